@@ -1,0 +1,12 @@
+# Everything comes from Debian packages; docs/dependencies.md says what each is for.
+find_package(Threads REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(spdlog 1.10 REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(dnnl 2.6 REQUIRED)
+find_package(GTest 1.12 REQUIRED)
+find_package(benchmark 1.7 REQUIRED)
+find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+find_library(XXHASH_LIBRARY xxhash REQUIRED)
+find_package(OpenMP REQUIRED)

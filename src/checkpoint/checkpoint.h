@@ -1,0 +1,99 @@
+// Checkpoints: complete or absent, verified by checksum, readable under any mesh.
+//
+// A checkpoint is a folder `step_00000100/` holding
+//   rank_0.safetensors …   each rank's ranges of "weight:NAME", "moment1:NAME", "moment2:NAME"
+//   (F32, flat) tokenizer.bin          what the text was encoded with, when it is not the byte
+//   tokenizer manifest.json          written last: state, resolved config, tensor ranges, size and
+//   XXH3 of each file
+// The folder is written under a temporary name, synced, and renamed: it is there whole or not at
+// all.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/storage.h"
+#include "parallel/comm/communicator.h"
+#include "parallel/shard/parameter_store.h"
+#include "spec/run_config.h"
+#include "spec/tensor_table.h"
+
+namespace ingot {
+
+struct RunState {
+  int64_t step = 0;     // completed updates
+  int64_t tokens = 0;   // trained tokens
+  int64_t samples = 0;  // the data counter
+  double last_loss = 0.0;
+};
+
+struct CheckpointInfo {
+  std::string dir;
+  RunState state;
+  std::string config_toml;  // resolved run config
+  ModelConfig model;        // from it
+  uint64_t hash = 0;        // config_hash at save time
+  std::string tokenizer;    // "byte" or the path of the tokenizer file inside dir
+  bool has_optimizer = false;
+  int64_t bytes = 0;
+};
+
+// Saves a whole run state; every rank calls it. `tokenizer_file` is empty for the byte tokenizer.
+// A failed save throws on every rank, leaves no partial checkpoint visible and touches no older
+// one. Returns the folder.
+std::string save_checkpoint(Storage& storage, Communicator& comm, const std::string& run_dir,
+                            const RunConfig& config, const RunState& state,
+                            const TensorTable& parameters, const ParameterStore& store,
+                            const std::string& tokenizer_file);
+
+// Reads tensors by name and element range, whatever the number of ranks that wrote them.
+class CheckpointReader {
+ public:
+  // Reads the manifest; throws ErrorCode::Data when it is missing or damaged.
+  CheckpointReader(std::shared_ptr<Storage> storage, std::string dir);
+  ~CheckpointReader();
+  const CheckpointInfo& info() const;
+  // Elements [range) of the flattened tensor into `out`, F32 on file, converted to out's dtype.
+  // what: "weight", "moment1", "moment2".
+  void read(const std::string& what, const std::string& name, ShardRange range,
+            const Tensor& out) const;
+  // Checks sizes and checksums of all files; throws ErrorCode::Data naming the first bad one.
+  void verify() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Restores masters, moments and weights of this rank's shards and publishes them.
+RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& parameters,
+                         ParameterStore& store);
+
+// Complete checkpoints of a run, oldest first. Leftovers of interrupted saves are not listed.
+std::vector<std::string> list_checkpoints(Storage& storage, const std::string& run_dir);
+
+// The newest checkpoint that verifies; damaged ones are reported through `on_damaged` and passed
+// over.
+std::optional<std::string> latest_good_checkpoint(
+    std::shared_ptr<Storage> storage, const std::string& run_dir,
+    const std::function<void(const std::string& dir, const std::string& why)>& on_damaged);
+
+// `path` as the user gave it: a checkpoint folder, or a run folder (its newest good one).
+std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::string& path);
+
+// Removes the oldest complete checkpoints beyond `keep` and leftovers of interrupted saves. Never
+// removes the newest one that verifies.
+void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run_dir, int64_t keep);
+
+// Writes a checkpoint folder of weights alone: `weight(name)` gives each parameter's whole F32
+// tensor.
+void export_weights(Storage& storage, const std::string& dir, const RunConfig& config,
+                    const TensorTable& parameters,
+                    const std::function<Tensor(const std::string&)>& weight,
+                    const std::string& tokenizer_file);
+
+}  // namespace ingot

@@ -1,0 +1,65 @@
+// The one error type. Libraries throw it; only cli turns it into an exit code.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <source_location>
+#include <stdexcept>
+#include <string>
+
+namespace ingot {
+
+enum class ErrorCode {
+  Usage,     // the user asked for something impossible: exit code 2
+  Config,    // a setting is wrong or settings contradict each other
+  Data,      // input is missing, damaged or of another kind than declared
+  Storage,   // the file system refused
+  Memory,    // it does not fit
+  Numeric,   // NaN, infinity, divergence
+  Comm,      // another rank failed or did not answer
+  Device,    // a device call failed
+  Missing,   // this build or machine lacks the backend
+  Internal,  // our own mistake
+};
+
+// How far the damage reaches; recovery decides by this, never by the text.
+enum class BlastRadius { Sample, Step, Rank, Run };
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorCode code, std::string message, BlastRadius radius = BlastRadius::Run,
+        std::source_location place = std::source_location::current());
+
+  ErrorCode code() const { return code_; }
+  BlastRadius radius() const { return radius_; }
+  int rank() const { return rank_; }  // -1: not bound to a rank
+  std::string place() const;          // "ops/matmul.cpp:42"
+  Error& on_rank(int rank) {
+    rank_ = rank;
+    return *this;
+  }
+
+ private:
+  ErrorCode code_;
+  BlastRadius radius_;
+  int rank_ = -1;
+  std::source_location place_;
+};
+
+std::string_view name_of(ErrorCode code);
+std::string_view name_of(BlastRadius radius);
+
+// check(ok, code, "heads must divide dim: expected a divisor of {}, got {}", dim, heads):
+// the message is formatted only on failure.
+template <class... Args>
+struct check {
+  check(bool ok, ErrorCode code, fmt::format_string<Args...> text, Args&&... args,
+        std::source_location place = std::source_location::current()) {
+    if (!ok) [[unlikely]]
+      throw Error(code, fmt::format(text, std::forward<Args>(args)...), BlastRadius::Run, place);
+  }
+};
+template <class... Args>
+check(bool, ErrorCode, fmt::format_string<Args...>, Args&&...) -> check<Args...>;
+
+}  // namespace ingot

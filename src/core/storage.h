@@ -1,0 +1,69 @@
+// The file system behind a seam that tests can break. Paths are plain strings, '/' separated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ingot {
+
+// A file being written. Nothing is promised durable until sync() returned.
+class WritableFile {
+ public:
+  virtual ~WritableFile() = default;
+  virtual void append(std::span<const std::byte> bytes) = 0;
+  virtual void sync() = 0;
+  virtual void close() = 0;  // without sync; the destructor closes too and swallows errors
+};
+
+// Random access to a file that does not change while open.
+class ReadableFile {
+ public:
+  virtual ~ReadableFile() = default;
+  virtual int64_t size() const = 0;
+  // Fills `into` from `offset`; throws ErrorCode::Data when the file ends before.
+  virtual void read(int64_t offset, std::span<std::byte> into) const = 0;
+};
+
+// All failures throw Error with code Storage (or Data where a file is missing or short), naming the
+// path and what to do. Implementations are thread-safe.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  virtual std::unique_ptr<WritableFile> create(const std::string& path) = 0;  // truncates
+  virtual std::unique_ptr<WritableFile> open_append(const std::string& path) = 0;
+  virtual std::unique_ptr<ReadableFile> open(const std::string& path) = 0;
+  virtual bool exists(const std::string& path) = 0;                         // file or directory
+  virtual std::vector<std::string> list(const std::string& directory) = 0;  // names, sorted
+  virtual void make_directories(const std::string& path) = 0;
+  // Atomic replacement; durable once the parent was synced by sync_directory().
+  virtual void rename(const std::string& from, const std::string& to) = 0;
+  virtual void remove(const std::string& path) = 0;  // a file, or a directory with what it holds
+  virtual void truncate(const std::string& path, int64_t size) = 0;
+  virtual void sync_directory(const std::string& path) = 0;
+};
+
+std::shared_ptr<Storage> posix_storage();
+std::shared_ptr<Storage> memory_storage();
+
+// Passes calls on to `base` until the budget of mutating operations is used up; from then on every
+// mutating call fails, and data appended but not synced is lost from `base`, as in a power cut.
+// Directory entries survive as the operations left them, except that a file created or renamed
+// without sync_directory() of its parent may be reverted when `forget_unsynced_entries` is set.
+struct FaultPlan {
+  int64_t operations_before_cut = -1;  // -1: never
+  bool forget_unsynced_entries = false;
+};
+std::shared_ptr<Storage> faulty_storage(std::shared_ptr<Storage> base, FaultPlan plan);
+
+// Whole-file helpers on top of the seam.
+std::string read_text(Storage& storage, const std::string& path);
+// The file appears complete or not at all: written aside, synced, renamed, directory synced.
+void write_file_atomically(Storage& storage, const std::string& path, std::string_view contents);
+std::string join_path(std::string_view directory, std::string_view name);
+
+}  // namespace ingot

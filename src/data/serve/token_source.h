@@ -1,0 +1,45 @@
+// A flat, random-access sequence of token ids.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/storage.h"
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+
+// Documents lie one after the other; [document_start) are their first positions, ascending, the
+// first 0. Memory use does not grow with the corpus: files are mapped.
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+  virtual int64_t num_tokens() const = 0;
+  // UTF-8 bytes the tokens [begin, end) stand for (for bits per byte); -1 when not known (token
+  // files).
+  virtual int64_t num_bytes(int64_t begin, int64_t end) const = 0;
+  // Fills out with tokens [begin, begin + out.size()). Throws ErrorCode::Data naming file, position
+  // and id when an id is outside the vocabulary.
+  virtual void read(int64_t begin, std::span<int32_t> out) const = 0;
+  // First position of the document that holds `position`; 0 when boundaries are not known.
+  virtual int64_t document_start(int64_t position) const = 0;
+  virtual std::string describe() const = 0;  // "3 text files, 20.1 MB, 21,004,113 tokens (byte)"
+};
+
+// Opens `path`: a text file, a folder of .txt (read in name order, recursively), or a token file.
+//  - text is encoded by the tokenizer (bytes are used where they lie), one document a file, each
+//    followed by EOS; must be valid UTF-8
+//  - *.bin: raw little-endian u16 or u32 ids as `token_dtype` says ("auto": llm.c's header if
+//    there is one, else u16)
+// Throws ErrorCode::Data with one clear line for: missing, empty, not UTF-8 (with the byte offset),
+// truncated (size not a multiple of the id size, or shorter than its header says), ids ≥ vocab.
+std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
+                                               const std::string& token_dtype, int64_t vocab);
+
+// Tokens [begin, end) of another source, which must outlive it.
+std::unique_ptr<TokenSource> subrange(const TokenSource& source, int64_t begin, int64_t end);
+
+}  // namespace ingot

@@ -1,0 +1,51 @@
+// Sampling text from a checkpoint.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/context.h"
+#include "core/storage.h"
+#include "spec/model_config.h"
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+
+struct SamplingOptions {
+  double temperature = 1.0;  // 0 = greedy
+  int64_t top_k = 0;         // keep the k likeliest; 0 = all
+  double top_p = 1.0;        // keep the smallest set whose probability reaches p
+  uint64_t seed = 1337;
+};
+
+// The id at position `position` of the stream: a pure function of logits, options and position.
+int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,
+                     int64_t position);
+
+// A model ready to generate: weights, cache and tokenizer in memory.
+class Generator {
+ public:
+  // `dir` is a checkpoint or run folder. context 0 = the model's own.
+  Generator(Context& ctx, std::shared_ptr<Storage> storage, const std::string& dir,
+            int64_t context);
+  ~Generator();
+
+  const ModelConfig& model() const;
+  const Tokenizer& tokenizer() const;
+
+  // BOS (where the tokenizer has one), the prompt, then up to num_tokens new ids; stops at EOS or
+  // BOS, or when on_token returns false. Returns the new ids.
+  std::vector<int32_t> generate(const std::string& prompt, int64_t num_tokens,
+                                const SamplingOptions& options,
+                                const std::function<bool(int32_t)>& on_token);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,24 @@
+// Decoupled-weight-decay Adam on one flat shard (PyTorch's formulas).
+#pragma once
+
+#include "core/context.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+struct AdamWStep {
+  double lr = 0.0;
+  double beta1 = 0.9;
+  double beta2 = 0.95;
+  double eps = 1e-8;
+  double weight_decay = 0.0;
+  int64_t step = 1;         // 1 for the first update: bias correction
+  double grad_scale = 1.0;  // multiplies the gradient: clipping folded in
+};
+
+// All (n). master, m, v, grad F32 (or all F64); weight is the compute copy: the rounded master is
+// stored there when it is defined and another buffer than master (F32 or BF16).
+void adamw(Context& ctx, const AdamWStep& step, const Tensor& master, const Tensor& grad,
+           const Tensor& m, const Tensor& v, const Tensor& weight);
+
+}  // namespace ingot

@@ -1,0 +1,35 @@
+// Causal attention, blocked with an online softmax: the T×T scores never exist in memory.
+#pragma once
+
+#include "core/context.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+struct AttentionOptions {
+  double scale = 0.0;  // 0 = 1/sqrt(D)
+  bool causal = true;
+  int64_t window = 0;  // a query sees the last `window` keys, itself included; 0 = all
+  // document_start(B, T) I32: index within the row of the first token of each token's document; a
+  // query sees only keys from there on. Empty: one document a row. Needs causal and Tq == Tk.
+  Tensor document_start;
+};
+
+// q(B, Tq, H, D), k and v(B, Tk, G, D) with G dividing H (grouped queries: head h reads group
+// h·G/H), out(B, Tq, H, D); any strides but a contiguous last dim, so packed QKV rows pass as they
+// are. Under causal, query t stands at key position Tk - Tq + t (decoding with a cache). lse(B, H,
+// Tq) F32 (F64 for F64): log-sum-exp of the scaled scores, kept for the backward pass.
+void attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                       const AttentionOptions& options, const Tensor& out, const Tensor& lse);
+
+// Writes dq, dk, dv (shapes and stride freedom of q, k, v). Deterministic for any thread count.
+void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
+                        const Tensor& v, const Tensor& out, const Tensor& lse,
+                        const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
+                        const Tensor& dv);
+
+// Enough for forward and backward of these shapes.
+int64_t attention_workspace_bytes(DType dtype, int64_t B, int64_t Tq, int64_t Tk, int64_t H,
+                                  int64_t G, int64_t D, int num_threads);
+
+}  // namespace ingot

@@ -1,0 +1,20 @@
+// Token embedding lookup and its gradient.
+#pragma once
+
+#include "core/context.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+// out(N, C) = table(V, C)[tokens(N)]; tokens I32. Throws ErrorCode::Data naming position and id
+// when a token is outside [0, V).
+void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out);
+
+// dtable(V, C) += rows of dout(N, C); dtable is F32 (F64 for F64 inputs). Deterministic: a row's
+// contributions are added in token order whatever the thread count.
+void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
+                        const Tensor& dtable);
+
+int64_t embedding_backward_workspace_bytes(int64_t num_tokens, int64_t vocab);
+
+}  // namespace ingot

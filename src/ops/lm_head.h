@@ -1,0 +1,31 @@
+// Output head fused with cross-entropy, in chunks of tokens: the (N, V) logits never exist.
+#pragma once
+
+#include "core/context.h"
+#include "core/tensor.h"
+#include "ops/matmul.h"
+
+namespace ingot {
+
+struct LossOptions {
+  int32_t ignore_index = -1;  // targets equal to it add neither loss nor gradient
+  double z_loss = 0.0;        // adds z_loss · lse² to each token's loss
+  double softcap = 0.0;       // logits ← c·tanh(logits/c) before the softmax; 0 = off
+  int64_t chunk = 512;        // tokens at a time
+};
+
+// losses(N) F32 (F64 for F64): loss of each token in nats, z-loss included, 0 where ignored.
+// h(N, C), w(V, C), targets(N) I32; throws ErrorCode::Data when a target is neither in [0, V) nor
+// ignore_index.
+void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
+                          const LossOptions& options, const Tensor& losses);
+
+// The same losses, and in the same pass over each chunk the gradients of scale · Σ losses:
+// dh(N, C) is overwritten, dw(V, C) (F32; F64 for F64) overwritten or accumulated.
+void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
+                           const LossOptions& options, double scale, const Tensor& losses,
+                           const Tensor& dh, const Tensor& dw, Accumulate accumulate_dw);
+
+int64_t lm_head_workspace_bytes(DType dtype, int64_t chunk, int64_t vocab, int64_t dim);
+
+}  // namespace ingot

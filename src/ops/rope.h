@@ -1,0 +1,32 @@
+// Rotary position embedding, in place on heads.
+#pragma once
+
+#include "core/context.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+enum class RopePairs { HalfSplit, Interleaved };  // (i, i + D/2) or (2i, 2i+1)
+
+struct RopeFrequencies {
+  double theta = 10000.0;
+  // Llama-3 frequency scaling; factor 1 = none.
+  double factor = 1.0;
+  double low_freq_factor = 1.0;
+  double high_freq_factor = 4.0;
+  int64_t original_context = 8192;
+};
+
+// cos, sin: (context, D/2) F32 (or F64), filled for positions 0 … context-1.
+void rope_table(const RopeFrequencies& frequencies, const Tensor& cos, const Tensor& sin);
+
+// Rotates x(B, T, H, D), any strides but a contiguous last dim, in place. Token t of row b is at
+// positions(B, T) I32 when given, else at first_position + t. Throws when a position is beyond the
+// table.
+void rope_forward(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin,
+                  RopePairs pairs, const Tensor& positions = {}, int64_t first_position = 0);
+// The inverse rotation, which is the gradient.
+void rope_backward(Context& ctx, const Tensor& dx, const Tensor& cos, const Tensor& sin,
+                   RopePairs pairs, const Tensor& positions = {});
+
+}  // namespace ingot

@@ -1,0 +1,79 @@
+// Who owns the weights. The model acquires a block's weights, computes, and hands its gradients
+// back; whether they are whole, replicated or sharded over ranks is the store's business.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/context.h"
+#include "ops/matmul.h"
+#include "parallel/comm/communicator.h"
+#include "spec/mesh.h"
+#include "spec/placed_tensors.h"
+#include "spec/tensor_table.h"
+
+namespace ingot {
+
+// A place to write a gradient, F32, of the weight's whole shape.
+struct GradientSlot {
+  Tensor tensor;
+  Accumulate accumulate = Accumulate::No;  // No: first write since the slot was emptied
+};
+
+// What this rank updates: elements [range) of the flattened weight. All tensors are (range.size()),
+// F32, except weight, which is in compute dtype.
+struct ParameterShard {
+  TensorId parameter;  // row of the weight in the parameter table
+  ShardRange range;
+  Tensor master;    // fp32 weights; the same buffer as `weight` when compute is F32
+  Tensor gradient;  // complete after finish_gradients()
+  Tensor moment1;
+  Tensor moment2;
+  Tensor weight;
+};
+
+class ParameterStore {
+ public:
+  virtual ~ParameterStore() = default;
+
+  // Weights of `block` are whole and readable through weight() until release(block). Blocks may be
+  // acquired again (the backward pass, recomputation); calls nest no deeper than two blocks.
+  virtual void acquire(int block) = 0;
+  virtual void release(int block) = 0;
+  virtual Tensor weight(TensorId parameter) const = 0;
+
+  // The slot for a parameter's gradient in this micro-step. The caller writes all of it (or adds to
+  // all of it, as the slot says); release_gradients(block) hands the block's slots back, after
+  // which they may be reduced and reused.
+  virtual GradientSlot gradient(TensorId parameter) = 0;
+  virtual void release_gradients(int block) = 0;
+
+  // Ends the accumulation of a step: afterwards every shard's gradient is the sum over all
+  // micro-steps and all ranks.
+  virtual void finish_gradients() = 0;
+  // Empties the gradients for the next step.
+  virtual void start_step() = 0;
+  // Called after the optimizer changed the shards: makes the new weights visible to acquire().
+  virtual void publish_weights() = 0;
+
+  virtual std::span<const ParameterShard> shards() const = 0;
+};
+
+// Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`
+// holds the weights; compute is their working dtype.
+void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
+                    const Mesh& mesh);
+
+// Picks the form by mesh: one rank, replicated (data parallel) or fully sharded (ZeRO-3). All
+// memory comes from `placed`. `comm` and `placed` must outlive the store.
+std::unique_ptr<ParameterStore> make_parameter_store(Context& ctx, Communicator& comm,
+                                                     const TensorTable& parameters,
+                                                     const Mesh& mesh, const PlacedTensors& placed,
+                                                     DType compute);
+
+// Fills masters and weights by each row's init rule; element values depend only on (seed, name,
+// global index), so every mesh starts from the same weights bit for bit.
+void init_weights(ParameterStore& store, const TensorTable& parameters, uint64_t seed);
+
+}  // namespace ingot

@@ -1,0 +1,99 @@
+// The one table that lists every tensor of a run: parameters, gradients, optimizer state,
+// activations and workspace. The arena allocates from it, `plan` predicts from it, checkpoints name
+// by it, the optimizer groups by it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/shape.h"
+
+namespace ingot {
+
+enum class TensorKind {
+  Weight,
+  Gradient,
+  MasterWeight,
+  Moment1,
+  Moment2,
+  GatherBuffer,
+  Activation,
+  Workspace,
+  Input
+};
+
+// What a parameter is, for init, decay and optimizer choice.
+enum class Role { None, Embedding, Matrix, Norm, Head };
+
+// How a parameter is initialised: N(0, std²) or a constant.
+enum class InitRule { None, Normal, Ones };
+
+// Which recompute policy drops the tensor after the forward pass and rebuilds it in the backward.
+enum class Recompute { Never, Selective, Full };
+
+// Ticks of one micro-step; a tensor lives from `first` to `last`, both included. Two tensors may
+// share memory only when their lives do not touch.
+struct Lifetime {
+  int first = 0;
+  int last = 0;
+};
+
+// Index of a row; typed so that it cannot be mixed up with a layer or a rank.
+struct TensorId {
+  int32_t row = -1;
+  bool valid() const { return row >= 0; }
+  bool operator==(const TensorId&) const = default;
+};
+
+struct TensorSpec {
+  std::string name;  // "layers.3.qkv.weight", "layers.3.qkv", "d.residual"
+  Shape shape;
+  DType dtype = DType::F32;
+  TensorKind kind = TensorKind::Activation;
+  Role role = Role::None;
+  InitRule init = InitRule::None;
+  double init_std = 0.0;
+  int block = -1;          // parameters: the block the store gathers it with
+  int64_t shard_dim = -1;  // tensor parallel split; -1 = replicated
+  Lifetime life;
+  TensorId parameter;  // gradients, masters and moments: the weight they belong to
+
+  int64_t bytes() const { return shape.numel() * size_of(dtype); }
+};
+
+class TensorTable {
+ public:
+  TensorId add(TensorSpec spec);                   // throws on a second row of the same name
+  TensorId find(std::string_view name) const;      // throws ErrorCode::Internal when absent
+  TensorId try_find(std::string_view name) const;  // invalid id when absent
+  const TensorSpec& operator[](TensorId id) const { return rows_[static_cast<size_t>(id.row)]; }
+  const std::vector<TensorSpec>& rows() const { return rows_; }
+
+ private:
+  std::vector<TensorSpec> rows_;
+  std::unordered_map<std::string, int32_t> by_name_;
+};
+
+// Where every row lies. Deterministic: the same table gives the same plan everywhere.
+struct MemoryPlan {
+  std::vector<int64_t> offset;  // by row
+  int64_t total_bytes = 0;      // what the arena is created with
+  // Sum of aligned row bytes by kind; activations count their packed peak, so the column adds up to
+  // total_bytes.
+  struct Category {
+    TensorKind kind;
+    int64_t bytes;
+  };
+  std::vector<Category> categories;
+};
+
+MemoryPlan plan_memory(const TensorTable& table);
+
+std::string_view name_of(TensorKind kind);
+std::string_view name_of(Role role);
+
+}  // namespace ingot
