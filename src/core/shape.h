@@ -19,6 +19,7 @@ class Shape {
   int rank() const { return rank_; }
   int64_t operator[](int dim) const { return dims_[dim < 0 ? rank_ + dim : dim]; }  // -1 = last
   void set(int dim, int64_t extent) { dims_[dim < 0 ? rank_ + dim : dim] = extent; }
+  void append(int64_t extent);  // a new last dim; throws as the constructor does
   int64_t numel() const;
   std::string str() const;  // "(2, 512, 256)"
   bool operator==(const Shape&) const = default;

@@ -65,5 +65,7 @@ std::string read_text(Storage& storage, const std::string& path);
 // The file appears complete or not at all: written aside, synced, renamed, directory synced.
 void write_file_atomically(Storage& storage, const std::string& path, std::string_view contents);
 std::string join_path(std::string_view directory, std::string_view name);
+std::string parent_path(std::string_view path);  // "." for a bare name
+std::string file_name(std::string_view path);    // the last component
 
 }  // namespace ingot

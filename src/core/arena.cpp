@@ -1,0 +1,111 @@
+#include "core/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
+
+// The integer a kernel file holds or, where the file has lines, the one that follows `key`.
+int64_t kernel_number(const char* path, std::string_view key = {}) {
+  std::ifstream file(path);
+  std::string word;
+  int64_t value = 0;
+  if (key.empty()) return file >> value ? value : kUnknown;  // "max" is no limit
+  while (file >> word) {
+    if (word == key && file >> value) return value;
+  }
+  return kUnknown;
+}
+
+// What this process can still get, by the machine and by its container.
+int64_t available_bytes() {
+  const int64_t kib = kernel_number("/proc/meminfo", "MemAvailable:");
+  const int64_t machine = kib == kUnknown ? kUnknown : kib * 1024;
+  const int64_t limit = kernel_number("/sys/fs/cgroup/memory.max");
+  const int64_t used = kernel_number("/sys/fs/cgroup/memory.current");
+  if (limit == kUnknown || used == kUnknown) return machine;
+  // The container's page cache counts as used but is given up on demand.
+  const int64_t cache = kernel_number("/sys/fs/cgroup/memory.stat", "inactive_file");
+  const int64_t reclaimable = cache == kUnknown ? 0 : cache;
+  return std::min(machine, std::max<int64_t>(0, limit - used + reclaimable));
+}
+
+size_t mapped_size(int64_t bytes) {
+  return static_cast<size_t>(std::max<int64_t>(bytes, 1));  // mmap refuses 0
+}
+
+}  // namespace
+
+Arena::Arena(Device device, int64_t bytes) : device_(device), bytes_(bytes) {
+  check(device.kind == DeviceKind::Cpu, ErrorCode::Missing,
+        "no memory on {}: this build has no CUDA backend; use a CUDA build or the cpu device",
+        device.str());
+  check(bytes >= 0, ErrorCode::Internal, "an arena of {} bytes was asked for", bytes);
+  // Linux hands out addresses it cannot back and kills the process later; refuse now instead.
+  const int64_t available = available_bytes();
+  check(bytes <= available, ErrorCode::Memory,
+        "not enough memory: expected {} bytes, {} are available; use a smaller model or batch, or "
+        "recompute more",
+        bytes, available);
+  void* data =
+      mmap(nullptr, mapped_size(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  check(data != MAP_FAILED, ErrorCode::Memory,
+        "not enough memory: expected {} bytes, the system refused ({}); {} are available", bytes,
+        std::strerror(errno), available);
+  // Only advice: large pages save TLB misses, and a kernel without them is no error.
+  madvise(data, mapped_size(bytes), MADV_HUGEPAGE);
+  data_ = data;
+}
+
+Arena::~Arena() {
+  if (data_ != nullptr) munmap(data_, mapped_size(bytes_));
+}
+
+Arena::Arena(Arena&& other) noexcept
+    : device_(other.device_),
+      bytes_(std::exchange(other.bytes_, 0)),
+      data_(std::exchange(other.data_, nullptr)) {}
+
+Arena& Arena::operator=(Arena&& other) noexcept {
+  std::swap(device_, other.device_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(data_, other.data_);
+  return *this;
+}
+
+Tensor Arena::place(int64_t offset, DType dtype, Shape shape) const {
+  const Tensor tensor =
+      Tensor::contiguous(static_cast<char*>(data_) + offset, dtype, shape, device_);
+  check(offset >= 0 && tensor.bytes() <= bytes_ - offset, ErrorCode::Internal,
+        "{} at offset {} does not fit an arena of {} bytes", tensor.str(), offset, bytes_);
+  check(offset % size_of(dtype) == 0, ErrorCode::Internal,
+        "{} at offset {} is not aligned to its elements", tensor.str(), offset);
+  return tensor;
+}
+
+Tensor Workspace::take(DType dtype, Shape shape) {
+  // Aligned by address, so that memory from anywhere serves; from an arena nothing is lost.
+  const auto base = static_cast<int64_t>(reinterpret_cast<intptr_t>(memory_.data));
+  const int64_t start = align_up(base + used_) - base;
+  const Tensor tensor =
+      Tensor::contiguous(static_cast<char*>(memory_.data) + start, dtype, shape, memory_.device);
+  check(start + tensor.bytes() <= bytes(), ErrorCode::Internal,
+        "workspace too small for {}: expected {} bytes, got {}; plan with x_workspace_bytes()",
+        tensor.str(), start + tensor.bytes(), bytes());
+  used_ = start + tensor.bytes();
+  return tensor;
+}
+
+}  // namespace ingot
