@@ -8,6 +8,20 @@ set(INGOT_SANITIZE "" CACHE STRING "address, undefined or thread; empty for none
 if(INGOT_SANITIZE)
   add_compile_options(-fsanitize=${INGOT_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${INGOT_SANITIZE})
+  # The sanitizers' own checks in optimised code lead gcc's flow analysis to paths that do not exist.
+  target_compile_options(ingot_options INTERFACE -Wno-error=maybe-uninitialized)
+endif()
+
+option(INGOT_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+if(INGOT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+option(INGOT_CUDA "Build the CUDA backend (needs nvcc)" OFF)
+if(INGOT_CUDA)
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 endif()
 
 find_program(CCACHE ccache)
