@@ -5,42 +5,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <limits>
-#include <string>
 #include <utility>
 
 #include "core/error.h"
+#include "core/memory_info.h"
 
 namespace ingot {
 namespace {
-
-constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
-
-// The integer a kernel file holds or, where the file has lines, the one that follows `key`.
-int64_t kernel_number(const char* path, std::string_view key = {}) {
-  std::ifstream file(path);
-  std::string word;
-  int64_t value = 0;
-  if (key.empty()) return file >> value ? value : kUnknown;  // "max" is no limit
-  while (file >> word) {
-    if (word == key && file >> value) return value;
-  }
-  return kUnknown;
-}
-
-// What this process can still get, by the machine and by its container.
-int64_t available_bytes() {
-  const int64_t kib = kernel_number("/proc/meminfo", "MemAvailable:");
-  const int64_t machine = kib == kUnknown ? kUnknown : kib * 1024;
-  const int64_t limit = kernel_number("/sys/fs/cgroup/memory.max");
-  const int64_t used = kernel_number("/sys/fs/cgroup/memory.current");
-  if (limit == kUnknown || used == kUnknown) return machine;
-  // The container's page cache counts as used but is given up on demand.
-  const int64_t cache = kernel_number("/sys/fs/cgroup/memory.stat", "inactive_file");
-  const int64_t reclaimable = cache == kUnknown ? 0 : cache;
-  return std::min(machine, std::max<int64_t>(0, limit - used + reclaimable));
-}
 
 size_t mapped_size(int64_t bytes) {
   return static_cast<size_t>(std::max<int64_t>(bytes, 1));  // mmap refuses 0
@@ -54,7 +25,7 @@ Arena::Arena(Device device, int64_t bytes) : device_(device), bytes_(bytes) {
         device.str());
   check(bytes >= 0, ErrorCode::Internal, "an arena of {} bytes was asked for", bytes);
   // Linux hands out addresses it cannot back and kills the process later; refuse now instead.
-  const int64_t available = available_bytes();
+  const int64_t available = available_memory_bytes();
   check(bytes <= available, ErrorCode::Memory,
         "not enough memory: expected {} bytes, {} are available; use a smaller model or batch, or "
         "recompute more",

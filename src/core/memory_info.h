@@ -5,8 +5,8 @@
 
 namespace ingot {
 
-// Free bytes of the machine or of the process's memory cgroup, whichever is less; page cache counts as
-// free.
+// Free bytes of the machine or of the process's memory cgroup, whichever is less; page cache counts
+// as free.
 int64_t available_memory_bytes();
 
 // Bytes of this process in RAM now.

@@ -1,0 +1,165 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+#include "core/storage.h"
+
+namespace ingot {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::string& path, int reason) {
+  const bool missing = reason == ENOENT || reason == ENOTDIR || reason == EISDIR;
+  const char* advice = "check the disk and the permissions";
+  if (missing) advice = "check the path";
+  if (reason == ENOSPC || reason == EDQUOT) advice = "free some space";
+  throw Error(missing ? ErrorCode::Data : ErrorCode::Storage,
+              fmt::format("cannot {} '{}': {}; {}", what, path, std::strerror(reason), advice));
+}
+
+class Descriptor {
+ public:
+  Descriptor(const char* what, const std::string& path, int flags)
+      : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+    if (fd_ < 0) fail(what, path, errno);
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int get() const { return fd_; }
+  const std::string& path() const { return path_; }
+  void sync() const {
+    if (::fsync(fd_) != 0) fail("sync", path_, errno);
+  }
+  void close() {
+    if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0) fail("close", path_, errno);
+  }
+
+ private:
+  std::string path_;
+  int fd_;
+};
+
+class PosixWriter : public WritableFile {
+ public:
+  PosixWriter(const std::string& path, int flags)
+      : file_("write", path, O_WRONLY | O_CREAT | O_APPEND | flags) {}
+
+  void append(std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("write", file_.path(), errno);
+      bytes = bytes.subspan(static_cast<size_t>(written));
+    }
+  }
+  void sync() override { file_.sync(); }
+  void close() override { file_.close(); }
+
+ private:
+  Descriptor file_;
+};
+
+class PosixReader : public ReadableFile {
+ public:
+  explicit PosixReader(const std::string& path) : file_("open", path, O_RDONLY) {
+    struct stat facts {};
+    if (::fstat(file_.get(), &facts) != 0) fail("open", path, errno);
+    if (S_ISDIR(facts.st_mode)) fail("open", path, EISDIR);
+    size_ = facts.st_size;
+  }
+
+  int64_t size() const override { return size_; }
+
+  void read(int64_t offset, std::span<std::byte> into) const override {
+    while (!into.empty()) {
+      const ssize_t got = ::pread(file_.get(), into.data(), into.size(), offset);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail("read", file_.path(), errno);
+      check(got > 0, ErrorCode::Data,
+            "'{}' is too short: expected {} more bytes at {}, the file ends at {}", file_.path(),
+            into.size(), offset, size_);
+      into = into.subspan(static_cast<size_t>(got));
+      offset += got;
+    }
+  }
+
+ private:
+  Descriptor file_;
+  int64_t size_ = 0;
+};
+
+class PosixStorage : public Storage {
+ public:
+  std::unique_ptr<WritableFile> create(const std::string& path) override {
+    return std::make_unique<PosixWriter>(path, O_TRUNC);
+  }
+  std::unique_ptr<WritableFile> open_append(const std::string& path) override {
+    return std::make_unique<PosixWriter>(path, 0);
+  }
+  std::unique_ptr<ReadableFile> open(const std::string& path) override {
+    return std::make_unique<PosixReader>(path);
+  }
+  bool exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
+
+  std::vector<std::string> list(const std::string& directory) override {
+    std::error_code reason;
+    std::vector<std::string> names;
+    for (auto at = std::filesystem::directory_iterator(directory, reason);
+         !reason && at != std::filesystem::directory_iterator(); at.increment(reason)) {
+      names.push_back(at->path().filename().string());
+    }
+    if (reason) fail("list", directory, reason.value());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  void make_directories(const std::string& path) override {
+    if (path.empty() || std::filesystem::is_directory(path)) return;
+    const std::string parent = parent_path(path);
+    make_directories(parent);
+    if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
+      fail("make the folder", path, errno);
+    }
+    if (!std::filesystem::is_directory(path)) fail("make the folder", path, EEXIST);
+    sync_directory(parent);
+  }
+
+  void rename(const std::string& from, const std::string& to) override {
+    if (::rename(from.c_str(), to.c_str()) != 0) fail("rename to", to, errno);
+  }
+
+  void remove(const std::string& path) override {
+    std::error_code reason;
+    const auto removed = std::filesystem::remove_all(path, reason);
+    if (reason) fail("remove", path, reason.value());
+    if (removed == 0) fail("remove", path, ENOENT);
+  }
+
+  void truncate(const std::string& path, int64_t size) override {
+    if (::truncate(path.c_str(), size) != 0) fail("truncate", path, errno);
+  }
+
+  void sync_directory(const std::string& path) override {
+    Descriptor("sync", path, O_RDONLY | O_DIRECTORY).sync();
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<Storage> posix_storage() {
+  return std::make_shared<PosixStorage>();
+}
+
+}  // namespace ingot
