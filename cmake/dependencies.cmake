@@ -1,28 +1,47 @@
 # Everything comes from Debian 12 packages, whose upstream versions stay as they are for the life of
-# the release; these are what the tests ran with. docs/dependencies.md says what each is for.
-
-# pin(name version): finds the package and refuses another upstream version, since numbers and speed
-# were verified with this one.
-macro(pin name version)
-  find_package(${name} ${version} REQUIRED)
-  if(NOT "${${name}_VERSION}" MATCHES "^${version}(\\.|$)")
-    message(FATAL_ERROR "${name}: expected version ${version} (Debian 12), got ${${name}_VERSION}; "
-                        "try it by changing cmake/dependencies.cmake and running the tests")
+# the release; another version is refused, since numbers and speed were verified with these.
+# docs/dependencies.md says what each is for.
+function(expect_version name found expected)
+  if(NOT "${found}" MATCHES "^${expected}(\\.|$)")
+    message(FATAL_ERROR "${name}: expected version ${expected} (Debian 12), got «${found}»; "
+                        "to try another, change cmake/dependencies.cmake and run the tests")
   endif()
+endfunction()
+
+macro(pin_package name version)  # a library that brings a CMake package
+  find_package(${name} ${version} REQUIRED)
+  expect_version(${name} "${${name}_VERSION}" ${version})
+endmacro()
+
+# A library without a (usable) CMake package: `macros` in `header` spell its version.
+macro(pin_header name version header macros)
+  find_path(${name}_INCLUDE ${header} REQUIRED)
+  set(${name}_VERSION "")
+  foreach(macro ${macros})
+    file(STRINGS ${${name}_INCLUDE}/${header} ${name}_LINE REGEX "define +${macro} +[0-9]+")
+    string(REGEX REPLACE ".*${macro} +([0-9]+).*" "\\1" ${name}_PART "${${name}_LINE}")
+    string(APPEND ${name}_VERSION "${${name}_PART}.")
+  endforeach()
+  expect_version(${name} ${${name}_VERSION} ${version})
 endmacro()
 
 find_package(Threads REQUIRED)
-pin(fmt 9.1)
-pin(spdlog 1.10)
-pin(nlohmann_json 3.11)
-pin(GTest 1.12)
-find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+pin_package(fmt 9.1)
+pin_package(spdlog 1.10)
+pin_package(nlohmann_json 3.11)
+pin_package(GTest 1.12)
+pin_header(TOMLPLUSPLUS 3.3 toml++/impl/version.h "TOML_LIB_MAJOR;TOML_LIB_MINOR")
+pin_header(XXHASH 0.8 xxhash.h "XXH_VERSION_MAJOR;XXH_VERSION_MINOR")
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
 if(cli IN_LIST INGOT_LAYERS)
-  pin(CLI11 2.1)
+  pin_package(CLI11 2.1)
 endif()
 if(ops IN_LIST INGOT_LAYERS)  # the fuzzers build the parsers alone, with a compiler that has no OpenMP
-  pin(dnnl 2.6)
-  pin(benchmark 1.7)
+  pin_package(benchmark 1.7)
   find_package(OpenMP REQUIRED)
+  # libdnnl-dev's own CMake package asks for OpenCL headers that the Debian package does not bring.
+  pin_header(DNNL 2.6 oneapi/dnnl/dnnl_version.h "DNNL_VERSION_MAJOR;DNNL_VERSION_MINOR")
+  find_library(DNNL_LIBRARY dnnl REQUIRED)
+  add_library(DNNL::dnnl SHARED IMPORTED)
+  set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY})
 endif()

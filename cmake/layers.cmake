@@ -18,7 +18,7 @@ function(add_layer name)
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${name} ${root}/${name} SYMBOLIC)
   foreach(layer ${ARG_DEPS})
     get_property(rank GLOBAL PROPERTY INGOT_RANK_${layer})
-    if(rank STREQUAL "")
+    if("${rank}" STREQUAL "")
       message(FATAL_ERROR "layer ${name} uses ${layer}, which is not a layer built before it: "
                           "layers are listed lowest rank first; see docs/architecture.md")
     elseif(rank GREATER_EQUAL ARG_RANK)

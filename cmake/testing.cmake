@@ -10,5 +10,23 @@ function(add_layer_tests layer)
   target_link_libraries(${target} PRIVATE ingot_options ${layer} ${ARG_LINK} GTest::gtest_main)
   target_compile_definitions(${target} PRIVATE
     INGOT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" INGOT_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  gtest_discover_tests(${target} TEST_PREFIX ${layer}. DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${layer})
+  gtest_discover_tests(${target} TEST_PREFIX ${layer}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS ${layer})
+endfunction()
+
+# add_fuzz_target(name layer): tests/fuzz/<name>.cpp, which defines LLVMFuzzerTestOneInput.
+# With INGOT_FUZZ it becomes a libFuzzer program. In every other build it becomes a program that
+# replays the corpus and some thousand fixed mutations of it, as the ctest test fuzz.<name>.
+function(add_fuzz_target name layer)
+  set(target fuzz_${name})
+  add_executable(${target} ${name}.cpp)
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/include/${layer})
+  target_link_libraries(${target} PRIVATE ingot_options ${layer})
+  if(INGOT_FUZZ)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${target} PRIVATE replay_main.cpp)
+    add_test(NAME fuzz.${name} COMMAND ${target} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name} 20000)
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 300)
+  endif()
 endfunction()

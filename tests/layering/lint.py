@@ -1,0 +1,150 @@
+"""The rules of the tree that the compiler does not check. usage: lint.py ROOT
+
+Prints «file:line: rule: what is wrong» for each violation; exit status 1 when there is any.
+"""
+
+import os
+import re
+import sys
+from typing import Iterator, NamedTuple
+
+MAX_LINES = 600
+CXX = (".h", ".cpp", ".cu", ".cuh")
+TEXT = CXX + (".py", ".sh", ".cmake", ".txt", ".md", ".toml", ".json")
+FOLDERS = ("src", "tests", "bench", "tools", "cmake", "docs", "recipes", ".ci")
+DATA_FOLDERS = {"golden", "corpus", "__pycache__"}  # test data: not ours to style
+
+# Headers that only some folders may include; a path counts from below src or tests.
+HOMES = [
+    (r"cuda|cublas|cudnn|cufile|curand|cupti|nvtx|nvml|cooperative_groups|cutlass/|cute/|cub/",
+     ("core/cuda/", "ops/cuda/", "parallel/comm/")),
+    (r"nccl|mpi\.h", ("parallel/comm/",)),
+    (r"dnnl|oneapi/", ("ops/cpu/",)),
+]
+ENDS_PROCESS = r"\b(exit|_exit|_Exit|quick_exit|abort)\s*\("
+UNFINISHED = r"\b(TO" r"DO|FIX" r"ME)\b"
+DEVELOPER_PATH = r"(?<![\w.}])/(home|root|work|Users)/\w"
+
+
+class Finding(NamedTuple):
+    path: str
+    line: int
+    rule: str
+    message: str
+
+
+def blank_comments_and_strings(text):
+    """The same text, same length in lines, with comments and literals turned to spaces."""
+    token = r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'"
+    return re.sub(token, lambda m: re.sub(r"[^\n]", " ", m[0]), text, flags=re.DOTALL)
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def tree(root) -> Iterator[str]:
+    for name in sorted(os.listdir(root)):
+        if os.path.isfile(os.path.join(root, name)) and (name.endswith(TEXT) or name == "run"):
+            yield name
+    for folder in FOLDERS:
+        for path, folders, names in os.walk(os.path.join(root, folder)):
+            folders[:] = sorted(set(folders) - DATA_FOLDERS)
+            for name in sorted(names):
+                if name.endswith(TEXT) or name == "run":
+                    yield os.path.relpath(os.path.join(path, name), root)
+
+
+def layers(root):
+    """{layer: the layers it may include, itself among them}, from the add_layer calls."""
+    may_use = {}
+    for name in sorted(os.listdir(os.path.join(root, "src"))):
+        lists = os.path.join(root, "src", name, "CMakeLists.txt")
+        if os.path.exists(lists):
+            with open(lists, encoding="utf-8") as file:
+                call = re.search(r"^add_layer\((\w+)([^)]*)\)", file.read(), re.MULTILINE)
+            words = call[2].split() if call else []
+            start = words.index("DEPS") + 1 if "DEPS" in words else len(words)
+            end = next((i for i in range(start, len(words)) if words[i] in ("RANK", "SOURCES", "LINK")), len(words))
+            may_use[name] = {name, *words[start:end]}
+    return may_use
+
+
+def check_include(path, header, quoted, may_use, root):
+    top, _, below = path.partition("/")
+    for pattern, homes in HOMES:
+        if re.match(pattern, header) and not below.startswith(homes):
+            yield "header-home", f"<{header}> may only be included in {' '.join(homes)}"
+    if not quoted:
+        return
+    first = header.split("/")[0]
+    if first in ("..", ".") or "/../" in header:
+        yield "parent-include", f"\"{header}\": write the path from the include root"
+    elif first in may_use:
+        layer = below.split("/")[0]
+        if layer in may_use and first not in may_use[layer]:
+            yield "layer-edge", f"{layer} does not list {first} in its DEPS"
+    elif top == "src" or not os.path.isdir(os.path.join(root, top, first)) or "/" not in header:
+        yield "include-root", f"\"{header}\": expected \"<layer>/…\""
+
+
+def ends_process(code) -> Iterator[tuple]:
+    """Calls of exit and its like; methods and declarations of that name are something else."""
+    for match in re.finditer(ENDS_PROCESS, code):
+        before = code[: match.start()].rstrip()
+        word = re.search(r"(\w*)$", before)[1]
+        if before.endswith((".", "->")):
+            continue
+        if before.endswith("::"):
+            scope = re.search(r"(\w*)::$", before)[1]
+            if scope not in ("", "std"):
+                continue
+        elif word and word not in ("return", "else", "do"):
+            continue
+        yield match.start(), match[1]
+
+
+def check_cxx(path, text, may_use, root) -> Iterator[Finding]:
+    code = blank_comments_and_strings(text)
+    includes = list(re.finditer(r"^[ \t]*#[ \t]*include[ \t]*([\"<])([^\">]+)[\">]", text, re.MULTILINE))
+    for match in includes:
+        if code[match.start() : match.start(1)].strip():  # not commented out
+            for rule, message in check_include(path, match[2], match[1] == '"', may_use, root):
+                yield Finding(path, line_of(text, match.start()), rule, message)
+    if path.endswith(".cpp") and path.startswith("src/"):
+        own = re.sub(r"\.cpp$", ".h", path)
+        if os.path.exists(os.path.join(root, own)) and (not includes or "src/" + includes[0][2] != own):
+            yield Finding(path, 1, "own-header-first", f"include {own[4:]} first: it must stand alone")
+    if path.startswith("src/") and not path.startswith("src/cli/"):
+        for match in re.finditer(r"\b(secure_)?getenv\b", code):
+            yield Finding(path, line_of(text, match.start()), "getenv", "only src/cli reads the environment")
+        for offset, name in ends_process(code):
+            yield Finding(path, line_of(text, offset), "exit", f"{name}() ends the process; throw ingot::Error")
+
+
+def lint(root) -> Iterator[Finding]:
+    may_use = layers(root)
+    for path in tree(root):
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            text = file.read()
+        if not path.startswith("docs/") and text.count("\n") > MAX_LINES:
+            yield Finding(path, MAX_LINES + 1, "length", f"more than {MAX_LINES} lines: split it")
+        for rule, pattern, message in (
+            ("unfinished", UNFINISHED, "finish it, or open an issue"),
+            ("developer-path", DEVELOPER_PATH, "a path of one machine"),
+        ):
+            for match in re.finditer(pattern, text):
+                yield Finding(path, line_of(text, match.start()), rule, message)
+        if path.endswith(CXX):
+            yield from check_cxx(path, text, may_use, root)
+
+
+def main():
+    findings = list(lint(sys.argv[1]))
+    for finding in findings:
+        print(f"{finding.path}:{finding.line}: {finding.rule}: {finding.message}")
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == "__main__":
+    main()

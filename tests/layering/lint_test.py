@@ -1,0 +1,116 @@
+"""Plants each violation in a small tree and sees it found; and what only looks like one, not."""
+
+import os
+import tempfile
+import unittest
+
+import lint
+
+CLEAN = {
+    "src/core/CMakeLists.txt": "add_layer(core RANK 0\n  SOURCES a.cpp)\n",
+    "src/core/a.h": "#pragma once\nint a();\n",
+    "src/core/a.cpp": '#include "core/a.h"\n\n#include <vector>\nint a() { return 1; }\n',
+    "src/ops/CMakeLists.txt": "add_layer(ops RANK 1 DEPS core SOURCES b.cpp LINK x::y)\n",
+    "src/ops/b.cpp": '#include "core/a.h"\nint b() { return a(); }\n',
+    "src/cli/CMakeLists.txt": "add_layer(cli RANK 7 DEPS core ops SOURCES main.cpp)\n",
+    "src/cli/main.cpp": '#include <cstdlib>\nint main() { std::getenv("X"); std::exit(0); }\n',
+    "tests/ops/b_test.cpp": '#include "core/a.h"\n#include "support/t.h"\n',
+    "tests/support/t.h": "#pragma once\n",
+    "docs/long.md": "line\n" * 1000,
+}
+
+
+def findings(extra):
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in {**CLEAN, **extra}.items():
+            path = os.path.join(root, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        return [(finding.rule, finding.path, finding.line) for finding in lint.lint(root)]
+
+
+class LintTest(unittest.TestCase):
+    def found(self, rule, path, text, line=1):
+        self.assertEqual(findings({path: text}), [(rule, path, line)], text)
+
+    def not_found(self, path, text):
+        self.assertEqual(findings({path: text}), [], text)
+
+    def test_a_clean_tree_has_no_findings(self):
+        self.assertEqual(findings({}), [])
+
+    def test_parent_relative_includes(self):
+        self.found("parent-include", "src/ops/x.cpp", '\n#include "../core/a.h"\n', 2)
+        self.found("parent-include", "src/ops/x.cpp", '#include "core/../core/a.h"\n')
+        self.found("parent-include", "tests/ops/x.cpp", '#  include "./t.h"\n')
+        self.not_found("src/ops/x.cpp", '// #include "../core/a.h"\n')
+
+    def test_includes_without_a_layer(self):
+        self.found("include-root", "src/ops/x.cpp", '#include "b.h"\n')
+        self.found("include-root", "src/ops/x.cpp", '#include "support/t.h"\n')
+        self.found("include-root", "tests/ops/x.cpp", '#include "t.h"\n')
+
+    def test_layers_that_are_not_listed(self):
+        self.found("layer-edge", "src/core/x.h", '#include "ops/b.h"\n')
+        self.found("layer-edge", "src/core/deep/down/x.cpp", '#include "cli/b.h"\n')
+        self.found("layer-edge", "tests/core/x_test.cpp", '#include "ops/b.h"\n')
+
+    def test_device_headers_outside_their_homes(self):
+        for header in ("cuda_runtime.h", "cublasLt.h", "cudnn.h", "nvtx3/nvToolsExt.h", "cupti.h"):
+            self.found("header-home", "src/ops/x.h", f"#include <{header}>\n")
+            self.found("header-home", "src/ops/cpu/x.cpp", f"#include <{header}>\n")
+            for home in ("src/core/cuda/x.h", "src/ops/cuda/x.cu", "src/parallel/comm/x.cpp"):
+                self.not_found(home, f"#include <{header}>\n")
+
+    def test_network_headers_outside_their_home(self):
+        for header in ("nccl.h", "mpi.h"):
+            self.found("header-home", "src/core/cuda/x.cpp", f"#include <{header}>\n")
+            self.not_found("src/parallel/comm/x.cpp", f"#include <{header}>\n")
+
+    def test_onednn_headers_outside_their_home(self):
+        for header in ("dnnl.hpp", "oneapi/dnnl/dnnl.h"):
+            self.found("header-home", "src/ops/x.cpp", f"#include <{header}>\n")
+            self.not_found("src/ops/cpu/x.cpp", f"#include <{header}>\n")
+
+    def test_the_environment_is_read_in_cli_only(self):
+        self.found("getenv", "src/ops/x.cpp", 'auto x = std::getenv("HOME");\n')
+        self.found("getenv", "src/ops/x.cpp", 'auto x = secure_getenv("HOME");\n')
+        self.not_found("src/ops/x.cpp", "// not getenv(), see cli\n")
+        self.not_found("src/cli/x.cpp", 'auto x = getenv("HOME");\n')
+
+    def test_libraries_do_not_end_the_process(self):
+        for call in ("exit(1)", "std::exit(1)", "::exit(1)", "_exit(1)", "std::quick_exit(1)", "abort()"):
+            self.found("exit", "src/ops/x.cpp", f"void f() {{\n  if (g()) {call};\n}}\n", 2)
+            self.found("exit", "src/ops/x.cpp", f"void f() {{\n  return {call};\n}}\n", 2)
+            self.not_found("src/cli/x.cpp", f"void f() {{\n  {call};\n}}\n")
+
+    def test_what_only_looks_like_ending_the_process(self):
+        for text in ("/* exit(1) */", 'auto s = "abort()";', "comm.abort();", "comm->abort();", "void abort();",
+                     "void Comm::abort() {}", "int at_exit(int);", 'auto s = R"(exit(1))";', "char c = '\"'; // exit(1)"):
+            self.not_found("src/ops/x.cpp", text + "\n")
+
+    def test_digit_separators_do_not_hide_code(self):
+        self.found("exit", "src/ops/x.cpp", "int n = 1'000; void f() { exit(1); } int m = 2'000;\n")
+
+    def test_files_over_600_lines(self):
+        self.found("length", "src/ops/x.cpp", "int x;\n" * 601, 601)
+        self.found("length", "tools/x.py", "x = 1\n" * 601, 601)
+        self.not_found("src/ops/x.cpp", "int x;\n" * 600)
+
+    def test_developer_paths(self):
+        for path in ("/ho" "me/ann/x", "/ro" "ot/x", "/wo" "rk/x", "/Us" "ers/ann"):
+            self.found("developer-path", "docs/x.md", f"see {path}\n")
+            self.found("developer-path", "src/ops/x.cpp", f'auto p = "{path}";\n')
+        self.not_found("docs/x.md", "see docs/work/x and ${dir}/work/x\n")
+
+    def test_unfinished_work(self):
+        self.found("unfinished", "src/ops/x.cpp", "// TO" "DO: more\n")
+        self.found("unfinished", "cmake/x.cmake", "# FIX" "ME\n")
+
+    def test_a_source_includes_its_own_header_first(self):
+        self.found("own-header-first", "src/core/a.cpp", '#include <vector>\n#include "core/a.h"\n')
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,110 @@
+"""Compares the tests that ctest skipped with those that should have been, and prints the verdict.
+
+usage: check_skips.py JUNIT_XML EXPECTED_SKIPS --preset NAME [--partial]
+
+A skipped test looks like a passed one in a log, so each must be listed in EXPECTED_SKIPS with the
+reason, and each reason is checked on this machine: «needs-shared» excuses nothing where ../shared
+is. A listed test that ran although its reason holds is wrong too: the list has gone stale. So has a
+line that names no test, which --partial (only some tests were run) does not report.
+The last line is «N passed, N failed, N skipped»; exit status 0 when nothing is wrong.
+"""
+
+import argparse
+import fnmatch
+import glob
+import os
+import re
+import sys
+import xml.etree.ElementTree
+from typing import NamedTuple
+
+SOURCE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def cpu_lacks(flag):
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        match = re.search(r"^flags\s*:(.*)$", file.read(), re.MULTILINE)
+    return match is None or flag not in match[1].split()
+
+
+# What a reason says, as a question about this machine and build.
+REASONS = {
+    "needs-shared": lambda preset: not os.path.isdir(os.path.join(SOURCE_DIR, "..", "shared", "data")),
+    "needs-gpu": lambda preset: not glob.glob("/dev/nvidia[0-9]*"),
+    "needs-avx2": lambda preset: cpu_lacks("avx2"),
+    "needs-avx512": lambda preset: cpu_lacks("avx512f"),
+    "not-under-sanitizers": lambda preset: preset.endswith(("-asan", "-ubsan", "-tsan")),
+}
+
+
+class Expected(NamedTuple):
+    reason: str
+    pattern: str
+
+
+def read_expected(path):
+    lines = []
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            words = line.split("#")[0].split()
+            if not words:
+                continue
+            if len(words) != 2 or words[0] not in REASONS:
+                sys.exit(f"{path}:{number}: expected «REASON PATTERN», REASON one of {' '.join(REASONS)}; got «{line.strip()}»")
+            lines.append(Expected(*words))
+    return lines
+
+
+def read_results(path):
+    """{test name: "passed", "failed" or "skipped"}."""
+    results = {}
+    for case in xml.etree.ElementTree.parse(path).getroot().iter("testcase"):
+        # A test whose program is missing is «notrun» as well, but was not skipped by anyone.
+        skipped = case.find("skipped")
+        by_test = skipped is not None and skipped.get("message", "").startswith("SKIP_")
+        status = case.get("status")
+        outcome = "passed" if status == "run" else "skipped" if by_test or status == "disabled" else "failed"
+        results[case.get("name")] = outcome
+    return results
+
+
+def complaints(results, expected, preset, partial):
+    holds = {reason: test(preset) for reason, test in REASONS.items()}
+    for name, outcome in sorted(results.items()):
+        reasons = [line.reason for line in expected if fnmatch.fnmatchcase(name, line.pattern)]
+        excused = [reason for reason in reasons if holds[reason]]
+        if outcome == "skipped" and not reasons:
+            yield f"{name} was skipped and is not in the list of expected skips"
+        elif outcome == "skipped" and not excused:
+            yield f"{name} was skipped, but «{' '.join(reasons)}» does not hold here"
+        elif outcome == "passed" and excused:
+            yield f"{name} ran, but should have been skipped by «{' '.join(excused)}»: take it off the list"
+    if not partial:
+        for line in expected:
+            if not fnmatch.filter(results, line.pattern):
+                yield f"«{line.reason} {line.pattern}» names no test: take it off the list"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("junit")
+    parser.add_argument("expected")
+    parser.add_argument("--preset", required=True)
+    parser.add_argument("--partial", action="store_true")
+    options = parser.parse_args()
+    if not os.path.exists(options.junit):
+        sys.exit("ctest left no results: 0 passed, 0 failed, 0 skipped")
+    results = read_results(options.junit)
+    wrong = list(complaints(results, read_expected(options.expected), options.preset, options.partial))
+    for line in wrong:
+        print(f"skips: {line}")
+    for name, outcome in sorted(results.items()):
+        if outcome == "failed":
+            print(f"failed: {name}")
+    count = list(results.values()).count
+    print(f"{count('passed')} passed, {count('failed')} failed, {count('skipped')} skipped")
+    sys.exit(1 if wrong or count("failed") or not results else 0)
+
+
+if __name__ == "__main__":
+    main()
