@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "spec/mesh.h"
 #include "spec/model_config.h"
@@ -30,13 +31,30 @@ struct TrainShape {
 //   (up_rows, C), down.weight (C, F)}; final_norm.weight (C); head.weight (V, C) unless tied.
 TensorTable llama_parameters(const ModelConfig& config);
 
-// Everything one rank of a training run allocates.
+// What one rank's micro-step needs besides the parameter store: inputs, activations, their
+// gradients and workspace. The caller adds the store's rows (weights, gradients, masters, moments)
+// with add_store_rows() of parallel/shard. N = B·T; everything is in compute dtype unless noted.
+//   inputs: tokens (N) I32, targets (N) I32, rope.cos and rope.sin (T, D/2) F32; under a document
+//     mask document_start (B, T) I32, positions (B, T) I32
+//   a layer's: residual (N, C), attn_norm (N, C), attn_rstd (N) F32, qkv (N, qkv_rows), attn
+//     (N, H·D), lse (B, H, T) F32, mid (N, C), mlp_norm (N, C), mlp_rstd (N) F32, up (N, up_rows),
+//     act (N, F); with QK-norm qk (N, (H+G)·D), q_rstd (N, H) F32, k_rstd (N, G) F32.
+//     Those the policy keeps are "layers.i.NAME"; those it drops exist once, as "shared.NAME"
+//   shared by all: branch (N, C), final_residual (N, C), final_norm (N, C), final_rstd (N) F32,
+//     losses (N) F32
+//   gradients: d.residual (N, C), d.norm (N, C), d.qkv (N, qkv_rows), d.qk (N, (H+G)·D) with
+//     QK-norm, d.attn (N, H·D), d.up (N, up_rows), d.act (N, F)
+//   workspace (workspace_bytes) U8
 TensorTable llama_train_table(const ModelConfig& config, const TrainShape& shape);
 
-// Everything generation allocates for one sequence: weights, a KV cache of `context` tokens per
-// layer
-// ("layers.i.cache.k", "layers.i.cache.v", each (1, context, G, D)), and the activations of up to
-// `chunk` new tokens at a time.
+// "layers.i.what", or "shared.what" where the layers share the row; invalid when there is neither.
+TensorId layer_row(const TensorTable& table, int64_t layer, std::string_view what);
+
+// Everything generation allocates for one sequence: weights (names as llama_parameters), a KV cache
+// of `context` tokens per layer ("layers.i.cache.k", "layers.i.cache.v", each (1, context, G, D)),
+// rope.cos and rope.sin (context, D/2) F32, and for up to `chunk` new tokens at a time: tokens
+// (chunk) I32, all layer rows of the training table as "shared.NAME", branch, final_residual,
+// final_norm, final_rstd; logits (1, V) F32 and workspace.
 TensorTable llama_infer_table(const ModelConfig& config, DType compute, int64_t context,
                               int64_t chunk, int64_t workspace_bytes);
 

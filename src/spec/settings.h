@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -13,20 +14,74 @@ namespace ingot {
 
 using SettingValue = std::variant<bool, int64_t, double, std::string>;
 
+enum class SettingType { Flag, Integer, Number, Text, Choice };
+
 struct Setting {
   std::string name;  // dotted: "optim.lr"
   std::string unit;  // "tokens", "bytes", …; empty when none
   std::string doc;   // one sentence
+  SettingType type = SettingType::Text;
   SettingValue default_value;
   std::vector<std::string> choices;  // for enumerations
   double min = 0, max = 0;           // numeric range; min == max: unbounded
+  bool hashed = true;                // whether config_hash() covers it
   // Reads and writes the field the declaration is bound to. `set` throws ErrorCode::Config with
   // the setting's name, what was expected and what it got.
   std::function<SettingValue()> get;
   std::function<void(const SettingValue&)> set;
 };
 
-// The nearest of `names` by edit distance, or empty when nothing is near.
+struct Range {
+  double min = 0, max = 0;  // both included
+};
+inline constexpr double kTiny = 1e-30;  // least value of settings that must be above zero
+inline constexpr double kHuge = 1e30;
+
+// Declarations bound to a field, which must outlive them. Integers take whole numbers written as
+// such or as 1e6; numbers take both and must be finite; text is UTF-8 without control characters.
+Setting flag_setting(std::string name, bool& field, std::string doc);
+Setting integer_setting(std::string name, int64_t& field, Range range, std::string unit,
+                        std::string doc);
+Setting number_setting(std::string name, double& field, Range range, std::string unit,
+                       std::string doc);
+Setting text_setting(std::string name, std::string& field, std::string doc);
+// `get` and `set` deal in names of `choices`; `set` is called with one of them only.
+Setting choice_setting(std::string name, std::vector<std::string> choices,
+                       std::function<std::string()> get,
+                       std::function<void(const std::string&)> set, std::string doc);
+
+template <class E>
+Setting enum_setting(std::string name, E& field, std::vector<std::pair<std::string, E>> names,
+                     std::string doc) {
+  std::vector<std::string> choices;
+  for (const auto& entry : names) choices.push_back(entry.first);
+  auto get = [&field, names] {
+    for (const auto& [text, value] : names)
+      if (value == field) return text;
+    return std::string();
+  };
+  auto set = [&field, names](const std::string& wanted) {
+    for (const auto& [text, value] : names)
+      if (text == wanted) field = value;
+  };
+  return choice_setting(std::move(name), std::move(choices), get, set, std::move(doc));
+}
+
+// "from 1 to 65536", "above 0", …; empty when unbounded.
+std::string range_text(const Setting& setting);
+
+// Sets from command-line text, read by the setting's type: true or false; 1000000, 1_000_000, 1e6
+// or, for integers, 64k, 20M, 2B, 1T (decimal multiples); text as it is. Throws as `set` does.
+void set_from_text(const Setting& setting, std::string_view text);
+
+// The value as TOML text that reads back to exactly the same value.
+std::string toml_text(const SettingValue& value);
+
+// `text` with control characters replaced, for messages that stay on one line.
+std::string on_one_line(std::string_view text);
+
+// The nearest of `names` by edit distance (a name that is right but for its section is near), or
+// empty when nothing is near.
 std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names);
 
 }  // namespace ingot

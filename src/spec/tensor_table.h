@@ -23,7 +23,8 @@ enum class TensorKind {
   GatherBuffer,
   Activation,
   Workspace,
-  Input
+  Input,
+  Cache  // keys and values of a generated sequence
 };
 
 // What a parameter is, for init, decay and optimizer choice.
@@ -36,7 +37,8 @@ enum class InitRule { None, Normal, Ones };
 enum class Recompute { Never, Selective, Full };
 
 // Ticks of one micro-step; a tensor lives from `first` to `last`, both included. Two tensors may
-// share memory only when their lives do not touch.
+// share memory only when their lives do not touch. Only activations are packed by it: rows of every
+// other kind keep their memory for as long as the run lasts, whatever their life says.
 struct Lifetime {
   int first = 0;
   int last = 0;
@@ -60,6 +62,7 @@ struct TensorSpec {
   int block = -1;          // parameters: the block the store gathers it with
   int64_t shard_dim = -1;  // tensor parallel split; -1 = replicated
   Lifetime life;
+  Recompute recompute = Recompute::Never;
   TensorId parameter;  // gradients, masters and moments: the weight they belong to
 
   int64_t bytes() const { return shape.numel() * size_of(dtype); }
@@ -78,7 +81,8 @@ class TensorTable {
   std::unordered_map<std::string, int32_t> by_name_;
 };
 
-// Where every row lies. Deterministic: the same table gives the same plan everywhere.
+// Where every row lies, aligned to kArenaAlignment. Deterministic: the same table gives the same
+// plan everywhere.
 struct MemoryPlan {
   std::vector<int64_t> offset;  // by row
   int64_t total_bytes = 0;      // what the arena is created with

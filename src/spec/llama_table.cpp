@@ -1,0 +1,236 @@
+#include "spec/llama_table.h"
+
+#include <cmath>
+
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+// Ticks of a micro-step: 0 the embedding, 1 … L the layers forward, L+1 final norm, head and loss,
+// then the layers backward from the last to the first, and the embedding's gradient.
+struct Ticks {
+  int L;
+  int forward(int layer) const { return 1 + layer; }
+  int loss() const { return L + 1; }
+  int backward(int layer) const { return 2 * L + 1 - layer; }
+  int last() const { return 2 * L + 2; }
+};
+
+struct LayerRow {
+  const char* name;
+  Shape shape;
+  DType dtype;
+  Recompute recompute;
+};
+
+// What a layer writes on its way forward and reads on its way back, for B sequences of T tokens.
+// Selective drops what one pass over memory rebuilds (norms, the activation function); Full also
+// what takes a matrix product or attention.
+std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DType compute) {
+  const int64_t N = B * T;
+  std::vector<LayerRow> rows = {
+      {"residual", {N, c.dim}, compute, Recompute::Never},
+      {"attn_norm", {N, c.dim}, compute, Recompute::Selective},
+      {"attn_rstd", {N}, DType::F32, Recompute::Full},
+      {"qkv", {N, c.qkv_rows()}, compute, Recompute::Full},
+      {"attn", {N, c.heads * c.head_dim}, compute, Recompute::Full},
+      {"lse", {B, c.heads, T}, DType::F32, Recompute::Full},
+      {"mid", {N, c.dim}, compute, Recompute::Full},
+      {"mlp_norm", {N, c.dim}, compute, Recompute::Selective},
+      {"mlp_rstd", {N}, DType::F32, Recompute::Full},
+      {"up", {N, c.up_rows()}, compute, Recompute::Full},
+      {"act", {N, c.ffn}, compute, Recompute::Selective},
+  };
+  if (c.qk_norm) {
+    rows.push_back({"qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, Recompute::Full});
+    rows.push_back({"q_rstd", {N, c.heads}, DType::F32, Recompute::Full});
+    rows.push_back({"k_rstd", {N, c.kv_heads}, DType::F32, Recompute::Full});
+  }
+  return rows;
+}
+
+bool drops(ActivationPolicy policy, Recompute rule) {
+  switch (rule) {
+    case Recompute::Never:
+      return false;
+    case Recompute::Selective:
+      return policy != ActivationPolicy::None;
+    case Recompute::Full:
+      return policy == ActivationPolicy::Full;
+  }
+  throw Error(ErrorCode::Internal, "unknown recompute rule");
+}
+
+std::string shared_name(std::string_view what) {
+  return "shared." + std::string(what);
+}
+
+class Builder {
+ public:
+  void add(TensorSpec spec) { table_.add(std::move(spec)); }
+  void activation(std::string name, Shape shape, DType dtype, Lifetime life,
+                  Recompute recompute = Recompute::Never) {
+    TensorSpec spec = row(std::move(name), shape, dtype, TensorKind::Activation);
+    spec.life = life;
+    spec.recompute = recompute;
+    table_.add(std::move(spec));
+  }
+  void lasting(std::string name, Shape shape, DType dtype, TensorKind kind) {
+    table_.add(row(std::move(name), shape, dtype, kind));
+  }
+  void weight(std::string name, Shape shape, Role role, int block, int64_t shard_dim, double std) {
+    TensorSpec spec = row(std::move(name), shape, DType::F32, TensorKind::Weight);
+    spec.role = role;
+    spec.init = role == Role::Norm ? InitRule::Ones : InitRule::Normal;
+    spec.init_std = std;
+    spec.block = block;
+    spec.shard_dim = shard_dim;
+    table_.add(std::move(spec));
+  }
+  void rope(int64_t context, int64_t head_dim) {
+    lasting("rope.cos", {context, head_dim / 2}, DType::F32, TensorKind::Input);
+    lasting("rope.sin", {context, head_dim / 2}, DType::F32, TensorKind::Input);
+  }
+  TensorTable take() { return std::move(table_); }
+
+ private:
+  static TensorSpec row(std::string name, Shape shape, DType dtype, TensorKind kind) {
+    TensorSpec spec;
+    spec.name = std::move(name);
+    spec.shape = shape;
+    spec.dtype = dtype;
+    spec.kind = kind;
+    return spec;
+  }
+  TensorTable table_;
+};
+
+void check_compute(DType compute) {
+  check(compute == DType::F32 || compute == DType::BF16, ErrorCode::Internal,
+        "a tensor table expected compute dtype f32 or bf16, got {}", name_of(compute));
+}
+
+}  // namespace
+
+TensorTable llama_parameters(const ModelConfig& c) {
+  Builder b;
+  const int64_t C = c.dim, D = c.head_dim, HD = c.heads * c.head_dim;
+  // Two branches a layer add to the stream; this keeps its variance from growing with depth.
+  const double branch_std = c.init_std / std::sqrt(2.0 * static_cast<double>(c.layers));
+  b.weight("embedding.weight", {c.vocab, C}, Role::Embedding, 0, 0, c.init_std);
+  for (int64_t i = 0; i < c.layers; ++i) {
+    const int block = static_cast<int>(i) + 1;
+    auto add = [&](const char* what, Shape shape, Role role, int64_t shard_dim, double std) {
+      b.weight(layer_name(i, what), shape, role, block, shard_dim, std);
+    };
+    add("attn_norm.weight", {C}, Role::Norm, -1, 0.0);
+    add("qkv.weight", {c.qkv_rows(), C}, Role::Matrix, 0, c.init_std);
+    if (c.qk_norm) {
+      add("q_norm.weight", {D}, Role::Norm, -1, 0.0);
+      add("k_norm.weight", {D}, Role::Norm, -1, 0.0);
+    }
+    add("out.weight", {C, HD}, Role::Matrix, 1, branch_std);
+    add("mlp_norm.weight", {C}, Role::Norm, -1, 0.0);
+    add("up.weight", {c.up_rows(), C}, Role::Matrix, 0, c.init_std);
+    add("down.weight", {C, c.ffn}, Role::Matrix, 1, branch_std);
+  }
+  b.weight("final_norm.weight", {C}, Role::Norm, head_block(c), -1, 0.0);
+  if (!c.tied) b.weight("head.weight", {c.vocab, C}, Role::Head, head_block(c), 0, c.init_std);
+  return b.take();
+}
+
+TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
+  check_compute(shape.compute);
+  const int L = static_cast<int>(c.layers);
+  const Ticks tick{L};
+  const int64_t B = shape.B, T = shape.T, N = B * T, C = c.dim;
+  const int64_t HD = c.heads * c.head_dim;
+  const DType compute = shape.compute;
+  Builder b;
+
+  b.lasting("tokens", {N}, DType::I32, TensorKind::Input);
+  b.lasting("targets", {N}, DType::I32, TensorKind::Input);
+  if (shape.document_mask) {
+    b.lasting("document_start", {B, T}, DType::I32, TensorKind::Input);
+    b.lasting("positions", {B, T}, DType::I32, TensorKind::Input);
+  }
+  b.rope(T, c.head_dim);
+  b.lasting("workspace", {shape.workspace_bytes}, DType::U8, TensorKind::Workspace);
+
+  // A layer's first norm may be fused into the end of the layer before, hence forward - 1.
+  const Lifetime every_layer{tick.forward(0) - 1, tick.backward(0)};
+  for (const LayerRow& row : layer_rows(c, B, T, compute)) {
+    if (drops(shape.policy, row.recompute)) {
+      b.activation(shared_name(row.name), row.shape, row.dtype, every_layer, row.recompute);
+      continue;
+    }
+    for (int i = 0; i < L; ++i)
+      b.activation(layer_name(i, row.name), row.shape, row.dtype,
+                   {tick.forward(i) - 1, tick.backward(i)}, row.recompute);
+  }
+
+  const bool branch_again = drops(shape.policy, Recompute::Full);  // attention's output is rebuilt
+  b.activation("branch", {N, C}, compute,
+               {tick.forward(0), branch_again ? tick.backward(0) : tick.loss()});
+  const Lifetime final_life{tick.forward(L - 1), tick.loss()};
+  b.activation("final_residual", {N, C}, compute, final_life);
+  b.activation("final_norm", {N, C}, compute, final_life);
+  b.activation("final_rstd", {N}, DType::F32, final_life);
+
+  const Lifetime after_forward{tick.loss(), tick.last()};
+  b.activation("losses", {N}, DType::F32, after_forward);
+  b.activation("d.residual", {N, C}, compute, after_forward);
+  b.activation("d.norm", {N, C}, compute, after_forward);
+  const Lifetime layers_backward{tick.backward(L - 1), tick.backward(0)};
+  b.activation("d.qkv", {N, c.qkv_rows()}, compute, layers_backward);
+  if (c.qk_norm)
+    b.activation("d.qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, layers_backward);
+  b.activation("d.attn", {N, HD}, compute, layers_backward);
+  b.activation("d.up", {N, c.up_rows()}, compute, layers_backward);
+  b.activation("d.act", {N, c.ffn}, compute, layers_backward);
+  return b.take();
+}
+
+TensorTable llama_infer_table(const ModelConfig& c, DType compute, int64_t context, int64_t chunk,
+                              int64_t workspace_bytes) {
+  check_compute(compute);
+  Builder b;
+  const TensorTable parameters = llama_parameters(c);
+  for (TensorSpec row : parameters.rows()) {
+    row.dtype = compute;
+    b.add(std::move(row));
+  }
+  for (int64_t i = 0; i < c.layers; ++i)
+    for (const char* what : {"cache.k", "cache.v"})
+      b.lasting(layer_name(i, what), {1, context, c.kv_heads, c.head_dim}, compute,
+                TensorKind::Cache);
+  b.lasting("tokens", {chunk}, DType::I32, TensorKind::Input);
+  b.rope(context, c.head_dim);
+  b.lasting("workspace", {workspace_bytes}, DType::U8, TensorKind::Workspace);
+
+  // Ticks: 0 embedding and all layers, which share their rows; 1 final norm; 2 head.
+  for (const LayerRow& row : layer_rows(c, 1, chunk, compute))
+    b.activation(shared_name(row.name), row.shape, row.dtype, {0, 1});
+  b.activation("branch", {chunk, c.dim}, compute, {0, 1});
+  b.activation("final_residual", {chunk, c.dim}, compute, {1, 1});
+  b.activation("final_norm", {chunk, c.dim}, compute, {1, 2});
+  b.activation("final_rstd", {chunk}, DType::F32, {1, 1});
+  b.activation("logits", {1, c.vocab}, DType::F32, {2, 2});
+  return b.take();
+}
+
+TensorId layer_row(const TensorTable& table, int64_t layer, std::string_view what) {
+  const TensorId own = table.try_find(layer_name(layer, what));
+  return own.valid() ? own : table.try_find(shared_name(what));
+}
+
+std::string layer_name(int64_t layer, std::string_view what) {
+  return fmt::format("layers.{}.{}", layer, what);
+}
+
+int head_block(const ModelConfig& c) {
+  return static_cast<int>(c.layers) + 1;
+}
+
+}  // namespace ingot

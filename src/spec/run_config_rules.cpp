@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include "core/error.h"
+#include "spec/run_config.h"
+
+namespace ingot {
+namespace {
+
+void check_batch(const BatchConfig& b, const SystemConfig& s) {
+  const int64_t granule = b.micro_batch * b.seq * s.ranks;
+  check(b.tokens % granule == 0, ErrorCode::Config,
+        "batch.tokens must be a multiple of micro_batch · seq · ranks = {} · {} · {} = {}, got {}: "
+        "nearest are {} and {}",
+        b.micro_batch, b.seq, s.ranks, granule, b.tokens,
+        std::max(granule, b.tokens / granule * granule), (b.tokens / granule + 1) * granule);
+  const int64_t tokens = b.tokens == 0 ? granule : b.tokens;
+  check((b.ramp_start_tokens == 0) == (b.ramp_tokens == 0), ErrorCode::Config,
+        "a batch-size ramp needs both batch.ramp_start_tokens and batch.ramp_tokens, got {} and "
+        "{}: set both, or neither for no ramp",
+        b.ramp_start_tokens, b.ramp_tokens);
+  check(b.ramp_start_tokens <= tokens, ErrorCode::Config,
+        "batch.ramp_start_tokens: a ramp grows, so expected at most the {} tokens of a step, got "
+        "{}",
+        tokens, b.ramp_start_tokens);
+}
+
+void check_stop(const TrainConfig& t) {
+  check(t.total_tokens > 0 || t.steps > 0, ErrorCode::Config,
+        "nothing says when to stop: set train.total_tokens or train.steps");
+  check(t.total_tokens == 0 || t.steps == 0, ErrorCode::Config,
+        "train.total_tokens and train.steps both say when to stop ({} tokens, {} steps): set one "
+        "of them to 0",
+        t.total_tokens, t.steps);
+}
+
+// Where the horizon is known in the schedule's own unit, warm-up and decay must fit into it.
+void check_schedule(const RunConfig& c) {
+  const ScheduleConfig& s = c.optim.schedule;
+  check(s.kind != ScheduleKind::Wsd || s.decay > 0, ErrorCode::Config,
+        "optim.schedule.kind wsd ends in a decay: set optim.schedule.decay to its length");
+  check(s.kind == ScheduleKind::Wsd || s.decay == 0, ErrorCode::Config,
+        "optim.schedule.decay belongs to kind wsd: set it to 0 or the kind to wsd, got {}",
+        s.decay);
+  const bool in_tokens = s.unit == ScheduleUnit::Tokens;
+  const int64_t horizon = in_tokens ? c.train.total_tokens : c.train.steps;
+  check(horizon == 0 || s.warmup + s.decay <= horizon, ErrorCode::Config,
+        "optim.schedule: warmup {} and decay {} must fit into the run's {} {}: shorten them or "
+        "train longer",
+        s.warmup, s.decay, horizon, in_tokens ? "tokens" : "steps");
+}
+
+}  // namespace
+
+void validate(const RunConfig& c) {
+  validate(c.model);
+  check(c.batch.seq <= c.model.context, ErrorCode::Config,
+        "batch.seq is beyond the rotary table: expected at most model.context = {}, got {}; lower "
+        "batch.seq or raise model.context",
+        c.model.context, c.batch.seq);
+  check_batch(c.batch, c.system);
+  check_stop(c.train);
+  check_schedule(c);
+}
+
+}  // namespace ingot

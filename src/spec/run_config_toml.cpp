@@ -1,0 +1,166 @@
+// The only file that sees toml++: it is header-only, and compiling it takes seconds.
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "spec/run_config.h"
+
+namespace ingot {
+namespace {
+
+constexpr size_t kMaxRecipeBytes = size_t{1} << 20;
+// Dotted keys nest tables without bound, and toml++ 3.3 destroys nested tables by recursion:
+// 100,000 levels overflow an 8 MB stack. Every level costs one of these characters, so counting
+// them bounds the depth. A recipe that sets everything has about 70.
+constexpr int64_t kMaxNestingMarks = 2000;
+
+bool is_nesting_mark(char c) {
+  return c == '.' || c == '[' || c == '{';
+}
+
+std::string at_line(std::string_view origin, const toml::source_region& place) {
+  return fmt::format("{}:{}", origin, place.begin.line);
+}
+
+toml::table parse_toml(std::string_view text, std::string_view origin) {
+  check(text.size() <= kMaxRecipeBytes, ErrorCode::Config,
+        "{}: expected a recipe of at most {} bytes, got {}: is this a TOML file?", origin,
+        kMaxRecipeBytes, text.size());
+  const auto marks = std::count_if(text.begin(), text.end(), is_nesting_mark);
+  check(marks <= kMaxNestingMarks, ErrorCode::Config,
+        "{}: expected at most {} dots and opening brackets, got {}: is this a TOML recipe?", origin,
+        kMaxNestingMarks, marks);
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw Error(ErrorCode::Config,
+                fmt::format("{}: not valid TOML: {}", at_line(origin, error.source()),
+                            on_one_line(error.description())));
+  }
+}
+
+std::string_view name_of(toml::node_type type) {
+  switch (type) {
+    case toml::node_type::table:
+      return "a section";
+    case toml::node_type::array:
+      return "a list";
+    default:
+      return "a date or time";
+  }
+}
+
+SettingValue value_of(const Setting& setting, const toml::node& node) {
+  if (const auto* flag = node.as_boolean()) return flag->get();
+  if (const auto* integer = node.as_integer()) return integer->get();
+  if (const auto* number = node.as_floating_point()) return number->get();
+  if (const auto* text = node.as_string()) return text->get();
+  throw Error(ErrorCode::Config,
+              fmt::format("{}: expected one value, got {}", setting.name, name_of(node.type())));
+}
+
+class Reader {
+ public:
+  Reader(RunConfig& config, std::string_view origin)
+      : settings_(settings_of(config)), origin_(origin) {
+    for (const Setting& setting : settings_) names_.push_back(setting.name);
+  }
+
+  void apply_preset(const toml::table& recipe, const Overrides& overrides) const {
+    const auto wanted = std::find_if(overrides.rbegin(), overrides.rend(),
+                                     [](const auto& entry) { return entry.first == kPreset; });
+    if (wanted != overrides.rend())
+      apply_override(*wanted);
+    else if (const toml::node* node = recipe.get(kPreset))
+      apply_node(find(kPreset), *node);
+  }
+
+  void apply_table(const toml::table& table, const std::string& section) const {
+    for (const auto& [key, node] : table) {
+      const std::string name =
+          section.empty() ? std::string(key.str()) : fmt::format("{}.{}", section, key.str());
+      if (name == kPreset) continue;
+      const Setting* setting = try_find(name);
+      if (setting != nullptr)
+        apply_node(*setting, node);
+      else if (node.is_table() && is_section(name))
+        apply_table(*node.as_table(), name);
+      else
+        throw Error(ErrorCode::Config,
+                    fmt::format("{}: {}", at_line(origin_, key.source()), unknown(name)));
+    }
+  }
+
+  void apply_overrides(const Overrides& overrides) const {
+    for (const auto& entry : overrides)
+      if (entry.first != kPreset) apply_override(entry);
+  }
+
+ private:
+  static constexpr std::string_view kPreset = "preset";
+
+  void apply_node(const Setting& setting, const toml::node& node) const {
+    try {
+      setting.set(value_of(setting, node));
+    } catch (const Error& error) {
+      throw Error(error.code(),
+                  fmt::format("{}: {}", at_line(origin_, node.source()), error.what()));
+    }
+  }
+
+  void apply_override(const Overrides::value_type& entry) const {
+    const Setting* setting = try_find(entry.first);
+    check(setting != nullptr, ErrorCode::Config, "--set: {}", unknown(entry.first));
+    try {
+      set_from_text(*setting, entry.second);
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("--set {}", error.what()));
+    }
+  }
+
+  const Setting* try_find(std::string_view name) const {
+    const auto found = std::find(names_.begin(), names_.end(), name);
+    return found == names_.end() ? nullptr
+                                 : &settings_[static_cast<size_t>(found - names_.begin())];
+  }
+
+  const Setting& find(std::string_view name) const {
+    const Setting* setting = try_find(name);
+    check(setting != nullptr, ErrorCode::Internal, "no setting is declared as {}", name);
+    return *setting;
+  }
+
+  bool is_section(const std::string& name) const {
+    return std::any_of(names_.begin(), names_.end(), [&](const std::string& full) {
+      return full.size() > name.size() && full.starts_with(name) && full[name.size()] == '.';
+    });
+  }
+
+  std::string unknown(const std::string& name) const {
+    const std::string near = nearest_name(name, names_);
+    return fmt::format("unknown setting \"{}\"; {}", on_one_line(name),
+                       near.empty() ? "docs/settings.md lists them all"
+                                    : fmt::format("did you mean \"{}\"?", near));
+  }
+
+  std::vector<Setting> settings_;
+  std::vector<std::string> names_;
+  std::string origin_;
+};
+
+}  // namespace
+
+RunConfig parse_run_config(std::string_view text, std::string_view origin,
+                           const Overrides& overrides) {
+  const toml::table recipe = parse_toml(text, origin);
+  RunConfig config;
+  const Reader reader(config, origin);
+  reader.apply_preset(recipe, overrides);
+  reader.apply_table(recipe, "");
+  reader.apply_overrides(overrides);
+  return config;
+}
+
+}  // namespace ingot

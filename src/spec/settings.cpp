@@ -1,0 +1,292 @@
+#include "spec/settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+constexpr double kLargestExactInteger = 9007199254740992.0;  // 2^53, as far as a double counts
+
+std::string describe(const SettingValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value))
+    return fmt::format("\"{}\"", on_one_line(*text));
+  return toml_text(value);
+}
+
+std::string expected(const Setting& s) {
+  const std::string range = s.min == s.max ? "" : " " + range_text(s);
+  switch (s.type) {
+    case SettingType::Flag:
+      return "true or false";
+    case SettingType::Integer:
+      return "a whole number" + range;
+    case SettingType::Number:
+      return "a number" + range;
+    case SettingType::Text:
+      return "UTF-8 text without control characters";
+    case SettingType::Choice:
+      return fmt::format("one of {}", fmt::join(s.choices, ", "));
+  }
+  throw Error(ErrorCode::Internal, "unknown setting type");
+}
+
+[[noreturn]] void refuse(const Setting& s, const std::string& got) {
+  throw Error(ErrorCode::Config, fmt::format("{}: expected {}, got {}", s.name, expected(s), got));
+}
+
+std::optional<int64_t> whole(const SettingValue& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
+  const auto* number = std::get_if<double>(&value);
+  if (number == nullptr || std::abs(*number) > kLargestExactInteger ||
+      *number != std::floor(*number))
+    return std::nullopt;
+  return static_cast<int64_t>(*number);
+}
+
+std::optional<double> finite(const SettingValue& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
+  const auto* number = std::get_if<double>(&value);
+  return number != nullptr && std::isfinite(*number) ? std::optional(*number) : std::nullopt;
+}
+
+bool in_range(const Setting& s, double value) {
+  return s.min == s.max || (value >= s.min && value <= s.max);
+}
+
+// A continuation must follow a lead byte in exactly the number it announces; overlong forms,
+// surrogates and code points beyond U+10FFFF are caught by the second byte's bounds.
+bool is_plain_utf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
+    const unsigned lead = byte(i++);
+    if (lead < 0x80) {
+      if (lead < 0x20 || lead == 0x7f) return false;
+      continue;
+    }
+    if (lead < 0xc2 || lead > 0xf4) return false;
+    const int following = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+    unsigned low = 0x80, high = 0xbf;
+    if (lead == 0xe0) low = 0xa0;
+    if (lead == 0xed) high = 0x9f;
+    if (lead == 0xf0) low = 0x90;
+    if (lead == 0xf4) high = 0x8f;
+    for (int k = 0; k < following; ++k, ++i) {
+      if (i == text.size() || byte(i) < low || byte(i) > high) return false;
+      low = 0x80, high = 0xbf;
+    }
+  }
+  return true;
+}
+
+Setting declare(std::string name, SettingType type, std::string unit, std::string doc) {
+  Setting s;
+  s.name = std::move(name);
+  s.type = type;
+  s.unit = std::move(unit);
+  s.doc = std::move(doc);
+  return s;
+}
+
+// "1_000_000" → "1000000"; an underscore that does not stand between digits stays, and is refused.
+std::string without_separators(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool separates = text[i] == '_' && i > 0 && i + 1 < text.size() &&
+                           is_digit(text[i - 1]) && is_digit(text[i + 1]);
+    if (!separates) out += text[i];
+  }
+  return out;
+}
+
+template <class T>
+std::optional<T> parse_whole_text(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string_view exponent_of(char suffix) {
+  switch (suffix) {
+    case 'k':
+      return "e3";
+    case 'M':
+      return "e6";
+    case 'B':
+      return "e9";
+    case 'T':
+      return "e12";
+    default:
+      return "";
+  }
+}
+
+std::optional<SettingValue> parse_number(SettingType type, std::string_view text) {
+  std::string digits = without_separators(text);
+  if (const auto integer = parse_whole_text<int64_t>(digits)) return *integer;
+  if (const auto number = parse_whole_text<double>(digits)) return *number;
+  if (type != SettingType::Integer || digits.empty()) return std::nullopt;
+  const std::string_view exponent = exponent_of(digits.back());
+  if (exponent.empty()) return std::nullopt;
+  digits.pop_back();
+  digits += exponent;  // read as one decimal, so that 4.35k is exactly 4350
+  const auto number = parse_whole_text<double>(digits);
+  return number ? std::optional<SettingValue>(*number) : std::nullopt;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row.back();
+}
+
+std::string_view last_part(std::string_view name) {
+  return name.substr(name.rfind('.') + 1);
+}
+
+}  // namespace
+
+Setting flag_setting(std::string name, bool& field, std::string doc) {
+  Setting s = declare(std::move(name), SettingType::Flag, "", std::move(doc));
+  s.get = [&field] { return SettingValue(field); };
+  s.set = [&field, s](const SettingValue& value) {
+    const bool* flag = std::get_if<bool>(&value);
+    if (flag == nullptr) refuse(s, describe(value));
+    field = *flag;
+  };
+  return s;
+}
+
+Setting integer_setting(std::string name, int64_t& field, Range range, std::string unit,
+                        std::string doc) {
+  Setting s = declare(std::move(name), SettingType::Integer, std::move(unit), std::move(doc));
+  s.min = range.min, s.max = range.max;
+  s.get = [&field] { return SettingValue(field); };
+  s.set = [&field, s](const SettingValue& value) {
+    const std::optional<int64_t> integer = whole(value);
+    if (!integer || !in_range(s, static_cast<double>(*integer))) refuse(s, describe(value));
+    field = *integer;
+  };
+  return s;
+}
+
+Setting number_setting(std::string name, double& field, Range range, std::string unit,
+                       std::string doc) {
+  Setting s = declare(std::move(name), SettingType::Number, std::move(unit), std::move(doc));
+  s.min = range.min, s.max = range.max;
+  s.get = [&field] { return SettingValue(field); };
+  s.set = [&field, s](const SettingValue& value) {
+    const std::optional<double> number = finite(value);
+    if (!number || !in_range(s, *number)) refuse(s, describe(value));
+    field = *number;
+  };
+  return s;
+}
+
+Setting text_setting(std::string name, std::string& field, std::string doc) {
+  Setting s = declare(std::move(name), SettingType::Text, "", std::move(doc));
+  s.get = [&field] { return SettingValue(field); };
+  s.set = [&field, s](const SettingValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text == nullptr || !is_plain_utf8(*text)) refuse(s, describe(value));
+    field = *text;
+  };
+  return s;
+}
+
+Setting choice_setting(std::string name, std::vector<std::string> choices,
+                       std::function<std::string()> get,
+                       std::function<void(const std::string&)> set, std::string doc) {
+  Setting s = declare(std::move(name), SettingType::Choice, "", std::move(doc));
+  s.choices = std::move(choices);
+  s.get = [get = std::move(get)] { return SettingValue(get()); };
+  s.set = [set = std::move(set), s](const SettingValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text == nullptr) refuse(s, describe(value));
+    if (std::find(s.choices.begin(), s.choices.end(), *text) == s.choices.end()) {
+      const std::string near = nearest_name(*text, s.choices);
+      refuse(s, describe(value) + (near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+    }
+    set(*text);
+  };
+  return s;
+}
+
+std::string range_text(const Setting& s) {
+  if (s.min == s.max) return "";
+  const std::string lower = s.min == kTiny ? "above 0" : fmt::format("at least {}", s.min);
+  if (s.max == kHuge) return lower;
+  return s.min == kTiny ? fmt::format("above 0, at most {}", s.max)
+                        : fmt::format("from {} to {}", s.min, s.max);
+}
+
+void set_from_text(const Setting& setting, std::string_view text) {
+  switch (setting.type) {
+    case SettingType::Flag:
+      if (text != "true" && text != "false") break;
+      return setting.set(text == "true");
+    case SettingType::Integer:
+    case SettingType::Number:
+      if (const auto value = parse_number(setting.type, text)) return setting.set(*value);
+      break;
+    case SettingType::Text:
+    case SettingType::Choice:
+      return setting.set(std::string(text));
+  }
+  refuse(setting, fmt::format("\"{}\"", on_one_line(text)));
+}
+
+std::string toml_text(const SettingValue& value) {
+  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);
+  if (const auto* number = std::get_if<double>(&value)) {
+    const std::string digits = fmt::format("{}", *number);  // shortest that reads back the same
+    return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
+  }
+  std::string quoted = "\"";
+  for (const char c : std::get<std::string>(value)) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string on_one_line(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return out;
+}
+
+std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names) {
+  const size_t limit = std::max<size_t>(2, wrong.size() / 3);  // a third of the letters mistyped
+  size_t best = limit + 1;
+  std::string nearest;
+  for (const std::string& name : names) {
+    size_t distance = edit_distance(wrong, name);
+    if (last_part(wrong) == last_part(name)) distance = std::min<size_t>(distance, 2);
+    if (distance < best) {
+      best = distance;
+      nearest = name;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace ingot
