@@ -1,4 +1,4 @@
-// The MLP's pointwise functions.
+// The MLP's pointwise functions. All tensors contiguous and of one dtype: F32, BF16 or F64.
 #pragma once
 
 #include "core/context.h"
@@ -12,8 +12,9 @@ void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out);
 void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
                      const Tensor& dgate_up);
 
-// out(N, F) = max(x, 0)².
+// out(N, F) = max(x, 0)²; out may be x.
 void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out);
+// dx may be dout or x.
 void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx);
 
 }  // namespace ingot

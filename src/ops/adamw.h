@@ -16,8 +16,9 @@ struct AdamWStep {
   double grad_scale = 1.0;  // multiplies the gradient: clipping folded in
 };
 
-// All (n). master, m, v, grad F32 (or all F64); weight is the compute copy: the rounded master is
-// stored there when it is defined and another buffer than master (F32 or BF16).
+// All (n), contiguous. master, m, v, grad F32 (or all F64); weight is the compute copy: the rounded
+// master is stored there when it is defined and another buffer than master (F32 or BF16; F64 with
+// F64).
 void adamw(Context& ctx, const AdamWStep& step, const Tensor& master, const Tensor& grad,
            const Tensor& m, const Tensor& v, const Tensor& weight);
 

@@ -6,15 +6,17 @@
 
 namespace ingot {
 
-// out(N, C) = table(V, C)[tokens(N)]; tokens I32. Throws ErrorCode::Data naming position and id
-// when a token is outside [0, V).
+// out(N, C) = table(V, C)[tokens(N)]; tokens I32, all contiguous. Throws ErrorCode::Data naming
+// position and id when a token is outside [0, V).
 void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out);
 
 // dtable(V, C) += rows of dout(N, C); dtable is F32 (F64 for F64 inputs). Deterministic: a row's
-// contributions are added in token order whatever the thread count.
+// contributions are added in token order whatever the thread count. Throws as the forward pass
+// does.
 void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
                         const Tensor& dtable);
 
+// 0 on the CPU, where threads share the columns and need no sorted copy of the tokens.
 int64_t embedding_backward_workspace_bytes(int64_t num_tokens, int64_t vocab);
 
 }  // namespace ingot

@@ -210,7 +210,7 @@ INGOT_SIMD V map_lanes(V v, auto f) {
 
 INGOT_SIMD FloatV sqrt(FloatV v) {
 #if defined(INGOT_ISA_avx512)
-  return _mm512_sqrt_ps(v);
+  return _mm512_maskz_sqrt_ps(0xffff, v);  // the plain form trips -Wmaybe-uninitialized in g++ 12
 #elif defined(INGOT_ISA_avx2)
   return _mm256_sqrt_ps(v);
 #else
@@ -219,7 +219,7 @@ INGOT_SIMD FloatV sqrt(FloatV v) {
 }
 INGOT_SIMD DoubleV sqrt(DoubleV v) {
 #if defined(INGOT_ISA_avx512)
-  return _mm512_sqrt_pd(v);
+  return _mm512_maskz_sqrt_pd(0xff, v);
 #elif defined(INGOT_ISA_avx2)
   return _mm256_sqrt_pd(v);
 #else

@@ -1,0 +1,71 @@
+#include "ops/rms_norm.h"
+
+#include "ops/checks.h"
+#include "ops/cpu/rms_norm.h"
+
+namespace ingot {
+namespace {
+
+Shape row_shape(const Tensor& x) {
+  return x.shape.rank() == 2 ? Shape{x.shape[0]} : Shape{x.shape[0], x.shape[1]};
+}
+
+void check_values(const char* op, const char* name, const Tensor& tensor, const Tensor& like) {
+  check_float(op, name, tensor);
+  check_dtype(op, name, tensor, like.dtype);
+  check_shape(op, name, tensor, like.shape);
+}
+
+// x(N, C) or (N, H, D), weight of its last dim, one rstd a row.
+void check_norm(const char* op, const Tensor& x, const Tensor& weight, const Tensor& rstd) {
+  check_float(op, "x", x);
+  check(x.shape.rank() == 2 || x.shape.rank() == 3, ErrorCode::Internal,
+        "{}: x must be (N, C) or (N, H, D), got {}", op, x.str());
+  check_dtype(op, "weight", weight, x.dtype);
+  check_shape(op, "weight", weight, {x.shape[-1]});
+  check_contiguous(op, "weight", weight);
+  check_dtype(op, "rstd", rstd, wide_dtype(x.dtype));
+  check_shape(op, "rstd", rstd, row_shape(x));
+  check_contiguous(op, "rstd", rstd);
+}
+
+}  // namespace
+
+void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
+                      const Tensor& y, const Tensor& rstd) {
+  check_norm("rms_norm_forward", x, weight, rstd);
+  check_values("rms_norm_forward", "y", y, x);
+  INGOT_CPU_DISPATCH(rms_norm_forward, ctx, x, Tensor{}, weight, eps, Tensor{}, y, rstd);
+}
+
+void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& delta,
+                          const Tensor& weight, double eps, const Tensor& residual_out,
+                          const Tensor& y, const Tensor& rstd) {
+  check_rank("add_rms_norm_forward", "residual", residual, 2);
+  check_norm("add_rms_norm_forward", residual, weight, rstd);
+  check_values("add_rms_norm_forward", "delta", delta, residual);
+  check_values("add_rms_norm_forward", "residual_out", residual_out, residual);
+  check_values("add_rms_norm_forward", "y", y, residual);
+  INGOT_CPU_DISPATCH(rms_norm_forward, ctx, residual, delta, weight, eps, residual_out, y, rstd);
+}
+
+void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
+                       const Tensor& rstd, const Tensor& dx, bool accumulate_dx,
+                       const Tensor& dweight) {
+  check_norm("rms_norm_backward", x, weight, rstd);
+  check_values("rms_norm_backward", "dy", dy, x);
+  check_values("rms_norm_backward", "dx", dx, x);
+  check(!accumulate_dx || dx.data != dy.data, ErrorCode::Internal,
+        "rms_norm_backward: dx must be another buffer than dy to accumulate");
+  check_dtype("rms_norm_backward", "dweight", dweight, wide_dtype(x.dtype));
+  check_shape("rms_norm_backward", "dweight", dweight, weight.shape);
+  check_contiguous("rms_norm_backward", "dweight", dweight);
+  INGOT_CPU_DISPATCH(rms_norm_backward, ctx, dy, x, weight, rstd, dx, accumulate_dx, dweight);
+}
+
+int64_t rms_norm_backward_workspace_bytes(int64_t num_rows, int64_t width) {
+  const int64_t rows = cpu::rms_norm_rows_per_chunk(num_rows);
+  return align_up((num_rows + rows - 1) / rows * width * size_of(DType::F64));
+}
+
+}  // namespace ingot

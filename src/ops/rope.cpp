@@ -1,0 +1,93 @@
+#include "ops/rope.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "ops/checks.h"
+#include "ops/cpu/rope.h"
+
+namespace ingot {
+namespace {
+
+// Angle per position of pair i of D/2, as Hugging Face's `rope_type: llama3` scales it: long waves
+// are stretched by `factor`, short ones kept, and those between blended linearly in 1/wavelength.
+double frequency(const RopeFrequencies& f, int64_t i, int64_t half) {
+  const double plain = std::pow(f.theta, -static_cast<double>(i) / static_cast<double>(half));
+  if (f.factor == 1.0) return plain;
+  const double wavelength = 2.0 * std::numbers::pi / plain;
+  const double context = static_cast<double>(f.original_context);
+  if (wavelength < context / f.high_freq_factor) return plain;
+  if (wavelength > context / f.low_freq_factor) return plain / f.factor;
+  const double smooth =
+      (context / wavelength - f.low_freq_factor) / (f.high_freq_factor - f.low_freq_factor);
+  return (1.0 - smooth) * plain / f.factor + smooth * plain;
+}
+
+void rotate(const char* op, Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin,
+            RopePairs pairs, const Tensor& positions, int64_t first_position,
+            cpu::Rotation rotation) {
+  check_float(op, "x", x);
+  check_rank(op, "x", x, 4);
+  const int64_t B = x.shape[0], T = x.shape[1], D = x.shape[3];
+  check(D % 2 == 0, ErrorCode::Internal, "{}: heads must have an even width, got {}", op, x.str());
+  check_rank(op, "cos", cos, 2);
+  const int64_t context = cos.shape[0];
+  for (const Tensor* table : {&cos, &sin}) {
+    check_dtype(op, "table", *table, wide_dtype(x.dtype));
+    check_shape(op, "table", *table, {context, D / 2});
+    check_contiguous(op, "table", *table);
+  }
+  const int32_t* ids = nullptr;
+  if (positions.defined()) {
+    check_shape(op, "positions", positions, {B, T});
+    check_contiguous(op, "positions", positions);
+    ids = positions.as<int32_t>();
+    for (int64_t n = 0; n < B * T; ++n)
+      check(ids[n] >= 0 && ids[n] < context, ErrorCode::Data,
+            "position {} is beyond the rotary table's context of {}", ids[n], context);
+  } else {
+    check(first_position >= 0 && first_position + T <= context, ErrorCode::Data,
+          "positions {} to {} are beyond the rotary table's context of {}", first_position,
+          first_position + T - 1, context);
+  }
+  INGOT_CPU_DISPATCH(rope, ctx, x, cos, sin, pairs, ids, first_position, rotation);
+}
+
+}  // namespace
+
+void rope_table(const RopeFrequencies& frequencies, const Tensor& cos, const Tensor& sin) {
+  check_rank("rope_table", "cos", cos, 2);
+  check_shape("rope_table", "sin", sin, cos.shape);
+  check_contiguous("rope_table", "cos", cos);
+  check_contiguous("rope_table", "sin", sin);
+  check_dtype("rope_table", "sin", sin, cos.dtype);
+  const int64_t context = cos.shape[0], half = cos.shape[1];
+  auto fill = [&]<class A>(A* c, A* s) {
+    for (int64_t i = 0; i < half; ++i) {
+      const double per_position = frequency(frequencies, i, half);
+      for (int64_t t = 0; t < context; ++t) {
+        const double angle = static_cast<double>(t) * per_position;
+        c[t * half + i] = static_cast<A>(std::cos(angle));
+        s[t * half + i] = static_cast<A>(std::sin(angle));
+      }
+    }
+  };
+  if (cos.dtype == DType::F64) {
+    fill(cos.as<double>(), sin.as<double>());
+  } else {
+    fill(cos.as<float>(), sin.as<float>());
+  }
+}
+
+void rope_forward(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin,
+                  RopePairs pairs, const Tensor& positions, int64_t first_position) {
+  rotate("rope_forward", ctx, x, cos, sin, pairs, positions, first_position,
+         cpu::Rotation::Forward);
+}
+
+void rope_backward(Context& ctx, const Tensor& dx, const Tensor& cos, const Tensor& sin,
+                   RopePairs pairs, const Tensor& positions) {
+  rotate("rope_backward", ctx, dx, cos, sin, pairs, positions, 0, cpu::Rotation::Inverse);
+}
+
+}  // namespace ingot
