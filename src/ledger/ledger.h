@@ -1,6 +1,6 @@
-// Append-only run records. One record is one line: 8 hex digits of CRC, a space, a JSON object.
-// A line is whole or it is dropped: a torn tail left by a crash is cut off when the ledger is next
-// opened for writing, and readers stop before it.
+// Append-only run records. One record is one line: 8 hex digits (the low 32 bits of the XXH3-64 of
+// the JSON text), a space, a JSON object. A line is whole or it is dropped: a torn last line left
+// by a crash is cut off when the ledger is next opened for writing, and readers stop before it.
 #pragma once
 
 #include <functional>
