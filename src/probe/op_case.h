@@ -27,11 +27,11 @@ struct OpInput {
   Shape shape;
   Fill fill = Fill::Normal;
   double scale = 1.0;
-  bool differentiable = true;  // gets a gradient named "d." + name; never when integer
-  bool integer = false;        // I32 instead of the case's float dtype
-  bool wide = false;           // F32 even when the case runs in BF16
-  bool wide_gradient = false;  // the gradient is F32 even when the case runs in BF16
-  std::vector<double> values;  // exactly these, row-major, in place of `fill`
+  bool differentiable = true;       // gets a gradient named "d." + name; never when integer
+  bool integer = false;             // I32 instead of the case's float dtype
+  bool wide = false;                // F32 even when the case runs in BF16
+  bool wide_gradient = false;       // the gradient is F32 even when the case runs in BF16
+  std::vector<double> values = {};  // exactly these, row-major, in place of `fill`
 };
 
 struct OpOutput {

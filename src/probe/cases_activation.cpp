@@ -1,0 +1,52 @@
+#include "ops/activation.h"
+#include "probe/cases.h"
+
+namespace ingot {
+namespace {
+
+OpCase swiglu_case(std::string name, int64_t N, int64_t F) {
+  OpCase c;
+  c.op = "swiglu";
+  c.name = std::move(name);
+  c.inputs = {{.name = "gate_up", .shape = {N, 2 * F}, .scale = 2.0}};
+  c.outputs = {{.name = "out", .shape = {N, F}}};
+  c.forward = [](Context& ctx, const OpTensors& t) {
+    swiglu_forward(ctx, t.at("gate_up"), t.at("out"));
+  };
+  c.backward = [](Context& ctx, const OpTensors& t) {
+    swiglu_backward(ctx, t.at("d.out"), t.at("gate_up"), t.at("d.gate_up"));
+  };
+  c.flops = static_cast<double>(12 * N * F);
+  c.bytes = 4.0 * static_cast<double>(8 * N * F);
+  return c;
+}
+
+OpCase relu_squared_case(std::string name, int64_t N, int64_t F) {
+  OpCase c;
+  c.op = "relu_squared";
+  c.name = std::move(name);
+  c.inputs = {{.name = "x", .shape = {N, F}}};
+  c.outputs = {{.name = "out", .shape = {N, F}}};
+  c.forward = [](Context& ctx, const OpTensors& t) {
+    relu_squared_forward(ctx, t.at("x"), t.at("out"));
+  };
+  c.backward = [](Context& ctx, const OpTensors& t) {
+    relu_squared_backward(ctx, t.at("d.out"), t.at("x"), t.at("d.x"));
+  };
+  c.flops = static_cast<double>(5 * N * F);
+  c.bytes = 4.0 * static_cast<double>(5 * N * F);
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> activation_cases() {
+  return {swiglu_case("swiglu_n5_f21", 5, 21), relu_squared_case("relu_squared_n5_f21", 5, 21)};
+}
+
+std::vector<OpCase> activation_bench_cases() {
+  using S = BenchShape;
+  return {swiglu_case("swiglu", S::N, S::F), relu_squared_case("relu_squared", S::N, S::F)};
+}
+
+}  // namespace ingot

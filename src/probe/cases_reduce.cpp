@@ -1,0 +1,72 @@
+#include "ops/reduce.h"
+#include "probe/cases.h"
+
+namespace ingot {
+namespace {
+
+OpCase sums_case(std::string name, int64_t n) {
+  OpCase c;
+  c.op = "sum";
+  c.name = std::move(name);
+  c.inputs = {{.name = "x", .shape = {n}, .differentiable = false}};
+  c.outputs = {{.name = "sums", .shape = {2}, .wide = true}};  // Σ x, Σ x²
+  c.forward = [](Context& ctx, const OpTensors& t) {
+    const Tensor& x = t.at("x");
+    const Tensor& sums = t.at("sums");
+    const double values[] = {sum(ctx, x), sum_of_squares(ctx, {&x, 1})};
+    for (int i = 0; i < 2; ++i) {
+      if (sums.dtype == DType::F64) {
+        sums.as<double>()[i] = values[i];
+      } else {
+        sums.as<float>()[i] = static_cast<float>(values[i]);
+      }
+    }
+  };
+  c.flops = static_cast<double>(3 * n);
+  c.bytes = 4.0 * static_cast<double>(2 * n);
+  return c;
+}
+
+// x to each narrow type and back: what is left is the rounding.
+OpCase cast_case(std::string name, int64_t n) {
+  OpCase c;
+  c.op = "cast";
+  c.name = std::move(name);
+  c.inputs = {{.name = "x", .shape = {n}, .scale = 3.0, .differentiable = false}};
+  constexpr DType kNarrow[] = {DType::F32, DType::BF16, DType::F16, DType::F8E4M3, DType::F8E5M2};
+  for (DType narrow : kNarrow)
+    c.outputs.push_back({.name = std::string(name_of(narrow)), .shape = {n}});
+  c.forward = [=](Context& ctx, const OpTensors& t) {
+    for (DType narrow : kNarrow) {
+      Workspace::Scope scope(ctx.workspace);
+      const Tensor between = ctx.workspace.take(narrow, {n});
+      cast(ctx, t.at("x"), between);
+      cast(ctx, between, t.at(std::string(name_of(narrow))));
+    }
+  };
+  c.workspace_bytes = [=](DType, int) { return align_up(n * size_of(DType::F32)); };
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> reduce_cases() {
+  return {sums_case("sum_n101", 101), cast_case("cast_n77", 77)};
+}
+
+std::vector<OpCase> reduce_bench_cases() {
+  constexpr int64_t n = int64_t{4} << 20;
+  OpCase narrow;
+  narrow.op = "cast";
+  narrow.name = "cast_f32_bf16";
+  narrow.inputs = {{.name = "x", .shape = {n}, .differentiable = false}};
+  narrow.forward = [](Context& ctx, const OpTensors& t) {
+    Workspace::Scope scope(ctx.workspace);
+    cast(ctx, t.at("x"), ctx.workspace.take(DType::BF16, {n}));
+  };
+  narrow.workspace_bytes = [](DType, int) { return align_up(n * size_of(DType::BF16)); };
+  narrow.bytes = 6.0 * static_cast<double>(n);
+  return {sums_case("sum", n), narrow};
+}
+
+}  // namespace ingot

@@ -1,0 +1,102 @@
+#include <cstring>
+
+#include "ops/rms_norm.h"
+#include "probe/cases.h"
+
+namespace ingot {
+namespace {
+
+constexpr double kEps = 1e-5;
+
+void copy_bytes(const Tensor& from, const Tensor& to) {
+  std::memcpy(to.data, from.data, static_cast<size_t>(from.bytes()));
+}
+
+OpCase norm_case(std::string name, int64_t N, int64_t C) {
+  OpCase c;
+  c.op = "rms_norm";
+  c.name = std::move(name);
+  c.inputs = {{.name = "x", .shape = {N, C}},
+              {.name = "weight", .shape = {C}, .wide_gradient = true}};
+  c.outputs = {{.name = "y", .shape = {N, C}},
+               {.name = "rstd", .shape = {N}, .differentiable = false, .wide = true}};
+  c.forward = [](Context& ctx, const OpTensors& t) {
+    rms_norm_forward(ctx, t.at("x"), t.at("weight"), kEps, t.at("y"), t.at("rstd"));
+  };
+  c.backward = [](Context& ctx, const OpTensors& t) {
+    rms_norm_backward(ctx, t.at("d.y"), t.at("x"), t.at("weight"), t.at("rstd"), t.at("d.x"), false,
+                      t.at("d.weight"));
+  };
+  c.workspace_bytes = [=](DType, int) { return rms_norm_backward_workspace_bytes(N, C); };
+  c.flops = static_cast<double>(12 * N * C);
+  c.bytes = 4.0 * static_cast<double>(5 * N * C);
+  return c;
+}
+
+// The sum has a gradient of its own (the residual stream goes on), which dx accumulates into.
+OpCase residual_case(std::string name, int64_t N, int64_t C) {
+  OpCase c;
+  c.op = "rms_norm";
+  c.name = std::move(name);
+  c.inputs = {{.name = "residual", .shape = {N, C}},
+              {.name = "delta", .shape = {N, C}},
+              {.name = "weight", .shape = {C}, .wide_gradient = true}};
+  c.outputs = {{.name = "sum", .shape = {N, C}},
+               {.name = "y", .shape = {N, C}},
+               {.name = "rstd", .shape = {N}, .differentiable = false, .wide = true}};
+  c.forward = [](Context& ctx, const OpTensors& t) {
+    add_rms_norm_forward(ctx, t.at("residual"), t.at("delta"), t.at("weight"), kEps, t.at("sum"),
+                         t.at("y"), t.at("rstd"));
+  };
+  c.backward = [](Context& ctx, const OpTensors& t) {
+    copy_bytes(t.at("d.sum"), t.at("d.residual"));
+    rms_norm_backward(ctx, t.at("d.y"), t.at("sum"), t.at("weight"), t.at("rstd"),
+                      t.at("d.residual"), true, t.at("d.weight"));
+    copy_bytes(t.at("d.residual"), t.at("d.delta"));
+  };
+  c.workspace_bytes = [=](DType, int) { return rms_norm_backward_workspace_bytes(N, C); };
+  return c;
+}
+
+// QK-norm: heads inside wider rows, normed in place of a copy, gradients written to wider rows too.
+OpCase heads_case(std::string name, int64_t N, int64_t H, int64_t D) {
+  OpCase c;
+  c.op = "rms_norm";
+  c.name = std::move(name);
+  c.inputs = {{.name = "rows", .shape = {N, (H + 2) * D}},
+              {.name = "weight", .shape = {D}, .wide_gradient = true}};
+  c.outputs = {{.name = "y", .shape = {N, H, D}},
+               {.name = "rstd", .shape = {N, H}, .differentiable = false, .wide = true}};
+  auto heads = [=](const Tensor& rows) { return rows.slice(1, D, (H + 1) * D).split(1, H, D); };
+  c.forward = [=](Context& ctx, const OpTensors& t) {
+    rms_norm_forward(ctx, heads(t.at("rows")), t.at("weight"), kEps, t.at("y"), t.at("rstd"));
+  };
+  c.backward = [=](Context& ctx, const OpTensors& t) {
+    rms_norm_backward(ctx, t.at("d.y"), heads(t.at("rows")), t.at("weight"), t.at("rstd"),
+                      heads(t.at("d.rows")), false, t.at("d.weight"));
+  };
+  c.workspace_bytes = [=](DType, int) { return rms_norm_backward_workspace_bytes(N * H, D); };
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> rms_norm_cases() {
+  return {norm_case("rms_norm_n6_c20", 6, 20), norm_case("rms_norm_n70_c9", 70, 9),
+          residual_case("rms_norm_residual_n5_c37", 5, 37),
+          heads_case("rms_norm_heads_n5_h3_d12", 5, 3, 12)};
+}
+
+std::vector<OpCase> rms_norm_bench_cases() {
+  using S = BenchShape;
+  OpCase residual = residual_case("rms_norm_residual", S::N, S::C);
+  residual.backward = [](Context& ctx, const OpTensors& t) {
+    rms_norm_backward(ctx, t.at("d.y"), t.at("sum"), t.at("weight"), t.at("rstd"),
+                      t.at("d.residual"), true, t.at("d.weight"));
+  };
+  residual.flops = static_cast<double>(14 * S::N * S::C);
+  residual.bytes = 4.0 * static_cast<double>(8 * S::N * S::C);
+  return {norm_case("rms_norm", S::N, S::C), residual};
+}
+
+}  // namespace ingot

@@ -1,0 +1,98 @@
+#include <cstring>
+
+#include "ops/rope.h"
+#include "probe/cases.h"
+
+namespace ingot {
+namespace {
+
+struct RopeSetting {
+  RopePairs pairs = RopePairs::HalfSplit;
+  RopeFrequencies frequencies = {};
+  std::vector<double> positions = {};  // (B, T); empty: 0 … T-1
+};
+
+constexpr int64_t kContext = 40;
+
+// Builds the tables in the workspace, so that they are checked against PyTorch with the rotation.
+OpCase rope_case(std::string name, int64_t B, int64_t T, int64_t H, int64_t D,
+                 const RopeSetting& setting) {
+  OpCase c;
+  c.op = "rope";
+  c.name = std::move(name);
+  c.inputs = {{.name = "x", .shape = {B, T, H, D}}};
+  const bool explicit_positions = !setting.positions.empty();
+  if (explicit_positions)
+    c.inputs.push_back(
+        {.name = "positions", .shape = {B, T}, .integer = true, .values = setting.positions});
+  c.outputs = {{.name = "y", .shape = {B, T, H, D}}};
+  auto rotate = [=](Context& ctx, const OpTensors& t, const char* from, const char* to,
+                    bool forward) {
+    const Tensor& x = t.at(to);
+    std::memcpy(x.data, t.at(from).data, static_cast<size_t>(x.bytes()));
+    Workspace::Scope scope(ctx.workspace);
+    const DType wide = x.dtype == DType::F64 ? DType::F64 : DType::F32;
+    const Tensor cos = ctx.workspace.take(wide, {kContext, D / 2});
+    const Tensor sin = ctx.workspace.take(wide, {kContext, D / 2});
+    rope_table(setting.frequencies, cos, sin);
+    const Tensor positions = explicit_positions ? t.at("positions") : Tensor{};
+    if (forward) {
+      rope_forward(ctx, x, cos, sin, setting.pairs, positions);
+    } else {
+      rope_backward(ctx, x, cos, sin, setting.pairs, positions);
+    }
+  };
+  c.forward = [=](Context& ctx, const OpTensors& t) { rotate(ctx, t, "x", "y", true); };
+  c.backward = [=](Context& ctx, const OpTensors& t) { rotate(ctx, t, "d.y", "d.x", false); };
+  c.workspace_bytes = [=](DType, int) { return 2 * align_up(kContext * D / 2 * 8); };
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> rope_cases() {
+  // Waves of pairs 0 to 5 with theta 100 and D 12 are 6 to 290 tokens long: kept, blended,
+  // stretched.
+  const RopeFrequencies llama3 = {.theta = 100.0,
+                                  .factor = 8.0,
+                                  .low_freq_factor = 1.0,
+                                  .high_freq_factor = 4.0,
+                                  .original_context = 100};
+  const std::vector<double> positions = {0, 1, 2, 0, 1, 7, 39, 0, 1, 2};
+  return {
+      rope_case("rope_half_b2_t5_h3_d20", 2, 5, 3, 20, {}),
+      rope_case("rope_interleaved_b2_t5_h2_d42", 2, 5, 2, 42, {.pairs = RopePairs::Interleaved}),
+      rope_case("rope_llama3_b1_t6_h2_d12", 1, 6, 2, 12, {.frequencies = llama3}),
+      rope_case("rope_positions_b2_t5_h2_d16", 2, 5, 2, 16,
+                {.pairs = RopePairs::Interleaved, .positions = positions}),
+  };
+}
+
+std::vector<OpCase> rope_bench_cases() {
+  using S = BenchShape;
+  std::vector<OpCase> cases;
+  for (RopePairs pairs : {RopePairs::HalfSplit, RopePairs::Interleaved}) {
+    OpCase c;
+    c.op = "rope";
+    c.name = pairs == RopePairs::HalfSplit ? "rope_half" : "rope_interleaved";
+    // Queries and keys inside packed QKV rows, rotated where they are, there and back.
+    c.inputs = {{.name = "qkv", .shape = {S::B, S::T, 3 * S::H * S::D}, .differentiable = false},
+                {.name = "cos", .shape = {S::T, S::D / 2}, .differentiable = false},
+                {.name = "sin", .shape = {S::T, S::D / 2}, .differentiable = false}};
+    auto heads = [](const OpTensors& t) {
+      return t.at("qkv").slice(2, 0, 2 * S::H * S::D).split(2, 2 * S::H, S::D);
+    };
+    c.forward = [=](Context& ctx, const OpTensors& t) {
+      rope_forward(ctx, heads(t), t.at("cos"), t.at("sin"), pairs);
+    };
+    c.backward = [=](Context& ctx, const OpTensors& t) {
+      rope_backward(ctx, heads(t), t.at("cos"), t.at("sin"), pairs);
+    };
+    c.flops = static_cast<double>(2 * 3 * S::N * 2 * S::H * S::D);
+    c.bytes = 4.0 * static_cast<double>(4 * S::N * 2 * S::H * S::D);
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+}  // namespace ingot

@@ -1,0 +1,14 @@
+// The arithmetic limit, as a kernel of each ISA.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/cpu/isa.h"
+
+namespace ingot::cpu {
+
+// Runs `rounds` rounds of independent fused multiply-adds on registers; returns the operations
+// done.
+INGOT_CPU_KERNEL(double, run_fmas, (int64_t rounds))
+
+}  // namespace ingot::cpu

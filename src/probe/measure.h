@@ -1,0 +1,36 @@
+// What the machine can do, and how close one op comes to it.
+#pragma once
+
+#include "core/context.h"
+#include "probe/op_case.h"
+
+namespace ingot {
+
+// F32 operations per second of independent fused multiply-adds on all threads of the pool: the
+// arithmetic limit of the active ISA, which no product reaches. (Not the rate of our own matmul: a
+// limit measured with the code it judges would flatter it.) Takes about 0.1 s.
+double measure_peak_flops(Context& ctx);
+
+// Bytes read plus bytes written per second while all threads copy buffers larger than the caches.
+double measure_copy_bandwidth(Context& ctx);
+
+struct MachineLimits {
+  double peak_flops = 0.0;
+  double copy_bytes_per_second = 0.0;
+};
+MachineLimits measure_limits(Context& ctx);
+
+struct OpTiming {
+  double seconds = 0.0;  // forward and backward together, median
+  double gflops = 0.0;
+  double gbytes_s = 0.0;
+  // Least time that the case's flops and bytes need under the limits, over the time taken.
+  double percent_of_roofline = 0.0;
+};
+
+// Times a bench case in F32 with cold caches: its buffers exist several times over, together larger
+// than the last-level cache, and each call takes the next set. Uses ctx's pool; the workspace is
+// the bench's own.
+OpTiming bench_op(Context& ctx, const OpCase& op_case, const MachineLimits& limits);
+
+}  // namespace ingot
