@@ -1,7 +1,6 @@
 #include "core/random.h"
 
-#include <cmath>
-#include <numbers>
+#include "core/normal.h"
 
 namespace ingot {
 namespace {
@@ -56,11 +55,9 @@ double RandomStream::uniform(uint64_t index) const {
 
 float RandomStream::normal(uint64_t index) const {
   const auto words = block(index / 4);
-  const size_t pair = index % 4 / 2 * 2;  // elements (0, 1) and (2, 3) share a radius and an angle
-  const double u = (words[pair] + 0.5) * kTwoToMinus32;  // never 0: the logarithm is finite
-  const double radius = std::sqrt(-2.0 * std::log(u));
-  const double angle = 2.0 * std::numbers::pi * kTwoToMinus32 * words[pair + 1];
-  return static_cast<float>(radius * (index % 2 == 0 ? std::cos(angle) : std::sin(angle)));
+  const size_t first = index % 4 / 2 * 2;  // elements (0, 1) and (2, 3) share a radius and an angle
+  const NormalPair pair = normal_pair(words[first], words[first + 1]);
+  return index % 2 == 0 ? pair.first : pair.second;
 }
 
 }  // namespace ingot

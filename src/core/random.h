@@ -23,9 +23,13 @@ class RandomStream {
 
   uint32_t bits(uint64_t index) const;   // 32 random bits of element `index`
   double uniform(uint64_t index) const;  // [0, 1), 32 bits of resolution
-  // Standard normal by Box–Muller, computed in double, so equal on every machine with IEEE libm
-  // results rounded to float.
-  float normal(uint64_t index) const;
+  float normal(uint64_t index) const;    // standard normal; equal bits everywhere, see normal.h
+
+  // What kernels that fill whole tensors build the counters of philox4x32 from:
+  // {low word of block, high word of block, tensor, step} under the key.
+  std::array<uint32_t, 2> key() const { return key_; }
+  uint32_t tensor() const { return tensor_; }
+  uint32_t step() const { return step_; }
 
  private:
   std::array<uint32_t, 4> block(uint64_t block_index) const;  // elements 4b … 4b+3

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <set>
 #include <vector>
 
@@ -81,6 +82,18 @@ TEST(RandomStream, NormalHasTheMomentsAndTailsOfANormal) {
   EXPECT_NEAR(fourth / kDraws, 3.0, 0.11);
   EXPECT_NEAR(neighbours / kDraws, 0.0, 0.012);
   EXPECT_NEAR(beyond_two / double{kDraws}, 0.0455, 0.0024);
+}
+
+TEST(RandomStream, NormalIsBoxMullerOfTheStreamsWords) {
+  const RandomStream stream(5, Purpose::Test);
+  for (uint64_t i = 0; i < 100000; i += 2) {
+    // The words as normal.h rounds them: 23 bits of radius, 24 of angle.
+    const double u = (std::floor(stream.bits(i) * 0x1p-9) + 0.5) * 0x1p-23;
+    const double angle = std::floor(stream.bits(i + 1) * 0x1p-8) * 0x1p-24 * 2 * std::numbers::pi;
+    const double radius = std::sqrt(-2 * std::log(u));
+    ASSERT_NEAR(stream.normal(i), radius * std::cos(angle), 2e-6) << i;
+    ASSERT_NEAR(stream.normal(i + 1), radius * std::sin(angle), 2e-6) << i;
+  }
 }
 
 TEST(TensorId, IsFnv1a) {
