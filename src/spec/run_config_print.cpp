@@ -42,9 +42,15 @@ std::string type_text(const Setting& s) {
   return "";
 }
 
+std::string count_text(int64_t count) {
+  const auto n = static_cast<double>(count);
+  if (n >= 1e9) return fmt::format("{:.2f}B", n / 1e9);
+  return n >= 1e6 ? fmt::format("{:.1f}M", n / 1e6) : fmt::format("{:.0f}k", n / 1e3);
+}
+
 constexpr std::string_view kReferenceHead = R"(# Settings
 
-Generated from the declarations in `src/spec/run_config.cpp`; do not edit. A test compares the two.
+Generated from the declarations in `src/spec`; do not edit. A test compares the two.
 
 A recipe is a TOML file with these keys; sections are TOML tables. `--set key=value` overrides any of
 them by its dotted name, for example `--set optim.lr=3e-4`. Later sources win: defaults, then the
@@ -79,9 +85,9 @@ std::string settings_reference() {
   std::string page(kReferenceHead);
   for (const std::string& name : model_preset_names()) {
     const ModelConfig m = model_preset(name);
-    page += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {:.1f}M |\n", name, m.dim,
+    page += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, m.dim,
                         m.layers, m.heads, m.kv_heads, m.ffn, m.vocab, m.context,
-                        m.tied ? "yes" : "no", static_cast<double>(parameter_count(m)) / 1e6);
+                        m.tied ? "yes" : "no", count_text(parameter_count(m)));
   }
   RunConfig defaults;
   std::string current = "none yet";

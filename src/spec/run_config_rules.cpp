@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "core/error.h"
 #include "spec/run_config.h"
 
@@ -8,11 +6,13 @@ namespace {
 
 void check_batch(const BatchConfig& b, const SystemConfig& s) {
   const int64_t granule = b.micro_batch * b.seq * s.ranks;
-  check(b.tokens % granule == 0, ErrorCode::Config,
+  const int64_t below = b.tokens / granule * granule, above = below + granule;
+  check(b.tokens == below, ErrorCode::Config,
         "batch.tokens must be a multiple of micro_batch · seq · ranks = {} · {} · {} = {}, got {}: "
-        "nearest are {} and {}",
+        "{}",
         b.micro_batch, b.seq, s.ranks, granule, b.tokens,
-        std::max(granule, b.tokens / granule * granule), (b.tokens / granule + 1) * granule);
+        below == 0 ? fmt::format("nearest is {}", above)
+                   : fmt::format("nearest are {} and {}", below, above));
   const int64_t tokens = b.tokens == 0 ? granule : b.tokens;
   check((b.ramp_start_tokens == 0) == (b.ramp_tokens == 0), ErrorCode::Config,
         "a batch-size ramp needs both batch.ramp_start_tokens and batch.ramp_tokens, got {} and "

@@ -230,10 +230,10 @@ Setting choice_setting(std::string name, std::vector<std::string> choices,
 
 std::string range_text(const Setting& s) {
   if (s.min == s.max) return "";
-  const std::string lower = s.min == kTiny ? "above 0" : fmt::format("at least {}", s.min);
-  if (s.max == kHuge) return lower;
-  return s.min == kTiny ? fmt::format("above 0, at most {}", s.max)
-                        : fmt::format("from {} to {}", s.min, s.max);
+  const std::string max = fmt::format("{:.10g}", s.max);
+  if (s.min == kTiny) return s.max == kHuge ? "above 0" : "above 0, at most " + max;
+  const std::string min = fmt::format("{:.10g}", s.min);
+  return s.max == kHuge ? "at least " + min : fmt::format("from {} to {}", min, max);
 }
 
 void set_from_text(const Setting& setting, std::string_view text) {

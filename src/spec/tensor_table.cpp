@@ -5,12 +5,12 @@
 namespace ingot {
 
 TensorId TensorTable::add(TensorSpec spec) {
-  const TensorId id{static_cast<int32_t>(rows_.size())};
-  const bool added = by_name_.emplace(spec.name, id.row).second;
-  check(added, ErrorCode::Internal, "the tensor table already has a row named {}", spec.name);
   check(spec.life.first <= spec.life.last, ErrorCode::Internal,
         "{} expected a life that ends after it begins, got ticks {} to {}", spec.name,
         spec.life.first, spec.life.last);
+  const TensorId id{static_cast<int32_t>(rows_.size())};
+  const bool added = by_name_.emplace(spec.name, id.row).second;
+  check(added, ErrorCode::Internal, "the tensor table already has a row named {}", spec.name);
   rows_.push_back(std::move(spec));
   return id;
 }

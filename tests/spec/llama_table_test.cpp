@@ -1,0 +1,188 @@
+#include "spec/llama_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace ingot {
+namespace {
+
+TrainShape small(ActivationPolicy policy) {
+  TrainShape shape;
+  shape.B = 3;
+  shape.T = 5;
+  shape.policy = policy;
+  shape.workspace_bytes = 77;
+  return shape;
+}
+
+std::vector<std::string> names_of(const TensorTable& table) {
+  std::vector<std::string> names;
+  for (const TensorSpec& row : table.rows()) names.push_back(row.name);
+  return names;
+}
+
+void expect_row(const TensorTable& table, std::string_view name, Shape shape, DType dtype) {
+  const TensorId id = table.try_find(name);
+  ASSERT_TRUE(id.valid()) << name;
+  EXPECT_EQ(table[id].shape, shape) << name << " " << table[id].shape.str();
+  EXPECT_EQ(table[id].dtype, dtype) << name;
+}
+
+TEST(LlamaTable, ParametersAreListedInCheckpointOrder) {
+  ModelConfig c = model_preset("llama_test");
+  c.layers = 1;
+  c.qk_norm = true;
+  EXPECT_EQ(names_of(llama_parameters(c)),
+            (std::vector<std::string>{"embedding.weight", "layers.0.attn_norm.weight",
+                                      "layers.0.qkv.weight", "layers.0.q_norm.weight",
+                                      "layers.0.k_norm.weight", "layers.0.out.weight",
+                                      "layers.0.mlp_norm.weight", "layers.0.up.weight",
+                                      "layers.0.down.weight", "final_norm.weight", "head.weight"}));
+  c.tied = true;
+  EXPECT_FALSE(llama_parameters(c).try_find("head.weight").valid());
+}
+
+TEST(LlamaTable, ParametersCarryRoleBlockInitAndSplit) {
+  const ModelConfig c = model_preset("llama_test");
+  const TensorTable table = llama_parameters(c);
+  auto row = [&](std::string_view name) { return table[table.find(name)]; };
+  EXPECT_EQ(row("embedding.weight").role, Role::Embedding);
+  EXPECT_EQ(row("embedding.weight").block, 0);
+  EXPECT_EQ(row("layers.1.down.weight").shape, Shape({32, 64}));
+  EXPECT_EQ(row("layers.1.down.weight").block, 2);
+  EXPECT_EQ(row("layers.1.down.weight").shard_dim, 1);
+  EXPECT_DOUBLE_EQ(row("layers.1.down.weight").init_std, 0.02 / std::sqrt(4.0));
+  EXPECT_DOUBLE_EQ(row("layers.1.up.weight").init_std, 0.02);
+  EXPECT_EQ(row("layers.1.mlp_norm.weight").role, Role::Norm);
+  EXPECT_EQ(row("layers.1.mlp_norm.weight").init, InitRule::Ones);
+  EXPECT_EQ(row("head.weight").role, Role::Head);
+  EXPECT_EQ(row("head.weight").block, head_block(c));
+  EXPECT_EQ(row("final_norm.weight").block, 3);
+}
+
+TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
+  ModelConfig c = model_preset("llama_test");  // C 32, H 4, G 2, D 8, F 64
+  c.qk_norm = true;
+  TrainShape shape = small(ActivationPolicy::None);
+  shape.compute = DType::BF16;
+  shape.document_mask = true;
+  const TensorTable t = llama_train_table(c, shape);
+  const DType bf16 = DType::BF16, f32 = DType::F32, i32 = DType::I32;
+  expect_row(t, "tokens", {15}, i32);
+  expect_row(t, "targets", {15}, i32);
+  expect_row(t, "document_start", {3, 5}, i32);
+  expect_row(t, "positions", {3, 5}, i32);
+  expect_row(t, "rope.cos", {5, 4}, f32);
+  expect_row(t, "rope.sin", {5, 4}, f32);
+  expect_row(t, "workspace", {77}, DType::U8);
+  expect_row(t, "layers.1.residual", {15, 32}, bf16);
+  expect_row(t, "layers.1.attn_norm", {15, 32}, bf16);
+  expect_row(t, "layers.1.attn_rstd", {15}, f32);
+  expect_row(t, "layers.1.qkv", {15, 64}, bf16);
+  expect_row(t, "layers.1.qk", {15, 48}, bf16);
+  expect_row(t, "layers.1.q_rstd", {15, 4}, f32);
+  expect_row(t, "layers.1.k_rstd", {15, 2}, f32);
+  expect_row(t, "layers.1.attn", {15, 32}, bf16);
+  expect_row(t, "layers.1.lse", {3, 4, 5}, f32);
+  expect_row(t, "layers.1.mid", {15, 32}, bf16);
+  expect_row(t, "layers.1.mlp_norm", {15, 32}, bf16);
+  expect_row(t, "layers.1.mlp_rstd", {15}, f32);
+  expect_row(t, "layers.1.up", {15, 128}, bf16);
+  expect_row(t, "layers.1.act", {15, 64}, bf16);
+  expect_row(t, "branch", {15, 32}, bf16);
+  expect_row(t, "final_residual", {15, 32}, bf16);
+  expect_row(t, "final_norm", {15, 32}, bf16);
+  expect_row(t, "final_rstd", {15}, f32);
+  expect_row(t, "losses", {15}, f32);
+  expect_row(t, "d.residual", {15, 32}, bf16);
+  expect_row(t, "d.norm", {15, 32}, bf16);
+  expect_row(t, "d.qkv", {15, 64}, bf16);
+  expect_row(t, "d.qk", {15, 48}, bf16);
+  expect_row(t, "d.attn", {15, 32}, bf16);
+  expect_row(t, "d.up", {15, 128}, bf16);
+  expect_row(t, "d.act", {15, 64}, bf16);
+  EXPECT_EQ(t.rows().size(), 19u + 2 * 14);
+
+  c.qk_norm = false;
+  shape.document_mask = false;
+  const TensorTable plain = llama_train_table(c, shape);
+  for (const char* name : {"d.qk", "layers.0.qk", "layers.0.q_rstd", "positions", "document_start"})
+    EXPECT_FALSE(plain.try_find(name).valid()) << name;
+}
+
+TEST(LlamaTable, PolicyDecidesWhichRowsLayersShare) {
+  const ModelConfig c = model_preset("llama_test");
+  struct Expectation {
+    ActivationPolicy policy;
+    std::vector<std::string> shared, own;
+  };
+  const std::vector<Expectation> cases = {
+      {ActivationPolicy::None, {}, {"residual", "attn_norm", "qkv", "mlp_norm", "up", "act"}},
+      {ActivationPolicy::Selective,
+       {"attn_norm", "mlp_norm", "act"},
+       {"residual", "attn_rstd", "qkv", "attn", "lse", "mid", "mlp_rstd", "up"}},
+      {ActivationPolicy::Full,
+       {"attn_norm", "attn_rstd", "qkv", "attn", "lse", "mid", "mlp_norm", "mlp_rstd", "up", "act"},
+       {"residual"}},
+  };
+  for (const Expectation& expected : cases) {
+    const TensorTable t = llama_train_table(c, small(expected.policy));
+    for (const std::string& what : expected.shared) {
+      EXPECT_FALSE(t.try_find(layer_name(1, what)).valid()) << what;
+      EXPECT_EQ(layer_row(t, 1, what), t.find("shared." + what));
+    }
+    for (const std::string& what : expected.own) {
+      EXPECT_FALSE(t.try_find("shared." + what).valid()) << what;
+      EXPECT_EQ(layer_row(t, 1, what), t.find("layers.1." + what));
+    }
+    EXPECT_FALSE(layer_row(t, 1, "qk").valid());
+  }
+}
+
+TEST(LlamaTable, WhatALayerKeepsLivesFromItsForwardToItsBackward) {
+  const ModelConfig c = model_preset("llama_tiny");
+  const TensorTable t = llama_train_table(c, small(ActivationPolicy::Selective));
+  auto life = [&](const std::string& name) { return t[t.find(name)].life; };
+  const Lifetime gradient = life("d.residual");
+  for (int64_t i = 0; i + 1 < c.layers; ++i) {
+    const Lifetime outer = life(layer_name(i, "qkv")), inner = life(layer_name(i + 1, "qkv"));
+    EXPECT_LT(outer.first, inner.first);
+    EXPECT_GT(outer.last, inner.last);
+    EXPECT_LE(gradient.first, inner.last);
+    EXPECT_GE(gradient.last, outer.last);
+  }
+  EXPECT_EQ(life("final_norm").last, gradient.first);
+  EXPECT_LE(life("branch").first, life("layers.0.mid").first + 1);
+  EXPECT_LE(gradient.first, life("branch").last);
+}
+
+TEST(LlamaTable, EachPolicyTakesLessThanTheOneBefore) {
+  const ModelConfig c = model_preset("llama_10m");
+  auto bytes = [&](ActivationPolicy policy) {
+    return plan_memory(llama_train_table(c, small(policy))).total_bytes;
+  };
+  EXPECT_GT(bytes(ActivationPolicy::None), bytes(ActivationPolicy::Selective));
+  EXPECT_GT(bytes(ActivationPolicy::Selective), bytes(ActivationPolicy::Full));
+}
+
+TEST(LlamaTable, InferenceHoldsWeightsCacheAndOneChunk) {
+  const ModelConfig c = model_preset("llama_test");
+  const TensorTable t = llama_infer_table(c, DType::BF16, 100, 7, 55);
+  const TensorTable parameters = llama_parameters(c);
+  for (const TensorSpec& row : parameters.rows()) expect_row(t, row.name, row.shape, DType::BF16);
+  expect_row(t, "layers.1.cache.k", {1, 100, 2, 8}, DType::BF16);
+  expect_row(t, "layers.1.cache.v", {1, 100, 2, 8}, DType::BF16);
+  expect_row(t, "tokens", {7}, DType::I32);
+  expect_row(t, "rope.cos", {100, 4}, DType::F32);
+  expect_row(t, "shared.residual", {7, 32}, DType::BF16);
+  expect_row(t, "shared.lse", {1, 4, 7}, DType::F32);
+  expect_row(t, "shared.act", {7, 64}, DType::BF16);
+  expect_row(t, "branch", {7, 32}, DType::BF16);
+  expect_row(t, "final_norm", {7, 32}, DType::BF16);
+  expect_row(t, "logits", {1, 258}, DType::F32);
+  expect_row(t, "workspace", {55}, DType::U8);
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include "spec/error_text.h"
+#include "spec/run_config.h"
+
+namespace ingot {
+namespace {
+
+RunConfig good() {
+  return parse_run_config("", "", {{"train.steps", "10"}});
+}
+
+std::string refusal(const Overrides& overrides) {
+  Overrides all = {{"train.steps", "10"}};
+  all.insert(all.end(), overrides.begin(), overrides.end());
+  return error_text([&] { validate(parse_run_config("", "", all)); });
+}
+
+TEST(RunConfigRules, AConsistentRunPasses) {
+  EXPECT_NO_THROW(validate(good()));
+  RunConfig c = good();
+  c.batch.tokens = 8 * 512 * 4;
+  c.system.ranks = 2;
+  c.batch.ramp_start_tokens = 8 * 512;
+  c.batch.ramp_tokens = 1'000'000;
+  c.optim.schedule.kind = ScheduleKind::Wsd;
+  c.optim.schedule.unit = ScheduleUnit::Steps;
+  c.optim.schedule.warmup = 2;
+  c.optim.schedule.decay = 8;
+  EXPECT_NO_THROW(validate(c));
+}
+
+TEST(RunConfigRules, TheModelMustBePossible) {
+  EXPECT_EQ(refusal({{"model.heads", "7"}}),
+            "model.heads must divide model.dim: expected a divisor of 256, got 7");
+}
+
+TEST(RunConfigRules, SequencesMustFitTheRotaryTable) {
+  EXPECT_EQ(refusal({{"batch.seq", "4096"}}),
+            "batch.seq is beyond the rotary table: expected at most model.context = 2048, got "
+            "4096; lower batch.seq or raise model.context");
+}
+
+TEST(RunConfigRules, AStepMustBeWholeMicroBatchesOnEveryRank) {
+  EXPECT_EQ(refusal({{"batch.tokens", "10000"}, {"system.ranks", "2"}}),
+            "batch.tokens must be a multiple of micro_batch · seq · ranks = 8 · 512 · 2 = 8192, "
+            "got 10000: nearest are 8192 and 16384");
+  EXPECT_EQ(refusal({{"batch.tokens", "100"}}),
+            "batch.tokens must be a multiple of micro_batch · seq · ranks = 8 · 512 · 1 = 4096, "
+            "got 100: nearest is 4096");
+}
+
+TEST(RunConfigRules, ARampHasAStartALengthAndGrows) {
+  EXPECT_EQ(refusal({{"batch.ramp_start_tokens", "4096"}}),
+            "a batch-size ramp needs both batch.ramp_start_tokens and batch.ramp_tokens, got 4096 "
+            "and 0: set both, or neither for no ramp");
+  EXPECT_EQ(refusal({{"batch.ramp_start_tokens", "8192"}, {"batch.ramp_tokens", "1M"}}),
+            "batch.ramp_start_tokens: a ramp grows, so expected at most the 4096 tokens of a step, "
+            "got 8192");
+}
+
+TEST(RunConfigRules, ExactlyOneSettingSaysWhenToStop) {
+  EXPECT_EQ(refusal({{"train.steps", "0"}}),
+            "nothing says when to stop: set train.total_tokens or train.steps");
+  EXPECT_EQ(refusal({{"train.total_tokens", "1M"}}),
+            "train.total_tokens and train.steps both say when to stop (1000000 tokens, 10 steps): "
+            "set one of them to 0");
+}
+
+TEST(RunConfigRules, TheScheduleMustFitTheRun) {
+  EXPECT_EQ(refusal({{"optim.schedule.kind", "wsd"}}),
+            "optim.schedule.kind wsd ends in a decay: set optim.schedule.decay to its length");
+  EXPECT_EQ(refusal({{"optim.schedule.decay", "5"}}),
+            "optim.schedule.decay belongs to kind wsd: set it to 0 or the kind to wsd, got 5");
+  EXPECT_EQ(refusal({{"optim.schedule.unit", "steps"}, {"optim.schedule.warmup", "11"}}),
+            "optim.schedule: warmup 11 and decay 0 must fit into the run's 10 steps: shorten them "
+            "or train longer");
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,43 @@
+#include "spec/tensor_table.h"
+
+#include <gtest/gtest.h>
+
+#include "spec/error_text.h"
+
+namespace ingot {
+namespace {
+
+TensorSpec named(std::string name) {
+  TensorSpec spec;
+  spec.name = std::move(name);
+  spec.shape = {2, 3};
+  return spec;
+}
+
+TEST(TensorTable, RowsAreFoundByName) {
+  TensorTable table;
+  const TensorId a = table.add(named("a"));
+  const TensorId b = table.add(named("b"));
+  EXPECT_EQ(table.find("a"), a);
+  EXPECT_EQ(table.find("b"), b);
+  EXPECT_EQ(table[b].name, "b");
+  EXPECT_EQ(table[b].bytes(), 24);
+  EXPECT_FALSE(table.try_find("c").valid());
+}
+
+TEST(TensorTable, MistakesAreRefusedByName) {
+  TensorTable table;
+  table.add(named("a"));
+  EXPECT_EQ(error_text([&] { table.add(named("a")); }, ErrorCode::Internal),
+            "the tensor table already has a row named a");
+  EXPECT_EQ(error_text([&] { table.find("c"); }, ErrorCode::Internal),
+            "the tensor table has no row named c");
+  TensorSpec backwards = named("b");
+  backwards.life = {3, 2};
+  EXPECT_EQ(error_text([&] { table.add(backwards); }, ErrorCode::Internal),
+            "b expected a life that ends after it begins, got ticks 3 to 2");
+  EXPECT_FALSE(table.try_find("b").valid());
+}
+
+}  // namespace
+}  // namespace ingot
