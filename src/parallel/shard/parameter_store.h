@@ -37,6 +37,10 @@ class ParameterStore {
  public:
   virtual ~ParameterStore() = default;
 
+  virtual Context& context() const = 0;  // what the store computes with
+  // Replicated: every rank's shards are whole and equal; FullySharded: they are disjoint.
+  virtual DataParallel mode() const = 0;
+
   // Weights of `block` are whole and readable through weight() until release(block). Blocks may be
   // acquired again (the backward pass, recomputation); calls nest no deeper than two blocks.
   virtual void acquire(int block) = 0;
@@ -61,7 +65,10 @@ class ParameterStore {
 };
 
 // Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`
-// holds the weights; compute is their working dtype.
+// holds the weights; compute is their working dtype. They live through every tick. Of a parameter
+// NAME: "NAME" (in compute dtype), and in F32 "grad:NAME", "moment1:NAME", "moment2:NAME" and,
+// unless compute is F32, "master:NAME"; of its whole shape, or, fully sharded, flat and of
+// padded_shard_size. Fully sharded adds the buffers "gather.*".
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
                     const Mesh& mesh);
 

@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/error.h"
+#include "ops/adamw.h"
+#include "ops/reduce.h"
+#include "optim/optimizer.h"
+
+namespace ingot {
+namespace {
+
+double global_grad_norm(Context& ctx, Communicator& comm, const ParameterStore& store) {
+  std::vector<Tensor> gradients;
+  for (const ParameterShard& shard : store.shards())
+    if (shard.range.size() > 0) gradients.push_back(shard.gradient);
+  double squares = sum_of_squares(ctx, gradients);
+  // Replicated ranks all hold the whole gradient: adding theirs would count it `size` times.
+  if (store.mode() == DataParallel::FullySharded)
+    comm.all_reduce_sum(Tensor::contiguous(&squares, DType::F64, {1}));
+  return std::sqrt(squares);
+}
+
+}  // namespace
+
+UpdateReport adamw_update(Context& ctx, Communicator& comm, const TensorTable& parameters,
+                          ParameterStore& store, const OptimConfig& config, double lr,
+                          int64_t step) {
+  UpdateReport report;
+  report.grad_norm = global_grad_norm(ctx, comm, store);
+  // The norm is equal on all ranks, so either all of them stop here or none does.
+  if (!std::isfinite(report.grad_norm))
+    throw Error(ErrorCode::Numeric,
+                fmt::format("gradient norm: expected a finite number, got {} at step {}; lower "
+                            "optim.lr or set optim.clip",
+                            report.grad_norm, step),
+                BlastRadius::Step);
+  // torch.nn.utils.clip_grad_norm_ divides by norm + 1e-6; the same here, so that runs compare.
+  if (config.clip > 0.0) report.clip_scale = std::min(1.0, config.clip / (report.grad_norm + 1e-6));
+
+  AdamWStep update;
+  update.lr = lr;
+  update.beta1 = config.beta1;
+  update.beta2 = config.beta2;
+  update.eps = config.eps;
+  update.step = step;
+  update.grad_scale = report.clip_scale;
+  for (const ParameterShard& shard : store.shards()) {
+    if (shard.range.size() == 0) continue;
+    const bool decayed = parameters[shard.parameter].role != Role::Norm;
+    update.weight_decay = decayed ? config.weight_decay : 0.0;
+    adamw(ctx, update, shard.master, shard.gradient, shard.moment1, shard.moment2, shard.weight);
+  }
+  store.publish_weights();
+  return report;
+}
+
+}  // namespace ingot

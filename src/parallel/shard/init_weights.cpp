@@ -1,0 +1,33 @@
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/random.h"
+#include "ops/random_fill.h"
+#include "ops/reduce.h"
+#include "parallel/shard/parameter_store.h"
+
+namespace ingot {
+
+void init_weights(ParameterStore& store, const TensorTable& parameters, uint64_t seed) {
+  Context& ctx = store.context();
+  for (const ParameterShard& shard : store.shards()) {
+    const TensorSpec& row = parameters[shard.parameter];
+    switch (row.init) {
+      case InitRule::Normal:
+        fill_normal(ctx, RandomStream(seed, Purpose::Init, tensor_id(row.name)),
+                    static_cast<uint64_t>(shard.range.begin), static_cast<float>(row.init_std),
+                    shard.master);
+        break;
+      case InitRule::Ones:
+        std::fill_n(shard.master.as<float>(), shard.range.size(), 1.0f);
+        break;
+      case InitRule::None:
+        throw Error(ErrorCode::Internal,
+                    fmt::format("init: parameter {} has no init rule", row.name));
+    }
+    if (shard.weight.data != shard.master.data) cast(ctx, shard.master, shard.weight);
+  }
+  store.publish_weights();
+}
+
+}  // namespace ingot

@@ -1,0 +1,137 @@
+#include "parallel/shard/store_rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+constexpr Lifetime kWholeRun{0, std::numeric_limits<int>::max()};
+
+// A parameter starts at a multiple of this many elements, so that it is aligned like an arena row
+// in 2-byte weights as well as in 4-byte gradients and one layout serves both.
+constexpr int64_t kElementAlignment = kArenaAlignment / 2;
+
+std::string_view prefix_of(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::Weight:
+      return "";
+    case TensorKind::Gradient:
+      return "grad:";
+    case TensorKind::MasterWeight:
+      return "master:";
+    case TensorKind::Moment1:
+      return "moment1:";
+    case TensorKind::Moment2:
+      return "moment2:";
+    default:
+      throw Error(ErrorCode::Internal,
+                  fmt::format("store rows: no row of kind {} per parameter", name_of(kind)));
+  }
+}
+
+void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const Shape& shape,
+                        DType compute) {
+  TensorSpec weight = parameter;
+  weight.shape = shape;
+  weight.dtype = compute;
+  weight.life = kWholeRun;
+  const TensorId id = table.add(weight);
+
+  for (const TensorKind kind :
+       {TensorKind::Gradient, TensorKind::MasterWeight, TensorKind::Moment1, TensorKind::Moment2}) {
+    if (kind == TensorKind::MasterWeight && compute == DType::F32) continue;
+    TensorSpec row = weight;
+    row.name = store_row_name(kind, parameter.name);
+    row.dtype = DType::F32;
+    row.kind = kind;
+    row.init = InitRule::None;
+    row.parameter = id;
+    table.add(row);
+  }
+}
+
+void add_gather_rows(TensorTable& table, const TensorTable& parameters, DType compute, int ranks) {
+  int64_t block_elements = 0;
+  int64_t part_elements = 0;
+  for (const BlockLayout& layout : block_layouts(parameters, ranks)) {
+    block_elements = std::max(block_elements, layout.num_elements);
+    for (const BlockLayout::Entry& entry : layout.entries)
+      part_elements = std::max(part_elements, entry.padded_numel / ranks);
+  }
+  auto add = [&](const char* name, int64_t elements, DType dtype) {
+    TensorSpec row;
+    row.name = name;
+    row.shape = {elements};
+    row.dtype = dtype;
+    row.kind = TensorKind::GatherBuffer;
+    row.life = kWholeRun;
+    table.add(row);
+  };
+  for (const char* name : kGatherWeights) add(name, block_elements, compute);
+  for (const char* name : kGatherGradients) add(name, block_elements, DType::F32);
+  add(kGatherPart, part_elements, DType::F32);
+}
+
+}  // namespace
+
+std::string store_row_name(TensorKind kind, const std::string& name) {
+  return std::string(prefix_of(kind)) + name;
+}
+
+std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks) {
+  std::vector<BlockLayout> layouts;
+  int32_t row = 0;
+  for (const TensorSpec& parameter : parameters.rows()) {
+    check(parameter.block >= 0, ErrorCode::Internal,
+          "store: parameter {} belongs to no block; expected a block of 0 or more", parameter.name);
+    const auto block = static_cast<size_t>(parameter.block);
+    if (block >= layouts.size()) layouts.resize(block + 1);
+    BlockLayout& layout = layouts[block];
+    const int64_t padded = ranks * padded_shard_size(parameter.shape.numel(), ranks);
+    layout.entries.push_back({TensorId{row++}, layout.num_elements, padded});
+    layout.num_elements += (padded + kElementAlignment - 1) / kElementAlignment * kElementAlignment;
+  }
+  return layouts;
+}
+
+std::vector<ParameterShard> store_shards(const TensorTable& parameters, const Mesh& mesh, int rank,
+                                         const PlacedTensors& placed, DType compute) {
+  std::vector<ParameterShard> shards;
+  int32_t row = 0;
+  for (const TensorSpec& parameter : parameters.rows()) {
+    const int64_t numel = parameter.shape.numel();
+    ParameterShard shard;
+    shard.parameter = TensorId{row++};
+    shard.range = store_mode(mesh) == DataParallel::FullySharded
+                      ? shard_range(numel, mesh.data, rank)
+                      : ShardRange{0, numel};
+    auto flat = [&](TensorKind kind) {  // (range.size()), without the padding
+      const Tensor tensor = placed.find(store_row_name(kind, parameter.name));
+      return tensor.reshape({tensor.numel()}).slice(0, 0, shard.range.size());
+    };
+    shard.weight = flat(TensorKind::Weight);
+    shard.master = compute == DType::F32 ? shard.weight : flat(TensorKind::MasterWeight);
+    shard.gradient = flat(TensorKind::Gradient);
+    shard.moment1 = flat(TensorKind::Moment1);
+    shard.moment2 = flat(TensorKind::Moment2);
+    shards.push_back(shard);
+  }
+  return shards;
+}
+
+void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
+                    const Mesh& mesh) {
+  const bool sharded = store_mode(mesh) == DataParallel::FullySharded;
+  for (const TensorSpec& parameter : parameters.rows()) {
+    const Shape shape =
+        sharded ? Shape{padded_shard_size(parameter.shape.numel(), mesh.data)} : parameter.shape;
+    add_parameter_rows(table, parameter, shape, compute);
+  }
+  if (sharded) add_gather_rows(table, parameters, compute, mesh.data);
+}
+
+}  // namespace ingot

@@ -1,0 +1,197 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <vector>
+
+#include "core/error.h"
+#include "optim/optimizer.h"
+#include "support/toy_store.h"
+
+namespace ingot {
+namespace {
+
+using testing::mesh_name;
+using testing::ToyRank;
+using testing::write_gradient;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// Writes value(row, i) as the gradient of every parameter on this rank.
+template <class Value>
+void write_gradients(ToyRank& rank, const Value& value) {
+  rank.store->start_step();
+  for (int32_t row = 0; row < static_cast<int32_t>(rank.parameters.rows().size()); ++row) {
+    write_gradient(rank.store->gradient({row}), [&](int64_t i) { return value(row, i); });
+    rank.store->release_gradients(rank.parameters[{row}].block);
+  }
+  rank.store->finish_gradients();
+}
+
+UpdateReport update(ToyRank& rank, Communicator& comm, const OptimConfig& config,
+                    int64_t step = 1) {
+  return adamw_update(rank.ctx, comm, rank.parameters, *rank.store, config, config.lr, step);
+}
+
+int64_t num_elements(const TensorTable& parameters) {
+  int64_t n = 0;
+  for (const TensorSpec& row : parameters.rows()) n += row.shape.numel();
+  return n;
+}
+
+class UpdateOnMesh : public ::testing::TestWithParam<Mesh> {};
+INSTANTIATE_TEST_SUITE_P(
+    Meshes, UpdateOnMesh,
+    ::testing::Values(Mesh{1, DataParallel::Replicated}, Mesh{2, DataParallel::Replicated},
+                      Mesh{4, DataParallel::Replicated}, Mesh{2, DataParallel::FullySharded},
+                      Mesh{3, DataParallel::FullySharded}, Mesh{4, DataParallel::FullySharded}),
+    [](const auto& mesh) { return mesh_name(mesh.param); });
+
+TEST_P(UpdateOnMesh, TheNormCountsEveryElementOnceAndClipsAsTorchDoes) {
+  run_local_ranks(GetParam().data, [&](Communicator& comm) {
+    ToyRank rank(comm, GetParam());
+    init_weights(*rank.store, rank.parameters, 1);
+    const float mine = 3.0f / static_cast<float>(comm.size());  // the ranks' sum is 3
+    const double norm = 3.0 * std::sqrt(static_cast<double>(num_elements(rank.parameters)));
+    for (const double clip : {0.0, 0.5, norm + 1.0}) {
+      write_gradients(rank, [&](int32_t, int64_t) { return mine; });
+      OptimConfig config;
+      config.clip = clip;
+      const UpdateReport report = update(rank, comm, config);
+      EXPECT_NEAR(report.grad_norm, norm, 1e-6 * norm);
+      const double scale = clip == 0.5 ? 0.5 / (report.grad_norm + 1e-6) : 1.0;
+      EXPECT_DOUBLE_EQ(report.clip_scale, scale);
+    }
+  });
+}
+
+// A gradient that no mesh can sum in another way than exactly: integers, split over the ranks.
+float toy_gradient(int rank, int step, int32_t row, int64_t i) {
+  if (rank > 0) return 0.0f;
+  return static_cast<float>((i * 7 + row * 5 + step * 3) % 11 - 5);
+}
+
+std::vector<std::vector<float>> weights_after(const Mesh& mesh, int64_t steps) {
+  std::vector<std::vector<float>> weights;
+  std::mutex mutex;
+  run_local_ranks(mesh.data, [&](Communicator& comm) {
+    ToyRank rank(comm, mesh);
+    init_weights(*rank.store, rank.parameters, 3);
+    OptimConfig config;
+    config.clip = 2.0;
+    for (int64_t step = 1; step <= steps; ++step) {
+      write_gradients(rank, [&](int32_t row, int64_t i) {
+        return toy_gradient(comm.rank(), static_cast<int>(step), row, i);
+      });
+      update(rank, comm, config, step);
+    }
+    std::vector<std::vector<float>> mine;
+    for (int32_t row = 0; row < static_cast<int32_t>(rank.parameters.rows().size()); ++row) {
+      rank.store->acquire(rank.parameters[{row}].block);
+      const Tensor weight = rank.store->weight({row});
+      mine.emplace_back(weight.as<float>(), weight.as<float>() + weight.numel());
+      rank.store->release(rank.parameters[{row}].block);
+    }
+    const std::scoped_lock lock(mutex);
+    if (weights.empty()) weights = mine;
+    EXPECT_EQ(mine, weights) << "ranks differ";
+  });
+  return weights;
+}
+
+TEST_P(UpdateOnMesh, RanksTogetherUpdateAsOneRankDoes) {
+  const auto one = weights_after({1, DataParallel::Replicated}, 5);
+  const auto many = weights_after(GetParam(), 5);
+  for (size_t row = 0; row < one.size(); ++row)
+    for (size_t i = 0; i < one[row].size(); ++i)
+      EXPECT_NEAR(many[row][i], one[row][i], 1e-6f) << row << " " << i;
+}
+
+TEST_P(UpdateOnMesh, ANonFiniteNormStopsEveryRankAndChangesNothing) {
+  run_local_ranks(GetParam().data, [&](Communicator& comm) {
+    ToyRank rank(comm, GetParam());
+    init_weights(*rank.store, rank.parameters, 1);
+    auto state = [&] {
+      std::vector<float> values;
+      for (const ParameterShard& shard : rank.store->shards())
+        for (const Tensor& tensor : {shard.master, shard.moment1, shard.moment2})
+          values.insert(values.end(), tensor.as<float>(), tensor.as<float>() + tensor.numel());
+      return values;
+    };
+    const std::vector<float> before = state();
+    write_gradients(rank, [&](int32_t row, int64_t i) {
+      return comm.rank() == 0 && row == 3 && i == 0 ? kNan : 1.0f;
+    });
+    try {
+      update(rank, comm, {});
+      ADD_FAILURE() << "rank " << comm.rank() << " went on";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Numeric);
+      EXPECT_EQ(error.radius(), BlastRadius::Step);
+    }
+    EXPECT_EQ(state(), before);
+  });
+}
+
+TEST(AdamWUpdate, DecaysEveryRoleButNorms) {
+  const auto comm = single_communicator();
+  ToyRank rank(*comm, {});
+  init_weights(*rank.store, rank.parameters, 1);
+  std::vector<std::vector<float>> before;
+  for (const ParameterShard& shard : rank.store->shards())
+    before.emplace_back(shard.master.as<float>(), shard.master.as<float>() + shard.range.size());
+  rank.store->start_step();
+  rank.store->finish_gradients();  // nobody wrote: all gradients are zero
+  OptimConfig config;
+  config.lr = 0.25;
+  config.weight_decay = 0.5;
+  EXPECT_EQ(update(rank, *comm, config).grad_norm, 0.0);
+  for (size_t row = 0; row < before.size(); ++row) {
+    const bool norm = rank.parameters.rows()[row].role == Role::Norm;
+    const ParameterShard& shard = rank.store->shards()[row];
+    for (int64_t i = 0; i < shard.range.size(); ++i)
+      EXPECT_FLOAT_EQ(shard.master.as<float>()[i],
+                      before[row][static_cast<size_t>(i)] * (norm ? 1.0f : 0.875f));
+  }
+}
+
+TEST(AdamWUpdate, TheFirstStepMovesEachWeightByLrAgainstItsGradient) {
+  const auto comm = single_communicator();
+  ToyRank rank(*comm, {});
+  init_weights(*rank.store, rank.parameters, 1);
+  std::vector<float> before;
+  for (const ParameterShard& shard : rank.store->shards())
+    before.push_back(shard.master.as<float>()[0]);
+  write_gradients(rank, [](int32_t row, int64_t) { return row % 2 == 0 ? 4.0f : -0.5f; });
+  OptimConfig config;
+  config.lr = 0.01;
+  config.weight_decay = 0.0;
+  config.clip = 0.0;
+  update(rank, *comm, config);
+  for (size_t row = 0; row < before.size(); ++row)
+    EXPECT_NEAR(rank.store->shards()[row].master.as<float>()[0],
+                before[row] + (row % 2 == 0 ? -0.01f : 0.01f), 1e-6f);
+}
+
+TEST(AdamWUpdate, PublishesTheRoundedMasterAsWeight) {
+  for (const int ranks : {1, 2})
+    run_local_ranks(ranks, [&](Communicator& comm) {
+      const Mesh mesh{ranks, DataParallel::FullySharded};
+      ToyRank rank(comm, mesh, DType::BF16);
+      init_weights(*rank.store, rank.parameters, 1);
+      rank.store->acquire(1);  // a gathered copy of the old weights must not outlive the update
+      rank.store->release(1);
+      write_gradients(rank, [](int32_t, int64_t) { return 1.0f; });
+      update(rank, comm, {});
+      const ParameterShard& shard = rank.store->shards()[2];  // layers.0.mlp.weight, block 1
+      rank.store->acquire(1);
+      const Bf16* weight = rank.store->weight(shard.parameter).as<Bf16>() + shard.range.begin;
+      for (int64_t i = 0; i < shard.range.size(); ++i)
+        EXPECT_EQ(weight[i].bits, Bf16::from_float(shard.master.as<float>()[i]).bits);
+      rank.store->release(1);
+    });
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,79 @@
+// A small model's worth of parameters and one rank's store over them, for tests of what stands on
+// the store.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/thread_pool.h"
+#include "parallel/shard/parameter_store.h"
+
+namespace ingot::testing {
+
+// Sizes that no rank count divides, a parameter with fewer elements than ranks, every role.
+// Blocks: 0 embedding, 1 and 2 layers, 3 final norm and head.
+inline TensorTable toy_parameters() {
+  TensorTable table;
+  auto add = [&](std::string name, Shape shape, int block, Role role) {
+    TensorSpec row;
+    row.name = std::move(name);
+    row.shape = shape;
+    row.kind = TensorKind::Weight;
+    row.block = block;
+    row.role = role;
+    row.init = role == Role::Norm ? InitRule::Ones : InitRule::Normal;
+    row.init_std = 0.02;
+    table.add(row);
+  };
+  add("embedding.weight", {7, 5}, 0, Role::Embedding);
+  add("layers.0.norm.weight", {5}, 1, Role::Norm);
+  add("layers.0.mlp.weight", {11, 5}, 1, Role::Matrix);
+  add("layers.1.norm.weight", {1}, 2, Role::Norm);
+  add("layers.1.mlp.weight", {3, 7}, 2, Role::Matrix);
+  add("final_norm.weight", {5}, 3, Role::Norm);
+  add("head.weight", {7, 5}, 3, Role::Head);
+  return table;
+}
+
+inline TensorTable store_table(const TensorTable& parameters, DType compute, const Mesh& mesh) {
+  TensorTable table;
+  add_store_rows(table, parameters, compute, mesh);
+  return table;
+}
+
+// Everything one rank needs; construct it inside run_local_ranks.
+class ToyRank {
+ public:
+  ToyRank(Communicator& comm, const Mesh& mesh, DType compute = DType::F32)
+      : parameters(toy_parameters()),
+        placed(store_table(parameters, compute, mesh), Device::cpu()),
+        pool_(2),
+        ctx{Device::cpu(), &pool_, {}},
+        store(make_parameter_store(ctx, comm, parameters, mesh, placed, compute)) {}
+
+  TensorTable parameters;
+  PlacedTensors placed;
+
+ private:
+  ThreadPool pool_;
+
+ public:
+  Context ctx;
+  std::unique_ptr<ParameterStore> store;
+};
+
+// Writes or adds value(i) to element i, as the slot says.
+template <class Value>
+void write_gradient(const GradientSlot& slot, const Value& value) {
+  float* out = slot.tensor.as<float>();
+  for (int64_t i = 0; i < slot.tensor.numel(); ++i)
+    out[i] = (slot.accumulate == Accumulate::Yes ? out[i] : 0.0f) + value(i);
+}
+
+inline std::string mesh_name(const Mesh& mesh) {
+  return std::string(mesh.mode == DataParallel::FullySharded ? "sharded" : "replicated") +
+         std::to_string(mesh.data);
+}
+
+}  // namespace ingot::testing
