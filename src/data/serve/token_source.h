@@ -12,8 +12,9 @@
 
 namespace ingot {
 
-// Documents lie one after the other; [document_start) are their first positions, ascending, the
-// first 0. Memory use does not grow with the corpus: files are mapped.
+// Documents lie one after the other. Files are mapped, so memory does not grow with the corpus;
+// only text under a tokenizer other than "byte" is encoded at open and kept, and is refused above
+// kMaxEncodedTextBytes (text_source.h). Reading is thread-safe.
 class TokenSource {
  public:
   virtual ~TokenSource() = default;
@@ -35,7 +36,9 @@ class TokenSource {
 //  - *.bin: raw little-endian u16 or u32 ids as `token_dtype` says ("auto": llm.c's header if
 //    there is one, else u16)
 // Throws ErrorCode::Data with one clear line for: missing, empty, not UTF-8 (with the byte offset),
-// truncated (size not a multiple of the id size, or shorter than its header says), ids ≥ vocab.
+// truncated (size not a multiple of the id size, or other than its header says), ids ≥ vocab; and
+// ErrorCode::Config when the tokenizer has more ids than `vocab`. `tokenizer` is used only during
+// the call.
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
                                                const std::string& token_dtype, int64_t vocab);
 
