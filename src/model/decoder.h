@@ -1,22 +1,25 @@
 // The same transformer, run forward on new tokens only, with a KV cache.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/context.h"
+#include "model/layer.h"
 #include "spec/llama_table.h"
 #include "spec/placed_tensors.h"
 
 namespace ingot {
 
-// Weights, cache and activations are rows of llama_infer_table in `placed`, which must outlive it.
+// Weights, cache and activations are rows of llama_infer_table in `placed`. One sequence; all its
+// references must outlive it.
 class Decoder {
  public:
   Decoder(Context& ctx, const ModelConfig& config, int64_t context, int64_t chunk,
           const PlacedTensors& placed);
 
-  // Appends `tokens` to the sequence and returns the logits (V) after the last one; the span is
+  // Appends `tokens` (at least one) to the sequence and returns the logits (V) after the last one,
   // valid until the next call. Throws ErrorCode::Usage when the sequence would outgrow the context.
   std::span<const float> append(std::span<const int32_t> tokens);
 
@@ -24,15 +27,21 @@ class Decoder {
   void reset() { length_ = 0; }
 
  private:
+  struct DecoderLayer {
+    LayerWeights weights;
+    Tensor cache_k, cache_v;  // (1, context, G, D)
+  };
   void append_chunk(std::span<const int32_t> tokens);
+  LayerTensors activations(int64_t n) const;  // the first n rows of the shared ones
 
   Context& ctx_;
   ModelConfig config_;
   int64_t context_;
   int64_t chunk_;
   const PlacedTensors& placed_;
+  std::vector<DecoderLayer> layers_;
+  RopeInput rope_;
   int64_t length_ = 0;
-  std::vector<float> logits_;
 };
 
 int64_t infer_workspace_bytes(const ModelConfig& config, DType compute, int64_t context,

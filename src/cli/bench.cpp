@@ -1,0 +1,192 @@
+// ingot bench ops | train | limit
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "cli/bench.h"
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "core/error.h"
+#include "probe/measure.h"
+#include "probe/op_case.h"
+#include "probe/step_limit.h"
+#include "spec/flops.h"
+#include "train/bench_step.h"
+
+namespace ingot::cli {
+namespace {
+
+// The shape a bench runs, from flags or from any setting by --set.
+struct BenchShape {
+  std::string preset = "llama_10m";
+  int64_t batch = 8;
+  int64_t seq = 512;
+  std::string precision = "fp32";
+  std::string recompute = "selective";
+  int64_t threads = 0;
+  std::vector<std::string> sets;
+
+  void add_to(CLI::App& command) {
+    command.add_option("--preset", preset, "model preset")->capture_default_str();
+    command.add_option("--batch", batch, "sequences a step (B)")->capture_default_str();
+    command.add_option("--seq", seq, "tokens a sequence (T)")->capture_default_str();
+    command.add_option("--precision", precision, "fp32 or bf16")->capture_default_str();
+    command.add_option("--recompute", recompute, "none, selective or full")->capture_default_str();
+    command.add_option("--threads", threads, "0 = all cores")->capture_default_str();
+    command.add_option("--set", sets, "any other setting")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+  }
+
+  RunConfig config() const {
+    Overrides overrides = {{"preset", preset},
+                           {"batch.micro_batch", std::to_string(batch)},
+                           {"batch.seq", std::to_string(seq)},
+                           {"train.precision", precision},
+                           {"train.recompute", recompute},
+                           {"train.steps", "1"},
+                           {"system.threads", std::to_string(threads)}};
+    for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
+    RunConfig config = parse_run_config("", "", overrides);
+    validate(config);
+    return config;
+  }
+};
+
+// A pool of the asked size and a context on it.
+struct Machine {
+  explicit Machine(int64_t threads)
+      : pool(static_cast<int>(threads > 0 ? threads : available_cores())) {
+    ctx.pool = &pool;
+  }
+  ThreadPool pool;
+  Context ctx;
+};
+
+void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const JsonOption& json) {
+  const RunConfig config = shape.config();
+  const double before_engine = seconds_since_process_start();
+  const StepBench bench = bench_train_step(config, steps);
+  Machine machine(shape.threads);
+  const double peak = measure_peak_flops(machine.ctx);
+  auto mfu = [&](AttentionFlops convention) {
+    return bench.tokens_per_second * train_flops_per_token(config.model, shape.seq, convention) /
+           peak;
+  };
+  const double start = before_engine + bench.setup_seconds;
+  fmt::print(
+      "{} B {} T {} {} on {} threads\n"
+      "  step            {:.1f} ms (median of {})\n"
+      "  throughput      {:.0f} tok/s\n"
+      "  MFU             {:.1f}% causal, {:.1f}% full attention, of {:.0f} GFLOP/s measured\n"
+      "  start           {:.2f} s to the first step, {:.2f} s to its end\n"
+      "  memory          {} allocated, {} predicted\n",
+      shape.preset, shape.batch, shape.seq, shape.precision, machine.pool.num_threads(),
+      bench.step_seconds * 1e3, steps, bench.tokens_per_second, 100 * mfu(AttentionFlops::Causal),
+      100 * mfu(AttentionFlops::Full), peak / 1e9, start, start + bench.first_step_seconds,
+      human_bytes(bench.peak_bytes), human_bytes(bench.predicted_bytes));
+  nlohmann::json line = {{"preset", shape.preset},
+                         {"tok_s", bench.tokens_per_second},
+                         {"step_ms", bench.step_seconds * 1e3},
+                         {"mfu", mfu(AttentionFlops::Causal)},
+                         {"mfu_full", mfu(AttentionFlops::Full)},
+                         {"peak_flops", peak},
+                         {"start_s", start},
+                         {"first_step_s", start + bench.first_step_seconds},
+                         {"peak_bytes", bench.peak_bytes},
+                         {"predicted_bytes", bench.predicted_bytes},
+                         {"loss", bench.last_loss}};
+  if (with_limit) {
+    const StepLimit limit = measure_step_limit(machine.ctx, config.model, shape.batch, shape.seq,
+                                               config.train.loss_chunk);
+    fmt::print("  limit           {:.0f} tok/s: this step reaches {:.1f}% of it\n",
+               limit.tokens_per_second, 100 * bench.tokens_per_second / limit.tokens_per_second);
+    line["limit_tok_s"] = limit.tokens_per_second;
+  }
+  json.print(line);
+}
+
+void run_limit(const BenchShape& shape, const JsonOption& json) {
+  const RunConfig config = shape.config();
+  Machine machine(shape.threads);
+  const StepLimit limit = measure_step_limit(machine.ctx, config.model, shape.batch, shape.seq,
+                                             config.train.loss_chunk);
+  fmt::print("{:<28}{:>7}{:>12}{:>12}{:>10}\n", "part", "calls", "ms a step", "GFLOP/s", "GB/s");
+  for (const LimitPart& part : limit.parts)
+    fmt::print("{:<28}{:>7}{:>12.2f}{:>12}{:>10}\n", part.name, part.calls, part.seconds * 1e3,
+               part.flops > 0 ? fmt::format("{:.1f}", part.flops / part.seconds / 1e9) : "",
+               part.bytes > 0 ? fmt::format("{:.1f}", part.bytes / part.seconds / 1e9) : "");
+  fmt::print(
+      "products and attention {:.1f} ms at {:.1f}% of the machine's product rate ({:.0f} GFLOP/s), "
+      "bytes {:.1f} ms at {:.1f} GB/s\nlimit {:.0f} tok/s\n",
+      limit.product_seconds * 1e3, 100 * limit.product_share, limit.peak_flops / 1e9,
+      limit.memory_seconds * 1e3, limit.copy_bytes_per_second / 1e9, limit.tokens_per_second);
+  json.print({{"preset", shape.preset},
+              {"limit_tok_s", limit.tokens_per_second},
+              {"product_ms", limit.product_seconds * 1e3},
+              {"memory_ms", limit.memory_seconds * 1e3},
+              {"product_share", limit.product_share},
+              {"peak_flops", limit.peak_flops},
+              {"copy_bytes_s", limit.copy_bytes_per_second}});
+}
+
+void add_ops(CLI::App& bench) {
+  struct Options {
+    std::string only;
+    int64_t threads = 0;
+    JsonOption json;
+  };
+  auto options = std::make_shared<Options>();
+  auto* ops =
+      bench.add_subcommand("ops", "each op at a training step's shape, percent of roofline");
+  ops->add_option("--op", options->only, "only this op");
+  ops->add_option("--threads", options->threads, "0 = all cores")->capture_default_str();
+  options->json.add_to(*ops);
+  ops->callback([options] { bench_ops(options->only, options->threads, options->json); });
+}
+
+void add_train_bench(CLI::App& bench) {
+  struct Options {
+    BenchShape shape;
+    int64_t steps = 8;
+    bool limit = false;
+    JsonOption json;
+  };
+  auto options = std::make_shared<Options>();
+  auto* train = bench.add_subcommand("train", "whole training steps on synthetic tokens");
+  options->shape.add_to(*train);
+  train->add_option("--steps", options->steps, "timed steps")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  train->add_flag("--limit", options->limit, "measure the limit too and say how close this is");
+  options->json.add_to(*train);
+  train->callback(
+      [options] { run_train(options->shape, options->steps, options->limit, options->json); });
+}
+
+void add_limit(CLI::App& bench) {
+  struct Options {
+    BenchShape shape;
+    JsonOption json;
+  };
+  auto options = std::make_shared<Options>();
+  auto* limit = bench.add_subcommand(
+      "limit",
+      "the fastest this step could be: products and attention alone + bytes at copy speed");
+  options->shape.add_to(*limit);
+  options->json.add_to(*limit);
+  limit->callback([options] { run_limit(options->shape, options->json); });
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  auto* bench = app.add_subcommand("bench", "measure this machine and this program on it");
+  bench->require_subcommand(1);
+  add_ops(*bench);
+  add_train_bench(*bench);
+  add_limit(*bench);
+}
+
+}  // namespace ingot::cli

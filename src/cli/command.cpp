@@ -1,0 +1,42 @@
+#include "cli/command.h"
+
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "core/storage.h"
+
+namespace ingot::cli {
+
+void RecipeOptions::add_to(CLI::App& command, bool recipe_required) {
+  auto* recipe = command.add_option("recipe", path, "recipe file (TOML); see recipes/");
+  if (recipe_required) recipe->required();
+  command.add_option("--set", sets, "override a setting: --set optim.lr=3e-4 (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+RunConfig RecipeOptions::load() const {
+  const std::string text = path.empty() ? std::string() : read_text(*posix_storage(), path);
+  return parse_run_config(text, path, parse_sets(sets));
+}
+
+void JsonOption::add_to(CLI::App& command) {
+  command.add_flag("--json", wanted, "end stdout with one line of JSON");
+}
+
+void JsonOption::print(const nlohmann::json& result) const {
+  if (wanted) fmt::print("{}\n", result.dump());
+}
+
+Overrides parse_sets(const std::vector<std::string>& sets) {
+  Overrides overrides;
+  for (const std::string& set : sets) {
+    const size_t equals = set.find('=');
+    check(equals != std::string::npos && equals > 0, ErrorCode::Usage,
+          "--set expected KEY=VALUE, got \"{}\"", set);
+    overrides.emplace_back(set.substr(0, equals), set.substr(equals + 1));
+  }
+  return overrides;
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,78 @@
+// ingot generate CKPT
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/command.h"
+#include "core/context.h"
+#include "core/storage.h"
+#include "infer/generate.h"
+
+namespace ingot::cli {
+namespace {
+
+struct GenerateCommand {
+  std::string checkpoint;
+  std::string prompt;
+  int64_t tokens = 200;
+  int64_t context = 0;
+  int64_t threads = 0;
+  SamplingOptions sampling;
+  JsonOption json;
+
+  void run() const {
+    ThreadPool pool(static_cast<int>(threads > 0 ? threads : available_cores()));
+    Context ctx;
+    ctx.pool = &pool;
+    Generator generator(ctx, posix_storage(), checkpoint, context);
+
+    // The first piece of a whole text may lose its leading space; the others stand as they are.
+    bool first = prompt.empty();
+    fmt::print("{}", prompt);
+    const auto ids = generator.generate(prompt, tokens, sampling, [&](int32_t id) {
+      const Tokenizer& tokenizer = generator.tokenizer();
+      fmt::print("{}", first ? tokenizer.decode(std::vector<int32_t>{id}) : tokenizer.decode(id));
+      std::fflush(stdout);
+      first = false;
+      return true;
+    });
+    fmt::print("\n");
+    json.print({{"prompt", prompt}, {"ids", ids}, {"tokens", ids.size()}});
+  }
+};
+
+}  // namespace
+
+void add_generate(CLI::App& app) {
+  auto command = std::make_shared<GenerateCommand>();
+  auto* generate = app.add_subcommand("generate", "write text with a trained model");
+  generate->add_option("checkpoint", command->checkpoint, "checkpoint or run folder")->required();
+  generate->add_option("--prompt", command->prompt, "text to go on from");
+  generate->add_option("--tokens", command->tokens, "new tokens at most")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  generate
+      ->add_option("--temperature", command->sampling.temperature,
+                   "0 takes the likeliest token every time")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  generate->add_option("--top-k", command->sampling.top_k, "keep the k likeliest; 0 = all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  generate
+      ->add_option("--top-p", command->sampling.top_p,
+                   "keep the likeliest that reach this probability together")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  generate->add_option("--seed", command->sampling.seed, "same seed, same text")
+      ->capture_default_str();
+  generate->add_option("--context", command->context, "KV cache length; 0 = the model's own")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  generate->add_option("--threads", command->threads, "0 = all cores")->capture_default_str();
+  command->json.add_to(*generate);
+  generate->callback([command] { command->run(); });
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,92 @@
+#include <algorithm>
+
+#include "checkpoint/checkpoint.h"
+#include "core/error.h"
+#include "infer/generate.h"
+#include "model/decoder.h"
+#include "spec/llama_table.h"
+#include "spec/placed_tensors.h"
+
+namespace ingot {
+namespace {
+
+// Prompt tokens processed at once: enough rows to make the products efficient, few enough that the
+// activations stay small.
+constexpr int64_t kPromptChunk = 64;
+
+}  // namespace
+
+struct Generator::Impl {
+  // Compute is F32 whatever the run trained in: the checkpoint holds the F32 masters.
+  Impl(Context& ctx, const CheckpointReader& reader, Storage& storage, int64_t wanted_context)
+      : model(reader.info().model),
+        context(wanted_context > 0 ? wanted_context : model.context),
+        tokenizer(load_tokenizer(storage, reader.info().tokenizer)),
+        placed(llama_infer_table(model, DType::F32, context, kPromptChunk,
+                                 infer_workspace_bytes(model, DType::F32, context, kPromptChunk,
+                                                       ctx.pool->num_threads())),
+               ctx.device),
+        ctx_(ctx) {
+    ctx_.workspace = Workspace(placed.find("workspace"));
+    for (const TensorSpec& row : llama_parameters(model).rows())
+      reader.read("weight", row.name, {0, row.shape.numel()}, placed.find(row.name));
+    decoder = std::make_unique<Decoder>(ctx_, model, context, kPromptChunk, placed);
+  }
+
+  ModelConfig model;
+  int64_t context;
+  std::unique_ptr<Tokenizer> tokenizer;
+  PlacedTensors placed;
+  Context ctx_;
+  std::unique_ptr<Decoder> decoder;
+};
+
+Generator::Generator(Context& ctx, std::shared_ptr<Storage> storage, const std::string& dir,
+                     int64_t context) {
+  const CheckpointReader reader(storage, resolve_checkpoint(storage, dir));
+  check(context <= reader.info().model.context, ErrorCode::Usage,
+        "the model was built for a context of {} tokens, {} were asked for",
+        reader.info().model.context, context);
+  impl_ = std::make_unique<Impl>(ctx, reader, *storage, context);
+}
+
+Generator::~Generator() = default;
+
+const ModelConfig& Generator::model() const {
+  return impl_->model;
+}
+const Tokenizer& Generator::tokenizer() const {
+  return *impl_->tokenizer;
+}
+
+std::vector<int32_t> Generator::generate(const std::string& prompt, int64_t num_tokens,
+                                         const SamplingOptions& options,
+                                         const std::function<bool(int32_t)>& on_token) {
+  const Tokenizer& tokenizer = *impl_->tokenizer;
+  std::vector<int32_t> ids;
+  if (tokenizer.bos() >= 0) ids.push_back(tokenizer.bos());
+  const std::vector<int32_t> encoded = tokenizer.encode(prompt);
+  ids.insert(ids.end(), encoded.begin(), encoded.end());
+  const auto prompt_tokens = static_cast<int64_t>(ids.size());
+  check(prompt_tokens > 0, ErrorCode::Usage,
+        "this tokenizer has no BOS: give a --prompt to start from");
+  check(prompt_tokens + num_tokens - 1 <= impl_->context, ErrorCode::Usage,
+        "{} prompt tokens and {} new ones exceed the context of {}: ask for at most {}",
+        prompt_tokens, num_tokens, impl_->context,
+        std::max<int64_t>(0, impl_->context - prompt_tokens + 1));
+
+  impl_->decoder->reset();
+  std::vector<int32_t> generated;
+  std::span<const float> logits = impl_->decoder->append(ids);
+  while (static_cast<int64_t>(generated.size()) < num_tokens) {
+    const auto position = static_cast<int64_t>(generated.size());
+    const int32_t id = sample_token(logits, options, position);
+    if (id == tokenizer.bos() || id == tokenizer.eos()) break;
+    generated.push_back(id);
+    if (!on_token(id) || position + 1 == num_tokens) break;
+    logits = impl_->decoder->append({&generated.back(), 1});
+  }
+  return generated;
+}
+
+}  // namespace ingot

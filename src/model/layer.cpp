@@ -1,0 +1,96 @@
+#include "model/layer.h"
+
+#include "ops/activation.h"
+#include "ops/matmul.h"
+#include "ops/rms_norm.h"
+
+namespace ingot {
+
+HeadViews Layer::heads(const Tensor& qkv, const Tensor& qk) const {
+  const int64_t H = config_.heads, G = config_.kv_heads, D = config_.head_dim;
+  const Tensor& packed = qk.defined() ? qk : qkv;
+  // Columns [begin, begin + n) heads of (N, ·) rows as (B, T, n, D).
+  auto view = [&](const Tensor& rows, int64_t begin, int64_t n) {
+    return rows.slice(1, begin * D, (begin + n) * D).split(1, n, D).split(0, B_, T_);
+  };
+  return {view(packed, 0, H), view(packed, H, G), view(qkv, H + G, G)};
+}
+
+void Layer::norm_input(Context& ctx, const LayerWeights& w, const LayerTensors& x) const {
+  rms_norm_forward(ctx, x.residual, w.attn_norm, config_.norm_eps, x.attn_norm, x.attn_rstd);
+}
+
+void Layer::add_and_norm_input(Context& ctx, const LayerWeights& w, const Tensor& previous,
+                               const Tensor& delta, const LayerTensors& x) const {
+  add_rms_norm_forward(ctx, previous, delta, w.attn_norm, config_.norm_eps, x.residual, x.attn_norm,
+                       x.attn_rstd);
+}
+
+HeadViews Layer::project_qkv(Context& ctx, const LayerWeights& w, const RopeInput& rope,
+                             const LayerTensors& x) const {
+  linear_forward(ctx, x.attn_norm, w.qkv, x.qkv);
+  const HeadViews heads = this->heads(x.qkv, x.qk);
+  if (config_.qk_norm) {
+    const int64_t H = config_.heads, G = config_.kv_heads, D = config_.head_dim;
+    auto norm = [&](int64_t begin, int64_t n, const Tensor& weight, const Tensor& rstd) {
+      const Tensor raw = x.qkv.slice(1, begin * D, (begin + n) * D).split(1, n, D);    // (N, n, D)
+      const Tensor normed = x.qk.slice(1, begin * D, (begin + n) * D).split(1, n, D);  // (N, n, D)
+      rms_norm_forward(ctx, raw, weight, config_.norm_eps, normed, rstd);
+    };
+    norm(0, H, w.q_norm, x.q_rstd);
+    norm(H, G, w.k_norm, x.k_rstd);
+  }
+  rope_forward(ctx, heads.q, rope.cos, rope.sin, rope.pairs, rope.positions, rope.first_position);
+  rope_forward(ctx, heads.k, rope.cos, rope.sin, rope.pairs, rope.positions, rope.first_position);
+  return heads;
+}
+
+void Layer::attention_output(Context& ctx, const LayerWeights& w, const LayerTensors& x,
+                             const Tensor& branch) const {
+  linear_forward(ctx, x.attn, w.out, branch);
+  add_rms_norm_forward(ctx, x.residual, branch, w.mlp_norm, config_.norm_eps, x.mid, x.mlp_norm,
+                       x.mlp_rstd);
+}
+
+void Layer::mlp_hidden(Context& ctx, const LayerWeights& w, const LayerTensors& x) const {
+  linear_forward(ctx, x.mlp_norm, w.up, x.up);
+  activation_forward(ctx, x);
+}
+
+void Layer::activation_forward(Context& ctx, const LayerTensors& x) const {
+  if (config_.activation == Activation::SwiGlu)
+    swiglu_forward(ctx, x.up, x.act);
+  else
+    relu_squared_forward(ctx, x.up, x.act);
+}
+
+void Layer::activation_backward(Context& ctx, const Tensor& dact, const Tensor& up,
+                                const Tensor& dup) const {
+  if (config_.activation == Activation::SwiGlu)
+    swiglu_backward(ctx, dact, up, dup);
+  else
+    relu_squared_backward(ctx, dact, up, dup);
+}
+
+RopeInput rope_input(const ModelConfig& config, const Tensor& cos, const Tensor& sin) {
+  RopeInput input;
+  input.cos = cos;
+  input.sin = sin;
+  input.pairs =
+      config.rope.style == RopeStyle::HalfSplit ? RopePairs::HalfSplit : RopePairs::Interleaved;
+  return input;
+}
+
+RopeFrequencies rope_frequencies(const RopeConfig& config) {
+  RopeFrequencies f;
+  f.theta = config.theta;
+  if (config.scaling == RopeScaling::Llama3) {
+    f.factor = config.factor;
+    f.low_freq_factor = config.low_freq_factor;
+    f.high_freq_factor = config.high_freq_factor;
+    f.original_context = config.original_context;
+  }
+  return f;
+}
+
+}  // namespace ingot

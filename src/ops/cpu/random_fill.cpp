@@ -1,0 +1,72 @@
+#include "ops/cpu/random_fill.h"
+
+#include <algorithm>
+
+#include "core/normal.h"
+
+#include "ops/cpu/isa_begin.h"
+
+namespace ingot::cpu::INGOT_ISA {
+namespace {
+
+// Blocks of four values computed together: enough lanes for any vector width, all in L1.
+constexpr int kBlocks = 64;
+
+// Values 4·first … 4·(first + kBlocks) - 1. Plain loops over lanes; the compiler vectorises them.
+void fill_blocks(const RandomStream& stream, uint64_t first, float scale, float* out) {
+  const auto key = stream.key();
+  uint32_t c0[kBlocks], c1[kBlocks], c2[kBlocks], c3[kBlocks];
+  for (int i = 0; i < kBlocks; ++i) {
+    const uint64_t block = first + static_cast<uint64_t>(i);
+    c0[i] = static_cast<uint32_t>(block);
+    c1[i] = static_cast<uint32_t>(block >> 32);
+    c2[i] = stream.tensor();
+    c3[i] = stream.step();
+  }
+  uint32_t k0 = key[0], k1 = key[1];
+  for (int round = 0; round < 10; ++round) {  // philox4x32, see core/random.cpp
+    for (int i = 0; i < kBlocks; ++i) {
+      const uint64_t a = uint64_t{0xD2511F53} * c0[i];
+      const uint64_t b = uint64_t{0xCD9E8D57} * c2[i];
+      c0[i] = static_cast<uint32_t>(b >> 32) ^ c1[i] ^ k0;
+      c1[i] = static_cast<uint32_t>(b);
+      c2[i] = static_cast<uint32_t>(a >> 32) ^ c3[i] ^ k1;
+      c3[i] = static_cast<uint32_t>(a);
+    }
+    k0 += 0x9E3779B9;
+    k1 += 0xBB67AE85;
+  }
+  float n0[kBlocks], n1[kBlocks], n2[kBlocks], n3[kBlocks];
+  for (int i = 0; i < kBlocks; ++i) {
+    const NormalPair a = normal_pair(c0[i], c1[i]);
+    const NormalPair b = normal_pair(c2[i], c3[i]);
+    n0[i] = scale * a.first;
+    n1[i] = scale * a.second;
+    n2[i] = scale * b.first;
+    n3[i] = scale * b.second;
+  }
+  for (int i = 0; i < kBlocks; ++i) {
+    out[4 * i] = n0[i];
+    out[4 * i + 1] = n1[i];
+    out[4 * i + 2] = n2[i];
+    out[4 * i + 3] = n3[i];
+  }
+}
+
+}  // namespace
+
+void fill_normal(const RandomStream& stream, uint64_t first_index, float scale, float* out,
+                 int64_t n) {
+  constexpr int64_t kValues = 4 * kBlocks;
+  alignas(64) float values[kValues];
+  for (int64_t done = 0; done < n;) {
+    const uint64_t index = first_index + static_cast<uint64_t>(done);
+    const auto skip = static_cast<int64_t>(index % 4);  // a shard may start inside a block
+    fill_blocks(stream, index / 4, scale, values);
+    const int64_t take = std::min(kValues - skip, n - done);
+    std::copy(values + skip, values + skip + take, out + done);
+    done += take;
+  }
+}
+
+}  // namespace ingot::cpu::INGOT_ISA

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/random.h"
+#include "ops/cpu/isa.h"
+
+namespace ingot::cpu {
+
+INGOT_CPU_KERNEL(void, fill_normal,
+                 (const RandomStream& stream, uint64_t first_index, float scale, float* out,
+                  int64_t n))
+
+}  // namespace ingot::cpu

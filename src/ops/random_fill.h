@@ -1,0 +1,15 @@
+// Filling tensors with addressed random numbers.
+#pragma once
+
+#include "core/context.h"
+#include "core/random.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+// out(n) F32, contiguous: out[i] = scale · stream.normal(first_index + i), bit for bit, on every
+// ISA.
+void fill_normal(Context& ctx, const RandomStream& stream, uint64_t first_index, float scale,
+                 const Tensor& out);
+
+}  // namespace ingot

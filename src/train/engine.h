@@ -1,0 +1,53 @@
+// One rank's training machinery: memory, weights, model and optimizer, built from a run config.
+// The trainer feeds it data; `bench train` feeds it synthetic tokens.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/context.h"
+#include "model/transformer.h"
+#include "optim/optimizer.h"
+#include "parallel/comm/communicator.h"
+#include "spec/placed_tensors.h"
+#include "spec/run_config.h"
+
+namespace ingot {
+
+// Every row one rank of this run allocates; plan_memory() of it is the prediction.
+TensorTable train_table(const RunConfig& config, int threads_per_rank);
+
+class Engine {
+ public:
+  // Allocates everything the run will ever need. Throws ErrorCode::Memory, before allocating, when
+  // all ranks together would not fit into the machine's free memory, and says what would help.
+  Engine(const RunConfig& config, Communicator& comm, int threads_per_rank);
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  void init(uint64_t seed);  // weights by their init rules
+
+  void start_step();
+  // Adds a micro-batch's gradients, scaled so that the step's sum is the gradient of the mean loss.
+  StepLoss accumulate(const MicroBatch& batch, double scale);
+  // Reduces, clips and applies; `step` counts updates from 1.
+  UpdateReport update(double lr, int64_t step);
+  StepLoss evaluate(const MicroBatch& batch);
+
+  const TensorTable& parameters() const { return parameters_; }
+  ParameterStore& store() { return *store_; }
+  const PlacedTensors& placed() const { return placed_; }
+  Context& context() { return ctx_; }
+
+ private:
+  const RunConfig config_;
+  Communicator& comm_;
+  ThreadPool pool_;
+  Context ctx_;
+  TensorTable parameters_;
+  PlacedTensors placed_;
+  std::unique_ptr<ParameterStore> store_;
+  std::unique_ptr<Transformer> model_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,72 @@
+#include "train/resume.h"
+
+#include <fmt/ranges.h>
+
+#include <array>
+#include <string_view>
+
+#include "checkpoint/checkpoint.h"
+#include "core/error.h"
+#include "core/log.h"
+
+namespace ingot {
+namespace {
+
+// What may change between a checkpoint and its resumption without changing what was trained so far.
+bool may_change(std::string_view name) {
+  constexpr std::array kFree = {"checkpoint.",        "system.",          "train.steps",
+                                "train.total_tokens", "train.eval_every", "train.eval_tokens",
+                                "train.log_every",    "train.recompute",  "train.loss_chunk",
+                                "batch.micro_batch"};
+  for (const std::string_view prefix : kFree)
+    if (name.starts_with(prefix)) return true;
+  return false;
+}
+
+std::string text_of(const SettingValue& value) {
+  return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+}
+
+std::vector<std::string> conflicts(const RunConfig& saved, const RunConfig& wanted) {
+  RunConfig a = saved, b = wanted;
+  const std::vector<Setting> was = settings_of(a), now = settings_of(b);
+  std::vector<std::string> found;
+  for (size_t i = 0; i < was.size(); ++i) {
+    const SettingValue before = was[i].get(), after = now[i].get();
+    if (before != after && !may_change(was[i].name))
+      found.push_back(
+          fmt::format("{} (was {}, is {})", was[i].name, text_of(before), text_of(after)));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
+                                             const RunConfig& config, bool resume) {
+  const std::string& dir = config.checkpoint.dir;
+  if (!resume) {
+    const auto existing = list_checkpoints(*storage, dir);
+    check(existing.empty(), ErrorCode::Config,
+          "{} already holds {} checkpoints: add --resume to go on from them, or set checkpoint.dir "
+          "to another folder",
+          dir, existing.size());
+    return std::nullopt;
+  }
+  const auto newest =
+      latest_good_checkpoint(storage, dir, [](const auto& damaged, const auto& why) {
+        log::warn("checkpoint_damaged", {{"dir", damaged}, {"why", why}});
+      });
+  if (!newest) return std::nullopt;
+  const CheckpointReader reader(storage, *newest);
+  const RunConfig saved = parse_run_config(reader.info().config_toml, *newest, {});
+  const auto differing = conflicts(saved, config);
+  check(
+      differing.empty(), ErrorCode::Config,
+      "cannot resume from {}: these settings define the run and differ: {}; restore them, or start "
+      "another run in another checkpoint.dir",
+      *newest, fmt::join(differing, ", "));
+  return newest;
+}
+
+}  // namespace ingot

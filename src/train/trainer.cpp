@@ -1,0 +1,258 @@
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/thread_pool.h"
+#include "data/serve/loader.h"
+#include "ledger/ledger.h"
+#include "optim/schedule.h"
+#include "train/engine.h"
+#include "train/evaluate.h"
+#include "train/resume.h"
+#include "train/run_data.h"
+
+namespace ingot {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+int64_t full_batch_tokens(const RunConfig& config) {
+  const int64_t granule = config.batch.micro_batch * config.batch.seq * config.system.ranks;
+  return config.batch.tokens > 0 ? config.batch.tokens : granule;
+}
+
+// Where the run ends, in both units. With a batch ramp a step is not a fixed number of tokens, so
+// the steps are walked; a run has at most millions of them.
+Horizon horizon_of(const RunConfig& config) {
+  BatchConfig batch = config.batch;
+  batch.tokens = full_batch_tokens(config);
+  const int64_t granule = batch.micro_batch * batch.seq * config.system.ranks;
+  Progress progress;
+  auto done = [&] {
+    return config.train.steps > 0 ? progress.step >= config.train.steps
+                                  : progress.tokens >= config.train.total_tokens;
+  };
+  while (!done()) {
+    progress.tokens += batch_tokens(batch, progress, granule);
+    ++progress.step;
+  }
+  return {progress.step, progress.tokens};
+}
+
+// What the ranks of a run share; everything but `ledger` is read-only once they start.
+struct Run {
+  std::shared_ptr<Storage> storage;
+  RunConfig config;
+  TrainOptions options;
+  RunData data;
+  Horizon horizon;
+  int threads_per_rank = 1;
+  std::optional<std::string> resume_from;
+  std::unique_ptr<LedgerWriter> ledger;  // rank 0 only
+};
+
+// One rank's walk through the run.
+class RankTrainer {
+ public:
+  RankTrainer(Run& run, Communicator& comm)
+      : run_(run),
+        config_(run.config),
+        comm_(comm),
+        engine_(run.config, comm, run.threads_per_rank),
+        loader_(*run.data.train, config_.batch.seq, config_.train.seed,
+                config_.train.document_mask) {
+    config_.batch.tokens = full_batch_tokens(config_);
+  }
+
+  TrainResult run() {
+    restore_or_init();
+    announce();
+    while (state_.step < run_.horizon.steps && !result_.stopped) {
+      step();
+      if (is_due(config_.train.eval_every)) evaluate();
+      if (result_.stopped || is_due(config_.checkpoint.every)) save();
+    }
+    if (!result_.stopped) finish();
+    result_.state = state_;
+    return result_;
+  }
+
+ private:
+  bool leads() const { return comm_.rank() == 0; }
+  bool is_due(int64_t every) const {
+    return every > 0 && state_.step % every == 0 && state_.step < run_.horizon.steps;
+  }
+
+  void restore_or_init() {
+    if (run_.resume_from) {
+      const CheckpointReader reader(run_.storage, *run_.resume_from);
+      state_ = load_checkpoint(reader, engine_.parameters(), engine_.store());
+      result_.train_loss = state_.last_loss;
+      result_.checkpoint = *run_.resume_from;
+    } else {
+      engine_.init(static_cast<uint64_t>(config_.train.seed));
+    }
+  }
+
+  void announce() {
+    if (!leads()) return;
+    RunFacts facts;
+    facts.run_dir = config_.checkpoint.dir;
+    facts.train_data = run_.data.train->describe();
+    facts.valid_data = run_.data.valid->describe();
+    facts.parameters = parameter_count(config_.model);
+    facts.total_steps = run_.horizon.steps;
+    facts.total_tokens = run_.horizon.tokens;
+    facts.predicted_bytes = plan_memory(train_table(config_, run_.threads_per_rank)).total_bytes;
+    facts.allocated_bytes = engine_.placed().allocated_bytes();
+    facts.first_step = state_.step;
+    facts.ranks = comm_.size();
+    facts.threads = run_.threads_per_rank * comm_.size();
+    run_.ledger->append({{"kind", "start"},
+                         {"step", state_.step},
+                         {"samples", state_.samples},
+                         {"config_hash", fmt::format("{:016x}", config_hash(run_.config))},
+                         {"ranks", comm_.size()},
+                         {"bytes", facts.allocated_bytes}});
+    if (run_.options.observer) run_.options.observer->on_start(facts);
+  }
+
+  void step() {
+    const auto start = Clock::now();
+    const int64_t B = config_.batch.micro_batch, T = config_.batch.seq;
+    const int64_t granule = B * T * comm_.size();
+    const Progress progress{state_.step, state_.tokens};
+    const int64_t tokens = batch_tokens(config_.batch, progress, granule);
+    const double lr = learning_rate(config_.optim, progress, run_.horizon);
+
+    engine_.start_step();
+    double loss_sum = 0.0;
+    for (int64_t micro = 0; micro < tokens / granule; ++micro) {
+      const int64_t position = state_.samples + (micro * comm_.size() + comm_.rank()) * B;
+      loader_.fill(position, B, batch_);
+      const MicroBatch micro_batch{
+          batch_.tokens.data(), batch_.targets.data(),
+          batch_.document_start.empty() ? nullptr : batch_.document_start.data()};
+      loss_sum += engine_.accumulate(micro_batch, 1.0 / static_cast<double>(tokens)).sum;
+    }
+    const UpdateReport update = engine_.update(lr, state_.step + 1);
+
+    // One small collective carries the loss and whether anybody was asked to stop, so that all
+    // ranks stop after the same step.
+    const bool asked = run_.options.stop && run_.options.stop->load(std::memory_order_relaxed);
+    double shared[2] = {loss_sum, asked ? 1.0 : 0.0};
+    comm_.all_reduce_sum(Tensor::contiguous(shared, DType::F64, {2}));
+
+    const int64_t first_sample = state_.samples;
+    ++state_.step;
+    state_.tokens += tokens;
+    state_.samples += tokens / T;
+    state_.last_loss = shared[0] / static_cast<double>(tokens);
+    result_.train_loss = state_.last_loss;
+    result_.stopped = shared[1] > 0 && state_.step < run_.horizon.steps;
+    if (leads()) report_step(lr, update, tokens, first_sample, seconds_since(start));
+  }
+
+  void report_step(double lr, const UpdateReport& update, int64_t tokens, int64_t first_sample,
+                   double seconds) {
+    run_.ledger->append({{"kind", "step"},
+                         {"step", state_.step},
+                         {"loss", state_.last_loss},
+                         {"lr", lr},
+                         {"grad_norm", update.grad_norm},
+                         {"tokens", state_.tokens},
+                         {"samples", {first_sample, state_.samples}},
+                         {"seconds", seconds}});
+    if (!run_.options.observer) return;
+    StepReport report;
+    report.step = state_.step;
+    report.total_steps = run_.horizon.steps;
+    report.tokens = state_.tokens;
+    report.total_tokens = run_.horizon.tokens;
+    report.loss = state_.last_loss;
+    report.lr = lr;
+    report.grad_norm = update.grad_norm;
+    report.step_seconds = seconds;
+    report.tokens_per_second = static_cast<double>(tokens) / seconds;
+    run_.options.observer->on_step(report);
+  }
+
+  void evaluate() {
+    EvalReport report = evaluate_loss(engine_, comm_, *run_.data.valid, config_);
+    report.step = state_.step;
+    result_.eval = report;
+    if (!leads()) return;
+    nlohmann::json record = {
+        {"kind", "eval"}, {"step", report.step}, {"loss", report.loss}, {"tokens", report.tokens}};
+    if (report.bits_per_byte) record["bits_per_byte"] = *report.bits_per_byte;
+    run_.ledger->append(record);
+    if (run_.options.observer) run_.options.observer->on_eval(report);
+  }
+
+  void save() {
+    result_.checkpoint =
+        save_checkpoint(*run_.storage, comm_, config_.checkpoint.dir, run_.config, state_,
+                        engine_.parameters(), engine_.store(), tokenizer_file());
+    if (!leads()) return;
+    run_.ledger->append(
+        {{"kind", "checkpoint"}, {"step", state_.step}, {"dir", result_.checkpoint}});
+    run_.ledger->sync();
+    retain_checkpoints(run_.storage, config_.checkpoint.dir, config_.checkpoint.keep);
+    if (run_.options.observer) run_.options.observer->on_checkpoint(result_.checkpoint);
+  }
+
+  void finish() {
+    evaluate();
+    save();
+    if (leads()) run_.ledger->append({{"kind", "end"}, {"step", state_.step}});
+  }
+
+  std::string tokenizer_file() const {
+    return run_.data.tokenizer->kind() == "byte" ? std::string() : run_.data.tokenizer->serialize();
+  }
+
+  Run& run_;
+  RunConfig config_;
+  Communicator& comm_;
+  Engine engine_;
+  Loader loader_;
+  Batch batch_;
+  RunState state_;
+  TrainResult result_;
+};
+
+}  // namespace
+
+TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
+                  const TrainOptions& options) {
+  validate(config);
+  Run run;
+  run.storage = std::move(storage);
+  run.config = config;
+  run.options = options;
+  run.resume_from = find_resume_point(run.storage, config, options.resume);
+  run.data = open_run_data(*run.storage, config);
+  run.horizon = horizon_of(config);
+  const int64_t threads = config.system.threads > 0 ? config.system.threads : available_cores();
+  run.threads_per_rank = static_cast<int>(std::max<int64_t>(1, threads / config.system.ranks));
+  run.storage->make_directories(config.checkpoint.dir);
+  run.ledger =
+      std::make_unique<LedgerWriter>(run.storage, join_path(config.checkpoint.dir, "ledger.jsonl"));
+
+  TrainResult result;
+  run_local_ranks(static_cast<int>(config.system.ranks), [&](Communicator& comm) {
+    TrainResult own = RankTrainer(run, comm).run();
+    if (comm.rank() == 0) result = std::move(own);
+  });
+  return result;
+}
+
+}  // namespace ingot

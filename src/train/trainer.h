@@ -1,0 +1,77 @@
+// The training loop: data, model, optimizer, evaluation, checkpoints and records put together.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "checkpoint/checkpoint.h"
+#include "core/storage.h"
+#include "spec/run_config.h"
+
+namespace ingot {
+
+struct RunFacts {
+  std::string run_dir;
+  std::string train_data, valid_data;  // one line each
+  int64_t parameters = 0;
+  int64_t total_steps = 0;
+  int64_t total_tokens = 0;
+  int64_t predicted_bytes = 0;  // of one rank, from the tensor table
+  int64_t allocated_bytes = 0;  // of one rank
+  int64_t first_step = 0;       // > 0 when resumed
+  int ranks = 1;
+  int threads = 1;
+};
+
+struct StepReport {
+  int64_t step = 0;  // completed updates, this one included
+  int64_t total_steps = 0;
+  int64_t tokens = 0;  // trained so far
+  int64_t total_tokens = 0;
+  double loss = 0.0;  // mean over the step's tokens, nats
+  double lr = 0.0;
+  double grad_norm = 0.0;
+  double step_seconds = 0.0;
+  double tokens_per_second = 0.0;
+};
+
+struct EvalReport {
+  int64_t step = 0;
+  double loss = 0.0;                    // nats per token
+  std::optional<double> bits_per_byte;  // where the source knows its bytes
+  int64_t tokens = 0;
+};
+
+// What happens during a run, as it happens; called on rank 0's thread.
+class TrainObserver {
+ public:
+  virtual ~TrainObserver() = default;
+  virtual void on_start(const RunFacts&) {}
+  virtual void on_step(const StepReport&) {}
+  virtual void on_eval(const EvalReport&) {}
+  virtual void on_checkpoint(const std::string& /*dir*/) {}
+};
+
+struct TrainOptions {
+  bool resume = false;  // go on from the newest good checkpoint of the run folder, if there is one
+  const std::atomic<bool>* stop = nullptr;  // set from outside: save and return after this step
+  TrainObserver* observer = nullptr;
+};
+
+struct TrainResult {
+  RunState state;
+  double train_loss = 0.0;
+  std::optional<EvalReport> eval;  // the last one
+  std::string checkpoint;          // the last one saved
+  bool stopped = false;            // by `stop`, before the end
+};
+
+// Runs `config` to its end. Throws ErrorCode::Config when the run folder already holds checkpoints
+// and resume was not asked for, or when settings that define the run differ from the checkpoint's.
+TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
+                  const TrainOptions& options);
+
+}  // namespace ingot

@@ -1,0 +1,79 @@
+// Runs the built program as a user would and collects what it said.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace ingot::test {
+
+inline std::string slurp(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A started `ingot ARGS…`, its output going to files in `folder`.
+class Process {
+ public:
+  Process(const std::vector<std::string>& args, const std::filesystem::path& folder)
+      : out_(folder / "stdout.txt"), err_(folder / "stderr.txt") {
+    pid_ = fork();
+    if (pid_ == 0) {
+      redirect(out_, STDOUT_FILENO);
+      redirect(err_, STDERR_FILENO);
+      std::vector<std::string> words = {INGOT_PROGRAM};
+      words.insert(words.end(), args.begin(), args.end());
+      std::vector<char*> argv;
+      for (std::string& word : words) argv.push_back(word.data());
+      argv.push_back(nullptr);
+      execv(argv[0], argv.data());
+      _exit(127);
+    }
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() {
+    if (pid_ > 0) signal(SIGKILL), wait();
+  }
+
+  void signal(int number) const { kill(pid_, number); }
+  // Exit code, or -signal when it was killed.
+  int wait() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  std::string out() const { return slurp(out_); }
+  std::string err() const { return slurp(err_); }
+
+ private:
+  static void redirect(const std::filesystem::path& path, int descriptor) {
+    const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0644);
+    dup2(file, descriptor);
+  }
+
+  pid_t pid_ = -1;
+  std::filesystem::path out_, err_;
+};
+
+struct Outcome {
+  int code = 0;
+  std::string out, err;
+};
+
+inline Outcome run_ingot(const std::vector<std::string>& args,
+                         const std::filesystem::path& folder) {
+  Process process(args, folder);
+  const int code = process.wait();
+  return {code, process.out(), process.err()};
+}
+
+}  // namespace ingot::test

@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "checkpoint/import_llama2c.h"
+#include "core/context.h"
+#include "core/error.h"
+#include "infer/generate.h"
+
+namespace ingot {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Stories : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const fs::path weights = fs::path(INGOT_SOURCE_DIR) / ".." / "shared" / "data" / "weights";
+    if (!fs::exists(weights / "stories260K.bin")) GTEST_SKIP() << "needs ../shared/data/weights";
+    dir_ = fs::path(::testing::TempDir()) / "ingot_stories";
+    fs::remove_all(dir_);
+    import_llama2c(*posix_storage(), (weights / "stories260K.bin").string(),
+                   (weights / "tok512.bin").string(), dir_.string());
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+
+  std::vector<int32_t> generate(int threads, const std::string& prompt, int64_t tokens,
+                                const SamplingOptions& sampling, std::string* text = nullptr) {
+    ThreadPool pool(threads);
+    Context ctx;
+    ctx.pool = &pool;
+    Generator generator(ctx, posix_storage(), dir_.string(), 0);
+    auto ids = generator.generate(prompt, tokens, sampling, [](int32_t) { return true; });
+    if (text) *text = generator.tokenizer().decode(ids);
+    return ids;
+  }
+
+  fs::path dir_;
+};
+
+SamplingOptions greedy() {
+  SamplingOptions sampling;
+  sampling.temperature = 0;
+  return sampling;
+}
+
+TEST_F(Stories, GreedyTextIsTheKnownOne) {
+  std::string text;
+  const auto ids = generate(2, "", 200, greedy(), &text);
+  const std::vector<int32_t> known = {403, 407, 261, 378, 432, 383, 286, 261, 376, 298,
+                                      315, 421, 395, 317, 426, 338, 401, 396, 267, 337};
+  ASSERT_EQ(ids.size(), 200u);
+  EXPECT_EQ(std::vector<int32_t>(ids.begin(), ids.begin() + 20), known);
+  EXPECT_TRUE(text.starts_with("Once upon a time, there was a little girl named Lily. She loved"))
+      << text;
+  EXPECT_TRUE(text.ends_with("Lily didn't want to help her mom, so she")) << text;
+}
+
+TEST_F(Stories, TextDependsOnTheSeedAndOnNothingElse) {
+  SamplingOptions sampling;
+  sampling.temperature = 0.9;
+  const auto first = generate(1, "One day", 60, sampling);
+  EXPECT_EQ(generate(2, "One day", 60, sampling), first);
+  sampling.seed = 99;
+  EXPECT_NE(generate(1, "One day", 60, sampling), first);
+}
+
+TEST_F(Stories, AsksForFewerTokensWhenTheContextIsTooShort) {
+  try {
+    generate(1, "", 100000, greedy());
+    FAIL() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("512"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,99 @@
+// Ten training steps equal to PyTorch's (tools/goldens/make_model_goldens.py).
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/rig.h"
+#include "support/safetensors_file.h"
+
+namespace ingot::test {
+namespace {
+
+constexpr double kRelative = 1e-5;
+constexpr int64_t kSteps = 10, kB = 2, kT = 12;
+
+ModelConfig plain_model() {
+  ModelConfig c;
+  c.dim = 16, c.layers = 2, c.heads = 4, c.kv_heads = 2, c.head_dim = 4, c.ffn = 24, c.vocab = 32;
+  c.context = kT;
+  return c;
+}
+
+ModelConfig model_with_everything() {
+  ModelConfig c = plain_model();
+  c.tied = true, c.qk_norm = true, c.window = 5, c.softcap = 4.0;
+  c.activation = Activation::ReluSquared;
+  c.rope.style = RopeStyle::Interleaved;
+  c.rope.scaling = RopeScaling::Llama3;
+  c.rope.original_context = 16;
+  return c;
+}
+
+double relative_error(const std::vector<float>& got, const std::vector<float>& want) {
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    difference += (double{got[i]} - want[i]) * (double{got[i]} - want[i]);
+    norm += double{want[i]} * want[i];
+  }
+  return std::sqrt(difference / norm);
+}
+
+struct GoldenCase {
+  std::string name;
+  ActivationPolicy policy;
+};
+
+class Golden : public ::testing::TestWithParam<GoldenCase> {};
+
+TEST_P(Golden, TenStepsEqualPyTorchInLossAndEveryGradient) {
+  const bool everything = GetParam().name == "everything";
+  const SafetensorsFile golden(std::string(INGOT_SOURCE_DIR) + "/tests/golden/model/" +
+                               GetParam().name + ".safetensors");
+  RigOptions options;
+  options.model = everything ? model_with_everything() : plain_model();
+  options.policy = GetParam().policy;
+  options.document_mask = everything;
+  options.z_loss = everything ? 1e-2 : 0.0;
+  const auto comm = single_communicator();
+  Rig rig(options, *comm);
+  rig.set_weights([&](const std::string& name) { return golden.values<float>("init:" + name); });
+
+  const auto tokens = golden.values<int32_t>("tokens"), targets = golden.values<int32_t>("targets");
+  const auto starts = golden.values<int32_t>("document_start");
+  const auto losses = golden.values<double>("losses"), norms = golden.values<double>("norms");
+  OptimConfig optim;
+  optim.lr = 1e-2, optim.weight_decay = 0.1, optim.clip = 1.0;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const int64_t at = step * kB * kT;
+    const MicroBatch batch{tokens.data() + at, targets.data() + at, starts.data() + at};
+    const auto counted = kB * kT - std::count(batch.targets, batch.targets + kB * kT, kNoTarget);
+    rig.store().start_step();
+    const StepLoss loss = rig.model().train_micro_step(batch, 1.0 / static_cast<double>(counted));
+    rig.store().finish_gradients();
+    ASSERT_EQ(loss.num_targets, counted);
+    EXPECT_NEAR(loss.sum / static_cast<double>(counted) / losses[static_cast<size_t>(step)], 1.0,
+                kRelative)
+        << "step " << step;
+    for (const TensorSpec& row : rig.parameters().rows()) {
+      const auto want = golden.values<float>("grad:" + std::to_string(step) + ":" + row.name);
+      EXPECT_LT(relative_error(rig.gradient(row.name), want), kRelative)
+          << "step " << step << " " << row.name;
+    }
+    const UpdateReport report = rig.update(optim, step + 1);
+    EXPECT_NEAR(report.grad_norm / norms[static_cast<size_t>(step)], 1.0, kRelative);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Golden,
+                         ::testing::Values(GoldenCase{"plain", ActivationPolicy::None},
+                                           GoldenCase{"plain", ActivationPolicy::Full},
+                                           GoldenCase{"everything", ActivationPolicy::None},
+                                           GoldenCase{"everything", ActivationPolicy::Selective},
+                                           GoldenCase{"everything", ActivationPolicy::Full}),
+                         [](const auto& info) {
+                           const char* policy[] = {"None", "Selective", "Full"};
+                           return info.param.name + policy[static_cast<int>(info.param.policy)];
+                         });
+
+}  // namespace
+}  // namespace ingot::test

@@ -1,0 +1,106 @@
+// A model on one or more local ranks, with its memory, store and optimizer, for tests.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/transformer.h"
+#include "optim/optimizer.h"
+#include "parallel/comm/communicator.h"
+#include "parallel/shard/parameter_store.h"
+#include "spec/placed_tensors.h"
+
+namespace ingot::test {
+
+struct RigOptions {
+  ModelConfig model;
+  int64_t B = 2, T = 12;
+  ActivationPolicy policy = ActivationPolicy::None;
+  DType compute = DType::F32;
+  bool document_mask = false;
+  double z_loss = 0.0;
+  Mesh mesh;
+  int threads = 2;
+  int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
+};
+
+class Rig {
+ public:
+  Rig(const RigOptions& options, Communicator& comm)
+      : options_(options),
+        comm_(comm),
+        pool_(options.threads),
+        shape_(shape_of(options)),
+        parameters_(llama_parameters(options.model)),
+        placed_(table_of(options), Device::cpu()) {
+    ctx_.pool = &pool_;
+    ctx_.workspace = Workspace(placed_.find("workspace"));
+    store_ = make_parameter_store(ctx_, comm, parameters_, options.mesh, placed_, options.compute);
+    model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
+                                           *store_);
+  }
+
+  static TrainShape shape_of(const RigOptions& o) {
+    TrainShape shape;
+    shape.B = o.B;
+    shape.T = o.T;
+    shape.compute = o.compute;
+    shape.policy = o.policy;
+    shape.mesh = o.mesh;
+    shape.loss_chunk = o.loss_chunk;
+    shape.document_mask = o.document_mask;
+    shape.workspace_bytes = train_workspace_bytes(o.model, shape, o.threads);
+    return shape;
+  }
+  static TensorTable table_of(const RigOptions& o) {
+    TensorTable table = llama_train_table(o.model, shape_of(o));
+    add_store_rows(table, llama_parameters(o.model), o.compute, o.mesh);
+    return table;
+  }
+
+  // Whole weights by name, as a checkpoint would give them.
+  void set_weights(const std::function<std::vector<float>(const std::string&)>& whole) {
+    for (const ParameterShard& shard : store_->shards()) {
+      const std::vector<float> values = whole(parameters_[shard.parameter].name);
+      auto* master = shard.master.as<float>();
+      for (int64_t i = 0; i < shard.range.size(); ++i)
+        master[i] = values[static_cast<size_t>(shard.range.begin + i)];
+    }
+    store_->publish_weights();
+  }
+
+  // This rank's part of a finished gradient.
+  std::vector<float> gradient(const std::string& name) const {
+    for (const ParameterShard& shard : store_->shards())
+      if (parameters_[shard.parameter].name == name) {
+        const auto* values = shard.gradient.as<float>();
+        return {values, values + shard.range.size()};
+      }
+    return {};
+  }
+
+  Transformer& model() { return *model_; }
+  ParameterStore& store() { return *store_; }
+  const TensorTable& parameters() const { return parameters_; }
+  const PlacedTensors& placed() const { return placed_; }
+  Context& ctx() { return ctx_; }
+
+  UpdateReport update(const OptimConfig& optim, int64_t step) {
+    return adamw_update(ctx_, comm_, parameters_, *store_, optim, optim.lr, step);
+  }
+
+ private:
+  RigOptions options_;
+  Communicator& comm_;
+  ThreadPool pool_;
+  TrainShape shape_;
+  TensorTable parameters_;
+  PlacedTensors placed_;
+  Context ctx_;
+  std::unique_ptr<ParameterStore> store_;
+  std::unique_ptr<Transformer> model_;
+};
+
+}  // namespace ingot::test

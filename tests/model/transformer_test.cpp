@@ -1,0 +1,223 @@
+#include "model/transformer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/random.h"
+#include "model/decoder.h"
+#include "model/rig.h"
+
+namespace ingot::test {
+namespace {
+
+ModelConfig small_model(bool tied) {
+  ModelConfig c = model_preset("llama_test");
+  c.tied = tied;
+  return c;
+}
+
+std::vector<int32_t> random_tokens(int64_t n, int64_t vocab, uint64_t step) {
+  const RandomStream stream(3, Purpose::Test, 0, step);
+  std::vector<int32_t> tokens(static_cast<size_t>(n));
+  for (size_t i = 0; i < tokens.size(); ++i)
+    tokens[i] = static_cast<int32_t>(stream.bits(i) % static_cast<uint32_t>(vocab));
+  return tokens;
+}
+
+struct Trace {
+  std::vector<double> losses;
+  std::vector<std::vector<float>> gradients;  // rank 0's shards at the last step
+};
+
+// `steps` updates on a global batch of `rows` sequences, spread over the ranks of options.mesh.
+Trace run_steps(RigOptions options, int64_t rows, int64_t steps) {
+  Trace trace;
+  run_local_ranks(options.mesh.world(), [&](Communicator& comm) {
+    Rig rig(options, comm);
+    init_weights(rig.store(), rig.parameters(), 42);
+    OptimConfig optim;
+    optim.lr = 3e-3;
+    const int64_t B = options.B, T = options.T;
+    for (int64_t step = 0; step < steps; ++step) {
+      const auto tokens =
+          random_tokens(rows * T, options.model.vocab, static_cast<uint64_t>(2 * step));
+      const auto targets =
+          random_tokens(rows * T, options.model.vocab, static_cast<uint64_t>(2 * step + 1));
+      rig.store().start_step();
+      double sum = 0;
+      for (int64_t row = comm.rank() * B; row < rows; row += comm.size() * B) {
+        const MicroBatch batch{tokens.data() + row * T, targets.data() + row * T, nullptr};
+        sum += rig.model().train_micro_step(batch, 1.0 / static_cast<double>(rows * T)).sum;
+      }
+      rig.store().finish_gradients();
+      comm.all_reduce_sum(Tensor::contiguous(&sum, DType::F64, {1}));
+      if (comm.rank() == 0) {
+        trace.losses.push_back(sum / static_cast<double>(rows * T));
+        if (step + 1 == steps)
+          for (const TensorSpec& row : rig.parameters().rows())
+            trace.gradients.push_back(rig.gradient(row.name));
+      }
+      rig.update(optim, step + 1);
+    }
+  });
+  return trace;
+}
+
+TEST(Transformer, ActivationPoliciesGiveEqualGradientsBitForBit) {
+  for (const DType compute : {DType::F32, DType::BF16}) {
+    RigOptions options;
+    options.model = small_model(false);
+    options.model.qk_norm = true;
+    options.compute = compute;
+    const Trace kept = run_steps(options, 4, 3);
+    for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full}) {
+      options.policy = policy;
+      const Trace recomputed = run_steps(options, 4, 3);
+      EXPECT_EQ(recomputed.losses, kept.losses);
+      EXPECT_EQ(recomputed.gradients, kept.gradients);
+    }
+  }
+}
+
+TEST(Transformer, RecomputationTakesLessMemory) {
+  RigOptions options;
+  options.model = model_preset("llama_10m");
+  options.T = 128;
+  auto bytes = [&](ActivationPolicy policy) {
+    options.policy = policy;
+    return plan_memory(Rig::table_of(options)).total_bytes;
+  };
+  EXPECT_LT(bytes(ActivationPolicy::Selective), bytes(ActivationPolicy::None));
+  EXPECT_LT(bytes(ActivationPolicy::Full), bytes(ActivationPolicy::Selective));
+}
+
+TEST(Transformer, RanksGiveOneRanksLossesWithin1e6) {
+  for (const bool tied : {false, true}) {
+    RigOptions options;
+    options.model = small_model(tied);
+    options.B = 1;
+    options.threads = 1;
+    const Trace one = run_steps(options, 8, 5);
+    for (const DataParallel mode : {DataParallel::Replicated, DataParallel::FullySharded})
+      for (const int ranks : {2, 4}) {
+        options.mesh = {ranks, mode};
+        const Trace many = run_steps(options, 8, 5);
+        ASSERT_EQ(many.losses.size(), one.losses.size());
+        for (size_t i = 0; i < one.losses.size(); ++i)
+          EXPECT_NEAR(many.losses[i] / one.losses[i], 1.0, 1e-6)
+              << ranks << " ranks, sharded " << (mode == DataParallel::FullySharded) << ", step "
+              << i;
+      }
+  }
+}
+
+TEST(Transformer, AccumulatedMicroStepsEqualOneLargeBatch) {
+  RigOptions options;
+  options.model = small_model(true);
+  options.B = 8;
+  const Trace whole = run_steps(options, 8, 3);
+  options.B = 2;
+  const Trace parts = run_steps(options, 8, 3);
+  for (size_t i = 0; i < whole.losses.size(); ++i)
+    EXPECT_NEAR(parts.losses[i] / whole.losses[i], 1.0, 1e-6);
+}
+
+TEST(Transformer, Bf16LossesFollowFp32) {
+  RigOptions options;
+  options.model = small_model(false);
+  const Trace wide = run_steps(options, 4, 10);
+  options.compute = DType::BF16;
+  const Trace narrow = run_steps(options, 4, 10);
+  for (size_t i = 0; i < wide.losses.size(); ++i)
+    EXPECT_NEAR(narrow.losses[i] / wide.losses[i], 1.0, 1e-2);
+  EXPECT_NE(narrow.losses, wide.losses);
+}
+
+TEST(Transformer, ThreadCountDoesNotChangeLosses) {
+  RigOptions options;
+  options.model = small_model(false);
+  options.threads = 1;
+  const Trace one = run_steps(options, 4, 3);
+  options.threads = 3;
+  EXPECT_EQ(run_steps(options, 4, 3).losses, one.losses);
+}
+
+TEST(Transformer, AllocatesExactlyThePredictedBytes) {
+  for (const DataParallel mode : {DataParallel::Replicated, DataParallel::FullySharded}) {
+    RigOptions options;
+    options.model = small_model(false);
+    options.mesh = {2, mode};
+    const int64_t predicted = plan_memory(Rig::table_of(options)).total_bytes;
+    run_local_ranks(2, [&](Communicator& comm) {
+      const Rig rig(options, comm);
+      EXPECT_EQ(rig.placed().allocated_bytes(), predicted);
+    });
+  }
+}
+
+// The decoder, fed one token at a time, predicts what the training forward pass predicts.
+TEST(Decoder, CachedStepsEqualTheWholeSequence) {
+  for (const bool everything : {false, true}) {
+    RigOptions options;
+    options.model = small_model(everything);
+    options.model.qk_norm = everything;
+    options.model.window = everything ? 5 : 0;
+    options.model.softcap = everything ? 3.0 : 0.0;
+    options.B = 1, options.T = 16;
+    const auto comm = single_communicator();
+    Rig rig(options, *comm);
+    init_weights(rig.store(), rig.parameters(), 42);
+
+    constexpr int64_t kChunk = 4;
+    const int64_t T = options.T;
+    const PlacedTensors placed(
+        llama_infer_table(options.model, DType::F32, T, kChunk,
+                          infer_workspace_bytes(options.model, DType::F32, T, kChunk, 2)),
+        Device::cpu());
+    for (const ParameterShard& shard : rig.store().shards()) {
+      const Tensor weight = placed.find(rig.parameters()[shard.parameter].name);
+      std::copy_n(shard.master.as<float>(), shard.range.size(), weight.as<float>());
+    }
+    Context ctx = rig.ctx();
+    ctx.workspace = Workspace(placed.find("workspace"));
+    Decoder decoder(ctx, options.model, T, kChunk, placed);
+
+    const auto tokens = random_tokens(T + 1, options.model.vocab, 9);
+    const StepLoss whole = rig.model().evaluate({tokens.data(), tokens.data() + 1, nullptr});
+    auto nats = [&](std::span<const float> logits, int32_t target) {
+      double sum = 0;
+      for (const float logit : logits) sum += std::exp(double{logit});
+      return std::log(sum) - logits[static_cast<size_t>(target)];
+    };
+    // A prompt of 7 in chunks of 4 and 3, then one at a time.
+    double cached = 0;
+    const auto prompt = decoder.append(std::span(tokens).first(7));
+    cached += nats(prompt, tokens[7]);
+    for (size_t i = 7; i < static_cast<size_t>(T); ++i)
+      cached += nats(decoder.append(std::span(tokens).subspan(i, 1)), tokens[i + 1]);
+
+    std::vector<int32_t> late_targets(tokens.begin() + 1, tokens.end());
+    std::fill_n(late_targets.begin(), 6, kNoTarget);
+    const StepLoss late = rig.model().evaluate({tokens.data(), late_targets.data(), nullptr});
+    EXPECT_NEAR(cached / late.sum, 1.0, 1e-5);
+    EXPECT_GT(whole.sum, late.sum);
+  }
+}
+
+TEST(Decoder, RefusesToOutgrowItsContext) {
+  const ModelConfig model = small_model(false);
+  const PlacedTensors placed(
+      llama_infer_table(model, DType::F32, 8, 4, infer_workspace_bytes(model, DType::F32, 8, 4, 1)),
+      Device::cpu());
+  ThreadPool pool(1);
+  Context ctx;
+  ctx.pool = &pool;
+  ctx.workspace = Workspace(placed.find("workspace"));
+  Decoder decoder(ctx, model, 8, 4, placed);
+  decoder.append(std::vector<int32_t>(8, 1));
+  EXPECT_THROW(decoder.append(std::vector<int32_t>(1, 1)), Error);
+}
+
+}  // namespace
+}  // namespace ingot::test

@@ -1,0 +1,37 @@
+#include "train/progress.h"
+
+#include <gtest/gtest.h>
+
+namespace ingot {
+namespace {
+
+TEST(Progress, NumbersReadWell) {
+  EXPECT_EQ(with_commas(0), "0");
+  EXPECT_EQ(with_commas(999), "999");
+  EXPECT_EQ(with_commas(1234567), "1,234,567");
+  EXPECT_EQ(with_commas(-1000), "-1,000");
+  EXPECT_EQ(human_duration(0.0123), "12 ms");
+  EXPECT_EQ(human_duration(12.34), "12.3 s");
+  EXPECT_EQ(human_duration(245), "4 min 05 s");
+  EXPECT_EQ(human_duration(3 * 3600 + 12 * 60), "3 h 12 min");
+  EXPECT_EQ(human_bytes(999), "999 B");
+  EXPECT_EQ(human_bytes(20100000), "20.1 MB");
+}
+
+TEST(Progress, StepLineShowsShareOfMeasuredPeakAndTimeLeft) {
+  ProgressFormat format(model_preset("llama_10m"), 512, 1e12);
+  StepReport report;
+  report.step = 5, report.total_steps = 10;
+  report.tokens = 5000, report.total_tokens = 10000;
+  report.loss = 2.5, report.lr = 1e-3, report.grad_norm = 0.75;
+  report.tokens_per_second = 1000;
+  const std::string line = format.step(report);
+  EXPECT_NE(line.find("step 5/10  loss 2.5000  lr 1.00e-03  norm 0.750  1,000 tok/s"),
+            std::string::npos)
+      << line;
+  EXPECT_NE(line.find("MFU 6."), std::string::npos) << line;  // 59.8 MFLOP a token at 1 TFLOP/s
+  EXPECT_NE(line.find("ETA 5.0 s"), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,237 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "core/error.h"
+#include "core/memory_info.h"
+#include "ledger/ledger.h"
+#include "train/trainer.h"
+
+namespace ingot {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A run folder of its own for each test, and a text with enough structure to be learnt.
+class Train : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_train_") + info->name());
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    std::ofstream text(root_ / "text.txt");
+    for (int i = 0; i < 2000; ++i) text << "line " << i << " follows line " << i - 1 << ".\n";
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  RunConfig config(const std::string& name, int64_t steps, Overrides more = {}) const {
+    Overrides overrides = {{"preset", "llama_test"},
+                           {"data.train", (root_ / "text.txt").string()},
+                           {"batch.micro_batch", "2"},
+                           {"batch.seq", "16"},
+                           {"batch.tokens", "128"},
+                           {"train.steps", std::to_string(steps)},
+                           {"train.eval_tokens", "512"},
+                           {"optim.lr", "3e-3"},
+                           {"optim.schedule.warmup", "2"},
+                           {"optim.schedule.unit", "steps"},
+                           {"checkpoint.dir", (root_ / name).string()},
+                           {"system.threads", "2"}};
+    for (auto& item : more) overrides.push_back(std::move(item));
+    return parse_run_config("", "test", overrides);
+  }
+
+  fs::path root_;
+};
+
+struct Recorder : TrainObserver {
+  std::map<int64_t, double> losses;  // by step; a repeated step overwrites
+  std::atomic<bool> stop{false};
+  int64_t stop_after = 0;
+  std::map<int64_t, int64_t> resident;
+  void on_step(const StepReport& report) override {
+    losses[report.step] = report.loss;
+    resident[report.step] = resident_bytes();
+    if (report.step == stop_after) stop = true;
+  }
+};
+
+TrainResult run(const RunConfig& config, Recorder& recorder, bool resume = false) {
+  TrainOptions options;
+  options.observer = &recorder;
+  options.stop = &recorder.stop;
+  options.resume = resume;
+  return train(posix_storage(), config, options);
+}
+
+std::string message_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(Train, LearnsARegularText) {
+  Recorder recorder;
+  const TrainResult result = run(config("run", 150, {{"batch.tokens", "256"}}), recorder);
+  EXPECT_NEAR(recorder.losses[1], std::log(258.0), 0.2);
+  EXPECT_LT(result.train_loss, 2.5);
+  ASSERT_TRUE(result.eval && result.eval->bits_per_byte);
+  EXPECT_NEAR(*result.eval->bits_per_byte, result.eval->loss / std::log(2.0), 0.05);
+}
+
+TEST_F(Train, StoppedAndResumedEqualsUndisturbedBitForBit) {
+  for (const char* precision : {"fp32", "bf16"}) {
+    const Overrides more = {{"train.precision", precision}};
+    const std::string name = precision;
+    Recorder whole;
+    run(config(name + "_whole", 12, more), whole);
+    const RunConfig parts = config(name + "_parts", 12, more);
+    Recorder pieces;
+    for (const int64_t stop : {3, 4, 9, 0}) {
+      pieces.stop = false;
+      pieces.stop_after = stop;
+      EXPECT_EQ(run(parts, pieces, /*resume=*/true).stopped, stop != 0);
+    }
+    EXPECT_EQ(pieces.losses, whole.losses);
+  }
+}
+
+TEST_F(Train, ResumesOnAnotherNumberOfRanksWithTheSameSamples) {
+  Recorder one;
+  run(config("one", 10), one);
+  Recorder changing;
+  changing.stop_after = 3;
+  run(config("changing", 10, {{"system.ranks", "4"}, {"batch.micro_batch", "1"}}), changing);
+  changing.stop = false, changing.stop_after = 6;
+  run(config("changing", 10, {{"system.ranks", "2"}, {"system.data_parallel", "fully_sharded"}}),
+      changing, true);
+  changing.stop = false, changing.stop_after = 0;
+  run(config("changing", 10), changing, true);
+  ASSERT_EQ(changing.losses.size(), one.losses.size());
+  for (const auto& [step, loss] : one.losses)
+    EXPECT_NEAR(changing.losses[step] / loss, 1.0, 1e-6) << "step " << step;
+}
+
+TEST_F(Train, LocalRanksGiveOneRanksLosses) {
+  Recorder one;
+  run(config("one", 6), one);
+  for (const char* mode : {"replicated", "fully_sharded"})
+    for (const char* ranks : {"2", "4"}) {
+      Recorder many;
+      run(config(std::string(mode) + ranks, 6,
+                 {{"system.ranks", ranks},
+                  {"system.data_parallel", mode},
+                  {"batch.micro_batch", "1"}}),
+          many);
+      for (const auto& [step, loss] : one.losses)
+        EXPECT_NEAR(many.losses[step] / loss, 1.0, 1e-6)
+            << ranks << " " << mode << " step " << step;
+    }
+}
+
+TEST_F(Train, ValidationDoesNotDependOnRanksOrMicroBatch) {
+  Recorder recorder;
+  const auto one = run(config("one", 1, {{"train.eval_tokens", "300"}}), recorder).eval;
+  const auto other =
+      run(config("other", 1,
+                 {{"train.eval_tokens", "300"}, {"system.ranks", "2"}, {"batch.micro_batch", "4"}}),
+          recorder)
+          .eval;
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(one->tokens, other->tokens);
+  EXPECT_NEAR(one->loss / other->loss, 1.0, 1e-6);
+}
+
+TEST_F(Train, LedgerAccountsForEverySampleOnceAcrossResumes) {
+  Recorder recorder;
+  recorder.stop_after = 4;
+  run(config("run", 9), recorder);
+  recorder.stop = false, recorder.stop_after = 0;
+  run(config("run", 9), recorder, true);
+  int64_t expected = 0;
+  const auto contents = read_ledger(*posix_storage(), (root_ / "run" / "ledger.jsonl").string());
+  for (const auto& record : contents.records)
+    if (record.at("kind") == "step") {
+      EXPECT_EQ(record.at("samples").at(0).get<int64_t>(), expected);
+      expected = record.at("samples").at(1).get<int64_t>();
+    }
+  EXPECT_EQ(expected, 9 * 128 / 16);
+}
+
+TEST_F(Train, StopsAtTheTokenCountWithABatchRamp) {
+  Recorder recorder;
+  RunConfig ramped = config("run", 0,
+                            {{"train.total_tokens", "1000"},
+                             {"batch.ramp_start_tokens", "32"},
+                             {"batch.ramp_tokens", "500"}});
+  const TrainResult result = run(ramped, recorder);
+  EXPECT_GE(result.state.tokens, 1000);
+  EXPECT_LT(result.state.tokens, 1000 + 128);
+  EXPECT_GT(result.state.step, 1000 / 128 + 1);  // small batches at the start mean more steps
+}
+
+TEST_F(Train, ResidentMemoryIsFlatOver2000Steps) {
+  Recorder recorder;
+  run(config("run", 2000, {{"batch.tokens", "32"}, {"checkpoint.every", "500"}}), recorder);
+  const int64_t early = recorder.resident[100], late = recorder.resident[2000];
+  EXPECT_LT(late - early, 512 * 1024) << early << " bytes at step 100, " << late << " at 2000";
+}
+
+TEST_F(Train, RefusesToTrainOverARunThatIsThere) {
+  Recorder recorder;
+  run(config("run", 2), recorder);
+  const auto message = message_of([&] { run(config("run", 2), recorder); });
+  EXPECT_NE(message.find("--resume"), std::string::npos) << message;
+}
+
+TEST_F(Train, RefusesToResumeWithSettingsThatDefineAnotherRun) {
+  Recorder recorder;
+  run(config("run", 2), recorder);
+  const auto message = message_of([&] {
+    run(config("run", 4, {{"optim.lr", "0.5"}}), recorder, true);
+  });
+  EXPECT_NE(message.find("optim.lr"), std::string::npos) << message;
+}
+
+TEST_F(Train, GoesOnToMoreStepsThanFirstPlanned) {
+  Recorder recorder;
+  run(config("run", 2, {{"optim.schedule.kind", "constant"}}), recorder);
+  const auto result = run(config("run", 4, {{"optim.schedule.kind", "constant"}}), recorder, true);
+  EXPECT_EQ(result.state.step, 4);
+}
+
+TEST_F(Train, ResumesFromTheOlderCheckpointWhenTheNewestIsDamaged) {
+  Recorder recorder;
+  run(config("run", 4, {{"checkpoint.every", "2"}}), recorder);
+  const auto dirs = list_checkpoints(*posix_storage(), (root_ / "run").string());
+  ASSERT_EQ(dirs.size(), 2u);
+  std::fstream file(fs::path(dirs[1]) / "rank_0.safetensors",
+                    std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-3, std::ios::end);
+  file.put('\x7f');
+  file.close();
+  Recorder again;
+  run(config("run", 4, {{"checkpoint.every", "2"}}), again, true);
+  EXPECT_EQ(again.losses.begin()->first, 3);
+  EXPECT_EQ(again.losses[4], recorder.losses[4]);
+}
+
+TEST_F(Train, SaysWhatToDoWhenItDoesNotFit) {
+  Recorder recorder;
+  const auto message = message_of([&] {
+    run(config("run", 2, {{"preset", "llama3_70b"}, {"model.vocab", "128256"}}), recorder);
+  });
+  EXPECT_NE(message.find("GiB"), std::string::npos) << message;
+  EXPECT_NE(message.find("micro_batch"), std::string::npos) << message;
+}
+
+}  // namespace
+}  // namespace ingot
