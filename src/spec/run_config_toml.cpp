@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxRecipeBytes = size_t{1} << 20;
 // Dotted keys nest tables without bound, and toml++ 3.3 destroys nested tables by recursion:
-// 100,000 levels overflow an 8 MB stack. Every level costs one of these characters, so counting
+// 200,000 levels overflow an 8 MB stack. Every level costs one of these characters, so counting
 // them bounds the depth. A recipe that sets everything has about 70.
 constexpr int64_t kMaxNestingMarks = 2000;
 
