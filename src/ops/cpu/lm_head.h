@@ -1,0 +1,20 @@
+// CPU kernels of ops/lm_head.h; arguments are checked by the caller.
+#pragma once
+
+#include "core/context.h"
+#include "core/tensor.h"
+#include "ops/cpu/isa.h"
+#include "ops/lm_head.h"
+
+namespace ingot::cpu {
+
+// losses(N) of logits(N, V) F32 or F64, which the soft-cap may overwrite.
+INGOT_CPU_KERNEL(void, cross_entropy,
+                 (Context & ctx, const Tensor& logits, const Tensor& targets,
+                  const LossOptions& options, const Tensor& losses))
+// The same, and logits become the gradient of scale · Σ losses with respect to themselves.
+INGOT_CPU_KERNEL(void, cross_entropy_gradient,
+                 (Context & ctx, const Tensor& logits, const Tensor& targets,
+                  const LossOptions& options, double scale, const Tensor& losses))
+
+}  // namespace ingot::cpu
