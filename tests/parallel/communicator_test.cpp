@@ -192,10 +192,18 @@ TEST(LocalRanks, AFailedRankReleasesTheOthersWithItsName) {
   EXPECT_EQ(error.rank(), 2);
 }
 
-TEST(LocalRanks, NoCollectiveSucceedsOnceARankIsGone) {
-  error_of(2, [](Communicator& comm) {
+TEST(LocalRanks, NothingIsExchangedOnceARankIsGone) {
+  std::vector<float> parts = {1.0f, 2.0f};
+  error_of(2, [&](Communicator& comm) {
+    const Tensor part = view(parts).slice(0, comm.rank(), comm.rank() + 1);
+    std::vector<float> whole(2);
+    comm.all_gather(part, view(whole));
+    EXPECT_EQ(whole, parts);
     if (comm.rank() == 0) throw Error(ErrorCode::Data, "gone");
-    for (int attempt = 0; attempt < 3; ++attempt) EXPECT_THROW(comm.barrier(), Error);
+    std::vector<float> late(2);
+    for (int attempt = 0; attempt < 3; ++attempt)
+      EXPECT_THROW(comm.all_gather(part, view(late)), Error);
+    EXPECT_EQ(late, std::vector<float>(2));
   });
 }
 
