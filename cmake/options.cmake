@@ -1,5 +1,6 @@
 # What every target is compiled with. Debug info stays on in every build: a stack trace from a
 # user's run is worth the disk space.
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 add_library(ingot_options INTERFACE)
 target_compile_options(ingot_options INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion
   -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -fno-omit-frame-pointer)
@@ -9,7 +10,7 @@ if(INGOT_SANITIZE)
   add_compile_options(-fsanitize=${INGOT_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${INGOT_SANITIZE})
   # The sanitizers' own checks in optimised code lead gcc's flow analysis to paths that do not exist.
-  target_compile_options(ingot_options INTERFACE -Wno-error=maybe-uninitialized)
+  target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized>)
 endif()
 
 option(INGOT_FUZZ "Build the libFuzzer targets (needs clang)" OFF)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# tidy.sh [FILE…]: clang-tidy 14 with .clang-tidy; by default over all sources but the kernels,
+# tidy.sh [FILE…]: clang-tidy 16 with .clang-tidy; by default over all sources but the kernels,
 # whose `#pragma GCC target` clang does not follow.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- $(find src -name '*.cpp' -not -path 'src/ops/cpu/*' | sort)
-clang-tidy-14 -p build/cpu --quiet "$@"
+clang-tidy-16 -p build/cpu --quiet "$@"

@@ -1,4 +1,4 @@
-"""The rules of the tree that the compiler does not check. usage: lint.py ROOT
+"""The rules of the tree that the compiler does not check. usage: lint.py ROOT BUILD
 
 Prints «file:line: rule: what is wrong» for each violation; exit status 1 when there is any.
 """
@@ -55,18 +55,13 @@ def tree(root) -> Iterator[str]:
                     yield os.path.relpath(os.path.join(path, name), root)
 
 
-def layers(root):
-    """{layer: the layers it may include, itself among them}, from the add_layer calls."""
+def layers(root, build):
+    """{layer: the layers it may include, itself among them}, as add_layer staged them in the build
+    tree; empty for a layer that this build leaves out."""
     may_use = {}
-    for name in sorted(os.listdir(os.path.join(root, "src"))):
-        lists = os.path.join(root, "src", name, "CMakeLists.txt")
-        if os.path.exists(lists):
-            with open(lists, encoding="utf-8") as file:
-                call = re.search(r"^add_layer\((\w+)([^)]*)\)", file.read(), re.MULTILINE)
-            words = call[2].split() if call else []
-            start = words.index("DEPS") + 1 if "DEPS" in words else len(words)
-            end = next((i for i in range(start, len(words)) if words[i] in ("RANK", "SOURCES", "LINK")), len(words))
-            may_use[name] = {name, *words[start:end]}
+    for name in os.listdir(os.path.join(root, "src")):
+        staged = os.path.join(build, "include", name)
+        may_use[name] = set(os.listdir(staged)) if os.path.isdir(staged) else set()
     return may_use
 
 
@@ -81,9 +76,9 @@ def check_include(path, header, quoted, may_use, root):
     if first in ("..", ".") or "/../" in header:
         yield "parent-include", f"\"{header}\": write the path from the include root"
     elif first in may_use:
-        layer = below.split("/")[0]
-        if layer in may_use and first not in may_use[layer]:
-            yield "layer-edge", f"{layer} does not list {first} in its DEPS"
+        allowed = may_use.get(below.split("/")[0]) if top == "src" else None
+        if allowed and first not in allowed:
+            yield "layer-edge", f"the layer does not list {first} in its DEPS"
     elif top == "src" or not os.path.isdir(os.path.join(root, top, first)) or "/" not in header:
         yield "include-root", f"\"{header}\": expected \"<layer>/…\""
 
@@ -122,8 +117,8 @@ def check_cxx(path, text, may_use, root) -> Iterator[Finding]:
             yield Finding(path, line_of(text, offset), "exit", f"{name}() ends the process; throw ingot::Error")
 
 
-def lint(root) -> Iterator[Finding]:
-    may_use = layers(root)
+def lint(root, build) -> Iterator[Finding]:
+    may_use = layers(root, build)
     for path in tree(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
@@ -140,7 +135,7 @@ def lint(root) -> Iterator[Finding]:
 
 
 def main():
-    findings = list(lint(sys.argv[1]))
+    findings = list(lint(sys.argv[1], sys.argv[2]))
     for finding in findings:
         print(f"{finding.path}:{finding.line}: {finding.rule}: {finding.message}")
     sys.exit(1 if findings else 0)

@@ -7,17 +7,15 @@ import unittest
 import lint
 
 CLEAN = {
-    "src/core/CMakeLists.txt": "add_layer(core RANK 0\n  SOURCES a.cpp)\n",
     "src/core/a.h": "#pragma once\nint a();\n",
     "src/core/a.cpp": '#include "core/a.h"\n\n#include <vector>\nint a() { return 1; }\n',
-    "src/ops/CMakeLists.txt": "add_layer(ops RANK 1 DEPS core SOURCES b.cpp LINK x::y)\n",
     "src/ops/b.cpp": '#include "core/a.h"\nint b() { return a(); }\n',
-    "src/cli/CMakeLists.txt": "add_layer(cli RANK 7 DEPS core ops SOURCES main.cpp)\n",
     "src/cli/main.cpp": '#include <cstdlib>\nint main() { std::getenv("X"); std::exit(0); }\n',
     "tests/ops/b_test.cpp": '#include "core/a.h"\n#include "support/t.h"\n',
     "tests/support/t.h": "#pragma once\n",
     "docs/long.md": "line\n" * 1000,
 }
+MAY_USE = {"core": ["core"], "ops": ["ops", "core"], "cli": ["cli", "ops", "core"]}
 
 
 def findings(extra):
@@ -27,7 +25,11 @@ def findings(extra):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-        return [(finding.rule, finding.path, finding.line) for finding in lint.lint(root)]
+        build = os.path.join(root, "build")
+        for layer, allowed in MAY_USE.items():
+            for name in allowed:
+                os.makedirs(os.path.join(build, "include", layer, name))
+        return [(finding.rule, finding.path, finding.line) for finding in lint.lint(root, build)]
 
 
 class LintTest(unittest.TestCase):
@@ -54,7 +56,7 @@ class LintTest(unittest.TestCase):
     def test_layers_that_are_not_listed(self):
         self.found("layer-edge", "src/core/x.h", '#include "ops/b.h"\n')
         self.found("layer-edge", "src/core/deep/down/x.cpp", '#include "cli/b.h"\n')
-        self.found("layer-edge", "tests/core/x_test.cpp", '#include "ops/b.h"\n')
+        self.not_found("src/ops/deep/x.cpp", '#include "core/a.h"\n')
 
     def test_device_headers_outside_their_homes(self):
         for header in ("cuda_runtime.h", "cublasLt.h", "cudnn.h", "nvtx3/nvToolsExt.h", "cupti.h"):
