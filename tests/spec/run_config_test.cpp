@@ -88,6 +88,8 @@ TEST(RunConfig, WrongValuesSayWhatIsExpectedAndWhere) {
 TEST(RunConfig, WhatIsNoTomlIsRefusedWithTheLine) {
   EXPECT_EQ(parse_error("a = 1\nb =\n").find("run.toml:2: not valid TOML: "), 0u);
   EXPECT_EQ(parse_error("a = 1\na = 2\n").find("run.toml:2: not valid TOML: "), 0u);
+  EXPECT_EQ(parse_error("\n[=]\n").find("run.toml:2: not valid TOML: "), 0u);
+  EXPECT_EQ(parse_error("größe = 1\n").find("run.toml:1: not valid TOML: "), 0u);
   EXPECT_EQ(parse_error("a = \"\xff\"\n").find("run.toml:1: not valid TOML: "), 0u);
   EXPECT_EQ(parse_error(std::string(100, '\0')).find("run.toml:1: not valid TOML: "), 0u);
 }
