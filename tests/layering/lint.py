@@ -117,8 +117,26 @@ def check_cxx(path, text, may_use, root) -> Iterator[Finding]:
             yield Finding(path, line_of(text, offset), "exit", f"{name}() ends the process; throw ingot::Error")
 
 
+def check_architecture(root, may_use) -> Iterator[Finding]:
+    """The table of layers in docs/architecture.md says what the build does."""
+    path = "docs/architecture.md"
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        text = file.read()
+    rows = {m[1]: m for m in re.finditer(r"^\| \d+ \| `(\w+)` \|.*\|([^|]*)\|$", text, re.MULTILINE)}
+    for layer, allowed in sorted(may_use.items()):
+        if not allowed:
+            continue
+        row = rows.get(layer)
+        said = set(row[2].split()) - {"nothing"} if row else set()
+        if row is None or said != allowed - {layer}:
+            line = line_of(text, row.start()) if row else 1
+            used = " ".join(sorted(allowed - {layer})) or "nothing"
+            yield Finding(path, line, "architecture", f"the table must say that {layer} may use {used}")
+
+
 def lint(root, build) -> Iterator[Finding]:
     may_use = layers(root, build)
+    yield from check_architecture(root, may_use)
     for path in tree(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()

@@ -14,6 +14,7 @@ CLEAN = {
     "tests/ops/b_test.cpp": '#include "core/a.h"\n#include "support/t.h"\n',
     "tests/support/t.h": "#pragma once\n",
     "docs/long.md": "line\n" * 1000,
+    "docs/architecture.md": "| 0 | `core` | a | nothing |\n| 1 | `ops` | b | core |\n| 7 | `cli` | c | core ops |\n",
 }
 MAY_USE = {"core": ["core"], "ops": ["ops", "core"], "cli": ["cli", "ops", "core"]}
 
@@ -109,6 +110,12 @@ class LintTest(unittest.TestCase):
     def test_unfinished_work(self):
         self.found("unfinished", "src/ops/x.cpp", "// TO" "DO: more\n")
         self.found("unfinished", "cmake/x.cmake", "# FIX" "ME\n")
+
+    def test_the_architecture_page_says_what_is_built(self):
+        page = CLEAN["docs/architecture.md"]
+        self.found("architecture", "docs/architecture.md", page.replace("| core |", "| core cli |"), 2)
+        self.found("architecture", "docs/architecture.md", page.replace("| core ops |", "| core |"), 3)
+        self.found("architecture", "docs/architecture.md", page.replace("`ops`", "`opps`"), 1)
 
     def test_a_source_includes_its_own_header_first(self):
         self.found("own-header-first", "src/core/a.cpp", '#include <vector>\n#include "core/a.h"\n')
