@@ -1,0 +1,275 @@
+#include "ops/matmul.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "core/error.h"
+#include "ops/cpu/isa.h"
+
+namespace ingot {
+namespace {
+
+// A matrix in rows of a wider buffer, so that a kernel that ignores the stride is seen, and one
+// that writes outside its columns too.
+class Matrix {
+ public:
+  Matrix(int64_t rows, int64_t cols, DType dtype, std::mt19937& rng, int64_t pad = 3)
+      : rows_(rows), cols_(cols), stride_(cols + pad), dtype_(dtype) {
+    bytes_.resize(static_cast<size_t>(std::max<int64_t>(1, rows_ * stride_) * size_of(dtype)));
+    std::normal_distribution<double> normal;
+    for (int64_t i = 0; i < rows_ * stride_; ++i) put(i, normal(rng));
+  }
+
+  Tensor tensor() {
+    Tensor t = Tensor::contiguous(bytes_.data(), dtype_, {rows_, stride_});
+    return t.slice(1, 0, cols_);
+  }
+  double at(int64_t row, int64_t col) const { return get(row * stride_ + col); }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+  int64_t cols() const { return cols_; }
+  // The bytes between the columns, which nobody may touch.
+  std::vector<double> padding() const {
+    std::vector<double> values;
+    for (int64_t i = 0; i < rows_; ++i)
+      for (int64_t j = cols_; j < stride_; ++j) values.push_back(at(i, j));
+    return values;
+  }
+
+ private:
+  void put(int64_t i, double value) {
+    if (dtype_ == DType::F64) {
+      reinterpret_cast<double*>(bytes_.data())[i] = value;
+    } else if (dtype_ == DType::F32) {
+      reinterpret_cast<float*>(bytes_.data())[i] = static_cast<float>(value);
+    } else {
+      reinterpret_cast<Bf16*>(bytes_.data())[i] = Bf16::from_float(static_cast<float>(value));
+    }
+  }
+  double get(int64_t i) const {
+    if (dtype_ == DType::F64) return reinterpret_cast<const double*>(bytes_.data())[i];
+    if (dtype_ == DType::F32) return reinterpret_cast<const float*>(bytes_.data())[i];
+    return reinterpret_cast<const Bf16*>(bytes_.data())[i].to_float();
+  }
+
+  int64_t rows_, cols_, stride_;
+  DType dtype_;
+  std::vector<std::byte> bytes_;
+};
+
+enum class Product { Forward, BackwardInput, BackwardWeight };
+constexpr Product kProducts[] = {Product::Forward, Product::BackwardInput, Product::BackwardWeight};
+
+struct Case {
+  Product product = Product::Forward;
+  int64_t N = 1, R = 1, C = 1;  // x(N, C), w(R, C), y(N, R)
+  DType in = DType::F32, out = DType::F32;
+  Accumulate accumulate = Accumulate::No;
+  int threads = 2;
+};
+
+// The operands and the result of one product; a · b without transposes in the names: (M, K), (K,
+// N).
+struct Operands {
+  Operands(const Case& c, std::mt19937& rng)
+      : a(c.N, c.product == Product::Forward ? c.C : c.R, c.in, rng),
+        b(c.product == Product::BackwardWeight ? c.N : c.R, c.C, c.in, rng),
+        out(c.product == Product::BackwardWeight ? c.R : c.N,
+            c.product == Product::Forward ? c.R : c.C, c.out, rng) {}
+  Matrix a, b, out;
+};
+
+void run(const Case& c, Operands& o) {
+  ThreadPool pool(c.threads);
+  Context ctx;
+  ctx.pool = &pool;
+  switch (c.product) {
+    case Product::Forward:
+      return linear_forward(ctx, o.a.tensor(), o.b.tensor(), o.out.tensor(), c.accumulate);
+    case Product::BackwardInput:
+      return linear_backward_input(ctx, o.a.tensor(), o.b.tensor(), o.out.tensor(), c.accumulate);
+    case Product::BackwardWeight:
+      return linear_backward_weight(ctx, o.a.tensor(), o.b.tensor(), o.out.tensor(), c.accumulate);
+  }
+}
+
+double unit_roundoff(DType dtype) {
+  return dtype == DType::F64 ? 1.2e-16 : dtype == DType::F32 ? 6e-8 : 4e-3;
+}
+
+// |got - exact| against the bound of a sum of K products in F32 (F64), rounded once to the output.
+void expect_close(const Case& c, const Operands& before, const Operands& after) {
+  const bool weight = c.product == Product::BackwardWeight;
+  const bool forward = c.product == Product::Forward;
+  const int64_t M = weight ? c.R : c.N, N = forward ? c.R : c.C;
+  const int64_t K = weight ? c.N : forward ? c.C : c.R;
+  const DType sum_type = c.in == DType::F64 ? DType::F64 : DType::F32;
+  for (int64_t i = 0; i < M; ++i) {
+    for (int64_t j = 0; j < N; ++j) {
+      double exact = c.accumulate == Accumulate::Yes ? before.out.at(i, j) : 0;
+      double magnitude = std::abs(exact);
+      for (int64_t k = 0; k < K; ++k) {
+        const double term = (weight ? before.a.at(k, i) : before.a.at(i, k)) *
+                            (forward ? before.b.at(j, k) : before.b.at(k, j));
+        exact += term;
+        magnitude += std::abs(term);
+      }
+      const double bound = static_cast<double>(K + 2) * unit_roundoff(sum_type) * magnitude +
+                           unit_roundoff(c.out) * std::abs(exact);
+      ASSERT_NEAR(after.out.at(i, j), exact, bound + 1e-300)
+          << "product " << static_cast<int>(c.product) << " N " << c.N << " R " << c.R << " C "
+          << c.C << " in " << name_of(c.in) << " out " << name_of(c.out) << " at " << i << ", " << j
+          << " on " << cpu::name_of(cpu::active_isa());
+    }
+  }
+  ASSERT_EQ(before.out.padding(), after.out.padding());
+}
+
+void check_case(const Case& c, std::mt19937& rng) {
+  Operands after(c, rng);
+  const Operands before = after;
+  run(c, after);
+  expect_close(c, before, after);
+}
+
+std::vector<cpu::Isa> runnable_isas() {
+  std::vector<cpu::Isa> isas;
+  for (cpu::Isa isa : {cpu::Isa::Generic, cpu::Isa::Avx2, cpu::Isa::Avx512})
+    if (isa <= cpu::best_isa()) isas.push_back(isa);
+  return isas;
+}
+
+class Matmul : public ::testing::Test {
+ protected:
+  ~Matmul() override { cpu::force_isa(cpu::best_isa()); }
+  std::mt19937 rng_{7};
+};
+
+TEST_F(Matmul, OddShapesAgreeWithExactSumsOnEveryIsa) {
+  std::uniform_int_distribution<int64_t> extent(1, 70);
+  for (cpu::Isa isa : runnable_isas()) {
+    cpu::force_isa(isa);
+    for (Product product : kProducts) {
+      for (int i = 0; i < 12; ++i) {
+        const Accumulate accumulate = i % 2 == 0 ? Accumulate::No : Accumulate::Yes;
+        check_case(
+            {product, extent(rng_), extent(rng_), extent(rng_), DType::F32, DType::F32, accumulate},
+            rng_);
+      }
+    }
+  }
+}
+
+TEST_F(Matmul, ShapesBeyondOneBlockAgreeWithExactSums) {
+  for (cpu::Isa isa : runnable_isas()) {
+    cpu::force_isa(isa);
+    for (Product product : kProducts) {
+      // Each extent in turn exceeds what one part of rows (192), columns and k (256) holds.
+      check_case({product, 397, 33, 50}, rng_);
+      check_case({product, 41, 301, 50, DType::F32, DType::F32, Accumulate::Yes}, rng_);
+      check_case({product, 41, 33, 531}, rng_);
+    }
+  }
+  check_case({Product::Forward, 9, 4101, 5}, rng_);
+}
+
+TEST_F(Matmul, SixteenBitOperandsAreSummedInFloat) {
+  for (cpu::Isa isa : runnable_isas()) {
+    cpu::force_isa(isa);
+    for (int64_t N : {3, 45}) {
+      for (Accumulate accumulate : {Accumulate::No, Accumulate::Yes}) {
+        for (DType out : {DType::F32, DType::BF16}) {
+          check_case({Product::Forward, N, 67, 300, DType::BF16, out, accumulate}, rng_);
+          check_case({Product::BackwardInput, N, 300, 67, DType::BF16, out, accumulate}, rng_);
+        }
+        check_case({Product::BackwardWeight, N, 35, 67, DType::BF16, DType::F32, accumulate}, rng_);
+      }
+    }
+  }
+  // More rows and columns than one scratch tile of F32 sums.
+  check_case({Product::Forward, 530, 520, 9, DType::BF16, DType::BF16}, rng_);
+}
+
+TEST_F(Matmul, DoublesKeepTheirDigits) {
+  for (Product product : kProducts) {
+    check_case({product, 7, 13, 19, DType::F64, DType::F64, Accumulate::No}, rng_);
+    check_case({product, 7, 13, 19, DType::F64, DType::F64, Accumulate::Yes}, rng_);
+  }
+}
+
+TEST_F(Matmul, FewRowsAgreeWithExactSums) {
+  for (cpu::Isa isa : runnable_isas()) {
+    cpu::force_isa(isa);
+    for (int64_t N = 1; N <= 9; ++N) {
+      for (DType dtype : {DType::F32, DType::BF16}) {
+        check_case({Product::Forward, N, 131, 77, dtype, dtype}, rng_);
+      }
+    }
+  }
+}
+
+TEST_F(Matmul, TheNumberOfThreadsDoesNotChangeABit) {
+  for (cpu::Isa isa : runnable_isas()) {
+    cpu::force_isa(isa);
+    for (Product product : kProducts) {
+      for (DType dtype : {DType::F32, DType::BF16}) {
+        for (int64_t N : {5, 330}) {
+          Case c{product, N, 210, 290, dtype, DType::F32, Accumulate::Yes, 1};
+          const Operands inputs(c, rng_);
+          Operands one = inputs;
+          run(c, one);
+          for (int threads : {2, 3, 7}) {
+            c.threads = threads;
+            Operands more = inputs;
+            run(c, more);
+            ASSERT_TRUE(one.out.bytes() == more.out.bytes())
+                << threads << " threads, " << cpu::name_of(isa) << ", N " << N;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Matmul, AnEmptySumIsZero) {
+  for (Product product : kProducts) {
+    Case c{product, 20, 20, 20};
+    (product == Product::BackwardWeight ? c.N : product == Product::Forward ? c.C : c.R) = 0;
+    check_case(c, rng_);
+    c.accumulate = Accumulate::Yes;
+    check_case(c, rng_);
+  }
+}
+
+TEST_F(Matmul, ANanStaysInItsRowAndColumn) {
+  Case c{Product::Forward, 31, 37, 23};
+  Operands o(c, rng_);
+  o.a.tensor().slice(0, 30, 31).as<float>()[4] = std::nanf("");
+  run(c, o);
+  for (int64_t i = 0; i < 31; ++i) {
+    for (int64_t j = 0; j < 37; ++j) ASSERT_EQ(std::isnan(o.out.at(i, j)), i == 30);
+  }
+}
+
+TEST_F(Matmul, WrongOperandsAreNamed) {
+  ThreadPool pool(1);
+  Context ctx;
+  ctx.pool = &pool;
+  Matrix x(4, 5, DType::F32, rng_), w(6, 5, DType::F32, rng_), y(4, 6, DType::F32, rng_);
+  Matrix wide(4, 6, DType::F64, rng_), narrow(6, 5, DType::BF16, rng_);
+  EXPECT_THROW(linear_forward(ctx, x.tensor(), y.tensor(), y.tensor()), Error);
+  EXPECT_THROW(linear_forward(ctx, x.tensor(), w.tensor(), w.tensor()), Error);
+  EXPECT_THROW(linear_forward(ctx, x.tensor(), w.tensor(), wide.tensor()), Error);
+  EXPECT_THROW(linear_backward_input(ctx, x.tensor(), w.tensor(), y.tensor(), Accumulate::No),
+               Error);
+  // A gradient in BF16 would lose what accumulation needs.
+  EXPECT_THROW(linear_backward_weight(ctx, y.tensor(), x.tensor(), narrow.tensor(), Accumulate::No),
+               Error);
+}
+
+}  // namespace
+}  // namespace ingot
