@@ -1,10 +1,11 @@
 // Checkpoints: complete or absent, verified by checksum, readable under any mesh.
 //
 // A checkpoint is a folder `step_00000100/` holding
-//   rank_0.safetensors …   each rank's ranges of "weight:NAME", "moment1:NAME", "moment2:NAME"
-//   (F32, flat) tokenizer.bin          what the text was encoded with, when it is not the byte
-//   tokenizer manifest.json          written last: state, resolved config, tensor ranges, size and
-//   XXH3 of each file
+//   rank_0.safetensors …  each rank's ranges of "weight:NAME", "moment1:NAME", "moment2:NAME"
+//                         (F32, flat)
+//   tokenizer.bin         what the text was encoded with, when it is not the byte tokenizer
+//   manifest.json         written last: state, resolved config, tensor ranges, size and XXH3-64 of
+//                         each file
 // The folder is written under a temporary name, synced, and renamed: it is there whole or not at
 // all.
 #pragma once
@@ -42,9 +43,9 @@ struct CheckpointInfo {
   int64_t bytes = 0;
 };
 
-// Saves a whole run state; every rank calls it. `tokenizer_file` is empty for the byte tokenizer.
-// A failed save throws on every rank, leaves no partial checkpoint visible and touches no older
-// one. Returns the folder.
+// Saves a whole run state; every rank calls it. Of a replicated store each rank writes its share.
+// `tokenizer_file` is empty for the byte tokenizer. A failed save throws on every rank, leaves no
+// partial checkpoint visible and touches no older one. Returns the folder.
 std::string save_checkpoint(Storage& storage, Communicator& comm, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
@@ -57,8 +58,10 @@ class CheckpointReader {
   CheckpointReader(std::shared_ptr<Storage> storage, std::string dir);
   ~CheckpointReader();
   const CheckpointInfo& info() const;
-  // Elements [range) of the flattened tensor into `out`, F32 on file, converted to out's dtype.
-  // what: "weight", "moment1", "moment2".
+  // Elements of the whole parameter; throws ErrorCode::Data when the checkpoint has none such.
+  int64_t numel(const std::string& name) const;
+  // Elements [range) of the flattened tensor into `out` (contiguous, any shape), F32 on file,
+  // converted to out's dtype: F32, BF16 or F16. what: "weight", "moment1", "moment2". Thread-safe.
   void read(const std::string& what, const std::string& name, ShardRange range,
             const Tensor& out) const;
   // Checks sizes and checksums of all files; throws ErrorCode::Data naming the first bad one.
@@ -69,7 +72,8 @@ class CheckpointReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// Restores masters, moments and weights of this rank's shards and publishes them.
+// Restores masters, moments and weights of this rank's shards and publishes them. Moments are zero
+// where the checkpoint holds weights alone. Throws ErrorCode::Data when it is of another model.
 RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& parameters,
                          ParameterStore& store);
 
@@ -90,7 +94,8 @@ std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::stri
 void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run_dir, int64_t keep);
 
 // Writes a checkpoint folder of weights alone: `weight(name)` gives each parameter's whole F32
-// tensor.
+// tensor, valid until it is asked for the next one. Replaces a checkpoint at `dir`; throws
+// ErrorCode::Usage when `dir` is a folder of another kind.
 void export_weights(Storage& storage, const std::string& dir, const RunConfig& config,
                     const TensorTable& parameters,
                     const std::function<Tensor(const std::string&)>& weight,

@@ -1,0 +1,117 @@
+#include "checkpoint/manifest.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kVersion = 1;
+
+std::string hex(uint64_t value) {
+  return fmt::format("{:016x}", value);
+}
+
+uint64_t parse_hex(const std::string& digits) {
+  uint64_t value = 0;
+  const char* end = digits.data() + digits.size();
+  const auto result = std::from_chars(digits.data(), end, value, 16);
+  check(result.ec == std::errc() && result.ptr == end, ErrorCode::Data, "'{}' is not a hash",
+        digits);
+  return value;
+}
+
+Json to_json(const ManifestFile& file) {
+  Json ranges = Json::object();
+  for (const auto& [name, range] : file.ranges) ranges[name] = {range.begin, range.end};
+  return {{"name", file.name},
+          {"bytes", file.facts.bytes},
+          {"xxh3", hex(file.facts.hash)},
+          {"ranges", ranges}};
+}
+
+ManifestFile parse_file(const Json& json) {
+  ManifestFile file;
+  file.name = json.at("name").get<std::string>();
+  file.facts = {json.at("bytes").get<int64_t>(), parse_hex(json.at("xxh3").get<std::string>())};
+  for (const auto& [name, range] : json.at("ranges").items()) {
+    file.ranges[name] = {range.at(0).get<int64_t>(), range.at(1).get<int64_t>()};
+  }
+  return file;
+}
+
+Manifest parse_body(const Json& body) {
+  check(body.at("version") == kVersion, ErrorCode::Data,
+        "it is of format version {}, this program reads {}", body.at("version").dump(), kVersion);
+  Manifest manifest;
+  const Json& loss = body.at("last_loss");
+  manifest.state = {body.at("step").get<int64_t>(), body.at("tokens").get<int64_t>(),
+                    body.at("samples").get<int64_t>(),
+                    loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>()};
+  manifest.config_toml = body.at("config").get<std::string>();
+  manifest.config_hash = parse_hex(body.at("config_hash").get<std::string>());
+  manifest.has_tokenizer = body.at("has_tokenizer").get<bool>();
+  manifest.has_optimizer = body.at("has_optimizer").get<bool>();
+  manifest.numel = body.at("numel").get<std::map<std::string, int64_t>>();
+  for (const Json& file : body.at("files")) manifest.files.push_back(parse_file(file));
+  return manifest;
+}
+
+}  // namespace
+
+std::vector<std::string> kept_of_each(bool with_optimizer) {
+  if (with_optimizer) return {"weight", "moment1", "moment2"};
+  return {"weight"};
+}
+
+std::string entry_key(std::string_view what, std::string_view name) {
+  return fmt::format("{}:{}", what, name);
+}
+
+std::string rank_file_name(int rank) {
+  return fmt::format("rank_{}.safetensors", rank);
+}
+
+std::string to_text(const Manifest& manifest) {
+  Json files = Json::array();
+  for (const ManifestFile& file : manifest.files) files.push_back(to_json(file));
+  const Json body = {{"version", kVersion},
+                     {"step", manifest.state.step},
+                     {"tokens", manifest.state.tokens},
+                     {"samples", manifest.state.samples},
+                     {"last_loss", manifest.state.last_loss},  // JSON has no NaN: it becomes null
+                     {"config", manifest.config_toml},
+                     {"config_hash", hex(manifest.config_hash)},
+                     {"has_tokenizer", manifest.has_tokenizer},
+                     {"has_optimizer", manifest.has_optimizer},
+                     {"numel", manifest.numel},
+                     {"files", files}};
+  return Json{{"checkpoint", body}, {"xxh3", hex(hash_text(body.dump()))}}.dump(1) + "\n";
+}
+
+Manifest parse_manifest(std::string_view text, const std::string& path) {
+  std::string why;
+  try {
+    const Json whole = Json::parse(text);
+    const Json& body = whole.at("checkpoint");
+    // Objects are kept sorted and numbers print as short as they parse, so dump() gives the text
+    // that was hashed.
+    check(whole.at("xxh3") == hex(hash_text(body.dump())), ErrorCode::Data,
+          "its checksum does not match");
+    return parse_body(body);
+  } catch (const Json::exception& error) {
+    why = error.what();
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  throw Error(ErrorCode::Data,
+              fmt::format("'{}' is damaged: {}; use another checkpoint", path, why));
+}
+
+}  // namespace ingot

@@ -1,0 +1,43 @@
+// The file that makes a folder a checkpoint: what it holds and how to tell that it is whole.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/hashed_file.h"
+
+namespace ingot {
+
+inline constexpr std::string_view kManifestName = "manifest.json";
+inline constexpr std::string_view kTokenizerName = "tokenizer.bin";
+
+// What is kept of each parameter: "weight" alone, or with the optimizer's moments.
+std::vector<std::string> kept_of_each(bool with_optimizer);
+std::string entry_key(std::string_view what, std::string_view name);  // "weight:embedding.weight"
+std::string rank_file_name(int rank);                                 // "rank_0.safetensors"
+
+struct ManifestFile {
+  std::string name;  // inside the folder
+  FileFacts facts;
+  std::map<std::string, ShardRange> ranges;  // by parameter: its elements in this file
+};
+
+struct Manifest {
+  RunState state;
+  std::string config_toml;
+  uint64_t config_hash = 0;
+  bool has_tokenizer = false;  // a file of its own; otherwise the byte tokenizer
+  bool has_optimizer = false;
+  std::map<std::string, int64_t> numel;  // by parameter, of the whole tensor
+  std::vector<ManifestFile> files;
+};
+
+std::string to_text(const Manifest& manifest);
+// Throws ErrorCode::Data unless `text` is exactly what to_text() gave. `path` is for messages.
+Manifest parse_manifest(std::string_view text, const std::string& path);
+
+}  // namespace ingot

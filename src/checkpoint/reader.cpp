@@ -1,0 +1,155 @@
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/safetensors.h"
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+// A rank's file, opened when first read from.
+struct RankFile {
+  std::unique_ptr<ReadableFile> file;
+  std::map<std::string, SafetensorsEntry> entries;
+};
+
+template <class T>
+void convert(const std::vector<float>& from, int64_t count, void* to) {
+  auto* out = static_cast<T*>(to);
+  for (int64_t i = 0; i < count; ++i) out[i] = T::from_float(from[static_cast<size_t>(i)]);
+}
+
+// F32 elements of a file into `out`, contiguous, in its dtype.
+void read_elements(const ReadableFile& file, int64_t offset, const Tensor& out) {
+  if (out.dtype == DType::F32) {
+    file.read(offset,
+              std::as_writable_bytes(std::span(out.as<float>(), static_cast<size_t>(out.numel()))));
+    return;
+  }
+  check(out.dtype == DType::BF16 || out.dtype == DType::F16, ErrorCode::Internal,
+        "a checkpoint is read as f32, bf16 or f16, not as {}", name_of(out.dtype));
+  constexpr int64_t kChunk = kFileChunkBytes / static_cast<int64_t>(sizeof(float));
+  std::vector<float> values(static_cast<size_t>(std::min(kChunk, out.numel())));
+  for (int64_t at = 0; at < out.numel(); at += kChunk) {
+    const int64_t count = std::min(kChunk, out.numel() - at);
+    file.read(offset + at * static_cast<int64_t>(sizeof(float)),
+              std::as_writable_bytes(std::span(values).first(static_cast<size_t>(count))));
+    void* to = out.slice(0, at, at + count).data;
+    out.dtype == DType::BF16 ? convert<Bf16>(values, count, to) : convert<F16>(values, count, to);
+  }
+}
+
+}  // namespace
+
+struct CheckpointReader::Impl {
+  std::shared_ptr<Storage> storage;
+  std::string dir;
+  Manifest manifest;
+  CheckpointInfo info;
+  std::mutex mutex;
+  std::map<std::string, RankFile> opened;
+
+  std::string path(std::string_view name) const { return join_path(dir, name); }
+
+  const RankFile& rank_file(const std::string& name) {
+    const std::lock_guard lock(mutex);
+    RankFile& file = opened[name];
+    if (!file.file) {
+      auto reader = storage->open(path(name));
+      file.entries = read_safetensors_header(*reader, path(name));
+      file.file = std::move(reader);
+    }
+    return file;
+  }
+
+  // The elements of `range` that `file` holds, into their place in out.
+  int64_t read_from(const ManifestFile& file, const std::string& key, ShardRange held,
+                    ShardRange range, const Tensor& out) {
+    const ShardRange common{std::max(held.begin, range.begin), std::min(held.end, range.end)};
+    if (common.size() <= 0) return 0;
+    const RankFile& source = rank_file(file.name);
+    const auto entry = source.entries.find(key);
+    check(entry != source.entries.end() && entry->second.numel == held.size(), ErrorCode::Data,
+          "'{}' does not hold elements [{}, {}) of {}; use another checkpoint", path(file.name),
+          held.begin, held.end, key);
+    const int64_t skipped = (common.begin - held.begin) * static_cast<int64_t>(sizeof(float));
+    read_elements(*source.file, entry->second.offset + skipped,
+                  out.slice(0, common.begin - range.begin, common.end - range.begin));
+    return common.size();
+  }
+};
+
+CheckpointReader::CheckpointReader(std::shared_ptr<Storage> storage, std::string dir)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->storage = std::move(storage);
+  impl_->dir = std::move(dir);
+  const std::string path = impl_->path(kManifestName);
+  check(impl_->storage->exists(path), ErrorCode::Data,
+        "'{}' is no checkpoint: it has no {}; give a folder that 'ingot train' saved", impl_->dir,
+        kManifestName);
+  impl_->manifest = parse_manifest(read_text(*impl_->storage, path), path);
+
+  const Manifest& manifest = impl_->manifest;
+  CheckpointInfo& info = impl_->info;
+  info.dir = impl_->dir;
+  info.state = manifest.state;
+  info.config_toml = manifest.config_toml;
+  info.model = parse_run_config(manifest.config_toml, path, {}).model;
+  info.hash = manifest.config_hash;
+  info.tokenizer = manifest.has_tokenizer ? impl_->path(kTokenizerName) : "byte";
+  info.has_optimizer = manifest.has_optimizer;
+  for (const ManifestFile& file : manifest.files) info.bytes += file.facts.bytes;
+}
+
+CheckpointReader::~CheckpointReader() = default;
+
+const CheckpointInfo& CheckpointReader::info() const {
+  return impl_->info;
+}
+
+int64_t CheckpointReader::numel(const std::string& name) const {
+  const auto found = impl_->manifest.numel.find(name);
+  check(found != impl_->manifest.numel.end(), ErrorCode::Data,
+        "checkpoint '{}' has no tensor {}; it is of another model", impl_->dir, name);
+  return found->second;
+}
+
+void CheckpointReader::read(const std::string& what, const std::string& name, ShardRange range,
+                            const Tensor& out) const {
+  check(0 <= range.begin && range.begin <= range.end && range.end <= numel(name), ErrorCode::Data,
+        "{} in checkpoint '{}': expected elements within [0, {}), got [{}, {})", name, impl_->dir,
+        numel(name), range.begin, range.end);
+  check(out.is_contiguous() && out.numel() == range.size(), ErrorCode::Internal,
+        "reading {} elements of {}: expected as many in a contiguous tensor, got {}", range.size(),
+        name, out.str());
+  const Tensor flat = out.reshape({range.size()});
+  const std::string key = entry_key(what, name);
+  int64_t read = 0;
+  for (const ManifestFile& file : impl_->manifest.files) {
+    const auto held = file.ranges.find(name);
+    if (held == file.ranges.end()) continue;
+    read += impl_->read_from(file, key, held->second, range, flat);
+  }
+  check(read == range.size(), ErrorCode::Data,
+        "checkpoint '{}' is incomplete: expected {} elements of {}, got {}; use another one",
+        impl_->dir, range.size(), key, read);
+}
+
+void CheckpointReader::verify() const {
+  for (const ManifestFile& file : impl_->manifest.files) {
+    const std::string path = impl_->path(file.name);
+    const FileFacts found = hash_file(*impl_->storage->open(path));
+    check(found.bytes == file.facts.bytes, ErrorCode::Data,
+          "'{}' is damaged: expected {} bytes, got {}; use another checkpoint", path,
+          file.facts.bytes, found.bytes);
+    check(found.hash == file.facts.hash, ErrorCode::Data,
+          "'{}' is damaged: expected checksum {:016x}, got {:016x}; use another checkpoint", path,
+          file.facts.hash, found.hash);
+  }
+}
+
+}  // namespace ingot

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <utility>
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/folder.h"
+#include "checkpoint/manifest.h"
+#include "core/error.h"
+#include "core/log.h"
+
+namespace ingot {
+namespace {
+
+using OnDamaged = std::function<void(const std::string& dir, const std::string& why)>;
+
+bool is_checkpoint(Storage& storage, const std::string& dir) {
+  return storage.exists(join_path(dir, kManifestName));
+}
+
+// The newest of `dirs` (oldest first) that verifies.
+std::optional<std::string> newest_good(const std::shared_ptr<Storage>& storage,
+                                       const std::vector<std::string>& dirs,
+                                       const OnDamaged& on_damaged) {
+  for (auto dir = dirs.rbegin(); dir != dirs.rend(); ++dir) {
+    try {
+      CheckpointReader(storage, *dir).verify();
+      return *dir;
+    } catch (const Error& error) {
+      on_damaged(*dir, error.what());
+    }
+  }
+  return std::nullopt;
+}
+
+void warn_of_damage(const std::string& dir, const std::string& why) {
+  log::warn("checkpoint_damaged", {{"dir", dir}, {"why", why}});
+}
+
+}  // namespace
+
+std::vector<std::string> list_checkpoints(Storage& storage, const std::string& run_dir) {
+  if (!storage.exists(run_dir)) return {};
+  // By step; of one step, the folder being replaced before the one that replaces it.
+  std::vector<std::pair<std::pair<int64_t, bool>, std::string>> found;
+  for (const std::string& name : storage.list(run_dir)) {
+    const std::optional<int64_t> step = parse_step_name(name);
+    const std::string dir = join_path(run_dir, name);
+    if (!step || !is_checkpoint(storage, dir)) continue;
+    found.push_back({{*step, name == step_name(*step)}, dir});
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> dirs;
+  for (auto& [order, dir] : found) dirs.push_back(std::move(dir));
+  return dirs;
+}
+
+std::optional<std::string> latest_good_checkpoint(std::shared_ptr<Storage> storage,
+                                                  const std::string& run_dir,
+                                                  const OnDamaged& on_damaged) {
+  return newest_good(storage, list_checkpoints(*storage, run_dir), on_damaged);
+}
+
+std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::string& path) {
+  check(storage->exists(path), ErrorCode::Data, "'{}' does not exist; check the path", path);
+  if (is_checkpoint(*storage, path)) return path;
+  const auto good = latest_good_checkpoint(storage, path, warn_of_damage);
+  check(good.has_value(), ErrorCode::Data,
+        "no sound checkpoint in '{}': expected a checkpoint folder or a run folder that has one",
+        path);
+  return *good;
+}
+
+void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run_dir,
+                        int64_t keep) {
+  check(keep >= 1, ErrorCode::Config, "checkpoint.keep: expected at least 1, got {}", keep);
+  if (!storage->exists(run_dir)) return;
+  for (const std::string& name : storage->list(run_dir)) {
+    if (is_leftover_name(name)) storage->remove(join_path(run_dir, name));
+  }
+  const std::vector<std::string> dirs = list_checkpoints(*storage, run_dir);
+  const int64_t surplus = static_cast<int64_t>(dirs.size()) - keep;
+  if (surplus <= 0) return;
+  const std::optional<std::string> good = newest_good(storage, dirs, warn_of_damage);
+  for (int64_t i = 0; i < surplus; ++i) {
+    const std::string& dir = dirs[static_cast<size_t>(i)];
+    if (dir != good) discard_folder(*storage, dir);
+  }
+}
+
+}  // namespace ingot

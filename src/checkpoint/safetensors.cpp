@@ -1,0 +1,103 @@
+#include "checkpoint/safetensors.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kLengthBytes = 8;
+constexpr int64_t kMaxHeaderBytes = int64_t{100} << 20;  // the limit the format's own readers have
+constexpr int64_t kElementBytes = sizeof(float);
+
+[[noreturn]] void damaged(const std::string& path, const std::string& why) {
+  throw Error(ErrorCode::Data, fmt::format("'{}' is not a sound safetensors file: {}; use another "
+                                           "checkpoint",
+                                           path, why));
+}
+
+SafetensorsEntry parse_entry(const nlohmann::json& entry, int64_t data_begin, int64_t file_bytes) {
+  check(entry.at("dtype") == "F32" && entry.at("shape").size() == 1, ErrorCode::Data,
+        "expected flat F32 tensors, got {} of rank {}", entry.at("dtype").dump(),
+        entry.at("shape").size());
+  const auto numel = entry.at("shape").at(0).get<int64_t>();
+  const auto begin = entry.at("data_offsets").at(0).get<int64_t>();
+  const auto end = entry.at("data_offsets").at(1).get<int64_t>();
+  check(0 <= begin && begin <= end && end <= file_bytes - data_begin, ErrorCode::Data,
+        "a tensor's data [{}, {}) lies outside the file", begin, end);
+  check(end - begin == numel * kElementBytes, ErrorCode::Data,
+        "a tensor of {} elements: expected {} bytes, got {}", numel, numel * kElementBytes,
+        end - begin);
+  return {data_begin + begin, numel};
+}
+
+// All that stands before the data.
+std::string header_of(const std::vector<std::pair<std::string, int64_t>>& tensors) {
+  nlohmann::json header = nlohmann::json::object();
+  int64_t at = 0;
+  for (const auto& [name, numel] : tensors) {
+    const int64_t end = at + numel * kElementBytes;
+    header[name] = {{"dtype", "F32"}, {"shape", {numel}}, {"data_offsets", {at, end}}};
+    at = end;
+  }
+  std::string json = header.dump();
+  json.append((kLengthBytes - json.size() % kLengthBytes) % kLengthBytes, ' ');  // aligns the data
+  std::string length;
+  for (int byte = 0; byte < kLengthBytes; ++byte) {
+    length += static_cast<char>((json.size() >> (8 * byte)) & 0xff);
+  }
+  return length + json;
+}
+
+}  // namespace
+
+FileFacts write_safetensors(Storage& storage, const std::string& path,
+                            const std::vector<std::pair<std::string, int64_t>>& tensors,
+                            const std::function<Tensor(size_t)>& data) {
+  HashedFile file(storage, path);
+  file.append(header_of(tensors));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor tensor = data(i);
+    check(tensor.is_contiguous() && tensor.numel() == tensors[i].second, ErrorCode::Internal,
+          "{} of a checkpoint: expected {} contiguous elements, got {}", tensors[i].first,
+          tensors[i].second, tensor.str());
+    file.append(std::as_bytes(std::span(tensor.as<float>(), static_cast<size_t>(tensor.numel()))));
+  }
+  return file.finish();
+}
+
+std::map<std::string, SafetensorsEntry> read_safetensors_header(const ReadableFile& file,
+                                                                const std::string& path) {
+  if (file.size() < kLengthBytes) damaged(path, "it is shorter than a header");
+  std::array<std::byte, kLengthBytes> length_bytes;
+  file.read(0, length_bytes);
+  uint64_t length = 0;
+  for (size_t byte = 0; byte < length_bytes.size(); ++byte) {
+    length |= std::to_integer<uint64_t>(length_bytes[byte]) << (8 * byte);
+  }
+  const int64_t room = std::min(file.size() - kLengthBytes, kMaxHeaderBytes);
+  if (length > static_cast<uint64_t>(room)) {
+    damaged(path, fmt::format("its header claims {} bytes, {} are possible", length, room));
+  }
+  std::string json(length, '\0');
+  file.read(kLengthBytes, std::as_writable_bytes(std::span(json)));
+  const int64_t data_begin = kLengthBytes + static_cast<int64_t>(length);
+  std::map<std::string, SafetensorsEntry> entries;
+  try {
+    const auto header = nlohmann::json::parse(json);
+    for (const auto& [name, entry] : header.items()) {
+      if (name == "__metadata__") continue;
+      entries[name] = parse_entry(entry, data_begin, file.size());
+    }
+  } catch (const nlohmann::json::exception& error) {
+    damaged(path, error.what());
+  } catch (const Error& error) {
+    damaged(path, error.what());
+  }
+  return entries;
+}
+
+}  // namespace ingot

@@ -1,0 +1,34 @@
+// The safetensors format: 8 bytes of little-endian header length, a JSON header, the data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/hashed_file.h"
+#include "core/storage.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+// Where the data of a flat F32 tensor lies, in bytes from the start of the file.
+struct SafetensorsEntry {
+  int64_t offset = 0;
+  int64_t numel = 0;
+};
+
+// Writes and syncs a file of flat F32 tensors (name, numel), in this order. data(i) gives the
+// contents of the i-th, once, and need stay valid only until the next call.
+FileFacts write_safetensors(Storage& storage, const std::string& path,
+                            const std::vector<std::pair<std::string, int64_t>>& tensors,
+                            const std::function<Tensor(size_t)>& data);
+
+// Throws ErrorCode::Data when the header is damaged, points outside the file or holds a tensor that
+// is not flat F32. `path` is for messages.
+std::map<std::string, SafetensorsEntry> read_safetensors_header(const ReadableFile& file,
+                                                                const std::string& path);
+
+}  // namespace ingot

@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <utility>
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/folder.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/safetensors.h"
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+// Runs `body` on every rank and throws on every rank when one of them failed, so that no rank goes
+// on to a collective that the failed one never reaches.
+void on_all_ranks(Communicator& comm, const std::function<void()>& body) {
+  std::exception_ptr own;
+  try {
+    body();
+  } catch (...) {
+    own = std::current_exception();
+  }
+  int32_t failed = own ? 1 : 0;
+  std::vector<int32_t> all(static_cast<size_t>(comm.size()), 0);
+  comm.all_gather(Tensor::contiguous(&failed, DType::I32, {1}),
+                  Tensor::contiguous(all.data(), DType::I32, {comm.size()}));
+  if (own) std::rethrow_exception(own);
+  const auto bad = std::find(all.begin(), all.end(), 1);
+  check(bad == all.end(), ErrorCode::Comm, "the checkpoint was not saved: rank {} failed",
+        bad - all.begin());
+}
+
+// What this rank writes of one parameter, flat F32: weight, moment1, moment2.
+struct OwnPart {
+  TensorId parameter;
+  ShardRange range;
+  std::array<Tensor, 3> data;
+};
+
+std::vector<OwnPart> own_parts(const Communicator& comm, const TensorTable& parameters,
+                               const ParameterStore& store) {
+  std::vector<OwnPart> parts;
+  for (const ParameterShard& shard : store.shards()) {
+    // Replicas hold the same everywhere: each rank writes its share, so that saving scales.
+    const ShardRange range =
+        store.mode() == DataParallel::Replicated
+            ? shard_range(parameters[shard.parameter].shape.numel(), comm.size(), comm.rank())
+            : shard.range;
+    const auto part_of = [&](const Tensor& whole) {
+      return whole.slice(0, range.begin - shard.range.begin, range.end - shard.range.begin);
+    };
+    parts.push_back({shard.parameter,
+                     range,
+                     {part_of(shard.master), part_of(shard.moment1), part_of(shard.moment2)}});
+  }
+  return parts;
+}
+
+FileFacts write_rank_file(Storage& storage, const std::string& path, const TensorTable& parameters,
+                          const std::vector<OwnPart>& parts) {
+  const std::vector<std::string> kept = kept_of_each(/*with_optimizer=*/true);
+  std::vector<std::pair<std::string, int64_t>> names;
+  std::vector<Tensor> data;
+  for (const OwnPart& part : parts) {
+    for (size_t i = 0; i < kept.size() && part.range.size() > 0; ++i) {
+      names.emplace_back(entry_key(kept[i], parameters[part.parameter].name), part.range.size());
+      data.push_back(part.data[i]);
+    }
+  }
+  return write_safetensors(storage, path, names, [&](size_t i) { return data[i]; });
+}
+
+// All ranks' files as rank 0 lists them; the others learn them too, at no cost worth a branch.
+std::vector<ManifestFile> gather_files(Communicator& comm, const TensorTable& parameters,
+                                       const FileFacts& facts, const std::vector<OwnPart>& parts) {
+  const size_t num_parameters = parameters.rows().size();
+  const size_t row = 2 + 2 * num_parameters;  // bytes, hash, then begin and end by parameter
+  std::vector<int64_t> own(row, 0);
+  own[0] = facts.bytes;
+  own[1] = static_cast<int64_t>(facts.hash);
+  for (const OwnPart& part : parts) {
+    const size_t at = 2 + 2 * static_cast<size_t>(part.parameter.row);
+    own[at] = part.range.begin;
+    own[at + 1] = part.range.end;
+  }
+  const auto ranks = static_cast<size_t>(comm.size());
+  std::vector<int64_t> all(row * ranks);
+  const auto vector_tensor = [](std::vector<int64_t>& values) {
+    return Tensor::contiguous(values.data(), DType::I64, {static_cast<int64_t>(values.size())});
+  };
+  comm.all_gather(vector_tensor(own), vector_tensor(all));
+
+  std::vector<ManifestFile> files;
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    const int64_t* of_rank = all.data() + rank * row;
+    ManifestFile file{rank_file_name(static_cast<int>(rank)),
+                      {of_rank[0], static_cast<uint64_t>(of_rank[1])},
+                      {}};
+    for (size_t i = 0; i < num_parameters; ++i) {
+      const ShardRange range{of_rank[2 + 2 * i], of_rank[3 + 2 * i]};
+      if (range.size() > 0) file.ranges[parameters.rows()[i].name] = range;
+    }
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+// Copies the tokenizer into the folder and then closes the folder with its manifest. Called once,
+// when all other files are there and synced.
+void write_manifest(Storage& storage, const std::string& folder, const RunConfig& config,
+                    const TensorTable& parameters, const std::string& tokenizer_file,
+                    Manifest manifest) {
+  manifest.config_toml = to_toml(config);
+  manifest.config_hash = config_hash(config);
+  for (const TensorSpec& row : parameters.rows()) manifest.numel[row.name] = row.shape.numel();
+  manifest.has_tokenizer = !tokenizer_file.empty();
+  if (manifest.has_tokenizer) {
+    const std::string name(kTokenizerName);
+    HashedFile copy(storage, join_path(folder, name));
+    copy.append(read_text(storage, tokenizer_file));
+    manifest.files.push_back({name, copy.finish(), {}});
+  }
+  HashedFile file(storage, join_path(folder, kManifestName));
+  file.append(to_text(manifest));
+  file.finish();
+}
+
+}  // namespace
+
+std::string save_checkpoint(Storage& storage, Communicator& comm, const std::string& run_dir,
+                            const RunConfig& config, const RunState& state,
+                            const TensorTable& parameters, const ParameterStore& store,
+                            const std::string& tokenizer_file) {
+  const std::string dir = join_path(run_dir, step_name(state.step));
+  const std::string folder = temporary_path(dir);
+  const bool first = comm.rank() == 0;
+  try {
+    on_all_ranks(comm, [&] {
+      if (first) start_folder(storage, dir);
+    });
+    const std::vector<OwnPart> parts = own_parts(comm, parameters, store);
+    FileFacts facts;
+    on_all_ranks(comm, [&] {
+      facts = write_rank_file(storage, join_path(folder, rank_file_name(comm.rank())), parameters,
+                              parts);
+    });
+    Manifest manifest;
+    manifest.state = state;
+    manifest.has_optimizer = true;
+    manifest.files = gather_files(comm, parameters, facts, parts);
+    on_all_ranks(comm, [&] {
+      if (!first) return;
+      write_manifest(storage, folder, config, parameters, tokenizer_file, std::move(manifest));
+      publish_folder(storage, dir);
+    });
+  } catch (...) {
+    if (first) abandon_folder(storage, dir);
+    throw;
+  }
+  return dir;
+}
+
+void export_weights(Storage& storage, const std::string& dir, const RunConfig& config,
+                    const TensorTable& parameters,
+                    const std::function<Tensor(const std::string&)>& weight,
+                    const std::string& tokenizer_file) {
+  check(!storage.exists(dir) || storage.exists(join_path(dir, kManifestName)) ||
+            storage.list(dir).empty(),
+        ErrorCode::Usage, "'{}' exists and is no checkpoint; choose another folder", dir);
+  Manifest manifest;
+  ManifestFile file{rank_file_name(0), {}, {}};
+  std::vector<std::pair<std::string, int64_t>> names;
+  for (const TensorSpec& row : parameters.rows()) {
+    names.emplace_back(entry_key("weight", row.name), row.shape.numel());
+    file.ranges[row.name] = {0, row.shape.numel()};
+  }
+  try {
+    start_folder(storage, dir);
+    const std::string folder = temporary_path(dir);
+    file.facts = write_safetensors(storage, join_path(folder, file.name), names,
+                                   [&](size_t i) { return weight(parameters.rows()[i].name); });
+    manifest.files.push_back(std::move(file));
+    write_manifest(storage, folder, config, parameters, tokenizer_file, std::move(manifest));
+    publish_folder(storage, dir);
+  } catch (...) {
+    abandon_folder(storage, dir);
+    throw;
+  }
+}
+
+}  // namespace ingot

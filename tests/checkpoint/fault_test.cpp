@@ -1,0 +1,207 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/fixture.h"
+#include "core/error.h"
+
+namespace ingot::checkpoint_test {
+namespace {
+
+void never_damaged(const std::string& dir, const std::string& why) {
+  ADD_FAILURE() << dir << " is visible but damaged: " << why;
+}
+
+// Saves `step` under a power cut after every possible number of operations. Whatever is visible
+// then must be whole; the newest must be one of `acceptable`; and the run must go on.
+void cut_everywhere(const std::function<void(Storage&)>& before, int64_t step, int ranks,
+                    const std::function<void(const std::shared_ptr<Storage>&)>& expect_sound) {
+  for (const bool forget : {false, true}) {
+    bool finished = false;
+    int64_t cut = 0;
+    for (; !finished; ++cut) {
+      SCOPED_TRACE("cut after " + std::to_string(cut) + " operations");
+      const auto base = empty_run();
+      before(*base);
+      const auto faulty =
+          faulty_storage(base, {.operations_before_cut = cut, .forget_unsynced_entries = forget});
+      try {
+        save(*faulty, step, ranks);
+        finished = true;
+      } catch (const Error&) {
+      }
+      expect_sound(base);
+      if (finished) {
+        EXPECT_EQ(CheckpointReader(base, list_checkpoints(*base, kRun).back()).info().state.step,
+                  step);
+      }
+      // The next process cleans up and saves again.
+      retain_checkpoints(base, kRun, 2);
+      save(*base, step + 1, ranks);
+      expect_loads(base, step_dir(step + 1), step + 1);
+      retain_checkpoints(base, kRun, 1);
+      EXPECT_EQ(base->list(kRun),
+                (std::vector<std::string>{"step_0000000" + std::to_string(step + 1)}));
+    }
+    EXPECT_GT(cut, 10) << "the save was hardly disturbed";
+  }
+}
+
+TEST(CheckpointFault, APowerCutAnywhereLeavesTheOldOrTheNewCheckpoint) {
+  for (const int ranks : {1, 2}) {
+    cut_everywhere([&](Storage& storage) { save(storage, 1); }, 2, ranks,
+                   [](const std::shared_ptr<Storage>& base) {
+                     const auto good = latest_good_checkpoint(base, kRun, never_damaged);
+                     ASSERT_TRUE(good.has_value());
+                     const int64_t step = CheckpointReader(base, *good).info().state.step;
+                     ASSERT_TRUE(step == 1 || step == 2);
+                     expect_loads(base, *good, step);
+                     expect_loads(base, step_dir(1), 1);
+                   });
+  }
+}
+
+TEST(CheckpointFault, APowerCutWhileAStepIsSavedAgainLeavesOneOfTheTwo) {
+  cut_everywhere([](Storage& storage) { save(storage, 2); }, 2, 1,
+                 [](const std::shared_ptr<Storage>& base) {
+                   const auto good = latest_good_checkpoint(base, kRun, never_damaged);
+                   ASSERT_TRUE(good.has_value());
+                   expect_loads(base, *good, 2);
+                 });
+}
+
+// Refuses to create files whose path contains `name`.
+class Picky : public Storage {
+ public:
+  Picky(std::shared_ptr<Storage> base, std::string name)
+      : base_(std::move(base)), name_(std::move(name)) {}
+  std::unique_ptr<WritableFile> create(const std::string& path) override {
+    check(path.find(name_) == std::string::npos, ErrorCode::Storage, "cannot write '{}'", path);
+    return base_->create(path);
+  }
+  std::unique_ptr<WritableFile> open_append(const std::string& path) override {
+    return base_->open_append(path);
+  }
+  std::unique_ptr<ReadableFile> open(const std::string& path) override { return base_->open(path); }
+  bool exists(const std::string& path) override { return base_->exists(path); }
+  std::vector<std::string> list(const std::string& path) override { return base_->list(path); }
+  void make_directories(const std::string& path) override { base_->make_directories(path); }
+  void rename(const std::string& from, const std::string& to) override { base_->rename(from, to); }
+  void remove(const std::string& path) override { base_->remove(path); }
+  void truncate(const std::string& path, int64_t size) override { base_->truncate(path, size); }
+  void sync_directory(const std::string& path) override { base_->sync_directory(path); }
+
+ private:
+  std::shared_ptr<Storage> base_;
+  std::string name_;
+};
+
+TEST(CheckpointFault, WhenOneRankFailsAllThrowAndNothingIsLeft) {
+  for (const std::string bad : {"rank_0", "rank_2", "manifest.json", "tokenizer.bin"}) {
+    const auto base = empty_run();
+    overwrite(*base, "tok", "x");
+    save(*base, 1);
+    Picky picky(base, bad);
+    std::atomic<int> thrown{0};
+    std::atomic<int> own{0};
+    run_local_ranks(4, [&](Communicator& comm) {
+      Rank rank(comm, DataParallel::FullySharded);
+      rank.fill(2);
+      try {
+        save_checkpoint(picky, comm, kRun, RunConfig{}, state_of(2), rank.parameters, *rank.store,
+                        "tok");
+      } catch (const Error& error) {
+        ++thrown;
+        if (error.code() == ErrorCode::Storage) ++own;
+      }
+    });
+    EXPECT_EQ(thrown, 4) << bad;
+    EXPECT_EQ(own, 1) << bad << ": the others must say that another rank failed";
+    EXPECT_EQ(base->list(kRun), (std::vector<std::string>{"step_00000001"})) << bad;
+    expect_loads(base, step_dir(1), 1);
+  }
+}
+
+TEST(CheckpointFault, AMissingTokenizerFileFailsTheSave) {
+  const auto storage = empty_run();
+  EXPECT_THROW(save(*storage, 1, 2, DataParallel::Replicated, "no/such/tokenizer"), Error);
+  EXPECT_TRUE(storage->list(kRun).empty());
+}
+
+TEST(CheckpointFault, EveryDamagedFileIsFoundAndPassedOver) {
+  const auto storage = empty_run();
+  overwrite(*storage, "tok", "tokens");
+  save(*storage, 1, 1, DataParallel::Replicated, "tok");
+  save(*storage, 2, 2, DataParallel::Replicated, "tok");
+  for (const std::string& name : storage->list(step_dir(2))) {
+    const std::string path = step_dir(2) + "/" + name;
+    const std::string sound = read_text(*storage, path);
+    const auto expect_passed_over = [&](const std::string& how) {
+      std::vector<std::string> damaged;
+      const auto good = latest_good_checkpoint(
+          storage, kRun, [&](const std::string& dir, const std::string& why) {
+            damaged.push_back(dir);
+            EXPECT_NE(why.find(name), std::string::npos) << why;
+          });
+      EXPECT_EQ(good, step_dir(1)) << name << " " << how;
+      EXPECT_EQ(damaged, (std::vector<std::string>{step_dir(2)})) << name << " " << how;
+    };
+    for (const size_t at : {size_t{0}, sound.size() / 2, sound.size() - 2}) {
+      flip_byte(*storage, path, at);
+      expect_passed_over("flipped");
+      overwrite(*storage, path, sound);
+    }
+    storage->truncate(path, static_cast<int64_t>(sound.size()) - 1);
+    // A manifest's last byte is a newline; without it the JSON is still whole.
+    if (name != "manifest.json") expect_passed_over("cut");
+    overwrite(*storage, path, sound + "x");
+    expect_passed_over("longer");
+    if (name != "manifest.json") {
+      storage->remove(path);
+      expect_passed_over("missing");
+    }
+    overwrite(*storage, path, sound);
+  }
+  EXPECT_EQ(latest_good_checkpoint(storage, kRun, never_damaged), step_dir(2));
+}
+
+TEST(CheckpointFault, AManifestCutAnywhereIsDamagedNotACrash) {
+  const auto storage = empty_run();
+  save(*storage, 1);
+  const std::string path = step_dir(1) + "/manifest.json";
+  const std::string sound = read_text(*storage, path);
+  for (size_t length = 0; length + 1 < sound.size(); length += 7) {
+    overwrite(*storage, path, sound.substr(0, length));
+    try {
+      const CheckpointReader reader(storage, step_dir(1));
+      ADD_FAILURE() << "accepted " << length << " bytes";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Data);
+    }
+  }
+}
+
+TEST(CheckpointFault, ReadingADamagedRankFileIsADataErrorNotACrash) {
+  const auto storage = empty_run();
+  save(*storage, 1);
+  const std::string path = step_dir(1) + "/rank_0.safetensors";
+  const std::string sound = read_text(*storage, path);
+  for (size_t length = 0; length < sound.size(); length += 5) {
+    overwrite(*storage, path, sound.substr(0, length));
+    EXPECT_THROW(expect_loads(storage, step_dir(1), 1), Error) << length;
+  }
+  for (size_t at = 0; at < 8; ++at) {  // the header's length
+    std::string damaged = sound;
+    damaged[at] = static_cast<char>(0xff);
+    overwrite(*storage, path, damaged);
+    EXPECT_THROW(expect_loads(storage, step_dir(1), 1), Error) << at;
+  }
+}
+
+}  // namespace
+}  // namespace ingot::checkpoint_test

@@ -1,0 +1,157 @@
+// A small run to save and load: three parameters of awkward sizes, stores of any mesh, and values
+// that depend only on what, which and where.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/checkpoint.h"
+#include "core/random.h"
+
+namespace ingot::checkpoint_test {
+
+inline const std::string kRun = "runs/test";
+
+inline TensorTable small_parameters() {
+  TensorTable table;
+  const auto add = [&](const char* name, Shape shape, int block) {
+    TensorSpec row;
+    row.name = name;
+    row.shape = shape;
+    row.kind = TensorKind::Weight;
+    row.role = Role::Matrix;
+    row.init = InitRule::Normal;
+    row.block = block;
+    table.add(row);
+  };
+  add("embedding.weight", {5, 3}, 0);
+  add("layers.0.out.weight", {7}, 1);
+  add("head.weight", {1}, 2);
+  return table;
+}
+
+// The value of element `index` of "weight", "moment1" or "moment2" of a parameter after `step`.
+inline float value_of(const std::string& what, const std::string& name, int64_t index,
+                      int64_t step) {
+  return RandomStream(7, Purpose::Test, tensor_id(what + ":" + name), static_cast<uint64_t>(step))
+      .normal(static_cast<uint64_t>(index));
+}
+
+// One rank's memory and store.
+class Rank {
+ public:
+  Rank(Communicator& comm, DataParallel mode, DType compute = DType::F32)
+      : parameters(small_parameters()),
+        pool_(1),
+        ctx_{Device::cpu(), &pool_, {}},
+        mesh_{comm.size(), mode},
+        placed_(rows(compute), Device::cpu()),
+        store(make_parameter_store(ctx_, comm, parameters, mesh_, placed_, compute)) {}
+
+  // Calls visit(what, parameter's name, shard range, flat tensor) for all that a checkpoint keeps.
+  void for_each(const std::function<void(const std::string&, const std::string&, ShardRange,
+                                         const Tensor&)>& visit) const {
+    for (const ParameterShard& shard : store->shards()) {
+      const std::string& name = parameters[shard.parameter].name;
+      visit("weight", name, shard.range, shard.master);
+      visit("moment1", name, shard.range, shard.moment1);
+      visit("moment2", name, shard.range, shard.moment2);
+    }
+  }
+
+  void fill(int64_t step) {
+    for_each([&](const auto& what, const auto& name, ShardRange range, const Tensor& tensor) {
+      for (int64_t i = 0; i < range.size(); ++i) {
+        tensor.as<float>()[i] = value_of(what, name, range.begin + i, step);
+      }
+    });
+  }
+
+  void expect_filled(int64_t step) const {
+    for_each([&](const auto& what, const auto& name, ShardRange range, const Tensor& tensor) {
+      for (int64_t i = 0; i < range.size(); ++i) {
+        EXPECT_EQ(tensor.as<float>()[i], value_of(what, name, range.begin + i, step))
+            << what << " " << name << " " << range.begin + i;
+      }
+    });
+  }
+
+  TensorTable parameters;
+
+ private:
+  TensorTable rows(DType compute) const {
+    TensorTable table;
+    add_store_rows(table, parameters, compute, mesh_);
+    return table;
+  }
+
+  ThreadPool pool_;
+  Context ctx_;
+  Mesh mesh_;
+  PlacedTensors placed_;
+
+ public:
+  std::unique_ptr<ParameterStore> store;
+};
+
+inline RunState state_of(int64_t step) {
+  return {step, step * 1000, step * 10, 1.0 / 3.0};
+}
+
+// Saves the run as it is after `step`, on `ranks` ranks.
+inline void save(Storage& storage, int64_t step, int ranks = 1,
+                 DataParallel mode = DataParallel::Replicated,
+                 const std::string& tokenizer_file = "") {
+  run_local_ranks(ranks, [&](Communicator& comm) {
+    Rank rank(comm, mode);
+    rank.fill(step);
+    save_checkpoint(storage, comm, kRun, RunConfig{}, state_of(step), rank.parameters, *rank.store,
+                    tokenizer_file);
+  });
+}
+
+// Loads it on `ranks` ranks and expects every bit of `step`.
+inline void expect_loads(const std::shared_ptr<Storage>& storage, const std::string& dir,
+                         int64_t step, int ranks = 1,
+                         DataParallel mode = DataParallel::Replicated) {
+  run_local_ranks(ranks, [&](Communicator& comm) {
+    Rank rank(comm, mode);
+    const RunState state =
+        load_checkpoint(CheckpointReader(storage, dir), rank.parameters, *rank.store);
+    EXPECT_EQ(state.step, step);
+    EXPECT_EQ(state.tokens, step * 1000);
+    EXPECT_EQ(state.samples, step * 10);
+    EXPECT_EQ(state.last_loss, 1.0 / 3.0);
+    rank.expect_filled(step);
+  });
+}
+
+inline std::string step_dir(int64_t step) {
+  std::string digits = std::to_string(step);
+  return kRun + "/step_" + std::string(8 - digits.size(), '0') + digits;
+}
+
+inline void overwrite(Storage& storage, const std::string& path, const std::string& text) {
+  storage.create(path)->append(std::as_bytes(std::span(text)));
+}
+
+inline void flip_byte(Storage& storage, const std::string& path, size_t at) {
+  std::string text = read_text(storage, path);
+  text[at] = static_cast<char>(text[at] ^ 1);
+  overwrite(storage, path, text);
+}
+
+inline std::shared_ptr<Storage> empty_run() {
+  auto storage = memory_storage();
+  storage->make_directories(kRun);
+  return storage;
+}
+
+}  // namespace ingot::checkpoint_test

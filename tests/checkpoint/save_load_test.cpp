@@ -1,0 +1,206 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "checkpoint/fixture.h"
+#include "core/error.h"
+
+namespace ingot::checkpoint_test {
+namespace {
+
+constexpr DataParallel kModes[] = {DataParallel::Replicated, DataParallel::FullySharded};
+
+TEST(Checkpoint, WhatWasSavedIsLoadedBitForBit) {
+  const auto storage = empty_run();
+  save(*storage, 100);
+  EXPECT_EQ(list_checkpoints(*storage, kRun), (std::vector<std::string>{step_dir(100)}));
+  expect_loads(storage, step_dir(100), 100);
+}
+
+TEST(Checkpoint, AnyNumberOfRanksReadsWhatAnyNumberWrote) {
+  for (const int writers : {1, 2, 4}) {
+    for (const DataParallel written_as : kModes) {
+      const auto storage = empty_run();
+      save(*storage, 3, writers, written_as);
+      for (const int readers : {1, 2, 3, 4}) {
+        for (const DataParallel read_as : kModes) {
+          SCOPED_TRACE(std::to_string(writers) + " to " + std::to_string(readers));
+          expect_loads(storage, step_dir(3), 3, readers, read_as);
+        }
+      }
+    }
+  }
+}
+
+TEST(Checkpoint, ResavedOnOneTwoFourAndOneRanksItStaysBitEqual) {
+  const auto storage = empty_run();
+  save(*storage, 5);
+  const std::string first = read_text(*storage, step_dir(5) + "/rank_0.safetensors");
+  for (const int ranks : {2, 4, 1}) {
+    run_local_ranks(ranks, [&](Communicator& comm) {
+      Rank rank(comm, DataParallel::FullySharded);
+      const RunState state =
+          load_checkpoint(CheckpointReader(storage, step_dir(5)), rank.parameters, *rank.store);
+      save_checkpoint(*storage, comm, kRun, RunConfig{}, state, rank.parameters, *rank.store, "");
+    });
+    expect_loads(storage, step_dir(5), 5);
+  }
+  EXPECT_EQ(read_text(*storage, step_dir(5) + "/rank_0.safetensors"), first);
+}
+
+TEST(Checkpoint, ReplicasWriteEachElementOnce) {
+  for (const DataParallel mode : kModes) {
+    const auto storage = empty_run();
+    save(*storage, 1, 4, mode);
+    int64_t data_bytes = 0;
+    for (int rank = 0; rank < 4; ++rank) {
+      const std::string file =
+          read_text(*storage, step_dir(1) + "/rank_" + std::to_string(rank) + ".safetensors");
+      const auto header_bytes = static_cast<int64_t>(static_cast<unsigned char>(file[0])) +
+                                256 * static_cast<int64_t>(static_cast<unsigned char>(file[1]));
+      data_bytes += static_cast<int64_t>(file.size()) - 8 - header_bytes;
+    }
+    EXPECT_EQ(data_bytes, (15 + 7 + 1) * 3 * 4);
+  }
+}
+
+TEST(Checkpoint, ComputeWeightsAreRestoredFromTheMasters) {
+  const auto storage = empty_run();
+  save(*storage, 2);
+  const auto comm = single_communicator();
+  Rank rank(*comm, DataParallel::Replicated, DType::BF16);
+  load_checkpoint(CheckpointReader(storage, step_dir(2)), rank.parameters, *rank.store);
+  for (const ParameterShard& shard : rank.store->shards()) {
+    for (int64_t i = 0; i < shard.range.size(); ++i) {
+      EXPECT_EQ(shard.weight.as<Bf16>()[i].bits,
+                Bf16::from_float(shard.master.as<float>()[i]).bits);
+    }
+  }
+}
+
+TEST(Checkpoint, InfoTellsStateConfigAndSize) {
+  const auto storage = empty_run();
+  overwrite(*storage, "tok", "tokens of a kind");
+  save(*storage, 7, 2, DataParallel::FullySharded, "tok");
+  const CheckpointReader reader(storage, step_dir(7));
+  const CheckpointInfo& info = reader.info();
+  EXPECT_EQ(info.dir, step_dir(7));
+  EXPECT_EQ(info.state.step, 7);
+  EXPECT_EQ(info.config_toml, to_toml(RunConfig{}));
+  EXPECT_EQ(info.model, RunConfig{}.model);
+  EXPECT_EQ(info.hash, config_hash(RunConfig{}));
+  EXPECT_TRUE(info.has_optimizer);
+  EXPECT_EQ(info.tokenizer, step_dir(7) + "/tokenizer.bin");
+  EXPECT_EQ(read_text(*storage, info.tokenizer), "tokens of a kind");
+  int64_t bytes = 0;
+  for (const std::string& name : storage->list(step_dir(7))) {
+    if (name != "manifest.json") bytes += storage->open(step_dir(7) + "/" + name)->size();
+  }
+  EXPECT_EQ(info.bytes, bytes);
+  EXPECT_NO_THROW(reader.verify());
+}
+
+TEST(Checkpoint, RangesAreReadAcrossRankFilesInEveryDtype) {
+  const auto storage = empty_run();
+  save(*storage, 1, 4);
+  const CheckpointReader reader(storage, step_dir(1));
+  const std::string name = "embedding.weight";
+  EXPECT_EQ(reader.numel(name), 15);
+  for (int64_t begin = 0; begin <= 15; ++begin) {
+    for (int64_t end = begin; end <= 15; ++end) {
+      const int64_t count = end - begin;
+      std::vector<float> floats(15);
+      std::vector<Bf16> bf16(15);
+      std::vector<F16> f16(15);
+      reader.read("moment1", name, {begin, end},
+                  Tensor::contiguous(floats.data(), DType::F32, {count}));
+      reader.read("moment1", name, {begin, end},
+                  Tensor::contiguous(bf16.data(), DType::BF16, {count}));
+      reader.read("moment1", name, {begin, end},
+                  Tensor::contiguous(f16.data(), DType::F16, {1, count}));
+      for (int64_t i = 0; i < count; ++i) {
+        const float expected = value_of("moment1", name, begin + i, 1);
+        EXPECT_EQ(floats[static_cast<size_t>(i)], expected);
+        EXPECT_EQ(bf16[static_cast<size_t>(i)].bits, Bf16::from_float(expected).bits);
+        EXPECT_EQ(f16[static_cast<size_t>(i)].bits, F16::from_float(expected).bits);
+      }
+    }
+  }
+  std::vector<float> one(16);
+  const auto out = [&](int64_t n) { return Tensor::contiguous(one.data(), DType::F32, {n}); };
+  EXPECT_THROW(reader.read("weight", name, {0, 16}, out(16)), Error);
+  EXPECT_THROW(reader.read("weight", "no.such", {0, 1}, out(1)), Error);
+  EXPECT_THROW(reader.read("moment3", name, {0, 1}, out(1)), Error);
+  EXPECT_THROW(reader.read("weight", name, {0, 2}, out(1)), Error);
+}
+
+TEST(Checkpoint, ACheckpointOfAnotherModelIsRefused) {
+  const auto storage = empty_run();
+  save(*storage, 1);
+  const auto comm = single_communicator();
+  Rank rank(*comm, DataParallel::Replicated);
+  TensorTable other;
+  for (TensorSpec row : rank.parameters.rows()) {
+    if (row.name == "layers.0.out.weight") row.shape = {6};
+    other.add(row);
+  }
+  try {
+    load_checkpoint(CheckpointReader(storage, step_dir(1)), other, *rank.store);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Data);
+    EXPECT_NE(std::string(error.what()).find("layers.0.out.weight"), std::string::npos);
+  }
+}
+
+TEST(Checkpoint, WeightsAloneLoadWithMomentsAtZero) {
+  const auto storage = empty_run();
+  const TensorTable parameters = small_parameters();
+  std::vector<float> values;
+  export_weights(
+      *storage, "out", RunConfig{}, parameters,
+      [&](const std::string& name) {
+        const int64_t numel = parameters[parameters.find(name)].shape.numel();
+        values.assign(static_cast<size_t>(numel), 0.0f);
+        for (int64_t i = 0; i < numel; ++i) {
+          values[static_cast<size_t>(i)] = value_of("weight", name, i, 9);
+        }
+        return Tensor::contiguous(values.data(), DType::F32, {numel});
+      },
+      "");
+  const CheckpointReader reader(storage, "out");
+  EXPECT_FALSE(reader.info().has_optimizer);
+  EXPECT_EQ(reader.info().tokenizer, "byte");
+  const auto comm = single_communicator();
+  Rank rank(*comm, DataParallel::Replicated);
+  rank.fill(1);
+  load_checkpoint(reader, rank.parameters, *rank.store);
+  rank.for_each([&](const auto& what, const auto& name, ShardRange range, const Tensor& tensor) {
+    for (int64_t i = 0; i < range.size(); ++i) {
+      EXPECT_EQ(tensor.template as<float>()[i],
+                what == "weight" ? value_of(what, name, i, 9) : 0.0f);
+    }
+  });
+  EXPECT_EQ(resolve_checkpoint(storage, "out"), "out");
+}
+
+TEST(Checkpoint, ExportReplacesACheckpointButNoOtherFolder) {
+  const auto storage = empty_run();
+  const TensorTable parameters = small_parameters();
+  std::vector<float> values(15, 1.0f);
+  const auto weight = [&](const std::string& name) {
+    return Tensor::contiguous(values.data(), DType::F32,
+                              {parameters[parameters.find(name)].shape.numel()});
+  };
+  export_weights(*storage, "out", RunConfig{}, parameters, weight, "");
+  export_weights(*storage, "out", RunConfig{}, parameters, weight, "");
+  EXPECT_EQ(storage->list("."), (std::vector<std::string>{"out", "runs"}));
+  storage->make_directories("home");
+  overwrite(*storage, "home/thesis", "years of work");
+  EXPECT_THROW(export_weights(*storage, "home", RunConfig{}, parameters, weight, ""), Error);
+  EXPECT_EQ(storage->list("home"), (std::vector<std::string>{"thesis"}));
+}
+
+}  // namespace
+}  // namespace ingot::checkpoint_test
