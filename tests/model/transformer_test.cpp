@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/error.h"
 #include "core/random.h"
 #include "model/decoder.h"
 #include "model/rig.h"

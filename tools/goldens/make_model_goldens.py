@@ -23,7 +23,7 @@ CASES = {
     "everything": dict(PLAIN, tied=True, relu2=True, interleaved=True, llama3=True, qk_norm=True, window=5,
                        softcap=4.0, z_loss=1e-2, documents=True),
 }
-LR, BETAS, EPS, DECAY, CLIP, NORM_EPS = 1e-2, (0.9, 0.95), 1e-8, 0.1, 1.0, 1e-5
+LR, BETAS, EPS, DECAY, CLIP, NORM_EPS = 2e-3, (0.9, 0.95), 1e-8, 0.1, 1.0, 1e-5
 
 
 def parameters(c):
