@@ -55,6 +55,7 @@ std::vector<OpCase> adamw_bench_cases() {
     adamw(ctx, {.lr = 1e-4, .weight_decay = 0.1, .step = 100}, t.at("master"), t.at("grad"),
           t.at("m"), t.at("v"), {});
   };
+  c.dtypes = {DType::F32};
   c.flops = static_cast<double>(15 * n);
   c.bytes = 4.0 * static_cast<double>(7 * n);
   return {c};

@@ -77,8 +77,8 @@ std::vector<OpCase> rope_bench_cases() {
     c.name = pairs == RopePairs::HalfSplit ? "rope_half" : "rope_interleaved";
     // Queries and keys inside packed QKV rows, rotated where they are, there and back.
     c.inputs = {{.name = "qkv", .shape = {S::B, S::T, 3 * S::H * S::D}, .differentiable = false},
-                {.name = "cos", .shape = {S::T, S::D / 2}, .differentiable = false},
-                {.name = "sin", .shape = {S::T, S::D / 2}, .differentiable = false}};
+                {.name = "cos", .shape = {S::T, S::D / 2}, .differentiable = false, .wide = true},
+                {.name = "sin", .shape = {S::T, S::D / 2}, .differentiable = false, .wide = true}};
     auto heads = [](const OpTensors& t) {
       return t.at("qkv").slice(2, 0, 2 * S::H * S::D).split(2, 2 * S::H, S::D);
     };

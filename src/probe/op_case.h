@@ -23,8 +23,8 @@ struct OpInput {
     Ones,     // all `scale`
   };
 
-  std::string name;
-  Shape shape;
+  std::string name = {};
+  Shape shape = {};
   Fill fill = Fill::Normal;
   double scale = 1.0;
   bool differentiable = true;       // gets a gradient named "d." + name; never when integer
@@ -35,8 +35,8 @@ struct OpInput {
 };
 
 struct OpOutput {
-  std::string name;
-  Shape shape;
+  std::string name = {};
+  Shape shape = {};
   bool differentiable = true;  // false: statistics such as rstd or lse, which backward reads but
                                // no loss goes through
   bool wide = false;           // F32 even when the case runs in BF16

@@ -1,0 +1,242 @@
+// Every promise an OpCase carries, for every case: the list of cases is the list of tests.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "core/thread_pool.h"
+#include "ops/cpu/isa.h"
+#include "probe/op_case.h"
+#include "probe/op_run.h"
+#include "probe/tolerance.h"
+#include "support/safetensors_file.h"
+
+namespace ingot {
+namespace {
+
+ThreadPool& pool() {
+  static ThreadPool two(2);
+  return two;
+}
+
+// Forces an ISA for as long as it lives.
+class ForcedIsa {
+ public:
+  explicit ForcedIsa(cpu::Isa isa) : before_(cpu::active_isa()) { cpu::force_isa(isa); }
+  ~ForcedIsa() { cpu::force_isa(before_); }
+  ForcedIsa(const ForcedIsa&) = delete;
+  ForcedIsa& operator=(const ForcedIsa&) = delete;
+
+ private:
+  cpu::Isa before_;
+};
+
+std::vector<std::string> result_names(const OpRun& run) {
+  std::vector<std::string> names = run.output_names();
+  std::ranges::copy(run.gradient_names(), std::back_inserter(names));
+  return names;
+}
+
+void run_both(OpRun& run) {
+  run.forward();
+  run.backward();
+}
+
+void expect_close(const OpRun& got, const OpRun& want, DType tolerance) {
+  for (const std::string& name : result_names(want))
+    EXPECT_LE(relative_error(got.values(name), want.values(name)), tolerance_of(tolerance)) << name;
+}
+
+bool supports(const OpCase& c, DType dtype) {
+  return std::ranges::find(c.dtypes, dtype) != c.dtypes.end();
+}
+
+class OpCases : public ::testing::TestWithParam<OpCase> {};
+
+// Σ cotangent · output, the scalar whose gradient backward computes.
+double objective(OpRun& run, const OpCase& c) {
+  run.forward_only();
+  double sum = 0.0;
+  for (const OpOutput& output : c.outputs) {
+    if (!output.differentiable) continue;
+    const std::vector<double> values = run.values(output.name);
+    const std::vector<double> cotangent = run.values("d." + output.name);
+    for (size_t i = 0; i < values.size(); ++i) sum += values[i] * cotangent[i];
+  }
+  return sum;
+}
+
+TEST_P(OpCases, GradientEqualsFiniteDifferences) {
+  const OpCase& c = GetParam();
+  if (!c.backward) return;
+  OpRun run(c, DType::F64, DType::F64, pool());
+  run_both(run);
+  for (const std::string& gradient : run.gradient_names()) {
+    const std::string name = gradient.substr(2);
+    const std::vector<double> analytic = run.values(gradient);
+    std::vector<double> values = run.values(name);
+    std::vector<double> numeric(values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const double original = values[i];
+      const double step = 1e-5 * std::max(1.0, std::abs(original));
+      double sides[2];
+      for (int side = 0; side < 2; ++side) {
+        values[i] = side == 0 ? original + step : original - step;
+        run.set_values(name, values);
+        sides[side] = objective(run, c);
+      }
+      values[i] = original;
+      run.set_values(name, values);
+      numeric[i] = (sides[0] - sides[1]) / (2.0 * step);
+    }
+    EXPECT_LE(relative_error(analytic, numeric), tolerance_of(DType::F64)) << gradient;
+  }
+}
+
+TEST_P(OpCases, NarrowTypesAgreeWithDouble) {
+  const OpCase& c = GetParam();
+  for (DType dtype : {DType::F32, DType::BF16}) {
+    if (!supports(c, dtype)) continue;
+    SCOPED_TRACE(name_of(dtype));
+    OpRun narrow(c, dtype, dtype, pool());
+    OpRun exact(c, DType::F64, dtype, pool());
+    run_both(narrow);
+    run_both(exact);
+    expect_close(narrow, exact, dtype);
+  }
+}
+
+TEST_P(OpCases, AgreesWithPyTorch) {
+  const OpCase& c = GetParam();
+  const std::string path =
+      std::string(INGOT_SOURCE_DIR) + "/tests/golden/ops/" + c.name + ".safetensors";
+  ASSERT_TRUE(std::filesystem::exists(path))
+      << path << " is missing: add the case to tools/goldens/make_op_goldens.py and run it";
+  const test::SafetensorsFile golden(path);
+  auto read = [&](const std::string& name) {
+    const std::vector<float> floats = golden.values<float>(name);
+    return std::vector<double>(floats.begin(), floats.end());
+  };
+  for (DType dtype : {DType::F64, DType::F32}) {
+    SCOPED_TRACE(name_of(dtype));
+    OpRun run(c, dtype, dtype, pool());
+    for (const OpInput& input : c.inputs) run.set_values(input.name, read(input.name));
+    for (const OpOutput& output : c.outputs)
+      if (c.backward && output.differentiable)
+        run.set_values("d." + output.name, read("d." + output.name));
+    run_both(run);
+    for (const std::string& name : result_names(run)) {
+      // Statistics are ours alone; what PyTorch computes is all there.
+      if (!golden.has(name)) continue;
+      // The file holds floats, so even a run in double agrees to a float's digits only.
+      EXPECT_LE(relative_error(run.values(name), read(name)), tolerance_of(DType::F32)) << name;
+    }
+  }
+}
+
+TEST_P(OpCases, NothingOutsideOutputsAndGradientsIsWritten) {
+  const OpCase& c = GetParam();
+  for (cpu::Isa isa : {cpu::Isa::Generic, cpu::best_isa()}) {
+    const ForcedIsa forced(isa);
+    for (DType dtype : c.dtypes) {
+      OpRun run(c, dtype, dtype, pool());
+      run_both(run);
+      EXPECT_EQ(run.damage(), "") << name_of(isa) << " " << name_of(dtype);
+    }
+  }
+}
+
+TEST_P(OpCases, EveryIsaAgrees) {
+  const OpCase& c = GetParam();
+  for (DType dtype : c.dtypes) {
+    OpRun generic(c, dtype, dtype, pool());
+    {
+      const ForcedIsa forced(cpu::Isa::Generic);
+      run_both(generic);
+    }
+    for (cpu::Isa isa : {cpu::Isa::Avx2, cpu::Isa::Avx512}) {
+      if (isa > cpu::best_isa()) continue;
+      SCOPED_TRACE(std::string(cpu::name_of(isa)) + " " + std::string(name_of(dtype)));
+      const ForcedIsa forced(isa);
+      OpRun run(c, dtype, dtype, pool());
+      run_both(run);
+      expect_close(run, generic, dtype);
+    }
+  }
+}
+
+// Also on the bench's shapes, where there are more chunks than threads; the products are large
+// enough to be left to their own tests.
+class ThreadedCases : public ::testing::TestWithParam<OpCase> {};
+
+TEST_P(ThreadedCases, ThreadCountDoesNotChangeABit) {
+  const OpCase& c = GetParam();
+  for (DType dtype : {DType::F32, DType::BF16}) {
+    if (!supports(c, dtype)) continue;
+    SCOPED_TRACE(name_of(dtype));
+    ThreadPool one(1);
+    OpRun alone(c, dtype, dtype, one);
+    run_both(alone);
+    for (int num_threads : {2, 3}) {
+      ThreadPool several(num_threads);
+      OpRun run(c, dtype, dtype, several);
+      run_both(run);
+      for (const std::string& name : result_names(run))
+        EXPECT_EQ(std::memcmp(run.tensors().at(name).data, alone.tensors().at(name).data,
+                              static_cast<size_t>(run.tensors().at(name).bytes())),
+                  0)
+            << name << " on " << num_threads << " threads";
+    }
+  }
+}
+
+std::vector<OpCase> threaded_cases() {
+  constexpr double kMostFlops = 1e8;
+  std::vector<OpCase> cases = op_cases();
+  for (OpCase& c : op_bench_cases())
+    if (c.flops < kMostFlops) cases.push_back(std::move(c));
+  return cases;
+}
+
+std::string test_name(const ::testing::TestParamInfo<OpCase>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, OpCases, ::testing::ValuesIn(op_cases()), test_name);
+INSTANTIATE_TEST_SUITE_P(Ops, ThreadedCases, ::testing::ValuesIn(threaded_cases()), test_name);
+
+TEST(OpSupport, CommittedPageIsTheGeneratedOne) {
+  const std::string page = std::string(INGOT_SOURCE_DIR) + "/docs/op_support.md";
+  std::ifstream file(page);
+  const std::string committed(std::istreambuf_iterator<char>(file), {});
+  const std::string generated = ::testing::TempDir() + "op_support.md";
+  std::ofstream(generated) << op_support_page();
+  EXPECT_EQ(committed, op_support_page())
+      << "refresh it: cp " << generated << " docs/op_support.md";
+}
+
+TEST(OpRun, NoticesAWriteBeyondABufferAndIntoAnInput) {
+  OpCase c;
+  c.name = "writes_astray";
+  c.inputs = {{.name = "x", .shape = {5}, .differentiable = false}};
+  c.outputs = {{.name = "y", .shape = {5}}};
+  auto damage_of = [&](const char* tensor, int64_t index) {
+    c.forward = [=](Context&, const OpTensors& t) { t.at(tensor).as<float>()[index] = 1.0f; };
+    OpRun run(c, DType::F32, DType::F32, pool());
+    run.forward();
+    return run.damage();
+  };
+  EXPECT_EQ(damage_of("y", 4), "");
+  EXPECT_EQ(damage_of("y", 5), "y");
+  EXPECT_EQ(damage_of("x", 2), "x");
+}
+
+}  // namespace
+
+void PrintTo(const OpCase& c, std::ostream* out) {
+  *out << c.name;
+}
+
+}  // namespace ingot

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Makes tests/golden/ops/<case>.safetensors: inputs, outputs and gradients of every op case as
+PyTorch has them.
+
+    python tools/goldens/make_op_goldens.py        # needs torch, numpy, safetensors
+
+Inputs and cotangents are drawn by numpy's PCG64 from a seed made of the case's name, rounded to
+float32 and stored; the op runs in float64 on them, autograd gives the gradients, and results are
+stored rounded to float32. Names are the case's own: x, y, d.x, d.y. Integer inputs are stored as
+float32 too. The reference is written with PyTorch's own functions where it has one (rms_norm,
+scaled_dot_product_attention, cross_entropy, AdamW), and else as Hugging Face transformers has it.
+The committed files were made with torch 2.15.0 (CPU).
+"""
+
+import pathlib
+import zlib
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors.numpy import save_file
+
+OUT = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/ops"
+EPS = 1e-5
+
+
+class Case:
+    """Draws inputs, runs `compute(inputs) -> outputs` in float64 and stores all of it."""
+
+    def __init__(self, name):
+        self.name = name
+        self.rng = np.random.Generator(np.random.PCG64(zlib.crc32(name.encode())))
+        self.stored = {}
+        self.inputs = {}
+
+    def normal(self, name, *shape, scale=1.0, grad=True):
+        values = (self.rng.standard_normal(shape) * scale).astype(np.float32)
+        return self.given(name, values, grad)
+
+    def given(self, name, values, grad=False):
+        values = np.ascontiguousarray(values, dtype=np.float32)
+        self.stored[name] = values
+        tensor = torch.tensor(values, dtype=torch.float64, requires_grad=grad)
+        self.inputs[name] = tensor
+        return tensor
+
+    def integers(self, name, high, *shape):
+        return self.given(name, self.rng.integers(0, high, shape)).long()
+
+    def finish(self, **outputs):
+        """Stores the outputs; with cotangents and gradients where an input wants one."""
+        wanted = {k: v for k, v in self.inputs.items() if v.requires_grad}
+        total = 0.0
+        for name, value in outputs.items():
+            name = name.rstrip("_")
+            self.stored[name] = value.detach().numpy().astype(np.float32)
+            if wanted:
+                cotangent = self.rng.standard_normal(value.shape).astype(np.float32)
+                self.stored["d." + name] = cotangent
+                total = total + (value * torch.tensor(cotangent, dtype=torch.float64)).sum()
+        if wanted:
+            for name, grad in zip(wanted, torch.autograd.grad(total, list(wanted.values()))):
+                self.stored["d." + name] = grad.numpy().astype(np.float32)
+        self.save()
+
+    def save(self):
+        contiguous = {k: np.ascontiguousarray(v) for k, v in self.stored.items()}
+        save_file(contiguous, OUT / f"{self.name}.safetensors", {"torch": torch.__version__})
+
+
+def embedding():
+    c = Case("embedding_n13_v7_c20")
+    tokens = c.integers("tokens", 7, 13)
+    table = c.normal("table", 7, 20)
+    c.finish(out=F.embedding(tokens, table))
+
+
+def rms_norm():
+    for name, n, width in (("rms_norm_n6_c20", 6, 20), ("rms_norm_n70_c9", 70, 9)):
+        c = Case(name)
+        x, w = c.normal("x", n, width), c.normal("weight", width)
+        c.finish(y=F.rms_norm(x, (width,), w, EPS))
+
+    c = Case("rms_norm_residual_n5_c37")
+    residual, delta = c.normal("residual", 5, 37), c.normal("delta", 5, 37)
+    w = c.normal("weight", 37)
+    c.finish(sum=residual + delta, y=F.rms_norm(residual + delta, (37,), w, EPS))
+
+    c = Case("rms_norm_heads_n5_h3_d12")
+    rows, w = c.normal("rows", 5, 60), c.normal("weight", 12)
+    c.finish(y=F.rms_norm(rows[:, 12:48].reshape(5, 3, 12), (12,), w, EPS))
+
+
+def llama3_frequencies(plain, factor, low, high, old_context):
+    """_compute_llama3_parameters of Hugging Face transformers, in float64."""
+    wavelen = 2 * torch.pi / plain
+    scaled = torch.where(wavelen > old_context / low, plain / factor, plain)
+    smooth = (old_context / wavelen - low) / (high - low)
+    smoothed = (1 - smooth) * scaled / factor + smooth * scaled
+    is_medium = ~(wavelen < old_context / high) * ~(wavelen > old_context / low)
+    return torch.where(is_medium, smoothed, scaled)
+
+
+def rotate(x, positions, frequencies, interleaved):
+    """x (B, T, H, D), positions (B, T): Hugging Face's rotate_half form, or Meta's complex one."""
+    angles = positions[..., None].double() * frequencies  # (B, T, D/2)
+    if interleaved:
+        pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+        turned = pairs * torch.polar(torch.ones_like(angles), angles)[:, :, None]
+        return torch.view_as_real(turned).flatten(3)
+    angles = torch.cat((angles, angles), dim=-1)[:, :, None]
+    first, second = x.chunk(2, dim=-1)
+    return x * angles.cos() + torch.cat((-second, first), dim=-1) * angles.sin()
+
+
+def rope():
+    def run(name, shape, interleaved=False, theta=10000.0, llama3=None, positions=None):
+        c = Case(name)
+        B, T, _, D = shape
+        x = c.normal("x", *shape)
+        frequencies = 1.0 / theta ** (torch.arange(0, D, 2, dtype=torch.float64) / D)
+        if llama3:
+            frequencies = llama3_frequencies(frequencies, *llama3)
+        if positions is None:
+            places = torch.arange(T).expand(B, T)
+        else:
+            places = c.given("positions", np.array(positions).reshape(B, T)).long()
+        c.finish(y=rotate(x, places, frequencies, interleaved))
+
+    run("rope_half_b2_t5_h3_d20", (2, 5, 3, 20))
+    run("rope_interleaved_b2_t5_h2_d42", (2, 5, 2, 42), interleaved=True)
+    run("rope_llama3_b1_t6_h2_d12", (1, 6, 2, 12), theta=100.0, llama3=(8.0, 1.0, 4.0, 100))
+    run("rope_positions_b2_t5_h2_d16", (2, 5, 2, 16), interleaved=True,
+        positions=[0, 1, 2, 0, 1, 7, 39, 0, 1, 2])
+
+
+def activation():
+    c = Case("swiglu_n5_f21")
+    gate_up = c.normal("gate_up", 5, 42, scale=2.0)
+    gate, up = gate_up.chunk(2, dim=-1)
+    c.finish(out=F.silu(gate) * up)
+
+    c = Case("relu_squared_n5_f21")
+    c.finish(out=F.relu(c.normal("x", 5, 21)).square())
+
+
+def adamw():
+    c = Case("adamw_10_steps_n37")
+    param = c.normal("param", 37, grad=False)
+    grads = c.normal("grads", 10, 37, grad=False)
+
+    def run(dtype):
+        p = torch.nn.Parameter(param.to(dtype))
+        opt = torch.optim.AdamW([p], lr=1e-2, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1,
+                                foreach=False, fused=False)
+        for grad in grads:
+            p.grad = grad.to(dtype)
+            opt.step()
+        return p, opt.state[p]["exp_avg"], opt.state[p]["exp_avg_sq"]
+
+    p, m, v = run(torch.float64)
+    # The same in float32, which the float32 kernel must match to the last bits.
+    for name, value in zip(("f32.master", "f32.m", "f32.v"), run(torch.float32)):
+        c.stored[name] = value.detach().numpy()
+    c.finish(master=p, weight=p, m=m, v=v)
+
+
+def reduce():
+    c = Case("sum_n101")
+    x = c.normal("x", 101, grad=False)
+    c.finish(sums=torch.stack((x.sum(), x.square().sum())))
+
+    c = Case("cast_n77")
+    x = c.normal("x", 77, scale=3.0, grad=False).float()
+    narrow = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16,
+              "f8e4m3": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2}
+    c.finish(**{name: x.to(dtype).double() for name, dtype in narrow.items()})
+
+
+if __name__ == "__main__":
+    OUT.mkdir(parents=True, exist_ok=True)
+    for make in (embedding, rms_norm, rope, activation, adamw, reduce):
+        make()
+    size = sum(f.stat().st_size for f in OUT.glob("*.safetensors"))
+    print(f"{len(list(OUT.glob('*.safetensors')))} files, {size} bytes, torch {torch.__version__}")
