@@ -1,0 +1,144 @@
+#include "ops/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "ops/checks.h"
+#include "ops/cpu/attention.h"
+
+namespace ingot {
+namespace cpu {
+namespace {
+
+// A task should be large enough to hide packing, small enough that a few sequences feed many cores.
+constexpr int64_t kWantedTasks = 24;
+// Bounds a worker's scratch; beyond it a longer segment hides no more packing.
+constexpr int64_t kMaxSegmentBlocks = 6;
+// The widest tile's lanes: packed rows are padded to at most this.
+constexpr int64_t kMaxTileLanes = 32;
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+AttentionPlan plan_attention(int64_t num_heads, int64_t Tq, int64_t Tk) {
+  const int64_t num_blocks = ceil_div(std::max(Tq, Tk), kQueryBlock);
+  const int64_t wanted =
+      std::max(ceil_div(kWantedTasks, num_heads), ceil_div(num_blocks, kMaxSegmentBlocks));
+  const int64_t segment_blocks = ceil_div(num_blocks, std::clamp<int64_t>(wanted, 1, num_blocks));
+  const int64_t num_segments = ceil_div(num_blocks, segment_blocks);
+  const auto rows = [&](int64_t T) {
+    return ceil_div(T, num_segments * kQueryBlock) * kQueryBlock;
+  };
+  return {num_segments, rows(Tq), rows(Tk)};
+}
+
+int64_t attention_worker_bytes(const AttentionPlan& plan, DType dtype, int64_t D) {
+  const int64_t element = dtype == DType::F64 ? 8 : 4;
+  const int64_t padded = ceil_div(D, kMaxTileLanes) * kMaxTileLanes;
+  // Backward, the larger of the two: K, V, dK, dV; Q and dout as rows and as columns, dQ; the
+  // blocks of weights and dscores; four values a query; ranges of tiles of at least 4 queries.
+  const int64_t elements = (4 * plan.key_segment + 5 * plan.query_segment) * padded +
+                           2 * kKeyBlock * kQueryBlock + 4 * plan.query_segment;
+  const int64_t ranges = 4 * (plan.query_segment / 4) * 16;
+  constexpr int64_t kNumArrays = 17, kArrayPadding = 64;
+  return align_up(elements * element + ranges + kNumArrays * kArrayPadding);
+}
+
+// The F32 sums of BF16 gradients that more than one task adds to: dq, dk and dv of all heads.
+int64_t attention_wide_bytes(const AttentionPlan& plan, DType dtype, int64_t B, int64_t Tq,
+                             int64_t Tk, int64_t H, int64_t G, int64_t D) {
+  if (dtype != DType::BF16 || plan.num_segments == 1) return 0;
+  return align_up(B * Tq * H * D * 4) + 2 * align_up(B * Tk * G * D * 4);
+}
+
+}  // namespace cpu
+
+namespace {
+
+constexpr std::string_view kOp = "attention";
+
+void check_heads(std::string_view name, const Tensor& tensor, DType dtype, const Shape& shape) {
+  check_float(kOp, name, tensor);
+  check_dtype(kOp, name, tensor, dtype);
+  check_shape(kOp, name, tensor, shape);
+}
+
+void check_documents(const AttentionOptions& options, int64_t B, int64_t Tq, int64_t Tk) {
+  const Tensor& start = options.document_start;
+  if (!start.defined()) return;
+  check(options.causal && Tq == Tk, ErrorCode::Internal,
+        "attention: document_start needs causal and Tq == Tk, got causal {}, Tq {}, Tk {}",
+        options.causal, Tq, Tk);
+  check_dtype(kOp, "document_start", start, DType::I32);
+  check_shape(kOp, "document_start", start, {B, Tq});
+  for (int64_t b = 0; b < B; ++b) {
+    for (int64_t t = 0; t < Tq; ++t) {
+      const int32_t first = start.as<int32_t>()[b * start.strides[0] + t * start.strides[1]];
+      check(first >= 0 && first <= t, ErrorCode::Data,
+            "document_start of token {} in row {}: expected 0 to {}, got {}", t, b, t, first);
+    }
+  }
+}
+
+// Shared by both directions; returns the options with the scale they stand for.
+AttentionOptions check_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                 const Tensor& out, const Tensor& lse, AttentionOptions options) {
+  check_rank(kOp, "q", q, 4);
+  check_rank(kOp, "k", k, 4);
+  const int64_t B = q.shape[0], Tq = q.shape[1], H = q.shape[2], D = q.shape[3];
+  const int64_t Tk = k.shape[1], G = k.shape[2];
+  check(q.numel() > 0 && k.numel() > 0, ErrorCode::Internal,
+        "attention: no extent may be 0, got q {} and k {}", q.shape.str(), k.shape.str());
+  check(H % G == 0, ErrorCode::Config,
+        "attention: key-value heads must divide heads, got {} heads and {} groups", H, G);
+  check_heads("q", q, q.dtype, q.shape);
+  check_heads("k", k, q.dtype, {B, Tk, G, D});
+  check_heads("v", v, q.dtype, {B, Tk, G, D});
+  check_heads("out", out, q.dtype, q.shape);
+  check_dtype(kOp, "lse", lse, wide_dtype(q.dtype));
+  check_shape(kOp, "lse", lse, {B, H, Tq});
+  check_contiguous(kOp, "lse", lse);
+  check(!options.causal || Tq <= Tk, ErrorCode::Internal,
+        "attention: causal needs at most as many queries as keys, got {} and {}", Tq, Tk);
+  check(options.window == 0 || (options.window > 0 && options.causal), ErrorCode::Config,
+        "attention: a window must be positive and causal, got {}", options.window);
+  // Key positions are compared as floats.
+  check(Tk < int64_t{1} << 24, ErrorCode::Config,
+        "attention: expected fewer than 2^24 keys, got {}", Tk);
+  check_documents(options, B, Tq, Tk);
+  if (options.scale == 0.0) options.scale = 1.0 / std::sqrt(static_cast<double>(D));
+  return options;
+}
+
+}  // namespace
+
+void attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                       const AttentionOptions& options, const Tensor& out, const Tensor& lse) {
+  const AttentionOptions scaled = check_attention(q, k, v, out, lse, options);
+  INGOT_CPU_DISPATCH(attention_forward, ctx, q, k, v, scaled, out, lse);
+}
+
+void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
+                        const Tensor& v, const Tensor& out, const Tensor& lse,
+                        const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
+                        const Tensor& dv) {
+  const AttentionOptions scaled = check_attention(q, k, v, out, lse, options);
+  check_heads("dout", dout, q.dtype, q.shape);
+  check_heads("dq", dq, q.dtype, q.shape);
+  check_heads("dk", dk, q.dtype, k.shape);
+  check_heads("dv", dv, q.dtype, v.shape);
+  INGOT_CPU_DISPATCH(attention_backward, ctx, dout, q, k, v, out, lse, scaled, dq, dk, dv);
+}
+
+int64_t attention_workspace_bytes(DType dtype, int64_t B, int64_t Tq, int64_t Tk, int64_t H,
+                                  int64_t G, int64_t D, int num_threads) {
+  const cpu::AttentionPlan plan = cpu::plan_attention(B * G, Tq, Tk);
+  return num_threads * cpu::attention_worker_bytes(plan, dtype, D) +
+         cpu::attention_wide_bytes(plan, dtype, B, Tq, Tk, H, G, D);
+}
+
+}  // namespace ingot

@@ -1,0 +1,45 @@
+// The attention kernels, and how their work is cut up.
+#pragma once
+
+#include <cstdint>
+
+#include "core/context.h"
+#include "core/tensor.h"
+#include "ops/attention.h"
+#include "ops/cpu/isa.h"
+
+namespace ingot::cpu {
+
+// Scores are computed (kKeyBlock × kQueryBlock) at a time. Both are multiples of every ISA's tile
+// (6 or 8 rows, 4 to 32 lanes).
+inline constexpr int64_t kQueryBlock = 96;
+inline constexpr int64_t kKeyBlock = 48;
+
+// One task owns one segment of queries and, backward, one segment of keys. All depends on the
+// shapes alone, never on the number of threads, so that sums are taken in the same order on any
+// machine.
+struct AttentionPlan {
+  int64_t num_segments;   // of queries, and as many of keys
+  int64_t query_segment;  // rows a segment, a multiple of kQueryBlock; the last ones may be short
+  int64_t key_segment;    // the same, or empty
+};
+AttentionPlan plan_attention(int64_t num_heads, int64_t Tq, int64_t Tk);
+
+// Bytes of scratch a worker needs for either direction, a multiple of kArenaAlignment.
+int64_t attention_worker_bytes(const AttentionPlan& plan, DType dtype, int64_t D);
+
+// Bytes of shared scratch backward needs besides.
+int64_t attention_wide_bytes(const AttentionPlan& plan, DType dtype, int64_t B, int64_t Tq,
+                             int64_t Tk, int64_t H, int64_t G, int64_t D);
+
+// Contracts as in ops/attention.h, already checked; options.scale is the factor itself.
+INGOT_CPU_KERNEL(void, attention_forward,
+                 (Context & ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                  const AttentionOptions& options, const Tensor& out, const Tensor& lse))
+INGOT_CPU_KERNEL(void, attention_backward,
+                 (Context & ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
+                  const Tensor& v, const Tensor& out, const Tensor& lse,
+                  const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
+                  const Tensor& dv))
+
+}  // namespace ingot::cpu

@@ -1,0 +1,211 @@
+// One block of queries against one block of keys. Scores are held transposed, keys as rows and
+// queries as lanes: the softmax then runs down the rows without a single horizontal sum, a query's
+// statistics are lanes of a vector, and K and V are used as they lie.
+#pragma once
+
+#include "ops/cpu/attention_mask.h"
+
+namespace ingot::cpu::INGOT_ISA {
+
+// Head width D, known at compile time where kD is not 0, and the elements of a packed row.
+template <class Real, int kD>
+struct Width {
+  int64_t runtime_D;
+  INGOT_SIMD int64_t D() const { return kD != 0 ? kD : runtime_D; }
+  INGOT_SIMD int64_t padded() const { return round_up(D(), kTileLanes<Real>); }
+};
+
+// Where a query block's interval arithmetic lives, relative to one key block.
+template <class Real>
+struct BlockMask {
+  const Real *first, *end;     // (kQueryBlock) each
+  const KeyRange* row_tiles;   // (kQueryBlock / kTileRows)
+  const KeyRange* lane_tiles;  // (kQueryBlock / kTileLanes)
+  int64_t key0;
+
+  BlockMask(const Visible<Real>& visible, int64_t block, int64_t first_key)
+      : first(visible.first + block * kQueryBlock),
+        end(visible.end + block * kQueryBlock),
+        row_tiles(visible.row_tiles + block * kQueryBlock / kTileRows),
+        lane_tiles(visible.lane_tiles + block * kQueryBlock / kTileLanes<Real>),
+        key0(first_key) {}
+
+  // Keys seen by the tile of queries; under !kMasked all.
+  template <bool kMasked>
+  KeyRange keys_of_rows(int64_t row_tile) const {
+    return kMasked ? in_block(row_tiles[row_tile], key0) : KeyRange{0, kKeyBlock};
+  }
+  // The same rounded to whole row tiles of keys, as the score products compute them.
+  template <bool kMasked>
+  KeyRange keys_of_lanes(int64_t lane_tile) const {
+    if (!kMasked) return {0, kKeyBlock};
+    const KeyRange range = in_block(lane_tiles[lane_tile], key0);
+    if (range.begin >= range.end) return {0, 0};
+    return {range.begin / kTileRows * kTileRows, round_up(range.end, kTileRows)};
+  }
+  // Queries of the block that see a key of the tile that starts at `key`, in whole row tiles.
+  template <bool kMasked>
+  KeyRange queries_of_keys(int64_t key) const {
+    if (!kMasked) return {0, kQueryBlock};
+    KeyRange range{kQueryBlock, 0};
+    for (int64_t tile = 0; tile < kQueryBlock / kTileRows; ++tile) {
+      if (!row_tiles[tile].meets(key0 + key, key0 + key + kTileRows)) continue;
+      if (tile * kTileRows < range.begin) range.begin = tile * kTileRows;
+      range.end = (tile + 1) * kTileRows;
+    }
+    return range;
+  }
+  INGOT_SIMD auto visible(int64_t key, int64_t query) const {
+    const auto position = spread(static_cast<Real>(key0 + key));
+    return (position >= load(first + query)) & (position < load(end + query));
+  }
+};
+
+// scores(kKeyBlock, kQueryBlock) = rows(kKeyBlock, D) · columns(D, kQueryBlock), where seen.
+template <bool kMasked, class Real, int kD>
+void score_products(Width<Real, kD> width, const Real* rows, const Real* columns,
+                    const BlockMask<Real>& mask, Real* scores) {
+  for (int64_t lane = 0; lane < kQueryBlock; lane += kTileLanes<Real>) {
+    const KeyRange keys = mask.template keys_of_lanes<kMasked>(lane / kTileLanes<Real>);
+    for (int64_t key = keys.begin; key < keys.end; key += kTileRows) {
+      product_tile<Start::Zero>(rows + key * width.padded(), width.padded(), 1, columns + lane,
+                                kQueryBlock, width.D(), scores + key * kQueryBlock + lane,
+                                kQueryBlock);
+    }
+  }
+}
+
+// out(kQueryBlock, D) = start + weights(kKeyBlock, kQueryBlock)ᵀ · rows(kKeyBlock, D).
+template <Start kStart, bool kMasked, class Real, int kD>
+void query_products(Width<Real, kD> width, const Real* weights, const Real* rows,
+                    const BlockMask<Real>& mask, Real* out, const Real* out_scale = nullptr) {
+  for (int64_t query = 0; query < kQueryBlock; query += kTileRows) {
+    const KeyRange keys = mask.template keys_of_rows<kMasked>(query / kTileRows);
+    if (keys.begin >= keys.end) continue;
+    for (int64_t d = 0; d < width.padded(); d += kTileLanes<Real>) {
+      product_tile<kStart>(weights + keys.begin * kQueryBlock + query, 1, kQueryBlock,
+                           rows + keys.begin * width.padded() + d, width.padded(),
+                           keys.end - keys.begin, out + query * width.padded() + d, width.padded(),
+                           out_scale + query);
+    }
+  }
+}
+
+// out(kKeyBlock, D) += weights(kKeyBlock, kQueryBlock) · rows(kQueryBlock, D).
+template <bool kMasked, class Real, int kD>
+void key_products(Width<Real, kD> width, const Real* weights, const Real* rows,
+                  const BlockMask<Real>& mask, Real* out) {
+  for (int64_t key = 0; key < kKeyBlock; key += kTileRows) {
+    const KeyRange queries = mask.template queries_of_keys<kMasked>(key);
+    if (queries.begin >= queries.end) continue;
+    for (int64_t d = 0; d < width.padded(); d += kTileLanes<Real>) {
+      product_tile<Start::Load>(weights + key * kQueryBlock + queries.begin, kQueryBlock, 1,
+                                rows + queries.begin * width.padded() + d, width.padded(),
+                                queries.end - queries.begin, out + key * width.padded() + d,
+                                width.padded());
+    }
+  }
+}
+
+// What no tile of scores was computed for counts as weight 0.
+template <class Real>
+INGOT_SIMD void clear_outside(KeyRange keys, int64_t query, Real* weights) {
+  for (int64_t key = 0; key < keys.begin; ++key)
+    store(weights + key * kQueryBlock + query, VectorOf<Real>{});
+  for (int64_t key = keys.end; key < kKeyBlock; ++key)
+    store(weights + key * kQueryBlock + query, VectorOf<Real>{});
+}
+
+// max(a, b), b where either is NaN. As one instruction: a compare and a blend would cost 3 % of the
+// forward pass.
+INGOT_SIMD FloatV larger_lanes(FloatV a, FloatV b) {
+#if defined(INGOT_ISA_avx512)
+  return _mm512_max_ps(a, b);
+#elif defined(INGOT_ISA_avx2)
+  return _mm256_max_ps(a, b);
+#else
+  return max(a, b);
+#endif
+}
+INGOT_SIMD DoubleV larger_lanes(DoubleV a, DoubleV b) {
+  return max(a, b);
+}
+
+// eˣ for x <= 0, which is all a softmax needs: without infinities, subnormals (2⁻¹²⁶ is the least
+// result) and the second digit of ln 2 it takes half the instructions of exp(); within 2 ulp
+// above -20, 4 below.
+INGOT_SIMD FloatV exp_weight(FloatV x) {
+  constexpr float kP[] = {0.49999994f, 0.16666521f, 0.04166839f, 0.00836871f, 0.001381461f};
+  constexpr float kRound = 12582912.0f;  // 1.5·2²³: adding it leaves round(x) in the low bits
+  x = larger_lanes(spread(-87.0f), x);
+  const FloatV shifted = fma(x, spread(kLog2e), spread(kRound));
+  const FloatV r = fma(shifted - kRound, spread(-0.69314718f), x);
+  const FloatV e = fma(r * r, polynomial(r, kP), r) + 1.0f;
+  return e * bits_as<FloatV>((bits_as<IntV>(shifted) << 23) + bits_as<int32_t>(1.0f));
+}
+INGOT_SIMD DoubleV exp_weight(DoubleV x) {
+  return exp(x);
+}
+
+// The running softmax of a query block; (kQueryBlock) each.
+template <class Real>
+struct RunningSoftmax {
+  Real* max;      // of the scores so far
+  Real* sum;      // of exp(score - max)
+  Real* rescale;  // what sums of the blocks before are to be multiplied by
+};
+
+// scores become weights exp(score - max), with max raised by this block's scores.
+template <bool kMasked, class Real>
+void softmax_block(const BlockMask<Real>& mask, Real* scores, RunningSoftmax<Real> running) {
+  using V = VectorOf<Real>;
+  const V lowest = spread(std::numeric_limits<Real>::lowest());
+  for (int64_t query = 0; query < kQueryBlock; query += kLanes<Real>) {
+    const KeyRange keys = mask.template keys_of_lanes<kMasked>(query / kTileLanes<Real>);
+    const V old_max = load(running.max + query);
+    V new_max = old_max;
+    for (int64_t key = keys.begin; key < keys.end; ++key) {
+      V score = load(scores + key * kQueryBlock + query);
+      if constexpr (kMasked) score = mask.visible(key, query) ? score : lowest;
+      new_max = larger_lanes(new_max, score);
+    }
+    const V rescale = exp_weight(old_max - new_max);
+    V sum = load(running.sum + query) * rescale;
+    for (int64_t key = keys.begin; key < keys.end; ++key) {
+      Real* const score = scores + key * kQueryBlock + query;
+      V weight = exp_weight(load(score) - new_max);
+      if constexpr (kMasked) weight = mask.visible(key, query) ? weight : V{};
+      sum += weight;
+      store(score, weight);
+    }
+    if constexpr (kMasked) clear_outside(keys, query, scores);
+    store(running.max + query, new_max);
+    store(running.sum + query, sum);
+    store(running.rescale + query, rescale);
+  }
+}
+
+// scores become weights P = exp(score - lse) and dweights become dS = P·(dweights - delta).
+template <bool kMasked, class Real>
+void softmax_backward_block(const BlockMask<Real>& mask, const Real* lse, const Real* delta,
+                            Real* scores, Real* dweights) {
+  using V = VectorOf<Real>;
+  for (int64_t query = 0; query < kQueryBlock; query += kLanes<Real>) {
+    const KeyRange keys = mask.template keys_of_lanes<kMasked>(query / kTileLanes<Real>);
+    const V lse_v = load(lse + query), delta_v = load(delta + query);
+    for (int64_t key = keys.begin; key < keys.end; ++key) {
+      Real* const score = scores + key * kQueryBlock + query;
+      Real* const dweight = dweights + key * kQueryBlock + query;
+      V weight = exp_weight(load(score) - lse_v);
+      if constexpr (kMasked) weight = mask.visible(key, query) ? weight : V{};
+      store(score, weight);
+      store(dweight, weight * (load(dweight) - delta_v));
+    }
+    if constexpr (kMasked) {
+      clear_outside(keys, query, scores);
+      clear_outside(keys, query, dweights);
+    }
+  }
+}
+
+}  // namespace ingot::cpu::INGOT_ISA
