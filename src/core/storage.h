@@ -54,6 +54,7 @@ std::shared_ptr<Storage> memory_storage();
 // mutating call fails, and data appended but not synced is lost from `base`, as in a power cut.
 // Directory entries survive as the operations left them, except that a file created or renamed
 // without sync_directory() of its parent may be reverted when `forget_unsynced_entries` is set.
+// Removing a folder is one operation for each thing in it, so a cut may leave half of it.
 struct FaultPlan {
   int64_t operations_before_cut = -1;  // -1: never
   bool forget_unsynced_entries = false;

@@ -166,6 +166,11 @@ class FaultyStorage : public Storage {
   }
 
   void remove(const std::string& path) override {
+    if (base_.exists(path) && !is_file(path)) {
+      // No file system promises an order; the reverse one leaves what is listed first for last.
+      const std::vector<std::string> names = base_.list(path);
+      for (auto name = names.rbegin(); name != names.rend(); ++name) remove(join_path(path, *name));
+    }
     machine_->operate([&] {
       base_.remove(path);
       machine_->unsynced.removed(path);

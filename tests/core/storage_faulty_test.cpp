@@ -126,6 +126,16 @@ TEST(FaultyStorage, AFileForgottenInARenamedFolderIsFoundThere) {
   EXPECT_TRUE(base->list("e").empty());
 }
 
+TEST(FaultyStorage, ACutMayLeaveHalfOfAFolderBeingRemoved) {
+  const auto base = memory_storage();
+  base->make_directories("d");
+  write_synced(*base, "d/a", "x");
+  write_synced(*base, "d/b", "y");
+  const auto faulty = faulty_storage(base, {.operations_before_cut = 1});
+  EXPECT_THROW(faulty->remove("d"), Error);
+  EXPECT_EQ(base->list("d"), (std::vector<std::string>{"a"}));
+}
+
 TEST(FaultyStorage, AnAtomicWriteCutAnywhereLeavesTheOldOrTheNewFile) {
   for (const bool forget : {false, true}) {
     bool finished = false;
