@@ -23,7 +23,6 @@ OpCase head_case(std::string name, OpInput targets, int64_t V, int64_t C, LossOp
   OpCase c;
   c.op = "lm_head";
   c.name = std::move(name);
-  targets.name = "targets";
   targets.integer = true;
   c.inputs = {{.name = "h", .shape = {N, C}},
               {.name = "w", .shape = {V, C}, .wide_gradient = true},
@@ -55,8 +54,8 @@ OpCase head_case(std::string name, OpInput targets, int64_t V, int64_t C, LossOp
 }  // namespace
 
 std::vector<OpCase> lm_head_cases() {
-  const OpInput ignoring{.shape = {5}, .values = {3, -1, 22, 0, 7}};
-  const OpInput random{.shape = {7}, .fill = OpInput::Fill::Tokens, .scale = 19};
+  const OpInput ignoring{.name = "targets", .shape = {5}, .values = {3, -1, 22, 0, 7}};
+  const OpInput random{.name = "targets", .shape = {7}, .fill = OpInput::Fill::Tokens, .scale = 19};
   return {head_case("lm_head_ignore_n5_v23_c9", ignoring, 23, 9, {}),
           head_case("lm_head_zloss_n7_v19_c6_chunk3", random, 19, 6, {.z_loss = 0.02, .chunk = 3}),
           head_case("lm_head_softcap_n5_v23_c9", ignoring, 23, 9,
@@ -65,8 +64,10 @@ std::vector<OpCase> lm_head_cases() {
 
 std::vector<OpCase> lm_head_bench_cases() {
   using S = BenchShape;
-  const OpInput targets{
-      .shape = {S::N}, .fill = OpInput::Fill::Tokens, .scale = static_cast<double>(S::V)};
+  const OpInput targets{.name = "targets",
+                        .shape = {S::N},
+                        .fill = OpInput::Fill::Tokens,
+                        .scale = static_cast<double>(S::V)};
   return {head_case("lm_head", targets, S::V, S::C, {})};
 }
 
