@@ -67,6 +67,28 @@ TEST(ThreadPool, SleepingWorkersWakeUpAgain) {
   EXPECT_EQ(inside, 2);
 }
 
+TEST(ThreadPool, RunReturnsOnlyWhenTheLastTaskIsDone) {
+  ThreadPool pool(2);
+  for (int loop = 0; loop < 20; ++loop) {
+    std::atomic<int> inside{0};
+    std::atomic<bool> caller_done{false};
+    std::atomic<bool> worker_done{false};
+    pool.run(2, [&](int64_t, int worker) {
+      ++inside;
+      while (inside.load() < 2) std::this_thread::yield();
+      if (worker == 0) {
+        caller_done = true;
+        return;
+      }
+      while (!caller_done.load()) std::this_thread::yield();
+      // Long enough for the caller to come to the end, spin and fall asleep.
+      for (int i = 0; i < 5000; ++i) std::this_thread::yield();
+      worker_done = true;
+    });
+    ASSERT_TRUE(worker_done);
+  }
+}
+
 TEST(ThreadPool, AnExceptionReachesTheCallerAndThePoolLivesOn) {
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
