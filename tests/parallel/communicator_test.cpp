@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "core/error.h"
@@ -78,7 +77,8 @@ class Collectives : public ::testing::TestWithParam<int> {
     run_local_ranks(ranks(), [&](Communicator& comm) {
       for (const int64_t n : kSizes) {
         std::vector<T> part(static_cast<size_t>(n));
-        std::memset(view(part).data, 16 + comm.rank(), part.size() * sizeof(T));
+        std::fill_n(static_cast<uint8_t*>(view(part).data), view(part).bytes(),
+                    static_cast<uint8_t>(16 + comm.rank()));
         std::vector<T> whole(static_cast<size_t>(n * ranks()));
         comm.all_gather(view(part), view(whole));
         const auto* bytes = reinterpret_cast<const uint8_t*>(whole.data());
