@@ -11,9 +11,10 @@ namespace ingot {
 namespace cpu {
 namespace {
 
-// A task should be large enough to hide packing, small enough that a few sequences feed many cores.
+// Tasks that few, long sequences are cut into. Every cut packs K and V (backward also Q and dout)
+// once more: with 64 in place of 24, backward at B 2, H 12, T 512, D 64 took 5 % longer.
 constexpr int64_t kWantedTasks = 24;
-// Bounds a worker's scratch; beyond it a longer segment hides no more packing.
+// Bounds a worker's scratch whatever T is: 0.7 MB at D 32, 2.7 MB at D 128.
 constexpr int64_t kMaxSegmentBlocks = 6;
 // The widest tile's lanes: packed rows are padded to at most this.
 constexpr int64_t kMaxTileLanes = 32;

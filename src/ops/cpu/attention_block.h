@@ -116,8 +116,8 @@ INGOT_SIMD void clear_outside(KeyRange keys, int64_t query, Real* weights) {
     store(weights + key * kQueryBlock + query, VectorOf<Real>{});
 }
 
-// max(a, b), b where either is NaN. As one instruction: a compare and a blend would cost 3 % of the
-// forward pass.
+// max(a, b), b where either is NaN; as one instruction, where g++ 12 makes a compare and a blend of
+// the operators.
 INGOT_SIMD FloatV larger_lanes(FloatV a, FloatV b) {
 #if defined(INGOT_ISA_avx512)
   return _mm512_max_ps(a, b);
@@ -131,9 +131,9 @@ INGOT_SIMD DoubleV larger_lanes(DoubleV a, DoubleV b) {
   return max(a, b);
 }
 
-// eˣ for x <= 0, which is all a softmax needs: without infinities, subnormals (2⁻¹²⁶ is the least
-// result) and the second digit of ln 2 it takes half the instructions of exp(); within 2 ulp
-// above -20, 4 below.
+// eˣ for x <= 0, which is all a softmax needs: without infinities, subnormals (e⁻⁸⁷ is the least
+// result) and the second part of ln 2 the forward pass at D 32 takes 9 % less time than with exp().
+// Within 1.5 ulp above -20, 4.5 below.
 INGOT_SIMD FloatV exp_weight(FloatV x) {
   constexpr float kP[] = {0.49999994f, 0.16666521f, 0.04166839f, 0.00836871f, 0.001381461f};
   constexpr float kRound = 12582912.0f;  // 1.5·2²³: adding it leaves round(x) in the low bits

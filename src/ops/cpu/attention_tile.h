@@ -96,18 +96,17 @@ struct HeadRows {
 template <class T>
 void pack_rows(HeadRows<const T> src, int64_t num_rows, int64_t D, Compute<T> scale,
                Compute<T>* dst, int64_t padded_rows, int64_t row_elements) {
-  for (int64_t t = 0; t < padded_rows; ++t, dst += row_elements) {
-    if (t >= num_rows) {
-      std::memset(dst, 0, sizeof(*dst) * static_cast<size_t>(row_elements));
-      continue;
-    }
+  for (int64_t t = 0; t < num_rows; ++t) {
     for (int64_t d = 0; d < row_elements; d += kLanes<T>) {
       const int64_t count = D - d;
-      store(dst + d, spread(scale) * (count >= kLanes<T> ? load(src[t] + d)
-                                      : count > 0        ? load_partial(src[t] + d, count)
-                                                         : VectorOf<T>{}));
+      store(dst + t * row_elements + d,
+            spread(scale) * (count >= kLanes<T> ? load(src[t] + d)
+                             : count > 0        ? load_partial(src[t] + d, count)
+                                                : VectorOf<T>{}));
     }
   }
+  std::memset(dst + num_rows * row_elements, 0,
+              sizeof(*dst) * static_cast<size_t>((padded_rows - num_rows) * row_elements));
 }
 
 // dst(row_elements, columns) = src(columns, row_elements)ᵀ, both packed.
