@@ -36,8 +36,7 @@ find_library(XXHASH_LIBRARY xxhash REQUIRED)
 if(cli IN_LIST INGOT_LAYERS)
   pin_package(CLI11 2.1)
 endif()
-if(ops IN_LIST INGOT_LAYERS)  # the fuzzers build the parsers alone, with a compiler that has no OpenMP
-  pin_package(benchmark 1.7)
+if(ops IN_LIST INGOT_LAYERS)  # for bench/ only, where our kernels meet a vendor's
   find_package(OpenMP REQUIRED)
   # libdnnl-dev's own CMake package asks for OpenCL headers that the Debian package does not bring.
   pin_header(DNNL 2.6 oneapi/dnnl/dnnl_version.h "DNNL_VERSION_MAJOR;DNNL_VERSION_MINOR")
