@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "core/thread_pool.h"
-#include "ops/cpu/isa.h"
+#include "forced_isa.h"
 #include "probe/op_case.h"
 #include "probe/op_run.h"
 #include "probe/tolerance.h"
@@ -20,18 +20,6 @@ ThreadPool& pool() {
   static ThreadPool two(2);
   return two;
 }
-
-// Forces an ISA for as long as it lives.
-class ForcedIsa {
- public:
-  explicit ForcedIsa(cpu::Isa isa) : before_(cpu::active_isa()) { cpu::force_isa(isa); }
-  ~ForcedIsa() { cpu::force_isa(before_); }
-  ForcedIsa(const ForcedIsa&) = delete;
-  ForcedIsa& operator=(const ForcedIsa&) = delete;
-
- private:
-  cpu::Isa before_;
-};
 
 std::vector<std::string> result_names(const OpRun& run) {
   std::vector<std::string> names = run.output_names();
@@ -138,8 +126,8 @@ TEST_P(OpCases, AgreesWithPyTorch) {
 
 TEST_P(OpCases, NothingOutsideOutputsAndGradientsIsWritten) {
   const OpCase& c = GetParam();
-  for (cpu::Isa isa : {cpu::Isa::Generic, cpu::best_isa()}) {
-    const ForcedIsa forced(isa);
+  for (cpu::Isa isa : test::runnable_isas()) {
+    const test::ForcedIsa forced(isa);
     for (DType dtype : c.dtypes) {
       OpRun run(c, dtype, dtype, pool());
       run_both(run);
@@ -153,13 +141,12 @@ TEST_P(OpCases, EveryIsaAgrees) {
   for (DType dtype : c.dtypes) {
     OpRun generic(c, dtype, dtype, pool());
     {
-      const ForcedIsa forced(cpu::Isa::Generic);
+      const test::ForcedIsa forced(cpu::Isa::Generic);
       run_both(generic);
     }
-    for (cpu::Isa isa : {cpu::Isa::Avx2, cpu::Isa::Avx512}) {
-      if (isa > cpu::best_isa()) continue;
+    for (cpu::Isa isa : test::runnable_isas()) {
       SCOPED_TRACE(std::string(cpu::name_of(isa)) + " " + std::string(name_of(dtype)));
-      const ForcedIsa forced(isa);
+      const test::ForcedIsa forced(isa);
       OpRun run(c, dtype, dtype, pool());
       run_both(run);
       expect_close(run, generic, dtype);
@@ -167,35 +154,33 @@ TEST_P(OpCases, EveryIsaAgrees) {
   }
 }
 
-// Also on the bench's shapes, where there are more chunks than threads; the products are large
-// enough to be left to their own tests.
-class ThreadedCases : public ::testing::TestWithParam<OpCase> {};
-
-TEST_P(ThreadedCases, ThreadCountDoesNotChangeABit) {
-  const OpCase& c = GetParam();
-  for (DType dtype : {DType::F32, DType::BF16}) {
-    if (!supports(c, dtype)) continue;
-    SCOPED_TRACE(name_of(dtype));
-    ThreadPool one(1);
-    OpRun alone(c, dtype, dtype, one);
-    run_both(alone);
-    for (int num_threads : {2, 3}) {
-      ThreadPool several(num_threads);
-      OpRun run(c, dtype, dtype, several);
-      run_both(run);
-      for (const std::string& name : result_names(run))
-        EXPECT_EQ(std::memcmp(run.tensors().at(name).data, alone.tensors().at(name).data,
-                              static_cast<size_t>(run.tensors().at(name).bytes())),
-                  0)
-            << name << " on " << num_threads << " threads";
-    }
+void expect_equal_bits(const OpCase& c, DType dtype) {
+  ThreadPool one(1), three(3);
+  OpRun alone(c, dtype, dtype, one), shared(c, dtype, dtype, three);
+  run_both(alone);
+  run_both(shared);
+  for (const std::string& name : result_names(alone)) {
+    const Tensor &a = alone.tensors().at(name), &b = shared.tensors().at(name);
+    EXPECT_EQ(std::memcmp(a.data, b.data, static_cast<size_t>(a.bytes())), 0) << name;
   }
 }
 
-std::vector<OpCase> threaded_cases() {
+TEST_P(OpCases, ThreadCountDoesNotChangeABit) {
+  for (DType dtype : GetParam().dtypes) expect_equal_bits(GetParam(), dtype);
+}
+
+// The bench's shapes too, where there are more chunks than threads; the products, which take
+// seconds there, have tests of their own.
+class TrainingShapes : public ::testing::TestWithParam<OpCase> {};
+
+TEST_P(TrainingShapes, ThreadCountDoesNotChangeABit) {
+  expect_equal_bits(GetParam(), DType::F32);
+}
+
+std::vector<OpCase> training_shapes() {
   constexpr double kMostFlops = 1e8;
-  std::vector<OpCase> cases = op_cases();
-  for (OpCase& c : op_bench_cases())
+  std::vector<OpCase> bench = op_bench_cases(), cases;
+  for (OpCase& c : bench)
     if (c.flops < kMostFlops) cases.push_back(std::move(c));
   return cases;
 }
@@ -205,7 +190,7 @@ std::string test_name(const ::testing::TestParamInfo<OpCase>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, OpCases, ::testing::ValuesIn(op_cases()), test_name);
-INSTANTIATE_TEST_SUITE_P(Ops, ThreadedCases, ::testing::ValuesIn(threaded_cases()), test_name);
+INSTANTIATE_TEST_SUITE_P(Ops, TrainingShapes, ::testing::ValuesIn(training_shapes()), test_name);
 
 TEST(OpSupport, CommittedPageIsTheGeneratedOne) {
   const std::string page = std::string(INGOT_SOURCE_DIR) + "/docs/op_support.md";

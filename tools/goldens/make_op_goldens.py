@@ -47,12 +47,15 @@ class Case:
     def integers(self, name, high, *shape):
         return self.given(name, self.rng.integers(0, high, shape)).long()
 
+    def statistic(self, name, value):
+        """An output that no gradient goes through."""
+        self.stored[name] = value.detach().numpy().astype(np.float32)
+
     def finish(self, **outputs):
         """Stores the outputs; with cotangents and gradients where an input wants one."""
         wanted = {k: v for k, v in self.inputs.items() if v.requires_grad}
         total = 0.0
         for name, value in outputs.items():
-            name = name.rstrip("_")
             self.stored[name] = value.detach().numpy().astype(np.float32)
             if wanted:
                 cotangent = self.rng.standard_normal(value.shape).astype(np.float32)
@@ -61,11 +64,72 @@ class Case:
         if wanted:
             for name, grad in zip(wanted, torch.autograd.grad(total, list(wanted.values()))):
                 self.stored["d." + name] = grad.numpy().astype(np.float32)
-        self.save()
-
-    def save(self):
         contiguous = {k: np.ascontiguousarray(v) for k, v in self.stored.items()}
         save_file(contiguous, OUT / f"{self.name}.safetensors", {"torch": torch.__version__})
+
+
+def matmul():
+    for name, n, rows, columns in (("matmul_n3_r13_c21", 3, 13, 21), ("matmul_n19_r9_c14", 19, 9, 14)):
+        c = Case(name)
+        c.finish(y=F.linear(c.normal("x", n, columns), c.normal("w", rows, columns)))
+
+
+def attention():
+    def run(name, shape, causal=True, window=0, scale=None, documents=None):
+        c = Case(name)
+        B, Tq, Tk, H, G, D = shape
+        q = c.normal("q", B, Tq, H, D)
+        k, v = c.normal("k", B, Tk, G, D), c.normal("v", B, Tk, G, D)
+        key = torch.arange(Tk)
+        query = torch.arange(Tk - Tq, Tk)[:, None]
+        mask = torch.ones(B, Tq, Tk, dtype=torch.bool)
+        if causal:
+            mask &= key <= query
+        if window:
+            mask &= key > query - window
+        if documents is not None:
+            starts = c.given("document_start", np.array(documents).reshape(B, Tq))
+            mask &= key >= starts[..., None]
+        heads = [t.transpose(1, 2) for t in (q, k, v)]  # (B, H, T, D)
+        out = F.scaled_dot_product_attention(*heads, attn_mask=mask[:, None], scale=scale,
+                                             enable_gqa=True)
+        scores = heads[0] @ heads[1].repeat_interleave(H // G, dim=1).transpose(-1, -2)
+        scores = scores * (scale or D**-0.5)
+        scores = scores.masked_fill(~mask[:, None], -torch.inf)
+        c.statistic("lse", torch.logsumexp(scores, dim=-1))
+        c.finish(out=out.transpose(1, 2))
+
+    run("attention_causal_b2_t7_h2_g2_d6", (2, 7, 7, 2, 2, 6))
+    run("attention_grouped_b1_t9_h4_g2_d5", (1, 9, 9, 4, 2, 5))
+    run("attention_full_b1_tq4_tk7_h2_g2_d3", (1, 4, 7, 2, 2, 3), causal=False)
+    run("attention_decode_b2_tq3_tk8_h2_g1_d4", (2, 3, 8, 2, 1, 4))
+    run("attention_window3_b1_t11_h2_g2_d4", (1, 11, 11, 2, 2, 4), window=3)
+    run("attention_scaled_b1_t5_h1_g1_d17", (1, 5, 5, 1, 1, 17), scale=0.3)
+    run("attention_documents_b2_t9_h2_g1_d4", (2, 9, 9, 2, 1, 4),
+        documents=[0, 0, 0, 3, 3, 5, 5, 5, 5, 0, 1, 1, 1, 1, 1, 1, 7, 8])
+
+
+def lm_head():
+    def run(name, targets, V, C, z_loss=0.0, softcap=0.0):
+        c = Case(name)
+        N = len(targets) if targets else 7
+        h, w = c.normal("h", N, C), c.normal("w", V, C)
+        if targets:
+            targets = c.given("targets", np.array(targets)).long()
+        else:
+            targets = c.integers("targets", V, N)
+        logits = F.linear(h, w)
+        if softcap:
+            logits = softcap * torch.tanh(logits / softcap)
+        losses = F.cross_entropy(logits, targets, ignore_index=-1, reduction="none")
+        losses = losses + z_loss * torch.logsumexp(logits, -1).square() * (targets != -1)
+        c.statistic("losses", losses)
+        c.finish(loss=losses.sum().reshape(1))
+
+    ignoring = [3, -1, 22, 0, 7]
+    run("lm_head_ignore_n5_v23_c9", ignoring, 23, 9)
+    run("lm_head_zloss_n7_v19_c6_chunk3", None, 19, 6, z_loss=0.02)
+    run("lm_head_softcap_n5_v23_c9", ignoring, 23, 9, z_loss=0.01, softcap=4.0)
 
 
 def embedding():
@@ -179,7 +243,7 @@ def reduce():
 
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
-    for make in (embedding, rms_norm, rope, activation, adamw, reduce):
+    for make in (matmul, embedding, rms_norm, rope, attention, activation, lm_head, adamw, reduce):
         make()
     size = sum(f.stat().st_size for f in OUT.glob("*.safetensors"))
     print(f"{len(list(OUT.glob('*.safetensors')))} files, {size} bytes, torch {torch.__version__}")

@@ -1,0 +1,82 @@
+#include "ops/reduce.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "core/error.h"
+#include "forced_isa.h"
+#include "rig.h"
+
+namespace ingot {
+namespace {
+
+using test::view;
+
+TEST(Sum, AMillionFloatsLoseNoDigits) {
+  test::Rig rig;
+  constexpr int64_t n = 1'000'003;
+  std::vector<float> x(n, 0.1f);
+  const double exact = static_cast<double>(0.1f) * n;
+  EXPECT_NEAR(sum(rig.ctx, view(x, {n})), exact, 1e-9 * exact);
+  const std::vector<Tensor> twice = {view(x, {n}), view(x, {n})};
+  const double squares = 2 * static_cast<double>(0.1f) * static_cast<double>(0.1f) * n;
+  EXPECT_NEAR(sum_of_squares(rig.ctx, twice), squares, 1e-9 * squares);
+}
+
+TEST(Sum, SquaresOfHugeFloatsDoNotOverflow) {
+  test::Rig rig;
+  std::vector<float> x = {3e30f, 4e30f};
+  const Tensor t = view(x, {2});
+  EXPECT_NEAR(std::sqrt(sum_of_squares(rig.ctx, {&t, 1})), 5e30, 1e24);
+}
+
+TEST(Cast, EveryBf16SurvivesFloatAndBackOnEveryIsa) {
+  for (cpu::Isa isa : test::runnable_isas()) {
+    const test::ForcedIsa forced(isa);
+    test::Rig rig;
+    constexpr int64_t n = 65536;
+    std::vector<Bf16> x(n), back(n);
+    std::vector<float> wide(n);
+    for (size_t i = 0; i < x.size(); ++i) x[i].bits = static_cast<uint16_t>(i);
+    cast(rig.ctx, view(x, {n}), view(wide, {n}));
+    cast(rig.ctx, view(wide, {n}), view(back, {n}));
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float value = x[i].to_float();
+      ASSERT_EQ(std::bit_cast<uint32_t>(wide[i]), std::bit_cast<uint32_t>(value));
+      if (std::isnan(value)) {
+        ASSERT_TRUE(std::isnan(back[i].to_float())) << i;
+      } else {
+        ASSERT_EQ(back[i].bits, x[i].bits);
+      }
+    }
+  }
+}
+
+TEST(Cast, DoublesAreRoundedOnceNotTwice) {
+  test::Rig rig;
+  // Just above the middle of two bf16: by way of the nearest float it would become the tie, and
+  // then the even one below.
+  std::vector<double> x = {1.0 + 0x1p-8 + 0x1p-40, -(1.0 + 0x1p-8 + 0x1p-40), 1.0 + 0x1p-8};
+  std::vector<Bf16> y(3);
+  cast(rig.ctx, view(x, {3}), view(y, {3}));
+  EXPECT_EQ(y[0].to_float(), 1.0f + 0x1p-7f);
+  EXPECT_EQ(y[1].to_float(), -(1.0f + 0x1p-7f));
+  EXPECT_EQ(y[2].to_float(), 1.0f);
+  std::vector<double> halves = {1.0 + 0x1p-11 + 0x1p-40};
+  std::vector<F16> f16(1);
+  cast(rig.ctx, view(halves, {1}), view(f16, {1}));
+  EXPECT_EQ(f16[0].to_float(), 1.0f + 0x1p-10f);
+}
+
+TEST(Cast, IntegersAndUnequalSizesAreRefused) {
+  test::Rig rig;
+  std::vector<int32_t> ids(4);
+  std::vector<float> x(4), y(5);
+  EXPECT_THROW(cast(rig.ctx, view(ids, {4}), view(x, {4})), Error);
+  EXPECT_THROW(cast(rig.ctx, view(x, {4}), view(y, {5})), Error);
+}
+
+}  // namespace
+}  // namespace ingot
