@@ -29,7 +29,7 @@ struct State {
   }
 };
 
-TEST(AdamW, TenFloatStepsEndWithinTwoUlpOfTorchs) {
+TEST(AdamW, TenFloatStepsEndWithinFourUlpOfTorchs) {
   for (cpu::Isa isa : test::runnable_isas()) {
     const test::ForcedIsa forced(isa);
     test::Rig rig;
@@ -41,7 +41,7 @@ TEST(AdamW, TenFloatStepsEndWithinTwoUlpOfTorchs) {
         // An ulp of the largest the element was on its way: cancellation may leave it smaller.
         const float size = std::max(std::abs(want[i]), std::string(name) == "f32.v" ? 0.0f : 0.1f);
         const float ulp = std::nextafter(size, 1e9f) - size;
-        EXPECT_NEAR(got[i], want[i], 2 * ulp) << name << "[" << i << "] " << cpu::name_of(isa);
+        EXPECT_NEAR(got[i], want[i], 4 * ulp) << name << "[" << i << "] " << cpu::name_of(isa);
       }
     };
     expect_close(state.master, "f32.master");

@@ -214,7 +214,7 @@ def adamw():
     grads = c.normal("grads", 10, 37, grad=False)
 
     def run(dtype):
-        p = torch.nn.Parameter(param.to(dtype))
+        p = torch.nn.Parameter(param.to(dtype, copy=True))
         opt = torch.optim.AdamW([p], lr=1e-2, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1,
                                 foreach=False, fused=False)
         for grad in grads:
