@@ -27,16 +27,13 @@ struct GenerateCommand {
     ctx.pool = &pool;
     Generator generator(ctx, posix_storage(), checkpoint, context);
 
-    // The first piece of a whole text may lose its leading space; the others stand as they are.
-    bool first = prompt.empty();
     fmt::print("{}", prompt);
-    const auto ids = generator.generate(prompt, tokens, sampling, [&](int32_t id) {
-      const Tokenizer& tokenizer = generator.tokenizer();
-      fmt::print("{}", first ? tokenizer.decode(std::vector<int32_t>{id}) : tokenizer.decode(id));
-      std::fflush(stdout);
-      first = false;
-      return true;
-    });
+    const auto ids =
+        generator.generate(prompt, tokens, sampling, [](int32_t, std::string_view text) {
+          fmt::print("{}", text);
+          std::fflush(stdout);
+          return true;
+        });
     fmt::print("\n");
     json.print({{"prompt", prompt}, {"ids", ids}, {"tokens", ids.size()}});
   }

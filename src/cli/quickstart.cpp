@@ -101,10 +101,11 @@ struct QuickstartCommand {
       sampling.top_k = 40;
       std::string sample = prompt;
       const int64_t room = generator.model().context - static_cast<int64_t>(prompt.size()) - 1;
-      generator.generate(prompt, std::min<int64_t>(240, room), sampling, [&](int32_t id) {
-        sample += generator.tokenizer().decode(id);
-        return true;
-      });
+      generator.generate(prompt, std::min<int64_t>(240, room), sampling,
+                         [&](int32_t, std::string_view piece) {
+                           sample += piece;
+                           return true;
+                         });
       fmt::print("\n--- sample\n{}\n", sample);
       all += sample + "\n\n";
     }

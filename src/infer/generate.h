@@ -29,6 +29,8 @@ int32_t sample_token(std::span<const float> logits, const SamplingOptions& optio
 // A model ready to generate: weights, cache and tokenizer in memory.
 class Generator {
  public:
+  using OnToken = std::function<bool(int32_t id, std::string_view text)>;
+
   // `dir` is a checkpoint or run folder. context 0 = the model's own.
   Generator(Context& ctx, std::shared_ptr<Storage> storage, const std::string& dir,
             int64_t context);
@@ -37,11 +39,11 @@ class Generator {
   const ModelConfig& model() const;
   const Tokenizer& tokenizer() const;
 
-  // BOS (where the tokenizer has one), the prompt, then up to num_tokens new ids; stops at EOS or
-  // BOS, or when on_token returns false. Returns the new ids.
+  // BOS (where the tokenizer has one), the prompt, then up to num_tokens new ids, each handed to
+  // on_token with the bytes it adds to the text; stops at EOS or BOS, or when
+  // on_token returns false. Returns the new ids.
   std::vector<int32_t> generate(const std::string& prompt, int64_t num_tokens,
-                                const SamplingOptions& options,
-                                const std::function<bool(int32_t)>& on_token);
+                                const SamplingOptions& options, const OnToken& on_token);
 
  private:
   struct Impl;

@@ -28,7 +28,8 @@ struct Generator::Impl {
                ctx.device),
         ctx_(ctx) {
     ctx_.workspace = Workspace(placed.find("workspace"));
-    for (const TensorSpec& row : llama_parameters(model).rows())
+    const TensorTable parameters = llama_parameters(model);
+    for (const TensorSpec& row : parameters.rows())
       reader.read("weight", row.name, {0, row.shape.numel()}, placed.find(row.name));
     decoder = std::make_unique<Decoder>(ctx_, model, context, kPromptChunk, placed);
   }
@@ -60,8 +61,7 @@ const Tokenizer& Generator::tokenizer() const {
 }
 
 std::vector<int32_t> Generator::generate(const std::string& prompt, int64_t num_tokens,
-                                         const SamplingOptions& options,
-                                         const std::function<bool(int32_t)>& on_token) {
+                                         const SamplingOptions& options, const OnToken& on_token) {
   const Tokenizer& tokenizer = *impl_->tokenizer;
   std::vector<int32_t> ids;
   if (tokenizer.bos() >= 0) ids.push_back(tokenizer.bos());
@@ -83,7 +83,11 @@ std::vector<int32_t> Generator::generate(const std::string& prompt, int64_t num_
     const int32_t id = sample_token(logits, options, position);
     if (id == tokenizer.bos() || id == tokenizer.eos()) break;
     generated.push_back(id);
-    if (!on_token(id) || position + 1 == num_tokens) break;
+    // The first piece after BOS may lose a leading space; the others stand as they are.
+    const bool after_bos = position == 0 && prompt.empty();
+    const std::string text = after_bos ? tokenizer.decode(std::vector<int32_t>{tokenizer.bos(), id})
+                                       : tokenizer.decode(id);
+    if (!on_token(id, text) || position + 1 == num_tokens) break;
     logits = impl_->decoder->append({&generated.back(), 1});
   }
   return generated;

@@ -46,19 +46,19 @@ ModelConfig gpt2_124m() {
 }
 
 ModelConfig llama_test() {
-  ModelConfig c = llama(32, 2, 4, 64, 258, 256);
+  ModelConfig c = llama(32, 2, 4, 64, 257, 256);
   c.kv_heads = 2;
   return c;
 }
 
 using Preset = std::pair<std::string, ModelConfig>;
 
-// Smallest first. A vocabulary of 258 is the byte tokenizer's: 256 bytes, BOS and EOS.
+// Smallest first. A vocabulary of 257 is the byte tokenizer's: 256 bytes and a separator.
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all = {
       {"llama_test", llama_test()},
-      {"llama_tiny", llama(128, 4, 4, 344, 258, 256)},
-      {"llama_quickstart", llama(256, 4, 4, 688, 258, 512)},
+      {"llama_tiny", llama(128, 4, 4, 344, 257, 256)},
+      {"llama_quickstart", llama(256, 4, 4, 688, 257, 512)},
       {"llama_10m", llama(256, 8, 8, 768, 8192, 2048)},
       {"debug_120m", llama(768, 12, 12, 2048, 8192, 2048)},
       {"gpt2_124m", gpt2_124m()},

@@ -6,17 +6,18 @@
 namespace ingot {
 namespace {
 
-constexpr int32_t kBos = 256;
-constexpr int32_t kEos = 257;
-constexpr int32_t kVocabSize = 258;
+// One id both ends a document and starts the next, as in GPT-2: a model trained on documents that
+// are each followed by it has learnt what follows it, so generation may start from it.
+constexpr int32_t kSeparator = 256;
+constexpr int32_t kVocabSize = 257;
 
 class ByteTokenizer final : public Tokenizer {
  public:
   using Tokenizer::decode;
 
   int64_t vocab_size() const override { return kVocabSize; }
-  int32_t bos() const override { return kBos; }
-  int32_t eos() const override { return kEos; }
+  int32_t bos() const override { return kSeparator; }
+  int32_t eos() const override { return kSeparator; }
   std::string kind() const override { return "byte"; }
   std::string serialize() const override { return std::string(kByteTokenizerFile); }
 
@@ -29,7 +30,7 @@ class ByteTokenizer final : public Tokenizer {
   std::string decode(int32_t id) const override {
     check(id >= 0 && id < kVocabSize, ErrorCode::Data,
           "cannot decode id {}: expected an id in [0, {}) of the byte tokenizer", id, kVocabSize);
-    if (id >= kBos) return {};
+    if (id == kSeparator) return {};
     return std::string(1, static_cast<char>(id));
   }
 };

@@ -26,7 +26,8 @@ class Tokenizer {
   virtual std::string serialize() const = 0;  // file contents that load_tokenizer() reads back
 };
 
-// Ids 0–255 are bytes, 256 = BOS, 257 = EOS. decode(encode(x)) == x for any bytes.
+// Ids 0–255 are bytes, 256 separates documents (it is BOS and EOS). decode(encode(x)) == x for any
+// bytes.
 std::unique_ptr<Tokenizer> byte_tokenizer();
 
 // llama2.c's tokenizer.bin: int32 longest piece, then per id float32 score, int32 length, bytes.

@@ -13,11 +13,11 @@ namespace {
 using testing_support::error_of;
 using testing_support::TemporaryFolder;
 
-constexpr int32_t kEos = 257;
+constexpr int32_t kEos = 256;
 using Ids = std::vector<int32_t>;
 
 std::unique_ptr<TokenSource> open_bytes(const std::string& path) {
-  return open_token_source(path, *byte_tokenizer(), "auto", 258);
+  return open_token_source(path, *byte_tokenizer(), "auto", 257);
 }
 
 Ids read(const TokenSource& source, int64_t begin, int64_t end) {
@@ -132,7 +132,7 @@ TEST(TextSource, BadInputGivesOneClearLine) {
       error_of(
           ErrorCode::Config,
           [&] { open_token_source(folder.write("a.txt", "a"), *byte_tokenizer(), "auto", 256); })
-          .find("258"),
+          .find("257"),
       std::string::npos);
 }
 

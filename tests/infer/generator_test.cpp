@@ -30,9 +30,10 @@ class Stories : public ::testing::Test {
     Context ctx;
     ctx.pool = &pool;
     Generator generator(ctx, posix_storage(), dir_.string(), 0);
-    auto ids = generator.generate(prompt, tokens, sampling, [](int32_t) { return true; });
-    if (text) *text = generator.tokenizer().decode(ids);
-    return ids;
+    return generator.generate(prompt, tokens, sampling, [&](int32_t, std::string_view piece) {
+      if (text) *text += piece;
+      return true;
+    });
   }
 
   fs::path dir_;

@@ -17,17 +17,17 @@ TEST(ByteTokenizer, AnyBytesComeBackUnchanged) {
   EXPECT_TRUE(tokenizer->encode("").empty());
 }
 
-TEST(ByteTokenizer, SpecialTokensFollowTheBytesAndDecodeToNothing) {
+TEST(ByteTokenizer, TheSeparatorFollowsTheBytesAndDecodesToNothing) {
   const auto tokenizer = byte_tokenizer();
-  EXPECT_EQ(tokenizer->vocab_size(), 258);
+  EXPECT_EQ(tokenizer->vocab_size(), 257);
   EXPECT_EQ(tokenizer->bos(), 256);
-  EXPECT_EQ(tokenizer->eos(), 257);
-  EXPECT_EQ(tokenizer->decode(std::vector<int32_t>{256, 'h', 'i', 257}), "hi");
+  EXPECT_EQ(tokenizer->eos(), 256);
+  EXPECT_EQ(tokenizer->decode(std::vector<int32_t>{256, 'h', 'i', 256}), "hi");
 }
 
 TEST(ByteTokenizer, RefusesIdsOutsideTheVocabulary) {
   const auto tokenizer = byte_tokenizer();
-  EXPECT_THROW(tokenizer->decode(258), Error);
+  EXPECT_THROW(tokenizer->decode(257), Error);
   EXPECT_THROW(tokenizer->decode(-1), Error);
 }
 

@@ -81,7 +81,7 @@ std::string message_of(const std::function<void()>& body) {
 TEST_F(Train, LearnsARegularText) {
   Recorder recorder;
   const TrainResult result = run(config("run", 150, {{"batch.tokens", "256"}}), recorder);
-  EXPECT_NEAR(recorder.losses[1], std::log(258.0), 0.2);
+  EXPECT_NEAR(recorder.losses[1], std::log(257.0), 0.2);
   EXPECT_LT(result.train_loss, 2.5);
   ASSERT_TRUE(result.eval && result.eval->bits_per_byte);
   EXPECT_NEAR(*result.eval->bits_per_byte, result.eval->loss / std::log(2.0), 0.05);
@@ -95,7 +95,7 @@ TEST_F(Train, StoppedAndResumedEqualsUndisturbedBitForBit) {
     run(config(name + "_whole", 12, more), whole);
     const RunConfig parts = config(name + "_parts", 12, more);
     Recorder pieces;
-    for (const int64_t stop : {3, 4, 9, 0}) {
+    for (const int64_t stop : {3, 6, 9, 0}) {  // takes effect a step later
       pieces.stop = false;
       pieces.stop_after = stop;
       EXPECT_EQ(run(parts, pieces, /*resume=*/true).stopped, stop != 0);
@@ -139,12 +139,17 @@ TEST_F(Train, LocalRanksGiveOneRanksLosses) {
 
 TEST_F(Train, ValidationDoesNotDependOnRanksOrMicroBatch) {
   Recorder recorder;
-  const auto one = run(config("one", 1, {{"train.eval_tokens", "300"}}), recorder).eval;
-  const auto other =
-      run(config("other", 1,
-                 {{"train.eval_tokens", "300"}, {"system.ranks", "2"}, {"batch.micro_batch", "4"}}),
+  const auto one =
+      run(config("one", 1, {{"train.eval_tokens", "300"}, {"optim.schedule.warmup", "0"}}),
           recorder)
           .eval;
+  const auto other = run(config("other", 1,
+                                {{"train.eval_tokens", "300"},
+                                 {"optim.schedule.warmup", "0"},
+                                 {"system.ranks", "2"},
+                                 {"batch.micro_batch", "4"}}),
+                         recorder)
+                         .eval;
   ASSERT_TRUE(one && other);
   EXPECT_EQ(one->tokens, other->tokens);
   EXPECT_NEAR(one->loss / other->loss, 1.0, 1e-6);

@@ -29,7 +29,9 @@ Isa best_isa() {
   return isa;
 }
 
-Isa active_isa() { return active().load(std::memory_order_relaxed); }
+Isa active_isa() {
+  return active().load(std::memory_order_relaxed);
+}
 
 void force_isa(Isa isa) {
   check(isa <= best_isa(), ErrorCode::Missing,
