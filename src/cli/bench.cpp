@@ -1,10 +1,11 @@
 // ingot bench ops | train | limit
+#include "cli/bench.h"
+
 #include <fmt/format.h>
 
 #include <chrono>
 #include <memory>
 
-#include "cli/bench.h"
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "core/error.h"

@@ -1,10 +1,26 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "core/cuda_facts.h"
 #include "core/thread_pool.h"
 #include "ops/cpu/isa.h"
+#include "train/progress.h"
 
 namespace ingot::cli {
+namespace {
+
+std::string cuda_text() {
+  const auto facts = cuda_facts();
+  if (!facts) return "not in this build";
+  std::string text = fmt::format("runtime {}, driver {}", facts->runtime,
+                                 facts->driver.empty() ? "none" : facts->driver);
+  for (const CudaDevice& device : facts->devices)
+    text += fmt::format(", {} (sm_{}{}, {})", device.name, device.major, device.minor,
+                        human_bytes(device.memory_bytes));
+  return text;
+}
+
+}  // namespace
 
 std::string version_text() {
   return fmt::format(
@@ -13,10 +29,10 @@ std::string version_text() {
       "backends  cpu\n"
       "ISA       {} (chosen now; built for generic, avx2, avx512)\n"
       "cores     {}\n"
-      "CUDA      not in this build\n"
+      "CUDA      {}\n"
       "MPI       not in this build\n",
       INGOT_VERSION, INGOT_COMPILER, INGOT_BUILD_TYPE, cpu::name_of(cpu::active_isa()),
-      available_cores());
+      available_cores(), cuda_text());
 }
 
 }  // namespace ingot::cli

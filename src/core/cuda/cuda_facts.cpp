@@ -1,0 +1,31 @@
+#include "core/cuda_facts.h"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+namespace ingot {
+namespace {
+
+std::string dotted(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+}  // namespace
+
+std::optional<CudaFacts> cuda_facts() {
+  CudaFacts facts;
+  facts.runtime = dotted(CUDART_VERSION);
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0) facts.driver = dotted(driver);
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+  for (int i = 0; i < count; ++i) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) continue;
+    facts.devices.push_back({properties.name, properties.major, properties.minor,
+                             static_cast<int64_t>(properties.totalGlobalMem)});
+  }
+  return facts;
+}
+
+}  // namespace ingot
