@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/flush_denormals.h"
 
 namespace ingot {
 namespace {
@@ -99,6 +100,7 @@ struct ThreadPool::State {
   }
 
   void serve(int worker) {
+    const FlushDenormals flush;
     uint32_t served = 0;  // loops count from 1
     for (;;) {
       uint32_t seen = gate.load();
@@ -153,6 +155,7 @@ int ThreadPool::num_threads() const {
 }
 
 void ThreadPool::run(int64_t num_tasks, TaskRef task) {
+  const FlushDenormals flush;
   State& s = *state_;
   if (s.workers.empty() || num_tasks <= 1) {
     for (int64_t i = 0; i < num_tasks; ++i) task(i, 0);

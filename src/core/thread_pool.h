@@ -35,7 +35,7 @@ class ThreadPool {
   // Calls task(i, worker) once for every i in [0, num_tasks), in any order, worker in
   // [0, num_threads). Returns when all are done; the first exception is rethrown here. Call it from
   // one thread at a time, never from inside a task. Which worker runs a task is not determined:
-  // results must depend on i alone.
+  // results must depend on i alone. Inside a task denormal floats count as zero (FlushDenormals).
   void run(int64_t num_tasks, TaskRef task);
 
  private:

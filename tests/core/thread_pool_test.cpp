@@ -148,5 +148,18 @@ TEST(ThreadPool, RefusesImpossibleThreadCounts) {
   EXPECT_GE(available_cores(), 1);
 }
 
+TEST(ThreadPool, DenormalsAreZeroInsideTasksAndKeptOutside) {
+  volatile float tiny = 1e-30f;
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    std::atomic<int> nonzero{0};
+    pool.run(64, [&](int64_t, int) {
+      if (tiny * 1e-10f != 0.0f) ++nonzero;
+    });
+    EXPECT_EQ(nonzero, 0);
+    EXPECT_NE(tiny * 1e-10f, 0.0f);
+  }
+}
+
 }  // namespace
 }  // namespace ingot
