@@ -77,10 +77,12 @@ std::vector<int32_t> Generator::generate(const std::string& prompt, int64_t num_
 
   impl_->decoder->reset();
   std::vector<int32_t> generated;
+  // A model may have more ids than its tokenizer (a vocabulary rounded up): those are never chosen.
+  const auto known = static_cast<size_t>(std::min(tokenizer.vocab_size(), impl_->model.vocab));
   std::span<const float> logits = impl_->decoder->append(ids);
   while (static_cast<int64_t>(generated.size()) < num_tokens) {
     const auto position = static_cast<int64_t>(generated.size());
-    const int32_t id = sample_token(logits, options, position);
+    const int32_t id = sample_token(logits.first(known), options, position);
     if (id == tokenizer.bos() || id == tokenizer.eos()) break;
     generated.push_back(id);
     // The first piece after BOS may lose a leading space; the others stand as they are.

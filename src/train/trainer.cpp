@@ -215,8 +215,9 @@ class RankTrainer {
     if (leads()) run_.ledger->append({{"kind", "end"}, {"step", state_.step}});
   }
 
+  // The file that goes into the checkpoint; the byte tokenizer has none.
   std::string tokenizer_file() const {
-    return run_.data.tokenizer->kind() == "byte" ? std::string() : run_.data.tokenizer->serialize();
+    return run_.data.tokenizer->kind() == "byte" ? std::string() : config_.data.tokenizer;
   }
 
   Run& run_;

@@ -10,6 +10,7 @@
 #include "core/random.h"
 #include "core/storage.h"
 #include "ledger/ledger.h"
+#include "tokenizer/llama2c_file.h"
 
 namespace ingot::test {
 namespace {
@@ -106,6 +107,19 @@ TEST_F(Cli, TrainThenGenerate) {
   EXPECT_EQ(ingot({"checkpoint", "verify", result.at("checkpoint")}).code, 0);
   EXPECT_EQ(ingot({"checkpoint", "ls", path("run")}).code, 0);
   EXPECT_EQ(ingot({"checkpoint", "show", path("run")}).code, 0);
+}
+
+TEST_F(Cli, TheTokenizerTravelsWithTheCheckpoint) {
+  write("tok.bin", testing_support::small_llama2c_file());
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "abc ab aa bc a ";
+  write("text.txt", text);
+  const Outcome train =
+      ingot(train_args("run", {"data.tokenizer=" + path("tok.bin"), "model.vocab=512"}));
+  ASSERT_EQ(train.code, 0) << train.err;
+  fs::remove(root_ / "tok.bin");
+  const Outcome generate = ingot({"generate", path("run"), "--prompt", "abc", "--tokens", "5"});
+  EXPECT_EQ(generate.code, 0) << generate.err;
 }
 
 // Each is one clear line on stderr, a failing exit code, and nothing left behind.
