@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/arena.h"
 #include "ops/cpu/gemm.h"
 
 namespace {
@@ -42,14 +43,19 @@ double thread_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-std::vector<float> values(int64_t count, unsigned seed) {
-  std::vector<float> v(static_cast<size_t>(count));
-  for (float& x : v) {
-    seed = seed * 1664525u + 1013904223u;
-    x = static_cast<float>(seed >> 8) / static_cast<float>(1 << 24) - 0.5f;
+// A matrix where the program would have it: in an arena, aligned.
+struct Matrix {
+  explicit Matrix(int64_t count, unsigned seed = 0)
+      : arena(ingot::Device::cpu(), count * 4),
+        data(arena.place(0, DType::F32, {count}).as<float>()) {
+    for (int64_t i = 0; i < count; ++i) {
+      seed = seed * 1664525u + 1013904223u;
+      data[i] = static_cast<float>(seed >> 8) / static_cast<float>(1 << 24) - 0.5f;
+    }
   }
-  return v;
-}
+  ingot::Arena arena;
+  float* data;
+};
 
 void by_onednn(const Gemm& g) {
   dnnl_sgemm(g.a.transposed ? 'T' : 'N', g.b.transposed ? 'T' : 'N', g.M, g.N, g.K, 1.0f,
@@ -111,17 +117,16 @@ int main(int argc, char** argv) {
   fmt::print("{}: GFLOP/s of one thread, oneDNN and ours\n", name_of(active_isa()));
   double onednn = 0, ours = 0, worst = 0;
   for (const Linear& s : kShapes) {
-    const std::vector<float> x = values(s.N * s.C, 1), w = values(s.R * s.C, 2),
-                             y = values(s.N * s.R, 3);
-    std::vector<float> out(std::max({x.size(), w.size(), y.size()}));
-    const auto operand = [](const std::vector<float>& v, int64_t stride, bool transposed) {
-      return GemmOperand{v.data(), DType::F32, stride, transposed};
+    const Matrix x(s.N * s.C, 1), w(s.R * s.C, 2), y(s.N * s.R, 3);
+    const Matrix out(std::max({s.N * s.C, s.R * s.C, s.N * s.R}));
+    const auto operand = [](const Matrix& m, int64_t stride, bool transposed) {
+      return GemmOperand{m.data, DType::F32, stride, transposed};
     };
-    const Gemm gemms[] = {{s.N, s.R, s.C, operand(x, s.C, false), operand(w, s.C, true), out.data(),
+    const Gemm gemms[] = {{s.N, s.R, s.C, operand(x, s.C, false), operand(w, s.C, true), out.data,
                            DType::F32, s.R, false},
-                          {s.N, s.C, s.R, operand(y, s.R, false), operand(w, s.C, false),
-                           out.data(), DType::F32, s.C, false},
-                          {s.R, s.C, s.N, operand(y, s.R, true), operand(x, s.C, false), out.data(),
+                          {s.N, s.C, s.R, operand(y, s.R, false), operand(w, s.C, false), out.data,
+                           DType::F32, s.C, false},
+                          {s.R, s.C, s.N, operand(y, s.R, true), operand(x, s.C, false), out.data,
                            DType::F32, s.C, true}};
     fmt::print("{:<16} ({:>4}, {:>4}, {:>4})", s.name, s.N, s.R, s.C);
     const char* names[] = {"forward", "d_input", "d_weight"};

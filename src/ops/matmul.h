@@ -1,5 +1,6 @@
-// Matrix products. Inputs and outputs F32, BF16 or F64 (all row-major, last dim contiguous);
-// BF16 inputs accumulate in F32.
+// Matrix products, row-major with a contiguous last dim; rows may be strided. Each operand is F32
+// or BF16 in any mixture, summed in F32, or all are F64. The output overlaps no input. Results do
+// not depend on the number of threads.
 #pragma once
 
 #include "core/context.h"
@@ -19,8 +20,9 @@ void linear_backward_input(Context& ctx, const Tensor& dy, const Tensor& w, cons
 void linear_backward_weight(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& dw,
                             Accumulate accumulate);
 
-// F32 scratch that BF16 operands are widened into; 0 for F32 and F64. `elements` is the largest
-// x.numel + w.numel + y.numel among the products of a step.
+// Scratch for a step whose largest product has `elements` = x.numel + w.numel + y.numel. 0 on the
+// CPU, where operands are packed, and BF16 widened, in buffers that each thread keeps (4 MB at
+// most).
 int64_t matmul_workspace_bytes(DType dtype, int64_t elements);
 
 }  // namespace ingot
