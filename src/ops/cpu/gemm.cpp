@@ -36,7 +36,7 @@ struct Free {
   void operator()(float* p) const { std::free(p); }
 };
 
-// One per thread and ISA, kept for the thread's life: page faults would cost more than packing.
+// One per thread and ISA, kept for the thread's life: nothing is allocated after the first step.
 class Buffer {
  public:
   float* get(int64_t floats) {
