@@ -56,7 +56,7 @@ struct Recorder : TrainObserver {
   std::map<int64_t, int64_t> resident;
   void on_step(const StepReport& report) override {
     losses[report.step] = report.loss;
-    resident[report.step] = resident_bytes();
+    if (report.step % 500 == 0) resident[report.step] = resident_bytes();
     if (report.step == stop_after) stop = true;
   }
 };
@@ -185,9 +185,10 @@ TEST_F(Train, StopsAtTheTokenCountWithABatchRamp) {
 
 TEST_F(Train, ResidentMemoryIsFlatOver2000Steps) {
   Recorder recorder;
-  run(config("run", 2000, {{"batch.tokens", "32"}, {"checkpoint.every", "500"}}), recorder);
-  const int64_t early = recorder.resident[100], late = recorder.resident[2000];
-  EXPECT_LT(late - early, 512 * 1024) << early << " bytes at step 100, " << late << " at 2000";
+  run(config("run", 2000, {{"batch.tokens", "32"}, {"checkpoint.every", "100"}}), recorder);
+  // From after the first saves, whose buffers the allocator keeps; the recorder itself adds 100 kB.
+  const int64_t early = recorder.resident[500], late = recorder.resident[2000];
+  EXPECT_LT(late - early, 512 * 1024) << early << " bytes at step 500, " << late << " at 2000";
 }
 
 TEST_F(Train, RefusesToTrainOverARunThatIsThere) {

@@ -141,7 +141,7 @@ INGOT_SIMD FloatV exp_weight(FloatV x) {
   const FloatV shifted = fma(x, spread(kLog2e), spread(kRound));
   const FloatV r = fma(shifted - kRound, spread(-0.69314718f), x);
   const FloatV e = fma(r * r, polynomial(r, kP), r) + 1.0f;
-  return e * bits_as<FloatV>((bits_as<IntV>(shifted) << 23) + bits_as<int32_t>(1.0f));
+  return e * bits_as<FloatV>((bits_as<UintV>(shifted) << 23) + bits_as<uint32_t>(1.0f));
 }
 INGOT_SIMD DoubleV exp_weight(DoubleV x) {
   return exp(x);

@@ -322,10 +322,11 @@ INGOT_SIMD FloatV log(FloatV x) {
   const FloatV normal = x < kSmallestNormal ? x * 8388608.0f : x;  // subnormals: times 2²³
   const FloatV offset = x < kSmallestNormal ? broadcast<float>(-23.0f) : FloatV{};
   // Counting exponents from √½ puts the mantissa in [√½, √2).
-  constexpr int32_t kSqrtHalfBits = 0x3f3504f3;
-  const IntV shifted = bits_as<IntV>(normal) - kSqrtHalfBits;
-  const FloatV e = __builtin_convertvector(shifted >> 23, FloatV) + offset;
-  const FloatV f = bits_as<FloatV>((shifted & 0x7fffff) + kSqrtHalfBits) - 1.0f;
+  // (Unsigned: for negative x, which ends as NaN, the difference wraps.)
+  constexpr uint32_t kSqrtHalfBits = 0x3f3504f3;
+  const UintV shifted = bits_as<UintV>(normal) - kSqrtHalfBits;
+  const FloatV e = __builtin_convertvector(bits_as<IntV>(shifted) >> 23, FloatV) + offset;
+  const FloatV f = bits_as<FloatV>((shifted & 0x7fffffu) + kSqrtHalfBits) - 1.0f;
   const FloatV f2 = f * f;
   FloatV y = fma(e, broadcast<float>(kLn2Low), polynomial(f, kP) * f * f2);
   y = fma(f2, broadcast<float>(-0.5f), y);
