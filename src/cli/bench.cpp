@@ -3,17 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/terminal.h"
-#include "core/error.h"
 #include "probe/measure.h"
-#include "probe/op_case.h"
 #include "probe/step_limit.h"
 #include "spec/flops.h"
 #include "train/bench_step.h"
+#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <mutex>
 
 #include "core/error.h"
-#include "core/log.h"
 #include "core/thread_pool.h"
 #include "data/serve/loader.h"
 #include "ledger/ledger.h"
