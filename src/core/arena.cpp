@@ -22,7 +22,7 @@ size_t mapped_size(int64_t bytes) {
 Arena::Arena(Device device, int64_t bytes) : device_(device), bytes_(bytes) {
   check(device.kind == DeviceKind::Cpu, ErrorCode::Missing,
         "no memory on {}: this build has no CUDA backend; use a CUDA build or the cpu device",
-        device.str());
+        device);
   check(bytes >= 0, ErrorCode::Internal, "an arena of {} bytes was asked for", bytes);
   // Linux hands out addresses it cannot back and kills the process later; refuse now instead.
   const int64_t available = available_memory_bytes();
@@ -60,9 +60,9 @@ Tensor Arena::place(int64_t offset, DType dtype, Shape shape) const {
   const Tensor tensor =
       Tensor::contiguous(static_cast<char*>(data_) + offset, dtype, shape, device_);
   check(offset >= 0 && tensor.bytes() <= bytes_ - offset, ErrorCode::Internal,
-        "{} at offset {} does not fit an arena of {} bytes", tensor.str(), offset, bytes_);
+        "{} at offset {} does not fit an arena of {} bytes", tensor, offset, bytes_);
   check(offset % size_of(dtype) == 0, ErrorCode::Internal,
-        "{} at offset {} is not aligned to its elements", tensor.str(), offset);
+        "{} at offset {} is not aligned to its elements", tensor, offset);
   return tensor;
 }
 
@@ -74,7 +74,7 @@ Tensor Workspace::take(DType dtype, Shape shape) {
       Tensor::contiguous(static_cast<char*>(memory_.data) + start, dtype, shape, memory_.device);
   check(start + tensor.bytes() <= bytes(), ErrorCode::Internal,
         "workspace too small for {}: expected {} bytes, got {}; plan with x_workspace_bytes()",
-        tensor.str(), start + tensor.bytes(), bytes());
+        tensor, start + tensor.bytes(), bytes());
   used_ = start + tensor.bytes();
   return tensor;
 }

@@ -18,7 +18,7 @@ Shape row_major_strides(const Shape& shape) {
 int checked_dim(const Tensor& tensor, int dim) {
   const int rank = tensor.shape.rank();
   check(dim >= -rank && dim < rank, ErrorCode::Internal, "dim {} does not exist in {}", dim,
-        tensor.str());
+        tensor);
   return dim < 0 ? rank + dim : dim;
 }
 
@@ -40,9 +40,9 @@ bool Tensor::is_contiguous() const {
 
 Tensor Tensor::reshape(Shape new_shape) const {
   check(is_contiguous(), ErrorCode::Internal, "reshape of {} to {}: expected a contiguous tensor",
-        str(), new_shape.str());
+        str(), new_shape);
   check(new_shape.numel() == numel(), ErrorCode::Internal,
-        "reshape of {} to {}: expected {} elements, got {}", str(), new_shape.str(), numel(),
+        "reshape of {} to {}: expected {} elements, got {}", str(), new_shape, numel(),
         new_shape.numel());
   return contiguous(data, dtype, new_shape, device);
 }
@@ -75,12 +75,12 @@ Tensor Tensor::split(int dim, int64_t a, int64_t b) const {
 }
 
 std::string Tensor::str() const {
-  return fmt::format("{} {} on {}", name_of(dtype), shape.str(), device.str());
+  return fmt::format("{} {} on {}", name_of(dtype), shape, device);
 }
 
 void throw_wrong_dtype(const Tensor& tensor, DType wanted) {
   throw Error(ErrorCode::Internal, fmt::format("wrong element type: expected {}, got {}",
-                                               name_of(wanted), tensor.str()));
+                                               name_of(wanted), tensor));
 }
 
 }  // namespace ingot

@@ -93,7 +93,7 @@ AttentionOptions check_attention(const Tensor& q, const Tensor& k, const Tensor&
   const int64_t B = q.shape[0], Tq = q.shape[1], H = q.shape[2], D = q.shape[3];
   const int64_t Tk = k.shape[1], G = k.shape[2];
   check(q.numel() > 0 && k.numel() > 0, ErrorCode::Internal,
-        "attention: no extent may be 0, got q {} and k {}", q.shape.str(), k.shape.str());
+        "attention: no extent may be 0, got q {} and k {}", q.shape, k.shape);
   check(H % G == 0, ErrorCode::Config,
         "attention: key-value heads must divide heads, got {} heads and {} groups", H, G);
   check_heads("q", q, q.dtype, q.shape);

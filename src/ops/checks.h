@@ -11,23 +11,23 @@ namespace ingot {
 inline void check_shape(std::string_view op, std::string_view name, const Tensor& tensor,
                         const Shape& shape) {
   check(tensor.shape == shape, ErrorCode::Internal, "{}: {} must be {}, got {}", op, name,
-        shape.str(), tensor.str());
+        shape, tensor);
 }
 
 inline void check_rank(std::string_view op, std::string_view name, const Tensor& tensor, int rank) {
   check(tensor.shape.rank() == rank, ErrorCode::Internal, "{}: {} must have {} dims, got {}", op,
-        name, rank, tensor.str());
+        name, rank, tensor);
 }
 
 inline void check_dtype(std::string_view op, std::string_view name, const Tensor& tensor,
                         DType dtype) {
   check(tensor.dtype == dtype, ErrorCode::Internal, "{}: {} must be {}, got {}", op, name,
-        name_of(dtype), tensor.str());
+        name_of(dtype), tensor);
 }
 
 inline void check_contiguous(std::string_view op, std::string_view name, const Tensor& tensor) {
   check(tensor.is_contiguous(), ErrorCode::Internal, "{}: {} must be contiguous, got {}", op, name,
-        tensor.str());
+        tensor);
 }
 
 // The CPU kernels' requirements on a float operand: F64, F32 or BF16 in host memory with a
@@ -35,12 +35,12 @@ inline void check_contiguous(std::string_view op, std::string_view name, const T
 inline void check_float(std::string_view op, std::string_view name, const Tensor& tensor) {
   const DType t = tensor.dtype;
   check(t == DType::F64 || t == DType::F32 || t == DType::BF16, ErrorCode::Internal,
-        "{}: {} must be f64, f32 or bf16, got {}", op, name, tensor.str());
+        "{}: {} must be f64, f32 or bf16, got {}", op, name, tensor);
   check(tensor.device.kind == DeviceKind::Cpu, ErrorCode::Missing,
-        "{}: {} is on {}, and this build has only CPU kernels", op, name, tensor.device.str());
+        "{}: {} is on {}, and this build has only CPU kernels", op, name, tensor.device);
   check(tensor.shape.rank() > 0 && (tensor.shape[-1] <= 1 || tensor.strides[-1] == 1),
         ErrorCode::Internal, "{}: the last dim of {} must be contiguous, got {}", op, name,
-        tensor.str());
+        tensor);
 }
 
 // The dtype of statistics, tables and weight gradients that go with values of `dtype`: F64 for

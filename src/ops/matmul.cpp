@@ -15,8 +15,8 @@ void check_matrix(const char* op, const char* name, const Tensor& tensor) {
 void check_dtypes(const char* op, const Tensor& a, const Tensor& b, const Tensor& c) {
   const auto wide = [](const Tensor& t) { return t.dtype == DType::F64; };
   check(wide(a) == wide(b) && wide(b) == wide(c), ErrorCode::Internal,
-        "{}: either all of the operands are f64 or none, got {}, {} and {}", op, a.str(), b.str(),
-        c.str());
+        "{}: either all of the operands are f64 or none, got {}, {} and {}", op, a, b,
+        c);
 }
 
 enum class Stored { AsIs, Transposed };

@@ -13,7 +13,7 @@ constexpr int64_t kBytesPerTask = 256 * 1024;
 
 void check_host_memory(const Tensor& tensor) {
   check(tensor.device.kind == DeviceKind::Cpu, ErrorCode::Missing,
-        "memory ops: this build has no backend for {}", tensor.device.str());
+        "memory ops: this build has no backend for {}", tensor.device);
 }
 
 template <class Body>
@@ -30,7 +30,7 @@ void for_byte_ranges(Context& ctx, int64_t bytes, const Body& body) {
 void zero(Context& ctx, const Tensor& tensor) {
   check_host_memory(tensor);
   check(tensor.is_contiguous(), ErrorCode::Internal, "zero: expected a contiguous tensor, got {}",
-        tensor.str());
+        tensor);
   auto* bytes = static_cast<std::byte*>(tensor.data);
   for_byte_ranges(ctx, tensor.bytes(), [&](int64_t begin, int64_t size) {
     std::memset(bytes + begin, 0, static_cast<size_t>(size));
@@ -40,7 +40,7 @@ void zero(Context& ctx, const Tensor& tensor) {
 void copy_from_host(Context& ctx, const void* host, const Tensor& dst) {
   check_host_memory(dst);
   check(dst.is_contiguous(), ErrorCode::Internal,
-        "copy_from_host: expected a contiguous tensor, got {}", dst.str());
+        "copy_from_host: expected a contiguous tensor, got {}", dst);
   const auto* from = static_cast<const std::byte*>(host);
   auto* to = static_cast<std::byte*>(dst.data);
   for_byte_ranges(ctx, dst.bytes(), [&](int64_t begin, int64_t size) {
@@ -52,9 +52,9 @@ void copy(Context& ctx, const Tensor& src, const Tensor& dst) {
   check_host_memory(src);
   check_host_memory(dst);
   check(src.shape == dst.shape && src.dtype == dst.dtype, ErrorCode::Internal,
-        "copy: expected equal shapes and dtypes, got {} and {}", src.str(), dst.str());
+        "copy: expected equal shapes and dtypes, got {} and {}", src, dst);
   check(src.strides[-1] == 1 && dst.strides[-1] == 1, ErrorCode::Internal,
-        "copy: expected a contiguous last dim, got {} and {}", src.str(), dst.str());
+        "copy: expected a contiguous last dim, got {} and {}", src, dst);
   const int64_t width = src.shape[-1];
   if (src.numel() == 0) return;
   const int64_t rows = src.numel() / width;

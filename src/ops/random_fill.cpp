@@ -10,9 +10,9 @@ namespace ingot {
 void fill_normal(Context& ctx, const RandomStream& stream, uint64_t first_index, float scale,
                  const Tensor& out) {
   check(out.is_contiguous(), ErrorCode::Internal,
-        "fill_normal: expected a contiguous tensor, got {}", out.str());
+        "fill_normal: expected a contiguous tensor, got {}", out);
   check(out.device.kind == DeviceKind::Cpu, ErrorCode::Missing,
-        "fill_normal: this build has no backend for {}", out.device.str());
+        "fill_normal: this build has no backend for {}", out.device);
   auto* values = out.as<float>();
   constexpr int64_t kPerTask = 64 * 1024;
   const int64_t n = out.numel();

@@ -41,13 +41,13 @@ double sum(Context& ctx, const Tensor& tensor) {
 
 void cast(Context& ctx, const Tensor& src, const Tensor& dst) {
   check(is_float(src.dtype) && is_float(dst.dtype), ErrorCode::Internal,
-        "cast: expected two float types, got {} and {}", src.str(), dst.str());
+        "cast: expected two float types, got {} and {}", src, dst);
   check(src.numel() == dst.numel(), ErrorCode::Internal,
-        "cast: expected equally many elements, got {} and {}", src.str(), dst.str());
+        "cast: expected equally many elements, got {} and {}", src, dst);
   for (const Tensor* tensor : {&src, &dst}) {
     check_contiguous("cast", "tensor", *tensor);
     check(tensor->device.kind == DeviceKind::Cpu, ErrorCode::Missing,
-          "cast: a tensor is on {}, and this build has only CPU kernels", tensor->device.str());
+          "cast: a tensor is on {}, and this build has only CPU kernels", tensor->device);
   }
   INGOT_CPU_DISPATCH(cast, ctx, src, dst);
 }

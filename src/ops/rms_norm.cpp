@@ -20,7 +20,7 @@ void check_values(const char* op, const char* name, const Tensor& tensor, const 
 void check_norm(const char* op, const Tensor& x, const Tensor& weight, const Tensor& rstd) {
   check_float(op, "x", x);
   check(x.shape.rank() == 2 || x.shape.rank() == 3, ErrorCode::Internal,
-        "{}: x must be (N, C) or (N, H, D), got {}", op, x.str());
+        "{}: x must be (N, C) or (N, H, D), got {}", op, x);
   check_dtype(op, "weight", weight, x.dtype);
   check_shape(op, "weight", weight, {x.shape[-1]});
   check_contiguous(op, "weight", weight);

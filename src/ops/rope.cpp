@@ -29,7 +29,7 @@ void rotate(const char* op, Context& ctx, const Tensor& x, const Tensor& cos, co
   check_float(op, "x", x);
   check_rank(op, "x", x, 4);
   const int64_t B = x.shape[0], T = x.shape[1], D = x.shape[3];
-  check(D % 2 == 0, ErrorCode::Internal, "{}: heads must have an even width, got {}", op, x.str());
+  check(D % 2 == 0, ErrorCode::Internal, "{}: heads must have an even width, got {}", op, x);
   check_rank(op, "cos", cos, 2);
   const int64_t context = cos.shape[0];
   for (const Tensor* table : {&cos, &sin}) {
