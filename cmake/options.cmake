@@ -2,13 +2,18 @@
 # user's run is worth the disk space.
 set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
 add_library(ingot_options INTERFACE)
-target_compile_options(ingot_options INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion
-  -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -fno-omit-frame-pointer)
+set(warnings -Wall -Wextra -Werror -Wshadow -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
+  -fno-omit-frame-pointer)
+target_compile_options(ingot_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:${warnings};-Wpedantic;-Wconversion>"
+  # nvcc's own output is neither pedantic nor free of conversions.
+  "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings;SHELL:-Xcompiler=$<JOIN:${warnings},$<COMMA>>;--expt-relaxed-constexpr;--extended-lambda;-lineinfo>")
 
 set(INGOT_SANITIZE "" CACHE STRING "address, undefined or thread; empty for none")
 if(INGOT_SANITIZE)
   add_compile_options(-fsanitize=${INGOT_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${INGOT_SANITIZE})
+  add_compile_definitions(INGOT_SANITIZED)  # for tests of what a sanitizer changes, such as memory
   # The sanitizers' own checks in optimised code lead gcc's flow analysis to paths that do not exist.
   target_compile_options(ingot_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized>)
 endif()
@@ -28,4 +33,5 @@ endif()
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
 endif()

@@ -72,6 +72,10 @@ class CheckpointReader {
   std::unique_ptr<Impl> impl_;
 };
 
+// reader.read() into a tensor on any device.
+void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string& what,
+                 const std::string& name, ShardRange range, const Tensor& out);
+
 // Restores masters, moments and weights of this rank's shards and publishes them. Moments are zero
 // where the checkpoint holds weights alone. Throws ErrorCode::Data when it is of another model.
 RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& parameters,

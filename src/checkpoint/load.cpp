@@ -1,10 +1,27 @@
 #include <algorithm>
+#include <vector>
 
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
+#include "ops/memory.h"
 #include "ops/reduce.h"
 
 namespace ingot {
+
+void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string& what,
+                 const std::string& name, ShardRange range, const Tensor& out) {
+  if (out.device.kind == DeviceKind::Cpu) return reader.read(what, name, range, out);
+  constexpr int64_t kPiece = int64_t{16} << 20;  // elements staged at once
+  const Tensor flat = out.reshape({range.size()});
+  std::vector<std::byte> staged(
+      static_cast<size_t>(std::min(kPiece, range.size()) * size_of(out.dtype)));
+  for (int64_t at = 0; at < range.size(); at += kPiece) {
+    const int64_t count = std::min(kPiece, range.size() - at);
+    reader.read(what, name, {range.begin + at, range.begin + at + count},
+                Tensor::contiguous(staged.data(), out.dtype, {count}));
+    copy_from_host(ctx, staged.data(), flat.slice(0, at, at + count));
+  }
+}
 
 RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& parameters,
                          ParameterStore& store) {
@@ -14,14 +31,15 @@ RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& para
     check(reader.numel(row.name) == row.shape.numel(), ErrorCode::Data,
           "checkpoint '{}' is of another model: {} has {} elements there, {} here", info.dir,
           row.name, reader.numel(row.name), row.shape.numel());
-    reader.read("weight", row.name, shard.range, shard.master);
+    read_tensor(store.context(), reader, "weight", row.name, shard.range, shard.master);
     if (shard.weight.data != shard.master.data) cast(store.context(), shard.master, shard.weight);
     for (const auto& [what, moment] :
          {std::pair{"moment1", shard.moment1}, std::pair{"moment2", shard.moment2}}) {
+      if (!moment.defined()) continue;  // the optimizer keeps none
       if (info.has_optimizer) {
-        reader.read(what, row.name, shard.range, moment);
+        read_tensor(store.context(), reader, what, row.name, shard.range, moment);
       } else {
-        std::fill_n(moment.as<float>(), moment.numel(), 0.0f);
+        zero(store.context(), moment);
       }
     }
   }

@@ -8,6 +8,7 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
 #include "core/error.h"
+#include "ops/memory.h"
 
 namespace ingot {
 namespace {
@@ -31,7 +32,8 @@ void on_all_ranks(Communicator& comm, const std::function<void()>& body) {
         bad - all.begin());
 }
 
-// What this rank writes of one parameter, flat F32: weight, moment1, moment2.
+// What this rank writes of one parameter, flat F32: weight, moment1, moment2; undefined where the
+// optimizer keeps none.
 struct OwnPart {
   TensorId parameter;
   ShardRange range;
@@ -48,6 +50,7 @@ std::vector<OwnPart> own_parts(const Communicator& comm, const TensorTable& para
             ? shard_range(parameters[shard.parameter].shape.numel(), comm.size(), comm.rank())
             : shard.range;
     const auto part_of = [&](const Tensor& whole) {
+      if (!whole.defined()) return whole;
       return whole.slice(0, range.begin - shard.range.begin, range.end - shard.range.begin);
     };
     parts.push_back({shard.parameter,
@@ -57,18 +60,25 @@ std::vector<OwnPart> own_parts(const Communicator& comm, const TensorTable& para
   return parts;
 }
 
-FileFacts write_rank_file(Storage& storage, const std::string& path, const TensorTable& parameters,
-                          const std::vector<OwnPart>& parts) {
+FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& path,
+                          const TensorTable& parameters, const std::vector<OwnPart>& parts) {
   const std::vector<std::string> kept = kept_of_each(/*with_optimizer=*/true);
   std::vector<std::pair<std::string, int64_t>> names;
   std::vector<Tensor> data;
   for (const OwnPart& part : parts) {
     for (size_t i = 0; i < kept.size() && part.range.size() > 0; ++i) {
+      if (!part.data[i].defined()) continue;
       names.emplace_back(entry_key(kept[i], parameters[part.parameter].name), part.range.size());
       data.push_back(part.data[i]);
     }
   }
-  return write_safetensors(storage, path, names, [&](size_t i) { return data[i]; });
+  std::vector<float> staged;  // of a tensor on a GPU
+  return write_safetensors(storage, path, names, [&](size_t i) {
+    if (data[i].device.kind == DeviceKind::Cpu) return data[i];
+    staged.resize(static_cast<size_t>(data[i].numel()));
+    copy_to_host(ctx, data[i], staged.data());
+    return Tensor::contiguous(staged.data(), DType::F32, data[i].shape);
+  });
 }
 
 // All ranks' files as rank 0 lists them; the others learn them too, at no cost worth a branch.
@@ -142,8 +152,8 @@ std::string save_checkpoint(Storage& storage, Communicator& comm, const std::str
     const std::vector<OwnPart> parts = own_parts(comm, parameters, store);
     FileFacts facts;
     on_all_ranks(comm, [&] {
-      facts = write_rank_file(storage, join_path(folder, rank_file_name(comm.rank())), parameters,
-                              parts);
+      facts = write_rank_file(store.context(), storage,
+                              join_path(folder, rank_file_name(comm.rank())), parameters, parts);
     });
     Manifest manifest;
     manifest.state = state;

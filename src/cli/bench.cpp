@@ -6,10 +6,12 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "core/error.h"
 #include "probe/measure.h"
 #include "probe/step_limit.h"
 #include "spec/flops.h"
 #include "train/bench_step.h"
+#include "train/engine.h"
 #include "train/progress.h"
 
 namespace ingot::cli {
@@ -20,18 +22,19 @@ struct BenchShape {
   std::string preset = "llama_10m";
   int64_t batch = 8;
   int64_t seq = 512;
-  std::string precision = "fp32";
+  std::string precision = "auto";
   std::string recompute = "selective";
-  int64_t threads = 0;
+  DeviceOptions device;
   std::vector<std::string> sets;
 
   void add_to(CLI::App& command) {
     command.add_option("--preset", preset, "model preset")->capture_default_str();
     command.add_option("--batch", batch, "sequences a step (B)")->capture_default_str();
     command.add_option("--seq", seq, "tokens a sequence (T)")->capture_default_str();
-    command.add_option("--precision", precision, "fp32 or bf16")->capture_default_str();
+    command.add_option("--precision", precision, "fp32 or bf16; auto = bf16 on a GPU")
+        ->capture_default_str();
     command.add_option("--recompute", recompute, "none, selective or full")->capture_default_str();
-    command.add_option("--threads", threads, "0 = all cores")->capture_default_str();
+    device.add_to(command);
     command.add_option("--set", sets, "any other setting")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
@@ -44,46 +47,44 @@ struct BenchShape {
                            {"train.precision", precision},
                            {"train.recompute", recompute},
                            {"train.steps", "1"},
-                           {"system.threads", std::to_string(threads)}};
+                           {"system.device", device.device},
+                           {"system.threads", std::to_string(device.threads)}};
     for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
-    RunConfig config = parse_run_config("", "", overrides);
+    RunConfig config = with_environment(parse_run_config("", "", overrides));
     validate(config);
     return config;
   }
 };
 
-// A pool of the asked size and a context on it.
-struct Machine {
-  explicit Machine(int64_t threads)
-      : pool(static_cast<int>(threads > 0 ? threads : available_cores())) {
-    ctx.pool = &pool;
-  }
-  ThreadPool pool;
-  Context ctx;
-};
+StepLimit step_limit(Context& ctx, const RunConfig& config) {
+  return measure_step_limit(ctx, config.model, config.batch.micro_batch, config.batch.seq,
+                            loss_chunk(config, ctx.device), compute_dtype(config, ctx.device));
+}
 
 void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const JsonOption& json) {
   const RunConfig config = shape.config();
   const double before_engine = seconds_since_process_start();
   const StepBench bench = bench_train_step(config, steps);
-  Machine machine(shape.threads);
-  const double peak = measure_peak_flops(machine.ctx);
+  const auto compute = shape.device.open();
+  Context& ctx = compute->context();
+  const double peak = measure_peak_flops(ctx);
   auto mfu = [&](AttentionFlops convention) {
     return bench.tokens_per_second * train_flops_per_token(config.model, shape.seq, convention) /
            peak;
   };
   const double start = before_engine + bench.setup_seconds;
   fmt::print(
-      "{} B {} T {} {} on {} threads\n"
+      "{} B {} T {} {} on {}, {} threads\n"
       "  step            {:.1f} ms (median of {})\n"
       "  throughput      {:.0f} tok/s\n"
       "  MFU             {:.1f}% causal, {:.1f}% full attention, of {:.0f} GFLOP/s measured\n"
       "  start           {:.2f} s to the first step, {:.2f} s to its end\n"
       "  memory          {} allocated, {} predicted\n",
-      shape.preset, shape.batch, shape.seq, shape.precision, machine.pool.num_threads(),
-      bench.step_seconds * 1e3, steps, bench.tokens_per_second, 100 * mfu(AttentionFlops::Causal),
-      100 * mfu(AttentionFlops::Full), peak / 1e9, start, start + bench.first_step_seconds,
-      human_bytes(bench.peak_bytes), human_bytes(bench.predicted_bytes));
+      shape.preset, shape.batch, shape.seq, name_of(compute_dtype(config, ctx.device)), ctx.device,
+      ctx.pool->num_threads(), bench.step_seconds * 1e3, steps, bench.tokens_per_second,
+      100 * mfu(AttentionFlops::Causal), 100 * mfu(AttentionFlops::Full), peak / 1e9, start,
+      start + bench.first_step_seconds, human_bytes(bench.peak_bytes),
+      human_bytes(bench.predicted_bytes));
   nlohmann::json line = {{"preset", shape.preset},
                          {"tok_s", bench.tokens_per_second},
                          {"step_ms", bench.step_seconds * 1e3},
@@ -96,8 +97,7 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
                          {"predicted_bytes", bench.predicted_bytes},
                          {"loss", bench.last_loss}};
   if (with_limit) {
-    const StepLimit limit = measure_step_limit(machine.ctx, config.model, shape.batch, shape.seq,
-                                               config.train.loss_chunk);
+    const StepLimit limit = step_limit(ctx, config);
     fmt::print("  limit           {:.0f} tok/s: this step reaches {:.1f}% of it\n",
                limit.tokens_per_second, 100 * bench.tokens_per_second / limit.tokens_per_second);
     line["limit_tok_s"] = limit.tokens_per_second;
@@ -107,9 +107,8 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
 
 void run_limit(const BenchShape& shape, const JsonOption& json) {
   const RunConfig config = shape.config();
-  Machine machine(shape.threads);
-  const StepLimit limit = measure_step_limit(machine.ctx, config.model, shape.batch, shape.seq,
-                                             config.train.loss_chunk);
+  const auto compute = shape.device.open();
+  const StepLimit limit = step_limit(compute->context(), config);
   fmt::print("{:<28}{:>7}{:>12}{:>12}{:>10}\n", "part", "calls", "ms a step", "GFLOP/s", "GB/s");
   for (const LimitPart& part : limit.parts)
     fmt::print("{:<28}{:>7}{:>12.2f}{:>12}{:>10}\n", part.name, part.calls, part.seconds * 1e3,
@@ -132,16 +131,16 @@ void run_limit(const BenchShape& shape, const JsonOption& json) {
 void add_ops(CLI::App& bench) {
   struct Options {
     std::string only;
-    int64_t threads = 0;
+    DeviceOptions device;
     JsonOption json;
   };
   auto options = std::make_shared<Options>();
   auto* ops =
       bench.add_subcommand("ops", "each op at a training step's shape, percent of roofline");
   ops->add_option("--op", options->only, "only this op");
-  ops->add_option("--threads", options->threads, "0 = all cores")->capture_default_str();
+  options->device.add_to(*ops);
   options->json.add_to(*ops);
-  ops->callback([options] { bench_ops(options->only, options->threads, options->json); });
+  ops->callback([options] { bench_ops(options->only, options->device, options->json); });
 }
 
 void add_train_bench(CLI::App& bench) {

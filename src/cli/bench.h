@@ -5,11 +5,12 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/machine.h"
 
 namespace ingot::cli {
 
 // Every op bench case, or those of one op: time, rates and percent of the roofline.
-void bench_ops(const std::string& only, int64_t threads, const JsonOption& json);
+void bench_ops(const std::string& only, const DeviceOptions& device, const JsonOption& json);
 
 // Wall time since the kernel started this process.
 double seconds_since_process_start();

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "core/context.h"
+#include "cli/machine.h"
 #include "core/storage.h"
 #include "infer/generate.h"
 
@@ -17,15 +17,13 @@ struct GenerateCommand {
   std::string prompt;
   int64_t tokens = 200;
   int64_t context = 0;
-  int64_t threads = 0;
+  DeviceOptions device;
   SamplingOptions sampling;
   JsonOption json;
 
   void run() const {
-    ThreadPool pool(static_cast<int>(threads > 0 ? threads : available_cores()));
-    Context ctx;
-    ctx.pool = &pool;
-    Generator generator(ctx, posix_storage(), checkpoint, context);
+    const auto compute = device.open();
+    Generator generator(compute->context(), posix_storage(), checkpoint, context);
 
     fmt::print("{}", prompt);
     const auto ids =
@@ -67,7 +65,7 @@ void add_generate(CLI::App& app) {
   generate->add_option("--context", command->context, "KV cache length; 0 = the model's own")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  generate->add_option("--threads", command->threads, "0 = all cores")->capture_default_str();
+  command->device.add_to(*generate);
   command->json.add_to(*generate);
   generate->callback([command] { command->run(); });
 }

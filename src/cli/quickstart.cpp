@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/machine.h"
 #include "cli/terminal.h"
 #include "core/error.h"
 #include "infer/generate.h"
@@ -38,7 +39,7 @@ struct QuickstartCommand {
   void run() const {
     const auto storage = posix_storage();
     const RunConfig config = timed_config(*storage);
-    TerminalProgress progress(config, quick_peak_flops(config.system.threads));
+    TerminalProgress progress(config, quick_peak_flops(config.system));
     const StopOnSignal stop;
     TrainOptions options;
     options.stop = &stop.flag();
@@ -70,7 +71,7 @@ struct QuickstartCommand {
     Overrides overrides = {
         {"data.train", text}, {"train.steps", "1"}, {"checkpoint.dir", free_folder(storage)}};
     for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
-    RunConfig config = parse_run_config(kRecipe, "quickstart", overrides);
+    RunConfig config = with_environment(parse_run_config(kRecipe, "quickstart", overrides));
     validate(config);
     fmt::print(stderr, "timing a step …\n");
     const double step_seconds = bench_train_step(config, 2).step_seconds;
@@ -90,10 +91,8 @@ struct QuickstartCommand {
   }
 
   void write_samples(Storage& storage, const RunConfig& config) const {
-    ThreadPool pool(available_cores());
-    Context ctx;
-    ctx.pool = &pool;
-    Generator generator(ctx, posix_storage(), config.checkpoint.dir, 0);
+    const auto compute = DeviceOptions{config.system.device, config.system.threads}.open();
+    Generator generator(compute->context(), posix_storage(), config.checkpoint.dir, 0);
     std::string all;
     for (const std::string prompt : {"The ", "In the beginning", "A house is "}) {
       SamplingOptions sampling;

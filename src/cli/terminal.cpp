@@ -7,9 +7,6 @@
 #include <csignal>
 #include <cstdio>
 
-#include "core/context.h"
-#include "probe/measure.h"
-
 namespace ingot::cli {
 namespace {
 
@@ -74,13 +71,6 @@ StopOnSignal::~StopOnSignal() {
 
 const std::atomic<bool>& StopOnSignal::flag() const {
   return stop_requested;
-}
-
-double quick_peak_flops(int64_t threads) {
-  ThreadPool pool(static_cast<int>(threads > 0 ? threads : available_cores()));
-  Context ctx;
-  ctx.pool = &pool;
-  return measure_peak_flops(ctx);
 }
 
 }  // namespace ingot::cli

@@ -39,7 +39,4 @@ class StopOnSignal {
   const std::atomic<bool>& flag() const;
 };
 
-// What this machine's products reach, measured now in a few hundredths of a second.
-double quick_peak_flops(int64_t threads);
-
 }  // namespace ingot::cli

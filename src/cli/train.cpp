@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/machine.h"
 #include "cli/terminal.h"
 
 namespace ingot::cli {
@@ -15,9 +16,9 @@ struct TrainCommand {
   bool resume = false;
 
   void run() const {
-    const RunConfig config = recipe.load();
+    const RunConfig config = with_environment(recipe.load());
     validate(config);
-    TerminalProgress progress(config, quick_peak_flops(config.system.threads));
+    TerminalProgress progress(config, quick_peak_flops(config.system));
     const StopOnSignal stop;
     TrainOptions options;
     options.resume = resume;

@@ -26,13 +26,13 @@ std::string version_text() {
   return fmt::format(
       "ingot {}\n"
       "build     {}, {}\n"
-      "backends  cpu\n"
+      "backends  {}\n"
       "ISA       {} (chosen now; built for generic, avx2, avx512)\n"
       "cores     {}\n"
       "CUDA      {}\n"
       "MPI       not in this build\n",
-      INGOT_VERSION, INGOT_COMPILER, INGOT_BUILD_TYPE, cpu::name_of(cpu::active_isa()),
-      available_cores(), cuda_text());
+      INGOT_VERSION, INGOT_COMPILER, INGOT_BUILD_TYPE, cuda_facts() ? "cpu, cuda" : "cpu",
+      cpu::name_of(cpu::active_isa()), available_cores(), cuda_text());
 }
 
 }  // namespace ingot::cli

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/cuda_backend.h"
 #include "core/error.h"
 #include "core/memory_info.h"
 
@@ -20,10 +21,11 @@ size_t mapped_size(int64_t bytes) {
 }  // namespace
 
 Arena::Arena(Device device, int64_t bytes) : device_(device), bytes_(bytes) {
-  check(device.kind == DeviceKind::Cpu, ErrorCode::Missing,
-        "no memory on {}: this build has no CUDA backend; use a CUDA build or the cpu device",
-        device);
   check(bytes >= 0, ErrorCode::Internal, "an arena of {} bytes was asked for", bytes);
+  if (device.kind == DeviceKind::Cuda) {
+    data_ = allocate_cuda_memory(device.index, bytes);
+    return;
+  }
   // Linux hands out addresses it cannot back and kills the process later; refuse now instead.
   const int64_t available = available_memory_bytes();
   check(bytes <= available, ErrorCode::Memory,
@@ -41,7 +43,12 @@ Arena::Arena(Device device, int64_t bytes) : device_(device), bytes_(bytes) {
 }
 
 Arena::~Arena() {
-  if (data_ != nullptr) munmap(data_, mapped_size(bytes_));
+  if (data_ == nullptr) return;
+  if (device_.kind == DeviceKind::Cuda) {
+    free_cuda_memory(device_.index, data_);
+  } else {
+    munmap(data_, mapped_size(bytes_));
+  }
 }
 
 Arena::Arena(Arena&& other) noexcept

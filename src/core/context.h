@@ -7,12 +7,19 @@
 
 namespace ingot {
 
-// One per rank. Owns nothing; whoever builds it keeps the pool and the workspace memory alive.
-// All work issued through one context is ordered as by one stream.
+class CudaContext;  // core/cuda/cuda_context.h
+
+// One per rank. Owns nothing; whoever builds it keeps the pool, the CUDA context and the workspace
+// memory alive. All work issued through one context is ordered as by one stream: on a GPU an op
+// returns before its kernels ran, and only what hands a number to the host waits for them.
 struct Context {
   Device device;
-  ThreadPool* pool = nullptr;  // CPU kernels run on it
+  ThreadPool* pool = nullptr;   // CPU kernels run on it
+  CudaContext* cuda = nullptr;  // set when device is a GPU
   Workspace workspace;
+  // Equal inputs give equal bits. False lets GPU kernels sum in the order they finish, where that
+  // is faster (the backward of attention).
+  bool deterministic = true;
 };
 
 }  // namespace ingot

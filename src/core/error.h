@@ -65,12 +65,12 @@ check(bool, ErrorCode, fmt::format_string<Args...>, Args&&...) -> check<Args...>
 
 }  // namespace ingot
 
-// Whatever describes itself (Tensor, Shape, Device) is formatted by that, and only when a message is
-// made: passing x.str() to check() would build the text on every call.
+// Whatever describes itself (Tensor, Shape, Device) is formatted by that, and only when a message
+// is made: passing x.str() to check() would build the text on every call.
 template <class T>
-  requires requires(const T& t) {
-    { t.str() } -> std::same_as<std::string>;
-  }
+requires requires(const T& t) {
+  { t.str() } -> std::same_as<std::string>;
+}
 struct fmt::formatter<T> : fmt::formatter<std::string> {
   template <class FormatContext>
   auto format(const T& value, FormatContext& context) const {

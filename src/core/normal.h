@@ -1,9 +1,9 @@
 // The arithmetic behind RandomStream::normal, shared with the vectorised filler in ops.
 //
-// Only IEEE additions, multiplications and a square root, never contracted into fused ones (both
-// users are compiled with -ffp-contract=off): every compiler, instruction set and device that
-// computes these lines gets the same bits, and a loop over them vectorises (about 2 ns a value
-// instead of 50 with libm).
+// Only IEEE additions, multiplications and a square root, never contracted into fused ones (all
+// users are compiled with -ffp-contract=off, on the GPU with --fmad=false): every compiler,
+// instruction set and device that computes these lines gets the same bits, and a loop over them
+// vectorises (about 2 ns a value instead of 50 with libm). constexpr lets GPU kernels call them.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ struct NormalPair {
 
 // Natural logarithm of u in (0, 1); minimax polynomial on [sqrt(1/2), sqrt(2)), relative error
 // below 2e-7 there.
-[[gnu::always_inline]] inline float log_of_unit(float u) {
+[[gnu::always_inline]] constexpr float log_of_unit(float u) {
   const auto bits = std::bit_cast<int32_t>(u);
   const int32_t exponent = (bits - 0x3f3504f3) >> 23;
   const float f = std::bit_cast<float>(bits - (exponent << 23)) - 1.0f;
@@ -36,7 +36,7 @@ struct NormalPair {
 }
 
 // Box–Muller: two independent standard normals from two random words.
-[[gnu::always_inline]] inline NormalPair normal_pair(uint32_t radius_bits, uint32_t angle_bits) {
+[[gnu::always_inline]] constexpr NormalPair normal_pair(uint32_t radius_bits, uint32_t angle_bits) {
   // 23 bits and a half: exact in float and never 0 or 1.
   const float u = (static_cast<float>(static_cast<int32_t>(radius_bits >> 9)) + 0.5f) * 0x1p-23f;
   const float radius = std::sqrt(-2.0f * log_of_unit(u));

@@ -79,8 +79,8 @@ std::string Tensor::str() const {
 }
 
 void throw_wrong_dtype(const Tensor& tensor, DType wanted) {
-  throw Error(ErrorCode::Internal, fmt::format("wrong element type: expected {}, got {}",
-                                               name_of(wanted), tensor));
+  throw Error(ErrorCode::Internal,
+              fmt::format("wrong element type: expected {}, got {}", name_of(wanted), tensor));
 }
 
 }  // namespace ingot

@@ -22,15 +22,15 @@ struct Generator::Impl {
       : model(reader.info().model),
         context(wanted_context > 0 ? wanted_context : model.context),
         tokenizer(load_tokenizer(storage, reader.info().tokenizer)),
-        placed(llama_infer_table(model, DType::F32, context, kPromptChunk,
-                                 infer_workspace_bytes(model, DType::F32, context, kPromptChunk,
-                                                       ctx.pool->num_threads())),
-               ctx.device),
+        placed(
+            llama_infer_table(model, DType::F32, context, kPromptChunk,
+                              infer_workspace_bytes(ctx, model, DType::F32, context, kPromptChunk)),
+            ctx.device),
         ctx_(ctx) {
     ctx_.workspace = Workspace(placed.find("workspace"));
     const TensorTable parameters = llama_parameters(model);
     for (const TensorSpec& row : parameters.rows())
-      reader.read("weight", row.name, {0, row.shape.numel()}, placed.find(row.name));
+      read_tensor(ctx_, reader, "weight", row.name, {0, row.shape.numel()}, placed.find(row.name));
     decoder = std::make_unique<Decoder>(ctx_, model, context, kPromptChunk, placed);
   }
 

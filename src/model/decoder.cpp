@@ -13,7 +13,12 @@ namespace ingot {
 
 Decoder::Decoder(Context& ctx, const ModelConfig& config, int64_t context, int64_t chunk,
                  const PlacedTensors& placed)
-    : ctx_(ctx), config_(config), context_(context), chunk_(chunk), placed_(placed) {
+    : ctx_(ctx),
+      config_(config),
+      context_(context),
+      chunk_(chunk),
+      placed_(placed),
+      logits_(static_cast<size_t>(config.vocab)) {
   for (int64_t i = 0; i < config.layers; ++i) {
     auto row = [&](std::string_view what) { return placed.try_find(layer_name(i, what)); };
     layers_.push_back(
@@ -23,7 +28,7 @@ Decoder::Decoder(Context& ctx, const ModelConfig& config, int64_t context, int64
          row("cache.v")});
   }
   rope_ = rope_input(config, placed.find("rope.cos"), placed.find("rope.sin"));
-  rope_table(rope_frequencies(config.rope), rope_.cos, rope_.sin);
+  rope_table(ctx_, rope_frequencies(config.rope), rope_.cos, rope_.sin);
 }
 
 std::span<const float> Decoder::append(std::span<const int32_t> tokens) {
@@ -43,12 +48,12 @@ std::span<const float> Decoder::append(std::span<const int32_t> tokens) {
   const Tensor logits = placed_.find("logits");                          // (1, V) F32
   const Tensor head = placed_.find(config_.tied ? "embedding.weight" : "head.weight");
   linear_forward(ctx_, h, head, logits);
-  std::span<float> values(logits.as<float>(), static_cast<size_t>(config_.vocab));
+  copy_to_host(ctx_, logits, logits_.data());
   if (config_.softcap > 0) {
     const auto cap = static_cast<float>(config_.softcap);
-    for (float& value : values) value = cap * std::tanh(value / cap);
+    for (float& value : logits_) value = cap * std::tanh(value / cap);
   }
-  return values;
+  return logits_;
 }
 
 void Decoder::append_chunk(std::span<const int32_t> tokens) {

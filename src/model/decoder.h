@@ -41,10 +41,11 @@ class Decoder {
   const PlacedTensors& placed_;
   std::vector<DecoderLayer> layers_;
   RopeInput rope_;
+  std::vector<float> logits_;  // (V) of the last token, on the host
   int64_t length_ = 0;
 };
 
-int64_t infer_workspace_bytes(const ModelConfig& config, DType compute, int64_t context,
-                              int64_t chunk, int num_threads);
+int64_t infer_workspace_bytes(const Context& ctx, const ModelConfig& config, DType compute,
+                              int64_t context, int64_t chunk);
 
 }  // namespace ingot

@@ -13,7 +13,7 @@ HeadViews Layer::heads(const Tensor& qkv, const Tensor& qk) const {
   auto view = [&](const Tensor& rows, int64_t begin, int64_t n) {
     return rows.slice(1, begin * D, (begin + n) * D).split(1, n, D).split(0, B_, T_);
   };
-  return {view(packed, 0, H), view(packed, H, G), view(qkv, H + G, G)};
+  return {view(packed, 0, H), view(packed, H, G), view(qkv, H + G, G), view(packed, 0, H + G)};
 }
 
 void Layer::norm_input(Context& ctx, const LayerWeights& w, const LayerTensors& x) const {
@@ -40,8 +40,7 @@ HeadViews Layer::project_qkv(Context& ctx, const LayerWeights& w, const RopeInpu
     norm(0, H, w.q_norm, x.q_rstd);
     norm(H, G, w.k_norm, x.k_rstd);
   }
-  rope_forward(ctx, heads.q, rope.cos, rope.sin, rope.pairs, rope.positions, rope.first_position);
-  rope_forward(ctx, heads.k, rope.cos, rope.sin, rope.pairs, rope.positions, rope.first_position);
+  rope_forward(ctx, heads.qk, rope.cos, rope.sin, rope.pairs, rope.positions, rope.first_position);
   return heads;
 }
 

@@ -44,9 +44,10 @@ struct LayerTensors {
 
 // Heads as attention takes them, views into qkv (and qk).
 struct HeadViews {
-  Tensor q;  // (B, T, H, D)
-  Tensor k;  // (B, T, G, D)
-  Tensor v;  // (B, T, G, D)
+  Tensor q;   // (B, T, H, D)
+  Tensor k;   // (B, T, G, D)
+  Tensor v;   // (B, T, G, D)
+  Tensor qk;  // (B, T, H+G, D) queries and keys, which lie side by side: rotated in one pass
 };
 
 struct RopeInput {

@@ -40,7 +40,7 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
 
   rope_ = rope_input(config, placed.find("rope.cos"), placed.find("rope.sin"));
   rope_.positions = placed.try_find("positions");
-  rope_table(rope_frequencies(config.rope), rope_.cos, rope_.sin);
+  rope_table(ctx_, rope_frequencies(config.rope), rope_.cos, rope_.sin);
   attention_.window = config.window;
   attention_.document_start = placed.try_find("document_start");
   if (rope_.positions.defined()) positions_.resize(static_cast<size_t>(shape.B * shape.T));
@@ -54,7 +54,7 @@ StepLoss Transformer::train_micro_step(const MicroBatch& batch, double scale) {
   const LossOptions options{kNoTarget, z_loss_, config_.softcap, shape_.loss_chunk};
   lm_head_loss_backward(ctx_, placed_.find("final_norm"), store_.weight(head_),
                         placed_.find("targets"), options, scale, placed_.find("losses"),
-                        placed_.find("d.norm"), dhead.tensor, dhead.accumulate);
+                        placed_.find("final_norm"), dhead.tensor, dhead.accumulate);
   backward();
   return collect_loss(batch);
 }
@@ -70,7 +70,21 @@ StepLoss Transformer::evaluate(const MicroBatch& batch) {
   return collect_loss(batch);
 }
 
+// Ids are checked here, in host memory: a GPU has no way to complain that would not cost a wait.
+void Transformer::check_ids(const MicroBatch& batch) const {
+  for (int64_t n = 0; n < shape_.B * shape_.T; ++n) {
+    const int32_t token = batch.tokens[n], target = batch.targets[n];
+    check(token >= 0 && token < config_.vocab &&
+              (target == kNoTarget || (target >= 0 && target < config_.vocab)),
+          ErrorCode::Data,
+          "token {} or its target {} at position {} is outside the vocabulary of {}: was the data "
+          "made with another tokenizer?",
+          token, target, n, config_.vocab);
+  }
+}
+
 void Transformer::load(const MicroBatch& batch) {
+  check_ids(batch);
   copy_from_host(ctx_, batch.tokens, placed_.find("tokens"));
   copy_from_host(ctx_, batch.targets, placed_.find("targets"));
   if (!attention_.document_start.defined()) return;
@@ -115,7 +129,7 @@ void Transformer::forward() {
 
 void Transformer::backward() {
   const Tensor d_residual = placed_.find("d.residual");  // (N, C) gradient of the stream
-  rms_norm_backward(ctx_, placed_.find("d.norm"), placed_.find("final_residual"),
+  rms_norm_backward(ctx_, placed_.find("final_norm"), placed_.find("final_residual"),
                     store_.weight(final_norm_), placed_.find("final_rstd"), d_residual, false,
                     adding_slot(final_norm_));
   if (config_.tied) store_.release_gradients(0);
@@ -161,9 +175,8 @@ void Transformer::recompute(int64_t layer, const LayerWeights& w) {
 
 void Transformer::backward_mlp(const LayerIds& ids, const LayerWeights& w, const LayerTensors& x) {
   const Tensor d_residual = placed_.find("d.residual");  // (N, C)
-  const Tensor d_act = placed_.find("d.act");            // (N, F)
-  const Tensor d_up = placed_.find("d.up");              // (N, up_rows)
-  const Tensor d_norm = placed_.find("d.norm");          // (N, C)
+  // Each value's last reader is the product just before, so its gradient takes its place.
+  const Tensor &d_act = x.act, &d_up = x.up, &d_norm = x.mlp_norm;
 
   linear_gradient(d_residual, x.act, ids.down);
   linear_backward_input(ctx_, d_residual, w.down, d_act, Accumulate::No);
@@ -180,7 +193,7 @@ void Transformer::backward_attention(const LayerIds& ids, const LayerWeights& w,
   const Tensor d_attn = placed_.find("d.attn");          // (N, H·D)
   const Tensor d_qkv = placed_.find("d.qkv");            // (N, qkv_rows)
   const Tensor d_qk = placed_.try_find("d.qk");          // (N, (H+G)·D), QK-norm only
-  const Tensor d_norm = placed_.find("d.norm");          // (N, C)
+  const Tensor& d_norm = x.attn_norm;                    // (N, C) in place of the norm's output
   const int64_t B = shape_.B, T = shape_.T;
   const int64_t H = config_.heads, G = config_.kv_heads, D = config_.head_dim;
 
@@ -192,8 +205,7 @@ void Transformer::backward_attention(const LayerIds& ids, const LayerWeights& w,
   attention_backward(ctx_, d_attn.reshape({B, T, H, D}), heads.q, heads.k, heads.v,
                      x.attn.reshape({B, T, H, D}), x.lse, attention_, d_heads.q, d_heads.k,
                      d_heads.v);
-  rope_backward(ctx_, d_heads.q, rope_.cos, rope_.sin, rope_.pairs, rope_.positions);
-  rope_backward(ctx_, d_heads.k, rope_.cos, rope_.sin, rope_.pairs, rope_.positions);
+  rope_backward(ctx_, d_heads.qk, rope_.cos, rope_.sin, rope_.pairs, rope_.positions);
   if (config_.qk_norm) {
     auto norm_backward = [&](int64_t begin, int64_t n, const Tensor& weight, const Tensor& rstd,
                              TensorId id) {

@@ -46,6 +46,7 @@ class Transformer {
     TensorId attn_norm, qkv, q_norm, k_norm, out, mlp_norm, up, down;
   };
 
+  void check_ids(const MicroBatch& batch) const;
   void load(const MicroBatch& batch);
   void forward();
   void backward();
@@ -79,6 +80,7 @@ class Transformer {
 };
 
 // Bytes of the largest workspace any op of a training step needs; goes into TrainShape.
-int64_t train_workspace_bytes(const ModelConfig& config, const TrainShape& shape, int num_threads);
+int64_t train_workspace_bytes(const Context& ctx, const ModelConfig& config,
+                              const TrainShape& shape);
 
 }  // namespace ingot

@@ -6,6 +6,8 @@
 
 #include "ops/checks.h"
 #include "ops/cpu/attention.h"
+#include "ops/cuda/attention.h"
+#include "ops/dispatch.h"
 
 namespace ingot {
 namespace cpu {
@@ -68,7 +70,8 @@ void check_heads(std::string_view name, const Tensor& tensor, DType dtype, const
   check_shape(kOp, name, tensor, shape);
 }
 
-void check_documents(const AttentionOptions& options, int64_t B, int64_t Tq, int64_t Tk) {
+void check_documents(const Context& ctx, const AttentionOptions& options, int64_t B, int64_t Tq,
+                     int64_t Tk) {
   const Tensor& start = options.document_start;
   if (!start.defined()) return;
   check(options.causal && Tq == Tk, ErrorCode::Internal,
@@ -76,6 +79,7 @@ void check_documents(const AttentionOptions& options, int64_t B, int64_t Tq, int
         options.causal, Tq, Tk);
   check_dtype(kOp, "document_start", start, DType::I32);
   check_shape(kOp, "document_start", start, {B, Tq});
+  if (ctx.device.kind == DeviceKind::Cuda) return;  // reading them would wait for the GPU
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t t = 0; t < Tq; ++t) {
       const int32_t first = start.as<int32_t>()[b * start.strides[0] + t * start.strides[1]];
@@ -86,8 +90,9 @@ void check_documents(const AttentionOptions& options, int64_t B, int64_t Tq, int
 }
 
 // Shared by both directions; returns the options with the scale they stand for.
-AttentionOptions check_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                                 const Tensor& out, const Tensor& lse, AttentionOptions options) {
+AttentionOptions check_attention(const Context& ctx, const Tensor& q, const Tensor& k,
+                                 const Tensor& v, const Tensor& out, const Tensor& lse,
+                                 AttentionOptions options) {
   check_rank(kOp, "q", q, 4);
   check_rank(kOp, "k", k, 4);
   const int64_t B = q.shape[0], Tq = q.shape[1], H = q.shape[2], D = q.shape[3];
@@ -110,7 +115,7 @@ AttentionOptions check_attention(const Tensor& q, const Tensor& k, const Tensor&
   // Key positions are compared as floats.
   check(Tk < int64_t{1} << 24, ErrorCode::Config,
         "attention: expected fewer than 2^24 keys, got {}", Tk);
-  check_documents(options, B, Tq, Tk);
+  check_documents(ctx, options, B, Tq, Tk);
   if (options.scale == 0.0) options.scale = 1.0 / std::sqrt(static_cast<double>(D));
   return options;
 }
@@ -119,26 +124,28 @@ AttentionOptions check_attention(const Tensor& q, const Tensor& k, const Tensor&
 
 void attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
                        const AttentionOptions& options, const Tensor& out, const Tensor& lse) {
-  const AttentionOptions scaled = check_attention(q, k, v, out, lse, options);
-  INGOT_CPU_DISPATCH(attention_forward, ctx, q, k, v, scaled, out, lse);
+  const AttentionOptions scaled = check_attention(ctx, q, k, v, out, lse, options);
+  INGOT_DISPATCH(q, attention_forward, ctx, q, k, v, scaled, out, lse);
 }
 
 void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
                         const Tensor& v, const Tensor& out, const Tensor& lse,
                         const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                         const Tensor& dv) {
-  const AttentionOptions scaled = check_attention(q, k, v, out, lse, options);
+  const AttentionOptions scaled = check_attention(ctx, q, k, v, out, lse, options);
   check_heads("dout", dout, q.dtype, q.shape);
   check_heads("dq", dq, q.dtype, q.shape);
   check_heads("dk", dk, q.dtype, k.shape);
   check_heads("dv", dv, q.dtype, v.shape);
-  INGOT_CPU_DISPATCH(attention_backward, ctx, dout, q, k, v, out, lse, scaled, dq, dk, dv);
+  INGOT_DISPATCH(q, attention_backward, ctx, dout, q, k, v, out, lse, scaled, dq, dk, dv);
 }
 
-int64_t attention_workspace_bytes(DType dtype, int64_t B, int64_t Tq, int64_t Tk, int64_t H,
-                                  int64_t G, int64_t D, int num_threads) {
+int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
+                                  int64_t Tk, int64_t H, int64_t G, int64_t D) {
+  if (ctx.device.kind == DeviceKind::Cuda)
+    return cuda::attention_workspace_bytes(ctx, dtype, B, Tq, Tk, H, G, D);
   const cpu::AttentionPlan plan = cpu::plan_attention(B * G, Tq, Tk);
-  return num_threads * cpu::attention_worker_bytes(plan, dtype, D) +
+  return ctx.pool->num_threads() * cpu::attention_worker_bytes(plan, dtype, D) +
          cpu::attention_wide_bytes(plan, dtype, B, Tq, Tk, H, G, D);
 }
 

@@ -29,7 +29,7 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
                         const Tensor& dv);
 
 // Enough for forward and backward of these shapes.
-int64_t attention_workspace_bytes(DType dtype, int64_t B, int64_t Tq, int64_t Tk, int64_t H,
-                                  int64_t G, int64_t D, int num_threads);
+int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
+                                  int64_t Tk, int64_t H, int64_t G, int64_t D);
 
 }  // namespace ingot

@@ -10,8 +10,8 @@ namespace ingot {
 
 inline void check_shape(std::string_view op, std::string_view name, const Tensor& tensor,
                         const Shape& shape) {
-  check(tensor.shape == shape, ErrorCode::Internal, "{}: {} must be {}, got {}", op, name,
-        shape, tensor);
+  check(tensor.shape == shape, ErrorCode::Internal, "{}: {} must be {}, got {}", op, name, shape,
+        tensor);
 }
 
 inline void check_rank(std::string_view op, std::string_view name, const Tensor& tensor, int rank) {
@@ -30,17 +30,13 @@ inline void check_contiguous(std::string_view op, std::string_view name, const T
         tensor);
 }
 
-// The CPU kernels' requirements on a float operand: F64, F32 or BF16 in host memory with a
-// contiguous last dim.
+// What every kernel asks of a float operand: F64, F32 or BF16 with a contiguous last dim.
 inline void check_float(std::string_view op, std::string_view name, const Tensor& tensor) {
   const DType t = tensor.dtype;
   check(t == DType::F64 || t == DType::F32 || t == DType::BF16, ErrorCode::Internal,
         "{}: {} must be f64, f32 or bf16, got {}", op, name, tensor);
-  check(tensor.device.kind == DeviceKind::Cpu, ErrorCode::Missing,
-        "{}: {} is on {}, and this build has only CPU kernels", op, name, tensor.device);
   check(tensor.shape.rank() > 0 && (tensor.shape[-1] <= 1 || tensor.strides[-1] == 1),
-        ErrorCode::Internal, "{}: the last dim of {} must be contiguous, got {}", op, name,
-        tensor);
+        ErrorCode::Internal, "{}: the last dim of {} must be contiguous, got {}", op, name, tensor);
 }
 
 // The dtype of statistics, tables and weight gradients that go with values of `dtype`: F64 for

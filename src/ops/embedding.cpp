@@ -2,6 +2,8 @@
 
 #include "ops/checks.h"
 #include "ops/cpu/embedding.h"
+#include "ops/cuda/embedding.h"
+#include "ops/dispatch.h"
 
 namespace ingot {
 namespace {
@@ -16,6 +18,9 @@ void check_lookup(const char* op, const Tensor& tokens, const Tensor& rows, cons
   check_contiguous(op, "tokens", tokens);
   check_contiguous(op, "rows", rows);
   check_contiguous(op, "table", table);
+  check(tokens.device == rows.device && tokens.device == table.device, ErrorCode::Internal,
+        "{}: expected tensors on one device, got {}, {} and {}", op, tokens, rows, table);
+  if (tokens.device.kind == DeviceKind::Cuda) return;  // the host cannot look at the ids
   const int32_t* ids = tokens.as<int32_t>();
   for (int64_t n = 0; n < tokens.shape[0]; ++n)
     check(ids[n] >= 0 && ids[n] < table.shape[0], ErrorCode::Data,
@@ -29,18 +34,19 @@ void check_lookup(const char* op, const Tensor& tokens, const Tensor& rows, cons
 void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out) {
   check_lookup("embedding_forward", tokens, out, table);
   check_dtype("embedding_forward", "table", table, out.dtype);
-  INGOT_CPU_DISPATCH(embedding_forward, ctx, tokens, table, out);
+  INGOT_DISPATCH(out, embedding_forward, ctx, tokens, table, out);
 }
 
 void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
                         const Tensor& dtable) {
   check_lookup("embedding_backward", tokens, dout, dtable);
   check_dtype("embedding_backward", "dtable", dtable, wide_dtype(dout.dtype));
-  INGOT_CPU_DISPATCH(embedding_backward, ctx, tokens, dout, dtable);
+  INGOT_DISPATCH(dtable, embedding_backward, ctx, tokens, dout, dtable);
 }
 
-int64_t embedding_backward_workspace_bytes(int64_t, int64_t) {
-  return 0;
+int64_t embedding_backward_workspace_bytes(const Context& ctx, int64_t num_tokens, int64_t vocab) {
+  if (ctx.device.kind == DeviceKind::Cpu) return 0;
+  return cuda::embedding_backward_workspace_bytes(num_tokens, vocab);
 }
 
 }  // namespace ingot

@@ -7,7 +7,8 @@
 namespace ingot {
 
 // out(N, C) = table(V, C)[tokens(N)]; tokens I32, all contiguous. Throws ErrorCode::Data naming
-// position and id when a token is outside [0, V).
+// position and id when a token is outside [0, V); on a GPU the caller has made sure (see
+// Transformer::load), since nothing waits there for an answer.
 void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out);
 
 // dtable(V, C) += rows of dout(N, C); dtable is F32 (F64 for F64 inputs). Deterministic: a row's
@@ -17,6 +18,6 @@ void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
                         const Tensor& dtable);
 
 // 0 on the CPU, where threads share the columns and need no sorted copy of the tokens.
-int64_t embedding_backward_workspace_bytes(int64_t num_tokens, int64_t vocab);
+int64_t embedding_backward_workspace_bytes(const Context& ctx, int64_t num_tokens, int64_t vocab);
 
 }  // namespace ingot

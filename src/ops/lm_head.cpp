@@ -4,6 +4,8 @@
 
 #include "ops/checks.h"
 #include "ops/cpu/lm_head.h"
+#include "ops/cuda/lm_head.h"
+#include "ops/dispatch.h"
 
 namespace ingot {
 namespace {
@@ -24,6 +26,7 @@ void check_head(const char* op, const Tensor& h, const Tensor& w, const Tensor& 
   check_contiguous(op, "losses", losses);
   check(options.chunk > 0, ErrorCode::Internal, "{}: chunk must be positive, got {}", op,
         options.chunk);
+  if (targets.device.kind == DeviceKind::Cuda) return;  // the host cannot see them
   const int64_t V = w.shape[0];
   const int32_t* ids = targets.as<int32_t>();
   for (int64_t n = 0; n < h.shape[0]; ++n) {
@@ -33,6 +36,16 @@ void check_head(const char* op, const Tensor& h, const Tensor& w, const Tensor& 
   }
 }
 
+DType logits_dtype(const Context& ctx, DType dtype) {
+  return ctx.device.kind == DeviceKind::Cuda ? dtype : wide_dtype(dtype);
+}
+
+// Elements from one row of logits to the next. On a GPU each row begins at a whole vector of 16
+// bytes, whatever the vocabulary.
+int64_t logits_stride(const Context& ctx, int64_t vocab) {
+  return ctx.device.kind == DeviceKind::Cuda ? (vocab + 7) / 8 * 8 : vocab;
+}
+
 // Calls f(first, end, logits(end - first, V)) for each chunk, the logits computed.
 template <class F>
 void for_logits(Context& ctx, const Tensor& h, const Tensor& w, const LossOptions& options,
@@ -40,7 +53,8 @@ void for_logits(Context& ctx, const Tensor& h, const Tensor& w, const LossOption
   const int64_t N = h.shape[0], V = w.shape[0];
   const int64_t chunk = std::min(options.chunk, N);
   const Workspace::Scope scope(ctx.workspace);
-  const Tensor logits = ctx.workspace.take(wide_dtype(h.dtype), {chunk, V});
+  const Tensor logits =
+      ctx.workspace.take(logits_dtype(ctx, h.dtype), {chunk, logits_stride(ctx, V)}).slice(1, 0, V);
   for (int64_t first = 0; first < N; first += chunk) {
     const int64_t end = std::min(first + chunk, N);
     const Tensor rows = logits.slice(0, 0, end - first);
@@ -55,8 +69,8 @@ void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w, const 
                           const LossOptions& options, const Tensor& losses) {
   check_head("lm_head_loss_forward", h, w, targets, options, losses);
   for_logits(ctx, h, w, options, [&](int64_t first, int64_t end, const Tensor& logits) {
-    INGOT_CPU_DISPATCH(cross_entropy, ctx, logits, targets.slice(0, first, end), options,
-                       losses.slice(0, first, end));
+    INGOT_DISPATCH(logits, cross_entropy, ctx, logits, targets.slice(0, first, end), options,
+                   losses.slice(0, first, end));
   });
 }
 
@@ -73,19 +87,19 @@ void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w, const
   check_shape(op, "dw", dw, w.shape);
   Accumulate accumulate = accumulate_dw;
   for_logits(ctx, h, w, options, [&](int64_t first, int64_t end, const Tensor& logits) {
-    INGOT_CPU_DISPATCH(cross_entropy_gradient, ctx, logits, targets.slice(0, first, end), options,
-                       scale, losses.slice(0, first, end));
+    INGOT_DISPATCH(logits, cross_entropy_gradient, ctx, logits, targets.slice(0, first, end),
+                   options, scale, losses.slice(0, first, end));
     const Tensor& dlogits = logits;  // (end - first, V), in place
-    linear_backward_input(ctx, dlogits, w, dh.slice(0, first, end), Accumulate::No);
+    // dh may take h's place, so the weight's gradient comes first.
     linear_backward_weight(ctx, dlogits, h.slice(0, first, end), dw, accumulate);
+    linear_backward_input(ctx, dlogits, w, dh.slice(0, first, end), Accumulate::No);
     accumulate = Accumulate::Yes;
   });
 }
 
-int64_t lm_head_workspace_bytes(DType dtype, int64_t chunk, int64_t vocab, int64_t dim) {
-  const int64_t largest = chunk * vocab + vocab * dim + chunk * dim;
-  return align_up(chunk * vocab * size_of(wide_dtype(dtype))) +
-         matmul_workspace_bytes(dtype, largest);
+int64_t lm_head_workspace_bytes(const Context& ctx, DType dtype, int64_t chunk, int64_t vocab) {
+  return align_up(chunk * logits_stride(ctx, vocab) * size_of(logits_dtype(ctx, dtype))) +
+         matmul_workspace_bytes(ctx);
 }
 
 }  // namespace ingot

@@ -16,16 +16,18 @@ struct LossOptions {
 
 // losses(N) F32 (F64 for F64): loss of each token in nats, z-loss included, 0 where ignored.
 // h(N, C), w(V, C), targets(N) I32; throws ErrorCode::Data when a target is neither in [0, V) nor
-// ignore_index.
+// ignore_index (on a GPU the caller has made sure). Logits of a chunk are F32 on the CPU and of h's
+// dtype on a GPU, where they are the largest thing the step moves; softmax and loss are F32 on
+// both.
 void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
                           const LossOptions& options, const Tensor& losses);
 
 // The same losses, and in the same pass over each chunk the gradients of scale · Σ losses:
-// dh(N, C) is overwritten, dw(V, C) (F32; F64 for F64) overwritten or accumulated.
+// dh(N, C), which may be h, is overwritten, dw(V, C) (F32; F64 for F64) overwritten or accumulated.
 void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
                            const LossOptions& options, double scale, const Tensor& losses,
                            const Tensor& dh, const Tensor& dw, Accumulate accumulate_dw);
 
-int64_t lm_head_workspace_bytes(DType dtype, int64_t chunk, int64_t vocab, int64_t dim);
+int64_t lm_head_workspace_bytes(const Context& ctx, DType dtype, int64_t chunk, int64_t vocab);
 
 }  // namespace ingot

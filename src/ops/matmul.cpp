@@ -2,6 +2,8 @@
 
 #include "ops/checks.h"
 #include "ops/cpu/matmul.h"
+#include "ops/cuda/matmul.h"
+#include "ops/dispatch.h"
 
 namespace ingot {
 namespace {
@@ -15,8 +17,7 @@ void check_matrix(const char* op, const char* name, const Tensor& tensor) {
 void check_dtypes(const char* op, const Tensor& a, const Tensor& b, const Tensor& c) {
   const auto wide = [](const Tensor& t) { return t.dtype == DType::F64; };
   check(wide(a) == wide(b) && wide(b) == wide(c), ErrorCode::Internal,
-        "{}: either all of the operands are f64 or none, got {}, {} and {}", op, a, b,
-        c);
+        "{}: either all of the operands are f64 or none, got {}, {} and {}", op, a, b, c);
 }
 
 enum class Stored { AsIs, Transposed };
@@ -36,7 +37,7 @@ void product(Context& ctx, const cpu::GemmOperand& a, const cpu::GemmOperand& b,
                        c.dtype,
                        c.strides[0],
                        accumulate == Accumulate::Yes};
-  INGOT_CPU_DISPATCH(matmul, ctx, gemm);
+  INGOT_DISPATCH(c, matmul, ctx, gemm);
 }
 
 }  // namespace
@@ -76,8 +77,8 @@ void linear_backward_weight(Context& ctx, const Tensor& dy, const Tensor& x, con
           accumulate);
 }
 
-int64_t matmul_workspace_bytes(DType, int64_t) {
-  return 0;
+int64_t matmul_workspace_bytes(const Context& ctx) {
+  return ctx.device.kind == DeviceKind::Cuda ? cuda::matmul_workspace_bytes(ctx) : 0;
 }
 
 }  // namespace ingot

@@ -20,9 +20,8 @@ void linear_backward_input(Context& ctx, const Tensor& dy, const Tensor& w, cons
 void linear_backward_weight(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& dw,
                             Accumulate accumulate);
 
-// Scratch for a step whose largest product has `elements` = x.numel + w.numel + y.numel. 0 on the
-// CPU, where operands are packed, and BF16 widened, in buffers that each thread keeps (4 MB at
-// most).
-int64_t matmul_workspace_bytes(DType dtype, int64_t elements);
+// Scratch that any product may ask for. 0 on the CPU, where operands are packed, and BF16 widened,
+// in buffers that each thread keeps (4 MB at most); on a GPU what cuBLASLt's kernels may use.
+int64_t matmul_workspace_bytes(const Context& ctx);
 
 }  // namespace ingot

@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/error.h"
+#include "ops/checks.h"
+#include "ops/cuda/memory.h"
+#include "ops/dispatch.h"
 
 namespace ingot {
 namespace {
 
 // Large enough that a task outweighs its dispatch, small enough that two cores share 1 MB.
 constexpr int64_t kBytesPerTask = 256 * 1024;
-
-void check_host_memory(const Tensor& tensor) {
-  check(tensor.device.kind == DeviceKind::Cpu, ErrorCode::Missing,
-        "memory ops: this build has no backend for {}", tensor.device);
-}
 
 template <class Body>
 void for_byte_ranges(Context& ctx, int64_t bytes, const Body& body) {
@@ -25,12 +22,18 @@ void for_byte_ranges(Context& ctx, int64_t bytes, const Body& body) {
   });
 }
 
+void copy_bytes(Context& ctx, const void* from, void* to, int64_t bytes) {
+  for_byte_ranges(ctx, bytes, [&](int64_t begin, int64_t size) {
+    std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin,
+                static_cast<size_t>(size));
+  });
+}
+
 }  // namespace
 
 void zero(Context& ctx, const Tensor& tensor) {
-  check_host_memory(tensor);
-  check(tensor.is_contiguous(), ErrorCode::Internal, "zero: expected a contiguous tensor, got {}",
-        tensor);
+  check_contiguous("zero", "tensor", tensor);
+  if (runs_on_cuda(ctx, tensor)) return cuda::zero(ctx, tensor);
   auto* bytes = static_cast<std::byte*>(tensor.data);
   for_byte_ranges(ctx, tensor.bytes(), [&](int64_t begin, int64_t size) {
     std::memset(bytes + begin, 0, static_cast<size_t>(size));
@@ -38,23 +41,34 @@ void zero(Context& ctx, const Tensor& tensor) {
 }
 
 void copy_from_host(Context& ctx, const void* host, const Tensor& dst) {
-  check_host_memory(dst);
-  check(dst.is_contiguous(), ErrorCode::Internal,
-        "copy_from_host: expected a contiguous tensor, got {}", dst);
-  const auto* from = static_cast<const std::byte*>(host);
-  auto* to = static_cast<std::byte*>(dst.data);
-  for_byte_ranges(ctx, dst.bytes(), [&](int64_t begin, int64_t size) {
-    std::memcpy(to + begin, from + begin, static_cast<size_t>(size));
+  check_contiguous("copy_from_host", "dst", dst);
+  if (runs_on_cuda(ctx, dst)) return cuda::copy_from_host(ctx, host, dst);
+  copy_bytes(ctx, host, dst.data, dst.bytes());
+}
+
+void copy_to_host(Context& ctx, const Tensor& src, void* host) {
+  check_contiguous("copy_to_host", "src", src);
+  if (runs_on_cuda(ctx, src)) return cuda::copy_to_host(ctx, src, host);
+  copy_bytes(ctx, src.data, host, src.bytes());
+}
+
+void fill(Context& ctx, float value, const Tensor& tensor) {
+  check_dtype("fill", "tensor", tensor, DType::F32);
+  check_contiguous("fill", "tensor", tensor);
+  if (runs_on_cuda(ctx, tensor)) return cuda::fill(ctx, value, tensor);
+  auto* values = tensor.as<float>();
+  for_byte_ranges(ctx, tensor.bytes(), [&](int64_t begin, int64_t size) {
+    std::fill_n(values + begin / size_of(DType::F32), size / size_of(DType::F32), value);
   });
 }
 
 void copy(Context& ctx, const Tensor& src, const Tensor& dst) {
-  check_host_memory(src);
-  check_host_memory(dst);
-  check(src.shape == dst.shape && src.dtype == dst.dtype, ErrorCode::Internal,
-        "copy: expected equal shapes and dtypes, got {} and {}", src, dst);
+  check(src.shape == dst.shape && src.dtype == dst.dtype && src.device == dst.device,
+        ErrorCode::Internal, "copy: expected equal shapes, dtypes and devices, got {} and {}", src,
+        dst);
   check(src.strides[-1] == 1 && dst.strides[-1] == 1, ErrorCode::Internal,
         "copy: expected a contiguous last dim, got {} and {}", src, dst);
+  if (runs_on_cuda(ctx, src)) return cuda::copy(ctx, src, dst);
   const int64_t width = src.shape[-1];
   if (src.numel() == 0) return;
   const int64_t rows = src.numel() / width;

@@ -11,8 +11,14 @@ namespace ingot {
 // All elements of a contiguous tensor become zero.
 void zero(Context& ctx, const Tensor& tensor);
 
-// dst (contiguous) ← host memory of exactly its size.
+// dst (contiguous) ← host memory of exactly its size, which may be reused when this returns.
 void copy_from_host(Context& ctx, const void* host, const Tensor& dst);
+
+// Host memory of exactly its size ← src (contiguous); done when this returns.
+void copy_to_host(Context& ctx, const Tensor& src, void* host);
+
+// All elements of a contiguous F32 tensor become `value`.
+void fill(Context& ctx, float value, const Tensor& tensor);
 
 // dst ← src; same shape and dtype, any strides but a contiguous last dim; no overlap.
 void copy(Context& ctx, const Tensor& src, const Tensor& dst);

@@ -2,17 +2,18 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "ops/checks.h"
 #include "ops/cpu/random_fill.h"
+#include "ops/cuda/random_fill.h"
+#include "ops/dispatch.h"
 
 namespace ingot {
 
 void fill_normal(Context& ctx, const RandomStream& stream, uint64_t first_index, float scale,
                  const Tensor& out) {
-  check(out.is_contiguous(), ErrorCode::Internal,
-        "fill_normal: expected a contiguous tensor, got {}", out);
-  check(out.device.kind == DeviceKind::Cpu, ErrorCode::Missing,
-        "fill_normal: this build has no backend for {}", out.device);
+  check_dtype("fill_normal", "out", out, DType::F32);
+  check_contiguous("fill_normal", "out", out);
+  if (runs_on_cuda(ctx, out)) return cuda::fill_normal(ctx, stream, first_index, scale, out);
   auto* values = out.as<float>();
   constexpr int64_t kPerTask = 64 * 1024;
   const int64_t n = out.numel();

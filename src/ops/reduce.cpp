@@ -2,14 +2,23 @@
 
 #include "ops/checks.h"
 #include "ops/cpu/reduce.h"
+#include "ops/cuda/reduce.h"
+#include "ops/dispatch.h"
 
 namespace ingot {
 namespace {
 
-double sum_of(const char* op, Context& ctx, const Tensor& tensor, cpu::SumOf what) {
-  check_float(op, "tensor", tensor);
-  check_contiguous(op, "tensor", tensor);
-  return INGOT_CPU_DISPATCH(sum_of, ctx, tensor, what);
+double sum_of(const char* op, Context& ctx, std::span<const Tensor> tensors, cpu::SumOf what) {
+  for (const Tensor& tensor : tensors) {
+    check_float(op, "tensor", tensor);
+    check_contiguous(op, "tensor", tensor);
+    runs_on_cuda(ctx, tensor);  // throws when it lies elsewhere
+  }
+  // All in one call there: each answer would be waited for.
+  if (ctx.device.kind == DeviceKind::Cuda) return cuda::sum_of(ctx, tensors, what);
+  double total = 0.0;
+  for (const Tensor& tensor : tensors) total += INGOT_CPU_DISPATCH(sum_of, ctx, tensor, what);
+  return total;
 }
 
 bool is_float(DType dtype) {
@@ -29,14 +38,11 @@ bool is_float(DType dtype) {
 }  // namespace
 
 double sum_of_squares(Context& ctx, std::span<const Tensor> tensors) {
-  double total = 0.0;
-  for (const Tensor& tensor : tensors)
-    total += sum_of("sum_of_squares", ctx, tensor, cpu::SumOf::Squares);
-  return total;
+  return sum_of("sum_of_squares", ctx, tensors, cpu::SumOf::Squares);
 }
 
 double sum(Context& ctx, const Tensor& tensor) {
-  return sum_of("sum", ctx, tensor, cpu::SumOf::Values);
+  return sum_of("sum", ctx, {&tensor, 1}, cpu::SumOf::Values);
 }
 
 void cast(Context& ctx, const Tensor& src, const Tensor& dst) {
@@ -44,12 +50,11 @@ void cast(Context& ctx, const Tensor& src, const Tensor& dst) {
         "cast: expected two float types, got {} and {}", src, dst);
   check(src.numel() == dst.numel(), ErrorCode::Internal,
         "cast: expected equally many elements, got {} and {}", src, dst);
-  for (const Tensor* tensor : {&src, &dst}) {
-    check_contiguous("cast", "tensor", *tensor);
-    check(tensor->device.kind == DeviceKind::Cpu, ErrorCode::Missing,
-          "cast: a tensor is on {}, and this build has only CPU kernels", tensor->device);
-  }
-  INGOT_CPU_DISPATCH(cast, ctx, src, dst);
+  check_contiguous("cast", "src", src);
+  check_contiguous("cast", "dst", dst);
+  check(src.device == dst.device, ErrorCode::Internal,
+        "cast: expected tensors on one device, got {} and {}", src, dst);
+  INGOT_DISPATCH(dst, cast, ctx, src, dst);
 }
 
 }  // namespace ingot

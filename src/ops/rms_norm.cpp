@@ -2,6 +2,8 @@
 
 #include "ops/checks.h"
 #include "ops/cpu/rms_norm.h"
+#include "ops/cuda/rms_norm.h"
+#include "ops/dispatch.h"
 
 namespace ingot {
 namespace {
@@ -35,7 +37,7 @@ void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, doubl
                       const Tensor& y, const Tensor& rstd) {
   check_norm("rms_norm_forward", x, weight, rstd);
   check_values("rms_norm_forward", "y", y, x);
-  INGOT_CPU_DISPATCH(rms_norm_forward, ctx, x, Tensor{}, weight, eps, Tensor{}, y, rstd);
+  INGOT_DISPATCH(x, rms_norm_forward, ctx, x, Tensor{}, weight, eps, Tensor{}, y, rstd);
 }
 
 void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& delta,
@@ -46,7 +48,8 @@ void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& de
   check_values("add_rms_norm_forward", "delta", delta, residual);
   check_values("add_rms_norm_forward", "residual_out", residual_out, residual);
   check_values("add_rms_norm_forward", "y", y, residual);
-  INGOT_CPU_DISPATCH(rms_norm_forward, ctx, residual, delta, weight, eps, residual_out, y, rstd);
+  INGOT_DISPATCH(residual, rms_norm_forward, ctx, residual, delta, weight, eps, residual_out, y,
+                 rstd);
 }
 
 void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
@@ -60,10 +63,12 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
   check_dtype("rms_norm_backward", "dweight", dweight, wide_dtype(x.dtype));
   check_shape("rms_norm_backward", "dweight", dweight, weight.shape);
   check_contiguous("rms_norm_backward", "dweight", dweight);
-  INGOT_CPU_DISPATCH(rms_norm_backward, ctx, dy, x, weight, rstd, dx, accumulate_dx, dweight);
+  INGOT_DISPATCH(x, rms_norm_backward, ctx, dy, x, weight, rstd, dx, accumulate_dx, dweight);
 }
 
-int64_t rms_norm_backward_workspace_bytes(int64_t num_rows, int64_t width) {
+int64_t rms_norm_backward_workspace_bytes(const Context& ctx, int64_t num_rows, int64_t width) {
+  if (ctx.device.kind == DeviceKind::Cuda)
+    return cuda::rms_norm_backward_workspace_bytes(ctx, num_rows, width);
   const int64_t rows = cpu::rms_norm_rows_per_chunk(num_rows);
   return align_up((num_rows + rows - 1) / rows * width * size_of(DType::F64));
 }

@@ -25,6 +25,6 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
                        const Tensor& rstd, const Tensor& dx, bool accumulate_dx,
                        const Tensor& dweight);
 
-int64_t rms_norm_backward_workspace_bytes(int64_t num_rows, int64_t width);
+int64_t rms_norm_backward_workspace_bytes(const Context& ctx, int64_t num_rows, int64_t width);
 
 }  // namespace ingot

@@ -2,9 +2,13 @@
 
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "ops/checks.h"
 #include "ops/cpu/rope.h"
+#include "ops/cuda/rope.h"
+#include "ops/dispatch.h"
+#include "ops/memory.h"
 
 namespace ingot {
 namespace {
@@ -42,7 +46,8 @@ void rotate(const char* op, Context& ctx, const Tensor& x, const Tensor& cos, co
     check_shape(op, "positions", positions, {B, T});
     check_contiguous(op, "positions", positions);
     ids = positions.as<int32_t>();
-    for (int64_t n = 0; n < B * T; ++n)
+    const int64_t visible = positions.device.kind == DeviceKind::Cpu ? B * T : 0;
+    for (int64_t n = 0; n < visible; ++n)
       check(ids[n] >= 0 && ids[n] < context, ErrorCode::Data,
             "position {} is beyond the rotary table's context of {}", ids[n], context);
   } else {
@@ -50,32 +55,38 @@ void rotate(const char* op, Context& ctx, const Tensor& x, const Tensor& cos, co
           "positions {} to {} are beyond the rotary table's context of {}", first_position,
           first_position + T - 1, context);
   }
-  INGOT_CPU_DISPATCH(rope, ctx, x, cos, sin, pairs, ids, first_position, rotation);
+  INGOT_DISPATCH(x, rope, ctx, x, cos, sin, pairs, ids, first_position, rotation);
 }
 
 }  // namespace
 
-void rope_table(const RopeFrequencies& frequencies, const Tensor& cos, const Tensor& sin) {
+void rope_table(Context& ctx, const RopeFrequencies& frequencies, const Tensor& cos,
+                const Tensor& sin) {
   check_rank("rope_table", "cos", cos, 2);
   check_shape("rope_table", "sin", sin, cos.shape);
   check_contiguous("rope_table", "cos", cos);
   check_contiguous("rope_table", "sin", sin);
   check_dtype("rope_table", "sin", sin, cos.dtype);
   const int64_t context = cos.shape[0], half = cos.shape[1];
-  auto fill = [&]<class A>(A* c, A* s) {
+  auto fill = [&]<class A>(std::vector<A> c, std::vector<A> s) {
     for (int64_t i = 0; i < half; ++i) {
       const double per_position = frequency(frequencies, i, half);
       for (int64_t t = 0; t < context; ++t) {
         const double angle = static_cast<double>(t) * per_position;
-        c[t * half + i] = static_cast<A>(std::cos(angle));
-        s[t * half + i] = static_cast<A>(std::sin(angle));
+        const auto index = static_cast<size_t>(t * half + i);
+        c[index] = static_cast<A>(std::cos(angle));
+        s[index] = static_cast<A>(std::sin(angle));
       }
     }
+    copy_from_host(ctx, c.data(), cos);
+    copy_from_host(ctx, s.data(), sin);
   };
+  const auto size = static_cast<size_t>(cos.numel());
   if (cos.dtype == DType::F64) {
-    fill(cos.as<double>(), sin.as<double>());
+    fill(std::vector<double>(size), std::vector<double>(size));
   } else {
-    fill(cos.as<float>(), sin.as<float>());
+    check_dtype("rope_table", "cos", cos, DType::F32);
+    fill(std::vector<float>(size), std::vector<float>(size));
   }
 }
 

@@ -17,12 +17,14 @@ struct RopeFrequencies {
   int64_t original_context = 8192;
 };
 
-// cos, sin: (context, D/2) F32 (or F64), filled for positions 0 … context-1.
-void rope_table(const RopeFrequencies& frequencies, const Tensor& cos, const Tensor& sin);
+// cos, sin: (context, D/2) F32 (or F64), filled for positions 0 … context-1. Computed on the host
+// in double, then copied to where the tensors are.
+void rope_table(Context& ctx, const RopeFrequencies& frequencies, const Tensor& cos,
+                const Tensor& sin);
 
 // Rotates x(B, T, H, D), any strides but a contiguous last dim, in place. Token t of row b is at
 // positions(B, T) I32 when given, else at first_position + t. Throws when a position is beyond the
-// table.
+// table (positions on a GPU are the caller's to make sure of).
 void rope_forward(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin,
                   RopePairs pairs, const Tensor& positions = {}, int64_t first_position = 0);
 // The inverse rotation, which is the gradient.

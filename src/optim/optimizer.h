@@ -16,11 +16,16 @@ struct UpdateReport {
   double clip_scale = 1.0;  // what the gradient was multiplied with
 };
 
-// AdamW by role: norms are not decayed. Gradients must be finished; weights are published after.
-// `step` counts updates from 1. Throws ErrorCode::Numeric (radius step) and changes nothing when
-// the gradient norm is not finite.
-UpdateReport adamw_update(Context& ctx, Communicator& comm, const TensorTable& parameters,
-                          ParameterStore& store, const OptimConfig& config, double lr,
-                          int64_t step);
+// Updates by config.kind and role: Muon or AdamW for matrices, AdamW for the rest; norms are not
+// decayed. Gradients must be finished; weights are published after. `lr` is AdamW's at this step;
+// Muon's is the same fraction of its peak. `step` counts updates from 1. Throws ErrorCode::Numeric
+// (radius step) and changes nothing when the gradient norm is not finite.
+UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTable& parameters,
+                               ParameterStore& store, const OptimConfig& config, double lr,
+                               int64_t step);
+
+// Scratch that an update takes from the context.
+int64_t update_workspace_bytes(const Context& ctx, const TensorTable& parameters,
+                               const OptimConfig& config);
 
 }  // namespace ingot

@@ -17,7 +17,7 @@ OpCase swiglu_case(std::string name, int64_t N, int64_t F) {
     swiglu_backward(ctx, t.at("d.out"), t.at("gate_up"), t.at("d.gate_up"));
   };
   c.flops = static_cast<double>(12 * N * F);
-  c.bytes = 4.0 * static_cast<double>(8 * N * F);
+  c.elements = static_cast<double>(8 * N * F);
   return c;
 }
 
@@ -34,7 +34,7 @@ OpCase relu_squared_case(std::string name, int64_t N, int64_t F) {
     relu_squared_backward(ctx, t.at("d.out"), t.at("x"), t.at("d.x"));
   };
   c.flops = static_cast<double>(5 * N * F);
-  c.bytes = 4.0 * static_cast<double>(5 * N * F);
+  c.elements = static_cast<double>(5 * N * F);
   return c;
 }
 
@@ -44,9 +44,13 @@ std::vector<OpCase> activation_cases() {
   return {swiglu_case("swiglu_n5_f21", 5, 21), relu_squared_case("relu_squared_n5_f21", 5, 21)};
 }
 
-std::vector<OpCase> activation_bench_cases() {
-  using S = BenchShape;
-  return {swiglu_case("swiglu", S::N, S::F), relu_squared_case("relu_squared", S::N, S::F)};
+std::vector<OpCase> activation_large_cases() {
+  return {swiglu_case("swiglu_n256_f1280", 256, 1280), swiglu_case("swiglu_n300_f252", 300, 252),
+          relu_squared_case("relu_squared_n256_f1280", 256, 1280)};
+}
+
+std::vector<OpCase> activation_bench_cases(const BenchShape& s) {
+  return {swiglu_case("swiglu", s.N(), s.F), relu_squared_case("relu_squared", s.N(), s.F)};
 }
 
 }  // namespace ingot

@@ -1,12 +1,11 @@
-#include <cstring>
-
 #include "ops/adamw.h"
+#include "ops/memory.h"
 #include "probe/cases.h"
 
 namespace ingot {
 namespace {
 
-// Ten updates from given gradients, so that bias correction and the moments' memory both show.
+// Updates from given gradients; ten, so that bias correction and the moments' memory both show.
 OpCase steps_case(std::string name, int64_t n, int64_t num_steps) {
   OpCase c;
   c.op = "adamw";
@@ -19,19 +18,14 @@ OpCase steps_case(std::string name, int64_t n, int64_t num_steps) {
                {.name = "weight", .shape = {n}}};
   c.forward = [=](Context& ctx, const OpTensors& t) {
     const Tensor& master = t.at("master");
-    std::memcpy(master.data, t.at("param").data, static_cast<size_t>(master.bytes()));
-    for (const char* moment : {"m", "v"})
-      std::memset(t.at(moment).data, 0, static_cast<size_t>(master.bytes()));
+    copy(ctx, t.at("param"), master);
+    for (const char* moment : {"m", "v"}) zero(ctx, t.at(moment));
     for (int64_t step = 1; step <= num_steps; ++step) {
-      const AdamWStep settings = {.lr = 1e-2,
-                                  .beta1 = 0.9,
-                                  .beta2 = 0.95,
-                                  .eps = 1e-8,
-                                  .weight_decay = 0.1,
-                                  .step = step,
-                                  .grad_scale = 1.0};
+      const AdamWStep settings = {
+          .lr = 1e-2, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .step = step, .grad_scale = 1.0};
       const Tensor grad = t.at("grads").slice(0, step - 1, step).reshape({n});
-      adamw(ctx, settings, master, grad, t.at("m"), t.at("v"), t.at("weight"));
+      const AdamWTensors tensors{master, grad, t.at("m"), t.at("v"), t.at("weight"), 0.1};
+      adamw(ctx, settings, {&tensors, 1});
     }
   };
   return c;
@@ -43,21 +37,33 @@ std::vector<OpCase> adamw_cases() {
   return {steps_case("adamw_10_steps_n37", 37, 10)};
 }
 
-std::vector<OpCase> adamw_bench_cases() {
-  constexpr int64_t n = int64_t{4} << 20;
+std::vector<OpCase> adamw_large_cases() {
+  return {steps_case("adamw_3_steps_n100000", 100000, 3)};
+}
+
+std::vector<OpCase> adamw_bench_cases(const BenchShape& s) {
+  const int64_t n = s.flat;
   OpCase c;
   c.op = "adamw";
   c.name = "adamw";
   for (const char* name : {"master", "grad", "m", "v"})
-    c.inputs.push_back(
-        {.name = name, .shape = {n}, .fill = OpInput::Fill::Uniform, .differentiable = false});
-  c.forward = [](Context& ctx, const OpTensors& t) {
-    adamw(ctx, {.lr = 1e-4, .weight_decay = 0.1, .step = 100}, t.at("master"), t.at("grad"),
-          t.at("m"), t.at("v"), {});
+    c.inputs.push_back({.name = name,
+                        .shape = {n},
+                        .fill = OpInput::Fill::Uniform,
+                        .differentiable = false,
+                        .wide = true});
+  // Where the model computes in F32, the master is the weight.
+  const bool copies_weight = s.dtype != DType::F32;
+  if (copies_weight) c.outputs = {{.name = "weight", .shape = {n}}};
+  c.forward = [=](Context& ctx, const OpTensors& t) {
+    const Tensor weight = copies_weight ? t.at("weight") : Tensor{};
+    const AdamWTensors tensors{t.at("master"), t.at("grad"), t.at("m"), t.at("v"), weight, 0.1};
+    adamw(ctx, {.lr = 1e-4, .step = 100}, {&tensors, 1});
   };
-  c.dtypes = {DType::F32};
+  c.dtypes = {s.dtype};
   c.flops = static_cast<double>(15 * n);
-  c.bytes = 4.0 * static_cast<double>(7 * n);
+  c.elements = static_cast<double>(copies_weight ? n : 0);
+  c.wide_bytes = 4.0 * static_cast<double>(7 * n);
   return {c};
 }
 

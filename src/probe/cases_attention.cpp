@@ -8,8 +8,8 @@ struct AttentionShape {
   int64_t B, Tq, Tk, H, G, D;
 };
 
-int64_t workspace_bytes(const AttentionShape& s, DType dtype, int num_threads) {
-  return attention_workspace_bytes(dtype, s.B, s.Tq, s.Tk, s.H, s.G, s.D, num_threads);
+int64_t workspace_bytes(const Context& ctx, const AttentionShape& s, DType dtype) {
+  return attention_workspace_bytes(ctx, dtype, s.B, s.Tq, s.Tk, s.H, s.G, s.D);
 }
 
 // documents: (B, T) starts, or empty.
@@ -42,7 +42,9 @@ OpCase attention_case(std::string name, const AttentionShape& s, const Attention
     attention_backward(ctx, t.at("d.out"), t.at("q"), t.at("k"), t.at("v"), t.at("out"),
                        t.at("lse"), with_documents(t), t.at("d.q"), t.at("d.k"), t.at("d.v"));
   };
-  c.workspace_bytes = [=](DType dtype, int threads) { return workspace_bytes(s, dtype, threads); };
+  c.workspace_bytes = [=](const Context& ctx, DType dtype) {
+    return workspace_bytes(ctx, s, dtype);
+  };
   return c;
 }
 
@@ -66,18 +68,37 @@ std::vector<OpCase> attention_cases() {
   };
 }
 
-std::vector<OpCase> attention_bench_cases() {
-  using S = BenchShape;
-  const AttentionShape shape{S::B, S::T, S::T, S::H, S::H, S::D};
+std::vector<OpCase> attention_large_cases() {
+  // Documents of 50 tokens, and in the second row of 96.
+  std::vector<double> documents;
+  for (int64_t length : {50, 96})
+    for (int64_t t = 0; t < 256; ++t) documents.push_back(static_cast<double>(t / length * length));
+  AttentionOptions full, window;
+  full.causal = false;
+  window.window = 64;
+  return {
+      attention_case("attention_causal_b2_t256_h4_g4_d64", {2, 256, 256, 4, 4, 64}, {}),
+      attention_case("attention_grouped_b1_t256_h4_g2_d128", {1, 256, 256, 4, 2, 128}, {}),
+      attention_case("attention_grouped_b2_t200_h4_g2_d64", {2, 200, 200, 4, 2, 64}, {}),
+      attention_case("attention_full_b1_tq128_tk256_h4_g4_d64", {1, 128, 256, 4, 4, 64}, full),
+      attention_case("attention_decode_b4_tq1_tk256_h4_g2_d64", {4, 1, 256, 4, 2, 64}, {}),
+      attention_case("attention_window64_b1_t256_h4_g4_d64", {1, 256, 256, 4, 4, 64}, window),
+      attention_case("attention_documents_b2_t256_h4_g2_d64", {2, 256, 256, 4, 2, 64}, {},
+                     documents),
+  };
+}
+
+std::vector<OpCase> attention_bench_cases(const BenchShape& s) {
+  const AttentionShape shape{s.B, s.T, s.T, s.H, s.H, s.D};
   OpCase c;
   c.op = "attention";
   c.name = "attention_causal";
   // Heads are read from and written to packed QKV rows, as in the model.
-  c.inputs = {{.name = "qkv", .shape = {S::B, S::T, 3 * S::H * S::D}}};
-  c.outputs = {{.name = "out", .shape = {S::B, S::T, S::H, S::D}},
-               {.name = "lse", .shape = {S::B, S::H, S::T}, .differentiable = false, .wide = true}};
-  const auto heads = [](const Tensor& qkv, int64_t which) {
-    return qkv.split(2, 3 * S::H, S::D).slice(2, which * S::H, (which + 1) * S::H);
+  c.inputs = {{.name = "qkv", .shape = {s.B, s.T, 3 * s.H * s.D}}};
+  c.outputs = {{.name = "out", .shape = {s.B, s.T, s.H, s.D}},
+               {.name = "lse", .shape = {s.B, s.H, s.T}, .differentiable = false, .wide = true}};
+  const auto heads = [H = s.H, D = s.D](const Tensor& qkv, int64_t which) {
+    return qkv.split(2, 3 * H, D).slice(2, which * H, (which + 1) * H);
   };
   c.forward = [=](Context& ctx, const OpTensors& t) {
     const Tensor& qkv = t.at("qkv");
@@ -89,13 +110,13 @@ std::vector<OpCase> attention_bench_cases() {
     attention_backward(ctx, t.at("d.out"), heads(qkv, 0), heads(qkv, 1), heads(qkv, 2), t.at("out"),
                        t.at("lse"), {}, heads(dqkv, 0), heads(dqkv, 1), heads(dqkv, 2));
   };
-  c.workspace_bytes = [=](DType dtype, int threads) {
-    return workspace_bytes(shape, dtype, threads);
+  c.workspace_bytes = [=](const Context& ctx, DType dtype) {
+    return workspace_bytes(ctx, shape, dtype);
   };
   // Two products forward and five backward, over the pairs causality leaves.
-  c.flops = 14.0 * static_cast<double>(S::B * S::H * S::D * S::T * (S::T + 1) / 2);
+  c.flops = 14.0 * static_cast<double>(s.B * s.H * s.D * s.T * (s.T + 1) / 2);
   // q, k, v, out; then q, k, v, out, dout, dq, dk, dv.
-  c.bytes = 4.0 * static_cast<double>(12 * S::N * S::H * S::D);
+  c.elements = static_cast<double>(12 * s.N() * s.H * s.D);
   return {c};
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ops/embedding.h"
 #include "probe/cases.h"
 
@@ -21,10 +23,13 @@ OpCase embedding_case(std::string name, int64_t N, int64_t V, int64_t C) {
   c.backward = [](Context& ctx, const OpTensors& t) {
     embedding_backward(ctx, t.at("tokens"), t.at("d.out"), t.at("d.table"));
   };
-  c.workspace_bytes = [=](DType, int) { return embedding_backward_workspace_bytes(N, V); };
-  // Forward copies rows; backward reads rows and adds them to the table's.
+  c.workspace_bytes = [=](const Context& ctx, DType) {
+    return embedding_backward_workspace_bytes(ctx, N, V);
+  };
+  // Forward copies rows; backward reads rows and adds them to those of the table's gradient.
   c.flops = static_cast<double>(N * C);
-  c.bytes = 4.0 * static_cast<double>(5 * N * C);
+  c.elements = static_cast<double>(3 * N * C);
+  c.wide_bytes = 4.0 * static_cast<double>(2 * std::min(N, V) * C);
   return c;
 }
 
@@ -34,9 +39,14 @@ std::vector<OpCase> embedding_cases() {
   return {embedding_case("embedding_n13_v7_c20", 13, 7, 20)};
 }
 
-std::vector<OpCase> embedding_bench_cases() {
-  using S = BenchShape;
-  return {embedding_case("embedding", S::N, S::V, S::C)};
+std::vector<OpCase> embedding_large_cases() {
+  // Few ids, so that each is met often, and many, most of them never met.
+  return {embedding_case("embedding_n1024_v50_c256", 1024, 50, 256),
+          embedding_case("embedding_n512_v1000_c1280", 512, 1000, 1280)};
+}
+
+std::vector<OpCase> embedding_bench_cases(const BenchShape& s) {
+  return {embedding_case("embedding", s.N(), s.V, s.C)};
 }
 
 }  // namespace ingot

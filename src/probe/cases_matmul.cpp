@@ -19,11 +19,10 @@ OpCase linear_case(std::string name, int64_t N, int64_t R, int64_t C) {
     linear_backward_input(ctx, t.at("d.y"), t.at("w"), t.at("d.x"), Accumulate::No);
     linear_backward_weight(ctx, t.at("d.y"), t.at("x"), t.at("d.w"), Accumulate::Yes);
   };
-  c.workspace_bytes = [=](DType dtype, int) {
-    return matmul_workspace_bytes(dtype, N * C + R * C + N * R);
-  };
+  c.workspace_bytes = [](const Context& ctx, DType) { return matmul_workspace_bytes(ctx); };
   c.flops = 6.0 * static_cast<double>(N) * static_cast<double>(R) * static_cast<double>(C);
-  c.bytes = 4.0 * 3 * static_cast<double>(N * C + R * C + N * R);
+  c.elements = static_cast<double>(3 * N * C + 2 * R * C + 3 * N * R);
+  c.wide_bytes = 4.0 * static_cast<double>(R * C);
   return c;
 }
 
@@ -33,11 +32,16 @@ std::vector<OpCase> matmul_cases() {
   return {linear_case("matmul_n3_r13_c21", 3, 13, 21), linear_case("matmul_n19_r9_c14", 19, 9, 14)};
 }
 
-std::vector<OpCase> matmul_bench_cases() {
-  using S = BenchShape;
-  return {
-      linear_case("matmul_qkv", S::N, 3 * S::C, S::C), linear_case("matmul_out", S::N, S::C, S::C),
-      linear_case("matmul_up", S::N, 2 * S::F, S::C), linear_case("matmul_down", S::N, S::C, S::F)};
+std::vector<OpCase> matmul_large_cases() {
+  return {linear_case("matmul_n512_r768_c256", 512, 768, 256),
+          linear_case("matmul_n256_r128_c1280", 256, 128, 1280),
+          linear_case("matmul_n300_r1000_c264", 300, 1000, 264)};
+}
+
+std::vector<OpCase> matmul_bench_cases(const BenchShape& s) {
+  const int64_t N = s.N(), A = s.H * s.D;
+  return {linear_case("matmul_qkv", N, 3 * A, s.C), linear_case("matmul_out", N, s.C, A),
+          linear_case("matmul_up", N, 2 * s.F, s.C), linear_case("matmul_down", N, s.C, s.F)};
 }
 
 }  // namespace ingot

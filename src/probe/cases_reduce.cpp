@@ -1,5 +1,6 @@
 #include "ops/reduce.h"
 #include "probe/cases.h"
+#include "probe/values.h"
 
 namespace ingot {
 namespace {
@@ -12,18 +13,11 @@ OpCase sums_case(std::string name, int64_t n) {
   c.outputs = {{.name = "sums", .shape = {2}, .wide = true}};  // Σ x, Σ x²
   c.forward = [](Context& ctx, const OpTensors& t) {
     const Tensor& x = t.at("x");
-    const Tensor& sums = t.at("sums");
     const double values[] = {sum(ctx, x), sum_of_squares(ctx, {&x, 1})};
-    for (int i = 0; i < 2; ++i) {
-      if (sums.dtype == DType::F64) {
-        sums.as<double>()[i] = values[i];
-      } else {
-        sums.as<float>()[i] = static_cast<float>(values[i]);
-      }
-    }
+    write_values(ctx, t.at("sums"), values);
   };
   c.flops = static_cast<double>(3 * n);
-  c.bytes = 4.0 * static_cast<double>(2 * n);
+  c.elements = static_cast<double>(2 * n);
   return c;
 }
 
@@ -44,7 +38,7 @@ OpCase cast_case(std::string name, int64_t n) {
       cast(ctx, between, t.at(std::string(name_of(narrow))));
     }
   };
-  c.workspace_bytes = [=](DType, int) { return align_up(n * size_of(DType::F32)); };
+  c.workspace_bytes = [=](const Context&, DType) { return align_up(n * size_of(DType::F32)); };
   return c;
 }
 
@@ -54,18 +48,24 @@ std::vector<OpCase> reduce_cases() {
   return {sums_case("sum_n101", 101), cast_case("cast_n77", 77)};
 }
 
-std::vector<OpCase> reduce_bench_cases() {
-  constexpr int64_t n = int64_t{4} << 20;
+std::vector<OpCase> reduce_large_cases() {
+  return {sums_case("sum_n300000", 300000), cast_case("cast_n100000", 100000)};
+}
+
+std::vector<OpCase> reduce_bench_cases(const BenchShape& s) {
+  const int64_t n = s.flat;
   OpCase narrow;
   narrow.op = "cast";
   narrow.name = "cast_f32_bf16";
-  narrow.inputs = {{.name = "x", .shape = {n}, .differentiable = false}};
-  narrow.forward = [](Context& ctx, const OpTensors& t) {
+  narrow.inputs = {{.name = "x", .shape = {n}, .differentiable = false, .wide = true}};
+  narrow.forward = [=](Context& ctx, const OpTensors& t) {
     Workspace::Scope scope(ctx.workspace);
     cast(ctx, t.at("x"), ctx.workspace.take(DType::BF16, {n}));
   };
-  narrow.workspace_bytes = [](DType, int) { return align_up(n * size_of(DType::BF16)); };
-  narrow.bytes = 6.0 * static_cast<double>(n);
+  narrow.workspace_bytes = [=](const Context&, DType) {
+    return align_up(n * size_of(DType::BF16));
+  };
+  narrow.wide_bytes = 6.0 * static_cast<double>(n);
   return {sums_case("sum", n), narrow};
 }
 

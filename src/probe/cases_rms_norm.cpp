@@ -1,5 +1,4 @@
-#include <cstring>
-
+#include "ops/memory.h"
 #include "ops/rms_norm.h"
 #include "probe/cases.h"
 
@@ -7,10 +6,6 @@ namespace ingot {
 namespace {
 
 constexpr double kEps = 1e-5;
-
-void copy_bytes(const Tensor& from, const Tensor& to) {
-  std::memcpy(to.data, from.data, static_cast<size_t>(from.bytes()));
-}
 
 OpCase norm_case(std::string name, int64_t N, int64_t C) {
   OpCase c;
@@ -27,9 +22,11 @@ OpCase norm_case(std::string name, int64_t N, int64_t C) {
     rms_norm_backward(ctx, t.at("d.y"), t.at("x"), t.at("weight"), t.at("rstd"), t.at("d.x"), false,
                       t.at("d.weight"));
   };
-  c.workspace_bytes = [=](DType, int) { return rms_norm_backward_workspace_bytes(N, C); };
+  c.workspace_bytes = [=](const Context& ctx, DType) {
+    return rms_norm_backward_workspace_bytes(ctx, N, C);
+  };
   c.flops = static_cast<double>(12 * N * C);
-  c.bytes = 4.0 * static_cast<double>(5 * N * C);
+  c.elements = static_cast<double>(5 * N * C);
   return c;
 }
 
@@ -49,12 +46,14 @@ OpCase residual_case(std::string name, int64_t N, int64_t C) {
                          t.at("y"), t.at("rstd"));
   };
   c.backward = [](Context& ctx, const OpTensors& t) {
-    copy_bytes(t.at("d.sum"), t.at("d.residual"));
+    copy(ctx, t.at("d.sum"), t.at("d.residual"));
     rms_norm_backward(ctx, t.at("d.y"), t.at("sum"), t.at("weight"), t.at("rstd"),
                       t.at("d.residual"), true, t.at("d.weight"));
-    copy_bytes(t.at("d.residual"), t.at("d.delta"));
+    copy(ctx, t.at("d.residual"), t.at("d.delta"));
   };
-  c.workspace_bytes = [=](DType, int) { return rms_norm_backward_workspace_bytes(N, C); };
+  c.workspace_bytes = [=](const Context& ctx, DType) {
+    return rms_norm_backward_workspace_bytes(ctx, N, C);
+  };
   return c;
 }
 
@@ -75,7 +74,9 @@ OpCase heads_case(std::string name, int64_t N, int64_t H, int64_t D) {
     rms_norm_backward(ctx, t.at("d.y"), heads(t.at("rows")), t.at("weight"), t.at("rstd"),
                       heads(t.at("d.rows")), false, t.at("d.weight"));
   };
-  c.workspace_bytes = [=](DType, int) { return rms_norm_backward_workspace_bytes(N * H, D); };
+  c.workspace_bytes = [=](const Context& ctx, DType) {
+    return rms_norm_backward_workspace_bytes(ctx, N * H, D);
+  };
   return c;
 }
 
@@ -87,16 +88,24 @@ std::vector<OpCase> rms_norm_cases() {
           heads_case("rms_norm_heads_n5_h3_d12", 5, 3, 12)};
 }
 
-std::vector<OpCase> rms_norm_bench_cases() {
-  using S = BenchShape;
-  OpCase residual = residual_case("rms_norm_residual", S::N, S::C);
+std::vector<OpCase> rms_norm_large_cases() {
+  return {norm_case("rms_norm_n1024_c256", 1024, 256),
+          norm_case("rms_norm_n300_c1280", 300, 1280),
+          norm_case("rms_norm_n256_c4096", 256, 4096),
+          residual_case("rms_norm_residual_n512_c1280", 512, 1280),
+          heads_case("rms_norm_heads_n256_h4_d64", 256, 4, 64),
+          heads_case("rms_norm_heads_n256_h2_d128", 256, 2, 128)};
+}
+
+std::vector<OpCase> rms_norm_bench_cases(const BenchShape& s) {
+  OpCase residual = residual_case("rms_norm_residual", s.N(), s.C);
   residual.backward = [](Context& ctx, const OpTensors& t) {
     rms_norm_backward(ctx, t.at("d.y"), t.at("sum"), t.at("weight"), t.at("rstd"),
                       t.at("d.residual"), true, t.at("d.weight"));
   };
-  residual.flops = static_cast<double>(14 * S::N * S::C);
-  residual.bytes = 4.0 * static_cast<double>(8 * S::N * S::C);
-  return {norm_case("rms_norm", S::N, S::C), residual};
+  residual.flops = static_cast<double>(14 * s.N() * s.C);
+  residual.elements = static_cast<double>(8 * s.N() * s.C);
+  return {norm_case("rms_norm", s.N(), s.C), residual};
 }
 
 }  // namespace ingot

@@ -1,5 +1,6 @@
-#include <cstring>
+#include <algorithm>
 
+#include "ops/memory.h"
 #include "ops/rope.h"
 #include "probe/cases.h"
 
@@ -12,8 +13,6 @@ struct RopeSetting {
   std::vector<double> positions = {};  // (B, T); empty: 0 … T-1
 };
 
-constexpr int64_t kContext = 40;
-
 // Builds the tables in the workspace, so that they are checked against PyTorch with the rotation.
 OpCase rope_case(std::string name, int64_t B, int64_t T, int64_t H, int64_t D,
                  const RopeSetting& setting) {
@@ -21,6 +20,7 @@ OpCase rope_case(std::string name, int64_t B, int64_t T, int64_t H, int64_t D,
   c.op = "rope";
   c.name = std::move(name);
   c.inputs = {{.name = "x", .shape = {B, T, H, D}}};
+  const int64_t context = std::max<int64_t>(40, T);  // more than T: positions may exceed it
   const bool explicit_positions = !setting.positions.empty();
   if (explicit_positions)
     c.inputs.push_back(
@@ -29,12 +29,12 @@ OpCase rope_case(std::string name, int64_t B, int64_t T, int64_t H, int64_t D,
   auto rotate = [=](Context& ctx, const OpTensors& t, const char* from, const char* to,
                     bool forward) {
     const Tensor& x = t.at(to);
-    std::memcpy(x.data, t.at(from).data, static_cast<size_t>(x.bytes()));
+    copy(ctx, t.at(from), x);
     Workspace::Scope scope(ctx.workspace);
     const DType wide = x.dtype == DType::F64 ? DType::F64 : DType::F32;
-    const Tensor cos = ctx.workspace.take(wide, {kContext, D / 2});
-    const Tensor sin = ctx.workspace.take(wide, {kContext, D / 2});
-    rope_table(setting.frequencies, cos, sin);
+    const Tensor cos = ctx.workspace.take(wide, {context, D / 2});
+    const Tensor sin = ctx.workspace.take(wide, {context, D / 2});
+    rope_table(ctx, setting.frequencies, cos, sin);
     const Tensor positions = explicit_positions ? t.at("positions") : Tensor{};
     if (forward) {
       rope_forward(ctx, x, cos, sin, setting.pairs, positions);
@@ -44,7 +44,7 @@ OpCase rope_case(std::string name, int64_t B, int64_t T, int64_t H, int64_t D,
   };
   c.forward = [=](Context& ctx, const OpTensors& t) { rotate(ctx, t, "x", "y", true); };
   c.backward = [=](Context& ctx, const OpTensors& t) { rotate(ctx, t, "d.y", "d.x", false); };
-  c.workspace_bytes = [=](DType, int) { return 2 * align_up(kContext * D / 2 * 8); };
+  c.workspace_bytes = [=](const Context&, DType) { return 2 * align_up(context * D / 2 * 8); };
   return c;
 }
 
@@ -68,19 +68,26 @@ std::vector<OpCase> rope_cases() {
   };
 }
 
-std::vector<OpCase> rope_bench_cases() {
-  using S = BenchShape;
+std::vector<OpCase> rope_large_cases() {
+  return {rope_case("rope_half_b2_t128_h4_d64", 2, 128, 4, 64, {}),
+          rope_case("rope_half_b1_t256_h6_d128", 1, 256, 6, 128, {}),
+          rope_case("rope_interleaved_b2_t128_h4_d64", 2, 128, 4, 64,
+                    {.pairs = RopePairs::Interleaved})};
+}
+
+std::vector<OpCase> rope_bench_cases(const BenchShape& s) {
+  const int64_t A = s.H * s.D;
   std::vector<OpCase> cases;
   for (RopePairs pairs : {RopePairs::HalfSplit, RopePairs::Interleaved}) {
     OpCase c;
     c.op = "rope";
     c.name = pairs == RopePairs::HalfSplit ? "rope_half" : "rope_interleaved";
     // Queries and keys inside packed QKV rows, rotated where they are, there and back.
-    c.inputs = {{.name = "qkv", .shape = {S::B, S::T, 3 * S::H * S::D}, .differentiable = false},
-                {.name = "cos", .shape = {S::T, S::D / 2}, .differentiable = false, .wide = true},
-                {.name = "sin", .shape = {S::T, S::D / 2}, .differentiable = false, .wide = true}};
-    auto heads = [](const OpTensors& t) {
-      return t.at("qkv").slice(2, 0, 2 * S::H * S::D).split(2, 2 * S::H, S::D);
+    c.inputs = {{.name = "qkv", .shape = {s.B, s.T, 3 * A}, .differentiable = false},
+                {.name = "cos", .shape = {s.T, s.D / 2}, .differentiable = false, .wide = true},
+                {.name = "sin", .shape = {s.T, s.D / 2}, .differentiable = false, .wide = true}};
+    auto heads = [s, A](const OpTensors& t) {
+      return t.at("qkv").slice(2, 0, 2 * A).split(2, 2 * s.H, s.D);
     };
     c.forward = [=](Context& ctx, const OpTensors& t) {
       rope_forward(ctx, heads(t), t.at("cos"), t.at("sin"), pairs);
@@ -88,8 +95,8 @@ std::vector<OpCase> rope_bench_cases() {
     c.backward = [=](Context& ctx, const OpTensors& t) {
       rope_backward(ctx, heads(t), t.at("cos"), t.at("sin"), pairs);
     };
-    c.flops = static_cast<double>(2 * 3 * S::N * 2 * S::H * S::D);
-    c.bytes = 4.0 * static_cast<double>(4 * S::N * 2 * S::H * S::D);
+    c.flops = static_cast<double>(2 * 3 * s.N() * 2 * A);
+    c.elements = static_cast<double>(4 * s.N() * 2 * A);
     cases.push_back(std::move(c));
   }
   return cases;

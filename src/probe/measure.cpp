@@ -6,58 +6,80 @@
 #include <memory>
 #include <vector>
 
-#include "core/arena.h"
+#include "ops/matmul.h"
+#include "ops/memory.h"
 #include "probe/fma_rate.h"
 #include "probe/op_run.h"
+#include "probe/operands.h"
+#include "probe/timing.h"
 
 namespace ingot {
 namespace {
 
-// Three times the 32 MiB last-level cache of the machines we use.
-constexpr int64_t kColdBytes = int64_t{96} << 20;
+// Three times the last-level cache: 32 MiB on the CPUs we use, 50 MiB on an H100 or H200.
+int64_t cold_bytes(Device device) {
+  return int64_t{device.kind == DeviceKind::Cpu ? 96 : 160} << 20;
+}
 
-template <class F>
-double seconds_of(const F& body) {
-  const auto start = std::chrono::steady_clock::now();
-  body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+double cpu_peak_flops(Context& ctx) {
+  constexpr int64_t kRounds = 1'000'000;  // 2 to 3 ms a thread: longer than a pool's wake-up
+  const int64_t num_threads = ctx.pool->num_threads();
+  std::vector<double> flops(static_cast<size_t>(num_threads));
+  const double seconds = best_seconds(ctx, 15, [&] {
+    ctx.pool->run(num_threads, [&](int64_t task, int) {
+      flops[static_cast<size_t>(task)] = INGOT_CPU_DISPATCH(run_fmas, kRounds);
+    });
+  });
+  return static_cast<double>(num_threads) * flops[0] / seconds;
+}
+
+double cuda_peak_flops(const Context& ctx) {
+  constexpr int64_t kSide = 8192;
+  constexpr double kFlops = 2.0 * kSide * kSide * kSide;
+  Operands operands(ctx);
+  Context own = operands.with_workspace(matmul_workspace_bytes(ctx));
+  const Tensor x = operands.random(DType::BF16, {kSide, kSide});
+  const Tensor w = operands.random(DType::BF16, {kSide, kSide});
+  const Tensor y = operands.zeros(DType::BF16, {kSide, kSide});
+  const auto product = [&] { linear_forward(own, x, w, y); };
+  product();
+  std::vector<double> times;
+  for (int i = 0; i < 15; ++i) times.push_back(seconds_of(own, product));
+  return kFlops / median_of(times);
+}
+
+double cpu_copy_bandwidth(Context& ctx) {
+  constexpr int64_t kChunk = int64_t{256} << 10;
+  const int64_t half = cold_bytes(ctx.device) / 2;
+  Operands operands(ctx);
+  // Written before it is read: the kernel backs untouched pages by one page of zeros.
+  const auto* from = static_cast<std::byte*>(operands.random(DType::F32, {half / 4}).data);
+  auto* to = static_cast<std::byte*>(operands.zeros(DType::F32, {half / 4}).data);
+  // The call that warms up also pays for the pages.
+  const double seconds = best_seconds(ctx, 5, [&] {
+    ctx.pool->run(half / kChunk, [&](int64_t task, int) {
+      std::memcpy(to + task * kChunk, from + task * kChunk, static_cast<size_t>(kChunk));
+    });
+  });
+  return 2.0 * static_cast<double>(half) / seconds;
+}
+
+double cuda_copy_bandwidth(Context& ctx) {
+  constexpr int64_t kBytes = int64_t{1} << 30;
+  Operands operands(ctx);
+  const Tensor from = operands.random(DType::F32, {kBytes / 4});
+  const Tensor to = operands.zeros(DType::F32, {kBytes / 4});
+  return 2.0 * static_cast<double>(kBytes) / best_seconds(ctx, 5, [&] { copy(ctx, from, to); });
 }
 
 }  // namespace
 
 double measure_peak_flops(Context& ctx) {
-  constexpr int64_t kRounds = 1'000'000;  // 2 to 3 ms a thread: longer than a pool's wake-up
-  const int64_t num_threads = ctx.pool->num_threads();
-  double best = 0.0;
-  for (int repeat = 0; repeat < 15; ++repeat) {
-    std::vector<double> flops(static_cast<size_t>(num_threads));
-    const double seconds = seconds_of([&] {
-      ctx.pool->run(num_threads, [&](int64_t task, int) {
-        flops[static_cast<size_t>(task)] = INGOT_CPU_DISPATCH(run_fmas, kRounds);
-      });
-    });
-    best = std::max(best, static_cast<double>(num_threads) * flops[0] / seconds);
-  }
-  return best;
+  return ctx.device.kind == DeviceKind::Cpu ? cpu_peak_flops(ctx) : cuda_peak_flops(ctx);
 }
 
 double measure_copy_bandwidth(Context& ctx) {
-  constexpr int64_t kChunk = int64_t{256} << 10;
-  const int64_t half = kColdBytes / 2;
-  Arena arena(Device::cpu(), 2 * half);
-  auto* from = static_cast<std::byte*>(arena.place(0, DType::U8, {half}).data);
-  std::byte* to = from + half;
-  double best = 0.0;
-  for (int repeat = 0; repeat < 6; ++repeat) {
-    const double seconds = seconds_of([&] {
-      ctx.pool->run(half / kChunk, [&](int64_t task, int) {
-        std::memcpy(to + task * kChunk, from + task * kChunk, static_cast<size_t>(kChunk));
-      });
-    });
-    // The first round also pays for the pages.
-    if (repeat > 0) best = std::max(best, 2.0 * static_cast<double>(half) / seconds);
-  }
-  return best;
+  return ctx.device.kind == DeviceKind::Cpu ? cpu_copy_bandwidth(ctx) : cuda_copy_bandwidth(ctx);
 }
 
 MachineLimits measure_limits(Context& ctx) {
@@ -65,32 +87,30 @@ MachineLimits measure_limits(Context& ctx) {
 }
 
 OpTiming bench_op(Context& ctx, const OpCase& op_case, const MachineLimits& limits) {
-  constexpr double kEnoughSeconds = 0.3;
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kEnough{300};
+  const DType dtype = bench_dtype(ctx.device);
   std::vector<std::unique_ptr<OpRun>> sets;
+  size_t next = 0;
+  const auto call = [&] {
+    OpRun& run = *sets[next++ % sets.size()];
+    run.forward_only();
+    if (op_case.backward) run.backward_only();
+  };
   do {
-    sets.push_back(std::make_unique<OpRun>(op_case, DType::F32, DType::F32, *ctx.pool));
-    sets.back()->forward();
-    sets.back()->backward();
-  } while (sets.front()->bytes() * static_cast<int64_t>(sets.size()) < kColdBytes);
+    sets.push_back(std::make_unique<OpRun>(op_case, dtype, dtype, ctx));
+    call();  // warms the new set
+  } while (sets.front()->bytes() * static_cast<int64_t>(sets.size()) < cold_bytes(ctx.device));
 
   std::vector<double> times;
-  double total = 0.0;
-  for (size_t i = 0; total < kEnoughSeconds || times.size() < 5; ++i) {
-    OpRun& run = *sets[i % sets.size()];
-    times.push_back(seconds_of([&] {
-      run.forward_only();
-      if (op_case.backward) run.backward_only();
-    }));
-    total += times.back();
-  }
-  std::nth_element(times.begin(), times.begin() + static_cast<int64_t>(times.size() / 2),
-                   times.end());
+  for (const auto start = Clock::now(); times.size() < 5 || Clock::now() - start < kEnough;)
+    times.push_back(seconds_of(ctx, call));
   OpTiming timing;
-  timing.seconds = times[times.size() / 2];
+  timing.seconds = median_of(times);
   timing.gflops = op_case.flops / timing.seconds * 1e-9;
-  timing.gbytes_s = op_case.bytes / timing.seconds * 1e-9;
-  const double least =
-      std::max(op_case.flops / limits.peak_flops, op_case.bytes / limits.copy_bytes_per_second);
+  timing.gbytes_s = op_case.bytes(dtype) / timing.seconds * 1e-9;
+  const double least = std::max(op_case.flops / limits.peak_flops,
+                                op_case.bytes(dtype) / limits.copy_bytes_per_second);
   timing.percent_of_roofline = 100.0 * least / timing.seconds;
   return timing;
 }

@@ -6,12 +6,14 @@
 
 namespace ingot {
 
-// F32 operations per second of independent fused multiply-adds on all threads of the pool: the
-// arithmetic limit of the active ISA, which no product reaches. (Not the rate of our own matmul: a
-// limit measured with the code it judges would flatter it.) Takes about 0.1 s.
+// Operations per second. On the CPU: F32, of independent fused multiply-adds on all threads of the
+// pool: the arithmetic limit of the active ISA, which no product reaches. (Not the rate of our own
+// matmul: a limit measured with the code it judges would flatter it.) On a GPU: of an 8192³ product
+// of random BF16 numbers, since under load a GPU's clock follows its power and no product comes
+// near the data sheet; takes 0.7 GB of its memory. Takes about 0.1 s.
 double measure_peak_flops(Context& ctx);
 
-// Bytes read plus bytes written per second while all threads copy buffers larger than the caches.
+// Bytes read plus bytes written per second while the device copies buffers larger than its caches.
 double measure_copy_bandwidth(Context& ctx);
 
 struct MachineLimits {
@@ -28,9 +30,9 @@ struct OpTiming {
   double percent_of_roofline = 0.0;
 };
 
-// Times a bench case in F32 with cold caches: its buffers exist several times over, together larger
-// than the last-level cache, and each call takes the next set. Uses ctx's pool; the workspace is
-// the bench's own.
+// Times a bench case in bench_dtype() of ctx's device with cold caches: its buffers exist several
+// times over, together larger than the last-level cache, and each call takes the next set. Uses
+// ctx's device and pool; the workspace is the bench's own.
 OpTiming bench_op(Context& ctx, const OpCase& op_case, const MachineLimits& limits);
 
 }  // namespace ingot

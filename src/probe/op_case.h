@@ -54,19 +54,29 @@ struct OpCase {
   // Reads inputs, outputs and "d." + output; writes "d." + input. Every gradient is zeroed before.
   // Empty for an op without gradient.
   std::function<void(Context&, const OpTensors&)> backward;
-  std::function<int64_t(DType, int num_threads)> workspace_bytes;  // empty: none
+  std::function<int64_t(const Context&, DType)> workspace_bytes;  // empty: none
   std::vector<DType> dtypes = {DType::F64, DType::F32, DType::BF16};
-  // Work of forward and backward together in F32, for the roofline; only bench cases need it.
-  // Bytes count each tensor once for each pass that must read or write it.
+  // Work of forward and backward together, for the roofline; only bench cases need it. Memory
+  // counts each tensor once for each pass that must read or write it.
   double flops = 0;
-  double bytes = 0;
+  double elements = 0;    // of tensors of the case's dtype
+  double wide_bytes = 0;  // of tensors that are F32 whatever that is
+  double bytes(DType dtype) const {
+    return elements * static_cast<double>(size_of(dtype)) + wide_bytes;
+  }
 };
 
 // Small cases: gradient checks and goldens. At most a few hundred elements an input, since every
 // element is perturbed; extents that are no multiple of a vector, so that tails are tested.
 std::vector<OpCase> op_cases();
-// The shapes of a training step: llama_10m, B 8, T 512.
-std::vector<OpCase> op_bench_cases();
+// Extents of training, where a GPU's vectorised paths run, yet small enough for a reference in F64
+// on the CPU. No goldens.
+std::vector<OpCase> op_large_cases();
+// The shapes of a training step: llama_10m, B 8, T 512 on the CPU; llama_500m, B 32, T 2048 on a
+// GPU.
+std::vector<OpCase> op_bench_cases(Device device);
+// What they run in: F32 on the CPU, BF16 on a GPU.
+DType bench_dtype(Device device);
 
 // The page docs/op_support.md: op × dtype × backend, from op_cases().
 std::string op_support_page();

@@ -8,25 +8,49 @@
 namespace ingot {
 namespace {
 
-using CaseList = std::vector<OpCase> (*)();
-
-std::vector<OpCase> joined(std::initializer_list<CaseList> lists) {
+std::vector<OpCase> joined(std::initializer_list<std::vector<OpCase>> lists) {
   std::vector<OpCase> all;
-  for (CaseList list : lists) std::ranges::move(list(), std::back_inserter(all));
+  for (const std::vector<OpCase>& list : lists) std::ranges::copy(list, std::back_inserter(all));
   return all;
 }
 
 }  // namespace
 
 std::vector<OpCase> op_cases() {
-  return joined({matmul_cases, embedding_cases, rms_norm_cases, rope_cases, attention_cases,
-                 activation_cases, lm_head_cases, adamw_cases, reduce_cases});
+  return joined({matmul_cases(), embedding_cases(), rms_norm_cases(), rope_cases(),
+                 attention_cases(), activation_cases(), lm_head_cases(), adamw_cases(),
+                 muon_cases(), reduce_cases()});
 }
 
-std::vector<OpCase> op_bench_cases() {
-  return joined({matmul_bench_cases, embedding_bench_cases, rms_norm_bench_cases, rope_bench_cases,
-                 attention_bench_cases, activation_bench_cases, lm_head_bench_cases,
-                 adamw_bench_cases, reduce_bench_cases});
+std::vector<OpCase> op_large_cases() {
+  return joined({matmul_large_cases(), embedding_large_cases(), rms_norm_large_cases(),
+                 rope_large_cases(), attention_large_cases(), activation_large_cases(),
+                 lm_head_large_cases(), adamw_large_cases(), muon_large_cases(),
+                 reduce_large_cases()});
+}
+
+DType bench_dtype(Device device) {
+  return device.kind == DeviceKind::Cpu ? DType::F32 : DType::BF16;
+}
+
+BenchShape bench_shape(Device device) {
+  BenchShape s{.dtype = bench_dtype(device)};
+  if (device.kind == DeviceKind::Cpu) {
+    s.B = 8, s.T = 512, s.C = 256, s.H = 8, s.D = 32, s.F = 768, s.V = 8192;
+    s.loss_chunk = 512, s.flat = int64_t{4} << 20;
+  } else {
+    s.B = 32, s.T = 2048, s.C = 1280, s.H = 20, s.D = 64, s.F = 3456, s.V = 32000;
+    s.loss_chunk = 8192, s.flat = int64_t{64} << 20;
+  }
+  return s;
+}
+
+std::vector<OpCase> op_bench_cases(Device device) {
+  const BenchShape s = bench_shape(device);
+  return joined({matmul_bench_cases(s), embedding_bench_cases(s), rms_norm_bench_cases(s),
+                 rope_bench_cases(s), attention_bench_cases(s), activation_bench_cases(s),
+                 lm_head_bench_cases(s), adamw_bench_cases(s), muon_bench_cases(s),
+                 reduce_bench_cases(s)});
 }
 
 std::string op_support_page() {

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/random.h"
+#include "ops/memory.h"
 
 namespace ingot {
 namespace {
@@ -15,7 +16,7 @@ constexpr uint64_t kSeed = 20240601;
 // A prime, so that no row equals the next.
 constexpr size_t kPeriod = 65521;
 constexpr int64_t kGuardBytes = kArenaAlignment;
-constexpr int kGuardPattern = 0xa5;
+constexpr std::byte kGuardPattern{0xa5};
 constexpr const char* kWorkspace = "workspace";
 
 struct Slot {
@@ -33,7 +34,7 @@ bool has_gradient(const OpInput& input) {
 }
 
 // Every tensor of the case in the order of the arena.
-std::vector<Slot> slots_of(const OpCase& c, DType dtype, int num_threads) {
+std::vector<Slot> slots_of(const Context& ctx, const OpCase& c, DType dtype) {
   std::vector<Slot> slots;
   for (const OpInput& input : c.inputs) {
     const DType own = input.integer ? DType::I32 : stored(dtype, input.wide);
@@ -47,7 +48,7 @@ std::vector<Slot> slots_of(const OpCase& c, DType dtype, int num_threads) {
     if (c.backward && output.differentiable)
       slots.push_back({"d." + output.name, stored(dtype, output.wide), output.shape});
   }
-  const int64_t scratch = c.workspace_bytes ? c.workspace_bytes(dtype, num_threads) : 0;
+  const int64_t scratch = c.workspace_bytes ? c.workspace_bytes(ctx, dtype) : 0;
   slots.push_back({kWorkspace, DType::U8, {scratch}});
   return slots;
 }
@@ -56,9 +57,9 @@ int64_t slot_bytes(const Slot& slot) {
   return align_up(slot.shape.numel() * size_of(slot.dtype)) + kGuardBytes;
 }
 
-int64_t arena_bytes(const OpCase& c, DType dtype, int num_threads) {
+int64_t arena_bytes(const Context& ctx, const OpCase& c, DType dtype) {
   int64_t bytes = kGuardBytes;
-  for (const Slot& slot : slots_of(c, dtype, num_threads)) bytes += slot_bytes(slot);
+  for (const Slot& slot : slots_of(ctx, c, dtype)) bytes += slot_bytes(slot);
   return bytes;
 }
 
@@ -73,84 +74,75 @@ double rounded(double value, DType dtype) {
   }
 }
 
-}  // namespace
-
-std::vector<double> read_values(const Tensor& tensor) {
-  std::vector<double> values(static_cast<size_t>(tensor.numel()));
-  auto read = [&]<class T>(const T* from) {
-    for (size_t i = 0; i < values.size(); ++i) {
-      if constexpr (std::is_same_v<T, Bf16>) {
-        values[i] = from[i].to_float();
-      } else {
-        values[i] = static_cast<double>(from[i]);
-      }
+// `count` values as the input's `fill` says.
+std::vector<double> drawn(const OpInput& how, const RandomStream& stream, size_t count) {
+  std::vector<double> values(count);
+  for (size_t i = 0; i < count; ++i) {
+    switch (how.fill) {
+      case OpInput::Fill::Normal:
+        values[i] = how.scale * static_cast<double>(stream.normal(i));
+        break;
+      case OpInput::Fill::Uniform:
+        values[i] = how.scale * stream.uniform(i);
+        break;
+      case OpInput::Fill::Tokens:
+        values[i] = std::floor(how.scale * stream.uniform(i));
+        break;
+      case OpInput::Fill::Ones:
+        values[i] = how.scale;
+        break;
     }
-  };
-  switch (tensor.dtype) {
-    case DType::F64:
-      read(tensor.as<double>());
-      break;
-    case DType::BF16:
-      read(tensor.as<Bf16>());
-      break;
-    case DType::I32:
-      read(tensor.as<int32_t>());
-      break;
-    default:
-      read(tensor.as<float>());
   }
   return values;
 }
 
-void write_values(const Tensor& tensor, std::span<const double> values) {
-  check(static_cast<size_t>(tensor.numel()) == values.size(), ErrorCode::Internal,
-        "expected {} values for {}, got {}", tensor.numel(), tensor.str(), values.size());
-  auto write = [&]<class T>(T* to) {
-    for (size_t i = 0; i < values.size(); ++i) {
-      if constexpr (std::is_same_v<T, Bf16>) {
-        to[i] = Bf16::from_float(static_cast<float>(values[i]));
-      } else {
-        to[i] = static_cast<T>(values[i]);
-      }
-    }
-  };
-  switch (tensor.dtype) {
-    case DType::F64:
-      return write(tensor.as<double>());
-    case DType::BF16:
-      return write(tensor.as<Bf16>());
-    case DType::I32:
-      return write(tensor.as<int32_t>());
-    default:
-      return write(tensor.as<float>());
-  }
+// The first `period` bytes over and over, up to the tensor's end.
+void repeat(const Tensor& tensor, int64_t period) {
+  auto* bytes = static_cast<std::byte*>(tensor.data);
+  for (int64_t done = period; done < tensor.bytes(); done += period)
+    std::memcpy(bytes + done, bytes, static_cast<size_t>(std::min(period, tensor.bytes() - done)));
 }
 
-OpRun::OpRun(const OpCase& op_case, DType dtype, DType rounding, ThreadPool& pool)
+}  // namespace
+
+OpRun::OpRun(const OpCase& op_case, DType dtype, DType rounding, const Context& ctx)
     : op_case_(op_case),
       dtype_(dtype),
       rounding_(rounding),
-      arena_(Device::cpu(), arena_bytes(op_case, dtype, pool.num_threads())) {
-  ctx_.pool = &pool;
+      ctx_(ctx),
+      arena_(ctx.device, arena_bytes(ctx, op_case, dtype)),
+      filled_(static_cast<size_t>(arena_.bytes()), kGuardPattern) {
   place_all();
   for (const OpInput& input : op_case_.inputs) fill(input.name, input);
   for (const OpOutput& output : op_case_.outputs)
     if (op_case_.backward && output.differentiable) fill("d." + output.name, OpInput{});
-  const Tensor all = arena_.place(0, DType::U8, {arena_.bytes()});
-  const auto* bytes = static_cast<const std::byte*>(all.data);
-  before_.assign(bytes, bytes + all.bytes());
+  copy_from_host(ctx_, filled_.data(), everything());
+}
+
+int64_t OpRun::offset_of(const Tensor& tensor) const {
+  return static_cast<const std::byte*>(tensor.data) -
+         static_cast<const std::byte*>(everything().data);
+}
+
+Tensor OpRun::filled(const Tensor& tensor) {
+  return Tensor::contiguous(filled_.data() + offset_of(tensor), tensor.dtype, tensor.shape);
+}
+
+std::vector<std::byte> OpRun::download(const Tensor& tensor) const {
+  std::vector<std::byte> bytes(static_cast<size_t>(tensor.bytes()));
+  Context ctx = ctx_;
+  copy_to_host(ctx, tensor, bytes.data());
+  return bytes;
 }
 
 void OpRun::place_all() {
-  const Tensor all = arena_.place(0, DType::U8, {arena_.bytes()});
-  std::memset(all.data, kGuardPattern, static_cast<size_t>(all.bytes()));
   int64_t offset = kGuardBytes;
-  for (const Slot& slot : slots_of(op_case_, dtype_, ctx_.pool->num_threads())) {
+  for (const Slot& slot : slots_of(ctx_, op_case_, dtype_)) {
     const Tensor placed = arena_.place(offset, slot.dtype, slot.shape);
     if (slot.name == kWorkspace) {
-      if (placed.numel() > 0) ctx_.workspace = Workspace(placed);
+      ctx_.workspace = placed.numel() > 0 ? Workspace(placed) : Workspace();
     } else {
-      std::memset(placed.data, 0, static_cast<size_t>(placed.bytes()));
+      std::memset(filled(placed).data, 0, static_cast<size_t>(placed.bytes()));
     }
     check(tensors_.emplace(slot.name, placed).second, ErrorCode::Internal,
           "op case {} names {} twice", op_case_.name, slot.name);
@@ -159,46 +151,37 @@ void OpRun::place_all() {
 }
 
 void OpRun::fill(const std::string& name, const OpInput& how) {
-  const Tensor& to = tensor(name);
+  const Tensor to = filled(tensor(name));
   const RandomStream stream(kSeed, Purpose::Test, tensor_id(op_case_.name + "/" + name));
   std::vector<double> values = how.values;
-  if (values.empty()) {
-    values.resize(static_cast<size_t>(to.numel()));
-    for (size_t i = 0; i < std::min(values.size(), kPeriod); ++i) {
-      switch (how.fill) {
-        case OpInput::Fill::Normal:
-          values[i] = how.scale * static_cast<double>(stream.normal(i));
-          break;
-        case OpInput::Fill::Uniform:
-          values[i] = how.scale * stream.uniform(i);
-          break;
-        case OpInput::Fill::Tokens:
-          values[i] = std::floor(how.scale * stream.uniform(i));
-          break;
-        case OpInput::Fill::Ones:
-          values[i] = how.scale;
-          break;
-      }
-    }
-    for (size_t i = kPeriod; i < values.size(); ++i) values[i] = values[i - kPeriod];
-  }
+  if (values.empty())
+    values = drawn(how, stream, std::min(static_cast<size_t>(to.numel()), kPeriod));
   if (to.dtype != DType::I32)
     for (double& value : values) value = rounded(value, stored(rounding_, how.wide));
-  write_values(to, values);
+  const auto count = how.values.empty() ? static_cast<int64_t>(values.size()) : to.numel();
+  write_values(to.reshape({to.numel()}).slice(0, 0, count), values);
+  repeat(to, count * size_of(to.dtype));
+}
+
+std::vector<double> OpRun::values(std::string_view name) const {
+  Context ctx = ctx_;
+  return read_values(ctx, tensor(name));
+}
+
+std::vector<std::byte> OpRun::contents(std::string_view name) const {
+  return download(tensor(name));
 }
 
 void OpRun::set_values(std::string_view name, std::span<const double> values) {
   const Tensor& to = tensor(name);
-  write_values(to, values);
-  const Tensor all = arena_.place(0, DType::U8, {arena_.bytes()});
-  const auto offset =
-      static_cast<const std::byte*>(to.data) - static_cast<const std::byte*>(all.data);
-  std::memcpy(before_.data() + offset, to.data, static_cast<size_t>(to.bytes()));
+  write_values(filled(to), values);
+  copy_from_host(ctx_, filled(to).data, to);
 }
 
 void OpRun::poison(const Tensor& tensor) {
   // All bits set is a NaN in every float type.
-  std::memset(tensor.data, 0xff, static_cast<size_t>(tensor.bytes()));
+  const std::vector<std::byte> ones(static_cast<size_t>(tensor.bytes()), std::byte{0xff});
+  copy_from_host(ctx_, ones.data(), tensor);
 }
 
 void OpRun::forward() {
@@ -210,37 +193,32 @@ void OpRun::forward() {
 void OpRun::backward() {
   if (!op_case_.backward) return;
   poison(tensor(kWorkspace));
-  for (const std::string& name : gradient_names())
-    std::memset(tensor(name).data, 0, static_cast<size_t>(tensor(name).bytes()));
+  for (const std::string& name : gradient_names()) zero(ctx_, tensor(name));
   backward_only();
 }
 
 std::string OpRun::damage() const {
-  const Tensor all = arena_.place(0, DType::U8, {arena_.bytes()});
-  const auto* now = static_cast<const std::byte*>(all.data);
-  std::vector<bool> writable(before_.size(), false);
+  std::vector<std::byte> now = download(everything());
   auto allow = [&](const Tensor& t) {
-    const auto begin = static_cast<const std::byte*>(t.data) - now;
-    std::fill_n(writable.begin() + begin, t.bytes(), true);
+    const int64_t begin = offset_of(t);
+    std::copy_n(filled_.begin() + begin, t.bytes(), now.begin() + begin);
   };
   allow(tensor(kWorkspace));
   for (const std::string& name : output_names()) allow(tensor(name));
   for (const std::string& name : gradient_names()) allow(tensor(name));
-  for (size_t i = 0; i < before_.size(); ++i) {
-    if (writable[i] || now[i] == before_[i]) continue;
-    // The buffer whose end or begin is nearest: the last one that starts at or before the byte.
-    std::string nearest = "before the first buffer";
-    const std::byte* best = nullptr;
-    for (const auto& [name, t] : tensors_) {
-      const auto* begin = static_cast<const std::byte*>(t.data);
-      if (begin <= now + i && begin >= best) {
-        best = begin;
-        nearest = name;
-      }
+  const auto [changed, expected] = std::ranges::mismatch(now, filled_);
+  if (changed == now.end()) return {};
+  // The buffer whose end or begin is nearest: the last one that starts at or before the byte.
+  std::string nearest = "before the first buffer";
+  int64_t best = 0;
+  for (const auto& [name, t] : tensors_) {
+    const int64_t begin = offset_of(t);
+    if (begin <= changed - now.begin() && begin >= best) {
+      best = begin;
+      nearest = name;
     }
-    return nearest;
   }
-  return {};
+  return nearest;
 }
 
 std::vector<std::string> OpRun::gradient_names() const {

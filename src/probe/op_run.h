@@ -1,30 +1,29 @@
 // The buffers of one case, and its passes run on them.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/arena.h"
-#include "core/thread_pool.h"
 #include "probe/op_case.h"
+#include "probe/values.h"
 
 namespace ingot {
-
-// The elements of a contiguous float or I32 tensor as doubles, and back (rounded to nearest even).
-std::vector<double> read_values(const Tensor& tensor);
-void write_values(const Tensor& tensor, std::span<const double> values);
 
 // Holds every tensor of the case, each between guard bytes, and a workspace of exactly the size the
 // op asks for. Inputs and cotangents ("d." + output) are filled from a seed fixed by the names.
 class OpRun {
  public:
   // Values are rounded to `rounding` before they are stored as `dtype`, so that a run in F64 can
-  // start from what a run in BF16 starts from.
-  OpRun(const OpCase& op_case, DType dtype, DType rounding, ThreadPool& pool);
+  // start from what a run in BF16 starts from. All tensors lie on ctx's device; the workspace is
+  // the run's own.
+  OpRun(const OpCase& op_case, DType dtype, DType rounding, const Context& ctx);
 
   const OpTensors& tensors() const { return tensors_; }
-  std::vector<double> values(std::string_view name) const { return read_values(tensor(name)); }
+  std::vector<double> values(std::string_view name) const;
+  std::vector<std::byte> contents(std::string_view name) const;  // the same, bit for bit
   void set_values(std::string_view name, std::span<const double> values);
 
   // Outputs are NaN before the forward pass and gradients zero before the backward pass, so what a
@@ -45,6 +44,10 @@ class OpRun {
 
  private:
   const Tensor& tensor(std::string_view name) const;
+  Tensor everything() const { return arena_.place(0, DType::U8, {arena_.bytes()}); }
+  int64_t offset_of(const Tensor& tensor) const;  // in the arena, in bytes
+  Tensor filled(const Tensor& tensor);            // its place in filled_
+  std::vector<std::byte> download(const Tensor&) const;
   void place_all();
   void fill(const std::string& name, const OpInput& how);
   void poison(const Tensor& tensor);
@@ -52,10 +55,11 @@ class OpRun {
   const OpCase& op_case_;
   DType dtype_;
   DType rounding_;
+  Context ctx_;
   Arena arena_;
   OpTensors tensors_;
-  Context ctx_;
-  std::vector<std::byte> before_;  // the arena after filling; what no pass may write stays equal
+  // The arena as it was filled, in host memory; what no pass may write stays equal to it.
+  std::vector<std::byte> filled_;
 };
 
 }  // namespace ingot

@@ -12,7 +12,7 @@
 namespace ingot {
 
 struct LimitPart {
-  std::string name;      // "qkv forward", "attention backward", "optimizer bytes"
+  std::string name;      // "qkv forward", "attention backward", "optimizer"
   int64_t calls = 0;     // in one step
   double seconds = 0.0;  // all calls together
   double flops = 0.0;
@@ -23,14 +23,17 @@ struct StepLimit {
   std::vector<LimitPart> parts;
   double product_seconds = 0.0;  // products and attention
   double memory_seconds = 0.0;   // the remaining bytes at copy speed
-  double peak_flops = 0.0;       // best product rate of the machine
+  double peak_flops = 0.0;       // measure_peak_flops()
   double copy_bytes_per_second = 0.0;
   double tokens_per_second = 0.0;  // the limit: B·T / (products + memory)
   double product_share = 0.0;      // rate the products reach alone / peak_flops
 };
 
-// F32, one micro-batch of B sequences of T tokens and one optimizer step. Takes a few seconds.
+// One micro-batch of B sequences of T tokens and one optimizer step on ctx's device, with weights
+// and activations of `compute` (F32 or BF16) and gradients of weights in F32. Under F32 every pass
+// of our step is counted; under BF16 the bytes are those of PyTorch's limit on the same GPU
+// (optimizer, norms, rotations, activations), so that the two compare. Takes a few seconds.
 StepLimit measure_step_limit(Context& ctx, const ModelConfig& config, int64_t B, int64_t T,
-                             int64_t loss_chunk);
+                             int64_t loss_chunk, DType compute);
 
 }  // namespace ingot

@@ -79,11 +79,13 @@ class Builder {
   void lasting(std::string name, Shape shape, DType dtype, TensorKind kind) {
     table_.add(row(std::move(name), shape, dtype, kind));
   }
-  void weight(std::string name, Shape shape, Role role, int block, int64_t shard_dim, double std) {
+  void weight(std::string name, Shape shape, Role role, int block, int64_t shard_dim, double std,
+              std::vector<int64_t> parts = {}) {
     TensorSpec spec = row(std::move(name), shape, DType::F32, TensorKind::Weight);
     spec.role = role;
     spec.init = role == Role::Norm ? InitRule::Ones : InitRule::Normal;
     spec.init_std = std;
+    spec.parts = std::move(parts);
     spec.block = block;
     spec.shard_dim = shard_dim;
     table_.add(std::move(spec));
@@ -115,24 +117,27 @@ void check_compute(DType compute) {
 
 TensorTable llama_parameters(const ModelConfig& c) {
   Builder b;
-  const int64_t C = c.dim, D = c.head_dim, HD = c.heads * c.head_dim;
+  const int64_t C = c.dim, D = c.head_dim, HD = c.heads * D, GD = c.kv_heads * D;
+  const bool gated = c.up_rows() > c.ffn;
+  const auto up_parts = gated ? std::vector{c.ffn, c.ffn} : std::vector<int64_t>{};
   // Two branches a layer add to the stream; this keeps its variance from growing with depth.
   const double branch_std = c.init_std / std::sqrt(2.0 * static_cast<double>(c.layers));
   b.weight("embedding.weight", {c.vocab, C}, Role::Embedding, 0, 0, c.init_std);
   for (int64_t i = 0; i < c.layers; ++i) {
     const int block = static_cast<int>(i) + 1;
-    auto add = [&](const char* what, Shape shape, Role role, int64_t shard_dim, double std) {
-      b.weight(layer_name(i, what), shape, role, block, shard_dim, std);
+    auto add = [&](const char* what, Shape shape, Role role, int64_t shard_dim, double std,
+                   std::vector<int64_t> parts = {}) {
+      b.weight(layer_name(i, what), shape, role, block, shard_dim, std, std::move(parts));
     };
     add("attn_norm.weight", {C}, Role::Norm, -1, 0.0);
-    add("qkv.weight", {c.qkv_rows(), C}, Role::Matrix, 0, c.init_std);
+    add("qkv.weight", {c.qkv_rows(), C}, Role::Matrix, 0, c.init_std, {HD, GD, GD});
     if (c.qk_norm) {
       add("q_norm.weight", {D}, Role::Norm, -1, 0.0);
       add("k_norm.weight", {D}, Role::Norm, -1, 0.0);
     }
     add("out.weight", {C, HD}, Role::Matrix, 1, branch_std);
     add("mlp_norm.weight", {C}, Role::Norm, -1, 0.0);
-    add("up.weight", {c.up_rows(), C}, Role::Matrix, 0, c.init_std);
+    add("up.weight", {c.up_rows(), C}, Role::Matrix, 0, c.init_std, up_parts);
     add("down.weight", {C, c.ffn}, Role::Matrix, 1, branch_std);
   }
   b.weight("final_norm.weight", {C}, Role::Norm, head_block(c), -1, 0.0);
@@ -181,14 +186,11 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   const Lifetime after_forward{tick.loss(), tick.last()};
   b.activation("losses", {N}, DType::F32, after_forward);
   b.activation("d.residual", {N, C}, compute, after_forward);
-  b.activation("d.norm", {N, C}, compute, after_forward);
   const Lifetime layers_backward{tick.backward(L - 1), tick.backward(0)};
   b.activation("d.qkv", {N, c.qkv_rows()}, compute, layers_backward);
   if (c.qk_norm)
     b.activation("d.qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, layers_backward);
   b.activation("d.attn", {N, HD}, compute, layers_backward);
-  b.activation("d.up", {N, c.up_rows()}, compute, layers_backward);
-  b.activation("d.act", {N, c.ffn}, compute, layers_backward);
   return b.take();
 }
 

@@ -29,6 +29,7 @@ struct TrainShape {
 //   embedding.weight (V, C); layers.i.{attn_norm.weight (C), qkv.weight (qkv_rows, C),
 //   q_norm.weight (D), k_norm.weight (D), out.weight (C, H·D), mlp_norm.weight (C), up.weight
 //   (up_rows, C), down.weight (C, F)}; final_norm.weight (C); head.weight (V, C) unless tied.
+// Stacked matrices: qkv.weight is q (H·D), k (G·D), v (G·D); a gated up.weight gate (F), up (F).
 TensorTable llama_parameters(const ModelConfig& config);
 
 // What one rank's micro-step needs besides the parameter store: inputs, activations, their
@@ -42,8 +43,8 @@ TensorTable llama_parameters(const ModelConfig& config);
 //     Those the policy keeps are "layers.i.NAME"; those it drops exist once, as "shared.NAME"
 //   shared by all: branch (N, C), final_residual (N, C), final_norm (N, C), final_rstd (N) F32,
 //     losses (N) F32
-//   gradients: d.residual (N, C), d.norm (N, C), d.qkv (N, qkv_rows), d.qk (N, (H+G)·D) with
-//     QK-norm, d.attn (N, H·D), d.up (N, up_rows), d.act (N, F)
+//   gradients: d.residual (N, C), d.qkv (N, qkv_rows), d.qk (N, (H+G)·D) with QK-norm, d.attn
+//     (N, H·D); those of norms, up and act take the place of the values they belong to
 //   workspace (workspace_bytes) U8
 TensorTable llama_train_table(const ModelConfig& config, const TrainShape& shape);
 

@@ -62,6 +62,10 @@ std::vector<Setting> batch_settings(BatchConfig& b) {
 std::vector<Setting> optim_settings(OptimConfig& o) {
   ScheduleConfig& s = o.schedule;
   return {
+      enum_setting<OptimKind>(
+          "optim.kind", o.kind, {{"adamw", OptimKind::AdamW}, {"muon", OptimKind::Muon}},
+          "adamw for everything, or muon for the layers' matrices and adamw for "
+          "the rest."),
       number_setting("optim.lr", o.lr, {0, 100}, "", "Peak learning rate of AdamW."),
       number_setting("optim.beta1", o.beta1, {0, 0.999999}, "", "Decay of the first moment."),
       number_setting("optim.beta2", o.beta2, {0, 0.999999}, "", "Decay of the second moment."),
@@ -70,6 +74,12 @@ std::vector<Setting> optim_settings(OptimConfig& o) {
                      "Decoupled weight decay of matrices and embeddings; norms have none."),
       number_setting("optim.clip", o.clip, {0, kHuge}, "",
                      "Largest global gradient norm; 0 = no clipping."),
+      number_setting("optim.muon_lr", o.muon_lr, {0, 100}, "",
+                     "muon: its peak learning rate; the schedule is that of optim.lr."),
+      number_setting("optim.muon_momentum", o.muon_momentum, {0, 0.999999}, "",
+                     "muon: decay of the momentum."),
+      number_setting("optim.muon_weight_decay", o.muon_weight_decay, {0, 100}, "",
+                     "muon: decoupled weight decay of its matrices."),
       enum_setting<ScheduleKind>("optim.schedule.kind", s.kind,
                                  {{"cosine", ScheduleKind::Cosine},
                                   {"wsd", ScheduleKind::Wsd},
@@ -96,9 +106,9 @@ std::vector<Setting> train_settings(TrainConfig& t) {
                       "Trained tokens to stop after; set either this or train.steps."),
       integer_setting("train.steps", t.steps, {0, 1e12}, "steps",
                       "Steps to stop after; set either this or train.total_tokens."),
-      text_choice("train.precision", t.precision, {"fp32", "bf16"},
+      text_choice("train.precision", t.precision, {"auto", "fp32", "bf16"},
                   "Type of weights and activations in products; master weights, moments and "
-                  "gradients are fp32 always."),
+                  "gradients are fp32 always. auto = bf16 on a GPU, fp32 on the CPU."),
       enum_setting<ActivationPolicy>("train.recompute", t.recompute,
                                      {{"none", ActivationPolicy::None},
                                       {"selective", ActivationPolicy::Selective},
@@ -109,8 +119,12 @@ std::vector<Setting> train_settings(TrainConfig& t) {
                      "Weight of the squared log-partition added to each token's loss; 0 = off."),
       flag_setting("train.document_mask", t.document_mask,
                    "Whether attention stops at document boundaries."),
-      integer_setting("train.loss_chunk", t.loss_chunk, {1, 1048576}, "tokens",
-                      "Tokens whose logits exist at once."),
+      integer_setting("train.loss_chunk", t.loss_chunk, {0, 1048576}, "tokens",
+                      "Tokens whose logits exist at once; 0 = 512 on the CPU, 1 GiB of logits on "
+                      "a GPU."),
+      flag_setting("train.deterministic", t.deterministic,
+                   "Whether a GPU run gives the same bits every time; false lets the backward of "
+                   "attention add in any order, which is faster."),
       integer_setting("train.eval_every", t.eval_every, {0, 1e12}, "steps",
                       "Steps between validations; 0 = only at the end."),
       integer_setting("train.eval_tokens", t.eval_tokens, {1, 1e12}, "tokens",
@@ -131,6 +145,11 @@ std::vector<Setting> checkpoint_settings(CheckpointConfig& c) {
 
 std::vector<Setting> system_settings(SystemConfig& s) {
   return {
+      not_hashed(text_choice("system.device", s.device, {"auto", "cpu", "cuda"},
+                             "Where to compute; auto = a GPU if there is one.")),
+      not_hashed(text_setting("system.cache_dir", s.cache_dir,
+                              "Folder for what was tuned for this GPU; empty = ingot in the "
+                              "user's cache folder.")),
       not_hashed(integer_setting("system.threads", s.threads, {0, 4096}, "",
                                  "CPU threads of all ranks together; 0 = available cores.")),
       not_hashed(integer_setting("system.ranks", s.ranks, {1, 256}, "",

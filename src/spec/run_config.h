@@ -14,6 +14,7 @@ namespace ingot {
 
 enum class ScheduleKind { Cosine, Wsd, Linear, Constant };
 enum class ScheduleUnit { Tokens, Steps };
+enum class OptimKind { AdamW, Muon };  // Muon: for matrices, AdamW for the rest
 
 struct DataConfig {
   std::string train;  // text file, folder of .txt, or token file (.bin)
@@ -40,24 +41,34 @@ struct ScheduleConfig {
 };
 
 struct OptimConfig {
+  OptimKind kind = OptimKind::AdamW;
   double lr = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.95;
   double eps = 1e-8;
   double weight_decay = 0.1;
   double clip = 1.0;  // global gradient norm; 0 = off
+  double muon_lr = 0.02;
+  double muon_momentum = 0.95;
+  double muon_weight_decay = 0.1;
   ScheduleConfig schedule;
 };
+
+// Whether Muon updates this parameter; AdamW does otherwise.
+inline bool uses_muon(OptimKind kind, const TensorSpec& parameter) {
+  return kind == OptimKind::Muon && parameter.role == Role::Matrix;
+}
 
 struct TrainConfig {
   int64_t seed = 1337;
   int64_t total_tokens = 0;  // stop after these; either this or steps is set
   int64_t steps = 0;
-  std::string precision = "fp32";  // fp32, bf16
+  std::string precision = "auto";  // fp32, bf16; auto = bf16 on a GPU, fp32 on the CPU
   ActivationPolicy recompute = ActivationPolicy::Selective;
   double z_loss = 0.0;
   bool document_mask = false;
-  int64_t loss_chunk = 512;
+  int64_t loss_chunk = 0;  // tokens whose logits exist at once; 0 = as suits the device
+  bool deterministic = true;
   int64_t eval_every = 0;  // steps; 0 = only at the end
   int64_t eval_tokens = 131072;
   int64_t log_every = 1;
@@ -70,8 +81,10 @@ struct CheckpointConfig {
 };
 
 struct SystemConfig {
-  int64_t threads = 0;  // CPU threads for all ranks together; 0 = available cores
-  int64_t ranks = 1;    // local ranks (threads of this process)
+  std::string device = "auto";  // auto, cpu, cuda
+  std::string cache_dir;        // what was tuned for a GPU is kept here; empty: nothing is kept
+  int64_t threads = 0;          // CPU threads for all ranks together; 0 = available cores
+  int64_t ranks = 1;            // local ranks (threads of this process)
   DataParallel data_parallel = DataParallel::Replicated;
 };
 

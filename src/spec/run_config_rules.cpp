@@ -49,6 +49,18 @@ void check_schedule(const RunConfig& c) {
         s.warmup, s.decay, horizon, in_tokens ? "tokens" : "steps");
 }
 
+void check_muon(const RunConfig& c) {
+  if (c.optim.kind != OptimKind::Muon) return;
+  check(c.optim.lr > 0, ErrorCode::Config,
+        "optim.kind muon follows the schedule of optim.lr: expected it above 0, got {}; set "
+        "optim.muon_lr for the matrices",
+        c.optim.lr);
+  check(c.system.ranks == 1 || c.system.data_parallel == DataParallel::Replicated,
+        ErrorCode::Config,
+        "optim.kind muon needs whole matrices, and fully_sharded ranks hold slices: set "
+        "system.data_parallel=replicated or optim.kind=adamw");
+}
+
 }  // namespace
 
 void validate(const RunConfig& c) {
@@ -58,8 +70,11 @@ void validate(const RunConfig& c) {
         "batch.seq or raise model.context",
         c.model.context, c.batch.seq);
   check_batch(c.batch, c.system);
+  check(c.system.device != "cuda" || c.system.ranks == 1, ErrorCode::Config,
+        "system.ranks: a GPU is used by one rank, got {} ranks on one", c.system.ranks);
   check_stop(c.train);
   check_schedule(c);
+  check_muon(c);
 }
 
 }  // namespace ingot

@@ -59,8 +59,9 @@ struct TensorSpec {
   Role role = Role::None;
   InitRule init = InitRule::None;
   double init_std = 0.0;
-  int block = -1;          // parameters: the block the store gathers it with
-  int64_t shard_dim = -1;  // tensor parallel split; -1 = replicated
+  std::vector<int64_t> parts;  // rows of each matrix, where several stand stacked in one; else none
+  int block = -1;              // parameters: the block the store gathers it with
+  int64_t shard_dim = -1;      // tensor parallel split; -1 = replicated
   Lifetime life;
   Recompute recompute = Recompute::Never;
   TensorId parameter;  // gradients, masters and moments: the weight they belong to

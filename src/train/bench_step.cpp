@@ -24,7 +24,7 @@ StepBench bench_train_step(const RunConfig& config, int64_t steps) {
   engine.init(static_cast<uint64_t>(config.train.seed));
   bench.setup_seconds = seconds_since(start);
   bench.peak_bytes = engine.placed().allocated_bytes();
-  bench.predicted_bytes = plan_memory(train_table(config, threads)).total_bytes;
+  bench.predicted_bytes = plan_memory(train_table(engine.context(), config)).total_bytes;
 
   const int64_t N = config.batch.micro_batch * config.batch.seq;
   std::vector<int32_t> tokens(static_cast<size_t>(N)), targets(tokens);
@@ -42,6 +42,7 @@ StepBench bench_train_step(const RunConfig& config, int64_t steps) {
         engine.accumulate({tokens.data(), targets.data(), nullptr}, 1.0 / static_cast<double>(N));
     engine.update(config.optim.lr, ++updates);
     bench.last_loss = loss.sum / static_cast<double>(N);
+    synchronize(engine.context());
     return seconds_since(begin);
   };
   bench.first_step_seconds = step();

@@ -1,69 +1,123 @@
 #include "train/engine.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "core/error.h"
-#include "core/memory_info.h"
 
 namespace ingot {
 namespace {
-
-DType compute_dtype(const RunConfig& config) {
-  return config.train.precision == "bf16" ? DType::BF16 : DType::F32;
-}
 
 Mesh mesh_of(const RunConfig& config) {
   return {static_cast<int>(config.system.ranks), config.system.data_parallel};
 }
 
-TrainShape shape_of(const RunConfig& config, int threads_per_rank) {
+// Several local ranks compute on the CPU: a GPU has one.
+Device device_of(const RunConfig& config) {
+  const SystemConfig& system = config.system;
+  return choose_device(system.device == "auto" && system.ranks > 1 ? "cpu" : system.device);
+}
+
+// Without the workspace, which takes the ops to know.
+TrainShape shape_of(const RunConfig& config, Device device) {
   TrainShape shape;
   shape.B = config.batch.micro_batch;
   shape.T = config.batch.seq;
-  shape.compute = compute_dtype(config);
+  shape.compute = compute_dtype(config, device);
   shape.policy = config.train.recompute;
   shape.mesh = mesh_of(config);
-  shape.loss_chunk = std::min(config.train.loss_chunk, shape.B * shape.T);
+  shape.loss_chunk = std::min(loss_chunk(config, device), shape.B * shape.T);
   shape.document_mask = config.train.document_mask;
-  shape.workspace_bytes = train_workspace_bytes(config.model, shape, threads_per_rank);
   return shape;
 }
 
+TrainShape shape_of(const Context& ctx, const RunConfig& config) {
+  TrainShape shape = shape_of(config, ctx.device);
+  shape.workspace_bytes =
+      std::max(train_workspace_bytes(ctx, config.model, shape),
+               update_workspace_bytes(ctx, llama_parameters(config.model), config.optim));
+  return shape;
+}
+
+TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
+  TensorTable table = llama_train_table(config.model, shape);
+  add_store_rows(table, llama_parameters(config.model), shape.compute, shape.mesh,
+                 config.optim.kind);
+  return table;
+}
+
+// What a run that does not fit could do instead: the largest micro-batch that fits, as it is or
+// with full recomputation. Scratch is taken as it was for the batch that does not fit.
+std::string advice(RunConfig config, TrainShape shape, int64_t available) {
+  for (const ActivationPolicy policy : {shape.policy, ActivationPolicy::Full}) {
+    shape.policy = policy;
+    for (int64_t B = config.batch.micro_batch; B >= 1; B = B > 8 ? B * 3 / 4 : B - 1) {
+      shape.B = B;
+      if (plan_memory(table_of(config, shape)).total_bytes * config.system.ranks > available)
+        continue;
+      const bool full = policy == ActivationPolicy::Full && config.train.recompute != policy;
+      return fmt::format("batch.micro_batch = {}{} fits", B,
+                         full ? " with train.recompute = \"full\"" : "");
+    }
+  }
+  return "not even one sequence fits: choose a smaller model or a shorter batch.seq";
+}
+
+// The kernels, and so their scratch, depend on what the run asks of them.
+Context& prepared_context(ComputeDevice& compute, const RunConfig& config) {
+  compute.context().deterministic = config.train.deterministic;
+  return compute.context();
+}
+
 // The table, after making sure that all ranks of this machine fit into what is free.
-TensorTable checked_table(const RunConfig& config, int threads_per_rank) {
-  TensorTable table = train_table(config, threads_per_rank);
+TensorTable checked_table(const Context& ctx, const RunConfig& config) {
+  const TrainShape shape = shape_of(ctx, config);
+  TensorTable table = table_of(config, shape);
   const int64_t needed = plan_memory(table).total_bytes * config.system.ranks;
-  const int64_t available = available_memory_bytes();
+  const int64_t available = available_memory(ctx.device);
   constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-  check(needed <= available, ErrorCode::Memory,
-        "this run needs {:.2f} GiB and {:.2f} GiB are free: lower batch.micro_batch (now {}), set "
-        "train.recompute = \"full\", or choose a smaller model",
-        static_cast<double>(needed) / kGiB, static_cast<double>(available) / kGiB,
-        config.batch.micro_batch);
+  if (needed > available)
+    throw Error(
+        ErrorCode::Memory,
+        fmt::format("this run needs {:.2f} GiB on {} and {:.2f} GiB are free: {}",
+                    static_cast<double>(needed) / kGiB, ctx.device,
+                    static_cast<double>(available) / kGiB, advice(config, shape, available)));
   return table;
 }
 
 }  // namespace
 
-TensorTable train_table(const RunConfig& config, int threads_per_rank) {
-  const TrainShape shape = shape_of(config, threads_per_rank);
-  TensorTable table = llama_train_table(config.model, shape);
-  add_store_rows(table, llama_parameters(config.model), shape.compute, shape.mesh);
-  return table;
+DType compute_dtype(const RunConfig& config, Device device) {
+  if (config.train.precision == "auto")
+    return device.kind == DeviceKind::Cuda ? DType::BF16 : DType::F32;
+  return config.train.precision == "bf16" ? DType::BF16 : DType::F32;
+}
+
+int64_t loss_chunk(const RunConfig& config, Device device) {
+  if (config.train.loss_chunk > 0) return config.train.loss_chunk;
+  if (device.kind == DeviceKind::Cpu) return 512;
+  // A chunk's products want many rows, its logits are the step's largest tensor: 1 GiB of them.
+  const int64_t row = config.model.vocab * size_of(compute_dtype(config, device));
+  const auto rows = static_cast<uint64_t>(std::max<int64_t>(1, (int64_t{1} << 30) / row));
+  return static_cast<int64_t>(std::bit_floor(rows));
+}
+
+TensorTable train_table(const Context& ctx, const RunConfig& config) {
+  return table_of(config, shape_of(ctx, config));
 }
 
 Engine::Engine(const RunConfig& config, Communicator& comm, int threads_per_rank)
     : config_(config),
       comm_(comm),
-      pool_(threads_per_rank),
+      compute_(device_of(config), threads_per_rank, config.system.cache_dir),
       parameters_(llama_parameters(config.model)),
-      placed_(checked_table(config, threads_per_rank), Device::cpu()) {
-  ctx_.device = Device::cpu();
-  ctx_.pool = &pool_;
-  ctx_.workspace = Workspace(placed_.find("workspace"));
-  store_ = make_parameter_store(ctx_, comm_, parameters_, mesh_of(config), placed_,
-                                compute_dtype(config));
-  model_ = std::make_unique<Transformer>(ctx_, config_.model, shape_of(config, threads_per_rank),
+      placed_(checked_table(prepared_context(compute_, config), config),
+              compute_.context().device) {
+  Context& ctx = compute_.context();
+  ctx.workspace = Workspace(placed_.find("workspace"));
+  store_ = make_parameter_store(ctx, comm_, parameters_, mesh_of(config), placed_,
+                                compute_dtype(config, ctx.device));
+  model_ = std::make_unique<Transformer>(ctx, config_.model, shape_of(config, ctx.device),
                                          config_.train.z_loss, placed_, *store_);
 }
 
@@ -81,7 +135,7 @@ StepLoss Engine::accumulate(const MicroBatch& batch, double scale) {
 
 UpdateReport Engine::update(double lr, int64_t step) {
   store_->finish_gradients();
-  return adamw_update(ctx_, comm_, parameters_, *store_, config_.optim, lr, step);
+  return update_parameters(context(), comm_, parameters_, *store_, config_.optim, lr, step);
 }
 
 StepLoss Engine::evaluate(const MicroBatch& batch) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/context.h"
+#include "core/compute_device.h"
 #include "model/transformer.h"
 #include "optim/optimizer.h"
 #include "parallel/comm/communicator.h"
@@ -14,13 +14,18 @@
 
 namespace ingot {
 
-// Every row one rank of this run allocates; plan_memory() of it is the prediction.
-TensorTable train_table(const RunConfig& config, int threads_per_rank);
+// Weights and activations of a run on that device: train.precision with `auto` decided.
+DType compute_dtype(const RunConfig& config, Device device);
+// train.loss_chunk with 0 decided.
+int64_t loss_chunk(const RunConfig& config, Device device);
+
+// Every row one rank of this run allocates on ctx's device; plan_memory() of it is the prediction.
+TensorTable train_table(const Context& ctx, const RunConfig& config);
 
 class Engine {
  public:
-  // Allocates everything the run will ever need. Throws ErrorCode::Memory, before allocating, when
-  // all ranks together would not fit into the machine's free memory, and says what would help.
+  // Allocates everything the run will ever need on system.device. Throws ErrorCode::Memory, before
+  // allocating, when all ranks together would not fit into what is free there, and says what would.
   Engine(const RunConfig& config, Communicator& comm, int threads_per_rank);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -37,13 +42,12 @@ class Engine {
   const TensorTable& parameters() const { return parameters_; }
   ParameterStore& store() { return *store_; }
   const PlacedTensors& placed() const { return placed_; }
-  Context& context() { return ctx_; }
+  Context& context() { return compute_.context(); }
 
  private:
   const RunConfig config_;
   Communicator& comm_;
-  ThreadPool pool_;
-  Context ctx_;
+  ComputeDevice compute_;
   TensorTable parameters_;
   PlacedTensors placed_;
   std::unique_ptr<ParameterStore> store_;

@@ -109,7 +109,7 @@ class RankTrainer {
     facts.parameters = parameter_count(config_.model);
     facts.total_steps = run_.horizon.steps;
     facts.total_tokens = run_.horizon.tokens;
-    facts.predicted_bytes = plan_memory(train_table(config_, run_.threads_per_rank)).total_bytes;
+    facts.predicted_bytes = plan_memory(train_table(engine_.context(), config_)).total_bytes;
     facts.allocated_bytes = engine_.placed().allocated_bytes();
     facts.first_step = state_.step;
     facts.ranks = comm_.size();

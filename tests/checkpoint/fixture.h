@@ -50,7 +50,7 @@ class Rank {
   Rank(Communicator& comm, DataParallel mode, DType compute = DType::F32)
       : parameters(small_parameters()),
         pool_(1),
-        ctx_{Device::cpu(), &pool_, {}},
+        ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
         mesh_{comm.size(), mode},
         placed_(rows(compute), Device::cpu()),
         store(make_parameter_store(ctx_, comm, parameters, mesh_, placed_, compute)) {}

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -17,7 +18,8 @@ class Stories : public ::testing::Test {
   void SetUp() override {
     const fs::path weights = fs::path(INGOT_SOURCE_DIR) / ".." / "shared" / "data" / "weights";
     if (!fs::exists(weights / "stories260K.bin")) GTEST_SKIP() << "needs ../shared/data/weights";
-    dir_ = fs::path(::testing::TempDir()) / "ingot_stories";
+    // Tests run beside each other as processes: each has a folder of its own.
+    dir_ = fs::path(::testing::TempDir()) / ("ingot_stories_" + std::to_string(::getpid()));
     fs::remove_all(dir_);
     import_llama2c(*posix_storage(), (weights / "stories260K.bin").string(),
                    (weights / "tok512.bin").string(), dir_.string());

@@ -23,8 +23,8 @@ class ComplaintsTest(unittest.TestCase):
         self.addCleanup(setattr, check_skips, "REASONS", reasons)
         check_skips.REASONS = HOLDS
 
-    def complaints(self, results, lines, partial=False):
-        return list(check_skips.complaints(results, expect(*lines), "cpu", partial))
+    def complaints(self, results, lines, partial=False, preset="cpu"):
+        return list(check_skips.complaints(results, expect(*lines), preset, partial))
 
     def test_an_expected_skip_whose_reason_holds_is_fine(self):
         self.assertEqual(self.complaints({"a.b": "skipped", "a.c": "passed"}, ["needs-x a.b"]), [])
@@ -44,6 +44,11 @@ class ComplaintsTest(unittest.TestCase):
     def test_a_line_without_a_test_is_wrong_in_a_whole_run_only(self):
         self.assertIn("names no test", self.complaints({"a.b": "passed"}, ["needs-y gone"])[0])
         self.assertEqual(self.complaints({"a.b": "passed"}, ["needs-y gone"], partial=True), [])
+
+    def test_a_line_of_gpu_tests_must_name_one_in_cuda_builds_only(self):
+        lines = ["needs-gpu gone"]
+        self.assertEqual(self.complaints({"a.b": "passed"}, lines, preset="cpu"), [])
+        self.assertIn("names no test", self.complaints({"a.b": "passed"}, lines, preset="cuda")[0])
 
 
 class ProgramTest(unittest.TestCase):

@@ -32,17 +32,22 @@ class Rig {
       : options_(options),
         comm_(comm),
         pool_(options.threads),
-        shape_(shape_of(options)),
+        ctx_(context_of(pool_)),
+        shape_(shape_of(ctx_, options)),
         parameters_(llama_parameters(options.model)),
-        placed_(table_of(options), Device::cpu()) {
-    ctx_.pool = &pool_;
+        placed_(table_of(ctx_, options), Device::cpu()) {
     ctx_.workspace = Workspace(placed_.find("workspace"));
     store_ = make_parameter_store(ctx_, comm, parameters_, options.mesh, placed_, options.compute);
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
   }
 
-  static TrainShape shape_of(const RigOptions& o) {
+  static Context context_of(ThreadPool& pool) {
+    Context ctx;
+    ctx.pool = &pool;
+    return ctx;
+  }
+  static TrainShape shape_of(const Context& ctx, const RigOptions& o) {
     TrainShape shape;
     shape.B = o.B;
     shape.T = o.T;
@@ -51,11 +56,12 @@ class Rig {
     shape.mesh = o.mesh;
     shape.loss_chunk = o.loss_chunk;
     shape.document_mask = o.document_mask;
-    shape.workspace_bytes = train_workspace_bytes(o.model, shape, o.threads);
+    shape.workspace_bytes = train_workspace_bytes(ctx, o.model, shape);
     return shape;
   }
-  static TensorTable table_of(const RigOptions& o) {
-    TensorTable table = llama_train_table(o.model, shape_of(o));
+  int64_t predicted_bytes() const { return plan_memory(table_of(ctx_, options_)).total_bytes; }
+  static TensorTable table_of(const Context& ctx, const RigOptions& o) {
+    TensorTable table = llama_train_table(o.model, shape_of(ctx, o));
     add_store_rows(table, llama_parameters(o.model), o.compute, o.mesh);
     return table;
   }
@@ -88,17 +94,17 @@ class Rig {
   Context& ctx() { return ctx_; }
 
   UpdateReport update(const OptimConfig& optim, int64_t step) {
-    return adamw_update(ctx_, comm_, parameters_, *store_, optim, optim.lr, step);
+    return update_parameters(ctx_, comm_, parameters_, *store_, optim, optim.lr, step);
   }
 
  private:
   RigOptions options_;
   Communicator& comm_;
   ThreadPool pool_;
+  Context ctx_;
   TrainShape shape_;
   TensorTable parameters_;
   PlacedTensors placed_;
-  Context ctx_;
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
 };

@@ -87,7 +87,7 @@ TEST(Transformer, RecomputationTakesLessMemory) {
   options.T = 128;
   auto bytes = [&](ActivationPolicy policy) {
     options.policy = policy;
-    return plan_memory(Rig::table_of(options)).total_bytes;
+    return Rig(options, *single_communicator()).predicted_bytes();
   };
   EXPECT_LT(bytes(ActivationPolicy::Selective), bytes(ActivationPolicy::None));
   EXPECT_LT(bytes(ActivationPolicy::Full), bytes(ActivationPolicy::Selective));
@@ -149,10 +149,9 @@ TEST(Transformer, AllocatesExactlyThePredictedBytes) {
     RigOptions options;
     options.model = small_model(false);
     options.mesh = {2, mode};
-    const int64_t predicted = plan_memory(Rig::table_of(options)).total_bytes;
     run_local_ranks(2, [&](Communicator& comm) {
       const Rig rig(options, comm);
-      EXPECT_EQ(rig.placed().allocated_bytes(), predicted);
+      EXPECT_EQ(rig.placed().allocated_bytes(), rig.predicted_bytes());
     });
   }
 }
@@ -174,7 +173,7 @@ TEST(Decoder, CachedStepsEqualTheWholeSequence) {
     const int64_t T = options.T;
     const PlacedTensors placed(
         llama_infer_table(options.model, DType::F32, T, kChunk,
-                          infer_workspace_bytes(options.model, DType::F32, T, kChunk, 2)),
+                          infer_workspace_bytes(rig.ctx(), options.model, DType::F32, T, kChunk)),
         Device::cpu());
     for (const ParameterShard& shard : rig.store().shards()) {
       const Tensor weight = placed.find(rig.parameters()[shard.parameter].name);
@@ -208,12 +207,12 @@ TEST(Decoder, CachedStepsEqualTheWholeSequence) {
 
 TEST(Decoder, RefusesToOutgrowItsContext) {
   const ModelConfig model = small_model(false);
-  const PlacedTensors placed(
-      llama_infer_table(model, DType::F32, 8, 4, infer_workspace_bytes(model, DType::F32, 8, 4, 1)),
-      Device::cpu());
   ThreadPool pool(1);
   Context ctx;
   ctx.pool = &pool;
+  const PlacedTensors placed(llama_infer_table(model, DType::F32, 8, 4,
+                                               infer_workspace_bytes(ctx, model, DType::F32, 8, 4)),
+                             Device::cpu());
   ctx.workspace = Workspace(placed.find("workspace"));
   Decoder decoder(ctx, model, 8, 4, placed);
   decoder.append(std::vector<int32_t>(8, 1));

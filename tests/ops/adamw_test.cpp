@@ -24,8 +24,8 @@ struct State {
   // The golden's settings.
   void run(Context& ctx, int64_t step, const Tensor& weight, double grad_scale = 1.0) {
     const Tensor grad = view(grads, {10, n}).slice(0, step - 1, step).reshape({n});
-    adamw(ctx, {1e-2, 0.9, 0.95, 1e-8, 0.1, step, grad_scale}, view(master, {n}), grad,
-          view(m, {n}), view(v, {n}), weight);
+    const AdamWTensors tensors{view(master, {n}), grad, view(m, {n}), view(v, {n}), weight, 0.1};
+    adamw(ctx, {1e-2, 0.9, 0.95, 1e-8, step, grad_scale}, {&tensors, 1});
   }
 };
 

@@ -130,12 +130,13 @@ AttentionOptions options_of(const Problem& p) {
 // Runs both passes with exactly the workspace the op asks for.
 void run(const Problem& p, Tensors& t, int num_threads = 2) {
   ThreadPool pool(num_threads);
-  const int64_t bytes =
-      attention_workspace_bytes(p.dtype, p.B, p.Tq, p.Tk, p.H, p.G, p.D, num_threads);
+  Context ctx;
+  ctx.pool = &pool;
+  const int64_t bytes = attention_workspace_bytes(ctx, p.dtype, p.B, p.Tq, p.Tk, p.H, p.G, p.D);
   const Arena arena(Device::cpu(), bytes);
   const Tensor memory = arena.place(0, DType::U8, {bytes});
   std::memset(memory.data, 0xFF, static_cast<size_t>(bytes));  // NaNs
-  Context ctx{Device::cpu(), &pool, Workspace(memory)};
+  ctx.workspace = Workspace(memory);
   const AttentionOptions options = options_of(p);
   attention_forward(ctx, t.q.tensor(), t.k.tensor(), t.v.tensor(), options, t.out.tensor(), t.lse);
   attention_backward(ctx, t.dout.tensor(), t.q.tensor(), t.k.tensor(), t.v.tensor(), t.out.tensor(),

@@ -1,19 +1,15 @@
 // Every promise an OpCase carries, for every case: the list of cases is the list of tests.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "core/thread_pool.h"
 #include "forced_isa.h"
-#include "probe/op_case.h"
-#include "probe/op_run.h"
-#include "probe/tolerance.h"
+#include "op_case_rig.h"
 #include "support/safetensors_file.h"
 
-namespace ingot {
+namespace ingot::test {
 namespace {
 
 ThreadPool& pool() {
@@ -21,24 +17,10 @@ ThreadPool& pool() {
   return two;
 }
 
-std::vector<std::string> result_names(const OpRun& run) {
-  std::vector<std::string> names = run.output_names();
-  std::ranges::copy(run.gradient_names(), std::back_inserter(names));
-  return names;
-}
-
-void run_both(OpRun& run) {
-  run.forward();
-  run.backward();
-}
-
-void expect_close(const OpRun& got, const OpRun& want, DType tolerance) {
-  for (const std::string& name : result_names(want))
-    EXPECT_LE(relative_error(got.values(name), want.values(name)), tolerance_of(tolerance)) << name;
-}
-
-bool supports(const OpCase& c, DType dtype) {
-  return std::ranges::find(c.dtypes, dtype) != c.dtypes.end();
+Context host(ThreadPool& threads = pool()) {
+  Context ctx;
+  ctx.pool = &threads;
+  return ctx;
 }
 
 class OpCases : public ::testing::TestWithParam<OpCase> {};
@@ -59,7 +41,7 @@ double objective(OpRun& run, const OpCase& c) {
 TEST_P(OpCases, GradientEqualsFiniteDifferences) {
   const OpCase& c = GetParam();
   if (!c.backward) return;
-  OpRun run(c, DType::F64, DType::F64, pool());
+  OpRun run(c, DType::F64, DType::F64, host());
   run_both(run);
   for (const std::string& gradient : run.gradient_names()) {
     const std::string name = gradient.substr(2);
@@ -88,8 +70,8 @@ TEST_P(OpCases, NarrowTypesAgreeWithDouble) {
   for (DType dtype : {DType::F32, DType::BF16}) {
     if (!supports(c, dtype)) continue;
     SCOPED_TRACE(name_of(dtype));
-    OpRun narrow(c, dtype, dtype, pool());
-    OpRun exact(c, DType::F64, dtype, pool());
+    OpRun narrow(c, dtype, dtype, host());
+    OpRun exact(c, DType::F64, dtype, host());
     run_both(narrow);
     run_both(exact);
     expect_close(narrow, exact, dtype);
@@ -102,14 +84,14 @@ TEST_P(OpCases, AgreesWithPyTorch) {
       std::string(INGOT_SOURCE_DIR) + "/tests/golden/ops/" + c.name + ".safetensors";
   ASSERT_TRUE(std::filesystem::exists(path))
       << path << " is missing: add the case to tools/goldens/make_op_goldens.py and run it";
-  const test::SafetensorsFile golden(path);
+  const SafetensorsFile golden(path);
   auto read = [&](const std::string& name) {
     const std::vector<float> floats = golden.values<float>(name);
     return std::vector<double>(floats.begin(), floats.end());
   };
   for (DType dtype : {DType::F64, DType::F32}) {
     SCOPED_TRACE(name_of(dtype));
-    OpRun run(c, dtype, dtype, pool());
+    OpRun run(c, dtype, dtype, host());
     for (const OpInput& input : c.inputs) run.set_values(input.name, read(input.name));
     for (const OpOutput& output : c.outputs)
       if (c.backward && output.differentiable)
@@ -126,10 +108,10 @@ TEST_P(OpCases, AgreesWithPyTorch) {
 
 TEST_P(OpCases, NothingOutsideOutputsAndGradientsIsWritten) {
   const OpCase& c = GetParam();
-  for (cpu::Isa isa : test::runnable_isas()) {
-    const test::ForcedIsa forced(isa);
+  for (cpu::Isa isa : runnable_isas()) {
+    const ForcedIsa forced(isa);
     for (DType dtype : c.dtypes) {
-      OpRun run(c, dtype, dtype, pool());
+      OpRun run(c, dtype, dtype, host());
       run_both(run);
       EXPECT_EQ(run.damage(), "") << name_of(isa) << " " << name_of(dtype);
     }
@@ -139,34 +121,31 @@ TEST_P(OpCases, NothingOutsideOutputsAndGradientsIsWritten) {
 TEST_P(OpCases, EveryIsaAgrees) {
   const OpCase& c = GetParam();
   for (DType dtype : c.dtypes) {
-    OpRun generic(c, dtype, dtype, pool());
+    OpRun generic(c, dtype, dtype, host());
     {
-      const test::ForcedIsa forced(cpu::Isa::Generic);
+      const ForcedIsa forced(cpu::Isa::Generic);
       run_both(generic);
     }
-    for (cpu::Isa isa : test::runnable_isas()) {
+    for (cpu::Isa isa : runnable_isas()) {
       SCOPED_TRACE(std::string(cpu::name_of(isa)) + " " + std::string(name_of(dtype)));
-      const test::ForcedIsa forced(isa);
-      OpRun run(c, dtype, dtype, pool());
+      const ForcedIsa forced(isa);
+      OpRun run(c, dtype, dtype, host());
       run_both(run);
       expect_close(run, generic, dtype);
     }
   }
 }
 
-void expect_equal_bits(const OpCase& c, DType dtype) {
+void expect_equal_bits_for_any_thread_count(const OpCase& c, DType dtype) {
   ThreadPool one(1), three(3);
-  OpRun alone(c, dtype, dtype, one), shared(c, dtype, dtype, three);
+  OpRun alone(c, dtype, dtype, host(one)), shared(c, dtype, dtype, host(three));
   run_both(alone);
   run_both(shared);
-  for (const std::string& name : result_names(alone)) {
-    const Tensor &a = alone.tensors().at(name), &b = shared.tensors().at(name);
-    EXPECT_EQ(std::memcmp(a.data, b.data, static_cast<size_t>(a.bytes())), 0) << name;
-  }
+  expect_equal_bits(shared, alone);
 }
 
 TEST_P(OpCases, ThreadCountDoesNotChangeABit) {
-  for (DType dtype : GetParam().dtypes) expect_equal_bits(GetParam(), dtype);
+  for (DType dtype : GetParam().dtypes) expect_equal_bits_for_any_thread_count(GetParam(), dtype);
 }
 
 // The bench's shapes too, where there are more chunks than threads; the products, which take
@@ -174,23 +153,19 @@ TEST_P(OpCases, ThreadCountDoesNotChangeABit) {
 class TrainingShapes : public ::testing::TestWithParam<OpCase> {};
 
 TEST_P(TrainingShapes, ThreadCountDoesNotChangeABit) {
-  expect_equal_bits(GetParam(), DType::F32);
+  expect_equal_bits_for_any_thread_count(GetParam(), DType::F32);
 }
 
 std::vector<OpCase> training_shapes() {
   constexpr double kMostFlops = 1e8;
-  std::vector<OpCase> bench = op_bench_cases(), cases;
+  std::vector<OpCase> bench = op_bench_cases(Device::cpu()), cases;
   for (OpCase& c : bench)
     if (c.flops < kMostFlops) cases.push_back(std::move(c));
   return cases;
 }
 
-std::string test_name(const ::testing::TestParamInfo<OpCase>& info) {
-  return info.param.name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Ops, OpCases, ::testing::ValuesIn(op_cases()), test_name);
-INSTANTIATE_TEST_SUITE_P(Ops, TrainingShapes, ::testing::ValuesIn(training_shapes()), test_name);
+INSTANTIATE_TEST_SUITE_P(Ops, OpCases, ::testing::ValuesIn(op_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Ops, TrainingShapes, ::testing::ValuesIn(training_shapes()), case_name);
 
 TEST(OpSupport, CommittedPageIsTheGeneratedOne) {
   const std::string page = std::string(INGOT_SOURCE_DIR) + "/docs/op_support.md";
@@ -209,7 +184,7 @@ TEST(OpRun, NoticesAWriteBeyondABufferAndIntoAnInput) {
   c.outputs = {{.name = "y", .shape = {5}}};
   auto damage_of = [&](const char* tensor, int64_t index) {
     c.forward = [=](Context&, const OpTensors& t) { t.at(tensor).as<float>()[index] = 1.0f; };
-    OpRun run(c, DType::F32, DType::F32, pool());
+    OpRun run(c, DType::F32, DType::F32, host());
     run.forward();
     return run.damage();
   };
@@ -219,9 +194,4 @@ TEST(OpRun, NoticesAWriteBeyondABufferAndIntoAnInput) {
 }
 
 }  // namespace
-
-void PrintTo(const OpCase& c, std::ostream* out) {
-  *out << c.name;
-}
-
-}  // namespace ingot
+}  // namespace ingot::test

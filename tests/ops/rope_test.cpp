@@ -18,7 +18,7 @@ constexpr int64_t B = 2, T = 3, H = 2, D = 10, kContext = 8;
 struct Tables {
   std::vector<float> cos = std::vector<float>(kContext * D / 2);
   std::vector<float> sin = std::vector<float>(kContext * D / 2);
-  Tables() { rope_table({}, cos_view(), sin_view()); }
+  explicit Tables(Context& ctx) { rope_table(ctx, {}, cos_view(), sin_view()); }
   Tensor cos_view() { return view(cos, {kContext, D / 2}); }
   Tensor sin_view() { return view(sin, {kContext, D / 2}); }
 };
@@ -33,7 +33,7 @@ class Rope : public ::testing::TestWithParam<RopePairs> {};
 
 TEST_P(Rope, BackwardUndoesForward) {
   test::Rig rig;
-  Tables tables;
+  Tables tables(rig.ctx);
   std::vector<float> x = heads();
   const Tensor t = view(x, {B, T, H, D});
   rope_forward(rig.ctx, t, tables.cos_view(), tables.sin_view(), GetParam());
@@ -45,7 +45,7 @@ TEST_P(Rope, BackwardUndoesForward) {
 
 TEST_P(Rope, FirstPositionEqualsExplicitPositions) {
   test::Rig rig;
-  Tables tables;
+  Tables tables(rig.ctx);
   std::vector<float> shifted = heads(), placed = heads();
   std::vector<int32_t> positions = {4, 5, 6, 4, 5, 6};
   rope_forward(rig.ctx, view(shifted, {B, T, H, D}), tables.cos_view(), tables.sin_view(),
@@ -57,7 +57,7 @@ TEST_P(Rope, FirstPositionEqualsExplicitPositions) {
 
 TEST_P(Rope, HeadsInsideWiderRowsAreRotatedAndTheRestIsLeft) {
   test::Rig rig;
-  Tables tables;
+  Tables tables(rig.ctx);
   std::vector<float> packed(B * T * (H + 1) * D, 7.0f), alone = heads();
   for (int64_t n = 0; n < B * T; ++n)
     std::copy_n(alone.begin() + n * H * D, H * D, packed.begin() + n * (H + 1) * D);
@@ -73,7 +73,7 @@ TEST_P(Rope, HeadsInsideWiderRowsAreRotatedAndTheRestIsLeft) {
 
 TEST_P(Rope, PositionBeyondTheTableIsADataError) {
   test::Rig rig;
-  Tables tables;
+  Tables tables(rig.ctx);
   std::vector<float> x = heads();
   std::vector<int32_t> positions = {0, 1, 2, 3, kContext, 5};
   auto code = [&](auto&& call) {
@@ -114,7 +114,8 @@ TEST(RopeTable, Llama3ScalingKeepsShortWavesStretchesLongOnesAndBlendsBetween) {
                              .low_freq_factor = 1.0,
                              .high_freq_factor = 4.0,
                              .original_context = 8192};
-  rope_table(f, view(cos, {2, half}), view(sin, {2, half}));
+  test::Rig rig;
+  rope_table(rig.ctx, f, view(cos, {2, half}), view(sin, {2, half}));
   // Row 1 holds cos and sin of the frequency itself.
   auto frequency = [&](int64_t i) {
     return std::atan2(sin[static_cast<size_t>(half + i)], cos[static_cast<size_t>(half + i)]);

@@ -31,7 +31,7 @@ void write_gradients(ToyRank& rank, const Value& value) {
 
 UpdateReport update(ToyRank& rank, Communicator& comm, const OptimConfig& config,
                     int64_t step = 1) {
-  return adamw_update(rank.ctx, comm, rank.parameters, *rank.store, config, config.lr, step);
+  return update_parameters(rank.ctx, comm, rank.parameters, *rank.store, config, config.lr, step);
 }
 
 int64_t num_elements(const TensorTable& parameters) {

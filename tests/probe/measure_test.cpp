@@ -17,7 +17,8 @@ TEST(BenchOp, CountsTheCasesWorkAgainstTheLimits) {
   int calls = 0;
   c.forward = [&](Context&, const OpTensors&) { ++calls; };
   c.flops = 1e9;
-  c.bytes = 2e9;
+  c.elements = 4e8;
+  c.wide_bytes = 4e8;  // 2e9 bytes in F32
   // By bytes the case needs a second, by flops half of one.
   const OpTiming timing = bench_op(ctx, c, {.peak_flops = 2e9, .copy_bytes_per_second = 2e9});
   EXPECT_GT(calls, 5);

@@ -77,5 +77,20 @@ TEST(RunConfigRules, TheScheduleMustFitTheRun) {
             "or train longer");
 }
 
+TEST(RunConfigRules, MuonNeedsWholeMatricesAndASchedule) {
+  EXPECT_EQ(refusal({{"optim.kind", "muon"},
+                     {"system.ranks", "2"},
+                     {"system.data_parallel", "fully_sharded"}}),
+            "optim.kind muon needs whole matrices, and fully_sharded ranks hold slices: set "
+            "system.data_parallel=replicated or optim.kind=adamw");
+  EXPECT_EQ(refusal({{"optim.kind", "muon"}, {"optim.lr", "0"}}),
+            "optim.kind muon follows the schedule of optim.lr: expected it above 0, got 0; set "
+            "optim.muon_lr for the matrices");
+  RunConfig c = good();
+  c.optim.kind = OptimKind::Muon;
+  c.system.ranks = 2;
+  EXPECT_NO_THROW(validate(c));
+}
+
 }  // namespace
 }  // namespace ingot

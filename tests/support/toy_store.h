@@ -49,7 +49,7 @@ class ToyRank {
       : parameters(toy_parameters()),
         placed(store_table(parameters, compute, mesh), Device::cpu()),
         pool_(2),
-        ctx{Device::cpu(), &pool_, {}},
+        ctx{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
         store(make_parameter_store(ctx, comm, parameters, mesh, placed, compute)) {}
 
   TensorTable parameters;

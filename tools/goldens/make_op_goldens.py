@@ -229,6 +229,20 @@ def adamw():
     c.finish(master=p, weight=p, m=m, v=v)
 
 
+def muon():
+    c = Case("muon_n37")
+    param, momentum, grad = (c.normal(name, 37, grad=False) for name in ("param", "momentum", "grad"))
+    m = momentum.lerp(0.5 * grad, 0.1)
+    u = (0.5 * grad).lerp(m, 0.9)
+    u = u / (1.01 * u.norm() + 1e-7)
+    master = 0.75 * param - 2.0 * u
+    c.finish(master=master, m=m, u=u, weight=master)
+
+    c = Case("muon_polynomial_s9")
+    gram, square = (c.normal(name, 9, 9, grad=False) for name in ("gram", "square"))
+    c.finish(out=3.5 * torch.eye(9, dtype=torch.float64) - 2.5 * gram + 0.5 * square)
+
+
 def reduce():
     c = Case("sum_n101")
     x = c.normal("x", 101, grad=False)
@@ -243,7 +257,7 @@ def reduce():
 
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
-    for make in (matmul, embedding, rms_norm, rope, attention, activation, lm_head, adamw, reduce):
+    for make in (matmul, embedding, rms_norm, rope, attention, activation, lm_head, adamw, muon, reduce):
         make()
     size = sum(f.stat().st_size for f in OUT.glob("*.safetensors"))
     print(f"{len(list(OUT.glob('*.safetensors')))} files, {size} bytes, torch {torch.__version__}")

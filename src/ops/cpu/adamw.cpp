@@ -10,14 +10,13 @@ namespace {
 
 // A: the type of the states. W: of the compute copy, or void for none.
 template <class A, class W>
-void update(Context& ctx, const AdamWStep& step, const Tensor& master, const Tensor& grad,
-            const Tensor& m, const Tensor& v, W* weight) {
+void update(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors, W* weight) {
   // The order of operations is that of torch.optim.AdamW, scalars rounded to A where torch does, so
   // that runs can be compared step for step.
   const double count = static_cast<double>(step.step);
   const double correction1 = 1.0 - std::pow(step.beta1, count);
   const double correction2 = 1.0 - std::pow(step.beta2, count);
-  const A keep = static_cast<A>(1.0 - step.lr * step.weight_decay);
+  const A keep = static_cast<A>(1.0 - step.lr * tensors.weight_decay);
   const A mix = static_cast<A>(1.0 - step.beta1);
   const A beta2 = static_cast<A>(step.beta2);
   const A square_mix = static_cast<A>(1.0 - step.beta2);
@@ -25,11 +24,11 @@ void update(Context& ctx, const AdamWStep& step, const Tensor& master, const Ten
   const A eps = static_cast<A>(step.eps);
   const A negative_rate = static_cast<A>(-step.lr / correction1);
   const A grad_scale = static_cast<A>(step.grad_scale);
-  A* ps = master.as<A>();
-  const A* gs = grad.as<A>();
-  A* ms = m.as<A>();
-  A* vs = v.as<A>();
-  for_chunks(ctx, master.numel(), kElementsPerTask, [&](int64_t begin, int64_t end) {
+  A* ps = tensors.master.as<A>();
+  const A* gs = tensors.grad.as<A>();
+  A* ms = tensors.m.as<A>();
+  A* vs = tensors.v.as<A>();
+  for_chunks(ctx, tensors.master.numel(), kElementsPerTask, [&](int64_t begin, int64_t end) {
     for_each_vector<A>(end - begin, [&](int64_t offset, auto n) {
       const int64_t i = begin + offset;
       const auto g = load_n(gs + i, n) * grad_scale;
@@ -48,18 +47,17 @@ void update(Context& ctx, const AdamWStep& step, const Tensor& master, const Ten
 
 }  // namespace
 
-void adamw(Context& ctx, const AdamWStep& step, const Tensor& master, const Tensor& grad,
-           const Tensor& m, const Tensor& v, const Tensor& weight) {
+void adamw(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors) {
+  const Tensor &master = tensors.master, &weight = tensors.weight;
   auto run = [&]<class W>(W* copy) {
     if (master.dtype == DType::F64) {
       if constexpr (std::is_void_v<W> || std::is_same_v<W, double>)
-        update<double, W>(ctx, step, master, grad, m, v, copy);
+        update<double, W>(ctx, step, tensors, copy);
     } else {
-      if constexpr (!std::is_same_v<W, double>)
-        update<float, W>(ctx, step, master, grad, m, v, copy);
+      if constexpr (!std::is_same_v<W, double>) update<float, W>(ctx, step, tensors, copy);
     }
   };
-  if (!weight.defined()) return run(static_cast<void*>(nullptr));
+  if (!weight.defined() || weight.data == master.data) return run(static_cast<void*>(nullptr));
   with_float_type(weight.dtype, [&](auto tag) { run(weight.as<decltype(tag)>()); });
 }
 

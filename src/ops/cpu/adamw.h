@@ -8,9 +8,6 @@
 
 namespace ingot::cpu {
 
-// weight is undefined when the master is the weight.
-INGOT_CPU_KERNEL(void, adamw,
-                 (Context & ctx, const AdamWStep& step, const Tensor& master, const Tensor& grad,
-                  const Tensor& m, const Tensor& v, const Tensor& weight))
+INGOT_CPU_KERNEL(void, adamw, (Context & ctx, const AdamWStep& step, const AdamWTensors& tensors))
 
 }  // namespace ingot::cpu

@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "core/error.h"
 #include "core/random.h"
+#include "ops/memory.h"
 #include "ops/random_fill.h"
 #include "ops/reduce.h"
 #include "parallel/shard/parameter_store.h"
@@ -19,7 +18,7 @@ void init_weights(ParameterStore& store, const TensorTable& parameters, uint64_t
                     shard.master);
         break;
       case InitRule::Ones:
-        std::fill_n(shard.master.as<float>(), shard.range.size(), 1.0f);
+        fill(ctx, 1.0f, shard.master);
         break;
       case InitRule::None:
         throw Error(ErrorCode::Internal,

@@ -11,6 +11,7 @@
 #include "parallel/comm/communicator.h"
 #include "spec/mesh.h"
 #include "spec/placed_tensors.h"
+#include "spec/run_config.h"
 #include "spec/tensor_table.h"
 
 namespace ingot {
@@ -29,7 +30,7 @@ struct ParameterShard {
   Tensor master;    // fp32 weights; the same buffer as `weight` when compute is F32
   Tensor gradient;  // complete after finish_gradients()
   Tensor moment1;
-  Tensor moment2;
+  Tensor moment2;  // undefined where the optimizer keeps none
   Tensor weight;
 };
 
@@ -68,9 +69,10 @@ class ParameterStore {
 // holds the weights; compute is their working dtype. They live through every tick. Of a parameter
 // NAME: "NAME" (in compute dtype), and in F32 "grad:NAME", "moment1:NAME", "moment2:NAME" and,
 // unless compute is F32, "master:NAME"; of its whole shape, or, fully sharded, flat and of
-// padded_shard_size. Fully sharded adds the buffers "gather.*".
+// padded_shard_size. What Muon updates has no "moment2:NAME". Fully sharded adds the buffers
+// "gather.*".
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
-                    const Mesh& mesh);
+                    const Mesh& mesh, OptimKind optimizer = OptimKind::AdamW);
 
 // Picks the form by mesh: one rank, replicated (data parallel) or fully sharded (ZeRO-3). All
 // memory comes from `placed`. `comm` and `placed` must outlive the store.

@@ -34,7 +34,7 @@ std::string_view prefix_of(TensorKind kind) {
 }
 
 void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const Shape& shape,
-                        DType compute) {
+                        DType compute, OptimKind optimizer) {
   TensorSpec weight = parameter;
   weight.shape = shape;
   weight.dtype = compute;
@@ -44,6 +44,7 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
   for (const TensorKind kind :
        {TensorKind::Gradient, TensorKind::MasterWeight, TensorKind::Moment1, TensorKind::Moment2}) {
     if (kind == TensorKind::MasterWeight && compute == DType::F32) continue;
+    if (kind == TensorKind::Moment2 && uses_muon(optimizer, parameter)) continue;
     TensorSpec row = weight;
     row.name = store_row_name(kind, parameter.name);
     row.dtype = DType::F32;
@@ -117,19 +118,20 @@ std::vector<ParameterShard> store_shards(const TensorTable& parameters, const Me
     shard.master = compute == DType::F32 ? shard.weight : flat(TensorKind::MasterWeight);
     shard.gradient = flat(TensorKind::Gradient);
     shard.moment1 = flat(TensorKind::Moment1);
-    shard.moment2 = flat(TensorKind::Moment2);
+    if (placed.table().try_find(store_row_name(TensorKind::Moment2, parameter.name)).valid())
+      shard.moment2 = flat(TensorKind::Moment2);
     shards.push_back(shard);
   }
   return shards;
 }
 
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
-                    const Mesh& mesh) {
+                    const Mesh& mesh, OptimKind optimizer) {
   const bool sharded = store_mode(mesh) == DataParallel::FullySharded;
   for (const TensorSpec& parameter : parameters.rows()) {
     const Shape shape =
         sharded ? Shape{padded_shard_size(parameter.shape.numel(), mesh.data)} : parameter.shape;
-    add_parameter_rows(table, parameter, shape, compute);
+    add_parameter_rows(table, parameter, shape, compute, optimizer);
   }
   if (sharded) add_gather_rows(table, parameters, compute, mesh.data);
 }

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "ops/adamw.h"
 #include "ops/reduce.h"
+#include "optim/muon.h"
 #include "optim/optimizer.h"
 
 namespace ingot {
@@ -23,9 +24,9 @@ double global_grad_norm(Context& ctx, Communicator& comm, const ParameterStore& 
 
 }  // namespace
 
-UpdateReport adamw_update(Context& ctx, Communicator& comm, const TensorTable& parameters,
-                          ParameterStore& store, const OptimConfig& config, double lr,
-                          int64_t step) {
+UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTable& parameters,
+                               ParameterStore& store, const OptimConfig& config, double lr,
+                               int64_t step) {
   UpdateReport report;
   report.grad_norm = global_grad_norm(ctx, comm, store);
   // The norm is equal on all ranks, so either all of them stop here or none does.
@@ -45,14 +46,32 @@ UpdateReport adamw_update(Context& ctx, Communicator& comm, const TensorTable& p
   update.eps = config.eps;
   update.step = step;
   update.grad_scale = report.clip_scale;
+  const MuonStep muon_step{config.lr > 0 ? config.muon_lr * (lr / config.lr) : 0.0,
+                           config.muon_momentum, config.muon_weight_decay, report.clip_scale};
+  std::vector<AdamWTensors> tensors;
   for (const ParameterShard& shard : store.shards()) {
     if (shard.range.size() == 0) continue;
-    const bool decayed = parameters[shard.parameter].role != Role::Norm;
-    update.weight_decay = decayed ? config.weight_decay : 0.0;
-    adamw(ctx, update, shard.master, shard.gradient, shard.moment1, shard.moment2, shard.weight);
+    const TensorSpec& parameter = parameters[shard.parameter];
+    if (uses_muon(config.kind, parameter)) {
+      muon(ctx, muon_step, parameter, shard);
+      continue;
+    }
+    const bool decayed = parameter.role != Role::Norm;
+    tensors.push_back({shard.master, shard.gradient, shard.moment1, shard.moment2, shard.weight,
+                       decayed ? config.weight_decay : 0.0});
   }
+  adamw(ctx, update, tensors);
   store.publish_weights();
   return report;
+}
+
+int64_t update_workspace_bytes(const Context& ctx, const TensorTable& parameters,
+                               const OptimConfig& config) {
+  int64_t most = 0;
+  for (const TensorSpec& parameter : parameters.rows())
+    if (uses_muon(config.kind, parameter))
+      most = std::max(most, muon_scratch_bytes(ctx, parameter));
+  return most;
 }
 
 }  // namespace ingot

@@ -1,0 +1,31 @@
+// The device a command computes on, by flags or by a run's settings.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "core/compute_device.h"
+#include "spec/run_config.h"
+
+namespace ingot::cli {
+
+// --device and --threads.
+struct DeviceOptions {
+  std::string device = "auto";
+  int64_t threads = 0;
+
+  void add_to(CLI::App& command);
+  std::unique_ptr<ComputeDevice> open() const;
+};
+
+// "ingot" in the user's cache folder (XDG_CACHE_HOME, else ~/.cache); empty when there is neither.
+std::string default_cache_dir();
+
+// The run with what the environment decides filled in.
+RunConfig with_environment(RunConfig config);
+
+// What products reach on the run's device, measured now in tenths of a second at most.
+double quick_peak_flops(const SystemConfig& system);
+
+}  // namespace ingot::cli

@@ -1,0 +1,98 @@
+#include "core/cuda/cuda_context.h"
+
+#include "core/cuda/launch.h"
+#include "core/cuda_backend.h"
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+// The first CUDA call of a program: what a user can get wrong shows here.
+void check_device(int device) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    throw Error(ErrorCode::Missing,
+                fmt::format("the NVIDIA driver is too old for this program: it serves CUDA {}.{}, "
+                            "expected {}.{}; update the driver or use the CPU "
+                            "(--set system.device=cpu)",
+                            driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                            CUDART_VERSION % 1000 / 10));
+  }
+  check(status == cudaSuccess && count > 0, ErrorCode::Missing,
+        "no GPU was found ({}): use the CPU (--set system.device=cpu), or check nvidia-smi",
+        cudaGetErrorString(status));
+  check(device < count, ErrorCode::Missing, "there is no GPU {}: this machine has {}", device,
+        count);
+}
+
+}  // namespace
+
+void cuda_check(cudaError_t status, std::source_location place) {
+  if (status == cudaSuccess) [[likely]]
+    return;
+  const ErrorCode code =
+      status == cudaErrorMemoryAllocation ? ErrorCode::Memory : ErrorCode::Device;
+  throw Error(code, fmt::format("CUDA: {}", cudaGetErrorString(status)), BlastRadius::Rank, place);
+}
+
+CudaContext::CudaContext(int device, std::string cache_dir)
+    : device_(device), cache_dir_(std::move(cache_dir)) {
+  check_device(device);
+  cuda_check(cudaSetDevice(device));
+  cuda_check(cudaGetDeviceProperties(&properties_, device));
+  cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  cuda_check(cudaHostAlloc(&scalars_, kScalarBytes, cudaHostAllocDefault));
+}
+
+CudaContext::~CudaContext() {
+  libraries_.clear();
+  cudaFreeHost(scalars_);
+  cudaStreamDestroy(stream_);
+}
+
+void CudaContext::synchronize() const {
+  cuda_check(cudaStreamSynchronize(stream_));
+}
+
+std::shared_ptr<CudaContext> make_cuda_context(int device, const std::string& cache_dir) {
+  return std::make_shared<CudaContext>(device, cache_dir);
+}
+
+void synchronize(CudaContext& context) {
+  context.synchronize();
+}
+
+void* allocate_cuda_memory(int device, int64_t bytes) {
+  cuda_check(cudaSetDevice(device));
+  void* data = nullptr;
+  const size_t size = static_cast<size_t>(bytes > 0 ? bytes : 1);
+  const cudaError_t status = cudaMalloc(&data, size);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // an error that was answered must not meet the next check
+    throw Error(ErrorCode::Memory,
+                fmt::format("not enough GPU memory: expected {} bytes, {} are free; lower "
+                            "batch.micro_batch or set train.recompute = \"full\"",
+                            bytes, available_cuda_memory(device)));
+  }
+  cuda_check(status);
+  cuda_check(cudaMemset(data, 0, size));
+  cuda_check(cudaDeviceSynchronize());  // our streams do not wait for the default one
+  return data;
+}
+
+void free_cuda_memory(int device, void* data) noexcept {
+  cudaSetDevice(device);
+  cudaFree(data);
+}
+
+int64_t available_cuda_memory(int device) {
+  cuda_check(cudaSetDevice(device));
+  size_t available = 0, total = 0;
+  cuda_check(cudaMemGetInfo(&available, &total));
+  return static_cast<int64_t>(available);
+}
+
+}  // namespace ingot

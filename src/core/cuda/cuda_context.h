@@ -1,0 +1,57 @@
+// One GPU as one rank uses it: a stream, the device's facts, and the handles of NVIDIA's libraries.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <string>
+#include <typeindex>
+#include <unordered_map>
+
+#include "core/context.h"
+
+namespace ingot {
+
+class CudaContext {
+ public:
+  CudaContext(int device, std::string cache_dir);  // makes `device` current on this thread
+  ~CudaContext();
+  CudaContext(const CudaContext&) = delete;
+  CudaContext& operator=(const CudaContext&) = delete;
+
+  int device() const { return device_; }
+  cudaStream_t stream() const { return stream_; }
+  const cudaDeviceProp& properties() const { return properties_; }
+  int num_sms() const { return properties_.multiProcessorCount; }
+  const std::string& cache_dir() const { return cache_dir_; }  // empty: keep nothing
+
+  // Pinned host memory for results that kernels hand to the host, kScalarBytes of it. Written by
+  // kernels or copies on the stream; valid after synchronize().
+  static constexpr int64_t kScalarBytes = 4096;
+  void* scalars() const { return scalars_; }
+  void synchronize() const;
+
+  // The one T of this context, made by T(CudaContext&) on first use, destroyed with the context
+  // before the stream: cuBLASLt and cuDNN handles, plans and caches of ops/cuda.
+  template <class T>
+  T& library() {
+    std::shared_ptr<void>& slot = libraries_[std::type_index(typeid(T))];
+    if (!slot) slot = std::make_shared<T>(*this);
+    return *static_cast<T*>(slot.get());
+  }
+
+ private:
+  int device_;
+  std::string cache_dir_;
+  cudaDeviceProp properties_{};
+  cudaStream_t stream_ = nullptr;
+  void* scalars_ = nullptr;
+  std::unordered_map<std::type_index, std::shared_ptr<void>> libraries_;
+};
+
+// The stream that the work of `ctx` goes to.
+inline cudaStream_t stream_of(const Context& ctx) {
+  return ctx.cuda->stream();
+}
+
+}  // namespace ingot

@@ -1,0 +1,40 @@
+// Calls into the CUDA runtime, every one of them checked.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <source_location>
+#include <utility>
+
+#include "core/cuda/cuda_context.h"
+
+namespace ingot {
+
+// Throws ErrorCode::Device (Memory when out of it) naming the call's place and CUDA's words.
+void cuda_check(cudaError_t status, std::source_location place = std::source_location::current());
+
+// How a kernel is launched: launch({ctx, blocks, threads}, kernel, arguments…).
+struct LaunchShape {
+  const Context& ctx;
+  dim3 blocks;
+  dim3 threads;
+  size_t shared_bytes = 0;  // dynamic; beyond 48 KB raise the kernel's limit first
+  std::source_location place = std::source_location::current();
+};
+
+#ifdef __CUDACC__  // only nvcc knows how to start a kernel
+// An empty grid launches nothing.
+template <class... Parameters, class... Arguments>
+void launch(const LaunchShape& shape, void (*kernel)(Parameters...), Arguments&&... arguments) {
+  if (shape.blocks.x == 0 || shape.blocks.y == 0 || shape.blocks.z == 0) return;
+  kernel<<<shape.blocks, shape.threads, shape.shared_bytes, stream_of(shape.ctx)>>>(
+      static_cast<Parameters>(std::forward<Arguments>(arguments))...);
+  cuda_check(cudaGetLastError(), shape.place);
+}
+#endif
+
+inline unsigned blocks_for(int64_t items, int64_t items_per_block) {
+  return static_cast<unsigned>((items + items_per_block - 1) / items_per_block);
+}
+
+}  // namespace ingot

@@ -1,0 +1,26 @@
+// What the rest of the program asks of CUDA, free of CUDA headers. In a build without CUDA all of
+// it refuses (core/no_cuda.cpp) but cuda_facts(), which answers «none».
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace ingot {
+
+class CudaContext;  // core/cuda/cuda_context.h
+
+// The stream and library handles of one GPU, for Context::cuda. `cache_dir` keeps what was tuned
+// for this GPU (created when needed); empty: nothing is kept. Throws ErrorCode::Missing, in one
+// line that says what to do, when there is no such GPU or the driver is too old.
+std::shared_ptr<CudaContext> make_cuda_context(int device, const std::string& cache_dir);
+
+// Waits until all work issued so far is done; throws ErrorCode::Device when some of it failed.
+void synchronize(CudaContext& context);
+
+// Device memory, zeroed. Throws ErrorCode::Memory with what was asked and what is free.
+void* allocate_cuda_memory(int device, int64_t bytes);
+void free_cuda_memory(int device, void* data) noexcept;
+int64_t available_cuda_memory(int device);  // bytes free on the GPU now
+
+}  // namespace ingot

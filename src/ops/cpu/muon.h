@@ -1,0 +1,24 @@
+// CPU kernels of ops/muon.h; arguments are checked by the caller.
+#pragma once
+
+#include "core/context.h"
+#include "core/tensor.h"
+#include "ops/cpu/isa.h"
+#include "ops/muon.h"
+
+namespace ingot::cpu {
+
+INGOT_CPU_KERNEL(void, muon_momentum,
+                 (Context & ctx, double beta, double grad_scale, const Tensor& grad,
+                  const Tensor& m, const Tensor& u, const Tensor& squares))
+INGOT_CPU_KERNEL(void, muon_normalize,
+                 (Context & ctx, const Tensor& squares, double margin, const Tensor& u))
+INGOT_CPU_KERNEL(void, muon_polynomial,
+                 (Context & ctx, const MuonPolynomial& p, const Tensor& gram, const Tensor& square,
+                  const Tensor& out))
+// weight: undefined when no copy is wanted.
+INGOT_CPU_KERNEL(void, muon_apply,
+                 (Context & ctx, double keep, double rate, const Tensor& x, const Tensor& master,
+                  const Tensor& weight))
+
+}  // namespace ingot::cpu

@@ -1,0 +1,22 @@
+// Our own attention kernels, for what cuDNN does not take: every float type, D up to 256, any
+// strides and every mask of ops/attention.h. They use no tensor cores.
+#pragma once
+
+#include "core/context.h"
+#include "core/tensor.h"
+#include "ops/attention.h"
+
+namespace ingot::cuda {
+
+// Arguments as in ops/attention.h, already checked, with the scale filled in. Both directions sum
+// in a fixed order: equal inputs give equal bits.
+void fallback_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                                const AttentionOptions& options, const Tensor& out,
+                                const Tensor& lse);
+void fallback_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
+                                 const Tensor& v, const Tensor& out, const Tensor& lse,
+                                 const AttentionOptions& options, const Tensor& dq,
+                                 const Tensor& dk, const Tensor& dv);
+int64_t fallback_attention_workspace_bytes(DType dtype, int64_t B, int64_t Tq, int64_t H);
+
+}  // namespace ingot::cuda

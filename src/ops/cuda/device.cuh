@@ -1,0 +1,166 @@
+// What all GPU kernels share: element types, 16-byte vectors, and reductions in a fixed order.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+// fmt 9 takes nvcc for a compiler without constexpr, and then does not compile.
+#ifndef FMT_USE_CONSTEXPR
+#define FMT_USE_CONSTEXPR 1
+#endif
+
+#include "core/cuda/launch.h"
+#include "core/dtype.h"
+#include "core/error.h"
+
+namespace ingot::cuda {
+
+// Calls f(T{}) with the device's type for elements of `dtype`: float, double, __nv_bfloat16 or
+// __half, which have the bits of float, double, ingot::Bf16 and ingot::F16.
+template <class F>
+decltype(auto) with_device_type(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::F32:
+      return f(float{});
+    case DType::BF16:
+      return f(__nv_bfloat16{});
+    case DType::F16:
+      return f(__half{});
+    case DType::F64:
+      return f(double{});
+    default:
+      throw Error(ErrorCode::Missing,
+                  fmt::format("GPU kernels compute on f32, bf16, f16 and f64; got elements of {}",
+                              name_of(dtype)));
+  }
+}
+
+// What sums and products of T are computed in; static_cast converts both ways, rounding to nearest
+// even.
+template <class T>
+using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+template <class T>
+__device__ __forceinline__ float to_float(T value) {
+  return static_cast<float>(value);
+}
+
+template <class T>
+__device__ __forceinline__ T from_float(float value) {
+  return static_cast<T>(value);
+}
+
+// N elements that are loaded and stored together, 16 bytes of them unless N says otherwise. Their
+// address must be a multiple of 16, or of their size when that is less (see fits_vec).
+template <class T, int N = static_cast<int>(16 / sizeof(T))>
+struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Vec {
+  static constexpr int kSize = N;
+  T v[N];
+};
+
+// Whether rows of `width` elements that follow each other from `data` can be read as Vec<T>.
+// Strides of a tensor are checked the same way: fits_vec(data, tensor.strides[0]).
+template <class T>
+bool fits_vec(const T* data, int64_t width) {
+  return reinterpret_cast<uintptr_t>(data) % 16 == 0 && width % Vec<T>::kSize == 0;
+}
+
+template <class T, int N = Vec<T>::kSize>
+__device__ __forceinline__ Vec<T, N> load_vec(const T* from) {
+  return *reinterpret_cast<const Vec<T, N>*>(from);
+}
+
+// `to` is in global memory. In assembly, since the compiler takes plain stores of a Vec apart now and
+// then.
+template <class T, int N>
+__device__ __forceinline__ void store_vec(T* to, const Vec<T, N>& vec) {
+  constexpr int kBytes = static_cast<int>(N * sizeof(T));
+  [[maybe_unused]] const auto address = __cvta_generic_to_global(to);
+  if constexpr (kBytes < 8) {
+    *reinterpret_cast<Vec<T, N>*>(to) = vec;
+  } else if constexpr (kBytes == 8) {
+    const auto w = std::bit_cast<uint2>(vec);
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" ::"l"(address), "r"(w.x), "r"(w.y) : "memory");
+  } else {
+    const auto words = std::bit_cast<Vec<uint4, kBytes / 16>>(vec);
+#pragma unroll
+    for (int i = 0; i < kBytes / 16; ++i) {
+      const uint4 w = words.v[i];
+      asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address + 16 * i), "r"(w.x),
+                   "r"(w.y), "r"(w.z), "r"(w.w)
+                   : "memory");
+    }
+  }
+}
+
+// For what nobody reads again soon: leaves the L2 to what is. The compiler keeps the order of these
+// and of store_vec as written: a loop that wants several loads in flight issues them first.
+template <class T>
+__device__ __forceinline__ Vec<T> load_vec_streaming(const T* from) {
+  return std::bit_cast<Vec<T>>(__ldcs(reinterpret_cast<const uint4*>(from)));
+}
+
+template <class T>
+__device__ __forceinline__ void store_vec_streaming(T* to, const Vec<T>& vec) {
+  __stcs(reinterpret_cast<uint4*>(to), std::bit_cast<uint4>(vec));
+}
+
+inline constexpr int kWarp = 32;
+
+struct Add {
+  template <class V>
+  __device__ V operator()(V a, V b) const {
+    return a + b;
+  }
+};
+struct Max {
+  __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+
+// Of all 32 lanes, which must all be here; every lane gets the same bits. V: float or double.
+template <class V, class Op>
+__device__ __forceinline__ V warp_reduce(V value, Op op) {
+#pragma unroll
+  for (int distance = kWarp / 2; distance > 0; distance /= 2)
+    value = op(value, __shfl_xor_sync(0xffffffffu, value, distance));
+  return value;
+}
+
+template <class V>
+__device__ __forceinline__ V warp_sum(V value) {
+  return warp_reduce(value, Add{});
+}
+__device__ __forceinline__ float warp_max(float value) {
+  return warp_reduce(value, Max{});
+}
+
+// Of all kThreads of a one-dimensional block, which must all be here; every thread gets the result.
+// `shared`: kThreads / 32 values, which may be those of an earlier reduction.
+template <int kThreads, class V, class Op>
+__device__ __forceinline__ V block_reduce(V value, V* shared, V neutral, Op op) {
+  static_assert(kThreads % kWarp == 0 && kThreads <= kWarp * kWarp, "expected 1 to 32 whole warps");
+  const int warp = static_cast<int>(threadIdx.x) / kWarp,
+            lane = static_cast<int>(threadIdx.x) % kWarp;
+  value = warp_reduce(value, op);
+  if constexpr (kThreads == kWarp) return value;
+  __syncthreads();  // somebody may still be reading an earlier result
+  if (lane == 0) shared[warp] = value;
+  __syncthreads();
+  return warp_reduce(lane < kThreads / kWarp ? shared[lane] : neutral, op);
+}
+
+template <int kThreads, class V>
+__device__ __forceinline__ V block_sum(V value, V* shared) {
+  return block_reduce<kThreads>(value, shared, V{0}, Add{});
+}
+template <int kThreads>
+__device__ __forceinline__ float block_max(float value, float* shared) {
+  return block_reduce<kThreads>(value, shared, -INFINITY, Max{});
+}
+
+}  // namespace ingot::cuda

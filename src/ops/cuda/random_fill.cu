@@ -1,0 +1,65 @@
+// Compiled with --fmad=false: a fused multiply-add would round other than the CPU does.
+#include "ops/cuda/random_fill.h"
+
+#include "core/normal.h"
+#include "ops/cuda/device.cuh"
+
+namespace ingot::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+// What a RandomStream is on the device.
+struct Counter {
+  uint32_t key0, key1, tensor, step;
+};
+
+__device__ uint4 philox4x32(uint4 counter, uint32_t key0, uint32_t key1) {  // see core/random.cpp
+#pragma unroll
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t a = uint64_t{0xD2511F53} * counter.x;
+    const uint64_t b = uint64_t{0xCD9E8D57} * counter.z;
+    counter = {static_cast<uint32_t>(b >> 32) ^ counter.y ^ key0, static_cast<uint32_t>(b),
+               static_cast<uint32_t>(a >> 32) ^ counter.w ^ key1, static_cast<uint32_t>(a)};
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
+  }
+  return counter;
+}
+
+// A thread makes the four values of one counter; the first `skip` of thread 0 lie before out(n),
+// since a shard may start inside a block of four.
+__global__ void fill_normal_kernel(Counter stream, uint64_t first_block, int skip, float scale,
+                                   float* out, int64_t n, bool aligned) {
+  const int64_t thread = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  const int64_t begin = 4 * thread - skip;
+  if (begin >= n) return;
+  const uint64_t block = first_block + static_cast<uint64_t>(thread);
+  const uint4 words = philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32),
+                                  stream.tensor, stream.step},
+                                 stream.key0, stream.key1);
+  const NormalPair low = normal_pair(words.x, words.y), high = normal_pair(words.z, words.w);
+  const Vec<float> values = {
+      {scale * low.first, scale * low.second, scale * high.first, scale * high.second}};
+  if (aligned && begin + 4 <= n) {
+    store_vec_streaming(out + begin, values);
+  } else {
+    for (int i = 0; i < 4; ++i)
+      if (begin + i >= 0 && begin + i < n) out[begin + i] = values.v[i];
+  }
+}
+
+}  // namespace
+
+void fill_normal(Context& ctx, const RandomStream& stream, uint64_t first_index, float scale,
+                 const Tensor& out) {
+  const int64_t n = out.numel();
+  const int skip = static_cast<int>(first_index % 4);
+  auto* values = out.as<float>();
+  const bool aligned = skip == 0 && fits_vec(values, 0);
+  const Counter counter = {stream.key()[0], stream.key()[1], stream.tensor(), stream.step()};
+  launch({ctx, n == 0 ? 0 : blocks_for(n + skip, 4 * kThreads), kThreads}, fill_normal_kernel,
+         counter, first_index / 4, skip, scale, values, n, aligned);
+}
+
+}  // namespace ingot::cuda

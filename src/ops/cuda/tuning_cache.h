@@ -1,0 +1,84 @@
+// Which algorithm was fastest for which matrix product, kept in a file between runs. Free of CUDA
+// headers: an algorithm is cuBLASLt's own description of it, plain words to everybody else.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/dtype.h"
+#include "core/storage.h"
+
+namespace ingot::cuda {
+
+// How a product is computed. Tf32: F32 operands rounded to 10 bits of mantissa. FastFp8: sums of
+// 8-bit products are not promoted to F32 on the way.
+enum class GemmMath : uint8_t { Full, Tf32, FastFp8 };
+
+// Everything the choice of an algorithm depends on: c(M, N) = a(M, K) · b(K, N), or c += that,
+// stored as in cpu::Gemm.
+struct GemmKey {
+  int64_t M = 0, N = 0, K = 0;
+  int64_t a_stride = 0, b_stride = 0, c_stride = 0;  // elements between stored rows
+  DType a_dtype = DType::F32, b_dtype = DType::F32, c_dtype = DType::F32;
+  bool a_transposed = false, b_transposed = false, accumulate = false;
+  GemmMath math = GemmMath::Full;
+  uint16_t a_alignment = 0, b_alignment = 0, c_alignment = 0;  // bytes that divide the address
+
+  auto operator<=>(const GemmKey&) const = default;
+  std::string str() const;  // "f32 (768, 2304) += bf16 (65536, 768)ᵀ · bf16 (65536, 2304)"
+};
+
+struct GemmKeyHash {
+  size_t operator()(const GemmKey& key) const;
+};
+
+struct TunedGemm {
+  std::array<uint64_t, 8> algorithm{};
+  double microseconds = 0;
+  bool operator==(const TunedGemm&) const = default;
+};
+
+using TunedGemms = std::map<GemmKey, TunedGemm>;
+
+// The file's text: a header with the format and the library's version, a line for each product, and
+// a last line with their number and a checksum. parse_tuned throws ErrorCode::Data for text that is
+// damaged, or of another format or library.
+std::string format_tuned(const TunedGemms& gemms, uint64_t library_version);
+TunedGemms parse_tuned(std::string_view text, uint64_t library_version);
+
+// The file of one GPU and library in `directory`, made when something is first saved; an empty
+// `directory` keeps nothing. No failure of the file system leaves this class: a cache that cannot
+// be read or written is worth a warning, not the run. Not thread-safe; several processes may share
+// the file, each replaces it as a whole.
+class TuningCache {
+ public:
+  TuningCache(std::string directory, std::string_view gpu, uint64_t library_version,
+              std::shared_ptr<Storage> storage = posix_storage());
+  ~TuningCache() { save(); }
+  TuningCache(const TuningCache&) = delete;
+  TuningCache& operator=(const TuningCache&) = delete;
+
+  const std::string& path() const { return path_; }  // empty: nothing is kept
+  const TunedGemm* find(const GemmKey& key) const;   // null when not known; valid until put()
+  // Written to the file when the last time was a while ago, else by save() or the destructor.
+  void put(const GemmKey& key, const TunedGemm& tuned);
+  void save();  // what another process saved meanwhile is kept; ours wins
+
+ private:
+  TunedGemms on_disk() const;  // throws when the file is unusable
+
+  std::string path_;
+  uint64_t library_version_;
+  std::shared_ptr<Storage> storage_;
+  TunedGemms gemms_;
+  bool unsaved_ = false;
+  std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace ingot::cuda

@@ -1,0 +1,37 @@
+// The pointwise passes of Muon. Its products are those of ops/matmul.h; optim/muon.h puts both
+// together. All tensors contiguous; "wide" is F32, or F64 where everything is F64.
+#pragma once
+
+#include "core/context.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+// Partial sums that a direction of n elements is measured by, one for each run of
+// muon_partial_elements(n) of them: a fixed cut, so that their sum is the same on any machine.
+int64_t muon_partial_elements(int64_t n);
+int64_t muon_num_partials(int64_t n);
+
+// One pass over (n): with g = grad_scale · grad
+//   m ← β·m + (1 - β)·g        u ← β·m + (1 - β)·g, with the new m (Nesterov)
+//   squares(muon_num_partials(n)) ← Σ u² of each run, before u is rounded
+// grad, m and squares are wide, u is wide or BF16.
+void muon_momentum(Context& ctx, double beta, double grad_scale, const Tensor& grad,
+                   const Tensor& m, const Tensor& u, const Tensor& squares);
+
+// u(n) ← u / (margin·√(Σ squares) + 1e-7), squares as muon_momentum left them.
+void muon_normalize(Context& ctx, const Tensor& squares, double margin, const Tensor& u);
+
+struct MuonPolynomial {
+  double a = 0, b = 0, c = 0;
+};
+// out = a·1 + b·gram + c·square, all (S, S) and of one dtype; out may be gram or square.
+void muon_polynomial(Context& ctx, const MuonPolynomial& p, const Tensor& gram,
+                     const Tensor& square, const Tensor& out);
+
+// master(n) ← keep·master - rate·x, wide; x(n) is wide or BF16. weight, the compute copy, gets the
+// rounded master when it is defined and another buffer than master (F32 or BF16; F64 with F64).
+void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master,
+                const Tensor& weight);
+
+}  // namespace ingot

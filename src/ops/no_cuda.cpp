@@ -1,0 +1,129 @@
+// The GPU kernels of a build without CUDA: they say so.
+#include "core/error.h"
+#include "ops/cuda/activation.h"
+#include "ops/cuda/adamw.h"
+#include "ops/cuda/attention.h"
+#include "ops/cuda/embedding.h"
+#include "ops/cuda/lm_head.h"
+#include "ops/cuda/matmul.h"
+#include "ops/cuda/memory.h"
+#include "ops/cuda/muon.h"
+#include "ops/cuda/random_fill.h"
+#include "ops/cuda/reduce.h"
+#include "ops/cuda/rms_norm.h"
+#include "ops/cuda/rope.h"
+
+namespace ingot::cuda {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error(ErrorCode::Missing,
+              "this build has no CUDA kernels (no_cuda): build with ./run cuda");
+}
+
+}  // namespace
+
+void swiglu_forward(Context&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void swiglu_backward(Context&, const Tensor&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void relu_squared_forward(Context&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void relu_squared_backward(Context&, const Tensor&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void adamw(Context&, const AdamWStep&, std::span<const AdamWTensors>) {
+  refuse();
+}
+void attention_forward(Context&, const Tensor&, const Tensor&, const Tensor&,
+                       const AttentionOptions&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void attention_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                        const Tensor&, const Tensor&, const AttentionOptions&, const Tensor&,
+                        const Tensor&, const Tensor&) {
+  refuse();
+}
+int64_t attention_workspace_bytes(const Context&, DType, int64_t, int64_t, int64_t, int64_t,
+                                  int64_t, int64_t) {
+  refuse();
+}
+void embedding_forward(Context&, const Tensor&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void embedding_backward(Context&, const Tensor&, const Tensor&, const Tensor&) {
+  refuse();
+}
+int64_t embedding_backward_workspace_bytes(int64_t, int64_t) {
+  refuse();
+}
+void cross_entropy(Context&, const Tensor&, const Tensor&, const LossOptions&, const Tensor&) {
+  refuse();
+}
+void cross_entropy_gradient(Context&, const Tensor&, const Tensor&, const LossOptions&, double,
+                            const Tensor&) {
+  refuse();
+}
+void matmul(Context&, const cpu::Gemm&) {
+  refuse();
+}
+int64_t matmul_workspace_bytes(const Context&) {
+  refuse();
+}
+void zero(Context&, const Tensor&) {
+  refuse();
+}
+void fill(Context&, float, const Tensor&) {
+  refuse();
+}
+void copy_from_host(Context&, const void*, const Tensor&) {
+  refuse();
+}
+void copy_to_host(Context&, const Tensor&, void*) {
+  refuse();
+}
+void copy(Context&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void muon_momentum(Context&, double, double, const Tensor&, const Tensor&, const Tensor&,
+                   const Tensor&) {
+  refuse();
+}
+void muon_normalize(Context&, const Tensor&, double, const Tensor&) {
+  refuse();
+}
+void muon_polynomial(Context&, const MuonPolynomial&, const Tensor&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void muon_apply(Context&, double, double, const Tensor&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void fill_normal(Context&, const RandomStream&, uint64_t, float, const Tensor&) {
+  refuse();
+}
+double sum_of(Context&, std::span<const Tensor>, cpu::SumOf) {
+  refuse();
+}
+void cast(Context&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void rms_norm_forward(Context&, const Tensor&, const Tensor&, const Tensor&, double, const Tensor&,
+                      const Tensor&, const Tensor&) {
+  refuse();
+}
+void rms_norm_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                       const Tensor&, bool, const Tensor&) {
+  refuse();
+}
+int64_t rms_norm_backward_workspace_bytes(const Context&, int64_t, int64_t) {
+  refuse();
+}
+void rope(Context&, const Tensor&, const Tensor&, const Tensor&, RopePairs, const int32_t*, int64_t,
+          cpu::Rotation) {
+  refuse();
+}
+
+}  // namespace ingot::cuda

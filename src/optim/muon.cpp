@@ -1,0 +1,150 @@
+#include "optim/muon.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "ops/matmul.h"
+#include "ops/muon.h"
+#include "ops/reduce.h"
+
+namespace ingot {
+namespace {
+
+// Each is the odd polynomial a·σ + b·σ³ + c·σ⁵ that lifts the smallest singular value most, given
+// what the one before left: from σ in [0.001, 1] all end within a few percent of 1 (muon_test).
+// The margin keeps rounding from carrying the largest σ beyond the range they are made for.
+constexpr double kMargin = 1.01;
+constexpr std::array<MuonPolynomial, 5> kPolarExpress = {{
+    {8.28721201814563, -23.595886519098837, 17.300387312530933},
+    {4.107059111542203, -2.9478499167379106, 0.5448431082926601},
+    {3.9486908534822946, -2.908902115962949, 0.5518191394370137},
+    {3.3184196573706015, -2.488488024314874, 0.51004894012372},
+    {2.300652019954817, -1.6689039845747493, 0.4188073119525673},
+}};
+
+MuonPolynomial with_margin(const MuonPolynomial& p) {
+  return {p.a / kMargin, p.b / std::pow(kMargin, 3), p.c / std::pow(kMargin, 5)};
+}
+
+struct MatrixShape {
+  int64_t rows = 0, cols = 0;
+  int64_t numel() const { return rows * cols; }
+  int64_t small() const { return std::min(rows, cols); }
+  bool tall() const { return rows > cols; }
+};
+
+std::vector<MatrixShape> matrices_of(const TensorSpec& parameter) {
+  const int64_t rows = parameter.shape[0], cols = parameter.shape[1];
+  if (parameter.parts.empty()) return {{rows, cols}};
+  std::vector<MatrixShape> matrices;
+  int64_t sum = 0;
+  for (const int64_t part : parameter.parts) {
+    matrices.push_back({part, cols});
+    sum += part;
+  }
+  check(sum == rows, ErrorCode::Internal, "muon: the parts of {} have {} rows, it has {}",
+        parameter.name, sum, rows);
+  return matrices;
+}
+
+struct Scratch {
+  Tensor x, y;       // (rows, cols): the direction and its next form
+  Tensor gram;       // (S, S), S the smaller extent: x·xᵀ, or xᵀ·x when x is tall
+  Tensor square;     // (S, S): gram², then the polynomial of it
+  Tensor wide_gram;  // (S, S) F32: where the product that makes gram gives only that
+  Tensor squares;    // partial sums of the norm
+};
+
+// The products want few bits (Jordan trained in BF16) and a GPU is 15 times faster with few.
+DType product_dtype(const Context& ctx) {
+  return ctx.device.kind == DeviceKind::Cuda ? DType::BF16 : DType::F32;
+}
+
+// take(dtype, shape) gives each tensor; the one list of them, for the bytes as for the tensors.
+template <class Take>
+Scratch scratch_for(DType dtype, const MatrixShape& matrix, const Take& take) {
+  const int64_t S = matrix.small();
+  Scratch scratch;
+  scratch.x = take(dtype, {matrix.rows, matrix.cols});
+  scratch.y = take(dtype, {matrix.rows, matrix.cols});
+  scratch.gram = take(dtype, {S, S});
+  scratch.square = take(dtype, {S, S});
+  if (matrix.tall() && dtype != DType::F32) scratch.wide_gram = take(DType::F32, {S, S});
+  scratch.squares = take(DType::F32, {muon_num_partials(matrix.numel())});
+  return scratch;
+}
+
+void make_gram(Context& ctx, const MatrixShape& matrix, const Scratch& scratch) {
+  const Tensor& x = scratch.x;
+  if (!matrix.tall()) return linear_forward(ctx, x, x, scratch.gram);
+  const bool narrow = scratch.wide_gram.defined();
+  const Tensor& gram = narrow ? scratch.wide_gram : scratch.gram;
+  linear_backward_weight(ctx, x, x, gram, Accumulate::No);
+  if (narrow) cast(ctx, gram, scratch.gram);
+}
+
+// x, of Frobenius norm 1 at most, becomes nearly U·Vᵀ of its singular value decomposition U·Σ·Vᵀ.
+void orthogonalize(Context& ctx, const MatrixShape& matrix, Scratch& scratch) {
+  for (const MuonPolynomial& polynomial : kPolarExpress) {
+    make_gram(ctx, matrix, scratch);
+    linear_forward(ctx, scratch.gram, scratch.gram, scratch.square);  // symmetric: gram·gramᵀ
+    // The a·1 goes into the factor, so that x is read by the product alone.
+    const Tensor& factor = scratch.square;
+    muon_polynomial(ctx, with_margin(polynomial), scratch.gram, scratch.square, factor);
+    if (matrix.tall()) {
+      linear_backward_input(ctx, scratch.x, factor, scratch.y, Accumulate::No);
+    } else {
+      linear_backward_input(ctx, factor, scratch.x, scratch.y, Accumulate::No);
+    }
+    std::swap(scratch.x, scratch.y);
+  }
+}
+
+}  // namespace
+
+void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
+          const ParameterShard& shard) {
+  check(shard.range.size() == parameter.shape.numel(), ErrorCode::Internal,
+        "muon: expected the whole of {}, got elements [{}, {})", parameter.name, shard.range.begin,
+        shard.range.end);
+  int64_t begin = 0;
+  for (const MatrixShape& matrix : matrices_of(parameter)) {
+    const int64_t n = matrix.numel();
+    const auto part = [&](const Tensor& whole) { return whole.slice(0, begin, begin + n); };
+    const Workspace::Scope scope(ctx.workspace);
+    Scratch scratch = scratch_for(product_dtype(ctx), matrix, [&](DType dtype, const Shape& shape) {
+      return ctx.workspace.take(dtype, shape);
+    });
+    const Tensor direction = scratch.x.reshape({n});
+    muon_momentum(ctx, step.momentum, step.grad_scale, part(shard.gradient), part(shard.moment1),
+                  direction, scratch.squares);
+    muon_normalize(ctx, scratch.squares, kMargin, direction);
+    orthogonalize(ctx, matrix, scratch);
+    // Of inputs whose elements have RMS 1, a wide orthogonal matrix makes outputs of about RMS 1, a
+    // tall one of √(cols/rows): with this factor every layer's output changes alike.
+    const double scale = std::sqrt(
+        std::max(1.0, static_cast<double>(matrix.rows) / static_cast<double>(matrix.cols)));
+    muon_apply(ctx, 1.0 - step.lr * step.weight_decay, step.lr * scale, scratch.x.reshape({n}),
+               part(shard.master), part(shard.weight));
+    begin += n;
+  }
+}
+
+int64_t muon_scratch_bytes(const Context& ctx, const TensorSpec& parameter) {
+  int64_t most = 0;
+  for (const MatrixShape& matrix : matrices_of(parameter)) {
+    int64_t bytes = 0;
+    scratch_for(product_dtype(ctx), matrix, [&](DType dtype, const Shape& shape) {
+      bytes += align_up(shape.numel() * size_of(dtype));
+      return Tensor{};
+    });
+    most = std::max(most, bytes);
+  }
+  return most + matmul_workspace_bytes(ctx);
+}
+
+}  // namespace ingot

@@ -1,0 +1,20 @@
+// Tensors as doubles, and back (rounded to nearest even). Contiguous float or I32 tensors.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/context.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+// In host memory.
+std::vector<double> read_values(const Tensor& tensor);
+void write_values(const Tensor& tensor, std::span<const double> values);
+
+// On the context's device, whichever it is; done when they return.
+std::vector<double> read_values(Context& ctx, const Tensor& tensor);
+void write_values(Context& ctx, const Tensor& tensor, std::span<const double> values);
+
+}  // namespace ingot

@@ -1,0 +1,54 @@
+// What the tests over all OpCases share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "probe/op_case.h"
+#include "probe/op_run.h"
+#include "probe/tolerance.h"
+
+namespace ingot {
+
+inline void PrintTo(const OpCase& c, std::ostream* out) {
+  *out << c.name;
+}
+
+namespace test {
+
+inline std::string case_name(const ::testing::TestParamInfo<OpCase>& info) {
+  return info.param.name;
+}
+
+inline bool supports(const OpCase& c, DType dtype) {
+  return std::ranges::find(c.dtypes, dtype) != c.dtypes.end();
+}
+
+// Outputs and gradients.
+inline std::vector<std::string> result_names(const OpRun& run) {
+  std::vector<std::string> names = run.output_names();
+  std::ranges::copy(run.gradient_names(), std::back_inserter(names));
+  return names;
+}
+
+inline void run_both(OpRun& run) {
+  run.forward();
+  run.backward();
+}
+
+inline void expect_close(const OpRun& got, const OpRun& want, DType tolerance) {
+  for (const std::string& name : result_names(want))
+    EXPECT_LE(relative_error(got.values(name), want.values(name)), tolerance_of(tolerance)) << name;
+}
+
+inline void expect_equal_bits(const OpRun& got, const OpRun& want) {
+  for (const std::string& name : result_names(want))
+    EXPECT_TRUE(got.contents(name) == want.contents(name)) << name;
+}
+
+}  // namespace test
+}  // namespace ingot

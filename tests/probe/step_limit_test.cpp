@@ -1,0 +1,79 @@
+#include "probe/step_limit.h"
+
+#include <gtest/gtest.h>
+
+#include "core/thread_pool.h"
+
+namespace ingot {
+namespace {
+
+constexpr int64_t kB = 2, kT = 24, kN = kB * kT, kChunk = 20;
+
+ModelConfig small_model() {
+  ModelConfig c;
+  c.dim = 32, c.layers = 3, c.heads = 4, c.kv_heads = 2, c.head_dim = 8, c.ffn = 48, c.vocab = 50;
+  return c;
+}
+
+StepLimit limit_in(DType compute) {
+  ThreadPool pool(2);
+  Context ctx;
+  ctx.pool = &pool;
+  return measure_step_limit(ctx, small_model(), kB, kT, kChunk, compute);
+}
+
+double bytes_of(const StepLimit& limit) {
+  double bytes = 0.0;
+  for (const LimitPart& part : limit.parts) bytes += part.bytes;
+  return bytes;
+}
+
+class StepLimits : public ::testing::TestWithParam<DType> {};
+
+TEST_P(StepLimits, AreTheSumOfTheirParts) {
+  const StepLimit limit = limit_in(GetParam());
+  double seconds = 0.0, flops = 0.0;
+  for (const LimitPart& part : limit.parts) {
+    EXPECT_GT(part.seconds, 0.0) << part.name;
+    EXPECT_TRUE((part.flops > 0) != (part.bytes > 0)) << part.name;
+    seconds += part.seconds;
+    flops += part.flops;
+  }
+  EXPECT_DOUBLE_EQ(limit.product_seconds + limit.memory_seconds, seconds);
+  EXPECT_DOUBLE_EQ(limit.tokens_per_second, static_cast<double>(kN) / seconds);
+  EXPECT_DOUBLE_EQ(limit.product_share, flops / limit.product_seconds / limit.peak_flops);
+}
+
+TEST_P(StepLimits, CountTheFlopsOfEveryProduct) {
+  const ModelConfig c = small_model();
+  const int64_t per_layer =
+      c.qkv_rows() * c.dim + c.dim * c.heads * c.head_dim + c.up_rows() * c.dim + c.dim * c.ffn;
+  // 2 each forward, for the input's gradient and for the weight's; causal attention 4 and 8 over
+  // half of T² pairs.
+  const int64_t products = 6 * kN * (c.layers * per_layer + c.vocab * c.dim);
+  const int64_t attention = 12 * c.layers * kB * c.heads * kT * kT * c.head_dim / 2;
+  double flops = 0.0;
+  for (const LimitPart& part : limit_in(GetParam()).parts) flops += part.flops;
+  EXPECT_DOUBLE_EQ(flops, static_cast<double>(products + attention));
+}
+
+std::string dtype_name(const ::testing::TestParamInfo<DType>& param) {
+  return std::string(name_of(param.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Compute, StepLimits, ::testing::Values(DType::F32, DType::BF16),
+                         dtype_name);
+
+// Its elementwise and optimizer formulas, written out with its letters.
+TEST(StepLimit, CountsTheBytesOfPyTorchsLimitUnderBf16) {
+  const ModelConfig c = small_model();
+  const int64_t d = c.dim, L = c.layers, f = c.ffn, M = kN;
+  const int64_t qkv = (c.heads + 2 * c.kv_heads) * c.head_dim;
+  const int64_t optimizer = parameter_count(c) * (4 * 3 * 2 + 4 + 2);
+  const int64_t elementwise =
+      L * M * 2 * (2 * (2 * d + d) + 2 * qkv + 3 * f + 2 * (3 * d) + 2 * qkv + 5 * f);
+  EXPECT_DOUBLE_EQ(bytes_of(limit_in(DType::BF16)), static_cast<double>(optimizer + elementwise));
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,72 @@
+// Short runs on a small text, for the tests of the trainer on any device.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "core/memory_info.h"
+#include "train/trainer.h"
+
+namespace ingot::test {
+
+namespace fs = std::filesystem;
+
+// A run folder of its own for each test, and a text with enough structure to be learnt.
+class TrainFixture : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_train_") + info->name());
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    std::ofstream text(root_ / "text.txt");
+    for (int i = 0; i < 2000; ++i) text << "line " << i << " follows line " << i - 1 << ".\n";
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  RunConfig config(const std::string& name, int64_t steps, Overrides more = {}) const {
+    Overrides overrides = {{"preset", "llama_test"},
+                           {"data.train", (root_ / "text.txt").string()},
+                           {"batch.micro_batch", "2"},
+                           {"batch.seq", "16"},
+                           {"batch.tokens", "128"},
+                           {"train.steps", std::to_string(steps)},
+                           {"train.eval_tokens", "512"},
+                           {"optim.lr", "3e-3"},
+                           {"optim.schedule.warmup", "2"},
+                           {"optim.schedule.unit", "steps"},
+                           {"checkpoint.dir", (root_ / name).string()},
+                           {"system.device", "cpu"},
+                           {"system.threads", "2"}};
+    for (auto& item : more) overrides.push_back(std::move(item));
+    return parse_run_config("", "test", overrides);
+  }
+
+  fs::path root_;
+};
+
+struct Recorder : TrainObserver {
+  std::map<int64_t, double> losses;  // by step; a repeated step overwrites
+  std::atomic<bool> stop{false};
+  int64_t stop_after = 0;
+  std::map<int64_t, int64_t> resident;
+  void on_step(const StepReport& report) override {
+    losses[report.step] = report.loss;
+    if (report.step % 500 == 0) resident[report.step] = resident_bytes();
+    if (report.step == stop_after) stop = true;
+  }
+};
+
+inline TrainResult run(const RunConfig& config, Recorder& recorder, bool resume = false) {
+  TrainOptions options;
+  options.observer = &recorder;
+  options.stop = &recorder.stop;
+  options.resume = resume;
+  return train(posix_storage(), config, options);
+}
+
+}  // namespace ingot::test
