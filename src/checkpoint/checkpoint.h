@@ -2,7 +2,7 @@
 //
 // A checkpoint is a folder `step_00000100/` holding
 //   rank_0.safetensors …  each rank's ranges of "weight:NAME", "moment1:NAME", "moment2:NAME"
-//                         (F32, flat)
+//                         (F32, flat); the last where the optimizer keeps one
 //   tokenizer.bin         what the text was encoded with, when it is not the byte tokenizer
 //   manifest.json         written last: state, resolved config, tensor ranges, size and XXH3-64 of
 //                         each file

@@ -53,22 +53,17 @@ void Layer::attention_output(Context& ctx, const LayerWeights& w, const LayerTen
 
 void Layer::mlp_hidden(Context& ctx, const LayerWeights& w, const LayerTensors& x) const {
   linear_forward(ctx, x.mlp_norm, w.up, x.up);
-  activation_forward(ctx, x);
-}
-
-void Layer::activation_forward(Context& ctx, const LayerTensors& x) const {
   if (config_.activation == Activation::SwiGlu)
     swiglu_forward(ctx, x.up, x.act);
   else
     relu_squared_forward(ctx, x.up, x.act);
 }
 
-void Layer::activation_backward(Context& ctx, const Tensor& dact, const Tensor& up,
-                                const Tensor& dup) const {
+void Layer::activation_backward(Context& ctx, const LayerTensors& x) const {
   if (config_.activation == Activation::SwiGlu)
-    swiglu_backward(ctx, dact, up, dup);
+    swiglu_backward(ctx, x.act, x.up, x.up, x.act);
   else
-    relu_squared_backward(ctx, dact, up, dup);
+    relu_squared_backward(ctx, x.act, x.up, x.up, x.act);
 }
 
 RopeInput rope_input(const ModelConfig& config, const Tensor& cos, const Tensor& sin) {

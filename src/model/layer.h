@@ -79,10 +79,9 @@ class Layer {
                         const Tensor& branch) const;
   // mlp_norm → up → act.
   void mlp_hidden(Context& ctx, const LayerWeights& w, const LayerTensors& x) const;
-  void activation_forward(Context& ctx, const LayerTensors& x) const;  // up → act
-  void activation_backward(Context& ctx, const Tensor& dact,
-                           const Tensor& up,  // (N, F), (N, up_rows)
-                           const Tensor& dup) const;
+  // The gradient of act, which `act` (N, F) holds, goes on to up's place, (N, up_rows); act itself
+  // is built again in its own.
+  void activation_backward(Context& ctx, const LayerTensors& x) const;
 
  private:
   const ModelConfig& config_;

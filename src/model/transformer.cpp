@@ -162,25 +162,24 @@ void Transformer::recompute(int64_t layer, const LayerWeights& w) {
     case ActivationPolicy::Selective:
       layer_.norm_input(ctx_, w, x);
       rms_norm_forward(ctx_, x.mid, w.mlp_norm, config_.norm_eps, x.mlp_norm, x.mlp_rstd);
-      layer_.activation_forward(ctx_, x);
       return;
     case ActivationPolicy::Full:
       layer_.norm_input(ctx_, w, x);
       attend(x, layer_.project_qkv(ctx_, w, rope_, x));
       layer_.attention_output(ctx_, w, x, placed_.find("branch"));
-      layer_.mlp_hidden(ctx_, w, x);
+      linear_forward(ctx_, x.mlp_norm, w.up, x.up);
       return;
   }
 }
 
 void Transformer::backward_mlp(const LayerIds& ids, const LayerWeights& w, const LayerTensors& x) {
   const Tensor d_residual = placed_.find("d.residual");  // (N, C)
-  // Each value's last reader is the product just before, so its gradient takes its place.
+  // Gradients take the place of values that nobody reads any more; act is built again on the way.
   const Tensor &d_act = x.act, &d_up = x.up, &d_norm = x.mlp_norm;
 
-  linear_gradient(d_residual, x.act, ids.down);
   linear_backward_input(ctx_, d_residual, w.down, d_act, Accumulate::No);
-  layer_.activation_backward(ctx_, d_act, x.up, d_up);
+  layer_.activation_backward(ctx_, x);
+  linear_gradient(d_residual, x.act, ids.down);
   linear_gradient(d_up, x.mlp_norm, ids.up);
   linear_backward_input(ctx_, d_up, w.up, d_norm, Accumulate::No);
   rms_norm_backward(ctx_, d_norm, x.mid, w.mlp_norm, x.mlp_rstd, d_residual, true,

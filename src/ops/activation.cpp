@@ -26,13 +26,14 @@ void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
 }
 
 void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
-                     const Tensor& dgate_up) {
+                     const Tensor& dgate_up, const Tensor& out) {
   check_rank("swiglu_backward", "dout", dout, 2);
   const Shape wide = {dout.shape[0], 2 * dout.shape[1]};
   check_operand("swiglu_backward", "dout", dout, dout.shape, dout.dtype);
   check_operand("swiglu_backward", "gate_up", gate_up, wide, dout.dtype);
   check_operand("swiglu_backward", "dgate_up", dgate_up, wide, dout.dtype);
-  INGOT_DISPATCH(dout, swiglu_backward, ctx, dout, gate_up, dgate_up);
+  check_operand("swiglu_backward", "out", out, dout.shape, dout.dtype);
+  INGOT_DISPATCH(dout, swiglu_backward, ctx, dout, gate_up, dgate_up, out);
 }
 
 void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out) {
@@ -41,11 +42,13 @@ void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out) {
   INGOT_DISPATCH(x, relu_squared_forward, ctx, x, out);
 }
 
-void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx) {
+void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
+                           const Tensor& out) {
   check_operand("relu_squared_backward", "x", x, x.shape, x.dtype);
   check_operand("relu_squared_backward", "dout", dout, x.shape, x.dtype);
   check_operand("relu_squared_backward", "dx", dx, x.shape, x.dtype);
-  INGOT_DISPATCH(x, relu_squared_backward, ctx, dout, x, dx);
+  check_operand("relu_squared_backward", "out", out, x.shape, x.dtype);
+  INGOT_DISPATCH(x, relu_squared_backward, ctx, dout, x, dx, out);
 }
 
 }  // namespace ingot

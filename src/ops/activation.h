@@ -8,13 +8,15 @@ namespace ingot {
 
 // out(N, F) = silu(gate) · up, where gate_up(N, 2F) holds gate then up in each row.
 void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out);
-// dgate_up(N, 2F) from dout(N, F); dgate_up may be gate_up.
+// dgate_up(N, 2F) from dout(N, F); dgate_up may be gate_up. In the same pass the forward's output
+// is built again, bit for bit, so that nobody has to keep it: out(N, F), which may be dout.
 void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
-                     const Tensor& dgate_up);
+                     const Tensor& dgate_up, const Tensor& out);
 
 // out(N, F) = max(x, 0)²; out may be x.
 void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out);
-// dx may be dout or x.
-void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx);
+// dx may be x; out as above, may be dout.
+void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
+                           const Tensor& out);
 
 }  // namespace ingot

@@ -26,13 +26,13 @@ namespace {
 void swiglu_forward(Context&, const Tensor&, const Tensor&) {
   refuse();
 }
-void swiglu_backward(Context&, const Tensor&, const Tensor&, const Tensor&) {
+void swiglu_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) {
   refuse();
 }
 void relu_squared_forward(Context&, const Tensor&, const Tensor&) {
   refuse();
 }
-void relu_squared_backward(Context&, const Tensor&, const Tensor&, const Tensor&) {
+void relu_squared_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) {
   refuse();
 }
 void adamw(Context&, const AdamWStep&, std::span<const AdamWTensors>) {

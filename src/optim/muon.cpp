@@ -15,7 +15,7 @@ namespace ingot {
 namespace {
 
 // Each is the odd polynomial a·σ + b·σ³ + c·σ⁵ that lifts the smallest singular value most, given
-// what the one before left: from σ in [0.001, 1] all end within a few percent of 1 (muon_test).
+// what the one before left: from σ in [0.001, 1] all end in [0.84, 1.13] (muon_test).
 // The margin keeps rounding from carrying the largest σ beyond the range they are made for.
 constexpr double kMargin = 1.01;
 constexpr std::array<MuonPolynomial, 5> kPolarExpress = {{

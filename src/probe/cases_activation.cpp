@@ -14,10 +14,10 @@ OpCase swiglu_case(std::string name, int64_t N, int64_t F) {
     swiglu_forward(ctx, t.at("gate_up"), t.at("out"));
   };
   c.backward = [](Context& ctx, const OpTensors& t) {
-    swiglu_backward(ctx, t.at("d.out"), t.at("gate_up"), t.at("d.gate_up"));
+    swiglu_backward(ctx, t.at("d.out"), t.at("gate_up"), t.at("d.gate_up"), t.at("out"));
   };
   c.flops = static_cast<double>(12 * N * F);
-  c.elements = static_cast<double>(8 * N * F);
+  c.elements = static_cast<double>(9 * N * F);
   return c;
 }
 
@@ -31,10 +31,10 @@ OpCase relu_squared_case(std::string name, int64_t N, int64_t F) {
     relu_squared_forward(ctx, t.at("x"), t.at("out"));
   };
   c.backward = [](Context& ctx, const OpTensors& t) {
-    relu_squared_backward(ctx, t.at("d.out"), t.at("x"), t.at("d.x"));
+    relu_squared_backward(ctx, t.at("d.out"), t.at("x"), t.at("d.x"), t.at("out"));
   };
   c.flops = static_cast<double>(5 * N * F);
-  c.elements = static_cast<double>(5 * N * F);
+  c.elements = static_cast<double>(6 * N * F);
   return c;
 }
 

@@ -25,7 +25,7 @@ struct LayerRow {
 };
 
 // What a layer writes on its way forward and reads on its way back, for B sequences of T tokens.
-// Selective drops what one pass over memory rebuilds (norms, the activation function); Full also
+// Selective drops what one pass over memory rebuilds (norms); Full also
 // what takes a matrix product or attention.
 std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DType compute) {
   const int64_t N = B * T;
@@ -40,7 +40,7 @@ std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DTy
       {"mlp_norm", {N, c.dim}, compute, Recompute::Selective},
       {"mlp_rstd", {N}, DType::F32, Recompute::Full},
       {"up", {N, c.up_rows()}, compute, Recompute::Full},
-      {"act", {N, c.ffn}, compute, Recompute::Selective},
+      {"act", {N, c.ffn}, compute, Recompute::Always},
   };
   if (c.qk_norm) {
     rows.push_back({"qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, Recompute::Full});
@@ -58,6 +58,8 @@ bool drops(ActivationPolicy policy, Recompute rule) {
       return policy != ActivationPolicy::None;
     case Recompute::Full:
       return policy == ActivationPolicy::Full;
+    case Recompute::Always:
+      return true;
   }
   throw Error(ErrorCode::Internal, "unknown recompute rule");
 }

@@ -33,8 +33,9 @@ enum class Role { None, Embedding, Matrix, Norm, Head };
 // How a parameter is initialised: N(0, std²) or a constant.
 enum class InitRule { None, Normal, Ones };
 
-// Which recompute policy drops the tensor after the forward pass and rebuilds it in the backward.
-enum class Recompute { Never, Selective, Full };
+// Which recompute policy drops the tensor after the forward pass and rebuilds it in the backward;
+// Always: every one, since rebuilding it costs nothing (it comes with another pass).
+enum class Recompute { Never, Selective, Full, Always };
 
 // Ticks of one micro-step; a tensor lives from `first` to `last`, both included. Two tensors may
 // share memory only when their lives do not touch. Only activations are packed by it: rows of every

@@ -11,18 +11,21 @@ namespace {
 
 using test::view;
 
-TEST(Swiglu, GradientMayReplaceItsInput) {
+TEST(Swiglu, GradientMayReplaceItsInputAndTheOutputItsGradient) {
   test::Rig rig;
   constexpr int64_t N = 3, F = 13;
   std::vector<float> gate_up, dout;
   for (int i = 0; i < N * 2 * F; ++i) gate_up.push_back(2 * std::sin(static_cast<float>(i)));
   for (int i = 0; i < N * F; ++i) dout.push_back(std::cos(static_cast<float>(i)));
-  std::vector<float> dgate_up(gate_up.size());
+  std::vector<float> dgate_up(gate_up.size()), out(dout.size()), again(dout.size());
+  swiglu_forward(rig.ctx, view(gate_up, {N, 2 * F}), view(out, {N, F}));
   swiglu_backward(rig.ctx, view(dout, {N, F}), view(gate_up, {N, 2 * F}),
-                  view(dgate_up, {N, 2 * F}));
-  swiglu_backward(rig.ctx, view(dout, {N, F}), view(gate_up, {N, 2 * F}),
-                  view(gate_up, {N, 2 * F}));
+                  view(dgate_up, {N, 2 * F}), view(again, {N, F}));
+  EXPECT_EQ(again, out);
+  swiglu_backward(rig.ctx, view(dout, {N, F}), view(gate_up, {N, 2 * F}), view(gate_up, {N, 2 * F}),
+                  view(dout, {N, F}));
   EXPECT_EQ(gate_up, dgate_up);
+  EXPECT_EQ(dout, out);
 }
 
 TEST(Swiglu, LargeGatesSaturateWithoutNan) {
@@ -31,7 +34,8 @@ TEST(Swiglu, LargeGatesSaturateWithoutNan) {
   std::vector<float> out(3), dout(3, 1.0f), dgate_up(6);
   swiglu_forward(rig.ctx, view(gate_up, {1, 6}), view(out, {1, 3}));
   EXPECT_EQ(out, (std::vector<float>{2e4f, 0.0f, 0.0f}));
-  swiglu_backward(rig.ctx, view(dout, {1, 3}), view(gate_up, {1, 6}), view(dgate_up, {1, 6}));
+  swiglu_backward(rig.ctx, view(dout, {1, 3}), view(gate_up, {1, 6}), view(dgate_up, {1, 6}),
+                  view(out, {1, 3}));
   EXPECT_EQ(dgate_up, (std::vector<float>{2.0f, 0.0f, 0.0f, 1e4f, 0.0f, 0.0f}));
 }
 

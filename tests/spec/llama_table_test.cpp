@@ -102,7 +102,7 @@ TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
   expect_row(t, "layers.1.mlp_norm", {15, 32}, bf16);
   expect_row(t, "layers.1.mlp_rstd", {15}, f32);
   expect_row(t, "layers.1.up", {15, 128}, bf16);
-  expect_row(t, "layers.1.act", {15, 64}, bf16);
+  expect_row(t, "shared.act", {15, 64}, bf16);
   expect_row(t, "branch", {15, 32}, bf16);
   expect_row(t, "final_residual", {15, 32}, bf16);
   expect_row(t, "final_norm", {15, 32}, bf16);
@@ -112,7 +112,7 @@ TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
   expect_row(t, "d.qkv", {15, 64}, bf16);
   expect_row(t, "d.qk", {15, 48}, bf16);
   expect_row(t, "d.attn", {15, 32}, bf16);
-  EXPECT_EQ(t.rows().size(), 16u + 2 * 14);
+  EXPECT_EQ(t.rows().size(), 17u + 2 * 13);
 
   c.qk_norm = false;
   shape.document_mask = false;
@@ -128,7 +128,7 @@ TEST(LlamaTable, PolicyDecidesWhichRowsLayersShare) {
     std::vector<std::string> shared, own;
   };
   const std::vector<Expectation> cases = {
-      {ActivationPolicy::None, {}, {"residual", "attn_norm", "qkv", "mlp_norm", "up", "act"}},
+      {ActivationPolicy::None, {"act"}, {"residual", "attn_norm", "qkv", "mlp_norm", "up"}},
       {ActivationPolicy::Selective,
        {"attn_norm", "mlp_norm", "act"},
        {"residual", "attn_rstd", "qkv", "attn", "lse", "mid", "mlp_rstd", "up"}},

@@ -207,9 +207,6 @@ TEST(RunConfig, ShakespeareRecipeIsTheBaselinesShape) {
   EXPECT_EQ(c.model, model_preset("llama_tiny"));
   EXPECT_EQ(c.batch.micro_batch, 12);
   EXPECT_EQ(c.batch.seq, 64);
-  EXPECT_EQ(c.train.steps, 2000);
-  EXPECT_EQ(c.optim.lr, 1e-3);
-  EXPECT_EQ(c.optim.schedule.warmup, 100);
   EXPECT_EQ(c.optim.schedule.unit, ScheduleUnit::Steps);
   EXPECT_EQ(c.data.valid_fraction, 0.1);
 }

@@ -63,6 +63,15 @@ TEST_F(CudaTrain, StoppedAndResumedEqualsUndisturbedBitForBit) {
   EXPECT_EQ(recorder.losses, undisturbed);
 }
 
+TEST_F(CudaTrain, MuonTracksTheCpuAndRepeatsBitForBit) {
+  const Overrides muon = {{"optim.kind", "muon"}};
+  Recorder cpu;
+  run(config("cpu", 20, muon), cpu);
+  const auto gpu = losses("gpu", 20, muon);
+  expect_close(gpu, cpu.losses, 2e-2);
+  EXPECT_EQ(losses("again", 20, muon), gpu);
+}
+
 TEST_F(CudaTrain, DocumentMaskAndQkNormRunAsOnTheCpu) {
   const Overrides all = {{"train.document_mask", "true"},
                          {"model.qk_norm", "true"},

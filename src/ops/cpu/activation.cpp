@@ -26,7 +26,7 @@ void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
 }
 
 void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
-                     const Tensor& dgate_up) {
+                     const Tensor& dgate_up, const Tensor& out) {
   const int64_t N = dout.shape[0], F = dout.shape[1];
   with_float_type(dout.dtype, [&](auto tag) {
     using T = decltype(tag);
@@ -34,6 +34,7 @@ void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
     const T* gradient = dout.as<T>();  // (N, F)
     const T* in = gate_up.as<T>();     // (N, 2F)
     T* result = dgate_up.as<T>();      // (N, 2F)
+    T* rebuilt = out.as<T>();          // (N, F)
     for_chunks(ctx, N, rows_per_task(2 * F), [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
         const T* gate = in + n * 2 * F;
@@ -41,6 +42,7 @@ void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
         const T* d = gradient + n * F;
         T* dgate = result + n * 2 * F;
         T* dup = dgate + F;
+        T* again = rebuilt + n * F;
         for_each_vector<T>(F, [&](int64_t i, auto count) {
           const auto g = load_n(gate + i, count);
           const auto u = load_n(up + i, count);
@@ -50,6 +52,7 @@ void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
           // silu' = s + g·s·(1 - s)
           store_n(dgate + i, dy * u * fma(silu, A{1} - s, s), count);
           store_n(dup + i, dy * silu, count);
+          store_n(again + i, silu * u, count);
         });
       }
     });
@@ -70,17 +73,21 @@ void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out) {
   });
 }
 
-void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx) {
+void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
+                           const Tensor& out) {
   with_float_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
     using A = Compute<T>;
     const T* in = x.as<T>();
     const T* gradient = dout.as<T>();
     T* result = dx.as<T>();
+    T* rebuilt = out.as<T>();
     for_chunks(ctx, x.numel(), kElementsPerTask, [&](int64_t begin, int64_t end) {
       for_each_vector<T>(end - begin, [&](int64_t i, auto count) {
         const auto r = max(VectorOf<T>{}, load_n(in + begin + i, count));
-        store_n(result + begin + i, A{2} * r * load_n(gradient + begin + i, count), count);
+        const auto dy = load_n(gradient + begin + i, count);
+        store_n(result + begin + i, A{2} * r * dy, count);
+        store_n(rebuilt + begin + i, r * r, count);
       });
     });
   });

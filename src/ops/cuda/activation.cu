@@ -40,10 +40,11 @@ __global__ void __launch_bounds__(kThreads)
   store_lanes(out + index * kWidth, result);
 }
 
-// dout(N, F), gate_up(N, 2F), dgate_up(N, 2F), which may be gate_up: a thread writes where it read.
+// dout(N, F), gate_up(N, 2F), dgate_up(N, 2F), which may be gate_up, out(N, F), which may be dout:
+// a thread writes where it read.
 template <class T, int kWidth>
 __global__ void __launch_bounds__(kThreads)
-    swiglu_backward_kernel(const T* dout, const T* gate_up, T* dgate_up, int64_t count,
+    swiglu_backward_kernel(const T* dout, const T* gate_up, T* dgate_up, T* out, int64_t count,
                            int64_t per_row) {
   using A = Compute<T>;
   const int64_t index = thread_index();
@@ -53,16 +54,18 @@ __global__ void __launch_bounds__(kThreads)
   const Lanes<T, kWidth> g = load_lanes<kWidth>(gate_up + gate);
   const Lanes<T, kWidth> u = load_lanes<kWidth>(gate_up + up);
   const Lanes<T, kWidth> dy = load_lanes<kWidth>(dout + index * kWidth);
-  Lanes<T, kWidth> dg, du;
+  Lanes<T, kWidth> dg, du, again;
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
     const A s = sigmoid<T>(g.v[i]);
     const A silu = g.v[i] * s;
     dg.v[i] = dy.v[i] * u.v[i] * (silu * (A{1} - s) + s);  // silu' = s + g·s·(1 - s)
     du.v[i] = dy.v[i] * silu;
+    again.v[i] = silu * u.v[i];
   }
   store_lanes(dgate_up + gate, dg);
   store_lanes(dgate_up + up, du);
+  store_lanes(out + index * kWidth, again);
 }
 
 // max(x, 0), and NaN for NaN, so that a broken run does not look sound.
@@ -84,19 +87,24 @@ __global__ void __launch_bounds__(kThreads)
   store_lanes(out + index * kWidth, result);
 }
 
-// dout, x and dx: `count` · kWidth elements; dx may be either of the others.
+// dout, x, dx and out: `count` · kWidth elements; dx may be x, out may be dout.
 template <class T, int kWidth>
 __global__ void __launch_bounds__(kThreads)
-    relu_squared_backward_kernel(const T* dout, const T* x, T* dx, int64_t count) {
+    relu_squared_backward_kernel(const T* dout, const T* x, T* dx, T* out, int64_t count) {
   using A = Compute<T>;
   const int64_t index = thread_index();
   if (index >= count) return;
   const Lanes<T, kWidth> in = load_lanes<kWidth>(x + index * kWidth);
   const Lanes<T, kWidth> dy = load_lanes<kWidth>(dout + index * kWidth);
-  Lanes<T, kWidth> result;
+  Lanes<T, kWidth> result, again;
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) result.v[i] = A{2} * relu(in.v[i]) * dy.v[i];
+  for (int i = 0; i < kWidth; ++i) {
+    const A r = relu(in.v[i]);
+    result.v[i] = A{2} * r * dy.v[i];
+    again.v[i] = r * r;
+  }
   store_lanes(dx + index * kWidth, result);
+  store_lanes(out + index * kWidth, again);
 }
 
 template <class T>
@@ -121,18 +129,20 @@ void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
 }
 
 void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
-                     const Tensor& dgate_up) {
+                     const Tensor& dgate_up, const Tensor& out) {
   with_device_type(dout.dtype, [&](auto tag) {
     using T = decltype(tag);
     const T* gradient = elements_of<T>(dout);
     const T* in = elements_of<T>(gate_up);
     T* result = elements_of<T>(dgate_up);
+    T* again = elements_of<T>(out);
     const int64_t F = dout.shape[1];
-    const bool fits = fits_vec(gradient, F) && fits_vec(in, F) && fits_vec(result, F);
+    const bool fits =
+        fits_vec(gradient, F) && fits_vec(in, F) && fits_vec(result, F) && fits_vec(again, F);
     with_width<T>(fits, [&](auto width) {
       const int64_t count = dout.numel() / width;
       launch({ctx, blocks_for(count, kThreads), kThreads}, swiglu_backward_kernel<T, width>,
-             gradient, in, result, count, F / width);
+             gradient, in, result, again, count, F / width);
     });
   });
 }
@@ -150,18 +160,21 @@ void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out) {
   });
 }
 
-void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx) {
+void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
+                           const Tensor& out) {
   with_device_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
     const T* gradient = elements_of<T>(dout);
     const T* in = elements_of<T>(x);
     T* result = elements_of<T>(dx);
+    T* again = elements_of<T>(out);
     const int64_t n = x.numel();
-    const bool fits = fits_vec(gradient, n) && fits_vec(in, n) && fits_vec(result, n);
+    const bool fits =
+        fits_vec(gradient, n) && fits_vec(in, n) && fits_vec(result, n) && fits_vec(again, n);
     with_width<T>(fits, [&](auto width) {
       const int64_t count = n / width;
       launch({ctx, blocks_for(count, kThreads), kThreads}, relu_squared_backward_kernel<T, width>,
-             gradient, in, result, count);
+             gradient, in, result, again, count);
     });
   });
 }

@@ -9,8 +9,9 @@ namespace ingot::cuda {
 
 void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out);
 void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
-                     const Tensor& dgate_up);
+                     const Tensor& dgate_up, const Tensor& out);
 void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out);
-void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx);
+void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
+                           const Tensor& out);
 
 }  // namespace ingot::cuda
