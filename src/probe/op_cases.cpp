@@ -57,8 +57,8 @@ std::string op_support_page() {
   constexpr DType kColumns[] = {DType::F64, DType::F32, DType::BF16};
   std::string page =
       "# What runs where\n\n"
-      "Generated from the op cases in `src/probe`; a test keeps this page equal to them. Backend: "
-      "CPU (generic, AVX2 and AVX-512, chosen at run time).\n\n"
+      "Generated from the op cases in `src/probe`; a test keeps this page equal to them. cpu: "
+      "generic, AVX2 and AVX-512, chosen at run time; cuda: what the GPU tests run in.\n\n"
       "| op | backward | f64 | f32 | bf16 | cases |\n|---|---|---|---|---|---|\n";
   const std::vector<OpCase> cases = op_cases();
   std::vector<std::string> ops;
@@ -74,9 +74,12 @@ std::string op_support_page() {
       dtypes.insert(dtypes.end(), c.dtypes.begin(), c.dtypes.end());
       ++num_cases;
     }
-    page += fmt::format("| {} | {} |", op, has_backward ? "cpu" : "–");
-    for (DType column : kColumns)
-      page += std::ranges::find(dtypes, column) == dtypes.end() ? " – |" : " cpu |";
+    page += fmt::format("| {} | {} |", op, has_backward ? "cpu, cuda" : "–");
+    for (DType column : kColumns) {
+      const bool there = std::ranges::find(dtypes, column) != dtypes.end();
+      const char* both = column == DType::F64 ? " cpu |" : " cpu, cuda |";
+      page += there ? both : " – |";
+    }
     page += fmt::format(" {} |\n", num_cases);
   }
   return page;
