@@ -18,15 +18,17 @@ namespace {
 constexpr std::string_view kRecipe = R"(
 preset = "llama_quickstart"
 [batch]
-micro_batch = 16
+micro_batch = 8
 seq = 256
 [optim]
-lr = 2e-3
+kind = "muon"
+lr = 4e-3
+muon_lr = 0.015
 weight_decay = 0.1
 [optim.schedule]
-kind = "cosine"
+kind = "linear"
 unit = "steps"
-final_fraction = 0.05
+final_fraction = 0.0
 )";
 
 struct QuickstartCommand {

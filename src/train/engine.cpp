@@ -48,17 +48,22 @@ TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
 
 // What a run that does not fit could do instead: the largest micro-batch that fits, as it is or
 // with full recomputation. Scratch is taken as it was for the batch that does not fit.
-std::string advice(RunConfig config, TrainShape shape, int64_t available) {
+std::string advice(const RunConfig& config, TrainShape shape, int64_t available) {
   for (const ActivationPolicy policy : {shape.policy, ActivationPolicy::Full}) {
     shape.policy = policy;
-    for (int64_t B = config.batch.micro_batch; B >= 1; B = B > 8 ? B * 3 / 4 : B - 1) {
+    const auto fits = [&](int64_t B) {
       shape.B = B;
-      if (plan_memory(table_of(config, shape)).total_bytes * config.system.ranks > available)
-        continue;
-      const bool full = policy == ActivationPolicy::Full && config.train.recompute != policy;
-      return fmt::format("batch.micro_batch = {}{} fits", B,
-                         full ? " with train.recompute = \"full\"" : "");
+      return plan_memory(table_of(config, shape)).total_bytes * config.system.ranks <= available;
+    };
+    int64_t most = 0;
+    for (int64_t above = config.batch.micro_batch; most + 1 < above;) {  // `above` does not fit
+      const int64_t middle = (most + above) / 2;
+      (fits(middle) ? most : above) = middle;
     }
+    if (most == 0) continue;
+    const bool full = policy == ActivationPolicy::Full && config.train.recompute != policy;
+    return fmt::format("batch.micro_batch = {}{} fits", most,
+                       full ? " with train.recompute = \"full\"" : "");
   }
   return "not even one sequence fits: choose a smaller model or a shorter batch.seq";
 }

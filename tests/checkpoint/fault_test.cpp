@@ -9,6 +9,7 @@
 
 #include "checkpoint/fixture.h"
 #include "core/error.h"
+#include "support/forwarding_storage.h"
 
 namespace ingot::checkpoint_test {
 namespace {
@@ -76,28 +77,16 @@ TEST(CheckpointFault, APowerCutWhileAStepIsSavedAgainLeavesOneOfTheTwo) {
 }
 
 // Refuses to create files whose path contains `name`.
-class Picky : public Storage {
+class Picky : public test::ForwardingStorage {
  public:
   Picky(std::shared_ptr<Storage> base, std::string name)
-      : base_(std::move(base)), name_(std::move(name)) {}
+      : ForwardingStorage(std::move(base)), name_(std::move(name)) {}
   std::unique_ptr<WritableFile> create(const std::string& path) override {
     check(path.find(name_) == std::string::npos, ErrorCode::Storage, "cannot write '{}'", path);
     return base_->create(path);
   }
-  std::unique_ptr<WritableFile> open_append(const std::string& path) override {
-    return base_->open_append(path);
-  }
-  std::unique_ptr<ReadableFile> open(const std::string& path) override { return base_->open(path); }
-  bool exists(const std::string& path) override { return base_->exists(path); }
-  std::vector<std::string> list(const std::string& path) override { return base_->list(path); }
-  void make_directories(const std::string& path) override { base_->make_directories(path); }
-  void rename(const std::string& from, const std::string& to) override { base_->rename(from, to); }
-  void remove(const std::string& path) override { base_->remove(path); }
-  void truncate(const std::string& path, int64_t size) override { base_->truncate(path, size); }
-  void sync_directory(const std::string& path) override { base_->sync_directory(path); }
 
  private:
-  std::shared_ptr<Storage> base_;
   std::string name_;
 };
 

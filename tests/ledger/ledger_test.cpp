@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "support/forwarding_storage.h"
 
 namespace ingot {
 namespace {
@@ -147,9 +148,9 @@ TEST(Ledger, SyncedRecordsSurviveAPowerCutAtEveryOperation) {
 }
 
 // Lets half of one append through, as a full disk does.
-class FullDisk : public Storage {
+class FullDisk : public test::ForwardingStorage {
  public:
-  explicit FullDisk(std::shared_ptr<Storage> base) : base_(std::move(base)) {}
+  using ForwardingStorage::ForwardingStorage;
   bool full = false;
 
   class Writer : public WritableFile {
@@ -174,17 +175,6 @@ class FullDisk : public Storage {
   std::unique_ptr<WritableFile> open_append(const std::string& path) override {
     return std::make_unique<Writer>(*this, base_->open_append(path));
   }
-  std::unique_ptr<ReadableFile> open(const std::string& path) override { return base_->open(path); }
-  bool exists(const std::string& path) override { return base_->exists(path); }
-  std::vector<std::string> list(const std::string& path) override { return base_->list(path); }
-  void make_directories(const std::string& path) override { base_->make_directories(path); }
-  void rename(const std::string& from, const std::string& to) override { base_->rename(from, to); }
-  void remove(const std::string& path) override { base_->remove(path); }
-  void truncate(const std::string& path, int64_t size) override { base_->truncate(path, size); }
-  void sync_directory(const std::string& path) override { base_->sync_directory(path); }
-
- private:
-  std::shared_ptr<Storage> base_;
 };
 
 TEST(Ledger, AFailedAppendLeavesNoTornLineInTheMiddle) {

@@ -1,0 +1,36 @@
+// A storage that hands everything on to another; tests derive from it and break what they want.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/storage.h"
+
+namespace ingot::test {
+
+class ForwardingStorage : public Storage {
+ public:
+  explicit ForwardingStorage(std::shared_ptr<Storage> base) : base_(std::move(base)) {}
+
+  std::unique_ptr<WritableFile> create(const std::string& path) override {
+    return base_->create(path);
+  }
+  std::unique_ptr<WritableFile> open_append(const std::string& path) override {
+    return base_->open_append(path);
+  }
+  std::unique_ptr<ReadableFile> open(const std::string& path) override { return base_->open(path); }
+  bool exists(const std::string& path) override { return base_->exists(path); }
+  std::vector<std::string> list(const std::string& path) override { return base_->list(path); }
+  void make_directories(const std::string& path) override { base_->make_directories(path); }
+  void rename(const std::string& from, const std::string& to) override { base_->rename(from, to); }
+  void remove(const std::string& path) override { base_->remove(path); }
+  void truncate(const std::string& path, int64_t size) override { base_->truncate(path, size); }
+  void sync_directory(const std::string& path) override { base_->sync_directory(path); }
+
+ protected:
+  std::shared_ptr<Storage> base_;
+};
+
+}  // namespace ingot::test
