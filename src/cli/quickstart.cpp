@@ -18,17 +18,15 @@ namespace {
 constexpr std::string_view kRecipe = R"(
 preset = "llama_quickstart"
 [batch]
-micro_batch = 8
+micro_batch = 16
 seq = 256
 [optim]
-kind = "muon"
-lr = 4e-3
-muon_lr = 0.015
+lr = 2e-3
 weight_decay = 0.1
 [optim.schedule]
-kind = "linear"
+kind = "cosine"
 unit = "steps"
-final_fraction = 0.0
+final_fraction = 0.05
 )";
 
 struct QuickstartCommand {

@@ -9,7 +9,7 @@ namespace {
 [[noreturn]] void refuse() {
   throw Error(ErrorCode::Missing,
               "this build has no CUDA backend (no_cuda): build with ./run cuda, or use the CPU "
-              "(--set system.device=cpu)");
+              "(--device cpu, or --set system.device=cpu)");
 }
 
 }  // namespace

@@ -11,19 +11,17 @@ namespace {
 void check_device(int device) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaErrorInsufficientDriver) {
-    int driver = 0;
-    cudaDriverGetVersion(&driver);
-    throw Error(ErrorCode::Missing,
-                fmt::format("the NVIDIA driver is too old for this program: it serves CUDA {}.{}, "
-                            "expected {}.{}; update the driver or use the CPU "
-                            "(--set system.device=cpu)",
-                            driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
-                            CUDART_VERSION % 1000 / 10));
-  }
+  int driver = 0;  // stays 0 where there is none
+  cudaDriverGetVersion(&driver);
+  check(
+      status != cudaErrorInsufficientDriver || driver == 0, ErrorCode::Missing,
+      "the NVIDIA driver is too old for this program: it serves CUDA {}.{}, expected {}.{}; update "
+      "it, or use the CPU (--device cpu, or --set system.device=cpu)",
+      driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
   check(status == cudaSuccess && count > 0, ErrorCode::Missing,
-        "no GPU was found ({}): use the CPU (--set system.device=cpu), or check nvidia-smi",
-        cudaGetErrorString(status));
+        "no GPU was found ({}): check nvidia-smi, or use the CPU (--device cpu, or --set "
+        "system.device=cpu)",
+        driver == 0 ? "there is no NVIDIA driver" : cudaGetErrorString(status));
   check(device < count, ErrorCode::Missing, "there is no GPU {}: this machine has {}", device,
         count);
 }
