@@ -12,7 +12,8 @@ namespace ingot {
 void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out);
 
 // dtable(V, C) += rows of dout(N, C); dtable is F32 (F64 for F64 inputs). Deterministic: a row's
-// contributions are added in token order whatever the thread count. Throws as the forward pass
+// contributions are added in token order whatever the thread count (on a GPU, where a token occurs
+// often, as a fixed number of partial sums in that order). Throws as the forward pass
 // does.
 void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
                         const Tensor& dtable);

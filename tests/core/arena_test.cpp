@@ -66,14 +66,15 @@ TEST(Arena, MoreThanTheMachineHasIsAMemoryErrorAtOnce) {
   EXPECT_EQ(code_of([] { Arena(Device::cpu(), 2 * available_memory_bytes()); }), ErrorCode::Memory);
 }
 
-TEST(Arena, ABuildWithoutCudaSaysSo) {
-  if (cuda_facts()) return;  // this build has it
+TEST(Arena, AGpuThatIsNotThereIsAnError) {
+  const bool has_cuda = cuda_facts().has_value();
   try {
-    Arena(Device::cuda(1), 16);
+    Arena(Device::cuda(99), 16);
     FAIL() << "nothing was thrown";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::Missing);
-    EXPECT_NE(std::string(error.what()).find("./run cuda"), std::string::npos) << error.what();
+    EXPECT_EQ(error.code(), has_cuda ? ErrorCode::Device : ErrorCode::Missing);
+    const char* said = has_cuda ? "CUDA: " : "./run cuda";
+    EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
   }
 }
 

@@ -106,7 +106,7 @@ class LintTest(unittest.TestCase):
         for path in ("/ho" "me/ann/x", "/ro" "ot/x", "/wo" "rk/x", "/Us" "ers/ann"):
             self.found("developer-path", "docs/x.md", f"see {path}\n")
             self.found("developer-path", "src/ops/x.cpp", f'auto p = "{path}";\n')
-        self.not_found("docs/x.md", "see docs/work/x and ${dir}/work/x\n")
+        self.not_found("docs/x.md", "see docs/wo" "rk/x and ${dir}/wo" "rk/x\n")
 
     def test_unfinished_work(self):
         self.found("unfinished", "src/ops/x.cpp", "// TO" "DO: more\n")

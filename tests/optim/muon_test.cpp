@@ -121,14 +121,7 @@ std::vector<double> singular_values(Matrix a) {
 
 TensorSpec row_of(std::string name, Shape shape, int block, Role role,
                   std::vector<int64_t> parts = {}) {
-  TensorSpec row;
-  row.name = std::move(name);
-  row.shape = shape;
-  row.kind = TensorKind::Weight;
-  row.block = block;
-  row.role = role;
-  row.init = role == Role::Norm ? InitRule::Ones : InitRule::Normal;
-  row.init_std = 0.05;
+  TensorSpec row = testing::weight_row(std::move(name), shape, block, role, 0.05);
   row.parts = std::move(parts);
   return row;
 }

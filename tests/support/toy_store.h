@@ -11,20 +11,25 @@
 
 namespace ingot::testing {
 
+// A weight as a parameter table lists it.
+inline TensorSpec weight_row(std::string name, Shape shape, int block, Role role, double init_std) {
+  TensorSpec row;
+  row.name = std::move(name);
+  row.shape = shape;
+  row.kind = TensorKind::Weight;
+  row.block = block;
+  row.role = role;
+  row.init = role == Role::Norm ? InitRule::Ones : InitRule::Normal;
+  row.init_std = init_std;
+  return row;
+}
+
 // Sizes that no rank count divides, a parameter with fewer elements than ranks, every role.
 // Blocks: 0 embedding, 1 and 2 layers, 3 final norm and head.
 inline TensorTable toy_parameters() {
   TensorTable table;
   auto add = [&](std::string name, Shape shape, int block, Role role) {
-    TensorSpec row;
-    row.name = std::move(name);
-    row.shape = shape;
-    row.kind = TensorKind::Weight;
-    row.block = block;
-    row.role = role;
-    row.init = role == Role::Norm ? InitRule::Ones : InitRule::Normal;
-    row.init_std = 0.02;
-    table.add(row);
+    table.add(weight_row(std::move(name), shape, block, role, 0.02));
   };
   add("embedding.weight", {7, 5}, 0, Role::Embedding);
   add("layers.0.norm.weight", {5}, 1, Role::Norm);
