@@ -2,7 +2,8 @@
 //
 // A checkpoint is a folder `step_00000100/` holding
 //   rank_0.safetensors …  each rank's ranges of "weight:NAME", "moment1:NAME", "moment2:NAME"
-//                         (F32, flat); the last where the optimizer keeps one
+//                         (flat; F32, moments as they are kept); the last where the optimizer
+//                         keeps one
 //   tokenizer.bin         what the text was encoded with, when it is not the byte tokenizer
 //   manifest.json         written last: state, resolved config, tensor ranges, size and XXH3-64 of
 //                         each file
@@ -25,11 +26,21 @@
 
 namespace ingot {
 
+// What a run in fp16 multiplies its loss with, lest gradients vanish; see train/loss_scale.h.
+struct LossScaleState {
+  double scale = 65536.0;
+  int64_t good_steps = 0;     // since the scale last changed
+  int64_t skipped_steps = 0;  // of the whole run: steps that updated nothing
+  bool operator==(const LossScaleState&) const = default;
+};
+
 struct RunState {
-  int64_t step = 0;     // completed updates
+  int64_t step = 0;     // completed steps
   int64_t tokens = 0;   // trained tokens
   int64_t samples = 0;  // the data counter
   double last_loss = 0.0;
+  std::optional<LossScaleState> loss_scale = std::nullopt;  // of a run in fp16
+  std::vector<float> fp8_scales = {};  // of a run under fp8; see model/fp8_scales.h
 };
 
 struct CheckpointInfo {
@@ -60,8 +71,8 @@ class CheckpointReader {
   const CheckpointInfo& info() const;
   // Elements of the whole parameter; throws ErrorCode::Data when the checkpoint has none such.
   int64_t numel(const std::string& name) const;
-  // Elements [range) of the flattened tensor into `out` (contiguous, any shape), F32 on file,
-  // converted to out's dtype: F32, BF16 or F16. what: "weight", "moment1", "moment2". Thread-safe.
+  // Elements [range) of the flattened tensor into `out` (contiguous, any shape), converted to out's
+  // dtype: F32, BF16 or F16. what: "weight", "moment1", "moment2". Thread-safe.
   void read(const std::string& what, const std::string& name, ShardRange range,
             const Tensor& out) const;
   // Checks sizes and checksums of all files; throws ErrorCode::Data naming the first bad one.

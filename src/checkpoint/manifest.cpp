@@ -36,6 +36,17 @@ Json to_json(const ManifestFile& file) {
           {"ranges", ranges}};
 }
 
+Json to_json(const LossScaleState& state) {
+  return {{"scale", state.scale},
+          {"good_steps", state.good_steps},
+          {"skipped_steps", state.skipped_steps}};
+}
+
+LossScaleState parse_loss_scale(const Json& json) {
+  return {json.at("scale").get<double>(), json.at("good_steps").get<int64_t>(),
+          json.at("skipped_steps").get<int64_t>()};
+}
+
 ManifestFile parse_file(const Json& json) {
   ManifestFile file;
   file.name = json.at("name").get<std::string>();
@@ -54,6 +65,10 @@ Manifest parse_body(const Json& body) {
   manifest.state = {body.at("step").get<int64_t>(), body.at("tokens").get<int64_t>(),
                     body.at("samples").get<int64_t>(),
                     loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>()};
+  if (body.contains("loss_scale"))
+    manifest.state.loss_scale = parse_loss_scale(body.at("loss_scale"));
+  if (body.contains("fp8_scales"))
+    manifest.state.fp8_scales = body.at("fp8_scales").get<std::vector<float>>();
   manifest.config_toml = body.at("config").get<std::string>();
   manifest.config_hash = parse_hex(body.at("config_hash").get<std::string>());
   manifest.has_tokenizer = body.at("has_tokenizer").get<bool>();
@@ -81,17 +96,19 @@ std::string rank_file_name(int rank) {
 std::string to_text(const Manifest& manifest) {
   Json files = Json::array();
   for (const ManifestFile& file : manifest.files) files.push_back(to_json(file));
-  const Json body = {{"version", kVersion},
-                     {"step", manifest.state.step},
-                     {"tokens", manifest.state.tokens},
-                     {"samples", manifest.state.samples},
-                     {"last_loss", manifest.state.last_loss},  // JSON has no NaN: it becomes null
-                     {"config", manifest.config_toml},
-                     {"config_hash", hex(manifest.config_hash)},
-                     {"has_tokenizer", manifest.has_tokenizer},
-                     {"has_optimizer", manifest.has_optimizer},
-                     {"numel", manifest.numel},
-                     {"files", files}};
+  Json body = {{"version", kVersion},
+               {"step", manifest.state.step},
+               {"tokens", manifest.state.tokens},
+               {"samples", manifest.state.samples},
+               {"last_loss", manifest.state.last_loss},  // JSON has no NaN: it becomes null
+               {"config", manifest.config_toml},
+               {"config_hash", hex(manifest.config_hash)},
+               {"has_tokenizer", manifest.has_tokenizer},
+               {"has_optimizer", manifest.has_optimizer},
+               {"numel", manifest.numel},
+               {"files", files}};
+  if (manifest.state.loss_scale) body["loss_scale"] = to_json(*manifest.state.loss_scale);
+  if (!manifest.state.fp8_scales.empty()) body["fp8_scales"] = manifest.state.fp8_scales;
   return Json{{"checkpoint", body}, {"xxh3", hex(hash_text(body.dump()))}}.dump(1) + "\n";
 }
 

@@ -17,29 +17,57 @@ struct RankFile {
   std::map<std::string, SafetensorsEntry> entries;
 };
 
-template <class T>
-void convert(const std::vector<float>& from, int64_t count, void* to) {
-  auto* out = static_cast<T*>(to);
-  for (int64_t i = 0; i < count; ++i) out[i] = T::from_float(from[static_cast<size_t>(i)]);
+// Calls f(T{}) with the type of elements that a checkpoint is read as.
+template <class F>
+void with_read_type(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::F32:
+      return f(float{});
+    case DType::BF16:
+      return f(Bf16{});
+    case DType::F16:
+      return f(F16{});
+    default:
+      throw Error(
+          ErrorCode::Internal,
+          fmt::format("a checkpoint is read as f32, bf16 or f16, not as {}", name_of(dtype)));
+  }
 }
 
-// F32 elements of a file into `out`, contiguous, in its dtype.
-void read_elements(const ReadableFile& file, int64_t offset, const Tensor& out) {
-  if (out.dtype == DType::F32) {
-    file.read(offset,
-              std::as_writable_bytes(std::span(out.as<float>(), static_cast<size_t>(out.numel()))));
-    return;
+template <class To, class From>
+To converted(From from) {
+  if constexpr (std::is_same_v<From, float>) {
+    return To::from_float(from);
+  } else if constexpr (std::is_same_v<To, float>) {
+    return from.to_float();
+  } else {
+    return To::from_float(from.to_float());
   }
-  check(out.dtype == DType::BF16 || out.dtype == DType::F16, ErrorCode::Internal,
-        "a checkpoint is read as f32, bf16 or f16, not as {}", name_of(out.dtype));
-  constexpr int64_t kChunk = kFileChunkBytes / static_cast<int64_t>(sizeof(float));
-  std::vector<float> values(static_cast<size_t>(std::min(kChunk, out.numel())));
-  for (int64_t at = 0; at < out.numel(); at += kChunk) {
-    const int64_t count = std::min(kChunk, out.numel() - at);
-    file.read(offset + at * static_cast<int64_t>(sizeof(float)),
-              std::as_writable_bytes(std::span(values).first(static_cast<size_t>(count))));
-    void* to = out.slice(0, at, at + count).data;
-    out.dtype == DType::BF16 ? convert<Bf16>(values, count, to) : convert<F16>(values, count, to);
+}
+
+std::span<std::byte> bytes_of(const Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.data), static_cast<size_t>(tensor.bytes())};
+}
+
+// Elements of `dtype` from a file into `out`, flat, in its dtype.
+void read_elements(const ReadableFile& file, int64_t offset, DType dtype, const Tensor& out) {
+  with_read_type(out.dtype, [](auto) {});  // throws for others
+  if (out.dtype == dtype) return file.read(offset, bytes_of(out));
+  const int64_t chunk = kFileChunkBytes / size_of(dtype);
+  std::vector<std::byte> staged(static_cast<size_t>(std::min(chunk, out.numel()) * size_of(dtype)));
+  for (int64_t at = 0; at < out.numel(); at += chunk) {
+    const int64_t count = std::min(chunk, out.numel() - at);
+    const Tensor values = Tensor::contiguous(staged.data(), dtype, {count});
+    file.read(offset + at * size_of(dtype), bytes_of(values));
+    with_read_type(dtype, [&](auto from) {
+      with_read_type(out.dtype, [&](auto to) {
+        using From = decltype(from);
+        using To = decltype(to);
+        if constexpr (!std::is_same_v<From, To>)
+          std::transform(values.as<From>(), values.as<From>() + count, out.as<To>() + at,
+                         converted<To, From>);
+      });
+    });
   }
 }
 
@@ -76,8 +104,9 @@ struct CheckpointReader::Impl {
     check(entry != source.entries.end() && entry->second.numel == held.size(), ErrorCode::Data,
           "'{}' does not hold elements [{}, {}) of {}; use another checkpoint", path(file.name),
           held.begin, held.end, key);
-    const int64_t skipped = (common.begin - held.begin) * static_cast<int64_t>(sizeof(float));
-    read_elements(*source.file, entry->second.offset + skipped,
+    const DType dtype = entry->second.dtype;
+    const int64_t skipped = (common.begin - held.begin) * size_of(dtype);
+    read_elements(*source.file, entry->second.offset + skipped, dtype,
                   out.slice(0, common.begin - range.begin, common.end - range.begin));
     return common.size();
   }

@@ -11,7 +11,22 @@ namespace {
 
 constexpr int64_t kLengthBytes = 8;
 constexpr int64_t kMaxHeaderBytes = int64_t{100} << 20;  // the limit the format's own readers have
-constexpr int64_t kElementBytes = sizeof(float);
+
+// What the format calls the dtypes that checkpoints hold.
+constexpr std::array kDTypes = {std::pair{"F32", DType::F32}, std::pair{"BF16", DType::BF16}};
+
+std::string name_in_file(DType dtype) {
+  for (const auto& [name, known] : kDTypes)
+    if (known == dtype) return name;
+  throw Error(ErrorCode::Internal,
+              fmt::format("a checkpoint holds f32 and bf16, not {}", name_of(dtype)));
+}
+
+DType dtype_in_file(const std::string& wanted) {
+  for (const auto& [name, dtype] : kDTypes)
+    if (name == wanted) return dtype;
+  throw Error(ErrorCode::Data, fmt::format("expected F32 or BF16 tensors, got {}", wanted));
+}
 
 [[noreturn]] void damaged(const std::string& path, const std::string& why) {
   throw Error(ErrorCode::Data, fmt::format("'{}' is not a sound safetensors file: {}; use another "
@@ -20,27 +35,28 @@ constexpr int64_t kElementBytes = sizeof(float);
 }
 
 SafetensorsEntry parse_entry(const nlohmann::json& entry, int64_t data_begin, int64_t file_bytes) {
-  check(entry.at("dtype") == "F32" && entry.at("shape").size() == 1, ErrorCode::Data,
-        "expected flat F32 tensors, got {} of rank {}", entry.at("dtype").dump(),
+  const DType dtype = dtype_in_file(entry.at("dtype").get<std::string>());
+  check(entry.at("shape").size() == 1, ErrorCode::Data, "expected flat tensors, got one of rank {}",
         entry.at("shape").size());
   const auto numel = entry.at("shape").at(0).get<int64_t>();
   const auto begin = entry.at("data_offsets").at(0).get<int64_t>();
   const auto end = entry.at("data_offsets").at(1).get<int64_t>();
   check(0 <= begin && begin <= end && end <= file_bytes - data_begin, ErrorCode::Data,
         "a tensor's data [{}, {}) lies outside the file", begin, end);
-  check(end - begin == numel * kElementBytes, ErrorCode::Data,
-        "a tensor of {} elements: expected {} bytes, got {}", numel, numel * kElementBytes,
+  check(end - begin == numel * size_of(dtype), ErrorCode::Data,
+        "a tensor of {} elements: expected {} bytes, got {}", numel, numel * size_of(dtype),
         end - begin);
-  return {data_begin + begin, numel};
+  return {data_begin + begin, numel, dtype};
 }
 
 // All that stands before the data.
-std::string header_of(const std::vector<std::pair<std::string, int64_t>>& tensors) {
+std::string header_of(const std::vector<SafetensorsTensor>& tensors) {
   nlohmann::json header = nlohmann::json::object();
   int64_t at = 0;
-  for (const auto& [name, numel] : tensors) {
-    const int64_t end = at + numel * kElementBytes;
-    header[name] = {{"dtype", "F32"}, {"shape", {numel}}, {"data_offsets", {at, end}}};
+  for (const auto& [name, numel, dtype] : tensors) {
+    const int64_t end = at + numel * size_of(dtype);
+    header[name] = {
+        {"dtype", name_in_file(dtype)}, {"shape", {numel}}, {"data_offsets", {at, end}}};
     at = end;
   }
   std::string json = header.dump();
@@ -55,16 +71,18 @@ std::string header_of(const std::vector<std::pair<std::string, int64_t>>& tensor
 }  // namespace
 
 FileFacts write_safetensors(Storage& storage, const std::string& path,
-                            const std::vector<std::pair<std::string, int64_t>>& tensors,
+                            const std::vector<SafetensorsTensor>& tensors,
                             const std::function<Tensor(size_t)>& data) {
   HashedFile file(storage, path);
   file.append(header_of(tensors));
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Tensor tensor = data(i);
-    check(tensor.is_contiguous() && tensor.numel() == tensors[i].second, ErrorCode::Internal,
-          "{} of a checkpoint: expected {} contiguous elements, got {}", tensors[i].first,
-          tensors[i].second, tensor.str());
-    file.append(std::as_bytes(std::span(tensor.as<float>(), static_cast<size_t>(tensor.numel()))));
+    const auto& [name, numel, dtype] = tensors[i];
+    check(tensor.is_contiguous() && tensor.numel() == numel && tensor.dtype == dtype,
+          ErrorCode::Internal, "{} of a checkpoint: expected {} contiguous elements of {}, got {}",
+          name, numel, name_of(dtype), tensor.str());
+    file.append(
+        std::span(static_cast<const std::byte*>(tensor.data), static_cast<size_t>(tensor.bytes())));
   }
   return file.finish();
 }

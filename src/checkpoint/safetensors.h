@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "checkpoint/hashed_file.h"
@@ -14,20 +13,29 @@
 
 namespace ingot {
 
-// Where the data of a flat F32 tensor lies, in bytes from the start of the file.
+// Where the data of a flat tensor lies, in bytes from the start of the file.
 struct SafetensorsEntry {
   int64_t offset = 0;
   int64_t numel = 0;
+  DType dtype = DType::F32;
 };
 
-// Writes and syncs a file of flat F32 tensors (name, numel), in this order. data(i) gives the
-// contents of the i-th, once, and need stay valid only until the next call.
+// A flat tensor to write, F32 or BF16.
+struct SafetensorsTensor {
+  std::string name;
+  int64_t numel = 0;
+  DType dtype = DType::F32;
+};
+
+// Writes and syncs a file of flat tensors, in this order. data(i) gives the contents of the i-th,
+// once, and need stay valid only until the next call. Readers that map the file want the wider
+// dtypes first: their data is aligned then.
 FileFacts write_safetensors(Storage& storage, const std::string& path,
-                            const std::vector<std::pair<std::string, int64_t>>& tensors,
+                            const std::vector<SafetensorsTensor>& tensors,
                             const std::function<Tensor(size_t)>& data);
 
 // Throws ErrorCode::Data when the header is damaged, points outside the file or holds a tensor that
-// is not flat F32. `path` is for messages.
+// is not flat F32 or BF16. `path` is for messages.
 std::map<std::string, SafetensorsEntry> read_safetensors_header(const ReadableFile& file,
                                                                 const std::string& path);
 

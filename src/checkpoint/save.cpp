@@ -32,8 +32,8 @@ void on_all_ranks(Communicator& comm, const std::function<void()>& body) {
         bad - all.begin());
 }
 
-// What this rank writes of one parameter, flat F32: weight, moment1, moment2; undefined where the
-// optimizer keeps none.
+// What this rank writes of one parameter, flat: weight (F32), moment1, moment2 (F32 or BF16);
+// undefined where the optimizer keeps none.
 struct OwnPart {
   TensorId parameter;
   ShardRange range;
@@ -63,21 +63,25 @@ std::vector<OwnPart> own_parts(const Communicator& comm, const TensorTable& para
 FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& path,
                           const TensorTable& parameters, const std::vector<OwnPart>& parts) {
   const std::vector<std::string> kept = kept_of_each(/*with_optimizer=*/true);
-  std::vector<std::pair<std::string, int64_t>> names;
+  std::vector<SafetensorsTensor> names;
   std::vector<Tensor> data;
-  for (const OwnPart& part : parts) {
-    for (size_t i = 0; i < kept.size() && part.range.size() > 0; ++i) {
-      if (!part.data[i].defined()) continue;
-      names.emplace_back(entry_key(kept[i], parameters[part.parameter].name), part.range.size());
-      data.push_back(part.data[i]);
+  for (const DType dtype : {DType::F32, DType::BF16}) {  // the wider first: all are aligned
+    for (const OwnPart& part : parts) {
+      for (size_t i = 0; i < kept.size() && part.range.size() > 0; ++i) {
+        const Tensor& tensor = part.data[i];
+        if (!tensor.defined() || tensor.dtype != dtype) continue;
+        const std::string& name = parameters[part.parameter].name;
+        names.push_back({entry_key(kept[i], name), part.range.size(), dtype});
+        data.push_back(tensor);
+      }
     }
   }
-  std::vector<float> staged;  // of a tensor on a GPU
+  std::vector<std::byte> staged;  // of a tensor on a GPU
   return write_safetensors(storage, path, names, [&](size_t i) {
     if (data[i].device.kind == DeviceKind::Cpu) return data[i];
-    staged.resize(static_cast<size_t>(data[i].numel()));
+    staged.resize(static_cast<size_t>(data[i].bytes()));
     copy_to_host(ctx, data[i], staged.data());
-    return Tensor::contiguous(staged.data(), DType::F32, data[i].shape);
+    return Tensor::contiguous(staged.data(), data[i].dtype, data[i].shape);
   });
 }
 
@@ -180,9 +184,9 @@ void export_weights(Storage& storage, const std::string& dir, const RunConfig& c
         ErrorCode::Usage, "'{}' exists and is no checkpoint; choose another folder", dir);
   Manifest manifest;
   ManifestFile file{rank_file_name(0), {}, {}};
-  std::vector<std::pair<std::string, int64_t>> names;
+  std::vector<SafetensorsTensor> names;
   for (const TensorSpec& row : parameters.rows()) {
-    names.emplace_back(entry_key("weight", row.name), row.shape.numel());
+    names.push_back({entry_key("weight", row.name), row.shape.numel()});
     file.ranges[row.name] = {0, row.shape.numel()};
   }
   try {

@@ -31,7 +31,9 @@ struct BenchShape {
     command.add_option("--preset", preset, "model preset")->capture_default_str();
     command.add_option("--batch", batch, "sequences a step (B)")->capture_default_str();
     command.add_option("--seq", seq, "tokens a sequence (T)")->capture_default_str();
-    command.add_option("--precision", precision, "fp32 or bf16; auto = bf16 on a GPU")
+    command
+        .add_option("--precision", precision,
+                    "fp32, tf32, bf16, fp16 or fp8; auto = bf16 on a GPU, fp32 on the CPU")
         ->capture_default_str();
     command.add_option("--recompute", recompute, "none, selective or full")->capture_default_str();
     device.add_to(command);
@@ -57,8 +59,16 @@ struct BenchShape {
 };
 
 StepLimit step_limit(Context& ctx, const RunConfig& config) {
-  return measure_step_limit(ctx, config.model, config.batch.micro_batch, config.batch.seq,
-                            loss_chunk(config, ctx.device), compute_dtype(config, ctx.device));
+  ctx.tf32 = uses_tf32(config);
+  LimitShape shape;
+  shape.B = config.batch.micro_batch;
+  shape.T = config.batch.seq;
+  shape.loss_chunk = loss_chunk(config, ctx.device);
+  shape.compute = compute_dtype(config, ctx.device);
+  if (shape.compute == DType::F16) shape.compute = DType::BF16;  // tensor cores are as fast
+  shape.fp8 = uses_fp8(config);
+  shape.fp8_head = config.train.fp8_head;
+  return measure_step_limit(ctx, config.model, shape);
 }
 
 void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const JsonOption& json) {
@@ -80,12 +90,13 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
       "  MFU             {:.1f}% causal, {:.1f}% full attention, of {:.0f} GFLOP/s measured\n"
       "  start           {:.2f} s to the first step, {:.2f} s to its end\n"
       "  memory          {} allocated, {} predicted\n",
-      shape.preset, shape.batch, shape.seq, name_of(compute_dtype(config, ctx.device)), ctx.device,
+      shape.preset, shape.batch, shape.seq, precision_of(config, ctx.device), ctx.device,
       ctx.pool->num_threads(), bench.step_seconds * 1e3, steps, bench.tokens_per_second,
       100 * mfu(AttentionFlops::Causal), 100 * mfu(AttentionFlops::Full), peak / 1e9, start,
       start + bench.first_step_seconds, human_bytes(bench.peak_bytes),
       human_bytes(bench.predicted_bytes));
   nlohmann::json line = {{"preset", shape.preset},
+                         {"precision", precision_of(config, ctx.device)},
                          {"tok_s", bench.tokens_per_second},
                          {"step_ms", bench.step_seconds * 1e3},
                          {"mfu", mfu(AttentionFlops::Causal)},

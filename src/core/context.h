@@ -20,6 +20,8 @@ struct Context {
   // Equal inputs give equal bits. False lets GPU kernels sum in the order they finish, where that
   // is faster (the backward of attention).
   bool deterministic = true;
+  // F32 products may round their operands to TF32 (10 bits of mantissa) where a GPU is faster so.
+  bool tf32 = false;
 };
 
 }  // namespace ingot

@@ -9,6 +9,7 @@
 namespace ingot {
 
 class CudaContext;  // core/cuda/cuda_context.h
+class HostMemory;   // core/host_memory.h
 
 // The stream and library handles of one GPU, for Context::cuda. `cache_dir` keeps what was tuned
 // for this GPU (created when needed); empty: nothing is kept. Throws ErrorCode::Missing, in one
@@ -22,5 +23,7 @@ void synchronize(CudaContext& context);
 void* allocate_cuda_memory(int device, int64_t bytes);
 void free_cuda_memory(int device, void* data) noexcept;
 int64_t available_cuda_memory(int device);  // bytes free on the GPU now
+
+std::unique_ptr<HostMemory> make_cuda_host_memory(CudaContext& context, int64_t bytes);
 
 }  // namespace ingot

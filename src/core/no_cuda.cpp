@@ -2,6 +2,7 @@
 #include "core/cuda_backend.h"
 #include "core/cuda_facts.h"
 #include "core/error.h"
+#include "core/host_memory.h"
 
 namespace ingot {
 namespace {
@@ -29,6 +30,9 @@ void* allocate_cuda_memory(int, int64_t) {
 }
 void free_cuda_memory(int, void*) noexcept {}
 int64_t available_cuda_memory(int) {
+  refuse();
+}
+std::unique_ptr<HostMemory> make_cuda_host_memory(CudaContext&, int64_t) {
   refuse();
 }
 

@@ -80,7 +80,7 @@ void Decoder::append_chunk(std::span<const int32_t> tokens) {
     copy(ctx_, heads.v, l.cache_v.slice(1, length_, length_ + n));
     attention_forward(ctx_, heads.q, l.cache_k.slice(1, 0, length_ + n),
                       l.cache_v.slice(1, 0, length_ + n), attention,
-                      x.attn.reshape({1, n, config_.heads, config_.head_dim}), x.lse);
+                      x.attn.plain.reshape({1, n, config_.heads, config_.head_dim}), x.lse);
     layer.attention_output(ctx_, l.weights, x, branch);
     layer.mlp_hidden(ctx_, l.weights, x);
     linear_forward(ctx_, x.act, l.weights.down, branch);

@@ -1,7 +1,5 @@
 #include "model/layer.h"
 
-#include "ops/activation.h"
-#include "ops/matmul.h"
 #include "ops/rms_norm.h"
 
 namespace ingot {
@@ -46,6 +44,7 @@ HeadViews Layer::project_qkv(Context& ctx, const LayerWeights& w, const RopeInpu
 
 void Layer::attention_output(Context& ctx, const LayerWeights& w, const LayerTensors& x,
                              const Tensor& branch) const {
+  quantize_rows(ctx, x.attn);
   linear_forward(ctx, x.attn, w.out, branch);
   add_rms_norm_forward(ctx, x.residual, branch, w.mlp_norm, config_.norm_eps, x.mid, x.mlp_norm,
                        x.mlp_rstd);
@@ -53,17 +52,7 @@ void Layer::attention_output(Context& ctx, const LayerWeights& w, const LayerTen
 
 void Layer::mlp_hidden(Context& ctx, const LayerWeights& w, const LayerTensors& x) const {
   linear_forward(ctx, x.mlp_norm, w.up, x.up);
-  if (config_.activation == Activation::SwiGlu)
-    swiglu_forward(ctx, x.up, x.act);
-  else
-    relu_squared_forward(ctx, x.up, x.act);
-}
-
-void Layer::activation_backward(Context& ctx, const LayerTensors& x) const {
-  if (config_.activation == Activation::SwiGlu)
-    swiglu_backward(ctx, x.act, x.up, x.up, x.act);
-  else
-    relu_squared_backward(ctx, x.act, x.up, x.up, x.act);
+  activation_forward(ctx, config_.activation, x.up, x.act);
 }
 
 RopeInput rope_input(const ModelConfig& config, const Tensor& cos, const Tensor& sin) {

@@ -6,6 +6,7 @@
 
 #include "core/context.h"
 #include "core/tensor.h"
+#include "model/operand.h"
 #include "ops/attention.h"
 #include "ops/rope.h"
 #include "spec/model_config.h"
@@ -15,31 +16,39 @@ namespace ingot {
 // Weights of a layer in compute dtype; C = dim, H heads, G key/value heads, D = head_dim, F = ffn.
 struct LayerWeights {
   Tensor attn_norm;  // (C)
-  Tensor qkv;        // (qkv_rows, C)
+  Operand qkv;       // (qkv_rows, C)
   Tensor q_norm;     // (D), QK-norm only
   Tensor k_norm;     // (D), QK-norm only
-  Tensor out;        // (C, H·D)
+  Operand out;       // (C, H·D)
   Tensor mlp_norm;   // (C)
-  Tensor up;         // (up_rows, C)
-  Tensor down;       // (C, F)
+  Operand up;        // (up_rows, C)
+  Operand down;      // (C, F)
 };
 
 // Activations of a layer; N = B·T rows of the micro-batch.
 struct LayerTensors {
-  Tensor residual;   // (N, C) stream entering the layer
-  Tensor attn_norm;  // (N, C)
-  Tensor attn_rstd;  // (N)
-  Tensor qkv;        // (N, qkv_rows); rotated in place unless QK-norm keeps it for its backward
-  Tensor qk;         // (N, (H+G)·D) normed and rotated queries and keys, QK-norm only
-  Tensor q_rstd;     // (N, H), QK-norm only
-  Tensor k_rstd;     // (N, G), QK-norm only
-  Tensor attn;       // (N, H·D)
-  Tensor lse;        // (B, H, T)
-  Tensor mid;        // (N, C) stream after attention
-  Tensor mlp_norm;   // (N, C)
-  Tensor mlp_rstd;   // (N)
-  Tensor up;         // (N, up_rows)
-  Tensor act;        // (N, F)
+  Tensor residual;    // (N, C) stream entering the layer
+  Operand attn_norm;  // (N, C)
+  Tensor attn_rstd;   // (N)
+  Tensor qkv;         // (N, qkv_rows); rotated in place unless QK-norm keeps it for its backward
+  Tensor qk;          // (N, (H+G)·D) normed and rotated queries and keys, QK-norm only
+  Tensor q_rstd;      // (N, H), QK-norm only
+  Tensor k_rstd;      // (N, G), QK-norm only
+  Operand attn;       // (N, H·D)
+  Tensor lse;         // (B, H, T)
+  Tensor mid;         // (N, C) stream after attention
+  Operand mlp_norm;   // (N, C)
+  Tensor mlp_rstd;    // (N)
+  Tensor up;          // (N, up_rows)
+  Operand act;        // (N, F)
+};
+
+// What comes back to a layer's products: the gradients of their outputs.
+struct LayerGradients {
+  Operand qkv;   // (N, qkv_rows)
+  Operand out;   // (N, C) of the stream after attention
+  Operand up;    // (N, up_rows)
+  Operand down;  // (N, C) of the stream that leaves the layer
 };
 
 // Heads as attention takes them, views into qkv (and qk).
@@ -79,9 +88,6 @@ class Layer {
                         const Tensor& branch) const;
   // mlp_norm → up → act.
   void mlp_hidden(Context& ctx, const LayerWeights& w, const LayerTensors& x) const;
-  // The gradient of act, which `act` (N, F) holds, goes on to up's place, (N, up_rows); act itself
-  // is built again in its own.
-  void activation_backward(Context& ctx, const LayerTensors& x) const;
 
  private:
   const ModelConfig& config_;

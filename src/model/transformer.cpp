@@ -18,7 +18,8 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
       z_loss_(z_loss),
       placed_(placed),
       store_(store),
-      layer_(config_, shape.B, shape.T) {
+      layer_(config_, shape.B, shape.T),
+      offload_(ctx, placed, shape.offload_layers) {
   const TensorTable parameters = llama_parameters(config);
   embedding_ = parameters.find("embedding.weight");
   final_norm_ = parameters.find("final_norm.weight");
@@ -29,14 +30,12 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
     layer_ids_.push_back({id("attn_norm.weight"), id("qkv.weight"), id("q_norm.weight"),
                           id("k_norm.weight"), id("out.weight"), id("mlp_norm.weight"),
                           id("up.weight"), id("down.weight")});
-    auto row = [&](std::string_view what) {
-      const TensorId found = layer_row(placed.table(), i, what);
-      return found.valid() ? placed[found] : Tensor{};
-    };
-    layers_.push_back({row("residual"), row("attn_norm"), row("attn_rstd"), row("qkv"), row("qk"),
-                       row("q_rstd"), row("k_rstd"), row("attn"), row("lse"), row("mid"),
-                       row("mlp_norm"), row("mlp_rstd"), row("up"), row("act")});
+    layers_.push_back(layer_tensors(i));
+    gradients_.push_back(layer_gradients(i));
   }
+  evaluated_layers_ = layers_;
+  for (LayerTensors& x : evaluated_layers_)
+    for (Operand* operand : {&x.attn_norm, &x.attn, &x.mlp_norm, &x.act}) operand->fp8.amax = {};
 
   rope_ = rope_input(config, placed.find("rope.cos"), placed.find("rope.sin"));
   rope_.positions = placed.try_find("positions");
@@ -48,24 +47,38 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
 
 StepLoss Transformer::train_micro_step(const MicroBatch& batch, double scale) {
   load(batch);
-  forward();
+  forward(Pass::Train);
   acquire_head();
-  const GradientSlot dhead = store_.gradient(head_);
+  const Operand w = head_weight();
+  const Tensor h = placed_.find("final_norm"), dh = h;  // (N, C), one in the other's place
+  const Tensor targets = placed_.find("targets"), losses = placed_.find("losses");  // (N)
+  const GradientSlot dw = store_.gradient(head_);
   const LossOptions options{kNoTarget, z_loss_, config_.softcap, shape_.loss_chunk};
-  lm_head_loss_backward(ctx_, placed_.find("final_norm"), store_.weight(head_),
-                        placed_.find("targets"), options, scale, placed_.find("losses"),
-                        placed_.find("final_norm"), dhead.tensor, dhead.accumulate);
+  if (w.fp8.defined())
+    lm_head_loss_backward(ctx_, h, fp8_head_input(placed_, config_), w.fp8, targets, options, scale,
+                          losses, dh, dw.tensor, dw.accumulate);
+  else
+    lm_head_loss_backward(ctx_, h, w.plain, targets, options, scale, losses, dh, dw.tensor,
+                          dw.accumulate);
   backward();
   return collect_loss(batch);
 }
 
 StepLoss Transformer::evaluate(const MicroBatch& batch) {
   load(batch);
-  forward();
+  forward(Pass::Evaluate);
   acquire_head();
   const LossOptions options{kNoTarget, 0.0, config_.softcap, shape_.loss_chunk};
-  lm_head_loss_forward(ctx_, placed_.find("final_norm"), store_.weight(head_),
-                       placed_.find("targets"), options, placed_.find("losses"));
+  const Operand w = head_weight();
+  const Tensor h = placed_.find("final_norm");                                      // (N, C)
+  const Tensor targets = placed_.find("targets"), losses = placed_.find("losses");  // (N)
+  if (w.fp8.defined()) {
+    Quantized scale = fp8_head_input(placed_, config_);
+    scale.amax = {};
+    lm_head_loss_forward(ctx_, h, scale, w.fp8, targets, options, losses);
+  } else {
+    lm_head_loss_forward(ctx_, h, w.plain, targets, options, losses);
+  }
   release_head();
   return collect_loss(batch);
 }
@@ -91,37 +104,50 @@ void Transformer::load(const MicroBatch& batch) {
   check(batch.document_start != nullptr, ErrorCode::Internal,
         "a run with a document mask expected document_start, got a batch without");
   copy_from_host(ctx_, batch.document_start, attention_.document_start);
-  for (size_t i = 0; i < positions_.size(); ++i)
+  attention_.num_documents = attention_.max_document_tokens = 0;
+  for (size_t i = 0; i < positions_.size(); ++i) {
     positions_[i] =
         static_cast<int32_t>(static_cast<int64_t>(i) % shape_.T) - batch.document_start[i];
+    attention_.num_documents += positions_[i] == 0 ? 1 : 0;
+    attention_.max_document_tokens =
+        std::max<int64_t>(attention_.max_document_tokens, positions_[i] + 1);
+  }
   copy_from_host(ctx_, positions_.data(), rope_.positions);
 }
 
-void Transformer::forward() {
+void Transformer::forward(Pass pass) {
+  const bool training = pass == Pass::Train;
+  const std::vector<LayerTensors>& layers = training ? layers_ : evaluated_layers_;
   const Tensor branch = placed_.find("branch");  // (N, C) what a half layer adds to the stream
+  const bool new_weights = quantized_layers_ != store_.weights_version();
   store_.acquire(0);
-  embedding_forward(ctx_, placed_.find("tokens"), store_.weight(embedding_), layers_[0].residual);
+  embedding_forward(ctx_, placed_.find("tokens"), store_.weight(embedding_), layers[0].residual);
   store_.release(0);
 
-  for (size_t i = 0; i < layers_.size(); ++i) {
+  for (size_t i = 0; i < layers.size(); ++i) {
     const int block = static_cast<int>(i) + 1;
     store_.acquire(block);
-    const LayerWeights w = weights(layer_ids_[i]);
-    const LayerTensors& x = layers_[i];
+    const LayerWeights w = weights(i);
+    if (new_weights)
+      for (const Operand* matrix : {&w.qkv, &w.out, &w.up, &w.down}) quantize_weight(ctx_, *matrix);
+    const LayerTensors& x = layers[i];
+    if (training) offload_.before_forward(static_cast<int64_t>(i));
     if (i == 0)
       layer_.norm_input(ctx_, w, x);
     else
-      layer_.add_and_norm_input(ctx_, w, layers_[i - 1].mid, branch, x);
+      layer_.add_and_norm_input(ctx_, w, layers[i - 1].mid, branch, x);
     attend(x, layer_.project_qkv(ctx_, w, rope_, x));
     layer_.attention_output(ctx_, w, x, branch);
     layer_.mlp_hidden(ctx_, w, x);
     linear_forward(ctx_, x.act, w.down, branch);
+    if (training) offload_.after_forward(static_cast<int64_t>(i));
     store_.release(block);
   }
+  quantized_layers_ = store_.weights_version();
 
   const int block = head_block(config_);
   store_.acquire(block);
-  add_rms_norm_forward(ctx_, layers_.back().mid, branch, store_.weight(final_norm_),
+  add_rms_norm_forward(ctx_, layers.back().mid, branch, store_.weight(final_norm_),
                        config_.norm_eps, placed_.find("final_residual"), placed_.find("final_norm"),
                        placed_.find("final_rstd"));
   store_.release(block);
@@ -132,19 +158,20 @@ void Transformer::backward() {
   rms_norm_backward(ctx_, placed_.find("final_norm"), placed_.find("final_residual"),
                     store_.weight(final_norm_), placed_.find("final_rstd"), d_residual, false,
                     adding_slot(final_norm_));
+  quantize_both(ctx_, gradients_.back().down);
   if (config_.tied) store_.release_gradients(0);
   store_.release_gradients(head_block(config_));
   release_head();
 
-  for (int64_t i = config_.layers - 1; i >= 0; --i) {
+  for (size_t i = layers_.size(); i-- > 0;) {
     const int block = static_cast<int>(i) + 1;
-    const LayerIds& ids = layer_ids_[static_cast<size_t>(i)];
-    const LayerTensors& x = layers_[static_cast<size_t>(i)];
     store_.acquire(block);
-    const LayerWeights w = weights(ids);
+    const LayerWeights w = weights(i);
+    offload_.before_backward(static_cast<int64_t>(i));
     recompute(i, w);
-    backward_mlp(ids, w, x);
-    backward_attention(ids, w, x);
+    backward_mlp(i, w);
+    backward_attention(i, w);
+    offload_.after_backward(static_cast<int64_t>(i));
     store_.release_gradients(block);
     store_.release(block);
   }
@@ -152,57 +179,56 @@ void Transformer::backward() {
   store_.release_gradients(0);
 }
 
-// Rebuilds what the policy did not keep, by the same ops on the same inputs, so gradients are equal
-// bit for bit under every policy.
-void Transformer::recompute(int64_t layer, const LayerWeights& w) {
-  const LayerTensors& x = layers_[static_cast<size_t>(layer)];
-  switch (shape_.policy) {
-    case ActivationPolicy::None:
-      return;
-    case ActivationPolicy::Selective:
-      layer_.norm_input(ctx_, w, x);
-      rms_norm_forward(ctx_, x.mid, w.mlp_norm, config_.norm_eps, x.mlp_norm, x.mlp_rstd);
-      return;
-    case ActivationPolicy::Full:
-      layer_.norm_input(ctx_, w, x);
-      attend(x, layer_.project_qkv(ctx_, w, rope_, x));
-      layer_.attention_output(ctx_, w, x, placed_.find("branch"));
-      linear_forward(ctx_, x.mlp_norm, w.up, x.up);
-      return;
-  }
+// Rebuilds what the policy did not keep and no backward op rebuilds on its way, by the same ops on
+// the same inputs, so gradients are equal bit for bit under every policy.
+void Transformer::recompute(size_t layer, const LayerWeights& w) {
+  if (shape_.policy != ActivationPolicy::Full) return;
+  const LayerTensors& x = layers_[layer];
+  layer_.norm_input(ctx_, w, x);
+  attend(x, layer_.project_qkv(ctx_, w, rope_, x));
+  layer_.attention_output(ctx_, w, x, placed_.find("branch"));
+  linear_forward(ctx_, x.mlp_norm, w.up, x.up);
 }
 
-void Transformer::backward_mlp(const LayerIds& ids, const LayerWeights& w, const LayerTensors& x) {
-  const Tensor d_residual = placed_.find("d.residual");  // (N, C)
-  // Gradients take the place of values that nobody reads any more; act is built again on the way.
-  const Tensor &d_act = x.act, &d_up = x.up, &d_norm = x.mlp_norm;
-
-  linear_backward_input(ctx_, d_residual, w.down, d_act, Accumulate::No);
-  layer_.activation_backward(ctx_, x);
-  linear_gradient(d_residual, x.act, ids.down);
-  linear_gradient(d_up, x.mlp_norm, ids.up);
-  linear_backward_input(ctx_, d_up, w.up, d_norm, Accumulate::No);
-  rms_norm_backward(ctx_, d_norm, x.mid, w.mlp_norm, x.mlp_rstd, d_residual, true,
-                    adding_slot(ids.mlp_norm));
+Operand Transformer::built_again(const Operand& norm) const {
+  const bool dropped = norm.fp8.defined() || shape_.policy == ActivationPolicy::Selective;
+  return dropped ? norm : Operand{};
 }
 
-void Transformer::backward_attention(const LayerIds& ids, const LayerWeights& w,
-                                     const LayerTensors& x) {
-  const Tensor d_residual = placed_.find("d.residual");  // (N, C)
-  const Tensor d_attn = placed_.find("d.attn");          // (N, H·D)
-  const Tensor d_qkv = placed_.find("d.qkv");            // (N, qkv_rows)
-  const Tensor d_qk = placed_.try_find("d.qk");          // (N, (H+G)·D), QK-norm only
-  const Tensor& d_norm = x.attn_norm;                    // (N, C) in place of the norm's output
+void Transformer::backward_mlp(size_t layer, const LayerWeights& w) {
+  const LayerIds& ids = layer_ids_[layer];
+  const LayerTensors& x = layers_[layer];
+  const LayerGradients& d = gradients_[layer];
+  const Tensor& d_act = x.act.plain;             // (N, F); act is built again in its place
+  const Tensor d_norm = placed_.find("branch");  // (N, C), which the way forward has done with
+
+  linear_backward_input(ctx_, d.down, w.down, d_act);
+  activation_backward(ctx_, config_.activation, x.act, x.up, d.up);
+  weight_gradient(d.down, x.act, ids.down);
+  linear_backward_input(ctx_, d.up, w.up, d_norm);
+  rms_norm_backward(ctx_, d_norm, x.mid, w.mlp_norm, x.mlp_rstd, d.out, adding_slot(ids.mlp_norm),
+                    built_again(x.mlp_norm));
+  weight_gradient(d.up, x.mlp_norm, ids.up);
+}
+
+void Transformer::backward_attention(size_t layer, const LayerWeights& w) {
+  const LayerIds& ids = layer_ids_[layer];
+  const LayerTensors& x = layers_[layer];
+  const LayerGradients& d = gradients_[layer];
+  const Tensor d_attn = placed_.find("d.attn");  // (N, H·D)
+  const Tensor d_norm = placed_.find("branch");  // (N, C)
+  const Tensor d_qk = placed_.try_find("d.qk");  // (N, (H+G)·D), QK-norm only
   const int64_t B = shape_.B, T = shape_.T;
   const int64_t H = config_.heads, G = config_.kv_heads, D = config_.head_dim;
 
-  linear_gradient(d_residual, x.attn, ids.out);
-  linear_backward_input(ctx_, d_residual, w.out, d_attn, Accumulate::No);
+  quantize_transposed(ctx_, x.attn);
+  weight_gradient(d.out, x.attn, ids.out);
+  linear_backward_input(ctx_, d.out, w.out, d_attn);
 
   const HeadViews heads = layer_.heads(x.qkv, x.qk);
-  const HeadViews d_heads = layer_.heads(d_qkv, d_qk);
+  const HeadViews d_heads = layer_.heads(d.qkv.plain, d_qk);
   attention_backward(ctx_, d_attn.reshape({B, T, H, D}), heads.q, heads.k, heads.v,
-                     x.attn.reshape({B, T, H, D}), x.lse, attention_, d_heads.q, d_heads.k,
+                     x.attn.plain.reshape({B, T, H, D}), x.lse, attention_, d_heads.q, d_heads.k,
                      d_heads.v);
   rope_backward(ctx_, d_heads.qk, rope_.cos, rope_.sin, rope_.pairs, rope_.positions);
   if (config_.qk_norm) {
@@ -211,33 +237,90 @@ void Transformer::backward_attention(const LayerIds& ids, const LayerWeights& w,
       auto columns = [&](const Tensor& rows) {  // (N, n, D)
         return rows.slice(1, begin * D, (begin + n) * D).split(1, n, D);
       };
-      rms_norm_backward(ctx_, columns(d_qk), columns(x.qkv), weight, rstd, columns(d_qkv), false,
-                        adding_slot(id));
+      rms_norm_backward(ctx_, columns(d_qk), columns(x.qkv), weight, rstd, columns(d.qkv.plain),
+                        false, adding_slot(id));
     };
     norm_backward(0, H, w.q_norm, x.q_rstd, ids.q_norm);
     norm_backward(H, G, w.k_norm, x.k_rstd, ids.k_norm);
   }
 
-  linear_gradient(d_qkv, x.attn_norm, ids.qkv);
-  linear_backward_input(ctx_, d_qkv, w.qkv, d_norm, Accumulate::No);
-  rms_norm_backward(ctx_, d_norm, x.residual, w.attn_norm, x.attn_rstd, d_residual, true,
-                    adding_slot(ids.attn_norm));
+  quantize_both(ctx_, d.qkv);
+  linear_backward_input(ctx_, d.qkv, w.qkv, d_norm);
+  // What is left goes to the product that ends the layer before.
+  const Operand& d_residual = layer > 0 ? gradients_[layer - 1].down : Operand(d.down.plain);
+  rms_norm_backward(ctx_, d_norm, x.residual, w.attn_norm, x.attn_rstd, d_residual,
+                    adding_slot(ids.attn_norm), built_again(x.attn_norm));
+  weight_gradient(d.qkv, x.attn_norm, ids.qkv);
+}
+
+LayerTensors Transformer::layer_tensors(int64_t layer) const {
+  auto row = [&](std::string_view what) {
+    const TensorId found = layer_row(placed_.table(), layer, what);
+    return found.valid() ? placed_[found] : Tensor{};
+  };
+  LayerTensors x{row("residual"), row("attn_norm"), row("attn_rstd"), row("qkv"), row("qk"),
+                 row("q_rstd"),   row("k_rstd"),    row("attn"),      row("lse"), row("mid"),
+                 row("mlp_norm"), row("mlp_rstd"),  row("up"),        row("act")};
+  if (shape_.fp8) {
+    const int64_t N = shape_.B * shape_.T, C = config_.dim;
+    x.attn_norm.fp8 = fp8_input(placed_, layer, Product::Qkv, N, C);
+    x.attn.fp8 = fp8_input(placed_, layer, Product::Out, N, config_.heads * config_.head_dim);
+    x.mlp_norm.fp8 = fp8_input(placed_, layer, Product::Up, N, C);
+    x.act.fp8 = fp8_input(placed_, layer, Product::Down, N, config_.ffn);
+  }
+  return x;
+}
+
+LayerGradients Transformer::layer_gradients(int64_t layer) const {
+  const Tensor d_residual = placed_.find("d.residual");  // (N, C)
+  LayerGradients d{placed_.find("d.qkv"), d_residual, {}, d_residual};
+  if (shape_.fp8) {
+    const int64_t N = shape_.B * shape_.T, C = config_.dim;
+    d.qkv.fp8 = fp8_gradient(placed_, layer, Product::Qkv, N, config_.qkv_rows());
+    d.out.fp8 = fp8_gradient(placed_, layer, Product::Out, N, C);
+    d.up.fp8 = fp8_gradient(placed_, layer, Product::Up, N, config_.up_rows());
+    d.down.fp8 = fp8_gradient(placed_, layer, Product::Down, N, C);
+  } else {
+    d.up = layers_[static_cast<size_t>(layer)].up;  // whose values nobody reads any more
+  }
+  return d;
 }
 
 void Transformer::attend(const LayerTensors& x, const HeadViews& heads) {
-  const Tensor out = x.attn.reshape({shape_.B, shape_.T, config_.heads, config_.head_dim});
+  const Tensor out = x.attn.plain.reshape({shape_.B, shape_.T, config_.heads, config_.head_dim});
   attention_forward(ctx_, heads.q, heads.k, heads.v, attention_, out, x.lse);
 }
 
-LayerWeights Transformer::weights(const LayerIds& ids) const {
+LayerWeights Transformer::weights(size_t layer) const {
+  const LayerIds& ids = layer_ids_[layer];
   auto get = [&](TensorId id) { return id.valid() ? store_.weight(id) : Tensor{}; };
-  return {get(ids.attn_norm), get(ids.qkv),      get(ids.q_norm), get(ids.k_norm),
-          get(ids.out),       get(ids.mlp_norm), get(ids.up),     get(ids.down)};
+  auto matrix = [&](TensorId id, Product product) {
+    Operand operand = get(id);
+    if (shape_.fp8) operand.fp8 = fp8_weight(placed_, static_cast<int64_t>(layer), product);
+    return operand;
+  };
+  return {get(ids.attn_norm),
+          matrix(ids.qkv, Product::Qkv),
+          get(ids.q_norm),
+          get(ids.k_norm),
+          matrix(ids.out, Product::Out),
+          get(ids.mlp_norm),
+          matrix(ids.up, Product::Up),
+          matrix(ids.down, Product::Down)};
+}
+
+Operand Transformer::head_weight() const {
+  Operand w = store_.weight(head_);
+  if (shape_.fp8_head)
+    w.fp8 = fp8_head_weight(placed_, config_, config_.tied ? "embedding.weight" : "head.weight");
+  return w;
 }
 
 void Transformer::acquire_head() {
   if (config_.tied) store_.acquire(0);
   store_.acquire(head_block(config_));
+  if (quantized_head_ != store_.weights_version()) quantize_weight(ctx_, head_weight());
+  quantized_head_ = store_.weights_version();
 }
 
 void Transformer::release_head() {
@@ -253,7 +336,7 @@ StepLoss Transformer::collect_loss(const MicroBatch& batch) {
   return loss;
 }
 
-void Transformer::linear_gradient(const Tensor& dy, const Tensor& x, TensorId weight) {
+void Transformer::weight_gradient(const Operand& dy, const Operand& x, TensorId weight) {
   const GradientSlot slot = store_.gradient(weight);
   linear_backward_weight(ctx_, dy, x, slot.tensor, slot.accumulate);
 }

@@ -6,6 +6,7 @@
 
 #include "core/context.h"
 #include "model/layer.h"
+#include "model/offload.h"
 #include "ops/lm_head.h"
 #include "parallel/shard/parameter_store.h"
 #include "spec/llama_table.h"
@@ -48,18 +49,25 @@ class Transformer {
 
   void check_ids(const MicroBatch& batch) const;
   void load(const MicroBatch& batch);
-  void forward();
+  enum class Pass { Train, Evaluate };
+  void forward(Pass pass);
   void backward();
-  void backward_mlp(const LayerIds& ids, const LayerWeights& w, const LayerTensors& x);
-  void backward_attention(const LayerIds& ids, const LayerWeights& w, const LayerTensors& x);
-  void recompute(int64_t layer, const LayerWeights& w);
+  void backward_mlp(size_t layer, const LayerWeights& w);
+  void backward_attention(size_t layer, const LayerWeights& w);
+  void recompute(size_t layer, const LayerWeights& w);
   void attend(const LayerTensors& x, const HeadViews& heads);
+  // The norm's output as rms_norm_backward() is to build it again, or nothing where it is kept.
+  Operand built_again(const Operand& norm) const;
 
-  LayerWeights weights(const LayerIds& ids) const;
+  LayerTensors layer_tensors(int64_t layer) const;
+  LayerGradients layer_gradients(int64_t layer) const;
+  LayerWeights weights(size_t layer) const;
+  // The head's weight as its products read it.
+  Operand head_weight() const;
   void acquire_head();
   void release_head();
   StepLoss collect_loss(const MicroBatch& batch);
-  void linear_gradient(const Tensor& dy, const Tensor& x, TensorId weight);
+  void weight_gradient(const Operand& dy, const Operand& x, TensorId weight);
   // A slot for ops that only add: cleared when this is its first write.
   Tensor adding_slot(TensorId parameter);
 
@@ -74,6 +82,11 @@ class Transformer {
   TensorId embedding_, final_norm_, head_;  // head_ is embedding_ when tied
   std::vector<LayerIds> layer_ids_;
   std::vector<LayerTensors> layers_;
+  std::vector<LayerTensors> evaluated_layers_;  // the same, but no maxima are recorded
+  std::vector<LayerGradients> gradients_;       // by layer
+  // Of the weights that 8-bit copies were made of.
+  int64_t quantized_layers_ = -1, quantized_head_ = -1;
+  ActivationOffload offload_;
   RopeInput rope_;
   AttentionOptions attention_;
   std::vector<int32_t> positions_;  // (B, T), reset at each document

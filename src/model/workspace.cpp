@@ -5,6 +5,7 @@
 #include "model/transformer.h"
 #include "ops/attention.h"
 #include "ops/embedding.h"
+#include "ops/fp8.h"
 #include "ops/lm_head.h"
 #include "ops/matmul.h"
 #include "ops/rms_norm.h"
@@ -14,13 +15,18 @@ namespace ingot {
 int64_t train_workspace_bytes(const Context& ctx, const ModelConfig& c, const TrainShape& shape) {
   const int64_t N = shape.B * shape.T;
   const int64_t chunk = std::min(shape.loss_chunk, N);
-  return std::max({matmul_workspace_bytes(ctx),
-                   attention_workspace_bytes(ctx, shape.compute, shape.B, shape.T, shape.T, c.heads,
-                                             c.kv_heads, c.head_dim),
-                   lm_head_workspace_bytes(ctx, shape.compute, chunk, c.vocab),
-                   embedding_backward_workspace_bytes(ctx, N, c.vocab),
-                   rms_norm_backward_workspace_bytes(ctx, N, c.dim),
-                   rms_norm_backward_workspace_bytes(ctx, N * c.heads, c.head_dim)});
+  return std::max(
+      {matmul_workspace_bytes(ctx),
+       attention_workspace_bytes(ctx, shape.compute, shape.B, shape.T, shape.T, c.heads, c.kv_heads,
+                                 c.head_dim),
+       lm_head_workspace_bytes(ctx, shape.compute, chunk, c.vocab),
+       embedding_backward_workspace_bytes(ctx, N, c.vocab),
+       rms_norm_backward_workspace_bytes(ctx, N, c.dim),
+       rms_norm_backward_workspace_bytes(ctx, N * c.heads, c.head_dim),
+       shape.fp8 ? fp8_workspace_bytes(ctx, shape.compute, N, std::max(c.up_rows(), c.qkv_rows()))
+                 : 0,
+       shape.fp8_head ? lm_head_fp8_workspace_bytes(ctx, shape.compute, chunk, c.vocab, c.dim)
+                      : 0});
 }
 
 int64_t infer_workspace_bytes(const Context& ctx, const ModelConfig& c, DType compute,

@@ -10,22 +10,28 @@ namespace {
 
 constexpr const char* kOp = "adamw";
 
+void check_operand(const Context& ctx, const char* name, const Tensor& tensor, int64_t n) {
+  check_float(kOp, name, tensor);
+  check_shape(kOp, name, tensor, {n});
+  check_contiguous(kOp, name, tensor);
+  runs_on_cuda(ctx, tensor);  // throws when it lies elsewhere
+}
+
 void check_tensors(const Context& ctx, const AdamWTensors& tensors) {
-  const auto& [master, grad, m, v, weight, weight_decay] = tensors;
-  const Shape flat = {master.numel()};
-  for (const Tensor* tensor : {&master, &grad, &m, &v}) {
-    check_float(kOp, "state", *tensor);
-    check_shape(kOp, "state", *tensor, flat);
-    check_contiguous(kOp, "state", *tensor);
-    check_dtype(kOp, "state", *tensor, wide_dtype(master.dtype));
-    runs_on_cuda(ctx, *tensor);  // throws when it lies elsewhere
+  const Tensor &master = tensors.master, &m = tensors.m, &weight = tensors.weight;
+  const int64_t n = master.numel();
+  for (const Tensor* state : {&master, &tensors.grad}) {
+    check_operand(ctx, "state", *state, n);
+    check_dtype(kOp, "state", *state, wide_dtype(master.dtype));
+  }
+  const bool narrow = m.dtype == DType::BF16 && master.dtype == DType::F32;
+  for (const Tensor* moment : {&m, &tensors.v}) {
+    check_operand(ctx, "moment", *moment, n);
+    check_dtype(kOp, "moment", *moment, narrow ? DType::BF16 : master.dtype);
   }
   if (!weight.defined()) return;
-  runs_on_cuda(ctx, weight);
-  check_float(kOp, "weight", weight);
-  check_shape(kOp, "weight", weight, flat);
-  check_contiguous(kOp, "weight", weight);
-  if (master.dtype == DType::F64) check_dtype(kOp, "weight", weight, DType::F64);
+  check_operand(ctx, "weight", weight, n);
+  check_dtype(kOp, "master", master, wide_dtype(weight.dtype));
 }
 
 }  // namespace
@@ -34,8 +40,10 @@ void adamw(Context& ctx, const AdamWStep& step, std::span<const AdamWTensors> te
   check(step.step >= 1, ErrorCode::Internal, "adamw: steps count from 1, got {}", step.step);
   for (const AdamWTensors& one : tensors) check_tensors(ctx, one);
   if (ctx.device.kind == DeviceKind::Cuda) {
-    for (const AdamWTensors& one : tensors)  // one launch has one type of state
+    for (const AdamWTensors& one : tensors) {  // one launch has one type of states
       check_dtype(kOp, "master", one.master, tensors[0].master.dtype);
+      check_dtype(kOp, "moment", one.m, tensors[0].m.dtype);
+    }
     return cuda::adamw(ctx, step, tensors);
   }
   for (const AdamWTensors& one : tensors) INGOT_CPU_DISPATCH(adamw, ctx, step, one);

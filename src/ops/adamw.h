@@ -14,18 +14,26 @@ struct AdamWStep {
   double beta2 = 0.95;
   double eps = 1e-8;
   int64_t step = 1;         // 1 for the first update: bias correction
-  double grad_scale = 1.0;  // multiplies the gradient: clipping folded in
+  double grad_scale = 1.0;  // multiplies the gradient: clipping and a loss scale folded in
+  uint64_t seed = 0;        // of the rounding of BF16 moments
 };
 
-// One parameter's shard. All (n), contiguous. master, m, v, grad F32 (or all F64); weight is the
-// compute copy: the rounded master is stored there when it is defined and another buffer than
-// master (F32 or BF16; F64 with F64).
+// One parameter's shard. All (n), contiguous. master and grad are F32 (or F64); m and v too, or
+// both are BF16 beside F32. weight is the compute copy: the rounded master is stored there when it
+// is defined and another buffer than master (F32 or BF16, on a GPU also F16; F64 with F64).
 struct AdamWTensors {
   Tensor master, grad, m, v, weight;
   double weight_decay = 0.0;
+  uint32_t tensor = 0;       // tensor_id() of the parameter's name
+  uint64_t first_index = 0;  // of the shard's first element in the whole parameter
 };
 
 // Updates all of them; on a GPU in one launch, whatever their number.
+//
+// A new moment in F32 lies between two BF16 numbers; which of them is kept is drawn so that the
+// mean is the moment itself (stochastic rounding). Element i adds 16 bits below the last one kept:
+// of RandomStream(seed, Purpose::Rounding, tensor, step).bits(first_index + i) the low half for m,
+// the high half for v. The update itself uses the moments before they are rounded.
 void adamw(Context& ctx, const AdamWStep& step, std::span<const AdamWTensors> tensors);
 
 }  // namespace ingot

@@ -79,14 +79,27 @@ void check_documents(const Context& ctx, const AttentionOptions& options, int64_
         options.causal, Tq, Tk);
   check_dtype(kOp, "document_start", start, DType::I32);
   check_shape(kOp, "document_start", start, {B, Tq});
+  const int64_t count = options.num_documents, longest = options.max_document_tokens;
+  check((count == 0 || (count >= B && count <= B * Tq)) && longest >= 0 && longest <= Tq,
+        ErrorCode::Internal,
+        "attention: expected {} to {} documents of up to {} tokens, got {} of up to {}", B, B * Tq,
+        Tq, count, longest);
   if (ctx.device.kind == DeviceKind::Cuda) return;  // reading them would wait for the GPU
+  int64_t num_documents = 0, max_tokens = 0;
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t t = 0; t < Tq; ++t) {
       const int32_t first = start.as<int32_t>()[b * start.strides[0] + t * start.strides[1]];
       check(first >= 0 && first <= t, ErrorCode::Data,
             "document_start of token {} in row {}: expected 0 to {}, got {}", t, b, t, first);
+      num_documents += first == t ? 1 : 0;
+      max_tokens = std::max(max_tokens, t + 1 - first);
     }
   }
+  check((count == 0 || count == num_documents) && (longest == 0 || longest >= max_tokens),
+        ErrorCode::Internal,
+        "attention: document_start has {} documents of up to {} tokens, the options say {} of up "
+        "to {}",
+        num_documents, max_tokens, count, longest);
 }
 
 // Shared by both directions; returns the options with the scale they stand for.

@@ -13,6 +13,10 @@ struct AttentionOptions {
   // document_start(B, T) I32: index within the row of the first token of each token's document; a
   // query sees only keys from there on. Empty: one document a row. Needs causal and Tq == Tk.
   Tensor document_start;
+  // What whoever has document_start in host memory knows of it; 0: unknown. A GPU, which would have
+  // to wait for a look, takes its slow kernels then.
+  int64_t num_documents = 0;        // of all rows together; each row begins one
+  int64_t max_document_tokens = 0;  // of the longest
 };
 
 // q(B, Tq, H, D), k and v(B, Tk, G, D) with G dividing H (grouped queries: head h reads group

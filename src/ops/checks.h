@@ -30,11 +30,14 @@ inline void check_contiguous(std::string_view op, std::string_view name, const T
         tensor);
 }
 
-// What every kernel asks of a float operand: F64, F32 or BF16 with a contiguous last dim.
+// What every kernel asks of a float operand: F64, F32, BF16 or, on a GPU, F16, with a contiguous
+// last dim.
 inline void check_float(std::string_view op, std::string_view name, const Tensor& tensor) {
   const DType t = tensor.dtype;
-  check(t == DType::F64 || t == DType::F32 || t == DType::BF16, ErrorCode::Internal,
-        "{}: {} must be f64, f32 or bf16, got {}", op, name, tensor);
+  const bool on_gpu = tensor.device.kind == DeviceKind::Cuda;
+  check(t == DType::F64 || t == DType::F32 || t == DType::BF16 || (t == DType::F16 && on_gpu),
+        ErrorCode::Internal, "{}: {} must be f64, f32, bf16 or, on a GPU, f16, got {}", op, name,
+        tensor);
   check(tensor.shape.rank() > 0 && (tensor.shape[-1] <= 1 || tensor.strides[-1] == 1),
         ErrorCode::Internal, "{}: the last dim of {} must be contiguous, got {}", op, name, tensor);
 }

@@ -1,23 +1,28 @@
 #include "ops/lm_head.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/checks.h"
 #include "ops/cpu/lm_head.h"
 #include "ops/cuda/lm_head.h"
 #include "ops/dispatch.h"
+#include "ops/memory.h"
 
 namespace ingot {
 namespace {
 
-void check_head(const char* op, const Tensor& h, const Tensor& w, const Tensor& targets,
-                const LossOptions& options, const Tensor& losses) {
-  check_float(op, "h", h);
-  check_rank(op, "h", h, 2);
+void check_weight(const char* op, const Tensor& h, const Tensor& w) {
   check_float(op, "w", w);
   check_rank(op, "w", w, 2);
   check_dtype(op, "w", w, h.dtype);
   check_shape(op, "w", w, {w.shape[0], h.shape[1]});
+}
+
+void check_head(const char* op, const Tensor& h, int64_t V, const Tensor& targets,
+                const LossOptions& options, const Tensor& losses) {
+  check_float(op, "h", h);
+  check_rank(op, "h", h, 2);
   check_dtype(op, "targets", targets, DType::I32);
   check_shape(op, "targets", targets, {h.shape[0]});
   check_contiguous(op, "targets", targets);
@@ -27,7 +32,6 @@ void check_head(const char* op, const Tensor& h, const Tensor& w, const Tensor& 
   check(options.chunk > 0, ErrorCode::Internal, "{}: chunk must be positive, got {}", op,
         options.chunk);
   if (targets.device.kind == DeviceKind::Cuda) return;  // the host cannot see them
-  const int64_t V = w.shape[0];
   const int32_t* ids = targets.as<int32_t>();
   for (int64_t n = 0; n < h.shape[0]; ++n) {
     check(ids[n] == options.ignore_index || (ids[n] >= 0 && ids[n] < V), ErrorCode::Data,
@@ -46,60 +50,164 @@ int64_t logits_stride(const Context& ctx, int64_t vocab) {
   return ctx.device.kind == DeviceKind::Cuda ? (vocab + 7) / 8 * 8 : vocab;
 }
 
-// Calls f(first, end, logits(end - first, V)) for each chunk, the logits computed.
-template <class F>
-void for_logits(Context& ctx, const Tensor& h, const Tensor& w, const LossOptions& options,
-                const F& f) {
-  const int64_t N = h.shape[0], V = w.shape[0];
+// The three products of tokens [first, end), on operands as they are.
+struct PlainHead {
+  Context& ctx;
+  const Tensor& h;  // (N, C)
+  const Tensor& w;  // (V, C)
+
+  void logits(int64_t first, int64_t end, const Tensor& logits) const {
+    linear_forward(ctx, h.slice(0, first, end), w, logits);
+  }
+  // dh may take h's place, so the weight's gradient comes first.
+  void gradients(int64_t first, int64_t end, const Tensor& dlogits, const Tensor& dh,
+                 const Tensor& dw, Accumulate accumulate) const {
+    linear_backward_weight(ctx, dlogits, h.slice(0, first, end), dw, accumulate);
+    linear_backward_input(ctx, dlogits, w, dh.slice(0, first, end), Accumulate::No);
+  }
+};
+
+// The same on 8-bit operands, with room for those of a chunk.
+struct Fp8Head {
+  Context& ctx;
+  const Tensor& h;     // (N, C)
+  const Quantized& w;  // (V, C)
+  Quantized h8;        // (chunk, C)
+  Quantized dlogits8;  // (chunk, V)
+
+  Fp8Head(Context& context, const Tensor& hidden, const Quantized& h_scale, const Quantized& weight,
+          const LossOptions& options, double scale)
+      : ctx(context), h(hidden), w(weight), h8(h_scale) {
+    const int64_t chunk = std::min(options.chunk, h.shape[0]);
+    const auto room = [&](Quantized& q, DType dtype, int64_t width) {
+      q.rows = ctx.workspace.take(dtype, {chunk, width});
+      q.transposed = ctx.workspace.take(dtype, {width, chunk});
+    };
+    room(h8, DType::F8E4M3, h.shape[1]);
+    room(dlogits8, DType::F8E5M2, w.rows.shape[0]);
+    // scale · (softmax - onehot), and a little more with a z-loss
+    const int exponent = std::ilogb(fp8_limit(DType::F8E5M2) / (2 * std::abs(scale)));
+    dlogits8.scale = ctx.workspace.take(DType::F32, {1});
+    dlogits8.inverse = ctx.workspace.take(DType::F32, {1});
+    fill(ctx, std::ldexp(1.0f, exponent), dlogits8.scale);
+    fill(ctx, std::ldexp(1.0f, -exponent), dlogits8.inverse);
+  }
+
+  // The first `count` tokens' worth of q's memory.
+  static Quantized part(const Quantized& q, int64_t count) {
+    const auto part_of = [](const Tensor& t, Shape shape) {
+      return Tensor::contiguous(t.data, t.dtype, shape, t.device);
+    };
+    const int64_t width = q.rows.shape[1];
+    return {part_of(q.rows, {count, width}), part_of(q.transposed, {width, count}), q.scale,
+            q.inverse, q.amax};
+  }
+
+  void logits(int64_t first, int64_t end, const Tensor& logits) const {
+    const Quantized rounded = part(h8, end - first);
+    quantize(ctx, h.slice(0, first, end), rounded);
+    linear_forward(ctx, rounded, w, logits);
+  }
+  void gradients(int64_t first, int64_t end, const Tensor& dlogits, const Tensor& dh,
+                 const Tensor& dw, Accumulate accumulate) const {
+    const Quantized rounded = part(dlogits8, end - first);
+    quantize(ctx, dlogits, rounded);
+    linear_backward_weight(ctx, rounded, part(h8, end - first), dw, accumulate);
+    linear_backward_input(ctx, rounded, w, dh.slice(0, first, end), Accumulate::No);
+  }
+};
+
+// Calls f(first, end, logits(end - first, V)) for each chunk of the rows of h, the logits computed.
+template <class Head, class F>
+void for_logits(Context& ctx, const Head& head, int64_t V, const LossOptions& options, const F& f) {
+  const int64_t N = head.h.shape[0];
   const int64_t chunk = std::min(options.chunk, N);
   const Workspace::Scope scope(ctx.workspace);
   const Tensor logits =
-      ctx.workspace.take(logits_dtype(ctx, h.dtype), {chunk, logits_stride(ctx, V)}).slice(1, 0, V);
+      ctx.workspace.take(logits_dtype(ctx, head.h.dtype), {chunk, logits_stride(ctx, V)})
+          .slice(1, 0, V);
   for (int64_t first = 0; first < N; first += chunk) {
     const int64_t end = std::min(first + chunk, N);
     const Tensor rows = logits.slice(0, 0, end - first);
-    linear_forward(ctx, h.slice(0, first, end), w, rows);
+    head.logits(first, end, rows);
     f(first, end, rows);
   }
+}
+
+template <class Head>
+void loss_forward(Context& ctx, const Head& head, int64_t V, const Tensor& targets,
+                  const LossOptions& options, const Tensor& losses) {
+  for_logits(ctx, head, V, options, [&](int64_t first, int64_t end, const Tensor& logits) {
+    INGOT_DISPATCH(logits, cross_entropy, ctx, logits, targets.slice(0, first, end), options,
+                   losses.slice(0, first, end));
+  });
+}
+
+template <class Head>
+void loss_backward(Context& ctx, const Head& head, const Tensor& targets,
+                   const LossOptions& options, double scale, const Tensor& losses, const Tensor& dh,
+                   const Tensor& dw, Accumulate accumulate) {
+  const char* op = "lm_head_loss_backward";
+  check_float(op, "dh", dh);
+  check_dtype(op, "dh", dh, head.h.dtype);
+  check_shape(op, "dh", dh, head.h.shape);
+  check_float(op, "dw", dw);
+  check_dtype(op, "dw", dw, wide_dtype(head.h.dtype));
+  const int64_t V = dw.shape[0];
+  for_logits(ctx, head, V, options, [&](int64_t first, int64_t end, const Tensor& logits) {
+    INGOT_DISPATCH(logits, cross_entropy_gradient, ctx, logits, targets.slice(0, first, end),
+                   options, scale, losses.slice(0, first, end));
+    head.gradients(first, end, /*dlogits=*/logits, dh, dw, accumulate);
+    accumulate = Accumulate::Yes;
+  });
 }
 
 }  // namespace
 
 void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
                           const LossOptions& options, const Tensor& losses) {
-  check_head("lm_head_loss_forward", h, w, targets, options, losses);
-  for_logits(ctx, h, w, options, [&](int64_t first, int64_t end, const Tensor& logits) {
-    INGOT_DISPATCH(logits, cross_entropy, ctx, logits, targets.slice(0, first, end), options,
-                   losses.slice(0, first, end));
-  });
+  check_weight("lm_head_loss_forward", h, w);
+  check_head("lm_head_loss_forward", h, w.shape[0], targets, options, losses);
+  loss_forward(ctx, PlainHead{ctx, h, w}, w.shape[0], targets, options, losses);
 }
 
 void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
                            const LossOptions& options, double scale, const Tensor& losses,
                            const Tensor& dh, const Tensor& dw, Accumulate accumulate_dw) {
-  const char* op = "lm_head_loss_backward";
-  check_head(op, h, w, targets, options, losses);
-  check_float(op, "dh", dh);
-  check_dtype(op, "dh", dh, h.dtype);
-  check_shape(op, "dh", dh, h.shape);
-  check_float(op, "dw", dw);
-  check_dtype(op, "dw", dw, wide_dtype(h.dtype));
-  check_shape(op, "dw", dw, w.shape);
-  Accumulate accumulate = accumulate_dw;
-  for_logits(ctx, h, w, options, [&](int64_t first, int64_t end, const Tensor& logits) {
-    INGOT_DISPATCH(logits, cross_entropy_gradient, ctx, logits, targets.slice(0, first, end),
-                   options, scale, losses.slice(0, first, end));
-    const Tensor& dlogits = logits;  // (end - first, V), in place
-    // dh may take h's place, so the weight's gradient comes first.
-    linear_backward_weight(ctx, dlogits, h.slice(0, first, end), dw, accumulate);
-    linear_backward_input(ctx, dlogits, w, dh.slice(0, first, end), Accumulate::No);
-    accumulate = Accumulate::Yes;
-  });
+  check_weight("lm_head_loss_backward", h, w);
+  check_head("lm_head_loss_backward", h, w.shape[0], targets, options, losses);
+  check_shape("lm_head_loss_backward", "dw", dw, w.shape);
+  loss_backward(ctx, PlainHead{ctx, h, w}, targets, options, scale, losses, dh, dw, accumulate_dw);
+}
+
+void lm_head_loss_forward(Context& ctx, const Tensor& h, const Quantized& h8, const Quantized& w,
+                          const Tensor& targets, const LossOptions& options, const Tensor& losses) {
+  const int64_t V = w.rows.shape[0];
+  check_head("lm_head_loss_forward", h, V, targets, options, losses);
+  const Workspace::Scope scope(ctx.workspace);
+  loss_forward(ctx, Fp8Head(ctx, h, h8, w, options, 1.0), V, targets, options, losses);
+}
+
+void lm_head_loss_backward(Context& ctx, const Tensor& h, const Quantized& h8, const Quantized& w,
+                           const Tensor& targets, const LossOptions& options, double scale,
+                           const Tensor& losses, const Tensor& dh, const Tensor& dw,
+                           Accumulate accumulate_dw) {
+  check_head("lm_head_loss_backward", h, w.rows.shape[0], targets, options, losses);
+  check_shape("lm_head_loss_backward", "dw", dw, w.rows.shape);
+  const Workspace::Scope scope(ctx.workspace);
+  loss_backward(ctx, Fp8Head(ctx, h, h8, w, options, scale), targets, options, scale, losses, dh,
+                dw, accumulate_dw);
 }
 
 int64_t lm_head_workspace_bytes(const Context& ctx, DType dtype, int64_t chunk, int64_t vocab) {
   return align_up(chunk * logits_stride(ctx, vocab) * size_of(logits_dtype(ctx, dtype))) +
          matmul_workspace_bytes(ctx);
+}
+
+int64_t lm_head_fp8_workspace_bytes(const Context& ctx, DType dtype, int64_t chunk, int64_t vocab,
+                                    int64_t width) {
+  return lm_head_workspace_bytes(ctx, dtype, chunk, vocab) + 2 * align_up(chunk * vocab) +
+         2 * align_up(chunk * width) + 2 * align_up(size_of(DType::F32));
 }
 
 }  // namespace ingot

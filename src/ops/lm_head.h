@@ -3,6 +3,7 @@
 
 #include "core/context.h"
 #include "core/tensor.h"
+#include "ops/fp8.h"
 #include "ops/matmul.h"
 
 namespace ingot {
@@ -28,6 +29,19 @@ void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w, const
                            const LossOptions& options, double scale, const Tensor& losses,
                            const Tensor& dh, const Tensor& dw, Accumulate accumulate_dw);
 
+// The same with 8-bit products, fp8.h. h is rounded by h8's scale (its matrices are not used, its
+// amax is raised), w is rounded already, rows and transposed; the gradient of the logits, whose
+// largest value is known to be near `scale`, needs no scale from outside.
+void lm_head_loss_forward(Context& ctx, const Tensor& h, const Quantized& h8, const Quantized& w,
+                          const Tensor& targets, const LossOptions& options, const Tensor& losses);
+void lm_head_loss_backward(Context& ctx, const Tensor& h, const Quantized& h8, const Quantized& w,
+                           const Tensor& targets, const LossOptions& options, double scale,
+                           const Tensor& losses, const Tensor& dh, const Tensor& dw,
+                           Accumulate accumulate_dw);
+
 int64_t lm_head_workspace_bytes(const Context& ctx, DType dtype, int64_t chunk, int64_t vocab);
+// Of the 8-bit form, for h(N, width).
+int64_t lm_head_fp8_workspace_bytes(const Context& ctx, DType dtype, int64_t chunk, int64_t vocab,
+                                    int64_t width);
 
 }  // namespace ingot

@@ -4,6 +4,7 @@
 #include "ops/cuda/adamw.h"
 #include "ops/cuda/attention.h"
 #include "ops/cuda/embedding.h"
+#include "ops/cuda/fp8.h"
 #include "ops/cuda/lm_head.h"
 #include "ops/cuda/matmul.h"
 #include "ops/cuda/memory.h"
@@ -58,6 +59,41 @@ void embedding_backward(Context&, const Tensor&, const Tensor&, const Tensor&) {
   refuse();
 }
 int64_t embedding_backward_workspace_bytes(int64_t, int64_t) {
+  refuse();
+}
+void quantize(Context&, const Tensor&, const Quantized&) {
+  refuse();
+}
+void quantize_by_own_scale(Context&, const Tensor&, const Quantized&) {
+  refuse();
+}
+void update_scales(Context&, DType, const ScaleState&) {
+  refuse();
+}
+void rms_norm_forward_fp8(Context&, const Tensor&, const Tensor&, const Tensor&, double,
+                          const Tensor&, const Quantized&, const Tensor&) {
+  refuse();
+}
+void rms_norm_backward_fp8(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                           const Tensor&, bool, const Tensor&, const Quantized&, const Quantized&) {
+  refuse();
+}
+void swiglu_forward_fp8(Context&, const Tensor&, const Quantized&) {
+  refuse();
+}
+void relu_squared_forward_fp8(Context&, const Tensor&, const Quantized&) {
+  refuse();
+}
+void swiglu_backward_fp8(Context&, const Tensor&, const Tensor&, const Quantized&,
+                         const Quantized&) {
+  refuse();
+}
+void relu_squared_backward_fp8(Context&, const Tensor&, const Tensor&, const Quantized&,
+                               const Quantized&) {
+  refuse();
+}
+void matmul_fp8(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                bool, bool) {
   refuse();
 }
 void cross_entropy(Context&, const Tensor&, const Tensor&, const LossOptions&, const Tensor&) {
@@ -115,7 +151,7 @@ void rms_norm_forward(Context&, const Tensor&, const Tensor&, const Tensor&, dou
   refuse();
 }
 void rms_norm_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                       const Tensor&, bool, const Tensor&) {
+                       const Tensor&, bool, const Tensor&, const Tensor&) {
   refuse();
 }
 int64_t rms_norm_backward_workspace_bytes(const Context&, int64_t, int64_t) {

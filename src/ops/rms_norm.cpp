@@ -54,7 +54,7 @@ void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& de
 
 void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
                        const Tensor& rstd, const Tensor& dx, bool accumulate_dx,
-                       const Tensor& dweight) {
+                       const Tensor& dweight, const Tensor& y) {
   check_norm("rms_norm_backward", x, weight, rstd);
   check_values("rms_norm_backward", "dy", dy, x);
   check_values("rms_norm_backward", "dx", dx, x);
@@ -63,7 +63,12 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
   check_dtype("rms_norm_backward", "dweight", dweight, wide_dtype(x.dtype));
   check_shape("rms_norm_backward", "dweight", dweight, weight.shape);
   check_contiguous("rms_norm_backward", "dweight", dweight);
-  INGOT_DISPATCH(x, rms_norm_backward, ctx, dy, x, weight, rstd, dx, accumulate_dx, dweight);
+  if (y.defined()) {
+    check_values("rms_norm_backward", "y", y, x);
+    check(y.data != dy.data && y.data != dx.data, ErrorCode::Internal,
+          "rms_norm_backward: y must be another buffer than dy and dx");
+  }
+  INGOT_DISPATCH(x, rms_norm_backward, ctx, dy, x, weight, rstd, dx, accumulate_dx, dweight, y);
 }
 
 int64_t rms_norm_backward_workspace_bytes(const Context& ctx, int64_t num_rows, int64_t width) {

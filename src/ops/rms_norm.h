@@ -20,10 +20,11 @@ void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& de
 
 // dx (=, or += under accumulate) the gradient through the norm; dweight(C) += . dweight is F32 (F64
 // for F64). dx may be dy when it does not accumulate. Partial sums of dweight are over fixed row
-// chunks, so the result does not depend on the thread count.
+// chunks, so the result does not depend on the thread count. y: undefined, or like x: the forward's
+// output is built again there in the same pass, bit for bit; it may not be dy or dx.
 void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
                        const Tensor& rstd, const Tensor& dx, bool accumulate_dx,
-                       const Tensor& dweight);
+                       const Tensor& dweight, const Tensor& y = {});
 
 int64_t rms_norm_backward_workspace_bytes(const Context& ctx, int64_t num_rows, int64_t width);
 

@@ -12,7 +12,7 @@ struct MuonStep {
   double lr = 0.0;
   double momentum = 0.95;
   double weight_decay = 0.0;
-  double grad_scale = 1.0;  // multiplies the gradient: clipping folded in
+  double grad_scale = 1.0;  // multiplies the gradient: clipping and a loss scale folded in
 };
 
 // Updates a whole matrix, or each of the matrices stacked in it (`parts`), from the gradient in

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ops/attention.h"
 #include "probe/cases.h"
 
@@ -12,35 +14,73 @@ int64_t workspace_bytes(const Context& ctx, const AttentionShape& s, DType dtype
   return attention_workspace_bytes(ctx, dtype, s.B, s.Tq, s.Tk, s.H, s.G, s.D);
 }
 
-// documents: (B, T) starts, or empty.
+// Of a batch: where the documents begin, and what whoever has that in host memory counts.
+struct Documents {
+  std::vector<double> starts = {};  // (B, T); empty: no documents
+  int64_t count = 0;
+  int64_t longest = 0;  // tokens
+  int64_t pairs = 0;    // of a query and a key it sees, in one head
+
+  Documents() = default;
+  Documents(std::vector<double> starts_in, int64_t T) : starts(std::move(starts_in)) {
+    for (int64_t n = 0; n < std::ssize(starts); ++n) {
+      const int64_t tokens = n % T + 1 - static_cast<int64_t>(starts[static_cast<size_t>(n)]);
+      count += tokens == 1 ? 1 : 0;
+      longest = std::max(longest, tokens);
+      pairs += tokens;
+    }
+  }
+
+  AttentionOptions add_to(AttentionOptions options, const OpTensors& tensors) const {
+    if (starts.empty()) return options;
+    options.document_start = tensors.at("document_start");
+    options.num_documents = count;
+    options.max_document_tokens = longest;
+    return options;
+  }
+  void add_input(const AttentionShape& s, OpCase& c) const {
+    if (!starts.empty())
+      c.inputs.push_back({.name = "document_start",
+                          .shape = {s.B, s.Tq},
+                          .differentiable = false,
+                          .integer = true,
+                          .values = starts});
+  }
+};
+
+// With these lengths, a list for each row, over and over until it is full.
+Documents documents_of(const std::vector<std::vector<int64_t>>& lengths, int64_t T) {
+  std::vector<double> starts;
+  for (const std::vector<int64_t>& row : lengths) {
+    int64_t start = 0;
+    for (size_t i = 0; start < T; ++i) {
+      const int64_t length = std::min(row[i % row.size()], T - start);
+      starts.insert(starts.end(), static_cast<size_t>(length), static_cast<double>(start));
+      start += length;
+    }
+  }
+  return {starts, T};
+}
+
 OpCase attention_case(std::string name, const AttentionShape& s, const AttentionOptions& options,
-                      const std::vector<double>& documents = {}) {
+                      const Documents& documents = {}) {
   OpCase c;
   c.op = "attention";
   c.name = std::move(name);
   c.inputs = {{.name = "q", .shape = {s.B, s.Tq, s.H, s.D}},
               {.name = "k", .shape = {s.B, s.Tk, s.G, s.D}},
               {.name = "v", .shape = {s.B, s.Tk, s.G, s.D}}};
-  if (!documents.empty())
-    c.inputs.push_back({.name = "document_start",
-                        .shape = {s.B, s.Tq},
-                        .differentiable = false,
-                        .integer = true,
-                        .values = documents});
+  documents.add_input(s, c);
   c.outputs = {{.name = "out", .shape = {s.B, s.Tq, s.H, s.D}},
                {.name = "lse", .shape = {s.B, s.H, s.Tq}, .differentiable = false, .wide = true}};
-  const auto with_documents = [=](const OpTensors& t) {
-    AttentionOptions full = options;
-    if (!documents.empty()) full.document_start = t.at("document_start");
-    return full;
-  };
   c.forward = [=](Context& ctx, const OpTensors& t) {
-    attention_forward(ctx, t.at("q"), t.at("k"), t.at("v"), with_documents(t), t.at("out"),
-                      t.at("lse"));
+    attention_forward(ctx, t.at("q"), t.at("k"), t.at("v"), documents.add_to(options, t),
+                      t.at("out"), t.at("lse"));
   };
   c.backward = [=](Context& ctx, const OpTensors& t) {
     attention_backward(ctx, t.at("d.out"), t.at("q"), t.at("k"), t.at("v"), t.at("out"),
-                       t.at("lse"), with_documents(t), t.at("d.q"), t.at("d.k"), t.at("d.v"));
+                       t.at("lse"), documents.add_to(options, t), t.at("d.q"), t.at("d.k"),
+                       t.at("d.v"));
   };
   c.workspace_bytes = [=](const Context& ctx, DType dtype) {
     return workspace_bytes(ctx, s, dtype);
@@ -51,8 +91,9 @@ OpCase attention_case(std::string name, const AttentionShape& s, const Attention
 }  // namespace
 
 std::vector<OpCase> attention_cases() {
-  const std::vector<double> documents = {0, 0, 0, 3, 3, 5, 5, 5, 5,  //
-                                         0, 1, 1, 1, 1, 1, 1, 7, 8};
+  const Documents documents({0, 0, 0, 3, 3, 5, 5, 5, 5,  //
+                             0, 1, 1, 1, 1, 1, 1, 7, 8},
+                            9);
   AttentionOptions full, window, scaled;
   full.causal = false;
   window.window = 3;
@@ -69,10 +110,6 @@ std::vector<OpCase> attention_cases() {
 }
 
 std::vector<OpCase> attention_large_cases() {
-  // Documents of 50 tokens, and in the second row of 96.
-  std::vector<double> documents;
-  for (int64_t length : {50, 96})
-    for (int64_t t = 0; t < 256; ++t) documents.push_back(static_cast<double>(t / length * length));
   AttentionOptions full, window;
   full.causal = false;
   window.window = 64;
@@ -84,40 +121,61 @@ std::vector<OpCase> attention_large_cases() {
       attention_case("attention_decode_b4_tq1_tk256_h4_g2_d64", {4, 1, 256, 4, 2, 64}, {}),
       attention_case("attention_window64_b1_t256_h4_g4_d64", {1, 256, 256, 4, 4, 64}, window),
       attention_case("attention_documents_b2_t256_h4_g2_d64", {2, 256, 256, 4, 2, 64}, {},
-                     documents),
+                     documents_of({{50}, {96}}, 256)),
+      // On a GPU all before are too small for cuDNN, and these are not.
+      attention_case("attention_causal_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64}, {}),
+      attention_case("attention_whole_rows_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64}, {},
+                     documents_of({{512}, {512}, {512}, {512}}, 512)),
+      attention_case("attention_documents_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64}, {},
+                     documents_of({{512}, {1, 2, 300}, {50}, {129, 1, 64, 200}}, 512)),
+      attention_case("attention_short_documents_b4_t512_h4_g4_d64", {4, 512, 512, 4, 4, 64}, {},
+                     documents_of({{3}, {1, 4}, {7}, {5, 1, 60}}, 512)),
+      attention_case("attention_window64_documents_b4_t512_h2_g1_d128", {4, 512, 512, 2, 1, 128},
+                     window, documents_of({{200}, {65}, {512}, {1, 300}}, 512)),
   };
 }
 
 std::vector<OpCase> attention_bench_cases(const BenchShape& s) {
   const AttentionShape shape{s.B, s.T, s.T, s.H, s.H, s.D};
-  OpCase c;
-  c.op = "attention";
-  c.name = "attention_causal";
-  // Heads are read from and written to packed QKV rows, as in the model.
-  c.inputs = {{.name = "qkv", .shape = {s.B, s.T, 3 * s.H * s.D}}};
-  c.outputs = {{.name = "out", .shape = {s.B, s.T, s.H, s.D}},
-               {.name = "lse", .shape = {s.B, s.H, s.T}, .differentiable = false, .wide = true}};
-  const auto heads = [H = s.H, D = s.D](const Tensor& qkv, int64_t which) {
-    return qkv.split(2, 3 * H, D).slice(2, which * H, (which + 1) * H);
+  const auto bench = [&](std::string name, const Documents& documents) {
+    OpCase c;
+    c.op = "attention";
+    c.name = std::move(name);
+    // Heads are read from and written to packed QKV rows, as in the model.
+    c.inputs = {{.name = "qkv", .shape = {s.B, s.T, 3 * s.H * s.D}}};
+    documents.add_input(shape, c);
+    c.outputs = {{.name = "out", .shape = {s.B, s.T, s.H, s.D}},
+                 {.name = "lse", .shape = {s.B, s.H, s.T}, .differentiable = false, .wide = true}};
+    const auto heads = [H = s.H, D = s.D](const Tensor& qkv, int64_t which) {
+      return qkv.split(2, 3 * H, D).slice(2, which * H, (which + 1) * H);
+    };
+    c.forward = [=](Context& ctx, const OpTensors& t) {
+      const Tensor& qkv = t.at("qkv");
+      attention_forward(ctx, heads(qkv, 0), heads(qkv, 1), heads(qkv, 2), documents.add_to({}, t),
+                        t.at("out"), t.at("lse"));
+    };
+    c.backward = [=](Context& ctx, const OpTensors& t) {
+      const Tensor &qkv = t.at("qkv"), &dqkv = t.at("d.qkv");
+      attention_backward(ctx, t.at("d.out"), heads(qkv, 0), heads(qkv, 1), heads(qkv, 2),
+                         t.at("out"), t.at("lse"), documents.add_to({}, t), heads(dqkv, 0),
+                         heads(dqkv, 1), heads(dqkv, 2));
+    };
+    c.workspace_bytes = [=](const Context& ctx, DType dtype) {
+      return workspace_bytes(ctx, shape, dtype);
+    };
+    // Two products forward and five backward, over the pairs that causality and documents leave.
+    const int64_t pairs = documents.starts.empty() ? s.B * s.T * (s.T + 1) / 2 : documents.pairs;
+    c.flops = 14.0 * static_cast<double>(s.H * s.D * pairs);
+    // q, k, v, out; then q, k, v, out, dout, dq, dk, dv.
+    c.elements = static_cast<double>(12 * s.N() * s.H * s.D);
+    return c;
   };
-  c.forward = [=](Context& ctx, const OpTensors& t) {
-    const Tensor& qkv = t.at("qkv");
-    attention_forward(ctx, heads(qkv, 0), heads(qkv, 1), heads(qkv, 2), {}, t.at("out"),
-                      t.at("lse"));
-  };
-  c.backward = [=](Context& ctx, const OpTensors& t) {
-    const Tensor &qkv = t.at("qkv"), &dqkv = t.at("d.qkv");
-    attention_backward(ctx, t.at("d.out"), heads(qkv, 0), heads(qkv, 1), heads(qkv, 2), t.at("out"),
-                       t.at("lse"), {}, heads(dqkv, 0), heads(dqkv, 1), heads(dqkv, 2));
-  };
-  c.workspace_bytes = [=](const Context& ctx, DType dtype) {
-    return workspace_bytes(ctx, shape, dtype);
-  };
-  // Two products forward and five backward, over the pairs causality leaves.
-  c.flops = 14.0 * static_cast<double>(s.B * s.H * s.D * s.T * (s.T + 1) / 2);
-  // q, k, v, out; then q, k, v, out, dout, dq, dk, dv.
-  c.elements = static_cast<double>(12 * s.N() * s.H * s.D);
-  return {c};
+  // Six documents a row, of half of it to a thirty-second.
+  const std::vector<int64_t> row = {s.T / 2, s.T / 8, s.T / 32, s.T / 4, s.T / 16, s.T / 32};
+  return {
+      bench("attention_causal", {}),
+      bench("attention_documents",
+            documents_of(std::vector<std::vector<int64_t>>(static_cast<size_t>(s.B), row), s.T))};
 }
 
 }  // namespace ingot

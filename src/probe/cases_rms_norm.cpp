@@ -30,6 +30,17 @@ OpCase norm_case(std::string name, int64_t N, int64_t C) {
   return c;
 }
 
+// The backward pass builds y again, over what is left of the forward's.
+OpCase rebuild_case(std::string name, int64_t N, int64_t C) {
+  OpCase c = norm_case(std::move(name), N, C);
+  c.backward = [](Context& ctx, const OpTensors& t) {
+    zero(ctx, t.at("y"));
+    rms_norm_backward(ctx, t.at("d.y"), t.at("x"), t.at("weight"), t.at("rstd"), t.at("d.x"), false,
+                      t.at("d.weight"), t.at("y"));
+  };
+  return c;
+}
+
 // The sum has a gradient of its own (the residual stream goes on), which dx accumulates into.
 OpCase residual_case(std::string name, int64_t N, int64_t C) {
   OpCase c;
@@ -92,6 +103,9 @@ std::vector<OpCase> rms_norm_large_cases() {
   return {norm_case("rms_norm_n1024_c256", 1024, 256),
           norm_case("rms_norm_n300_c1280", 300, 1280),
           norm_case("rms_norm_n256_c4096", 256, 4096),
+          rebuild_case("rms_norm_rebuild_n1024_c200", 1024, 200),
+          rebuild_case("rms_norm_rebuild_n300_c1280", 300, 1280),
+          rebuild_case("rms_norm_rebuild_n64_c4100", 64, 4100),
           residual_case("rms_norm_residual_n512_c1280", 512, 1280),
           heads_case("rms_norm_heads_n256_h4_d64", 256, 4, 64),
           heads_case("rms_norm_heads_n256_h2_d128", 256, 2, 128)};

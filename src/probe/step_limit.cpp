@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "ops/attention.h"
+#include "ops/fp8.h"
 #include "ops/matmul.h"
 #include "probe/measure.h"
 #include "probe/operands.h"
@@ -17,17 +18,18 @@ constexpr int kRepeats = 5;
 
 class LimitMeter {
  public:
-  LimitMeter(const Context& ctx, const ModelConfig& config, int64_t B, int64_t T,
-             int64_t loss_chunk, DType compute)
+  LimitMeter(const Context& ctx, const ModelConfig& config, const LimitShape& shape)
       : ctx_(ctx),
         config_(config),
-        B_(B),
-        T_(T),
-        N_(B * T),
-        chunk_(std::min(loss_chunk, B * T)),
-        compute_(compute) {
-    check(compute == DType::F32 || compute == DType::BF16, ErrorCode::Internal,
-          "a step's limit is measured in f32 or bf16, got {}", name_of(compute));
+        B_(shape.B),
+        T_(shape.T),
+        N_(shape.B * shape.T),
+        chunk_(std::min(shape.loss_chunk, shape.B * shape.T)),
+        compute_(shape.compute),
+        fp8_(shape.fp8),
+        fp8_head_(shape.fp8_head) {
+    check(compute_ == DType::F32 || compute_ == DType::BF16, ErrorCode::Internal,
+          "a step's limit is measured in f32 or bf16, got {}", name_of(compute_));
     ctx_.deterministic = false;  // the limit is the fastest kernel's
   }
 
@@ -82,6 +84,32 @@ class LimitMeter {
     return seconds;
   }
 
+  // The same on 8-bit operands.
+  Seconds fp8_seconds_per_token(int64_t n, int64_t rows, int64_t columns) {
+    Operands operands(ctx_);
+    Context ctx = operands.with_workspace(matmul_workspace_bytes(ctx_));
+    const auto rounded = [&](DType dtype, int64_t N, int64_t C) {
+      const auto scalar = [&] { return operands.zeros(DType::F32, {1}); };
+      const Quantized q{operands.zeros(dtype, {N, C}), operands.zeros(dtype, {C, N}), scalar(),
+                        scalar(), scalar()};
+      quantize_by_own_scale(ctx, operands.random(compute_, {N, C}), q);
+      return q;
+    };
+    const Quantized x = rounded(DType::F8E4M3, n, columns);         // (N, C)
+    const Quantized w = rounded(DType::F8E4M3, rows, columns);      // (R, C)
+    const Quantized dy = rounded(DType::F8E5M2, n, rows);           // (N, R)
+    const Tensor y = operands.zeros(compute_, {n, rows});           // (N, R)
+    const Tensor dx = operands.zeros(compute_, {n, columns});       // (N, C)
+    const Tensor dw = operands.zeros(DType::F32, {rows, columns});  // (R, C)
+    Seconds seconds = {
+        best_seconds(ctx, kRepeats, [&] { linear_forward(ctx, x, w, y); }),
+        best_seconds(ctx, kRepeats, [&] { linear_backward_input(ctx, dy, w, dx, Accumulate::No); }),
+        best_seconds(ctx, kRepeats,
+                     [&] { linear_backward_weight(ctx, dy, x, dw, Accumulate::No); })};
+    for (double& s : seconds) s /= static_cast<double>(n);
+    return seconds;
+  }
+
   // `calls` calls of a linear with a weight (rows, columns), together for `tokens` tokens.
   void add_linear(const std::string& name, int64_t calls, double tokens, int64_t rows,
                   int64_t columns, const Seconds& per_token) {
@@ -94,7 +122,9 @@ class LimitMeter {
   // A linear of every layer.
   void linear(const std::string& name, int64_t rows, int64_t columns) {
     const auto tokens = static_cast<double>(config_.layers * N_);
-    add_linear(name, config_.layers, tokens, rows, columns, seconds_per_token(N_, rows, columns));
+    const Seconds per_token =
+        fp8_ ? fp8_seconds_per_token(N_, rows, columns) : seconds_per_token(N_, rows, columns);
+    add_linear(name, config_.layers, tokens, rows, columns, per_token);
   }
 
   // The head in chunks, as the step runs it. Under BF16 also in more rows where that is faster,
@@ -103,10 +133,13 @@ class LimitMeter {
   void head() {
     constexpr int64_t kManyRows = 8192;
     const int64_t V = config_.vocab, C = config_.dim;
-    Seconds best = seconds_per_token(chunk_, V, C);
+    const auto measured = [&](int64_t n) {
+      return fp8_head_ ? fp8_seconds_per_token(n, V, C) : seconds_per_token(n, V, C);
+    };
+    Seconds best = measured(chunk_);
     const int64_t rows = std::min(N_, kManyRows);
     if (compute_ != DType::F32 && rows != chunk_) {
-      const Seconds other = seconds_per_token(rows, V, C);
+      const Seconds other = measured(rows);
       for (size_t i = 0; i < best.size(); ++i) best[i] = std::min(best[i], other[i]);
     }
     add_linear("head", (N_ + chunk_ - 1) / chunk_, static_cast<double>(N_), V, C, best);
@@ -179,14 +212,14 @@ class LimitMeter {
   const ModelConfig& config_;
   int64_t B_, T_, N_, chunk_;
   DType compute_;
+  bool fp8_, fp8_head_;
   StepLimit limit_;
 };
 
 }  // namespace
 
-StepLimit measure_step_limit(Context& ctx, const ModelConfig& config, int64_t B, int64_t T,
-                             int64_t loss_chunk, DType compute) {
-  return LimitMeter(ctx, config, B, T, loss_chunk, compute).run();
+StepLimit measure_step_limit(Context& ctx, const ModelConfig& config, const LimitShape& shape) {
+  return LimitMeter(ctx, config, shape).run();
 }
 
 }  // namespace ingot

@@ -29,11 +29,17 @@ struct StepLimit {
   double product_share = 0.0;      // rate the products reach alone / peak_flops
 };
 
-// One micro-batch of B sequences of T tokens and one optimizer step on ctx's device, with weights
-// and activations of `compute` (F32 or BF16) and gradients of weights in F32. Under F32 every pass
-// of our step is counted; under BF16 the bytes are those of PyTorch's limit on the same GPU
-// (optimizer, norms, rotations, activations), so that the two compare. Takes a few seconds.
-StepLimit measure_step_limit(Context& ctx, const ModelConfig& config, int64_t B, int64_t T,
-                             int64_t loss_chunk, DType compute);
+struct LimitShape {
+  int64_t B = 1, T = 1;  // sequences of a micro-batch, tokens of a sequence
+  int64_t loss_chunk = 512;
+  DType compute = DType::F32;  // weights and activations; F32 or BF16
+  bool fp8 = false;            // the layers' products on 8-bit operands
+  bool fp8_head = false;       // and the head's
+};
+
+// One micro-batch and one optimizer step on ctx's device; gradients of weights are F32. Under F32
+// every pass of our step is counted; under BF16 the bytes are those of PyTorch's limit on the same
+// GPU (optimizer, norms, rotations, activations), so that the two compare. Takes a few seconds.
+StepLimit measure_step_limit(Context& ctx, const ModelConfig& config, const LimitShape& shape);
 
 }  // namespace ingot

@@ -1,5 +1,6 @@
 #include "spec/llama_table.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
@@ -25,23 +26,26 @@ struct LayerRow {
 };
 
 // What a layer writes on its way forward and reads on its way back, for B sequences of T tokens.
-// Selective drops what one pass over memory rebuilds (norms); Full also
-// what takes a matrix product or attention.
-std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DType compute) {
+// Selective drops what comes back with another pass over memory (norms); Full also what takes a
+// matrix product or attention. Under fp8 norms exist in 8 bits only.
+std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DType compute,
+                                 bool fp8 = false) {
   const int64_t N = B * T;
   std::vector<LayerRow> rows = {
       {"residual", {N, c.dim}, compute, Recompute::Never},
-      {"attn_norm", {N, c.dim}, compute, Recompute::Selective},
       {"attn_rstd", {N}, DType::F32, Recompute::Full},
       {"qkv", {N, c.qkv_rows()}, compute, Recompute::Full},
       {"attn", {N, c.heads * c.head_dim}, compute, Recompute::Full},
       {"lse", {B, c.heads, T}, DType::F32, Recompute::Full},
       {"mid", {N, c.dim}, compute, Recompute::Full},
-      {"mlp_norm", {N, c.dim}, compute, Recompute::Selective},
       {"mlp_rstd", {N}, DType::F32, Recompute::Full},
       {"up", {N, c.up_rows()}, compute, Recompute::Full},
       {"act", {N, c.ffn}, compute, Recompute::Always},
   };
+  if (!fp8) {
+    rows.push_back({"attn_norm", {N, c.dim}, compute, Recompute::Selective});
+    rows.push_back({"mlp_norm", {N, c.dim}, compute, Recompute::Selective});
+  }
   if (c.qk_norm) {
     rows.push_back({"qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, Recompute::Full});
     rows.push_back({"q_rstd", {N, c.heads}, DType::F32, Recompute::Full});
@@ -111,8 +115,42 @@ class Builder {
 };
 
 void check_compute(DType compute) {
-  check(compute == DType::F32 || compute == DType::BF16, ErrorCode::Internal,
-        "a tensor table expected compute dtype f32 or bf16, got {}", name_of(compute));
+  check(compute == DType::F32 || compute == DType::BF16 || compute == DType::F16,
+        ErrorCode::Internal, "a tensor table expected compute dtype f32, bf16 or f16, got {}",
+        name_of(compute));
+}
+
+// Operands of a layer's products in 8 bits, the widest of each kind, since one layer computes at a
+// time; the weights' copies; and the scales of all of them.
+void add_fp8_rows(Builder& b, const ModelConfig& c, int64_t N, bool head, Lifetime every_layer) {
+  const int64_t C = c.dim, widest = std::max({C, c.heads * c.head_dim, c.ffn});
+  const int64_t widest_d = std::max(c.qkv_rows(), c.up_rows());
+  const auto operand = [&](const char* name, Shape shape, DType dtype) {
+    b.activation(name, shape, dtype, every_layer);
+  };
+  operand("fp8.x", {N, widest}, DType::F8E4M3);
+  operand("fp8.xt", {widest, N}, DType::F8E4M3);
+  operand("fp8.d", {N, C}, DType::F8E5M2);
+  operand("fp8.dt", {C, N}, DType::F8E5M2);
+  operand("fp8.wide_d", {N, widest_d}, DType::F8E5M2);
+  operand("fp8.wide_dt", {widest_d, N}, DType::F8E5M2);
+
+  const auto lasting = [&](std::string name, Shape shape, DType dtype) {
+    b.lasting(std::move(name), shape, dtype, TensorKind::Quantized);
+  };
+  const TensorTable parameters = llama_parameters(c);
+  for (const TensorSpec& row : parameters.rows()) {
+    const bool is_head = row.role == (c.tied ? Role::Embedding : Role::Head);
+    if (row.role != Role::Matrix && !(is_head && head)) continue;
+    lasting("fp8:" + row.name, row.shape, DType::F8E4M3);
+    lasting("fp8t:" + row.name, {row.shape[1], row.shape[0]}, DType::F8E4M3);
+  }
+  const int64_t S = kFp8PerLayer * c.layers + 1;
+  for (const char* what : {"activations", "gradients", "weights"})
+    for (const char* field : {"scale", "inverse", "amax"})
+      lasting(fmt::format("fp8.{}.{}", what, field), {S, kFp8ScaleStride}, DType::F32);
+  for (const char* what : {"activations", "gradients"})
+    lasting(fmt::format("fp8.{}.history", what), {kFp8History, S}, DType::F32);
 }
 
 }  // namespace
@@ -167,19 +205,22 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
 
   // A layer's first norm may be fused into the end of the layer before, hence forward - 1.
   const Lifetime every_layer{tick.forward(0) - 1, tick.backward(0)};
-  for (const LayerRow& row : layer_rows(c, B, T, compute)) {
+  for (const LayerRow& row : layer_rows(c, B, T, compute, shape.fp8)) {
     if (drops(shape.policy, row.recompute)) {
       b.activation(shared_name(row.name), row.shape, row.dtype, every_layer, row.recompute);
       continue;
     }
-    for (int i = 0; i < L; ++i)
+    const int offloaded = static_cast<int>(shape.offload_layers);
+    for (int i = 0; i < std::min(offloaded, 2); ++i)
+      b.activation(offload_name(i, row.name), row.shape, row.dtype, every_layer, row.recompute);
+    for (int i = offloaded; i < L; ++i)
       b.activation(layer_name(i, row.name), row.shape, row.dtype,
                    {tick.forward(i) - 1, tick.backward(i)}, row.recompute);
   }
 
-  const bool branch_again = drops(shape.policy, Recompute::Full);  // attention's output is rebuilt
-  b.activation("branch", {N, C}, compute,
-               {tick.forward(0), branch_again ? tick.backward(0) : tick.loss()});
+  if (shape.fp8) add_fp8_rows(b, c, N, shape.fp8_head, every_layer);
+
+  b.activation("branch", {N, C}, compute, {tick.forward(0), tick.backward(0)});
   const Lifetime final_life{tick.forward(L - 1), tick.loss()};
   b.activation("final_residual", {N, C}, compute, final_life);
   b.activation("final_norm", {N, C}, compute, final_life);
@@ -225,12 +266,18 @@ TensorTable llama_infer_table(const ModelConfig& c, DType compute, int64_t conte
 }
 
 TensorId layer_row(const TensorTable& table, int64_t layer, std::string_view what) {
-  const TensorId own = table.try_find(layer_name(layer, what));
-  return own.valid() ? own : table.try_find(shared_name(what));
+  for (const std::string& name :
+       {layer_name(layer, what), offload_name(layer, what), shared_name(what)})
+    if (const TensorId found = table.try_find(name); found.valid()) return found;
+  return {};
 }
 
 std::string layer_name(int64_t layer, std::string_view what) {
   return fmt::format("layers.{}.{}", layer, what);
+}
+
+std::string offload_name(int64_t layer, std::string_view what) {
+  return fmt::format("offload.{}.{}", layer % 2, what);
 }
 
 int head_block(const ModelConfig& c) {

@@ -17,12 +17,15 @@ enum class ActivationPolicy { None, Selective, Full };  // what is recomputed in
 struct TrainShape {
   int64_t B = 1;               // sequences in a micro-batch
   int64_t T = 1;               // tokens in a sequence
-  DType compute = DType::F32;  // weights and activations; F32 or BF16 (master weights stay F32)
+  DType compute = DType::F32;  // weights and activations; F32, BF16 or F16 (masters stay F32)
+  bool fp8 = false;            // a layer's four products on 8-bit operands (docs/fp8.md)
+  bool fp8_head = false;       // under fp8 also those of the output head
   ActivationPolicy policy = ActivationPolicy::Selective;
   Mesh mesh;
   int64_t loss_chunk = 512;     // tokens whose logits exist at once
   int64_t workspace_bytes = 0;  // largest workspace any op of the step asks for
   bool document_mask = false;
+  int64_t offload_layers = 0;  // the first so many keep their activations in host memory
 };
 
 // Rows of parameters only, in the order checkpoints list them. Names:
@@ -32,6 +35,12 @@ struct TrainShape {
 // Stacked matrices: qkv.weight is q (H·D), k (G·D), v (G·D); a gated up.weight gate (F), up (F).
 TensorTable llama_parameters(const ModelConfig& config);
 
+// Under fp8 a layer has as many quantized inputs, gradients and weights as products; the head's
+// scales come after the last layer's.
+inline constexpr int64_t kFp8PerLayer = 4;
+inline constexpr int64_t kFp8ScaleStride = 4;  // 16 bytes: where cuBLASLt looks for one
+inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a scale
+
 // What one rank's micro-step needs besides the parameter store: inputs, activations, their
 // gradients and workspace. The caller adds the store's rows (weights, gradients, masters, moments)
 // with add_store_rows() of parallel/shard. N = B·T; everything is in compute dtype unless noted.
@@ -40,15 +49,26 @@ TensorTable llama_parameters(const ModelConfig& config);
 //   a layer's: residual (N, C), attn_norm (N, C), attn_rstd (N) F32, qkv (N, qkv_rows), attn
 //     (N, H·D), lse (B, H, T) F32, mid (N, C), mlp_norm (N, C), mlp_rstd (N) F32, up (N, up_rows),
 //     act (N, F); with QK-norm qk (N, (H+G)·D), q_rstd (N, H) F32, k_rstd (N, G) F32.
-//     Those the policy keeps are "layers.i.NAME"; those it drops exist once, as "shared.NAME"
-//   shared by all: branch (N, C), final_residual (N, C), final_norm (N, C), final_rstd (N) F32,
-//     losses (N) F32
+//     Those the policy keeps are "layers.i.NAME"; those it drops exist once, as "shared.NAME".
+//     Offloaded layers have no rows of their own: they take "offload.0.NAME" and "offload.1.NAME"
+//     in turn
+//   under fp8 no norms but, shared by all layers and 8 bits wide: fp8.x (N, widest), fp8.xt
+//   (widest,
+//     N), fp8.d and fp8.wide_d (N, C and widest), fp8.dt and fp8.wide_dt (C and widest, N); of each
+//     matrix NAME of a layer, and the head's under fp8_head, "fp8:NAME" and, transposed,
+//     "fp8t:NAME"; and their scales in F32, S = kFp8PerLayer · L + 1 of them:
+//     fp8.{activations,gradients,weights}.{scale,inverse,amax} (S, kFp8ScaleStride), of which the
+//     first column is used,
+//     fp8.{activations,gradients}.history (kFp8History, S)
+//   shared by all: branch (N, C), on the way back the gradient of a norm's output; final_residual
+//     (N, C), final_norm (N, C), final_rstd (N) F32, losses (N) F32
 //   gradients: d.residual (N, C), d.qkv (N, qkv_rows), d.qk (N, (H+G)·D) with QK-norm, d.attn
-//     (N, H·D); those of norms, up and act take the place of the values they belong to
+//     (N, H·D); those of up and act take the place of the values they belong to
 //   workspace (workspace_bytes) U8
 TensorTable llama_train_table(const ModelConfig& config, const TrainShape& shape);
 
-// "layers.i.what", or "shared.what" where the layers share the row; invalid when there is neither.
+// "layers.i.what", or where the layers share the row "offload.….what" or "shared.what"; invalid
+// when there is none of them.
 TensorId layer_row(const TensorTable& table, int64_t layer, std::string_view what);
 
 // Everything generation allocates for one sequence: weights (names as llama_parameters), a KV cache
@@ -59,7 +79,8 @@ TensorId layer_row(const TensorTable& table, int64_t layer, std::string_view wha
 TensorTable llama_infer_table(const ModelConfig& config, DType compute, int64_t context,
                               int64_t chunk, int64_t workspace_bytes);
 
-std::string layer_name(int64_t layer, std::string_view what);  // "layers.3." + what
-int head_block(const ModelConfig& config);                     // L + 1
+std::string layer_name(int64_t layer, std::string_view what);    // "layers.3." + what
+std::string offload_name(int64_t layer, std::string_view what);  // "offload.1." + what for layer 3
+int head_block(const ModelConfig& config);                       // L + 1
 
 }  // namespace ingot

@@ -80,6 +80,10 @@ std::vector<Setting> optim_settings(OptimConfig& o) {
                      "muon: decay of the momentum."),
       number_setting("optim.muon_weight_decay", o.muon_weight_decay, {0, 100}, "",
                      "muon: decoupled weight decay of its matrices."),
+      enum_setting<DType>("optim.moments", o.moments, {{"fp32", DType::F32}, {"bf16", DType::BF16}},
+                          "Type of AdamW's moments; bf16 is rounded stochastically, so that small "
+                          "changes are kept on average, and saves 4 bytes a parameter. Muon's "
+                          "momentum is fp32 always."),
       enum_setting<ScheduleKind>("optim.schedule.kind", s.kind,
                                  {{"cosine", ScheduleKind::Cosine},
                                   {"wsd", ScheduleKind::Wsd},
@@ -106,9 +110,14 @@ std::vector<Setting> train_settings(TrainConfig& t) {
                       "Trained tokens to stop after; set either this or train.steps."),
       integer_setting("train.steps", t.steps, {0, 1e12}, "steps",
                       "Steps to stop after; set either this or train.total_tokens."),
-      text_choice("train.precision", t.precision, {"auto", "fp32", "bf16"},
-                  "Type of weights and activations in products; master weights, moments and "
-                  "gradients are fp32 always. auto = bf16 on a GPU, fp32 on the CPU."),
+      text_choice("train.precision", t.precision, {"auto", "fp32", "tf32", "bf16", "fp16", "fp8"},
+                  "Type of weights and activations in products; master weights and gradients are "
+                  "fp32 always. auto = bf16 on a GPU, fp32 on the CPU. tf32: fp32 whose products "
+                  "round their operands, on a GPU. fp16: with a loss scale that finds its own "
+                  "size, on a GPU. fp8: bf16 with the layers' products in 8 bits, on a GPU of "
+                  "compute capability 8.9 or more (the CPU imitates it, slowly)."),
+      flag_setting("train.fp8_head", t.fp8_head,
+                   "fp8: whether the output head's products are in 8 bits too."),
       enum_setting<ActivationPolicy>("train.recompute", t.recompute,
                                      {{"none", ActivationPolicy::None},
                                       {"selective", ActivationPolicy::Selective},
@@ -122,6 +131,9 @@ std::vector<Setting> train_settings(TrainConfig& t) {
       integer_setting("train.loss_chunk", t.loss_chunk, {0, 1048576}, "tokens",
                       "Tokens whose logits exist at once; 0 = 512 on the CPU, 1 GiB of logits on "
                       "a GPU."),
+      integer_setting("train.offload_layers", t.offload_layers, {0, 1024}, "layers",
+                      "Layers whose activations wait in host memory for the backward pass; at "
+                      "most model.layers."),
       flag_setting("train.deterministic", t.deterministic,
                    "Whether a GPU run gives the same bits every time; false lets the backward of "
                    "attention add in any order, which is faster."),

@@ -51,6 +51,7 @@ struct OptimConfig {
   double muon_lr = 0.02;
   double muon_momentum = 0.95;
   double muon_weight_decay = 0.1;
+  DType moments = DType::F32;  // F32, or BF16 rounded stochastically; Muon's momentum stays F32
   ScheduleConfig schedule;
 };
 
@@ -63,11 +64,14 @@ struct TrainConfig {
   int64_t seed = 1337;
   int64_t total_tokens = 0;  // stop after these; either this or steps is set
   int64_t steps = 0;
-  std::string precision = "auto";  // fp32, bf16; auto = bf16 on a GPU, fp32 on the CPU
+  // fp32, tf32, bf16, fp16, fp8; auto = bf16 on a GPU, fp32 on the CPU
+  std::string precision = "auto";
+  bool fp8_head = false;  // fp8: the output head's products too
   ActivationPolicy recompute = ActivationPolicy::Selective;
   double z_loss = 0.0;
   bool document_mask = false;
-  int64_t loss_chunk = 0;  // tokens whose logits exist at once; 0 = as suits the device
+  int64_t loss_chunk = 0;      // tokens whose logits exist at once; 0 = as suits the device
+  int64_t offload_layers = 0;  // layers whose activations wait in host memory for the backward pass
   bool deterministic = true;
   int64_t eval_every = 0;  // steps; 0 = only at the end
   int64_t eval_tokens = 131072;
@@ -98,6 +102,14 @@ struct RunConfig {
   CheckpointConfig checkpoint;
   SystemConfig system;
 };
+
+// fp8 is bf16 but for the layers' products, tf32 is fp32 but for all of them.
+inline bool uses_fp8(const RunConfig& config) {
+  return config.train.precision == "fp8";
+}
+inline bool uses_tf32(const RunConfig& config) {
+  return config.train.precision == "tf32";
+}
 
 // The declarations, bound to `config`'s fields; `config` must outlive them.
 std::vector<Setting> settings_of(RunConfig& config);

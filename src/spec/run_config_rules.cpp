@@ -61,6 +61,37 @@ void check_muon(const RunConfig& c) {
         "system.data_parallel=replicated or optim.kind=adamw");
 }
 
+void check_precision(const RunConfig& c) {
+  check(!c.train.fp8_head || uses_fp8(c), ErrorCode::Config,
+        "train.fp8_head belongs to train.precision fp8, got {}: set it to false or the precision "
+        "to fp8",
+        c.train.precision);
+  check(c.train.offload_layers <= c.model.layers, ErrorCode::Config,
+        "train.offload_layers: expected at most the model's {} layers, got {}", c.model.layers,
+        c.train.offload_layers);
+}
+
+// 8-bit products take extents of whole vectors, and their scales know of one rank's tensors only.
+void check_fp8(const RunConfig& c) {
+  if (!uses_fp8(c)) return;
+  check(c.system.ranks == 1, ErrorCode::Config,
+        "train.precision fp8 runs on one rank, got system.ranks = {}: use bf16", c.system.ranks);
+  const auto whole = [](std::string_view name, int64_t extent) {
+    check(extent % 16 == 0, ErrorCode::Config,
+          "train.precision fp8 needs {} to be a multiple of 16, got {}: change it or use bf16",
+          name, extent);
+  };
+  const ModelConfig& m = c.model;
+  whole("model.dim", m.dim);
+  whole("model.heads · model.head_dim", m.heads * m.head_dim);
+  whole("model.kv_heads · model.head_dim", m.kv_heads * m.head_dim);
+  whole("model.ffn", m.ffn);
+  whole("batch.micro_batch · batch.seq", c.batch.micro_batch * c.batch.seq);
+  if (!c.train.fp8_head) return;
+  whole("model.vocab (train.fp8_head)", m.vocab);
+  whole("train.loss_chunk", c.train.loss_chunk);
+}
+
 }  // namespace
 
 void validate(const RunConfig& c) {
@@ -75,6 +106,8 @@ void validate(const RunConfig& c) {
   check_stop(c.train);
   check_schedule(c);
   check_muon(c);
+  check_precision(c);
+  check_fp8(c);
 }
 
 }  // namespace ingot

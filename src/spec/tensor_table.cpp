@@ -48,6 +48,8 @@ std::string_view name_of(TensorKind kind) {
       return "inputs";
     case TensorKind::Cache:
       return "KV cache";
+    case TensorKind::Quantized:
+      return "quantized";
   }
   throw Error(ErrorCode::Internal, "unknown tensor kind");
 }

@@ -24,7 +24,8 @@ enum class TensorKind {
   Activation,
   Workspace,
   Input,
-  Cache  // keys and values of a generated sequence
+  Cache,     // keys and values of a generated sequence
+  Quantized  // 8-bit copies of weights, and the scales of everything 8-bit
 };
 
 // What a parameter is, for init, decay and optimizer choice.

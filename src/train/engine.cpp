@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/cuda_facts.h"
 #include "core/error.h"
 
 namespace ingot {
@@ -12,10 +13,26 @@ Mesh mesh_of(const RunConfig& config) {
   return {static_cast<int>(config.system.ranks), config.system.data_parallel};
 }
 
+void check_precision(const RunConfig& config, Device device) {
+  const std::string& precision = config.train.precision;
+  const bool on_gpu = device.kind == DeviceKind::Cuda;
+  check(on_gpu || (precision != "tf32" && precision != "fp16"), ErrorCode::Config,
+        "train.precision {} needs a GPU and this run is on the CPU: use fp32 or bf16", precision);
+  if (!uses_fp8(config) || !on_gpu) return;
+  const CudaDevice gpu = cuda_facts().value().devices.at(static_cast<size_t>(device.index));
+  check(gpu.major > 8 || (gpu.major == 8 && gpu.minor >= 9), ErrorCode::Config,
+        "train.precision fp8 needs a GPU of compute capability 8.9 or more and {} has {}.{}: use "
+        "bf16",
+        gpu.name, gpu.major, gpu.minor);
+}
+
 // Several local ranks compute on the CPU: a GPU has one.
 Device device_of(const RunConfig& config) {
   const SystemConfig& system = config.system;
-  return choose_device(system.device == "auto" && system.ranks > 1 ? "cpu" : system.device);
+  const Device device =
+      choose_device(system.device == "auto" && system.ranks > 1 ? "cpu" : system.device);
+  check_precision(config, device);
+  return device;
 }
 
 // Without the workspace, which takes the ops to know.
@@ -24,6 +41,9 @@ TrainShape shape_of(const RunConfig& config, Device device) {
   shape.B = config.batch.micro_batch;
   shape.T = config.batch.seq;
   shape.compute = compute_dtype(config, device);
+  shape.fp8 = uses_fp8(config);
+  shape.fp8_head = shape.fp8 && config.train.fp8_head;
+  shape.offload_layers = config.train.offload_layers;
   shape.policy = config.train.recompute;
   shape.mesh = mesh_of(config);
   shape.loss_chunk = std::min(loss_chunk(config, device), shape.B * shape.T);
@@ -42,7 +62,7 @@ TrainShape shape_of(const Context& ctx, const RunConfig& config) {
 TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
   TensorTable table = llama_train_table(config.model, shape);
   add_store_rows(table, llama_parameters(config.model), shape.compute, shape.mesh,
-                 config.optim.kind);
+                 config.optim.kind, config.optim.moments);
   return table;
 }
 
@@ -70,8 +90,10 @@ std::string advice(const RunConfig& config, TrainShape shape, int64_t available)
 
 // The kernels, and so their scratch, depend on what the run asks of them.
 Context& prepared_context(ComputeDevice& compute, const RunConfig& config) {
-  compute.context().deterministic = config.train.deterministic;
-  return compute.context();
+  Context& ctx = compute.context();
+  ctx.deterministic = config.train.deterministic;
+  ctx.tf32 = uses_tf32(config);
+  return ctx;
 }
 
 // The table, after making sure that all ranks of this machine fit into what is free.
@@ -92,10 +114,15 @@ TensorTable checked_table(const Context& ctx, const RunConfig& config) {
 
 }  // namespace
 
+std::string precision_of(const RunConfig& config, Device device) {
+  if (config.train.precision != "auto") return config.train.precision;
+  return device.kind == DeviceKind::Cuda ? "bf16" : "fp32";
+}
+
 DType compute_dtype(const RunConfig& config, Device device) {
-  if (config.train.precision == "auto")
-    return device.kind == DeviceKind::Cuda ? DType::BF16 : DType::F32;
-  return config.train.precision == "bf16" ? DType::BF16 : DType::F32;
+  const std::string precision = precision_of(config, device);
+  if (precision == "fp16") return DType::F16;
+  return precision == "bf16" || precision == "fp8" ? DType::BF16 : DType::F32;
 }
 
 int64_t loss_chunk(const RunConfig& config, Device device) {
@@ -124,10 +151,15 @@ Engine::Engine(const RunConfig& config, Communicator& comm, int threads_per_rank
                                 compute_dtype(config, ctx.device));
   model_ = std::make_unique<Transformer>(ctx, config_.model, shape_of(config, ctx.device),
                                          config_.train.z_loss, placed_, *store_);
+  if (compute_dtype(config, ctx.device) == DType::F16) loss_scale_.emplace();
+  if (uses_fp8(config)) fp8_scales_.emplace(ctx, placed_);
 }
 
 void Engine::init(uint64_t seed) {
   init_weights(*store_, parameters_, seed);
+  const BatchConfig& batch = config_.batch;
+  const int64_t step_tokens = std::max(batch.tokens, batch.micro_batch * batch.seq);
+  if (fp8_scales_) fp8_scales_->init(1.0 / static_cast<double>(step_tokens));
 }
 
 void Engine::start_step() {
@@ -135,12 +167,40 @@ void Engine::start_step() {
 }
 
 StepLoss Engine::accumulate(const MicroBatch& batch, double scale) {
-  return model_->train_micro_step(batch, scale);
+  return model_->train_micro_step(batch, loss_scale_ ? scale * loss_scale_->value() : scale);
 }
 
 UpdateReport Engine::update(double lr, int64_t step) {
   store_->finish_gradients();
-  return update_parameters(context(), comm_, parameters_, *store_, config_.optim, lr, step);
+  UpdateStep update{lr, step, static_cast<uint64_t>(config_.train.seed)};
+  if (loss_scale_) {
+    update.step -= loss_scale_->state().skipped_steps;  // bias correction counts updates
+    update.loss_scale = loss_scale_->value();
+  }
+  const UpdateReport report =
+      update_parameters(context(), comm_, parameters_, *store_, config_.optim, update);
+  if (loss_scale_) loss_scale_->after_step(report.skipped);
+  if (fp8_scales_) fp8_scales_->update();
+  return report;
+}
+
+std::optional<LossScaleState> Engine::loss_scale() const {
+  if (!loss_scale_) return std::nullopt;
+  return loss_scale_->state();
+}
+
+void Engine::set_loss_scale(const LossScaleState& state) {
+  check(loss_scale_.has_value(), ErrorCode::Internal,
+        "a loss scale belongs to a run in fp16, got one for {}", config_.train.precision);
+  loss_scale_.emplace(state);
+}
+
+std::vector<float> Engine::fp8_scales() const {
+  return fp8_scales_ ? fp8_scales_->save() : std::vector<float>{};
+}
+
+void Engine::set_fp8_scales(const std::vector<float>& saved) {
+  if (fp8_scales_) fp8_scales_->restore(saved);
 }
 
 StepLoss Engine::evaluate(const MicroBatch& batch) {

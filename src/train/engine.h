@@ -4,17 +4,24 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "core/compute_device.h"
+#include "model/fp8_scales.h"
 #include "model/transformer.h"
 #include "optim/optimizer.h"
 #include "parallel/comm/communicator.h"
 #include "spec/placed_tensors.h"
 #include "spec/run_config.h"
+#include "train/loss_scale.h"
 
 namespace ingot {
 
-// Weights and activations of a run on that device: train.precision with `auto` decided.
+// train.precision with `auto` decided.
+std::string precision_of(const RunConfig& config, Device device);
+// Weights and activations of a run on that device.
 DType compute_dtype(const RunConfig& config, Device device);
 // train.loss_chunk with 0 decided.
 int64_t loss_chunk(const RunConfig& config, Device device);
@@ -24,8 +31,9 @@ TensorTable train_table(const Context& ctx, const RunConfig& config);
 
 class Engine {
  public:
-  // Allocates everything the run will ever need on system.device. Throws ErrorCode::Memory, before
-  // allocating, when all ranks together would not fit into what is free there, and says what would.
+  // Allocates everything the run will ever need on system.device. Before that it throws
+  // ErrorCode::Config when the device cannot compute in train.precision, and ErrorCode::Memory when
+  // all ranks together would not fit into what is free there, saying what would.
   Engine(const RunConfig& config, Communicator& comm, int threads_per_rank);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -35,9 +43,17 @@ class Engine {
   void start_step();
   // Adds a micro-batch's gradients, scaled so that the step's sum is the gradient of the mean loss.
   StepLoss accumulate(const MicroBatch& batch, double scale);
-  // Reduces, clips and applies; `step` counts updates from 1.
+  // Reduces, clips and applies; `step` counts from 1. In fp16 a step that overflows updates nothing
+  // and is no error.
   UpdateReport update(double lr, int64_t step);
   StepLoss evaluate(const MicroBatch& batch);
+
+  // In fp16 part of the run's state, to be saved and restored with the weights.
+  std::optional<LossScaleState> loss_scale() const;
+  void set_loss_scale(const LossScaleState& state);
+  // Under fp8 likewise, between steps; empty otherwise.
+  std::vector<float> fp8_scales() const;
+  void set_fp8_scales(const std::vector<float>& saved);
 
   const TensorTable& parameters() const { return parameters_; }
   ParameterStore& store() { return *store_; }
@@ -52,6 +68,8 @@ class Engine {
   PlacedTensors placed_;
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
+  std::optional<LossScale> loss_scale_;  // in fp16
+  std::optional<Fp8Scales> fp8_scales_;  // under fp8
 };
 
 }  // namespace ingot

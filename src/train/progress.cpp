@@ -57,9 +57,11 @@ std::string ProgressFormat::start(const RunFacts& facts) const {
 std::string ProgressFormat::step(const StepReport& r) {
   smoothed_rate_ = smoothed_rate_ == 0.0 ? r.tokens_per_second
                                          : 0.95 * smoothed_rate_ + 0.05 * r.tokens_per_second;
-  std::string text = fmt::format("step {}/{}  loss {:.4f}  lr {:.2e}  norm {:.3f}  {} tok/s",
-                                 r.step, r.total_steps, r.loss, r.lr, r.grad_norm,
-                                 with_commas(std::llround(r.tokens_per_second)));
+  std::string text = fmt::format("step {}/{}  loss {:.4f}  lr {:.2e}  norm {:.3f}", r.step,
+                                 r.total_steps, r.loss, r.lr, r.grad_norm);
+  if (r.loss_scale)
+    text += fmt::format("  scale {:g}{}", *r.loss_scale, r.skipped ? " (skipped)" : "");
+  text += fmt::format("  {} tok/s", with_commas(std::llround(r.tokens_per_second)));
   if (peak_flops_ > 0)
     text +=
         fmt::format("  MFU {:.1f}%", 100 * r.tokens_per_second * flops_per_token_ / peak_flops_);

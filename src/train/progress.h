@@ -22,7 +22,8 @@ class ProgressFormat {
   ProgressFormat(const ModelConfig& model, int64_t T, double peak_flops);
 
   std::string start(const RunFacts& facts) const;  // several lines
-  // "step 120/2000  loss 2.1034  lr 1.00e-03  norm 0.84  31.2k tok/s  MFU 61.3%  ETA 1 min 12 s"
+  // "step 120/2000  loss 2.1034  lr 1.00e-03  norm 0.84  31.2k tok/s  MFU 61.3%  ETA 1 min 12 s";
+  // in fp16 with the loss scale after the norm, and whether the step was skipped.
   std::string step(const StepReport& report);
   std::string eval(const EvalReport& report) const;
 

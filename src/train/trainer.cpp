@@ -95,9 +95,12 @@ class RankTrainer {
       state_ = load_checkpoint(reader, engine_.parameters(), engine_.store());
       result_.train_loss = state_.last_loss;
       result_.checkpoint = *run_.resume_from;
+      if (state_.loss_scale) engine_.set_loss_scale(*state_.loss_scale);
+      engine_.set_fp8_scales(state_.fp8_scales);
     } else {
       engine_.init(static_cast<uint64_t>(config_.train.seed));
     }
+    state_.loss_scale = engine_.loss_scale();
   }
 
   void announce() {
@@ -157,18 +160,25 @@ class RankTrainer {
     result_.train_loss = state_.last_loss;
     result_.stopped = shared[1] > 0 && state_.step < run_.horizon.steps;
     if (leads()) report_step(lr, update, tokens, first_sample, seconds_since(start));
+    state_.loss_scale = engine_.loss_scale();
   }
 
+  // With state_.loss_scale as it was during the step.
   void report_step(double lr, const UpdateReport& update, int64_t tokens, int64_t first_sample,
                    double seconds) {
-    run_.ledger->append({{"kind", "step"},
-                         {"step", state_.step},
-                         {"loss", state_.last_loss},
-                         {"lr", lr},
-                         {"grad_norm", update.grad_norm},
-                         {"tokens", state_.tokens},
-                         {"samples", {first_sample, state_.samples}},
-                         {"seconds", seconds}});
+    nlohmann::json record = {{"kind", "step"},
+                             {"step", state_.step},
+                             {"loss", state_.last_loss},
+                             {"lr", lr},
+                             {"grad_norm", update.grad_norm},
+                             {"tokens", state_.tokens},
+                             {"samples", {first_sample, state_.samples}},
+                             {"seconds", seconds}};
+    if (state_.loss_scale) {
+      record["loss_scale"] = state_.loss_scale->scale;
+      record["skipped"] = update.skipped;
+    }
+    run_.ledger->append(record);
     if (!run_.options.observer) return;
     StepReport report;
     report.step = state_.step;
@@ -178,6 +188,8 @@ class RankTrainer {
     report.loss = state_.last_loss;
     report.lr = lr;
     report.grad_norm = update.grad_norm;
+    if (state_.loss_scale) report.loss_scale = state_.loss_scale->scale;
+    report.skipped = update.skipped;
     report.step_seconds = seconds;
     report.tokens_per_second = static_cast<double>(tokens) / seconds;
     run_.options.observer->on_step(report);
@@ -196,6 +208,7 @@ class RankTrainer {
   }
 
   void save() {
+    state_.fp8_scales = engine_.fp8_scales();
     result_.checkpoint =
         save_checkpoint(*run_.storage, comm_, config_.checkpoint.dir, run_.config, state_,
                         engine_.parameters(), engine_.store(), tokenizer_file());

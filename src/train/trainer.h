@@ -27,13 +27,15 @@ struct RunFacts {
 };
 
 struct StepReport {
-  int64_t step = 0;  // completed updates, this one included
+  int64_t step = 0;  // completed steps, this one included
   int64_t total_steps = 0;
   int64_t tokens = 0;  // trained so far
   int64_t total_tokens = 0;
   double loss = 0.0;  // mean over the step's tokens, nats
   double lr = 0.0;
   double grad_norm = 0.0;
+  std::optional<double> loss_scale;  // in fp16: what this step's gradients were computed with
+  bool skipped = false;              // they overflowed and nothing was updated
   double step_seconds = 0.0;
   double tokens_per_second = 0.0;
 };

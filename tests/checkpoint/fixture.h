@@ -47,12 +47,13 @@ inline float value_of(const std::string& what, const std::string& name, int64_t 
 // One rank's memory and store.
 class Rank {
  public:
-  Rank(Communicator& comm, DataParallel mode, DType compute = DType::F32)
+  Rank(Communicator& comm, DataParallel mode, DType compute = DType::F32,
+       DType moments = DType::F32)
       : parameters(small_parameters()),
         pool_(1),
         ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
         mesh_{comm.size(), mode},
-        placed_(rows(compute), Device::cpu()),
+        placed_(rows(compute, moments), Device::cpu()),
         store(make_parameter_store(ctx_, comm, parameters, mesh_, placed_, compute)) {}
 
   // Calls visit(what, parameter's name, shard range, flat tensor) for all that a checkpoint keeps.
@@ -69,7 +70,12 @@ class Rank {
   void fill(int64_t step) {
     for_each([&](const auto& what, const auto& name, ShardRange range, const Tensor& tensor) {
       for (int64_t i = 0; i < range.size(); ++i) {
-        tensor.as<float>()[i] = value_of(what, name, range.begin + i, step);
+        const float value = value_of(what, name, range.begin + i, step);
+        if (tensor.dtype == DType::BF16) {
+          tensor.as<Bf16>()[i] = Bf16::from_float(value);
+        } else {
+          tensor.as<float>()[i] = value;
+        }
       }
     });
   }
@@ -77,8 +83,12 @@ class Rank {
   void expect_filled(int64_t step) const {
     for_each([&](const auto& what, const auto& name, ShardRange range, const Tensor& tensor) {
       for (int64_t i = 0; i < range.size(); ++i) {
-        EXPECT_EQ(tensor.as<float>()[i], value_of(what, name, range.begin + i, step))
-            << what << " " << name << " " << range.begin + i;
+        const float value = value_of(what, name, range.begin + i, step);
+        if (tensor.dtype == DType::BF16) {
+          EXPECT_EQ(tensor.as<Bf16>()[i].bits, Bf16::from_float(value).bits) << what << " " << name;
+        } else {
+          EXPECT_EQ(tensor.as<float>()[i], value) << what << " " << name << " " << range.begin + i;
+        }
       }
     });
   }
@@ -86,9 +96,9 @@ class Rank {
   TensorTable parameters;
 
  private:
-  TensorTable rows(DType compute) const {
+  TensorTable rows(DType compute, DType moments) const {
     TensorTable table;
-    add_store_rows(table, parameters, compute, mesh_);
+    add_store_rows(table, parameters, compute, mesh_, OptimKind::AdamW, moments);
     return table;
   }
 

@@ -49,20 +49,69 @@ TEST(Checkpoint, ResavedOnOneTwoFourAndOneRanksItStaysBitEqual) {
   EXPECT_EQ(read_text(*storage, step_dir(5) + "/rank_0.safetensors"), first);
 }
 
+// Of the tensors in the files of all ranks, without headers.
+int64_t data_bytes(Storage& storage, int64_t step, int ranks) {
+  int64_t bytes = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::string file =
+        read_text(storage, step_dir(step) + "/rank_" + std::to_string(rank) + ".safetensors");
+    const auto header_bytes = static_cast<int64_t>(static_cast<unsigned char>(file[0])) +
+                              256 * static_cast<int64_t>(static_cast<unsigned char>(file[1]));
+    bytes += static_cast<int64_t>(file.size()) - 8 - header_bytes;
+  }
+  return bytes;
+}
+
 TEST(Checkpoint, ReplicasWriteEachElementOnce) {
   for (const DataParallel mode : kModes) {
     const auto storage = empty_run();
     save(*storage, 1, 4, mode);
-    int64_t data_bytes = 0;
-    for (int rank = 0; rank < 4; ++rank) {
-      const std::string file =
-          read_text(*storage, step_dir(1) + "/rank_" + std::to_string(rank) + ".safetensors");
-      const auto header_bytes = static_cast<int64_t>(static_cast<unsigned char>(file[0])) +
-                                256 * static_cast<int64_t>(static_cast<unsigned char>(file[1]));
-      data_bytes += static_cast<int64_t>(file.size()) - 8 - header_bytes;
-    }
-    EXPECT_EQ(data_bytes, (15 + 7 + 1) * 3 * 4);
+    EXPECT_EQ(data_bytes(*storage, 1, 4), (15 + 7 + 1) * 3 * 4);
   }
+}
+
+TEST(Checkpoint, Bf16MomentsAreKeptAsTheyAreOnAnyNumberOfRanks) {
+  const auto storage = empty_run();
+  run_local_ranks(2, [&](Communicator& comm) {
+    Rank rank(comm, DataParallel::FullySharded, DType::F32, DType::BF16);
+    rank.fill(4);
+    save_checkpoint(*storage, comm, kRun, RunConfig{}, state_of(4), rank.parameters, *rank.store,
+                    "");
+  });
+  const CheckpointReader reader(storage, step_dir(4));
+  EXPECT_NO_THROW(reader.verify());
+  EXPECT_EQ(data_bytes(*storage, 4, 2), (15 + 7 + 1) * (4 + 2 + 2));
+  for (const int ranks : {1, 2, 3})
+    for (const DataParallel mode : kModes)
+      run_local_ranks(ranks, [&](Communicator& comm) {
+        Rank rank(comm, mode, DType::F32, DType::BF16);
+        load_checkpoint(reader, rank.parameters, *rank.store);
+        rank.expect_filled(4);
+      });
+  std::vector<float> wide(15);
+  reader.read("moment2", "embedding.weight", {0, 15},
+              Tensor::contiguous(wide.data(), DType::F32, {15}));
+  std::vector<F16> half(15);
+  reader.read("moment2", "embedding.weight", {0, 15},
+              Tensor::contiguous(half.data(), DType::F16, {15}));
+  for (int64_t i = 0; i < 15; ++i) {
+    const float value = Bf16::from_float(value_of("moment2", "embedding.weight", i, 4)).to_float();
+    EXPECT_EQ(wide[static_cast<size_t>(i)], value);
+    EXPECT_EQ(half[static_cast<size_t>(i)].bits, F16::from_float(value).bits);
+  }
+}
+
+TEST(Checkpoint, TheLossScaleIsPartOfTheState) {
+  const auto storage = empty_run();
+  const auto comm = single_communicator();
+  Rank rank(*comm, DataParallel::Replicated);
+  rank.fill(6);
+  RunState state = state_of(6);
+  state.loss_scale = LossScaleState{8192.0, 17, 3};
+  save_checkpoint(*storage, *comm, kRun, RunConfig{}, state, rank.parameters, *rank.store, "");
+  EXPECT_EQ(CheckpointReader(storage, step_dir(6)).info().state.loss_scale, state.loss_scale);
+  save(*storage, 7);
+  EXPECT_FALSE(CheckpointReader(storage, step_dir(7)).info().state.loss_scale.has_value());
 }
 
 TEST(Checkpoint, ComputeWeightsAreRestoredFromTheMasters) {

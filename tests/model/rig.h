@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/fp8_scales.h"
 #include "model/transformer.h"
 #include "optim/optimizer.h"
 #include "parallel/comm/communicator.h"
@@ -19,6 +20,8 @@ struct RigOptions {
   int64_t B = 2, T = 12;
   ActivationPolicy policy = ActivationPolicy::None;
   DType compute = DType::F32;
+  bool fp8 = false, fp8_head = false;
+  int64_t offload_layers = 0;
   bool document_mask = false;
   double z_loss = 0.0;
   Mesh mesh;
@@ -53,6 +56,9 @@ class Rig {
     shape.T = o.T;
     shape.compute = o.compute;
     shape.policy = o.policy;
+    shape.fp8 = o.fp8;
+    shape.fp8_head = o.fp8_head;
+    shape.offload_layers = o.offload_layers;
     shape.mesh = o.mesh;
     shape.loss_chunk = o.loss_chunk;
     shape.document_mask = o.document_mask;
@@ -88,13 +94,14 @@ class Rig {
   }
 
   Transformer& model() { return *model_; }
+  Fp8Scales fp8_scales() { return {ctx_, placed_}; }
   ParameterStore& store() { return *store_; }
   const TensorTable& parameters() const { return parameters_; }
   const PlacedTensors& placed() const { return placed_; }
   Context& ctx() { return ctx_; }
 
   UpdateReport update(const OptimConfig& optim, int64_t step) {
-    return update_parameters(ctx_, comm_, parameters_, *store_, optim, optim.lr, step);
+    return update_parameters(ctx_, comm_, parameters_, *store_, optim, {optim.lr, step});
   }
 
  private:

@@ -32,11 +32,12 @@ struct Trace {
 };
 
 // `steps` updates on a global batch of `rows` sequences, spread over the ranks of options.mesh.
-Trace run_steps(RigOptions options, int64_t rows, int64_t steps) {
+Trace run_steps(RigOptions options, int64_t rows, int64_t steps, bool evaluates = false) {
   Trace trace;
   run_local_ranks(options.mesh.world(), [&](Communicator& comm) {
     Rig rig(options, comm);
     init_weights(rig.store(), rig.parameters(), 42);
+    if (options.fp8) rig.fp8_scales().init(1.0 / static_cast<double>(rows * options.T));
     OptimConfig optim;
     optim.lr = 3e-3;
     const int64_t B = options.B, T = options.T;
@@ -60,6 +61,8 @@ Trace run_steps(RigOptions options, int64_t rows, int64_t steps) {
             trace.gradients.push_back(rig.gradient(row.name));
       }
       rig.update(optim, step + 1);
+      if (options.fp8) rig.fp8_scales().update();
+      if (evaluates) rig.model().evaluate({targets.data(), tokens.data(), nullptr});
     }
   });
   return trace;
@@ -79,6 +82,102 @@ TEST(Transformer, ActivationPoliciesGiveEqualGradientsBitForBit) {
       EXPECT_EQ(recomputed.gradients, kept.gradients);
     }
   }
+}
+
+TEST(Transformer, OffloadedActivationsGiveEqualGradientsBitForBit) {
+  for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full}) {
+    RigOptions options;
+    options.model = small_model(false);
+    options.model.layers = 5;
+    options.policy = policy;
+    const Trace kept = run_steps(options, 4, 3);
+    for (const int64_t layers : {1, 3, 4, 5}) {
+      options.offload_layers = layers;
+      const Trace offloaded = run_steps(options, 4, 3, /*evaluates=*/true);
+      EXPECT_EQ(offloaded.losses, kept.losses) << layers;
+      EXPECT_EQ(offloaded.gradients, kept.gradients) << layers;
+    }
+  }
+}
+
+TEST(Transformer, OffloadingTakesLessMemory) {
+  RigOptions options;
+  options.model = model_preset("llama_10m");
+  options.T = 128;
+  const int64_t kept = Rig(options, *single_communicator()).predicted_bytes();
+  options.offload_layers = options.model.layers;
+  EXPECT_LT(Rig(options, *single_communicator()).predicted_bytes(), kept);
+}
+
+// A model whose extents 8-bit products can take.
+RigOptions fp8_options() {
+  RigOptions options;
+  options.model = small_model(false);
+  options.model.dim = 64;
+  options.model.ffn = 96;
+  options.model.vocab = 128;
+  options.T = 16;
+  options.loss_chunk = 16;
+  options.compute = DType::BF16;
+  options.fp8 = true;
+  return options;
+}
+
+TEST(Fp8, LossesFollowBf16) {
+  for (const bool tied : {false, true})
+    for (const bool head : {false, true}) {
+      RigOptions options = fp8_options();
+      options.model.tied = tied;
+      options.fp8_head = head;
+      const Trace narrow = run_steps(options, 4, 20);
+      options.fp8 = options.fp8_head = false;
+      const Trace wide = run_steps(options, 4, 20);
+      for (size_t i = 0; i < wide.losses.size(); ++i)
+        EXPECT_NEAR(narrow.losses[i] / wide.losses[i], 1.0, 1e-2) << "step " << i;
+      EXPECT_NE(narrow.losses, wide.losses);
+    }
+}
+
+TEST(Fp8, GradientsPointWhereBf16sDo) {
+  RigOptions options = fp8_options();
+  options.model.qk_norm = true;
+  const Trace narrow = run_steps(options, 4, 3);
+  options.fp8 = false;
+  const Trace wide = run_steps(options, 4, 3);
+  for (size_t i = 0; i < wide.gradients.size(); ++i) {
+    if (wide.gradients[i].size() < 1000) continue;  // a norm's few elements: mostly noise
+    double dot = 0, narrow_square = 0, wide_square = 0;
+    for (size_t k = 0; k < wide.gradients[i].size(); ++k) {
+      dot += double{narrow.gradients[i][k]} * wide.gradients[i][k];
+      narrow_square += double{narrow.gradients[i][k]} * narrow.gradients[i][k];
+      wide_square += double{wide.gradients[i][k]} * wide.gradients[i][k];
+    }
+    EXPECT_GT(dot / std::sqrt(narrow_square * wide_square), 0.97) << "parameter " << i;
+    EXPECT_NEAR(std::sqrt(narrow_square / wide_square), 1.0, 0.1) << "parameter " << i;
+  }
+}
+
+TEST(Fp8, PoliciesOffloadAndEvaluationChangeNothing) {
+  for (const Activation activation : {Activation::SwiGlu, Activation::ReluSquared}) {
+    RigOptions options = fp8_options();
+    options.model.activation = activation;
+    options.fp8_head = true;
+    const Trace kept = run_steps(options, 4, 4);
+    options.offload_layers = options.model.layers;
+    for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full}) {
+      options.policy = policy;
+      const Trace other = run_steps(options, 4, 4, /*evaluates=*/true);
+      EXPECT_EQ(other.losses, kept.losses);
+      EXPECT_EQ(other.gradients, kept.gradients);
+    }
+  }
+}
+
+TEST(Fp8, AllocatesExactlyThePredictedBytes) {
+  RigOptions options = fp8_options();
+  options.fp8_head = true;
+  const Rig rig(options, *single_communicator());
+  EXPECT_EQ(rig.placed().allocated_bytes(), rig.predicted_bytes());
 }
 
 TEST(Transformer, RecomputationTakesLessMemory) {

@@ -22,6 +22,7 @@ struct Problem {
   bool causal = true;
   int64_t window = 0;
   std::vector<int32_t> documents = {};  // (B, T) or empty
+  int64_t num_documents = 0, max_document_tokens = 0;
   double scale = 0.0;
   double input_scale = 1.0;  // standard deviation of q and k
   DType dtype = DType::F32;
@@ -119,11 +120,15 @@ struct Tensors {
 };
 
 AttentionOptions options_of(const Problem& p) {
-  AttentionOptions options{
-      .scale = p.scale, .causal = p.causal, .window = p.window, .document_start = {}};
+  AttentionOptions options;
+  options.scale = p.scale;
+  options.causal = p.causal;
+  options.window = p.window;
   if (!p.documents.empty())
     options.document_start =
         Tensor::contiguous(const_cast<int32_t*>(p.documents.data()), DType::I32, {p.B, p.Tq});
+  options.num_documents = p.num_documents;
+  options.max_document_tokens = p.max_document_tokens;
   return options;
 }
 
@@ -257,6 +262,41 @@ TEST_P(Attention, EqualsItsDefinitionOnRandomShapesAndMasks) {
   }
 }
 
+// Rows of T tokens, each cut into documents of these lengths over and over.
+std::vector<int32_t> documents_of(const std::vector<std::vector<int32_t>>& lengths, int32_t T) {
+  std::vector<int32_t> starts;
+  for (const std::vector<int32_t>& row : lengths)
+    for (int32_t start = 0, i = 0; start < T; ++i) {
+      const int32_t length = row[static_cast<size_t>(i) % row.size()];
+      for (int32_t t = start; t < std::min(T, start + length); ++t) starts.push_back(start);
+      start += length;
+    }
+  return starts;
+}
+
+TEST_P(Attention, DocumentsOfOneTokenOfSomeAndOfAWholeRowEqualTheirDefinition) {
+  for (DType dtype : {DType::F64, DType::F32, DType::BF16})
+    for (int64_t window : {0, 30}) {
+      Problem p{.B = 4, .Tq = 150, .Tk = 150, .H = 4, .G = 2, .D = 24, .window = window};
+      p.documents = documents_of({{1}, {150}, {1, 2, 60}, {7}}, 150);
+      p.dtype = dtype;
+      expect_equals_reference(p);
+    }
+}
+
+TEST_P(Attention, ADocumentThatFillsItsRowChangesNoBit) {
+  Problem p{.B = 2, .Tq = 130, .Tk = 130, .H = 2, .D = 32, .dtype = DType::BF16};
+  Tensors plain(p), masked(p);
+  run(p, plain);
+  p.documents = documents_of({{130}, {130}}, 130);
+  run(p, masked);
+  EXPECT_EQ(masked.out.bytes(), plain.out.bytes());
+  EXPECT_EQ(read_values(masked.lse), read_values(plain.lse));
+  EXPECT_EQ(masked.dq.bytes(), plain.dq.bytes());
+  EXPECT_EQ(masked.dk.bytes(), plain.dk.bytes());
+  EXPECT_EQ(masked.dv.bytes(), plain.dv.bytes());
+}
+
 TEST_P(Attention, LongRowsOfOneHeadAreSplitAndStillExact) {
   for (DType dtype : {DType::F32, DType::BF16}) {
     expect_equals_reference({.Tq = 700, .Tk = 700, .D = 8, .dtype = dtype});
@@ -340,6 +380,15 @@ TEST(AttentionChecks, RefuseWhatTheMaskCannotMean) {
   EXPECT_NE(refusal({.Tq = 3, .Tk = 3, .documents = {0, 2, 0}}).find("expected 0 to 1, got 2"),
             std::string::npos);
   EXPECT_NE(refusal({.Tq = 2, .Tk = 3, .documents = {0, 0}}).find("Tq == Tk"), std::string::npos);
+  Problem counted{.Tq = 4, .Tk = 4, .documents = {0, 0, 0, 3}};
+  counted.num_documents = 2;
+  counted.max_document_tokens = 3;
+  EXPECT_EQ(refusal(counted), "");
+  counted.max_document_tokens = 2;
+  EXPECT_NE(refusal(counted).find("2 documents of up to 3 tokens"), std::string::npos);
+  counted.max_document_tokens = 0;
+  counted.num_documents = 3;
+  EXPECT_NE(refusal(counted).find("the options say 3"), std::string::npos);
 }
 
 }  // namespace

@@ -27,12 +27,12 @@ TEST_P(CudaOpCases, AgreesWithDoubleOnTheCpu) {
     OpRun narrow(GetParam(), dtype, dtype, gpu());
     exact.forward();
     narrow.forward();
-    expect_close(narrow, exact, dtype);
+    expect_close(narrow, exact, gpu_tolerance(GetParam(), dtype));
     for (const std::string& name : exact.output_names())
       exact.set_values(name, narrow.values(name));
     exact.backward();
     narrow.backward();
-    expect_close(narrow, exact, dtype);
+    expect_close(narrow, exact, gpu_tolerance(GetParam(), dtype));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <type_traits>
 
 #include "core/error.h"
 #include "rig.h"
@@ -73,6 +74,75 @@ TEST(RmsNorm, GradientMayReplaceDyOrAddToWhatIsThere) {
   EXPECT_THROW(backward(v.dy, v.dy, true), Error);
   backward(v.dy, v.dy, false);
   EXPECT_EQ(v.dy, dx);
+}
+
+// One element type at a time: what the backward pass builds again is what the forward stored.
+template <class T>
+class RmsNormTypes : public ::testing::Test {};
+using Types = ::testing::Types<double, float, Bf16>;
+TYPED_TEST_SUITE(RmsNormTypes, Types);
+
+TYPED_TEST(RmsNormTypes, BackwardBuildsTheForwardsOutputAgain) {
+  using T = TypeParam;
+  using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  test::Rig rig;
+  // x and y lie in wider rows, as heads; dy and dx are rows of their own.
+  constexpr int64_t kRows = 37, kHeads = 3, kWidth = 21, kStride = (kHeads + 1) * kWidth;
+  const auto cast_to = [](float value) {
+    if constexpr (std::is_same_v<T, Bf16>) {
+      return Bf16::from_float(value);
+    } else {
+      return static_cast<T>(value);
+    }
+  };
+  const auto values = [&](int64_t count, float phase) {
+    std::vector<T> result;
+    for (int64_t i = 0; i < count; ++i)
+      result.push_back(cast_to(2.0f * std::sin(phase * static_cast<float>(i))));
+    return result;
+  };
+  const auto bytes_of = [](const std::vector<T>& elements) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(elements.data());
+    return std::vector<unsigned char>(bytes, bytes + elements.size() * sizeof(T));
+  };
+  const auto heads = [&](std::vector<T>& rows) {
+    return view(rows, {kRows, kStride}).slice(1, kWidth, kStride).split(1, kHeads, kWidth);
+  };
+  std::vector<T> x = values(kRows * kStride, 1.0f), weight = values(kWidth, 0.3f);
+  std::vector<T> dy = values(kRows * kHeads * kWidth, 7.0f),
+                 old = values(kRows * kHeads * kWidth, 3.0f);
+  std::vector<T> y = values(kRows * kStride, 0.1f), rebuilt = y;
+  std::vector<Wide> rstd(kRows * kHeads), dweight(kWidth), dweight_beside_y(kWidth);
+  rms_norm_forward(rig.ctx, heads(x), view(weight, {kWidth}), kEps, heads(y),
+                   view(rstd, {kRows, kHeads}));
+  for (bool accumulate : {false, true}) {
+    std::vector<T> dx = old, dx_beside_y = old;
+    const auto backward = [&](std::vector<T>& out, std::vector<Wide>& sums, const Tensor& to) {
+      rms_norm_backward(rig.ctx, view(dy, {kRows, kHeads, kWidth}), heads(x),
+                        view(weight, {kWidth}), view(rstd, {kRows, kHeads}),
+                        view(out, {kRows, kHeads, kWidth}), accumulate, view(sums, {kWidth}), to);
+    };
+    backward(dx, dweight, {});
+    backward(dx_beside_y, dweight_beside_y, heads(rebuilt));
+    EXPECT_EQ(bytes_of(rebuilt), bytes_of(y));  // what lies between the heads too
+    EXPECT_EQ(bytes_of(dx_beside_y), bytes_of(dx));
+    EXPECT_EQ(dweight_beside_y, dweight);
+    rebuilt = values(kRows * kStride, 0.1f);
+  }
+}
+
+TEST(RmsNorm, OutputBuiltAgainMayNotReplaceAGradient) {
+  test::Rig rig;
+  Values v;
+  std::vector<float> dx(N * C), rstd(N, 1.0f), dweight(C, 0.0f);
+  const auto backward = [&](std::vector<float>& y) {
+    rms_norm_backward(rig.ctx, view(v.dy, {N, C}), view(v.x, {N, C}), view(v.weight, {C}),
+                      view(rstd, {N}), view(dx, {N, C}), false, view(dweight, {C}),
+                      view(y, {N, C}));
+  };
+  EXPECT_THROW(backward(v.dy), Error);
+  EXPECT_THROW(backward(dx), Error);
+  backward(v.delta);
 }
 
 TEST(RmsNorm, ZeroRowsGiveZerosAndFiniteGradients) {

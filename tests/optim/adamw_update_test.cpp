@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -31,7 +34,7 @@ void write_gradients(ToyRank& rank, const Value& value) {
 
 UpdateReport update(ToyRank& rank, Communicator& comm, const OptimConfig& config,
                     int64_t step = 1) {
-  return update_parameters(rank.ctx, comm, rank.parameters, *rank.store, config, config.lr, step);
+  return update_parameters(rank.ctx, comm, rank.parameters, *rank.store, config, {config.lr, step});
 }
 
 int64_t num_elements(const TensorTable& parameters) {
@@ -131,6 +134,78 @@ TEST_P(UpdateOnMesh, ANonFiniteNormStopsEveryRankAndChangesNothing) {
       EXPECT_EQ(error.radius(), BlastRadius::Step);
     }
     EXPECT_EQ(state(), before);
+  });
+}
+
+// By row and element of the whole parameter: what is stored as master, moment1 and moment2 after
+// some steps with BF16 moments, whoever held it. Without clipping: its factor comes from a norm
+// that ranks add up in another order.
+using Stored = std::map<std::pair<int32_t, int64_t>, std::array<uint32_t, 3>>;
+
+Stored stored_after(const Mesh& mesh, int64_t steps, uint64_t seed) {
+  Stored stored;
+  std::mutex mutex;
+  run_local_ranks(mesh.data, [&](Communicator& comm) {
+    ToyRank rank(comm, mesh, DType::F32, DType::BF16);
+    init_weights(*rank.store, rank.parameters, 3);
+    OptimConfig config;
+    config.clip = 0.0;
+    for (int64_t step = 1; step <= steps; ++step) {
+      write_gradients(rank, [&](int32_t row, int64_t i) {
+        return toy_gradient(comm.rank(), static_cast<int>(step), row, i);
+      });
+      update_parameters(rank.ctx, comm, rank.parameters, *rank.store, config,
+                        {config.lr, step, seed});
+    }
+    const std::scoped_lock lock(mutex);
+    for (const ParameterShard& shard : rank.store->shards())
+      for (int64_t i = 0; i < shard.range.size(); ++i) {
+        const std::array<uint32_t, 3> mine = {std::bit_cast<uint32_t>(shard.master.as<float>()[i]),
+                                              shard.moment1.as<Bf16>()[i].bits,
+                                              shard.moment2.as<Bf16>()[i].bits};
+        const auto [found, is_new] =
+            stored.try_emplace({shard.parameter.row, shard.range.begin + i}, mine);
+        EXPECT_EQ(found->second, mine) << "ranks differ";
+      }
+  });
+  return stored;
+}
+
+TEST_P(UpdateOnMesh, Bf16MomentsAreBitEqualToOneRanks) {
+  const Stored one = stored_after({1, DataParallel::Replicated}, 5, 8);
+  EXPECT_EQ(stored_after(GetParam(), 5, 8), one);
+  EXPECT_NE(stored_after(GetParam(), 5, 9), one) << "the seed chooses the rounding";
+}
+
+TEST_P(UpdateOnMesh, ALossScaleChangesNothingButItsOwnOverflow) {
+  run_local_ranks(GetParam().data, [&](Communicator& comm) {
+    ToyRank plain(comm, GetParam()), scaled(comm, GetParam());
+    const auto step = [&](ToyRank& rank, float scale, UpdateStep how) {
+      init_weights(*rank.store, rank.parameters, 1);
+      write_gradients(rank, [&](int32_t row, int64_t i) {
+        return scale * toy_gradient(comm.rank(), 1, row, i);
+      });
+      return update_parameters(rank.ctx, comm, rank.parameters, *rank.store, {}, how);
+    };
+    const auto state = [](const ToyRank& rank) {
+      std::vector<float> values;
+      for (const ParameterShard& shard : rank.store->shards())
+        for (const Tensor& tensor : {shard.master, shard.moment1, shard.moment2})
+          values.insert(values.end(), tensor.as<float>(), tensor.as<float>() + tensor.numel());
+      return values;
+    };
+    const UpdateReport wanted = step(plain, 1.0f, {1e-2, 1});
+    const UpdateReport got = step(scaled, 1024.0f, {1e-2, 1, 0, 1024.0});
+    EXPECT_EQ(got.grad_norm, wanted.grad_norm);
+    EXPECT_EQ(got.clip_scale, wanted.clip_scale);
+    EXPECT_FALSE(got.skipped);
+    EXPECT_EQ(state(scaled), state(plain));
+
+    write_gradients(scaled, [&](int32_t, int64_t) { return kNan; });
+    const UpdateReport overflow = update_parameters(scaled.ctx, comm, scaled.parameters,
+                                                    *scaled.store, {}, {1e-2, 2, 0, 1024.0});
+    EXPECT_TRUE(overflow.skipped);
+    EXPECT_EQ(state(scaled), state(plain));
   });
 }
 

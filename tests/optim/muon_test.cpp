@@ -194,10 +194,10 @@ class Rank {
     write_gradients([&](int32_t row, int64_t i) {
       return gradient_of(row, step, i) / static_cast<float>(comm_.size());
     });
-    return update_parameters(ctx_, comm_, parameters, *store, config_, lr, step);
+    return update_parameters(ctx_, comm_, parameters, *store, config_, {lr, step});
   }
   UpdateReport update() {
-    return update_parameters(ctx_, comm_, parameters, *store, config_, config_.lr, 1);
+    return update_parameters(ctx_, comm_, parameters, *store, config_, {config_.lr, 1});
   }
 
   const ParameterShard& shard(const std::string& name) const {

@@ -226,6 +226,26 @@ TEST_P(StoreOnMesh, PlacedBytesAreThePredictedOnes) {
   }
 }
 
+TEST(StoreRows, MomentsTakeTheAskedDtypeButMuonsMomentum) {
+  const TensorTable parameters = toy_parameters();
+  for (const OptimKind kind : {OptimKind::AdamW, OptimKind::Muon}) {
+    TensorTable table;
+    add_store_rows(table, parameters, DType::BF16, {}, kind, DType::BF16);
+    for (const TensorSpec& parameter : parameters.rows()) {
+      const bool muon = uses_muon(kind, parameter);
+      const auto dtype = [&](const char* prefix) {
+        return table[table.find(prefix + parameter.name)].dtype;
+      };
+      EXPECT_EQ(dtype("moment1:"), muon ? DType::F32 : DType::BF16) << parameter.name;
+      const TensorId second = table.try_find("moment2:" + parameter.name);
+      ASSERT_EQ(second.valid(), !muon) << parameter.name;
+      EXPECT_TRUE(muon || table[second].dtype == DType::BF16) << parameter.name;
+      EXPECT_EQ(dtype("grad:"), DType::F32);
+      EXPECT_EQ(dtype("master:"), DType::F32);
+    }
+  }
+}
+
 TEST(InitWeights, FollowsEachRowsRule) {
   const auto comm = single_communicator();
   ToyRank rank(*comm, {});

@@ -17,7 +17,7 @@ TEST_F(CudaProbe, LimitsArePositive) {
 TEST_F(CudaProbe, AStepsLimitIsMeasuredInBothTypes) {
   for (DType compute : {DType::F32, DType::BF16}) {
     const StepLimit limit =
-        measure_step_limit(gpu(), model_preset("llama_10m"), 2, 128, 64, compute);
+        measure_step_limit(gpu(), model_preset("llama_10m"), {2, 128, 64, compute});
     EXPECT_GT(limit.tokens_per_second, 0.0);
     for (const LimitPart& part : limit.parts) EXPECT_GT(part.seconds, 0.0) << part.name;
   }

@@ -19,7 +19,7 @@ StepLimit limit_in(DType compute) {
   ThreadPool pool(2);
   Context ctx;
   ctx.pool = &pool;
-  return measure_step_limit(ctx, small_model(), kB, kT, kChunk, compute);
+  return measure_step_limit(ctx, small_model(), {kB, kT, kChunk, compute});
 }
 
 double bytes_of(const StepLimit& limit) {

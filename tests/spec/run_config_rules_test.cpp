@@ -30,6 +30,19 @@ TEST(RunConfigRules, AConsistentRunPasses) {
   EXPECT_NO_THROW(validate(c));
 }
 
+TEST(RunConfigRules, PrecisionSettingsFitTogether) {
+  EXPECT_EQ(refusal({{"train.fp8_head", "true"}}),
+            "train.fp8_head belongs to train.precision fp8, got auto: set it to false or the "
+            "precision to fp8");
+  EXPECT_EQ(refusal({{"train.offload_layers", "9"}}),
+            "train.offload_layers: expected at most the model's 8 layers, got 9");
+  RunConfig c = good();
+  c.train.precision = "fp8";
+  c.train.fp8_head = true;
+  c.train.offload_layers = 8;
+  EXPECT_NO_THROW(validate(c));
+}
+
 TEST(RunConfigRules, TheModelMustBePossible) {
   EXPECT_EQ(refusal({{"model.heads", "7"}}),
             "model.heads must divide model.dim: expected a divisor of 256, got 7");

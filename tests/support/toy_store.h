@@ -41,18 +41,20 @@ inline TensorTable toy_parameters() {
   return table;
 }
 
-inline TensorTable store_table(const TensorTable& parameters, DType compute, const Mesh& mesh) {
+inline TensorTable store_table(const TensorTable& parameters, DType compute, const Mesh& mesh,
+                               DType moments = DType::F32) {
   TensorTable table;
-  add_store_rows(table, parameters, compute, mesh);
+  add_store_rows(table, parameters, compute, mesh, OptimKind::AdamW, moments);
   return table;
 }
 
 // Everything one rank needs; construct it inside run_local_ranks.
 class ToyRank {
  public:
-  ToyRank(Communicator& comm, const Mesh& mesh, DType compute = DType::F32)
+  ToyRank(Communicator& comm, const Mesh& mesh, DType compute = DType::F32,
+          DType moments = DType::F32)
       : parameters(toy_parameters()),
-        placed(store_table(parameters, compute, mesh), Device::cpu()),
+        placed(store_table(parameters, compute, mesh, moments), Device::cpu()),
         pool_(2),
         ctx{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
         store(make_parameter_store(ctx, comm, parameters, mesh, placed, compute)) {}

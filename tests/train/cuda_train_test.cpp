@@ -1,8 +1,11 @@
 // Whole runs on a GPU: equal to the CPU's, to themselves, and through a stop and resume.
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "support/on_gpu.h"
 #include "support/train_fixture.h"
+#include "train/engine.h"
 
 namespace ingot {
 namespace {
@@ -44,6 +47,82 @@ TEST_F(CudaTrain, Bf16LossesTrackFp32) {
   expect_close(losses("gpu", 20, {{"train.precision", "bf16"}}), cpu.losses, 1e-2);
 }
 
+TEST_F(CudaTrain, Tf32Fp16AndBf16MomentsTrackFp32) {
+  const auto fp32 = losses("fp32", 20, {{"train.precision", "fp32"}});
+  expect_close(losses("tf32", 20, {{"train.precision", "tf32"}}), fp32, 2e-3);
+  expect_close(losses("fp16", 20, {{"train.precision", "fp16"}}), fp32, 5e-3);
+  expect_close(losses("moments", 20, {{"train.precision", "fp32"}, {"optim.moments", "bf16"}}),
+               fp32, 5e-3);
+  expect_close(losses("all", 20, {{"train.precision", "fp16"}, {"optim.moments", "bf16"}}), fp32,
+               1e-2);
+}
+
+TEST_F(CudaTrain, Fp8TracksBf16AndTheCpusFp8) {
+  const Overrides fp8 = {{"train.precision", "fp8"}};
+  const auto gpu = losses("gpu", 20, fp8);
+  expect_close(gpu, losses("bf16", 20, {{"train.precision", "bf16"}}), 1e-2);
+  Recorder cpu;
+  run(config("cpu", 20, fp8), cpu);
+  expect_close(gpu, cpu.losses, 1e-2);
+}
+
+TEST_F(CudaTrain, Fp8RepeatsBitForBitUnderEveryPolicyAndOffload) {
+  const auto one = losses("one", 12, {{"train.precision", "fp8"}});
+  for (const auto& [name, value] :
+       {std::pair{"train.log_every", "1"}, std::pair{"train.recompute", "full"},
+        std::pair{"train.recompute", "none"}, std::pair{"train.offload_layers", "2"},
+        std::pair{"train.eval_every", "3"}})
+    EXPECT_EQ(losses(std::string(name) + value, 12, {{"train.precision", "fp8"}, {name, value}}),
+              one)
+        << name << " " << value;
+}
+
+TEST_F(CudaTrain, OffloadedActivationsGiveTheSameLossesBitForBit) {
+  const Overrides deep = {{"model.layers", "7"}};
+  const auto kept = losses("kept", 8, deep);
+  for (const char* layers : {"3", "6", "7"}) {
+    Overrides more = deep;
+    more.push_back({"train.offload_layers", layers});
+    EXPECT_EQ(losses(std::string("offload") + layers, 8, more), kept) << layers;
+  }
+}
+
+TEST_F(CudaTrain, Fp16LearnsAsBf16Does) {
+  const auto bf16 = losses("bf16", 150, {{"train.precision", "bf16"}});
+  const auto fp16 = losses("fp16", 150, {{"train.precision", "fp16"}});
+  EXPECT_LT(fp16.at(150), 0.7 * fp16.at(1));
+  EXPECT_NEAR(fp16.at(150) / bf16.at(150), 1.0, 2e-2);
+}
+
+TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
+  const auto comm = single_communicator();
+  Engine engine(config("run", 1, {{"system.device", "cuda"}, {"train.precision", "fp16"}}), *comm,
+                1);
+  engine.init(1);
+  std::vector<int32_t> tokens(2 * 16), targets(2 * 16);  // B · T
+  std::iota(tokens.begin(), tokens.end(), 0);
+  std::iota(targets.begin(), targets.end(), 1);
+  const MicroBatch batch{tokens.data(), targets.data(), nullptr};
+  const double before = engine.evaluate(batch).sum;
+  engine.set_loss_scale({0x1p40, 1999, 0});
+  int skipped = 0;
+  UpdateReport report;
+  for (int64_t step = 1; step <= 40; ++step) {
+    engine.start_step();
+    engine.accumulate(batch, 1.0 / 32);
+    report = engine.update(1e-2, step);
+    if (!report.skipped) break;
+    ++skipped;
+    EXPECT_EQ(engine.evaluate(batch).sum, before);
+    EXPECT_EQ(engine.loss_scale(), (LossScaleState{std::ldexp(1.0, 40 - skipped), 0, skipped}));
+  }
+  EXPECT_GT(skipped, 10);
+  ASSERT_FALSE(report.skipped);
+  EXPECT_TRUE(std::isfinite(report.grad_norm));
+  EXPECT_LT(engine.evaluate(batch).sum, before);
+  EXPECT_EQ(engine.loss_scale(), (LossScaleState{std::ldexp(1.0, 40 - skipped), 1, skipped}));
+}
+
 TEST_F(CudaTrain, TwoRunsAndAllPoliciesAreBitEqual) {
   const auto one = losses("one", 12);
   EXPECT_EQ(losses("two", 12), one);
@@ -52,15 +131,20 @@ TEST_F(CudaTrain, TwoRunsAndAllPoliciesAreBitEqual) {
 }
 
 TEST_F(CudaTrain, StoppedAndResumedEqualsUndisturbedBitForBit) {
-  const auto undisturbed = losses("whole", 12);
-  Recorder recorder;
-  recorder.stop_after = 5;
-  const RunConfig halves = config("halves", 12, {{"system.device", "cuda"}});
-  run(halves, recorder);
-  recorder.stop = false;
-  recorder.stop_after = 0;
-  run(halves, recorder, /*resume=*/true);
-  EXPECT_EQ(recorder.losses, undisturbed);
+  for (const auto& [name, value] :
+       {std::pair{"train.precision", "bf16"}, std::pair{"train.precision", "fp16"},
+        std::pair{"train.precision", "fp8"}, std::pair{"optim.moments", "bf16"}}) {
+    const auto undisturbed = losses(std::string(name) + value, 12, {{name, value}});
+    Recorder recorder;
+    recorder.stop_after = 5;
+    const RunConfig halves = config(std::string("halves_") + name + value, 12,
+                                    {{"system.device", "cuda"}, {name, value}});
+    run(halves, recorder);
+    recorder.stop = false;
+    recorder.stop_after = 0;
+    run(halves, recorder, /*resume=*/true);
+    EXPECT_EQ(recorder.losses, undisturbed) << name << " " << value;
+  }
 }
 
 TEST_F(CudaTrain, MuonTracksTheCpuAndRepeatsBitForBit) {
@@ -70,6 +154,9 @@ TEST_F(CudaTrain, MuonTracksTheCpuAndRepeatsBitForBit) {
   const auto gpu = losses("gpu", 20, muon);
   expect_close(gpu, cpu.losses, 2e-2);
   EXPECT_EQ(losses("again", 20, muon), gpu);
+  Overrides in_fp16 = muon;
+  in_fp16.push_back({"train.precision", "fp16"});
+  expect_close(losses("fp16", 20, in_fp16), cpu.losses, 2e-2);
 }
 
 TEST_F(CudaTrain, DocumentMaskAndQkNormRunAsOnTheCpu) {

@@ -33,5 +33,17 @@ TEST(Progress, StepLineShowsShareOfMeasuredPeakAndTimeLeft) {
   EXPECT_NE(line.find("ETA 5.0 s"), std::string::npos) << line;
 }
 
+TEST(Progress, TheLossScaleIsShownInFp16Only) {
+  ProgressFormat format(model_preset("llama_10m"), 512, 0);
+  StepReport report;
+  report.grad_norm = 0.75;
+  report.tokens_per_second = 1000;
+  EXPECT_EQ(format.step(report).find("scale"), std::string::npos);
+  report.loss_scale = 65536;
+  EXPECT_NE(format.step(report).find("norm 0.750  scale 65536  1,000 tok/s"), std::string::npos);
+  report.skipped = true;
+  EXPECT_NE(format.step(report).find("scale 65536 (skipped)  1,000"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ingot

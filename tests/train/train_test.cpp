@@ -56,6 +56,8 @@ TEST_F(Train, MuonOnTwoRanksGivesOneRanksLosses) {
 TEST_F(Train, StoppedAndResumedEqualsUndisturbedBitForBit) {
   const std::pair<std::string, Overrides> kinds[] = {{"fp32", {{"train.precision", "fp32"}}},
                                                      {"bf16", {{"train.precision", "bf16"}}},
+                                                     {"fp8", {{"train.precision", "fp8"}}},
+                                                     {"moments", {{"optim.moments", "bf16"}}},
                                                      {"muon", {{"optim.kind", "muon"}}}};
   for (const auto& [name, more] : kinds) {
     Recorder whole;
@@ -102,6 +104,39 @@ TEST_F(Train, LocalRanksGiveOneRanksLosses) {
         EXPECT_NEAR(many.losses[step] / loss, 1.0, 1e-6)
             << ranks << " " << mode << " step " << step;
     }
+}
+
+TEST_F(Train, Bf16MomentsLearnLikeFp32OnesOnAnyNumberOfRanks) {
+  Recorder wide, narrow;
+  run(config("wide", 40), wide);
+  run(config("narrow", 40, {{"optim.moments", "bf16"}}), narrow);
+  EXPECT_NE(narrow.losses[10], wide.losses[10]);
+  EXPECT_NEAR(narrow.losses[40] / wide.losses[40], 1.0, 1e-2);
+  Recorder one;
+  run(config("one", 6, {{"optim.moments", "bf16"}}), one);
+  for (const char* ranks : {"2", "4"}) {
+    Recorder many;
+    run(config(std::string("ranks") + ranks, 6,
+               {{"optim.moments", "bf16"},
+                {"system.ranks", ranks},
+                {"system.data_parallel", "fully_sharded"},
+                {"batch.micro_batch", "1"}}),
+        many);
+    // Sums in another order move a moment by less than it is rounded by, and so at times to the
+    // other neighbour.
+    for (const auto& [step, loss] : one.losses)
+      EXPECT_NEAR(many.losses[step] / loss, 1.0, 1e-5) << ranks << " step " << step;
+  }
+}
+
+TEST_F(Train, PrecisionsThatNeedAGpuAreRefusedOnTheCpu) {
+  Recorder recorder;
+  for (const std::string precision : {"tf32", "fp16"})
+    EXPECT_EQ(message_of([&] {
+                run(config(precision, 2, {{"train.precision", precision}}), recorder);
+              }),
+              "train.precision " + precision +
+                  " needs a GPU and this run is on the CPU: use fp32 or bf16");
 }
 
 TEST_F(Train, ValidationDoesNotDependOnRanksOrMicroBatch) {

@@ -137,12 +137,38 @@ void pack(const T* data, int64_t stride, bool along_k, int64_t first, int64_t nu
   }
 }
 
+template <class F8>
+ByteValues all_values() {
+  ByteValues values;
+  for (int code = 0; code < 256; ++code)
+    values.of[code] = F8{static_cast<uint8_t>(code)}.to_float();
+  return values;
+}
+
+// The scaled values of an 8-bit operand's codes.
+ByteValues values_of(const GemmOperand& operand) {
+  static const ByteValues e4m3 = all_values<F8E4M3>(), e5m2 = all_values<F8E5M2>();
+  ByteValues values = operand.dtype == DType::F8E5M2 ? e5m2 : e4m3;
+  for (float& value : values.of) value *= operand.scale;
+  return values;
+}
+
+bool is_8_bit(DType dtype) {
+  return dtype == DType::F8E4M3 || dtype == DType::F8E5M2;
+}
+
 template <int kWidth>
 void pack(const GemmOperand& operand, bool along_k, int64_t first, int64_t num_rows, int64_t k,
           int64_t num_k, float* to) {
   if (operand.dtype == DType::BF16) {
     pack<kWidth>(static_cast<const Bf16*>(operand.data), operand.stride, along_k, first, num_rows,
                  k, num_k, to);
+  } else if (is_8_bit(operand.dtype)) {
+    const int64_t row_stride = along_k ? operand.stride : 1,
+                  k_stride = along_k ? 1 : operand.stride;
+    const auto* bytes = static_cast<const uint8_t*>(operand.data);
+    pack_bytes<kWidth>(bytes + first * row_stride + k * k_stride, row_stride, k_stride, num_rows,
+                       num_k, values_of(operand), to);
   } else {
     pack<kWidth>(static_cast<const float*>(operand.data), operand.stride, along_k, first, num_rows,
                  k, num_k, to);

@@ -9,12 +9,13 @@
 
 namespace ingot::cpu {
 
-// A matrix in row-major memory, F32 or BF16; `transposed`: what is stored is its transpose.
+// A matrix in row-major memory, F32, BF16 or 8-bit; `transposed`: what is stored is its transpose.
 struct GemmOperand {
   const void* data = nullptr;
   DType dtype = DType::F32;
   int64_t stride = 0;  // elements between stored rows
   bool transposed = false;
+  float scale = 1;  // of 8-bit elements: each counts as that many times what is stored
 };
 
 // c(M, N) = a(M, K) · b(K, N), or c += that. c is F32 or BF16; sums are F32.

@@ -93,4 +93,22 @@ void pack_along(const T* from, int64_t stride, int64_t num_rows, int64_t num_k, 
   }
 }
 
+// What the 256 codes of an 8-bit element stand for.
+struct ByteValues {
+  float of[256];
+};
+
+// Panels of bytes: element (i, k) is from[i·row_stride + k·k_stride]. Looked up one by one: this is
+// the CPU's side of a GPU format, not what a run on the CPU should use.
+template <int kWidth>
+void pack_bytes(const uint8_t* from, int64_t row_stride, int64_t k_stride, int64_t num_rows,
+                int64_t num_k, const ByteValues& values, float* to) {
+  for (int64_t panel = 0; panel < num_rows; panel += kWidth, to += kWidth * num_k) {
+    for (int i = 0; i < kWidth; ++i) {
+      const uint8_t* row = from + std::min(panel + i, num_rows - 1) * row_stride;
+      for (int64_t k = 0; k < num_k; ++k) to[k * kWidth + i] = values.of[row[k * k_stride]];
+    }
+  }
+}
+
 }  // namespace ingot::cpu::INGOT_ISA

@@ -136,7 +136,8 @@ void double_product(Context& ctx, const Gemm& gemm) {
 void matmul(Context& ctx, const Gemm& gemm) {
   if (gemm.M == 0 || gemm.N == 0) return;
   if (gemm.a.dtype == DType::F64) return double_product(ctx, gemm);
-  if (gemm.M > kThinRows || gemm.a.transposed || !gemm.b.transposed) {
+  const bool narrow = size_of(gemm.a.dtype) == 1 || size_of(gemm.b.dtype) == 1;  // only packed
+  if (gemm.M > kThinRows || gemm.a.transposed || !gemm.b.transposed || narrow) {
     return blocked_product(ctx, gemm);
   }
   with_storage_type(gemm.a.dtype, [&](auto a) {

@@ -6,7 +6,8 @@
 
 namespace ingot::cpu {
 
-// The whole product on the context's threads; all operands F64, or each F32 or BF16.
+// The whole product on the context's threads; all operands F64, or each F32 or BF16,
+// a and b also 8-bit.
 INGOT_CPU_KERNEL(void, matmul, (Context & ctx, const Gemm& gemm))
 
 }  // namespace ingot::cpu

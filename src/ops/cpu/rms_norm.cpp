@@ -58,13 +58,15 @@ INGOT_SIMD Compute<T> reciprocal_rms(const T* x, int64_t C, double eps) {
 
 template <class T>
 void backward(Context& ctx, const Tensor& dy_t, const Tensor& x_t, const Tensor& weight,
-              const Tensor& rstd, const Tensor& dx_t, bool accumulate_dx, const Tensor& dweight) {
+              const Tensor& rstd, const Tensor& dx_t, bool accumulate_dx, const Tensor& dweight,
+              const Tensor& y_t) {
   using A = Compute<T>;
   const int64_t C = x_t.shape[-1];
   const int64_t num_rows = rstd.numel();
   const int64_t rows_per_chunk = rms_norm_rows_per_chunk(num_rows);
   const int64_t num_chunks = (num_rows + rows_per_chunk - 1) / rows_per_chunk;
-  const Rows<T> dys(dy_t), xs(x_t), dxs(dx_t);
+  const bool build_y = y_t.defined();
+  const Rows<T> dys(dy_t), xs(x_t), dxs(dx_t), ys(build_y ? y_t : x_t);
   const T* w = weight.as<T>();  // (C)
   const A* rs = rstd.as<A>();   // (rows)
   A* dw = dweight.as<A>();      // (C)
@@ -78,6 +80,7 @@ void backward(Context& ctx, const Tensor& dy_t, const Tensor& x_t, const Tensor&
       const T* x = xs[row];
       const T* dy = dys[row];
       T* dx = dxs[row];
+      T* y = ys[row];
       const A r = rs[row];
       // dx = r·(dy·w) - x·r³/C · Σ dy·w·x
       const A dot = sum_of<T>(C, [&](int64_t i, auto count, VectorOf<T> s) {
@@ -86,11 +89,13 @@ void backward(Context& ctx, const Tensor& dy_t, const Tensor& x_t, const Tensor&
       const A shrink = -dot * r * r * r / static_cast<A>(C);
       for_each_vector<T>(C, [&](int64_t i, auto count) {
         const auto xv = load_n(x + i, count);
+        const auto wv = load_n(w + i, count);
         const auto rdy = load_n(dy + i, count) * r;
-        auto d = fma(xv, broadcast<T>(shrink), rdy * load_n(w + i, count));
+        auto d = fma(xv, broadcast<T>(shrink), rdy * wv);
         store_n(partial + i, fma(rdy, xv, load_n(partial + i, count)), count);
         if (accumulate_dx) d += load_n(dx + i, count);
         store_n(dx + i, d, count);
+        if (build_y) store_n(y + i, xv * r * wv, count);
       });
     }
   });
@@ -140,9 +145,9 @@ void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& delta, const 
 
 void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
                        const Tensor& rstd, const Tensor& dx, bool accumulate_dx,
-                       const Tensor& dweight) {
+                       const Tensor& dweight, const Tensor& y) {
   with_float_type(x.dtype, [&](auto tag) {
-    backward<decltype(tag)>(ctx, dy, x, weight, rstd, dx, accumulate_dx, dweight);
+    backward<decltype(tag)>(ctx, dy, x, weight, rstd, dx, accumulate_dx, dweight, y);
   });
 }
 

@@ -11,9 +11,11 @@ namespace ingot::cpu {
 INGOT_CPU_KERNEL(void, rms_norm_forward,
                  (Context & ctx, const Tensor& x, const Tensor& delta, const Tensor& weight,
                   double eps, const Tensor& residual_out, const Tensor& y, const Tensor& rstd))
+// y may be undefined.
 INGOT_CPU_KERNEL(void, rms_norm_backward,
                  (Context & ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
-                  const Tensor& rstd, const Tensor& dx, bool accumulate_dx, const Tensor& dweight))
+                  const Tensor& rstd, const Tensor& dx, bool accumulate_dx, const Tensor& dweight,
+                  const Tensor& y))
 
 // Rows whose part of dweight is summed by one task. It depends on the shape alone: so does the
 // rounding. At most 128 chunks: 64 threads still find two each, and the partial sums stay small.

@@ -1,5 +1,6 @@
 #include "ops/cuda/activation.h"
 
+#include "ops/cuda/activation.cuh"
 #include "ops/cuda/lanes.cuh"
 
 namespace ingot::cuda {
@@ -9,18 +10,6 @@ constexpr int kThreads = 256;
 
 __device__ __forceinline__ int64_t thread_index() {
   return static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-}
-
-// The fast exponential is off by 2e-6 at most where silu matters: nothing to 16 bits of storage,
-// too much for 32.
-template <class T>
-__device__ __forceinline__ Compute<T> sigmoid(Compute<T> x) {
-  using A = Compute<T>;
-  if constexpr (sizeof(T) < sizeof(float)) {
-    return __fdividef(1.0f, 1.0f + __expf(-x));
-  } else {
-    return A{1} / (A{1} + exp(-x));
-  }
 }
 
 // gate_up(N, 2F), out(N, F); a thread computes kWidth of out's `count` · kWidth elements, of which
@@ -36,7 +25,7 @@ __global__ void __launch_bounds__(kThreads)
   const Lanes<T, kWidth> u = load_lanes<kWidth>(gate + per_row * kWidth);
   Lanes<T, kWidth> result;
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) result.v[i] = g.v[i] * sigmoid<T>(g.v[i]) * u.v[i];
+  for (int i = 0; i < kWidth; ++i) result.v[i] = swiglu<T>(g.v[i], u.v[i]);
   store_lanes(out + index * kWidth, result);
 }
 
@@ -46,7 +35,6 @@ template <class T, int kWidth>
 __global__ void __launch_bounds__(kThreads)
     swiglu_backward_kernel(const T* dout, const T* gate_up, T* dgate_up, T* out, int64_t count,
                            int64_t per_row) {
-  using A = Compute<T>;
   const int64_t index = thread_index();
   if (index >= count) return;
   const int64_t row = index / per_row;
@@ -57,21 +45,14 @@ __global__ void __launch_bounds__(kThreads)
   Lanes<T, kWidth> dg, du, again;
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
-    const A s = sigmoid<T>(g.v[i]);
-    const A silu = g.v[i] * s;
-    dg.v[i] = dy.v[i] * u.v[i] * (silu * (A{1} - s) + s);  // silu' = s + g·s·(1 - s)
-    du.v[i] = dy.v[i] * silu;
-    again.v[i] = silu * u.v[i];
+    const auto gradient = swiglu_gradient<T>(dy.v[i], g.v[i], u.v[i]);
+    dg.v[i] = gradient.dgate;
+    du.v[i] = gradient.dup;
+    again.v[i] = gradient.out;
   }
   store_lanes(dgate_up + gate, dg);
   store_lanes(dgate_up + up, du);
   store_lanes(out + index * kWidth, again);
-}
-
-// max(x, 0), and NaN for NaN, so that a broken run does not look sound.
-template <class A>
-__device__ __forceinline__ A relu(A x) {
-  return x < A{0} ? A{0} : x;
 }
 
 // x and out: `count` · kWidth elements; out may be x.
@@ -83,7 +64,7 @@ __global__ void __launch_bounds__(kThreads)
   const Lanes<T, kWidth> in = load_lanes<kWidth>(x + index * kWidth);
   Lanes<T, kWidth> result;
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) result.v[i] = relu(in.v[i]) * relu(in.v[i]);
+  for (int i = 0; i < kWidth; ++i) result.v[i] = relu_squared(in.v[i]);
   store_lanes(out + index * kWidth, result);
 }
 
@@ -91,7 +72,6 @@ __global__ void __launch_bounds__(kThreads)
 template <class T, int kWidth>
 __global__ void __launch_bounds__(kThreads)
     relu_squared_backward_kernel(const T* dout, const T* x, T* dx, T* out, int64_t count) {
-  using A = Compute<T>;
   const int64_t index = thread_index();
   if (index >= count) return;
   const Lanes<T, kWidth> in = load_lanes<kWidth>(x + index * kWidth);
@@ -99,9 +79,8 @@ __global__ void __launch_bounds__(kThreads)
   Lanes<T, kWidth> result, again;
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
-    const A r = relu(in.v[i]);
-    result.v[i] = A{2} * r * dy.v[i];
-    again.v[i] = r * r;
+    result.v[i] = relu_squared_gradient(dy.v[i], in.v[i]);
+    again.v[i] = relu_squared(in.v[i]);
   }
   store_lanes(dx + index * kWidth, result);
   store_lanes(out + index * kWidth, again);

@@ -3,23 +3,27 @@
 
 #include <cmath>
 
+#include "core/random.h"
+#include "ops/cuda/philox.cuh"
 #include "ops/cuda/tensor_list.cuh"
 
 namespace ingot::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int64_t kChunk = 16 * 1024;  // elements a block updates: 480 KB of traffic
+constexpr int64_t kChunk = 16 * 1024;  // elements a block updates: up to 480 KB of traffic
 
-// One parameter's tensors, all (n); master, grad, m and v have the kernel's type A.
+// One parameter's tensors, all (n); master and grad have the kernel's type A, m and v its type M.
 struct Shard {
   void *master = nullptr, *m = nullptr, *v = nullptr;
   const void* grad = nullptr;
   void* weight = nullptr;  // null: no compute copy
   DType weight_dtype = DType::F32;
-  bool aligned = false;  // all of them to 16 bytes
+  bool aligned = false;  // all of them to 16 bytes; where M rounds, first_index to 4 random words
   int64_t n = 0;
   double weight_decay = 0.0;
+  uint32_t tensor = 0;
+  uint64_t first_index = 0;
   int64_t first_chunk = 0;
   bool operator==(const Shard&) const = default;
 };
@@ -34,6 +38,7 @@ template <class A>
 struct Scalars {
   double lr;
   A mix, beta2, square_mix, root2, eps, negative_rate, grad_scale;
+  uint32_t key0, key1, random_step;  // of the stream that moments are rounded by
 
   explicit Scalars(const AdamWStep& step) {
     const auto count = static_cast<double>(step.step);
@@ -45,6 +50,10 @@ struct Scalars {
     eps = static_cast<A>(step.eps);
     negative_rate = static_cast<A>(-step.lr / (1.0 - std::pow(step.beta1, count)));
     grad_scale = static_cast<A>(step.grad_scale);
+    const RandomStream stream(step.seed, Purpose::Rounding, 0, static_cast<uint64_t>(step.step));
+    key0 = stream.key()[0];
+    key1 = stream.key()[1];
+    random_step = stream.step();
   }
 };
 
@@ -58,62 +67,133 @@ __device__ __forceinline__ void update(const Scalars<A>& step, A keep, A unscale
   p = p * keep + m * step.negative_rate / denominator;
 }
 
-// Elements [begin, end) of one shard by one block. W: the type of the compute copy, or void.
-template <class A, class W>
+// The random words of elements 4·block … 4·block + 3 of the parameter.
+template <class A>
+__device__ __forceinline__ uint4 random_words(const Shard& shard, const Scalars<A>& step,
+                                              uint64_t block) {
+  return philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), shard.tensor,
+                     step.random_step},
+                    step.key0, step.key1);
+}
+
+// One of the two bf16 next to `value`, the farther one the rarer; `random` is below 2¹⁶. A NaN
+// stays a NaN.
+__device__ __forceinline__ __nv_bfloat16 random_bf16(float value, uint32_t random) {
+  const uint32_t bits = __float_as_uint(value);
+  const uint32_t chosen = value == value ? bits + random : bits | 0x400000u;
+  return __ushort_as_bfloat16(static_cast<unsigned short>(chosen >> 16));
+}
+
+// kSize elements that follow each other, 16 bytes at a time.
+template <int kSize, class T>
+__device__ __forceinline__ Vec<T, kSize> load_streaming(const T* from) {
+  Vec<Vec<T>, kSize / Vec<T>::kSize> parts;
+#pragma unroll
+  for (int i = 0; i < kSize / Vec<T>::kSize; ++i)
+    parts.v[i] = load_vec_streaming(from + i * Vec<T>::kSize);
+  return std::bit_cast<Vec<T, kSize>>(parts);
+}
+template <int kSize, class T>
+__device__ __forceinline__ void store_streaming(T* to, const Vec<T, kSize>& vec) {
+  const auto parts = std::bit_cast<Vec<Vec<T>, kSize / Vec<T>::kSize>>(vec);
+#pragma unroll
+  for (int i = 0; i < kSize / Vec<T>::kSize; ++i)
+    store_vec_streaming(to + i * Vec<T>::kSize, parts.v[i]);
+}
+
+// Elements [begin, end) of one shard by one block. M: the type of the moments, A itself or bf16. W:
+// of the compute copy, or void.
+template <class A, class M, class W>
 __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
                              const Scalars<A>& step) {
-  constexpr bool kCopies = !std::is_void_v<W>;
-  constexpr int kSize = Vec<A>::kSize;
+  constexpr bool kCopies = !std::is_void_v<W>, kRounds = !std::is_same_v<M, A>;
+  constexpr int kSize = Vec<M>::kSize;
   using Copy = std::conditional_t<kCopies, W, A>;
   auto* ps = static_cast<A*>(shard.master);
   const auto* gs = static_cast<const A*>(shard.grad);
-  auto* ms = static_cast<A*>(shard.m);
-  auto* vs = static_cast<A*>(shard.v);
+  auto* ms = static_cast<M*>(shard.m);
+  auto* vs = static_cast<M*>(shard.v);
   auto* copies = static_cast<Copy*>(shard.weight);
   const A keep = static_cast<A>(1.0 - step.lr * shard.weight_decay);
+  // The new moments as they are stored.
+  const auto round = [](A m, A v, uint32_t random, M& stored_m, M& stored_v) {
+    if constexpr (kRounds) {
+      stored_m = random_bf16(m, random & 0xffffu);
+      stored_v = random_bf16(v, random >> 16);
+    } else {
+      stored_m = m;
+      stored_v = v;
+    }
+  };
   const int64_t vectors_end = shard.aligned ? begin + (end - begin) / kSize * kSize : begin;
   for (int64_t i = begin + threadIdx.x * kSize; i < vectors_end; i += kThreads * kSize) {
-    const Vec<A> g = load_vec_streaming(gs + i);
-    Vec<A> p = load_vec_streaming(ps + i), m = load_vec_streaming(ms + i),
-           v = load_vec_streaming(vs + i);
+    const auto g = load_streaming<kSize>(gs + i);
+    auto p = load_streaming<kSize>(ps + i);
+    Vec<M> ms_here = load_vec_streaming(ms + i), vs_here = load_vec_streaming(vs + i);
+    uint32_t random[kSize] = {};
+    if constexpr (kRounds) {
+#pragma unroll
+      for (int lane = 0; lane < kSize; lane += 4) {
+        const uint4 words =
+            random_words(shard, step, (shard.first_index + static_cast<uint64_t>(i + lane)) / 4);
+        random[lane] = words.x, random[lane + 1] = words.y;
+        random[lane + 2] = words.z, random[lane + 3] = words.w;
+      }
+    }
     Vec<Copy, kSize> copy;
 #pragma unroll
     for (int lane = 0; lane < kSize; ++lane) {
-      update(step, keep, g.v[lane], p.v[lane], m.v[lane], v.v[lane]);
+      A m = static_cast<A>(ms_here.v[lane]), v = static_cast<A>(vs_here.v[lane]);
+      update(step, keep, g.v[lane], p.v[lane], m, v);
+      round(m, v, random[lane], ms_here.v[lane], vs_here.v[lane]);
       copy.v[lane] = static_cast<Copy>(p.v[lane]);
     }
-    store_vec_streaming(ps + i, p);
-    store_vec_streaming(ms + i, m);
-    store_vec_streaming(vs + i, v);
+    store_streaming(ps + i, p);
+    store_vec_streaming(ms + i, ms_here);
+    store_vec_streaming(vs + i, vs_here);
     if constexpr (kCopies) store_vec(copies + i, copy);
   }
 #pragma unroll 1
   for (int64_t i = vectors_end + threadIdx.x; i < end; i += kThreads) {
-    update(step, keep, gs[i], ps[i], ms[i], vs[i]);
+    uint32_t random = 0;
+    if constexpr (kRounds) {
+      const uint64_t index = shard.first_index + static_cast<uint64_t>(i);
+      const uint4 words = random_words(shard, step, index / 4);
+      const uint32_t low = index % 2 == 0 ? words.x : words.y;
+      const uint32_t high = index % 2 == 0 ? words.z : words.w;
+      random = index % 4 < 2 ? low : high;
+    }
+    A m = static_cast<A>(ms[i]), v = static_cast<A>(vs[i]);
+    update(step, keep, gs[i], ps[i], m, v);
+    round(m, v, random, ms[i], vs[i]);
     if constexpr (kCopies) copies[i] = static_cast<Copy>(ps[i]);
   }
 }
 
-template <class A>
-__global__ void adamw_kernel(const Shard* shards, int count,
-                             const __grid_constant__ Scalars<A> step) {
+// Three blocks on a multiprocessor: one thread's eight elements and their random words would
+// otherwise leave room for two, too few to read while others compute.
+template <class A, class M>
+__global__ void __launch_bounds__(kThreads, 3)
+    adamw_kernel(const Shard* shards, int count, const __grid_constant__ Scalars<A> step) {
   const int64_t chunk = blockIdx.x;
   const Shard& shard = entry_of_chunk(shards, count, chunk);
   const int64_t begin = (chunk - shard.first_chunk) * kChunk;
   const int64_t end = min(begin + kChunk, shard.n);
   if (shard.weight == nullptr) {
-    update_range<A, void>(shard, begin, end, step);
+    update_range<A, M, void>(shard, begin, end, step);
   } else if constexpr (std::is_same_v<A, double>) {
-    update_range<double, double>(shard, begin, end, step);
+    update_range<A, M, double>(shard, begin, end, step);
   } else if (shard.weight_dtype == DType::BF16) {
-    update_range<float, __nv_bfloat16>(shard, begin, end, step);
+    update_range<A, M, __nv_bfloat16>(shard, begin, end, step);
+  } else if (shard.weight_dtype == DType::F16) {
+    update_range<A, M, __half>(shard, begin, end, step);
   } else {
-    update_range<float, float>(shard, begin, end, step);
+    update_range<A, M, float>(shard, begin, end, step);
   }
 }
 
 Shard shard_of(const AdamWTensors& tensors) {
-  const auto& [master, grad, m, v, weight, weight_decay] = tensors;
+  const auto& [master, grad, m, v, weight, weight_decay, tensor, first_index] = tensors;
   Shard shard;
   shard.master = master.data;
   shard.grad = grad.data;
@@ -123,7 +203,9 @@ Shard shard_of(const AdamWTensors& tensors) {
   shard.weight_dtype = weight.dtype;
   shard.n = master.numel();
   shard.weight_decay = weight_decay;
-  shard.aligned = true;
+  shard.tensor = tensor;
+  shard.first_index = first_index;
+  shard.aligned = m.dtype != DType::BF16 || first_index % 4 == 0;
   for (const void* data : {master.data, grad.data, m.data, v.data, shard.weight})
     shard.aligned = shard.aligned && reinterpret_cast<uintptr_t>(data) % 16 == 0;
   return shard;
@@ -137,14 +219,16 @@ void adamw(Context& ctx, const AdamWStep& step, std::span<const AdamWTensors> te
   for (const AdamWTensors& one : tensors) shards.push_back(shard_of(one));
   auto& list = ctx.cuda->library<ShardList>();
   list.set(ctx, std::move(shards));
-  auto run = [&]<class A>(A) {
-    launch({ctx, blocks_for(list.num_chunks(), 1), kThreads}, adamw_kernel<A>, list.on_device(),
+  auto run = [&]<class A, class M>(A, M) {
+    launch({ctx, blocks_for(list.num_chunks(), 1), kThreads}, adamw_kernel<A, M>, list.on_device(),
            list.size(), Scalars<A>(step));
   };
   if (tensors[0].master.dtype == DType::F64) {
-    run(double{});
+    run(double{}, double{});
+  } else if (tensors[0].m.dtype == DType::BF16) {
+    run(float{}, __nv_bfloat16{});
   } else {
-    run(float{});
+    run(float{}, float{});
   }
 }
 

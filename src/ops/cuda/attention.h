@@ -2,6 +2,8 @@
 // context's stream.
 #pragma once
 
+#include <span>
+
 #include "core/context.h"
 #include "core/tensor.h"
 #include "ops/attention.h"
@@ -16,5 +18,20 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
                         const Tensor& dv);
 int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
                                   int64_t Tk, int64_t H, int64_t G, int64_t D);
+
+// Elements of a tensor from one row of the batch to the next, and from one token to the next.
+struct TokenStrides {
+  int64_t row, token;
+};
+inline constexpr int kMaxListedTensors = 9;
+
+// Lists the documents of document_start(B, T) I32, contiguous, in the order of their tokens, for
+// calls that take `per_call` each: lengths(calls, ≥ per_call) I32 are their tokens,
+// offsets(tensors, calls, ≥ per_call + 1) I64 the elements at which they begin in each tensor, and
+// behind a call's last the next one's. Behind the last of all, lengths are 0 and offsets those of
+// the batch's end; documents beyond the last call are left out. The host waits for nothing.
+void list_documents(Context& ctx, const Tensor& document_start,
+                    std::span<const TokenStrides> tensors, int64_t per_call, const Tensor& lengths,
+                    const Tensor& offsets);
 
 }  // namespace ingot::cuda

@@ -157,15 +157,6 @@ __device__ void store_rows(const Problem& p, const Real (&sums)[n][X::kColumns],
   }
 }
 
-// Of the kSide threads of a row; each gets the same bits.
-template <class Real, class Op>
-__device__ __forceinline__ Real row_reduce(Real value, Op op) {
-#pragma unroll
-  for (int distance = kSide / 2; distance > 0; distance /= 2)
-    value = op(value, __shfl_xor_sync(0xffffffffu, value, distance));
-  return value;
-}
-
 // What the queries of a tile see: each one's interval, and the hull of all.
 template <int kRows>
 struct VisibleTile {
@@ -244,7 +235,7 @@ __global__ void __launch_bounds__(kThreads)
         scores[i][j] *= static_cast<Real>(p.scale);
         if (seen[j]) tile_max = fmax(tile_max, scores[i][j]);
       }
-      tile_max = row_reduce(tile_max, [](Real a, Real b) { return fmax(a, b); });
+      tile_max = warp_reduce<kSide>(tile_max, [](Real a, Real b) { return fmax(a, b); });
       const Real new_max = fmax(max[i], tile_max);
       // Nothing seen so far: any finite shift keeps the zeros zero.
       const Real shift = new_max == -INFINITY ? Real{0} : new_max;
@@ -257,7 +248,7 @@ __global__ void __launch_bounds__(kThreads)
         weights[X::row(i) * X::kWeightPitch + X::other(j)] = weight;
         tile_sum += weight;
       }
-      sum[i] = sum[i] * rescale + row_reduce(tile_sum, Add{});
+      sum[i] = sum[i] * rescale + warp_reduce<kSide>(tile_sum, Add{});
 #pragma unroll
       for (int c = 0; c < X::kColumns; ++c) sums[i][c] *= rescale;
     }
@@ -310,7 +301,7 @@ __global__ void __launch_bounds__(kThreads)
       for (int c = X::tx(); c < p.D; c += kSide)
         sum += dout_tile[X::row(i) * X::kPitch + c] * static_cast<Real>(out_row[c]);
     }
-    row_delta[i] = row_reduce(sum, Add{});
+    row_delta[i] = warp_reduce<kSide>(sum, Add{});
     row_lse[i] = t < p.Tq ? lse[index] : Real{0};
     scale[i] = static_cast<Real>(p.scale);
     if (t < p.Tq && X::tx() == 0) delta[index] = row_delta[i];

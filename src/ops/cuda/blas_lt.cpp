@@ -9,6 +9,7 @@
 #include "core/cuda/launch.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "ops/cuda/fp8.h"
 #include "ops/cuda/matmul.h"
 
 namespace ingot::cuda {
@@ -162,7 +163,8 @@ uint16_t alignment_of(const void* data) {
   return static_cast<uint16_t>(std::min(address & (~address + 1), kUsefulAlignment));
 }
 
-GemmKey key_of(const cpu::Gemm& gemm) {
+GemmKey key_of(const Context& ctx, const cpu::Gemm& gemm) {
+  const bool tf32 = ctx.tf32 && gemm.a.dtype == DType::F32;
   return {.M = gemm.M,
           .N = gemm.N,
           .K = gemm.K,
@@ -175,7 +177,7 @@ GemmKey key_of(const cpu::Gemm& gemm) {
           .a_transposed = gemm.a.transposed,
           .b_transposed = gemm.b.transposed,
           .accumulate = gemm.accumulate,
-          .math = GemmMath::Full,
+          .math = tf32 ? GemmMath::Tf32 : GemmMath::Full,
           .a_alignment = alignment_of(gemm.a.data),
           .b_alignment = alignment_of(gemm.b.data),
           .c_alignment = alignment_of(gemm.c)};
@@ -385,9 +387,37 @@ BlasLt::Algorithm BlasLt::fastest(Context& ctx, const GemmKey& key, const Plan& 
 
 void matmul(Context& ctx, const cpu::Gemm& gemm) {
   if (gemm.M == 0 || gemm.N == 0) return;
-  const bool done = blas_takes(gemm) && ctx.cuda->library<BlasLt>().matmul(
-                                            ctx, key_of(gemm), {gemm.a.data, gemm.b.data, gemm.c});
+  const bool done =
+      blas_takes(gemm) && ctx.cuda->library<BlasLt>().matmul(ctx, key_of(ctx, gemm),
+                                                             {gemm.a.data, gemm.b.data, gemm.c});
   if (!done) plain_product(ctx, gemm);
+}
+
+void matmul_fp8(Context& ctx, const Tensor& a, const Tensor& a_inverse, const Tensor& b,
+                const Tensor& b_inverse, const Tensor& c, bool accumulate, bool fast) {
+  if (c.numel() == 0) return;
+  const GemmKey key{.M = c.shape[0],
+                    .N = c.shape[1],
+                    .K = a.shape[1],
+                    .a_stride = a.strides[0],
+                    .b_stride = b.strides[0],
+                    .c_stride = c.strides[0],
+                    .a_dtype = a.dtype,
+                    .b_dtype = b.dtype,
+                    .c_dtype = c.dtype,
+                    .b_transposed = true,
+                    .accumulate = accumulate,
+                    .math = fast ? GemmMath::FastFp8 : GemmMath::Full,
+                    .a_alignment = alignment_of(a.data),
+                    .b_alignment = alignment_of(b.data),
+                    .c_alignment = alignment_of(c.data)};
+  const GemmBuffers buffers{a.data, b.data, c.data, static_cast<const float*>(a_inverse.data),
+                            static_cast<const float*>(b_inverse.data)};
+  if (!ctx.cuda->library<BlasLt>().matmul(ctx, key, buffers))
+    throw Error(ErrorCode::Missing,
+                fmt::format("cuBLASLt has no 8-bit kernel for {} on this GPU ({}): train with "
+                            "train.precision = \"bf16\"",
+                            key.str(), ctx.cuda->properties().name));
 }
 
 int64_t matmul_workspace_bytes(const Context&) {

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <map>
 #include <span>
@@ -13,6 +14,7 @@
 #include "core/cuda/cuda_context.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "ops/cuda/attention.h"
 
 namespace cudnn_frontend {
 void* cudnn_dlhandle = nullptr;  // through which the frontend finds every function of cuDNN
@@ -26,6 +28,13 @@ namespace fe = cudnn_frontend;
 // What the workspace of a backward pass may take before it is run in pieces. On Hopper the
 // deterministic one stores the T×T gradients of the scores: 3.2 GB at B 32, H 12, T 2048.
 constexpr int64_t kPieceBytes = int64_t{1} << 30;
+// The same for documents, whose graphs take as much for a short document as for the longest. Half
+// of kPieceBytes, so that a deterministic run without documents needs no more than before.
+constexpr int64_t kDocumentBytes = int64_t{1} << 29;
+// What cuDNN 9.19 takes besides, some hundred bytes a document.
+constexpr int64_t kDocumentExtraBytes = 1024;
+// Documents of a graph; unused places cost little, and further documents another call.
+constexpr int64_t kMinDocuments = 16, kMaxDocuments = 256;
 
 // Once for all contexts; the frontend remembers the functions it found.
 void load_cudnn() {
@@ -39,7 +48,21 @@ void load_cudnn() {
   }();
 }
 
-enum Uid : int64_t { kQ = 1, kK, kV, kOut, kLse, kScale, kDOut, kDQ, kDK, kDV };
+enum Uid : int64_t {
+  kQ = 1,
+  kK,
+  kV,
+  kOut,
+  kLse,
+  kScale,
+  kDOut,
+  kDQ,
+  kDK,
+  kDV,
+  kQueryLengths,
+  kKeyLengths,
+  kOffsets,  // and beyond: kOffsets + the uid of a tensor, where its documents begin
+};
 
 // One tensor of heads, (B, T, heads, D), under the name the graph knows it by.
 struct Operand {
@@ -47,18 +70,27 @@ struct Operand {
   Tensor tensor;
 };
 
-// What a graph is built for. All but the addresses is part of the key it is kept under.
+// What a graph is built for. All but the addresses and the limit is part of the key it is kept
+// under.
 struct Problem {
   bool causal;
   int64_t window;
   bool deterministic;             // backward only
   std::vector<Operand> operands;  // q, k, v, out; backward adds dout, dq, dk, dv
+  // Over documents: how many a call takes, the most tokens one has, and the workspace it may take.
+  // Otherwise rows are the sequences.
+  int64_t num_documents = 0, document_tokens = 0, max_bytes = 0;
 
   bool is_backward() const { return operands.size() > 4; }
+  bool over_documents() const { return num_documents > 0; }
   const Tensor& q() const { return operands[0].tensor; }
+  const Tensor& k() const { return operands[1].tensor; }
+  int64_t num_sequences() const { return over_documents() ? num_documents : q().shape[0]; }
+  int64_t sequence_tokens() const { return over_documents() ? document_tokens : q().shape[1]; }
 
   std::vector<int64_t> key() const {
-    std::vector<int64_t> key = {causal, window, deterministic, static_cast<int64_t>(q().dtype)};
+    std::vector<int64_t> key = {causal,        window,          deterministic,
+                                num_documents, document_tokens, static_cast<int64_t>(q().dtype)};
     for (const Operand& operand : operands)
       for (int dim = 0; dim < 4; ++dim) {
         key.push_back(operand.tensor.shape[dim]);
@@ -68,91 +100,183 @@ struct Problem {
   }
 
   std::string str() const {
-    return fmt::format("{} of {}, causal {}, window {}", is_backward() ? "backward" : "forward",
-                       q(), causal, window);
+    std::string text = fmt::format("{} of {}, causal {}, window {}",
+                                   is_backward() ? "backward" : "forward", q(), causal, window);
+    if (over_documents())
+      text += fmt::format(", {} documents of up to {} tokens", num_documents, document_tokens);
+    if (is_backward()) text += deterministic ? ", deterministic" : ", fast";
+    return text;
   }
 };
 
-using TensorPtr = std::shared_ptr<fe::graph::Tensor_attributes>;
+using Attributes = fe::graph::Tensor_attributes;
+using TensorPtr = std::shared_ptr<Attributes>;
 
-// cuDNN's order is (B, heads, T, D).
-fe::graph::Tensor_attributes describe(const Operand& operand) {
-  const Shape &shape = operand.tensor.shape, &strides = operand.tensor.strides;
-  return fe::graph::Tensor_attributes()
-      .set_uid(operand.uid)
-      .set_dim({shape[0], shape[2], shape[1], shape[3]})
-      .set_stride({strides[0], strides[2], strides[1], 1});
-}
+// The tensors of one graph. cuDNN's order is (sequences, heads, tokens, D).
+class GraphTensors {
+ public:
+  GraphTensors(const Problem& problem, fe::graph::Graph& graph)
+      : problem_(problem), graph_(graph) {}
 
-// lse(B, H, T): cuDNN's statistics, max + ln(Σ exp(score - max)).
-fe::graph::Tensor_attributes describe_lse(const Tensor& q) {
-  const int64_t B = q.shape[0], T = q.shape[1], H = q.shape[2];
-  return fe::graph::Tensor_attributes()
-      .set_uid(kLse)
-      .set_dim({B, H, T, 1})
-      .set_stride({H * T, T, 1, 1})
-      .set_data_type(fe::DataType_t::FLOAT);
-}
+  TensorPtr input(size_t operand) const { return graph_.tensor(heads(operand)); }
+  TensorPtr lse_input() const { return graph_.tensor(lse()); }
+  void output(const TensorPtr& tensor, size_t operand) const { output(tensor, heads(operand)); }
+  void lse_output(const TensorPtr& tensor) const {
+    output(tensor, lse());
+    tensor->set_data_type(fe::DataType_t::FLOAT);
+  }
 
-void make_output(const TensorPtr& tensor, const fe::graph::Tensor_attributes& like) {
-  tensor->set_output(true)
-      .set_uid(like.get_uid())
-      .set_dim(like.get_dim())
-      .set_stride(like.get_stride());
-}
+  // The scale is an argument of every run, so that it is no part of the key.
+  TensorPtr scale() const {
+    return graph_.tensor(Attributes()
+                             .set_uid(kScale)
+                             .set_dim({1, 1, 1, 1})
+                             .set_stride({1, 1, 1, 1})
+                             .set_is_pass_by_value(true)
+                             .set_data_type(fe::DataType_t::FLOAT));
+  }
 
-// The scale is an argument of every run, so that it is no part of the key.
-TensorPtr scale_tensor(fe::graph::Graph& graph) {
-  return graph.tensor(fe::graph::Tensor_attributes()
-                          .set_uid(kScale)
-                          .set_dim({1, 1, 1, 1})
-                          .set_stride({1, 1, 1, 1})
-                          .set_is_pass_by_value(true)
-                          .set_data_type(fe::DataType_t::FLOAT));
-}
+  template <class Options>
+  void set_mask(Options& options) const {
+    if (problem_.over_documents())
+      options.set_padding_mask(true)
+          .set_seq_len_q(indices(kQueryLengths, problem_.num_documents, fe::DataType_t::INT32))
+          .set_seq_len_kv(indices(kKeyLengths, problem_.num_documents, fe::DataType_t::INT32));
+    if (!problem_.causal) return;
+    options.set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
+        .set_diagonal_band_right_bound(0);
+    // Query t sees keys beyond t - window.
+    if (problem_.window > 0)
+      options.set_diagonal_band_left_bound(static_cast<int>(problem_.window));
+  }
 
-template <class Attributes>
-void set_mask(const Problem& problem, Attributes& attributes) {
-  if (!problem.causal) return;
-  attributes.set_diagonal_alignment(fe::DiagonalAlignment_t::TOP_LEFT)
-      .set_diagonal_band_right_bound(0);
-  // Query t sees keys beyond t - window.
-  if (problem.window > 0) attributes.set_diagonal_band_left_bound(static_cast<int>(problem.window));
-}
+ private:
+  Attributes heads(size_t operand) const {
+    const auto& [uid, tensor] = problem_.operands[operand];
+    return sequences(uid, tensor.shape[2], tensor.shape[3],
+                     {tensor.strides[0], tensor.strides[2], tensor.strides[1], 1});
+  }
+
+  // lse(B, H, T): cuDNN's statistics, max + ln(Σ exp(score - max)).
+  Attributes lse() const {
+    const int64_t T = problem_.q().shape[1], H = problem_.q().shape[2];
+    return sequences(kLse, H, 1, {H * T, T, 1, 1}).set_data_type(fe::DataType_t::FLOAT);
+  }
+
+  // Over documents, cuDNN reads from the offsets where a sequence begins: the first stride is
+  // unused.
+  Attributes sequences(Uid uid, int64_t num_heads, int64_t width,
+                       const std::vector<int64_t>& strides) const {
+    Attributes tensor;
+    tensor.set_uid(uid)
+        .set_dim({problem_.num_sequences(), num_heads, problem_.sequence_tokens(), width})
+        .set_stride(strides);
+    if (problem_.over_documents())
+      tensor.set_ragged_offset(
+          indices(kOffsets + uid, problem_.num_documents + 1, fe::DataType_t::INT64));
+    return tensor;
+  }
+
+  TensorPtr indices(int64_t uid, int64_t count, fe::DataType_t type) const {
+    return graph_.tensor(Attributes()
+                             .set_uid(uid)
+                             .set_dim({count, 1, 1, 1})
+                             .set_stride({1, 1, 1, 1})
+                             .set_data_type(type));
+  }
+
+  static void output(const TensorPtr& tensor, Attributes like) {
+    tensor->set_output(true)
+        .set_uid(like.get_uid())
+        .set_dim(like.get_dim())
+        .set_stride(like.get_stride())
+        .set_ragged_offset(like.get_ragged_offset());
+  }
+
+  const Problem& problem_;
+  fe::graph::Graph& graph_;
+};
 
 void add_forward(const Problem& problem, fe::graph::Graph& graph) {
-  const std::vector<Operand>& operands = problem.operands;
-  auto attributes = fe::graph::SDPA_attributes()
-                        .set_name("attention")
-                        .set_generate_stats(true)
-                        .set_implementation(fe::AttentionImplementation_t::COMPOSITE)
-                        .set_attn_scale(scale_tensor(graph));
-  set_mask(problem, attributes);
-  const auto [out, lse] =
-      graph.sdpa(graph.tensor(describe(operands[0])), graph.tensor(describe(operands[1])),
-                 graph.tensor(describe(operands[2])), attributes);
-  make_output(out, describe(operands[3]));
-  make_output(lse, describe_lse(problem.q()));
-  lse->set_data_type(fe::DataType_t::FLOAT);
+  const GraphTensors tensors(problem, graph);
+  auto options = fe::graph::SDPA_attributes()
+                     .set_name("attention")
+                     .set_generate_stats(true)
+                     .set_implementation(fe::AttentionImplementation_t::COMPOSITE)
+                     .set_attn_scale(tensors.scale());
+  tensors.set_mask(options);
+  const auto [out, lse] = graph.sdpa(tensors.input(0), tensors.input(1), tensors.input(2), options);
+  tensors.output(out, 3);
+  tensors.lse_output(lse);
 }
 
 void add_backward(const Problem& problem, fe::graph::Graph& graph) {
+  const GraphTensors tensors(problem, graph);
   std::vector<TensorPtr> inputs;  // q, k, v, out, dout
-  for (size_t i = 0; i < 5; ++i) inputs.push_back(graph.tensor(describe(problem.operands[i])));
-  auto attributes = fe::graph::SDPA_backward_attributes()
-                        .set_name("attention_backward")
-                        .set_deterministic_algorithm(problem.deterministic)
-                        .set_attn_scale(scale_tensor(graph));
-  set_mask(problem, attributes);
+  for (size_t i = 0; i < 5; ++i) inputs.push_back(tensors.input(i));
+  auto options = fe::graph::SDPA_backward_attributes()
+                     .set_name("attention_backward")
+                     .set_deterministic_algorithm(problem.deterministic)
+                     .set_attn_scale(tensors.scale());
+  tensors.set_mask(options);
   const auto gradients = graph.sdpa_backward(inputs[0], inputs[1], inputs[2], inputs[3], inputs[4],
-                                             graph.tensor(describe_lse(problem.q())), attributes);
-  for (size_t i = 0; i < 3; ++i) make_output(gradients[i], describe(problem.operands[5 + i]));
+                                             tensors.lse_input(), options);
+  for (size_t i = 0; i < 3; ++i) tensors.output(gradients[i], 5 + i);
 }
 
 std::string one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   return text.empty() ? "no reason given" : text;
 }
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+// The documents of a batch, on the device: see list_documents. The tensors are the problem's
+// operands and, last, lse. Rows are padded to 16 bytes, which cuDNN takes every address for.
+class DocumentList {
+ public:
+  DocumentList() = default;
+  // For calls of problem.num_documents each, from memory of the workspace.
+  DocumentList(Context& ctx, const Problem& problem, const Tensor& lse,
+               const Tensor& document_start, int64_t num_documents) {
+    std::vector<TokenStrides> strides;
+    for (const auto& [uid, tensor] : problem.operands)
+      strides.push_back({tensor.strides[0], tensor.strides[1]});
+    strides.push_back({lse.strides[0], 1});
+    const int64_t num_calls = ceil_div(num_documents, problem.num_documents);
+    lengths_ = ctx.workspace.take(DType::I32, {num_calls, ceil_div(problem.num_documents, 4) * 4});
+    offsets_ = ctx.workspace.take(DType::I64, {static_cast<int64_t>(strides.size()), num_calls,
+                                               ceil_div(problem.num_documents + 1, 2) * 2});
+    list_documents(ctx, document_start, strides, problem.num_documents, lengths_, offsets_);
+  }
+  // At most, for N documents.
+  static int64_t bytes(int64_t N) {
+    const int64_t documents = N + kMaxDocuments;
+    return align_up(4 * documents * size_of(DType::I32)) +
+           align_up(kMaxListedTensors * 2 * documents * size_of(DType::I64));
+  }
+
+  int64_t num_calls() const { return lengths_.shape[0]; }
+  // Adds what the graph of the problem reads in this call.
+  void add(const Problem& problem, int64_t call,
+           std::unordered_map<int64_t, void*>& pointers) const {
+    pointers[kQueryLengths] = pointers[kKeyLengths] = lengths_.slice(0, call, call + 1).data;
+    int64_t tensor = 0;
+    const auto add_next = [&](Uid uid) {
+      pointers[kOffsets + uid] =
+          offsets_.slice(0, tensor, tensor + 1).slice(1, call, call + 1).data;
+      ++tensor;
+    };
+    for (const Operand& operand : problem.operands) add_next(operand.uid);
+    add_next(kLse);
+  }
+
+ private:
+  Tensor lengths_;  // (calls, documents) I32
+  Tensor offsets_;  // (tensors, calls, documents + 1) I64
+};
 
 // The cuDNN handle of a context and the graphs built so far.
 class CudnnAttention {
@@ -185,14 +309,17 @@ class CudnnAttention {
     return entry->second;
   }
 
-  // False: refused. lse is contiguous over the problem's rows and heads.
-  bool run(Context& ctx, const Problem& problem, double scale, const Tensor& lse) {
+  // False: refused. lse is the part of the problem's rows and heads. A problem over documents takes
+  // those of one call.
+  bool run(Context& ctx, const Problem& problem, double scale, const Tensor& lse,
+           const DocumentList& documents = {}, int64_t call = 0) {
     const Plan& found = plan(problem);
     if (found.graph == nullptr) return false;
     auto scale_value = static_cast<float>(scale);
     std::unordered_map<int64_t, void*> pointers = {{kLse, lse.data}, {kScale, &scale_value}};
     for (const Operand& operand : problem.operands)
       pointers.emplace(operand.uid, operand.tensor.data);
+    if (problem.over_documents()) documents.add(problem, call, pointers);
     Workspace::Scope scope(ctx.workspace);
     const Tensor scratch = ctx.workspace.take(DType::U8, {found.workspace_bytes});
     const fe::error_t error = found.graph->execute(handle_, pointers, scratch.data);
@@ -243,6 +370,9 @@ class CudnnAttention {
     // cuDNN up to 9.15.0 with T no multiple of 128: the frontend then copies sequence lengths from
     // pageable host memory at every call.
     if (!graph.cuda_graph_direct_population_eligible()) return "needs a copy from the host";
+    if (problem.over_documents() && graph.get_workspace_size() > problem.max_bytes)
+      return fmt::format("needs {} bytes of workspace, more than {}", graph.get_workspace_size(),
+                         problem.max_bytes);
     return "";
   }
 
@@ -251,15 +381,11 @@ class CudnnAttention {
   std::map<std::vector<int64_t>, Plan> plans_;
 };
 
-// How much of the batch one backward call takes: whole rows, or where one row is too much some
-// groups of heads of one row. Rows and groups are independent.
+// How much of the batch one backward call takes: whole sequences, or where one is too much some
+// groups of heads of one. Sequences and groups are independent.
 struct Piece {
-  int64_t rows, groups;
+  int64_t sequences, groups;
 };
-
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // Pieces of at most `fit`, all of one size if that costs no more than twice as many: every size
 // needs a graph of its own.
@@ -270,35 +396,93 @@ int64_t piece_of(int64_t total, int64_t fit) {
   return ceil_div(total, ceil_div(total, fit));
 }
 
-Piece backward_piece(bool deterministic, int64_t B, int64_t T, int64_t H, int64_t G, int64_t D) {
+// The backward workspace of one head of a sequence of T tokens, as cuDNN 9.19 takes it: Σ dout·out;
+// the scores' gradients in 16 bits, or dq's sums in 32; with grouped queries dk and dv of every
+// head in 16.
+int64_t head_bytes(bool deterministic, bool grouped, int64_t T, int64_t D) {
   const int64_t padded = ceil_div(T, 128) * 128;
-  // As cuDNN 9.19 takes them: Σ dout·out; the scores' gradients in 16 bits, or dq's sums in 32;
-  // with grouped queries dk and dv of every head in 16.
-  const int64_t head_bytes = padded * 4 + (deterministic ? padded * padded * 2 : padded * D * 4) +
-                             (H == G ? 0 : padded * D * 4);
-  const int64_t group_bytes = H / G * head_bytes;
-  const int64_t fitting_rows = kPieceBytes / (G * group_bytes);
-  if (fitting_rows > 0) return {piece_of(B, fitting_rows), G};
-  return {1, piece_of(G, std::max<int64_t>(1, kPieceBytes / group_bytes))};
+  return padded * 4 + (deterministic ? padded * padded * 2 : padded * D * 4) +
+         (grouped ? padded * D * 4 : 0);
 }
 
-// Calls f(the problem of each piece, its part of lse); stops where f says false.
+Piece backward_piece(int64_t max_bytes, bool deterministic, int64_t num_sequences, int64_t T,
+                     int64_t H, int64_t G, int64_t D) {
+  const int64_t group_bytes = H / G * head_bytes(deterministic, H != G, T, D);
+  const int64_t fitting = max_bytes / (G * group_bytes);
+  if (fitting > 0) return {piece_of(num_sequences, fitting), G};
+  return {1, piece_of(G, std::max<int64_t>(1, max_bytes / group_bytes))};
+}
+
+// Calls f(the part of the problem in these rows and each of the pieces of `groups`, its part of
+// lse); stops where f says false.
+template <class F>
+bool for_each_group(const Problem& whole, const Tensor& lse, int64_t b, int64_t b_end,
+                    int64_t groups, const F& f) {
+  const int64_t H = whole.q().shape[2], G = whole.k().shape[2];
+  for (int64_t g = 0; g < G; g += groups) {
+    const int64_t g_end = std::min(G, g + groups);
+    Problem part = whole;
+    for (auto& [uid, tensor] : part.operands) {
+      const int64_t heads = tensor.shape[2] / G;  // a group's
+      tensor = tensor.slice(0, b, b_end).slice(2, g * heads, g_end * heads);
+    }
+    if (!f(part, lse.slice(0, b, b_end).slice(1, g * H / G, g_end * H / G))) return false;
+  }
+  return true;
+}
+
+// The same for all pieces of a backward pass whose sequences are rows.
 template <class F>
 bool for_each_piece(const Problem& whole, const Tensor& lse, const F& f) {
-  const Tensor& k = whole.operands[1].tensor;
-  const int64_t B = whole.q().shape[0], T = whole.q().shape[1], H = whole.q().shape[2];
-  const int64_t D = whole.q().shape[3], G = k.shape[2];
-  const Piece piece = backward_piece(whole.deterministic, B, T, H, G, D);
-  for (int64_t b = 0; b < B; b += piece.rows)
-    for (int64_t g = 0; g < G; g += piece.groups) {
-      const int64_t b_end = std::min(B, b + piece.rows), g_end = std::min(G, g + piece.groups);
-      Problem part = whole;
-      for (auto& [uid, tensor] : part.operands) {
-        const int64_t heads = tensor.shape[2] / G;  // a group's
-        tensor = tensor.slice(0, b, b_end).slice(2, g * heads, g_end * heads);
-      }
-      if (!f(part, lse.slice(0, b, b_end).slice(1, g * H / G, g_end * H / G))) return false;
-    }
+  const Tensor& q = whole.q();
+  const int64_t B = q.shape[0];
+  const Piece piece = backward_piece(kPieceBytes, whole.deterministic, B, q.shape[1], q.shape[2],
+                                     whole.k().shape[2], q.shape[3]);
+  for (int64_t b = 0; b < B; b += piece.sequences)
+    if (!for_each_group(whole, lse, b, std::min(B, b + piece.sequences), piece.groups, f))
+      return false;
+  return true;
+}
+
+// What a graph over documents may take in a batch of this shape: no more than the rows would.
+int64_t max_document_bytes(int64_t B, int64_t T, int64_t H, int64_t G, int64_t D) {
+  return std::min(kDocumentBytes, B * H * head_bytes(true, H != G, T, D)) +
+         kMaxDocuments * kDocumentExtraBytes;
+}
+
+// Graphs over documents are built for powers of two, lest each batch wants another.
+bool run_documents(Context& ctx, Problem problem, const AttentionOptions& options,
+                   const Tensor& lse) {
+  if (!options.document_start.is_contiguous()) return false;
+  const Tensor& q = problem.q();
+  const int64_t B = q.shape[0], T = q.shape[1], H = q.shape[2], D = q.shape[3];
+  const int64_t G = problem.k().shape[2];
+  const int64_t num_documents = options.num_documents, longest = options.max_document_tokens;
+
+  problem.max_bytes = max_document_bytes(B, T, H, G, D);
+  problem.document_tokens = T;
+  while (longest > 0 && problem.document_tokens % 128 == 0 &&
+         problem.document_tokens / 2 >= longest)
+    problem.document_tokens /= 2;
+  if (problem.window >= problem.document_tokens) problem.window = 0;
+  Piece piece{static_cast<int64_t>(std::bit_ceil(
+                  static_cast<uint64_t>(std::clamp(num_documents, kMinDocuments, kMaxDocuments)))),
+              G};
+  if (problem.is_backward())
+    piece =
+        backward_piece(problem.max_bytes - kMaxDocuments * kDocumentExtraBytes,
+                       problem.deterministic, piece.sequences, problem.document_tokens, H, G, D);
+  problem.num_documents = piece.sequences;
+
+  auto& cudnn = ctx.cuda->library<CudnnAttention>();
+  const Workspace::Scope scope(ctx.workspace);
+  const DocumentList list(ctx, problem, lse, options.document_start, num_documents);
+  for (int64_t call = 0; call < list.num_calls(); ++call)
+    if (!for_each_group(problem, lse, 0, B, piece.groups,
+                        [&](const Problem& part, const Tensor& part_lse) {
+                          return cudnn.run(ctx, part, options.scale, part_lse, list, call);
+                        }))
+      return false;
   return true;
 }
 
@@ -332,8 +516,9 @@ bool cudnn_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, con
                              const AttentionOptions& options, const Tensor& out,
                              const Tensor& lse) {
   const Problem problem = forward_problem(options, q, k, v, out);
-  return is_aligned(problem) &&
-         ctx.cuda->library<CudnnAttention>().run(ctx, problem, options.scale, lse);
+  if (!is_aligned(problem)) return false;
+  if (options.document_start.defined()) return run_documents(ctx, problem, options, lse);
+  return ctx.cuda->library<CudnnAttention>().run(ctx, problem, options.scale, lse);
 }
 
 bool cudnn_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
@@ -343,6 +528,7 @@ bool cudnn_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q,
   const Problem whole =
       backward_problem(ctx.deterministic, options, dout, q, k, v, out, dq, dk, dv);
   if (!is_aligned(whole)) return false;
+  if (options.document_start.defined()) return run_documents(ctx, whole, options, lse);
   auto& cudnn = ctx.cuda->library<CudnnAttention>();
   return for_each_piece(whole, lse, [&](const Problem& part, const Tensor& part_lse) {
     return cudnn.run(ctx, part, options.scale, part_lse);
@@ -366,7 +552,8 @@ int64_t cudnn_attention_workspace_bytes(const Context& ctx, DType dtype, int64_t
     bytes = std::max(bytes, cudnn.plan(part).workspace_bytes);
     return true;
   });
-  return bytes;
+  // At worst every token is a document.
+  return std::max(bytes, DocumentList::bytes(B * T) + align_up(max_document_bytes(B, T, H, G, D)));
 }
 
 }  // namespace ingot::cuda

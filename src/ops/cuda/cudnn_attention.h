@@ -1,5 +1,5 @@
-// Attention by cuDNN's fused kernels: BF16 and F16, Tq == Tk, no documents. The library is loaded
-// on first use; a machine without it gets ErrorCode::Missing then.
+// Attention by cuDNN's fused kernels: BF16 and F16, Tq == Tk. The library is loaded on first use; a
+// machine without it gets ErrorCode::Missing then.
 #pragma once
 
 #include "core/context.h"
@@ -10,7 +10,9 @@ namespace ingot::cuda {
 
 // False: cuDNN refuses this problem (head size, strides, addresses that are no multiples of 16
 // bytes), and another kernel has to write all the outputs. The first call with a shape, layout and
-// mask builds a graph, 0.7 s; it is kept with the context.
+// mask builds a graph, 0.7 s; it is kept with the context. document_start must be counted
+// (num_documents) and contiguous: each document is then a sequence of a ragged batch, and graphs
+// depend on the counts only by powers of two.
 bool cudnn_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
                              const AttentionOptions& options, const Tensor& out, const Tensor& lse);
 bool cudnn_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
@@ -18,8 +20,8 @@ bool cudnn_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q,
                               const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                               const Tensor& dv);
 
-// Of both directions; 0 where cuDNN refuses. Builds the graphs of a causal model whose heads lie in
-// packed QKV rows, so that training finds them ready.
+// Of both directions, with and without documents. Builds the graphs of a causal model without
+// documents whose heads lie in packed QKV rows, so that training finds them ready.
 int64_t cudnn_attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t T,
                                         int64_t H, int64_t G, int64_t D);
 

@@ -122,11 +122,12 @@ struct Max {
   __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-// Of all 32 lanes, which must all be here; every lane gets the same bits. V: float or double.
-template <class V, class Op>
+// Of kLanes neighbours, from a multiple of kLanes on; all 32 lanes must be here. Every one of the
+// neighbours gets the same bits. V: float or double.
+template <int kLanes = kWarp, class V, class Op>
 __device__ __forceinline__ V warp_reduce(V value, Op op) {
 #pragma unroll
-  for (int distance = kWarp / 2; distance > 0; distance /= 2)
+  for (int distance = kLanes / 2; distance > 0; distance /= 2)
     value = op(value, __shfl_xor_sync(0xffffffffu, value, distance));
   return value;
 }

@@ -1,6 +1,6 @@
 // Products that cuBLASLt does not take, and the noise that its algorithms are timed on.
 #include "ops/cuda/blas_lt.h"
-#include "ops/cuda/device.cuh"
+#include "ops/cuda/fp8.cuh"
 
 namespace ingot::cuda {
 namespace {
@@ -114,10 +114,15 @@ void plain_product(Context& ctx, const cpu::Gemm& gemm) {
 void fill_noise(Context& ctx, DType dtype, int64_t count, void* data) {
   constexpr unsigned kThreads = 256, kBlocksPerSm = 8;
   const unsigned blocks = kBlocksPerSm * static_cast<unsigned>(ctx.cuda->num_sms());
-  with_device_type(dtype, [&](auto element) {
+  const auto fill = [&](auto element) {
     using T = decltype(element);
     launch({ctx, blocks, kThreads}, noise_kernel<T>, static_cast<T*>(data), count);
-  });
+  };
+  if (size_of(dtype) == 1) {
+    with_fp8_type(dtype, fill);
+  } else {
+    with_device_type(dtype, fill);
+  }
 }
 
 }  // namespace ingot::cuda

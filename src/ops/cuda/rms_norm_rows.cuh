@@ -1,4 +1,4 @@
-// How the kernels of rms_norm.cu spread rows over threads, and sum over the threads of a row.
+// How the kernels of RMSNorm spread rows over threads, and sum over the threads of a row.
 #pragma once
 
 #include <limits>
@@ -46,19 +46,28 @@ struct RowIndex {
   Int head;
 };
 
+// Who shares a row: neighbouring threads of a warp, the whole block, or some whole warps of a
+// block, which takes several rows at once then.
+enum class Sharers { Lanes, Block, Warps };
+
 // How rows are spread over threads: a thread holds kVectors vectors of each of kRows rows in
 // registers, so that a row is read once and several loads are under way at a time. A narrow row
-// belongs to 8, 16 or 32 neighbouring threads, a wide one, which is no head, to the whole block.
-template <int kVectors_, int kRows_, bool kBlockRow_>
+// belongs to 8, 16 or 32 neighbouring threads; a wide one, which is no head, to whole warps.
+template <int kVectors_, int kRows_, Sharers kSharers_>
 struct Tile {
   static constexpr int kVectors = kVectors_;
   static constexpr int kRows = kRows_;
-  static constexpr bool kBlockRow = kBlockRow_;
-  static constexpr int kMostThreads = kVectors == 4 ? 512 : 256;
-  // Of such blocks on a multiprocessor, so that some read while others sum or write: as many as
-  // leave the backward pass its registers.
-  static constexpr int kLeastBlocks = kVectors == 4 ? 1 : kVectors == 2 ? 2 : 3;
-  using Index = RowIndex<int, !kBlockRow>;
+  static constexpr Sharers kSharers = kSharers_;
+  // A block's threads at most, and its kind on a multiprocessor at least, so that some read while
+  // others sum or write: as many as leave the backward pass its registers. Blocks of several rows
+  // keep what they gather in shared memory, where there may be room for one.
+  static constexpr bool kWarps = kSharers == Sharers::Warps;
+  static constexpr int kMostThreads = kWarps ? (kVectors == 1   ? 768
+                                                : kVectors == 2 ? 512
+                                                                : 256)
+                                             : (kVectors == 4 ? 512 : 256);
+  static constexpr int kLeastBlocks = kWarps || kVectors == 4 ? 1 : kVectors == 2 ? 2 : 3;
+  using Index = RowIndex<int, kSharers == Sharers::Lanes>;
 };
 
 constexpr int kThreads = 256;  // of a block of narrow rows, and of the kernels for any row
@@ -79,15 +88,15 @@ bool with_tile(int num_vectors, int64_t heads, const F& f) {
   };
   if (num_vectors <= 32) {
     const int narrow = num_vectors <= 8 ? 8 : num_vectors <= 16 ? 16 : 32;
-    f(Tile<1, 2, false>{}, RowThreads{kThreads, narrow});
+    f(Tile<1, 2, Sharers::Lanes>{}, RowThreads{kThreads, narrow});
   } else if (heads != 1) {
     return false;
   } else if (num_vectors <= 256) {
-    f(Tile<1, 4, true>{}, whole_warps(1));
+    f(Tile<1, 4, Sharers::Block>{}, whole_warps(1));
   } else if (num_vectors <= 512) {
-    f(Tile<2, 2, true>{}, whole_warps(2));
+    f(Tile<2, 2, Sharers::Block>{}, whole_warps(2));
   } else if (num_vectors <= 2048) {
-    f(Tile<4, 1, true>{}, whole_warps(4));
+    f(Tile<4, 1, Sharers::Block>{}, whole_warps(4));
   } else {
     return false;
   }
@@ -99,11 +108,12 @@ bool with_tile(int num_vectors, int64_t heads, const F& f) {
 template <class T, class Tile>
 struct Place {
   __device__ explicit Place(int threads_of_row)
-      : row_threads(Tile::kBlockRow ? static_cast<int>(blockDim.x) : threads_of_row),
-        lane(Tile::kBlockRow ? static_cast<int>(threadIdx.x)
-                             : static_cast<int>(threadIdx.x) & (threads_of_row - 1)),
-        first_row(Tile::kBlockRow ? 0 : static_cast<int>(threadIdx.x) / threads_of_row),
-        rows_at_once(Tile::kBlockRow ? 1 : static_cast<int>(blockDim.x) / threads_of_row) {}
+      : row_threads(kBlock ? static_cast<int>(blockDim.x) : threads_of_row),
+        first_row(kBlock ? 0 : static_cast<int>(threadIdx.x) / threads_of_row),
+        lane(Tile::kSharers == Sharers::Lanes
+                 ? static_cast<int>(threadIdx.x) & (threads_of_row - 1)
+                 : static_cast<int>(threadIdx.x) - first_row * row_threads),
+        rows_at_once(kBlock ? 1 : static_cast<int>(blockDim.x) / threads_of_row) {}
 
   // May lie beyond the last row, by less than a tile.
   __device__ int row(int tile, int r) const {
@@ -111,36 +121,49 @@ struct Place {
   }
   __device__ int column(int v) const { return (lane + v * row_threads) * Vec<T>::kSize; }
 
+  // Waits for the other threads of the row; of rows that whole warps share.
+  __device__ void sync_row() const {
+    if constexpr (kBlock) {
+      __syncthreads();
+    } else {  // barrier 0 is the block's
+      asm volatile("bar.sync %0, %1;" ::"r"(1 + first_row), "r"(row_threads) : "memory");
+    }
+  }
+
+  static constexpr bool kBlock = Tile::kSharers == Sharers::Block;
   int row_threads;
-  int lane;
   int first_row;
+  int lane;
   int rows_at_once;
 };
 
-// Σ over the threads of each row, in every one of them. `shared`: kMostThreads / 32 · kRows values
-// that nobody may still be reading.
-template <class Tile, class A>
-__device__ __forceinline__ void sum_rows(A (&sums)[Tile::kRows], int row_threads, A* shared) {
+// Σ over the threads of each row, in every one of them. `shared`: a value for each row of each of
+// the block's warps, which nobody may still be reading. The order depends on kVectors and the
+// number of a row's threads alone.
+template <class Tile, class A, class Place>
+__device__ __forceinline__ void sum_rows(A (&sums)[Tile::kRows], const Place& place, A* shared) {
+  constexpr bool kLanes = Tile::kSharers == Sharers::Lanes;
 #pragma unroll
   for (int distance = kWarp / 2; distance > 0; distance /= 2) {
-    if (!Tile::kBlockRow && distance >= row_threads) continue;
+    if (kLanes && distance >= place.row_threads) continue;
 #pragma unroll
     for (int r = 0; r < Tile::kRows; ++r)
       sums[r] += __shfl_xor_sync(0xffffffffu, sums[r], distance);
   }
-  if constexpr (Tile::kBlockRow) {
-    const int warp = static_cast<int>(threadIdx.x) / kWarp;
-    if (threadIdx.x % kWarp == 0) {
+  if constexpr (!kLanes) {
+    const int num_warps = place.row_threads / kWarp;
+    A* of_row = shared + place.first_row * num_warps * Tile::kRows;
+    if (place.lane % kWarp == 0) {
 #pragma unroll
-      for (int r = 0; r < Tile::kRows; ++r) shared[warp * Tile::kRows + r] = sums[r];
+      for (int r = 0; r < Tile::kRows; ++r) of_row[place.lane / kWarp * Tile::kRows + r] = sums[r];
     }
-    __syncthreads();
+    place.sync_row();
 #pragma unroll
-    for (int r = 0; r < Tile::kRows; ++r) sums[r] = shared[r];
+    for (int r = 0; r < Tile::kRows; ++r) sums[r] = of_row[r];
 #pragma unroll 4
-    for (int w = 1; w < static_cast<int>(blockDim.x) / kWarp; ++w) {
+    for (int w = 1; w < num_warps; ++w) {
 #pragma unroll
-      for (int r = 0; r < Tile::kRows; ++r) sums[r] += shared[w * Tile::kRows + r];
+      for (int r = 0; r < Tile::kRows; ++r) sums[r] += of_row[w * Tile::kRows + r];
     }
   }
 }

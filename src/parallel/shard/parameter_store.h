@@ -23,7 +23,7 @@ struct GradientSlot {
 };
 
 // What this rank updates: elements [range) of the flattened weight. All tensors are (range.size()),
-// F32, except weight, which is in compute dtype.
+// F32, except weight, which is in compute dtype, and moments of AdamW kept in BF16.
 struct ParameterShard {
   TensorId parameter;  // row of the weight in the parameter table
   ShardRange range;
@@ -59,20 +59,30 @@ class ParameterStore {
   virtual void finish_gradients() = 0;
   // Empties the gradients for the next step.
   virtual void start_step() = 0;
-  // Called after the optimizer changed the shards: makes the new weights visible to acquire().
-  virtual void publish_weights() = 0;
+  // Called after the shards were changed: makes the new weights visible to acquire().
+  void publish_weights() {
+    ++weights_version_;
+    share_weights();
+  }
+  // Grows with every change of the weights, for who keeps something made of them.
+  int64_t weights_version() const { return weights_version_; }
 
   virtual std::span<const ParameterShard> shards() const = 0;
+
+ private:
+  virtual void share_weights() = 0;
+  int64_t weights_version_ = 0;
 };
 
 // Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`
 // holds the weights; compute is their working dtype. They live through every tick. Of a parameter
-// NAME: "NAME" (in compute dtype), and in F32 "grad:NAME", "moment1:NAME", "moment2:NAME" and,
-// unless compute is F32, "master:NAME"; of its whole shape, or, fully sharded, flat and of
-// padded_shard_size. What Muon updates has no "moment2:NAME". Fully sharded adds the buffers
-// "gather.*".
+// NAME: "NAME" (in compute dtype); in F32 "grad:NAME" and, unless compute is F32, "master:NAME"; in
+// the dtype `moments`, F32 or BF16, "moment1:NAME" and "moment2:NAME"; of its whole shape, or,
+// fully sharded, flat and of padded_shard_size. What Muon updates has no "moment2:NAME", and its
+// "moment1:NAME" is F32. Fully sharded adds the buffers "gather.*".
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
-                    const Mesh& mesh, OptimKind optimizer = OptimKind::AdamW);
+                    const Mesh& mesh, OptimKind optimizer = OptimKind::AdamW,
+                    DType moments = DType::F32);
 
 // Picks the form by mesh: one rank, replicated (data parallel) or fully sharded (ZeRO-3). All
 // memory comes from `placed`. `comm` and `placed` must outlive the store.

@@ -18,7 +18,6 @@ class ReplicatedStore final : public ParameterStore {
   void acquire(int) override {}
   void release(int) override {}
   void release_gradients(int) override {}
-  void publish_weights() override {}
 
   Tensor weight(TensorId parameter) const override { return weights_[index(parameter)]; }
   GradientSlot gradient(TensorId parameter) override;
@@ -27,6 +26,7 @@ class ReplicatedStore final : public ParameterStore {
   std::span<const ParameterShard> shards() const override { return shards_; }
 
  private:
+  void share_weights() override {}
   static size_t index(TensorId parameter) { return static_cast<size_t>(parameter.row); }
 
   Context& ctx_;

@@ -151,7 +151,7 @@ void ShardedStore::start_step() {
   }
 }
 
-void ShardedStore::publish_weights() {
+void ShardedStore::share_weights() {
   for (Buffer& buffer : weights_) {
     check(buffer.users == 0, ErrorCode::Internal,
           "store: weights published while block {} is acquired", buffer.block);

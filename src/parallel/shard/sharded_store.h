@@ -24,10 +24,10 @@ class ShardedStore final : public ParameterStore {
   void release_gradients(int block) override;
   void finish_gradients() override;
   void start_step() override;
-  void publish_weights() override;
   std::span<const ParameterShard> shards() const override { return shards_; }
 
  private:
+  void share_weights() override;
   struct Buffer {
     Tensor memory;   // (largest block's elements)
     int block = -1;  // whose weights or gradients it holds

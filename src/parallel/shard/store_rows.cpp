@@ -34,7 +34,7 @@ std::string_view prefix_of(TensorKind kind) {
 }
 
 void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const Shape& shape,
-                        DType compute, OptimKind optimizer) {
+                        DType compute, OptimKind optimizer, DType moments) {
   TensorSpec weight = parameter;
   weight.shape = shape;
   weight.dtype = compute;
@@ -47,7 +47,8 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
     if (kind == TensorKind::Moment2 && uses_muon(optimizer, parameter)) continue;
     TensorSpec row = weight;
     row.name = store_row_name(kind, parameter.name);
-    row.dtype = DType::F32;
+    const bool moment = kind == TensorKind::Moment1 || kind == TensorKind::Moment2;
+    row.dtype = moment && !uses_muon(optimizer, parameter) ? moments : DType::F32;
     row.kind = kind;
     row.init = InitRule::None;
     row.parameter = id;
@@ -126,12 +127,12 @@ std::vector<ParameterShard> store_shards(const TensorTable& parameters, const Me
 }
 
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
-                    const Mesh& mesh, OptimKind optimizer) {
+                    const Mesh& mesh, OptimKind optimizer, DType moments) {
   const bool sharded = store_mode(mesh) == DataParallel::FullySharded;
   for (const TensorSpec& parameter : parameters.rows()) {
     const Shape shape =
         sharded ? Shape{padded_shard_size(parameter.shape.numel(), mesh.data)} : parameter.shape;
-    add_parameter_rows(table, parameter, shape, compute, optimizer);
+    add_parameter_rows(table, parameter, shape, compute, optimizer, moments);
   }
   if (sharded) add_gather_rows(table, parameters, compute, mesh.data);
 }

@@ -1,0 +1,183 @@
+#include "model/operand.h"
+
+#include <array>
+
+#include "core/error.h"
+#include "ops/activation.h"
+#include "ops/rms_norm.h"
+#include "spec/llama_table.h"
+
+namespace ingot {
+namespace {
+
+Quantized rows_of(const Quantized& q) {
+  return {q.rows, {}, q.scale, q.inverse, q.amax};
+}
+
+// Built again from what was met on the way forward: its maximum is known.
+Quantized transposed_of(const Quantized& q) {
+  return {{}, q.transposed, q.scale, q.inverse, {}};
+}
+
+// Place of a tensor among the scales.
+int64_t scale_of(int64_t layer, Product product) {
+  return kFp8PerLayer * layer + static_cast<int64_t>(product);
+}
+int64_t scale_of_head(const ModelConfig& config) {
+  return kFp8PerLayer * config.layers;
+}
+
+// (S) F32, strided.
+Tensor scale_row(const PlacedTensors& placed, const char* what, const char* field) {
+  Tensor row = placed.find(fmt::format("fp8.{}.{}", what, field));  // (S, kFp8ScaleStride)
+  row.shape = {row.shape[0]};
+  row.strides = {kFp8ScaleStride};
+  return row;
+}
+
+Quantized with_scale(const PlacedTensors& placed, const char* what, int64_t index, Tensor rows,
+                     Tensor transposed) {
+  const auto one = [&](const char* field) {
+    return scale_row(placed, what, field).slice(0, index, index + 1);
+  };
+  return {std::move(rows), std::move(transposed), one("scale"), one("inverse"), one("amax")};
+}
+
+// Of the memory of row `name`, as much as `shape` takes.
+Tensor part_of(const PlacedTensors& placed, const char* name, Shape shape) {
+  const Tensor row = placed.find(name);
+  return Tensor::contiguous(row.data, row.dtype, shape, row.device);
+}
+
+Quantized weight_copies(const PlacedTensors& placed, int64_t index, const std::string& name) {
+  return with_scale(placed, "weights", index, placed.find("fp8:" + name),
+                    placed.find("fp8t:" + name));
+}
+
+}  // namespace
+
+Quantized fp8_input(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,
+                    int64_t width) {
+  return with_scale(placed, "activations", scale_of(layer, product),
+                    part_of(placed, "fp8.x", {N, width}), part_of(placed, "fp8.xt", {width, N}));
+}
+
+// The stream's gradient is read by the products that end a branch, while a wide one, of the same
+// branch, is read by those that begin it: two places are enough.
+Quantized fp8_gradient(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,
+                       int64_t width) {
+  const bool stream = product == Product::Out || product == Product::Down;
+  return with_scale(placed, "gradients", scale_of(layer, product),
+                    part_of(placed, stream ? "fp8.d" : "fp8.wide_d", {N, width}),
+                    part_of(placed, stream ? "fp8.dt" : "fp8.wide_dt", {width, N}));
+}
+
+Quantized fp8_weight(const PlacedTensors& placed, int64_t layer, Product product) {
+  constexpr std::array kNames = {"qkv.weight", "out.weight", "up.weight", "down.weight"};
+  return weight_copies(placed, scale_of(layer, product),
+                       layer_name(layer, kNames[static_cast<size_t>(product)]));
+}
+
+Quantized fp8_head_input(const PlacedTensors& placed, const ModelConfig& config) {
+  return with_scale(placed, "activations", scale_of_head(config), {}, {});
+}
+
+Quantized fp8_head_weight(const PlacedTensors& placed, const ModelConfig& config,
+                          const std::string& name) {
+  return weight_copies(placed, scale_of_head(config), name);
+}
+
+ScaleState fp8_scales(const PlacedTensors& placed, const char* what) {
+  return {scale_row(placed, what, "amax"), placed.find(fmt::format("fp8.{}.history", what)),
+          scale_row(placed, what, "scale"), scale_row(placed, what, "inverse")};
+}
+
+void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
+                      const Operand& y, const Tensor& rstd) {
+  if (y.fp8.defined())
+    rms_norm_forward(ctx, x, weight, eps, rows_of(y.fp8), rstd);
+  else
+    rms_norm_forward(ctx, x, weight, eps, y.plain, rstd);
+}
+
+void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& delta,
+                          const Tensor& weight, double eps, const Tensor& residual_out,
+                          const Operand& y, const Tensor& rstd) {
+  if (y.fp8.defined())
+    add_rms_norm_forward(ctx, residual, delta, weight, eps, residual_out, rows_of(y.fp8), rstd);
+  else
+    add_rms_norm_forward(ctx, residual, delta, weight, eps, residual_out, y.plain, rstd);
+}
+
+void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
+                       const Tensor& rstd, const Operand& dx, const Tensor& dweight,
+                       const Operand& y) {
+  if (y.fp8.defined())
+    rms_norm_backward(ctx, dy, x, weight, rstd, dx.plain, true, dweight, transposed_of(y.fp8),
+                      dx.fp8);
+  else
+    rms_norm_backward(ctx, dy, x, weight, rstd, dx.plain, true, dweight, y.plain);
+}
+
+void activation_forward(Context& ctx, Activation kind, const Tensor& up, const Operand& act) {
+  const bool gated = kind == Activation::SwiGlu;
+  if (act.fp8.defined())
+    gated ? swiglu_forward(ctx, up, rows_of(act.fp8))
+          : relu_squared_forward(ctx, up, rows_of(act.fp8));
+  else
+    gated ? swiglu_forward(ctx, up, act.plain) : relu_squared_forward(ctx, up, act.plain);
+}
+
+void activation_backward(Context& ctx, Activation kind, const Operand& act, const Tensor& up,
+                         const Operand& d_up) {
+  const Tensor& d_act = act.plain;
+  const bool gated = kind == Activation::SwiGlu;
+  if (act.fp8.defined()) {
+    const Quantized again = transposed_of(act.fp8);
+    gated ? swiglu_backward(ctx, d_act, up, d_up.fp8, again)
+          : relu_squared_backward(ctx, d_act, up, d_up.fp8, again);
+  } else {
+    gated ? swiglu_backward(ctx, d_act, up, d_up.plain, act.plain)
+          : relu_squared_backward(ctx, d_act, up, d_up.plain, act.plain);
+  }
+}
+
+void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y) {
+  if (x.fp8.defined())
+    linear_forward(ctx, x.fp8, w.fp8, y);
+  else
+    linear_forward(ctx, x.plain, w.plain, y);
+}
+
+void linear_backward_input(Context& ctx, const Operand& dy, const Operand& w, const Tensor& dx) {
+  if (dy.fp8.defined())
+    linear_backward_input(ctx, dy.fp8, w.fp8, dx, Accumulate::No);
+  else
+    linear_backward_input(ctx, dy.plain, w.plain, dx, Accumulate::No);
+}
+
+void linear_backward_weight(Context& ctx, const Operand& dy, const Operand& x, const Tensor& dw,
+                            Accumulate accumulate) {
+  if (dy.fp8.defined())
+    linear_backward_weight(ctx, dy.fp8, x.fp8, dw, accumulate);
+  else
+    linear_backward_weight(ctx, dy.plain, x.plain, dw, accumulate);
+}
+
+void quantize_rows(Context& ctx, const Operand& x) {
+  if (x.fp8.defined()) quantize(ctx, x.plain, rows_of(x.fp8));
+}
+
+void quantize_transposed(Context& ctx, const Operand& x) {
+  if (x.fp8.defined()) quantize(ctx, x.plain, transposed_of(x.fp8));
+}
+
+void quantize_both(Context& ctx, const Operand& x) {
+  if (x.fp8.defined()) quantize(ctx, x.plain, x.fp8);
+}
+
+void quantize_weight(Context& ctx, const Operand& w) {
+  if (w.fp8.defined()) quantize_by_own_scale(ctx, w.plain, w.fp8);
+}
+
+}  // namespace ingot

@@ -1,0 +1,74 @@
+// The ops as a layer calls them: on tensors in compute dtype or, under fp8, on their 8-bit forms,
+// whichever an operand has. So a layer is written down once for every precision.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "core/context.h"
+#include "core/tensor.h"
+#include "ops/fp8.h"
+#include "ops/matmul.h"
+#include "spec/model_config.h"
+#include "spec/placed_tensors.h"
+
+namespace ingot {
+
+// What a product reads: an input, a weight or the gradient of an output.
+struct Operand {
+  Operand() = default;
+  Operand(Tensor tensor) : plain(std::move(tensor)) {}
+
+  Tensor plain;   // in compute dtype; undefined where only 8 bits are kept
+  Quantized fp8;  // undefined except under fp8
+};
+
+// The products of a layer; its scales are kept in this order.
+enum class Product { Qkv, Out, Up, Down };
+
+// Where the 8-bit operands of a layer's products lie (spec/llama_table.h). An input or gradient is
+// (N, width) and shares its memory with those of other products: it is valid until the next is
+// made.
+Quantized fp8_input(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,
+                    int64_t width);
+Quantized fp8_gradient(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,
+                       int64_t width);
+Quantized fp8_weight(const PlacedTensors& placed, int64_t layer, Product product);
+// Those of the output head: its input's scale without matrices, and its weight `name`.
+Quantized fp8_head_input(const PlacedTensors& placed, const ModelConfig& config);
+Quantized fp8_head_weight(const PlacedTensors& placed, const ModelConfig& config,
+                          const std::string& name);
+// What update_scales() takes of all layers; `what`: "activations" or "gradients".
+ScaleState fp8_scales(const PlacedTensors& placed, const char* what);
+
+// Shapes as in ops/rms_norm.h, ops/activation.h and ops/matmul.h.
+void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
+                      const Operand& y, const Tensor& rstd);
+void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& delta,
+                          const Tensor& weight, double eps, const Tensor& residual_out,
+                          const Operand& y, const Tensor& rstd);
+// dx.plain += the gradient. y is built again for the weight's gradient of the product that read it,
+// where it is defined.
+void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
+                       const Tensor& rstd, const Operand& dx, const Tensor& dweight,
+                       const Operand& y);
+void activation_forward(Context& ctx, Activation kind, const Tensor& up, const Operand& act);
+// The gradient of act, which act.plain holds, becomes that of up in d_up, whose plain form may be
+// up. act is built again in its own place.
+void activation_backward(Context& ctx, Activation kind, const Operand& act, const Tensor& up,
+                         const Operand& d_up);
+
+void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y);
+void linear_backward_input(Context& ctx, const Operand& dy, const Operand& w, const Tensor& dx);
+void linear_backward_weight(Context& ctx, const Operand& dy, const Operand& x, const Tensor& dw,
+                            Accumulate accumulate);
+
+// For an operand that no op above makes: what the forward product reads, what the weight's gradient
+// reads, or both. Nothing to do except under fp8.
+void quantize_rows(Context& ctx, const Operand& x);
+void quantize_transposed(Context& ctx, const Operand& x);
+void quantize_both(Context& ctx, const Operand& x);
+void quantize_weight(Context& ctx, const Operand& w);
+
+}  // namespace ingot

@@ -1,0 +1,101 @@
+// Ten steps of each preset on an H200 against what they gave before: a change of kernels, libraries
+// or order that moves a run shows here. INGOT_WRITE_GOLDENS=FILE writes the file anew.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/random.h"
+#include "parallel/comm/communicator.h"
+#include "support/on_gpu.h"
+#include "train/engine.h"
+
+namespace ingot::test {
+namespace {
+
+constexpr const char* kGoldenFile = INGOT_SOURCE_DIR "/tests/golden/h200_ten_steps.json";
+constexpr int64_t kB = 2, kT = 256, kSteps = 10;
+
+struct Curve {
+  std::vector<double> losses, grad_norms;
+};
+
+// Words of a few letters each: something that ten steps begin to learn.
+std::vector<int32_t> text_like_tokens(int64_t step) {
+  const RandomStream words(11, Purpose::Test, 0, static_cast<uint64_t>(step));
+  std::vector<int32_t> tokens(static_cast<size_t>(kB * kT + 1));
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const uint32_t word = words.bits(i / 4) % 50;
+    tokens[i] = i % 4 == 3 ? ' ' : static_cast<int32_t>('a' + (word + 7 * (i % 4)) % 26);
+  }
+  return tokens;
+}
+
+Curve ten_steps(const std::string& preset, const std::string& precision) {
+  const RunConfig config = parse_run_config("", "test",
+                                            {{"preset", preset},
+                                             {"train.precision", precision},
+                                             {"optim.moments", "bf16"},
+                                             {"batch.micro_batch", std::to_string(kB)},
+                                             {"batch.seq", std::to_string(kT)},
+                                             {"system.device", "cuda"}});
+  const auto comm = single_communicator();
+  Engine engine(config, *comm, available_cores());
+  engine.init(1);
+  Curve curve;
+  for (int64_t step = 1; step <= kSteps; ++step) {
+    const std::vector<int32_t> tokens = text_like_tokens(step);
+    engine.start_step();
+    const StepLoss loss =
+        engine.accumulate({tokens.data(), tokens.data() + 1, nullptr}, 1.0 / (kB * kT));
+    curve.losses.push_back(loss.sum / static_cast<double>(loss.num_targets));
+    curve.grad_norms.push_back(engine.update(1e-4, step).grad_norm);
+  }
+  return curve;
+}
+
+nlohmann::json read_json(const std::string& path) {
+  std::ifstream file(path);
+  return file ? nlohmann::json::parse(file) : nlohmann::json::object();
+}
+
+using PresetAndPrecision = std::pair<const char*, const char*>;
+class CudaGolden : public OnGpu<::testing::TestWithParam<PresetAndPrecision>> {};
+
+TEST_P(CudaGolden, TenSteps) {
+  const auto [preset, precision] = GetParam();
+  const std::string key = std::string(preset) + " " + precision;
+  const Curve curve = ten_steps(preset, precision);
+  if (const char* path = std::getenv("INGOT_WRITE_GOLDENS")) {
+    nlohmann::json all = read_json(path);
+    all[key] = {{"loss", curve.losses}, {"grad_norm", curve.grad_norms}};
+    std::ofstream(path) << all.dump(1) << "\n";
+    return;
+  }
+  const nlohmann::json all = read_json(kGoldenFile);
+  ASSERT_TRUE(all.contains(key)) << "write it with INGOT_WRITE_GOLDENS=" << kGoldenFile;
+  const auto losses = all[key]["loss"].get<std::vector<double>>();
+  const auto grad_norms = all[key]["grad_norm"].get<std::vector<double>>();
+  ASSERT_EQ(curve.losses.size(), losses.size());
+  for (size_t i = 0; i < losses.size(); ++i) {
+    EXPECT_NEAR(curve.losses[i] / losses[i], 1.0, 2e-3) << "step " << i + 1;
+    EXPECT_NEAR(curve.grad_norms[i] / grad_norms[i], 1.0, 3e-2) << "step " << i + 1;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, CudaGolden,
+                         ::testing::Values(PresetAndPrecision{"llama_10m", "bf16"},
+                                           PresetAndPrecision{"debug_120m", "bf16"},
+                                           PresetAndPrecision{"gpt2_124m", "bf16"},
+                                           PresetAndPrecision{"llama_500m", "bf16"},
+                                           PresetAndPrecision{"llama_500m", "fp8"},
+                                           PresetAndPrecision{"llama_1b", "bf16"},
+                                           PresetAndPrecision{"llama_1b", "fp8"},
+                                           PresetAndPrecision{"llama_7b", "fp8"}),
+                         [](const auto& one) {
+                           return std::string(one.param.first) + "_" + one.param.second;
+                         });
+
+}  // namespace
+}  // namespace ingot::test
