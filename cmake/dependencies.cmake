@@ -37,9 +37,10 @@ pin_header(UTF8PROC 2.8 utf8proc.h "UTF8PROC_VERSION_MAJOR;UTF8PROC_VERSION_MINO
 find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 if(INGOT_CUDA)
   find_package(CUDAToolkit 13 REQUIRED)
-  # cuDNN's headers and library lie beside the toolkit's; its frontend is headers from a PyPI wheel.
-  find_path(CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} REQUIRED)
-  file(GLOB wheel_includes ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/include)
+  # cuDNN's headers lie beside the toolkit's, or in its wheel; its frontend is headers from another.
+  file(GLOB wheel_includes ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/include
+    ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cudnn/include)
+  find_path(CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${wheel_includes} REQUIRED)
   find_path(CUDNN_FRONTEND_INCLUDE cudnn_frontend.h HINTS ${wheel_includes} REQUIRED)
   # Headers only: cuDNN itself and the driver are loaded when attention first runs on a GPU, so that
   # the program starts, and says what is missing, on a machine without them.

@@ -250,7 +250,7 @@ struct Operands {
 };
 
 // Has the L2 fetch the rows of a tile that is read later: no registers wait for them. The rows are
-// shared by whole warps.
+// shared by whole warps. GPUs before sm_90 cannot, and read as they go.
 template <bool kAccumulate, class T, class Tile>
 __device__ __forceinline__ void prefetch(const Backward<T>& norm, const Place<T, Tile>& place,
                                          int tile) {
@@ -258,10 +258,12 @@ __device__ __forceinline__ void prefetch(const Backward<T>& norm, const Place<T,
   const int row = place.row(tile, place.lane);
   if (row >= static_cast<int>(norm.num_rows)) return;
   const typename Tile::Index index(row, 1);
-  const auto fetch = [&](const T* from) {
+  const auto fetch = [&]([[maybe_unused]] const T* from) {
+#if __CUDA_ARCH__ >= 900
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)),
                  "r"(norm.width * static_cast<int>(sizeof(T)))
                  : "memory");
+#endif
   };
   fetch(index.in(norm.x));
   fetch(index.in(norm.dy));
