@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "core/normal.h"
-
-#include "ops/cpu/isa_begin.h"
+#include "ops/cpu/philox.h"
 
 namespace ingot::cpu::INGOT_ISA {
 namespace {
@@ -14,28 +13,9 @@ constexpr int kBlocks = 64;
 
 // Values 4·first … 4·(first + kBlocks) - 1. Plain loops over lanes; the compiler vectorises them.
 void fill_blocks(const RandomStream& stream, uint64_t first, float scale, float* out) {
-  const auto key = stream.key();
-  uint32_t c0[kBlocks], c1[kBlocks], c2[kBlocks], c3[kBlocks];
-  for (int i = 0; i < kBlocks; ++i) {
-    const uint64_t block = first + static_cast<uint64_t>(i);
-    c0[i] = static_cast<uint32_t>(block);
-    c1[i] = static_cast<uint32_t>(block >> 32);
-    c2[i] = stream.tensor();
-    c3[i] = stream.step();
-  }
-  uint32_t k0 = key[0], k1 = key[1];
-  for (int round = 0; round < 10; ++round) {  // philox4x32, see core/random.cpp
-    for (int i = 0; i < kBlocks; ++i) {
-      const uint64_t a = uint64_t{0xD2511F53} * c0[i];
-      const uint64_t b = uint64_t{0xCD9E8D57} * c2[i];
-      c0[i] = static_cast<uint32_t>(b >> 32) ^ c1[i] ^ k0;
-      c1[i] = static_cast<uint32_t>(b);
-      c2[i] = static_cast<uint32_t>(a >> 32) ^ c3[i] ^ k1;
-      c3[i] = static_cast<uint32_t>(a);
-    }
-    k0 += 0x9E3779B9;
-    k1 += 0xBB67AE85;
-  }
+  uint32_t words[4][kBlocks];
+  philox_blocks(stream, first, words);
+  const auto& [c0, c1, c2, c3] = words;
   float n0[kBlocks], n1[kBlocks], n2[kBlocks], n3[kBlocks];
   for (int i = 0; i < kBlocks; ++i) {
     const NormalPair a = normal_pair(c0[i], c1[i]);

@@ -3,6 +3,7 @@
 
 #include "core/normal.h"
 #include "ops/cuda/device.cuh"
+#include "ops/cuda/philox.cuh"
 
 namespace ingot::cuda {
 namespace {
@@ -13,19 +14,6 @@ constexpr int kThreads = 256;
 struct Counter {
   uint32_t key0, key1, tensor, step;
 };
-
-__device__ uint4 philox4x32(uint4 counter, uint32_t key0, uint32_t key1) {  // see core/random.cpp
-#pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t a = uint64_t{0xD2511F53} * counter.x;
-    const uint64_t b = uint64_t{0xCD9E8D57} * counter.z;
-    counter = {static_cast<uint32_t>(b >> 32) ^ counter.y ^ key0, static_cast<uint32_t>(b),
-               static_cast<uint32_t>(a >> 32) ^ counter.w ^ key1, static_cast<uint32_t>(a)};
-    key0 += 0x9E3779B9;
-    key1 += 0xBB67AE85;
-  }
-  return counter;
-}
 
 // A thread makes the four values of one counter; the first `skip` of thread 0 lie before out(n),
 // since a shard may start inside a block of four.
