@@ -14,6 +14,7 @@ constexpr int32_t kVocabSize = 257;
 class ByteTokenizer final : public Tokenizer {
  public:
   using Tokenizer::decode;
+  using Tokenizer::encode;
 
   int64_t vocab_size() const override { return kVocabSize; }
   int32_t bos() const override { return kSeparator; }
@@ -21,10 +22,10 @@ class ByteTokenizer final : public Tokenizer {
   std::string kind() const override { return "byte"; }
   std::string serialize() const override { return std::string(kByteTokenizerFile); }
 
-  std::vector<int32_t> encode(std::string_view text) const override {
-    std::vector<int32_t> ids(text.size());
-    for (size_t i = 0; i < text.size(); ++i) ids[i] = static_cast<unsigned char>(text[i]);
-    return ids;
+  void encode(std::string_view text, std::vector<int32_t>& ids) const override {
+    const size_t before = ids.size();
+    ids.resize(before + text.size());
+    for (size_t i = 0; i < text.size(); ++i) ids[before + i] = static_cast<unsigned char>(text[i]);
   }
 
   std::string decode(int32_t id) const override {

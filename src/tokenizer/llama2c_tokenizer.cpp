@@ -59,6 +59,8 @@ struct Merge {
 
 class Llama2cTokenizer final : public Tokenizer {
  public:
+  using Tokenizer::encode;
+
   Llama2cTokenizer(std::string_view file, std::string_view origin) : file_(file) {
     parse(origin);
     for (int32_t id = kFirstText; id < static_cast<int32_t>(pieces_.size()); ++id) {
@@ -80,13 +82,11 @@ class Llama2cTokenizer final : public Tokenizer {
 
   // A merge cannot reach across two bytes that stand side by side in no piece, so the text is cut
   // there first: the same ids as merging the whole, with a queue the size of a word.
-  std::vector<int32_t> encode(std::string_view text) const override {
+  void encode(std::string_view text, std::vector<int32_t>& ids) const override {
     check(text.size() < INT32_MAX, ErrorCode::Data,
           "text to encode in one call: expected less than 2 GiB, got {} bytes; split it",
           text.size());
-    std::vector<int32_t> ids;
-    if (text.empty()) return ids;
-    ids.reserve(text.size() / 2);  // English prose, 512 pieces: 1.8 bytes a token
+    if (text.empty()) return;
     const std::string spaced = " " + std::string(text);
     Workspace work;
     size_t begin = 0;
@@ -97,7 +97,6 @@ class Llama2cTokenizer final : public Tokenizer {
       encode_segment(std::string_view(spaced).substr(begin, i - begin), work, ids);
       begin = i;
     }
-    return ids;
   }
 
   std::string decode(int32_t id) const override {

@@ -1,8 +1,29 @@
 #include "tokenizer/tokenizer.h"
 
+#include <algorithm>
+
+#include "core/error.h"
+#include "tokenizer/bpe_model.h"
 #include "tokenizer/byte_tokenizer.h"
+#include "tokenizer/sentencepiece.h"
+#include "tokenizer/special_tokens.h"
 
 namespace ingot {
+
+std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
+  std::vector<int32_t> ids;
+  encode(text, ids);
+  return ids;
+}
+
+void Tokenizer::encode_with_specials(std::string_view text, std::vector<int32_t>& ids) const {
+  encode(text, ids);
+}
+
+void Tokenizer::encode_parallel(std::string_view text, ThreadPool&,
+                                std::vector<int32_t>& ids) const {
+  encode(text, ids);
+}
 
 std::string Tokenizer::decode(const std::vector<int32_t>& ids) const {
   std::string text;
@@ -10,11 +31,95 @@ std::string Tokenizer::decode(const std::vector<int32_t>& ids) const {
   return text;
 }
 
-std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path) {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\r\n";
+
+bool is_json(std::string_view file) {
+  const size_t first = file.find_first_not_of(kSpaces);
+  return first != std::string_view::npos && file[first] == '{';
+}
+
+// vocab.json maps tokens to ids; tokenizer.json has no number for its first member.
+bool is_vocab_json(std::string_view file) {
+  size_t at = file.find('"');
+  if (at == std::string_view::npos) return false;
+  for (++at; at < file.size() && file[at] != '"'; ++at) at += file[at] == '\\' ? 1 : 0;
+  at = std::min(file.find(':', at), file.size() - 1);
+  const size_t value = file.find_first_not_of(kSpaces, at + 1);
+  return value != std::string_view::npos && file[value] >= '0' && file[value] <= '9';
+}
+
+bool is_tiktoken(std::string_view file) {  // by its first line, «base64 rank»
+  constexpr std::string_view kNumber = "0123456789";
+  const size_t space = file.find(' ');
+  if (space == 0 || space == std::string_view::npos) return false;
+  const bool base64 =
+      std::all_of(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(space), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               c == '+' || c == '/' || c == '=';
+      });
+  const size_t end = file.find_first_not_of(kNumber, space + 1);
+  const bool number =
+      end != space + 1 && (end == std::string_view::npos || file[end] == '\n' || file[end] == '\r');
+  return base64 && space % 4 == 0 && number;
+}
+
+std::string beside(const std::string& path, std::string_view name) {
+  return join_path(parent_path(path), name);
+}
+
+BpeModel load_vocab_and_merges(Storage& storage, const std::string& path, std::string_view vocab) {
+  std::string name = file_name(path);
+  const size_t at = name.rfind("vocab.json");
+  check(
+      at != std::string::npos, ErrorCode::Data,
+      "{}: a vocabulary without merges: expected a name with «vocab.json», and «merges.txt» in its "
+      "place beside it",
+      path);
+  const std::string merges = beside(path, name.replace(at, 10, "merges.txt"));
+  return parse_vocab_and_merges(vocab, read_text(storage, merges), path);
+}
+
+BpeModel load_json(Storage& storage, const std::string& path, std::string_view file) {
+  if (is_vocab_json(file)) return load_vocab_and_merges(storage, path, file);
+  BpeModel model = parse_tokenizer_json(file, path);
+  const std::string config = beside(path, "tokenizer_config.json");
+  if (storage.exists(config)) apply_tokenizer_config(read_text(storage, config), model, config);
+  return model;
+}
+
+BpeModel load_tiktoken(const std::string& path, std::string_view file, const LoadOptions& options) {
+  std::string encoding = file_name(path);
+  encoding = encoding.substr(0, encoding.find('.'));
+  BpeModel model = parse_tiktoken(file, encoding, path);
+  check(options.split || !model.added.empty(), ErrorCode::Data,
+        "{}: the file does not say how text is cut, and «{}» is no encoding we know: expected a "
+        "pattern to be given, or a name such as cl100k_base.tiktoken",
+        path, encoding);
+  return model;
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
+                                          const LoadOptions& options) {
   if (name_or_path == "byte") return byte_tokenizer();
-  const std::string file = read_text(storage, name_or_path);
+  std::string path = name_or_path;
+  for (const char* name : {"tokenizer.json", "vocab.json", "tokenizer.model"}) {
+    if (storage.exists(join_path(name_or_path, name))) {
+      path = join_path(name_or_path, name);
+      break;
+    }
+  }
+  const std::string file = read_text(storage, path);
   if (file == kByteTokenizerFile) return byte_tokenizer();
-  return parse_llama2c_tokenizer(file, name_or_path);
+  if (looks_like_sentencepiece(file)) return parse_sentencepiece(file, path);
+  if (!is_json(file) && !is_tiktoken(file)) return parse_llama2c_tokenizer(file, path);
+  BpeModel model =
+      is_json(file) ? load_json(storage, path, file) : load_tiktoken(path, file, options);
+  if (options.split) model.split = *options.split;
+  return bpe_tokenizer(std::move(model), path);
 }
 
 }  // namespace ingot

@@ -3,26 +3,39 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/storage.h"
+#include "tokenizer/split.h"
 
 namespace ingot {
 
+class ThreadPool;
+
+// Thread-safe: one tokenizer serves all threads.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
   virtual int64_t vocab_size() const = 0;
-  virtual int32_t bos() const = 0;                                       // -1: none
-  virtual int32_t eos() const = 0;                                       // -1: none
-  virtual std::vector<int32_t> encode(std::string_view text) const = 0;  // no BOS or EOS added
+  virtual int32_t bos() const = 0;  // -1: none
+  virtual int32_t eos() const = 0;  // -1: none
+  // Appends the ids of `text`, any bytes. No BOS or EOS is added, and text that spells a special
+  // token does not become it: a document must not be able to end itself.
+  virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
+  std::vector<int32_t> encode(std::string_view text) const;
+  // As encode(), but special tokens spelt in the text become their ids: for prompts.
+  virtual void encode_with_specials(std::string_view text, std::vector<int32_t>& ids) const;
+  // The ids encode() appends, found by the pool's threads where the text can be cut.
+  virtual void encode_parallel(std::string_view text, ThreadPool& pool,
+                               std::vector<int32_t>& ids) const;
   // Bytes of one id; special tokens give none. decode() of a whole sequence is the concatenation,
   // except that a format which marks word starts drops the first space after BOS.
   virtual std::string decode(int32_t id) const = 0;
   virtual std::string decode(const std::vector<int32_t>& ids) const;
-  virtual std::string kind() const = 0;       // "byte", "llama2c"
+  virtual std::string kind() const = 0;       // "byte", "llama2c", "bpe"
   virtual std::string serialize() const = 0;  // file contents that load_tokenizer() reads back
 };
 
@@ -34,7 +47,16 @@ std::unique_ptr<Tokenizer> byte_tokenizer();
 // The vocabulary ends with the file. Throws ErrorCode::Data on anything that does not parse.
 std::unique_ptr<Tokenizer> parse_llama2c_tokenizer(std::string_view file, std::string_view origin);
 
-// "byte", or a path whose contents tell the format.
-std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path);
+struct LoadOptions {
+  // The pattern, where the file does not say it (.tiktoken, vocab.json) or says it wrong.
+  std::optional<Split> split;
+};
+
+// "byte", or a path whose contents tell the format: tokenizer.json, .tiktoken, vocab.json (with
+// merges.txt beside it), llama2.c's tokenizer.bin, or a folder with one of the first kinds. A
+// .tiktoken file's name ("cl100k_base.tiktoken") says pattern and specials. A tokenizer_config.json
+// beside a tokenizer.json says which tokens are BOS and EOS.
+std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
+                                          const LoadOptions& options = {});
 
 }  // namespace ingot

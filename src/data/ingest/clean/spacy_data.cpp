@@ -1,0 +1,27 @@
+#include "data/ingest/clean/spacy_data.h"
+
+namespace ingot {
+namespace {
+
+#include "data/ingest/clean/spacy_data.inc"
+
+}  // namespace
+
+const text::CodePointMap<uint16_t>& spacy_classes() {
+  static const text::CodePointMap<uint16_t> map(kClassRuns);
+  return map;
+}
+
+std::span<const std::string_view> spacy_units() {
+  return kUnits;
+}
+
+std::span<const std::string_view> spacy_exception_pieces() {
+  return kExceptions;
+}
+
+std::span<const std::string_view> spacy_exception_sequences() {
+  return kSequences;
+}
+
+}  // namespace ingot

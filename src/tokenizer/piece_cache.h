@@ -1,0 +1,155 @@
+// What pieces became before: bounded tables for one thread. They only save work; a piece that is
+// not there, or was pushed out, is merged again.
+#pragma once
+
+#include <emmintrin.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace ingot {
+
+// Where a whole piece may become a token that its bytes do not merge to, parts of pieces are
+// another kind of key.
+enum class PieceKind : uint8_t { Whole = 0, Part = 0x80 };
+
+// A piece of up to 15 bytes, its size and kind in the last byte: equal keys are equal pieces.
+class PieceKey {
+ public:
+  static constexpr size_t kLongest = 15;
+  static constexpr size_t kReadBytes = 16;
+
+  PieceKey() : key_(_mm_setzero_si128()) {}  // no piece's; the cache's empty entries have it
+  PieceKey(std::string_view piece, PieceKind kind) {
+    alignas(16) char bytes[kReadBytes] = {};
+    std::memcpy(bytes, piece.data(), piece.size());
+    *this = readable({bytes, piece.size()}, kind);
+  }
+  // The same, where kReadBytes can be read from piece.data() on, though the piece be shorter.
+  static PieceKey readable(std::string_view piece, PieceKind kind) {
+    const auto* bytes = reinterpret_cast<const __m128i*>(piece.data());
+    const auto* mask = reinterpret_cast<const __m128i*>(kTails.mask[piece.size()]);
+    const auto* size = reinterpret_cast<const __m128i*>(kTails.size[piece.size()]);
+    PieceKey key;
+    key.key_ = _mm_and_si128(_mm_loadu_si128(bytes), _mm_load_si128(mask));
+    key.key_ = _mm_or_si128(key.key_, _mm_load_si128(size));
+    if (kind == PieceKind::Part) {
+      key.key_ =
+          _mm_or_si128(key.key_, _mm_set_epi64x(INT64_MIN, 0));  // the last byte's highest bit
+    }
+    return key;
+  }
+  static PieceKey none() {  // no piece's, and in no entry
+    PieceKey key;
+    key.key_ = _mm_set1_epi8(-1);
+    return key;
+  }
+
+  bool operator==(const PieceKey& other) const {
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(key_, other.key_)) == 0xFFFF;
+  }
+  uint64_t hash() const {
+    const __m128i mixed =
+        _mm_xor_si128(key_, _mm_set_epi64x(-0x18FC812E5F4BD725, -0x5F89E29B87429BD1));
+    const auto low = static_cast<uint64_t>(_mm_cvtsi128_si64(mixed));
+    const auto high = static_cast<uint64_t>(_mm_cvtsi128_si64(_mm_unpackhi_epi64(mixed, mixed)));
+    const Wide product = static_cast<Wide>(low) * high;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  }
+
+ private:
+  __extension__ typedef unsigned __int128 Wide;
+
+  // By the piece's size: which bytes are its own, and the last byte of its key.
+  struct Tails {
+    alignas(16) uint8_t mask[kLongest + 1][kReadBytes];
+    alignas(16) uint8_t size[kLongest + 1][kReadBytes];
+  };
+  static constexpr Tails make_tails() {
+    Tails tails{};
+    for (size_t n = 0; n <= kLongest; ++n) {
+      for (size_t i = 0; i < n; ++i) tails.mask[n][i] = 0xFF;
+      tails.size[n][kReadBytes - 1] = static_cast<uint8_t>(n);
+    }
+    return tails;
+  }
+  static const Tails kTails;
+
+  __m128i key_;
+};
+
+inline constexpr PieceKey::Tails PieceKey::kTails = PieceKey::make_tails();
+
+// Short pieces. Sets of two in one cache line, the one used last in front: what is common stays,
+// what came once is pushed out.
+class PieceCache {
+ public:
+  static constexpr size_t kMaxIds = 3;
+  struct Value {
+    int32_t ids[kMaxIds];
+    uint32_t count;  // 0: more than kMaxIds, look in the LongPieceCache
+  };
+  struct Entry {
+    PieceKey key;
+    Value value;
+  };
+
+  PieceCache();
+  PieceCache(const PieceCache& seed);
+  PieceCache& operator=(const PieceCache&) = delete;
+
+  struct alignas(64) Set {
+    Entry entries[2];
+  };
+  Set* set_of(const PieceKey& key) const { return &sets_[key.hash() >> (64 - kSetBits)]; }
+  // In the set of `key`; null: not here. Valid until the next call.
+  static const Value* find(const PieceKey& key, Set* set) {
+    Entry* entry = set->entries;
+    if (!(entry[0].key == key)) [[unlikely]] {
+      if (!(entry[1].key == key)) return nullptr;
+      std::swap(entry[0], entry[1]);
+    }
+    return &entry[0].value;
+  }
+  void insert(const PieceKey& key, std::span<const int32_t> ids);
+
+ private:
+  static constexpr int kSetBits = 17;  // 8 MiB: several times the vocabularies in use
+  struct Free {
+    void operator()(Set* sets) const;
+  };
+  static Set* allocate();
+  std::unique_ptr<Set[], Free> sets_;
+};
+
+// Pieces that are longer or of more ids. One place for each hash; the newest stays.
+class LongPieceCache {
+ public:
+  static constexpr size_t kLongestPiece = 64;
+  static constexpr size_t kMaxIds = 15;
+
+  LongPieceCache();
+  // Empty: not here. Valid until the next insert().
+  std::span<const int32_t> find(std::string_view piece, PieceKind kind) const;
+  void insert(std::string_view piece, PieceKind kind, std::span<const int32_t> ids);
+
+ private:
+  static constexpr int kBits = 14;  // 2 MiB
+  struct Entry {
+    uint8_t tag = 0;  // size and kind; 0: nothing is here
+    uint8_t count = 0;
+    char piece[kLongestPiece];
+    int32_t ids[kMaxIds];
+  };
+  static uint8_t tag_of(std::string_view piece, PieceKind kind) {
+    return static_cast<uint8_t>(piece.size() | static_cast<uint8_t>(kind));
+  }
+  static size_t slot_of(std::string_view piece);
+  std::unique_ptr<Entry[]> entries_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,54 @@
+// SentencePiece's BPE encoder: neighbours that together are a piece merge, the best score first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tokenizer/sentencepiece_model.h"
+#include "tokenizer/sentencepiece_trie.h"
+#include "tokenizer/sentencepiece_unigram.h"
+
+namespace ingot {
+
+class SentencePieceBpe {
+ public:
+  // Memory to work in, kept by the caller.
+  struct Scratch {
+    struct Symbol {            // a run of text that is one piece so far, in a list linked both ways
+      uint32_t begin, size;    // 0 bytes: merged into its left neighbour
+      int32_t previous, next;  // -1: none
+      bool frozen;             // user-defined: never merges
+    };
+    struct Merge {
+      float score;
+      int32_t left, right;
+      uint32_t size;  // of both; another size by now: it is stale
+    };
+    std::vector<Symbol> symbols;
+    std::vector<Merge> agenda;  // a heap
+    // Unused pieces, and the sizes of the two that they were made of.
+    std::unordered_map<std::string, std::pair<uint32_t, uint32_t>> made_of;
+  };
+
+  // `texts`: the pieces as they stand in normalised text, empty for those that never do.
+  SentencePieceBpe(const SentencePieceModel& model, const std::vector<std::string>& texts);
+
+  // Replaces `tokens` by those of a part of the text that no piece reaches across.
+  void encode(std::string_view part, Scratch& scratch, std::vector<PieceToken>& tokens) const;
+
+ private:
+  void split_into_symbols(std::string_view part, Scratch& scratch) const;
+  void offer(std::string_view part, int32_t left, int32_t right, Scratch& scratch) const;
+  void append(std::string_view text, const Scratch& scratch, std::vector<PieceToken>& tokens) const;
+
+  DoubleArray trie_, user_defined_;
+  std::vector<float> scores_;  // by id
+  std::vector<bool> unused_;
+  int32_t unknown_;
+};
+
+}  // namespace ingot

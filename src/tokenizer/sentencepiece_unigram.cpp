@@ -1,0 +1,136 @@
+#include "tokenizer/sentencepiece_unigram.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tokenizer/sentencepiece_utf8.h"
+
+namespace ingot {
+namespace {
+
+constexpr uint32_t kUnreached = UINT32_MAX;
+constexpr float kUnknownPenalty = 10;
+
+// The best path from the beginning to the last end.
+template <class End>
+void trace_back(const std::vector<End>& ends, std::vector<PieceToken>& tokens) {
+  tokens.clear();
+  for (size_t end = ends.size() - 1; end > 0; end = ends[end].begin) {
+    tokens.push_back({ends[end].id, static_cast<uint32_t>(end - ends[end].begin)});
+  }
+  std::reverse(tokens.begin(), tokens.end());
+}
+
+}  // namespace
+
+UnigramEncoder::UnigramEncoder(const SentencePieceModel& model,
+                               const std::vector<std::string>& texts)
+    : scores_(model.pieces.size()), unknown_(model.unknown) {
+  std::vector<std::pair<std::string_view, int32_t>> entries;
+  float smallest = std::numeric_limits<float>::max();
+  for (size_t id = 0; id < texts.size(); ++id) {
+    const SentencePieceModel::Piece& piece = model.pieces[id];
+    if (piece.type == PieceType::Normal) smallest = std::min(smallest, piece.score);
+    scores_[id] = piece.score;
+    if (piece.type == PieceType::UserDefined) {  // better than anything else; by its original bytes
+      scores_[id] = static_cast<float>(0.1 * static_cast<double>(piece.text.size() - 1));
+    }
+    const bool usable = piece.type == PieceType::Normal || piece.type == PieceType::UserDefined;
+    if (usable && !texts[id].empty()) entries.emplace_back(texts[id], static_cast<int32_t>(id));
+  }
+  trie_ = DoubleArray(std::move(entries));
+  scores_[unknown_] = smallest - kUnknownPenalty;
+}
+
+// The characters of the part. What follows each in the trie is asked for already: the walks from
+// there all miss the cache, and so they do it together.
+void UnigramEncoder::find_starts(std::string_view part, std::vector<Scratch::Start>& starts) const {
+  starts.clear();
+  for (size_t begin = 0; begin < part.size();) {
+    const size_t end = begin + character_size(part, begin);
+    const DoubleArray::Node node = trie_.walk(part.substr(begin, end - begin));
+    if (end < part.size()) trie_.prefetch_child(node, static_cast<uint8_t>(part[end]));
+    starts.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end), node});
+    begin = end;
+  }
+}
+
+// Calls visit(end, id) for the pieces that begin with a character, the shortest first; then for the
+// unknown character, unless a piece is that character.
+template <class Visit>
+void UnigramEncoder::for_each_piece(std::string_view part, const Scratch::Start& start,
+                                    const Visit& visit) const {
+  const bool known = trie_.value(start.node) >= 0;
+  if (known) visit(start.end, trie_.value(start.node));
+  DoubleArray::Node node = start.node;
+  for (size_t at = start.end; at < part.size();) {
+    node = trie_.child(node, static_cast<uint8_t>(part[at++]));
+    if (node == DoubleArray::kNone) break;
+    if (const int32_t id = trie_.value(node); id >= 0) visit(at, id);
+  }
+  if (!known) visit(start.end, unknown_);
+}
+
+void UnigramEncoder::encode(std::string_view part, float& sum, Scratch& scratch,
+                            std::vector<PieceToken>& tokens) const {
+  auto& ends = scratch.ends;
+  ends.assign(part.size() + 1, {0, 0, kUnreached});
+  ends[0] = {sum, 0, 0};
+  size_t farthest = 0;
+  find_starts(part, scratch.starts);
+  for (const Scratch::Start& start : scratch.starts) {
+    const size_t begin = start.begin;
+    if (const float offset = ends[begin].score; std::abs(offset) > kLargestSum) {
+      for (size_t i = begin; i <= farthest; ++i) ends[i].score -= offset;
+      ends[begin].score = 0;
+    }
+    const float here = ends[begin].score;
+    for_each_piece(part, start, [&](size_t end, int32_t id) {
+      farthest = std::max(farthest, end);
+      const float score = scores_[id] + here;
+      if (ends[end].begin == kUnreached || score > ends[end].score) {
+        ends[end] = {score, id, start.begin};
+      }
+    });
+  }
+  sum = ends.back().score;
+  trace_back(ends, tokens);
+}
+
+float UnigramEncoder::encode_exactly(std::string_view part, Scratch& scratch,
+                                     std::vector<PieceToken>& tokens) const {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  auto& ends = scratch.exact_ends;
+  ends.assign(part.size() + 1, {kNone, kNone, 0, kUnreached});
+  ends[0] = {0, kNone, 0, 0};
+  double farthest_from_zero = 0;
+  find_starts(part, scratch.starts);
+  for (const Scratch::Start& start : scratch.starts) {
+    const auto here = ends[start.begin];
+    farthest_from_zero = std::max(farthest_from_zero, std::abs(here.score));
+    for_each_piece(part, start, [&](size_t end, int32_t id) {
+      auto& target = ends[end];
+      const double score = here.score + scores_[id], second = here.second + scores_[id];
+      if (score > target.score) {
+        target.second = std::max(target.score, second);
+        target.score = score;
+        target.id = id;
+        target.begin = start.begin;
+      } else {
+        target.second = std::max(target.second, score);
+      }
+    });
+  }
+  trace_back(ends, tokens);
+  farthest_from_zero = std::max(farthest_from_zero, std::abs(ends.back().score));
+
+  // A sum of n scores in float32, none of its parts larger than A, is off by at most n·A·2⁻²⁴. As
+  // rounding is monotone, SentencePiece finds the path with the largest rounded sum; so the best
+  // one wins if it leads the second by more than the errors of both, n·A·2⁻²³.
+  const double gap = ends.back().score - ends.back().second;
+  const double largest = gap * 0x1p23 / (1.01 * static_cast<double>(scratch.starts.size()));
+  return static_cast<float>(std::min(largest, kLargestSum - 1.0) - farthest_from_zero);
+}
+
+}  // namespace ingot

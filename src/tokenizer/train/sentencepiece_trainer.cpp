@@ -1,0 +1,140 @@
+#include "tokenizer/train/sentencepiece_trainer.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <exception>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "tokenizer/train/sentencepiece_library.h"
+
+namespace ingot {
+namespace {
+
+constexpr size_t kLongestSentence = 4192;               // bytes; SentencePiece's own default
+constexpr int kThreads = 16;                            // also its default
+constexpr std::string_view kReserved = "\xE2\x96\x85";  // U+2585: it skips a sentence with it
+
+// Beside the program or, for the tests, in the folder above.
+TrainFunction* load_library() {
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  std::string errors;
+  for (const auto& path :
+       {folder / kSentencePieceModule, folder.parent_path() / kSentencePieceModule}) {
+    if (void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); module != nullptr) {
+      void* function = dlsym(module, kTrainFunction);
+      check(function != nullptr, ErrorCode::Internal, "{} has no {}", path.string(),
+            kTrainFunction);
+      return reinterpret_cast<TrainFunction*>(function);
+    }
+    errors += fmt::format("\n  {}", dlerror());
+  }
+  throw Error(ErrorCode::Missing,
+              "training a SentencePiece model needs libsentencepiece (Debian package "
+              "libsentencepiece0) and our module for it, which could not be loaded:" +
+                  errors);
+}
+
+// Documents as sentences.
+class SentenceStream {
+ public:
+  SentenceStream(const NextDocument& next, const SentencePieceTrainerOptions& options,
+                 TrainedSentencePiece& trained)
+      : next_(next), options_(options), trained_(trained) {}
+
+  // False at the end, and after an exception, which is kept: the library must not see it.
+  bool next(std::string& sentence) noexcept try {
+    while (rest_.empty()) {
+      if (!next_(document_)) return false;
+      rest_ = document_;
+      ++trained_.documents;
+      trained_.bytes += static_cast<int64_t>(document_.size());
+      trained_.characters += count_characters(document_);
+      if (options_.progress) options_.progress(trained_.characters);
+    }
+    const size_t line = std::min(rest_.find('\n'), rest_.size());
+    const size_t size = sentence_size(rest_.substr(0, line));
+    sentence = rest_.substr(0, size);
+    rest_.remove_prefix(std::min(rest_.size(), size + (size == line ? 1 : 0)));
+    if (sentence.ends_with('\r')) sentence.pop_back();
+    for (size_t at; (at = sentence.find(kReserved)) != std::string::npos;) {
+      sentence.replace(at, kReserved.size(), " ");
+    }
+    return true;
+  } catch (...) {
+    failure_ = std::current_exception();
+    return false;
+  }
+
+  void rethrow_failure() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  static size_t sentence_size(std::string_view line) {
+    if (line.size() <= kLongestSentence) return line.size();
+    const size_t space = line.rfind(' ', kLongestSentence);
+    if (space != std::string_view::npos && space > 0) return space;
+    size_t size = kLongestSentence;
+    while (size > 1 && (static_cast<uint8_t>(line[size]) & 0xC0) == 0x80) --size;
+    return size;
+  }
+
+  const NextDocument& next_;
+  const SentencePieceTrainerOptions& options_;
+  TrainedSentencePiece& trained_;
+  std::string document_;
+  std::string_view rest_;
+  std::exception_ptr failure_;
+};
+
+std::unordered_map<std::string, std::string> arguments_of(
+    const SentencePieceTrainerOptions& options) {
+  for (const std::string& special : options.special_tokens) {
+    check(!special.empty() && special.find_first_of(",\"") == std::string::npos, ErrorCode::Usage,
+          "special token «{}»: SentencePiece takes none that is empty or has a comma or quote",
+          special);
+  }
+  check(options.character_coverage >= 0.98 && options.character_coverage <= 1, ErrorCode::Usage,
+        "character coverage: expected 0.98 to 1, got {}", options.character_coverage);
+  const bool unigram = options.kind == SentencePieceModel::Kind::Unigram;
+  std::unordered_map<std::string, std::string> arguments{
+      {"model_type", unigram ? "unigram" : "bpe"},
+      {"vocab_size", std::to_string(options.vocab_size)},
+      {"character_coverage", fmt::format("{}", options.character_coverage)},
+      {"byte_fallback", "true"},
+      {"normalization_rule_name", "identity"},
+      {"remove_extra_whitespaces", "false"},
+      {"allow_whitespace_only_pieces", "true"},
+      {"max_sentence_length", std::to_string(kLongestSentence)},
+      {"num_threads", std::to_string(kThreads)},
+      {"minloglevel", "2"},  // errors alone
+  };
+  if (!options.special_tokens.empty()) {
+    arguments["control_symbols"] = fmt::format("{}", fmt::join(options.special_tokens, ","));
+  }
+  return arguments;
+}
+
+}  // namespace
+
+TrainedSentencePiece train_sentencepiece(const NextDocument& next,
+                                         const SentencePieceTrainerOptions& options) {
+  const auto arguments = arguments_of(options);
+  TrainFunction* const train = load_library();
+  TrainedSentencePiece trained;
+  SentenceStream stream(next, options, trained);
+  std::string error;
+  train(
+      arguments, [&](std::string& sentence) { return stream.next(sentence); }, trained.file, error);
+  stream.rethrow_failure();
+  check(error.empty(), ErrorCode::Data, "training a SentencePiece model on {} characters: {}",
+        trained.characters, error);
+  return trained;
+}
+
+}  // namespace ingot
