@@ -1,5 +1,6 @@
 // Prediction with a fastText model, after facebookresearch/fastText 0.9.2 (MIT). Written anew
-// because the library trusts the file: a damaged one makes it read and allocate at will.
+// because the library trusts the file: a truncated one ended the process, one with a wrong count
+// hung it.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

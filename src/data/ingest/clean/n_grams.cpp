@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace ingot {
@@ -17,6 +18,7 @@ uint64_t load8(const char* p) {
 
 // At most so many bytes are copied and hashed by fixed loads; few words are longer.
 constexpr size_t kShort = 16;
+static_assert(kShort <= NGrams::kMaxHeadBytes);
 
 // Of a word with at least eight readable bytes from p on.
 uint64_t hash_word(const char* p, size_t bytes) {
@@ -43,7 +45,7 @@ void NGrams::assign(std::span<const Word> words, std::string_view text) {
   byte_ends_[words.size()] = bytes;
   char_ends_[words.size()] = chars;
 
-  joined_.resize(bytes + kShort);
+  joined_.resize(bytes + kMaxHeadBytes);
   char* out = joined_.data();
   const char* end = text.data() + text.size();
   for (const Word& word : words) {
@@ -54,18 +56,19 @@ void NGrams::assign(std::span<const Word> words, std::string_view text) {
     }
     out += word.bytes;
   }
-  std::memset(out, 0, kShort);
+  std::memset(out, 0, kMaxHeadBytes);
   for (size_t i = 0; i < words.size(); ++i) {
     hashes_[i] = hash_word(joined_.data() + byte_ends_[i], words[i].bytes);
   }
 }
 
-uint64_t NGrams::head_hash(size_t i) const {
+uint64_t NGrams::head_hash(size_t i, size_t num_bytes) const {
   const char* p = joined_.data() + byte_ends_[i];
-  uint16_t tail;
-  static_assert(kHeadBytes == 8 + sizeof(tail));
-  std::memcpy(&tail, p + 8, sizeof(tail));
-  return (load8(p) * kMultiplier ^ tail) * 0xC2B2AE3D27D4EB4Fu;
+  uint64_t hash = load8(p) * kMultiplier;
+  for (size_t k = 8; k < num_bytes; k += 8) {
+    hash = (hash ^ hash >> 32 ^ load8(p + std::min(k, num_bytes - 8))) * kMultiplier;
+  }
+  return hash;
 }
 
 }  // namespace ingot

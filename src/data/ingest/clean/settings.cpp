@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace ingot {
@@ -18,6 +20,8 @@ void expect_order(std::string_view name, double least, double most) {
 }
 
 void expect_n_grams(std::string_view name, const std::vector<NGramLimit>& limits) {
+  check(std::is_sorted(limits.begin(), limits.end(), [](auto a, auto b) { return a.n < b.n; }),
+        ErrorCode::Config, "clean.gopher_repetition.{}: expected them in order of n", name);
   for (const auto [n, max_share] : limits) {
     check(n >= 1 && n <= kMaxNGram, ErrorCode::Config,
           "clean.gopher_repetition.{}: expected n from 1 to {}, got {}", name, kMaxNGram, n);

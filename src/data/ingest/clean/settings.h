@@ -36,6 +36,7 @@ struct LengthSettings {
 
 inline constexpr int kMaxNGram = 10;
 
+// In a list of them n grows.
 struct NGramLimit {
   int n;             // 1 to kMaxNGram
   double max_share;  // of the text's characters

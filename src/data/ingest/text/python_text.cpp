@@ -47,6 +47,19 @@ const LeadBytes& spaces() {
   return leads;
 }
 
+constexpr std::ptrdiff_t kBlock = 32;
+
+// No control character and nothing above ASCII: no line ends in this block. The loop is of fixed
+// length, which the compiler turns into vector code.
+bool is_plain(const char* p) {
+  unsigned char any = 0;
+  for (int i = 0; i < kBlock; ++i) {
+    const auto byte = static_cast<unsigned char>(p[i]);
+    any = static_cast<unsigned char>(any | byte | (byte - ' '));  // the high bit of either tells
+  }
+  return any < 0x80;
+}
+
 std::string_view view(const char* begin, const char* end) {
   return {begin, static_cast<size_t>(end - begin)};
 }
@@ -132,8 +145,14 @@ std::string_view strip(std::string_view text) {
 bool next_line(std::string_view& rest, std::string_view& line) {
   if (rest.empty()) return false;
   static const LeadBytes leads(kLineBreak);
-  const char* end = rest.data() + rest.size();
-  const char* stop = leads.find(rest.data(), end);
+  const char *stop = rest.data(), *end = stop + rest.size();
+  do {
+    while (end - stop >= kBlock && is_plain(stop)) stop += kBlock;
+    // To the end of a block that holds something else, or to the break.
+    const char* block_end = stop + std::min(end - stop, kBlock);
+    stop = leads.find(stop, block_end);
+    if (stop != block_end) break;
+  } while (stop != end);
   line = view(rest.data(), stop);
   if (stop != end) {
     const bool is_pair = *stop == '\r' && stop + 1 != end && stop[1] == '\n';
