@@ -15,8 +15,10 @@ namespace ingot::cli {
 void add_bench(CLI::App& app);
 void add_checkpoint(CLI::App& app);
 void add_config(CLI::App& app);
+void add_data(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_quickstart(CLI::App& app);
+void add_tokenizer(CLI::App& app);
 void add_train(CLI::App& app);
 
 std::string version_text();

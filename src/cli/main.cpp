@@ -21,6 +21,8 @@ int run(int argc, char** argv) {
   ingot::cli::add_train(app);
   ingot::cli::add_generate(app);
   ingot::cli::add_checkpoint(app);
+  ingot::cli::add_data(app);
+  ingot::cli::add_tokenizer(app);
   ingot::cli::add_bench(app);
   app.footer("Start with: ingot quickstart --text FILE\nEvery command answers --help.");
   // Commands run inside parse(), when everything before them is known.

@@ -33,6 +33,7 @@ void append(std::span<const int32_t> found, std::vector<int32_t>& ids) {
 
 // What every thread begins with, made when the first text comes.
 struct BpeEncoder::Seed {
+  explicit Seed(size_t num_tokens) : pieces(num_tokens) {}
   PieceCache pieces;  // the vocabulary, each token merged from its bytes
   // Tokens that merging their bytes does not give, where a whole piece becomes its token all the
   // same.
@@ -74,7 +75,7 @@ BpeEncoder::~BpeEncoder() = default;
 
 const BpeEncoder::Seed& BpeEncoder::seed() const {
   std::call_once(seeded_, [&] {
-    auto seed = std::make_unique<Seed>();
+    auto seed = std::make_unique<Seed>(tokens_.size());
     BpeMerger::Scratch scratch;
     std::vector<int32_t> ids;
     for (const auto& [token, id] : tokens_) {
@@ -182,6 +183,7 @@ void BpeEncoder::encode_pieces(std::string_view text, std::span<const uint32_t> 
     }
     look_up(text, batch_begin, batch, work, ids);
   }
+  work.pieces.grow_if_crowded();
 }
 
 // Pieces up to the first that is long, ends beyond ASCII or lies at the text's end. This is where

@@ -14,7 +14,7 @@
 namespace ingot {
 
 // Knows nothing of added tokens and normal forms. Thread-safe: each thread has caches of its own,
-// 10 MiB for each of the few encoders it used last.
+// of up to 10 MiB, for each of the few encoders it used last.
 class BpeEncoder {
  public:
   explicit BpeEncoder(const BpeModel& model);  // does not keep it

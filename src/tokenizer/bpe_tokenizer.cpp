@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <deque>
 #include <unordered_set>
 
@@ -7,6 +8,7 @@
 #include "tokenizer/bpe_encoder.h"
 #include "tokenizer/bpe_model.h"
 #include "tokenizer/nfc.h"
+#include "tokenizer/unicode_classes.h"
 
 namespace ingot {
 namespace {
@@ -112,6 +114,17 @@ class BpeTokenizer final : public Tokenizer {
   int32_t eos() const override { return model_.eos; }
   std::string kind() const override { return "bpe"; }
   std::string serialize() const override { return to_tokenizer_json(model_); }
+
+  std::vector<std::pair<std::string, std::string>> facts() const override {
+    const auto specials = std::count(is_special_.begin(), is_special_.end(), true);
+    return {{"split", std::string(name_of(model_.split))},
+            {"merges", std::to_string(model_.merges.size())},
+            {"normal form", model_.nfc ? "NFC" : "none"},
+            {"whole pieces", model_.whole_piece_first ? "not merged when a token" : "merged"},
+            {"special tokens", std::to_string(specials)},
+            {"other added", std::to_string(static_cast<int64_t>(model_.added.size()) - specials)},
+            {"unicode", std::string(unicode_version())}};
+  }
 
   void encode(std::string_view text, std::vector<int32_t>& ids) const override {
     encode_with(in_text_, text, ids);

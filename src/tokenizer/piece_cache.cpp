@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -15,42 +16,64 @@ void PieceCache::Free::operator()(Set* sets) const {
   std::free(sets);
 }
 
-PieceCache::Set* PieceCache::allocate() {
+PieceCache::Sets PieceCache::allocate(size_t num_sets) {
   constexpr size_t kLargePage = size_t{2} << 20;
-  constexpr size_t kBytes = sizeof(Set) << kSetBits;
-  static_assert(sizeof(Set) == 64 && kBytes % kLargePage == 0);
-  auto* sets = static_cast<Set*>(std::aligned_alloc(kLargePage, kBytes));
+  const size_t bytes = num_sets * sizeof(Set);
+  const bool is_large = bytes % kLargePage == 0;
+  auto* sets = static_cast<Set*>(std::aligned_alloc(is_large ? kLargePage : alignof(Set), bytes));
   if (sets == nullptr) throw std::bad_alloc();
   // Only advice, and of use only before the first touch: lookups go everywhere, and small pages
   // would miss the TLB.
-  madvise(sets, kBytes, MADV_HUGEPAGE);
-  return sets;
+  if (is_large) madvise(sets, bytes, MADV_HUGEPAGE);
+  std::uninitialized_value_construct_n(sets, num_sets);
+  return Sets(sets);
 }
 
-PieceCache::PieceCache() : sets_(allocate()) {
-  std::uninitialized_value_construct_n(sets_.get(), size_t{1} << kSetBits);
+PieceCache::PieceCache(size_t num_pieces)
+    : shift_(64 - std::clamp(static_cast<int>(std::bit_width(num_pieces)), kLeastBits, kMostBits)),
+      sets_(allocate(num_sets())) {}
+
+PieceCache::PieceCache(const PieceCache& seed)
+    : shift_(seed.shift_), sets_(allocate(seed.num_sets())) {
+  std::copy_n(seed.sets_.get(), num_sets(), sets_.get());
 }
 
-PieceCache::PieceCache(const PieceCache& seed) : sets_(allocate()) {
-  std::uninitialized_copy_n(seed.sets_.get(), size_t{1} << kSetBits, sets_.get());
+void PieceCache::put(const Entry& entry) {
+  Entry* place = set_of(entry.key)->entries;
+  if (!(place[1].key == PieceKey())) ++pushed_out_;
+  place[1] = place[0];
+  place[0] = entry;
 }
 
 void PieceCache::insert(const PieceKey& key, std::span<const int32_t> ids) {
-  Entry* entry = set_of(key)->entries;
-  entry[1] = entry[0];
-  Value value{};
-  value.count = ids.size() <= kMaxIds ? static_cast<uint32_t>(ids.size()) : 0;
-  std::copy_n(ids.begin(), value.count, value.ids);
-  entry[0] = {key, value};
+  Entry entry{key, {}};
+  if (ids.size() <= kMaxIds) {
+    std::copy(ids.begin(), ids.end(), entry.value.ids);
+    entry.value.count = static_cast<uint32_t>(ids.size());
+  }
+  put(entry);
 }
 
-LongPieceCache::LongPieceCache() : entries_(std::make_unique<Entry[]>(size_t{1} << kBits)) {}
+void PieceCache::grow_if_crowded() {
+  if (pushed_out_ < num_sets() / 4 || 64 - shift_ == kMostBits) return;
+  const size_t before = num_sets();
+  const Sets old = std::move(sets_);
+  shift_ = std::max(shift_ - 2, 64 - kMostBits);
+  sets_ = allocate(num_sets());
+  for (size_t i = 0; i < before; ++i) {
+    for (const int way : {1, 0}) {
+      if (!(old[i].entries[way].key == PieceKey())) put(old[i].entries[way]);
+    }
+  }
+  pushed_out_ = 0;
+}
 
 size_t LongPieceCache::slot_of(std::string_view piece) {
   return hash_bytes(piece) >> (64 - kBits);
 }
 
 std::span<const int32_t> LongPieceCache::find(std::string_view piece, PieceKind kind) const {
+  if (entries_.empty()) return {};
   const Entry& entry = entries_[slot_of(piece)];
   const bool here =
       entry.tag == tag_of(piece, kind) && std::memcmp(entry.piece, piece.data(), piece.size()) == 0;
@@ -58,6 +81,7 @@ std::span<const int32_t> LongPieceCache::find(std::string_view piece, PieceKind 
 }
 
 void LongPieceCache::insert(std::string_view piece, PieceKind kind, std::span<const int32_t> ids) {
+  if (entries_.empty()) entries_.resize(size_t{1} << kBits);
   Entry& entry = entries_[slot_of(piece)];
   entry.tag = tag_of(piece, kind);
   entry.count = static_cast<uint8_t>(ids.size());

@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace ingot {
 
@@ -85,7 +86,7 @@ class PieceKey {
 inline constexpr PieceKey::Tails PieceKey::kTails = PieceKey::make_tails();
 
 // Short pieces. Sets of two in one cache line, the one used last in front: what is common stays,
-// what came once is pushed out.
+// what came once is pushed out. Grows with what it is asked for, up to 8 MiB.
 class PieceCache {
  public:
   static constexpr size_t kMaxIds = 3;
@@ -97,15 +98,15 @@ class PieceCache {
     PieceKey key;
     Value value;
   };
-
-  PieceCache();
-  PieceCache(const PieceCache& seed);
-  PieceCache& operator=(const PieceCache&) = delete;
-
   struct alignas(64) Set {
     Entry entries[2];
   };
-  Set* set_of(const PieceKey& key) const { return &sets_[key.hash() >> (64 - kSetBits)]; }
+
+  explicit PieceCache(size_t num_pieces);  // that are expected at least
+  PieceCache(const PieceCache& seed);
+  PieceCache& operator=(const PieceCache&) = delete;
+
+  Set* set_of(const PieceKey& key) const { return &sets_[key.hash() >> shift_]; }
   // In the set of `key`; null: not here. Valid until the next call.
   static const Value* find(const PieceKey& key, Set* set) {
     Entry* entry = set->entries;
@@ -116,29 +117,37 @@ class PieceCache {
     return &entry[0].value;
   }
   void insert(const PieceKey& key, std::span<const int32_t> ids);
+  // Makes the cache larger when it has pushed out much. Sets move: call it between lookups.
+  void grow_if_crowded();
 
  private:
-  static constexpr int kSetBits = 17;  // 8 MiB: several times the vocabularies in use
+  static constexpr int kLeastBits = 10, kMostBits = 17;  // of the number of sets
   struct Free {
     void operator()(Set* sets) const;
   };
-  static Set* allocate();
-  std::unique_ptr<Set[], Free> sets_;
+  using Sets = std::unique_ptr<Set[], Free>;
+  static Sets allocate(size_t num_sets);
+  size_t num_sets() const { return size_t{1} << (64 - shift_); }
+  void put(const Entry& entry);
+
+  int shift_;  // from a hash to a set
+  size_t pushed_out_ = 0;
+  Sets sets_;
 };
 
-// Pieces that are longer or of more ids. One place for each hash; the newest stays.
+// Pieces that are longer or of more ids. One place for each hash; the newest stays. 2 MiB, from the
+// first insertion on.
 class LongPieceCache {
  public:
   static constexpr size_t kLongestPiece = 64;
   static constexpr size_t kMaxIds = 15;
 
-  LongPieceCache();
   // Empty: not here. Valid until the next insert().
   std::span<const int32_t> find(std::string_view piece, PieceKind kind) const;
   void insert(std::string_view piece, PieceKind kind, std::span<const int32_t> ids);
 
  private:
-  static constexpr int kBits = 14;  // 2 MiB
+  static constexpr int kBits = 14;
   struct Entry {
     uint8_t tag = 0;  // size and kind; 0: nothing is here
     uint8_t count = 0;
@@ -149,7 +158,7 @@ class LongPieceCache {
     return static_cast<uint8_t>(piece.size() | static_cast<uint8_t>(kind));
   }
   static size_t slot_of(std::string_view piece);
-  std::unique_ptr<Entry[]> entries_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace ingot

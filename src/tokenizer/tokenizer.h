@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/storage.h"
@@ -37,6 +38,8 @@ class Tokenizer {
   virtual std::string decode(const std::vector<int32_t>& ids) const;
   virtual std::string kind() const = 0;       // "byte", "llama2c", "bpe"
   virtual std::string serialize() const = 0;  // file contents that load_tokenizer() reads back
+  // What else there is to say of it: name and value.
+  virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }
 };
 
 // Ids 0–255 are bytes, 256 separates documents (it is BOS and EOS). decode(encode(x)) == x for any

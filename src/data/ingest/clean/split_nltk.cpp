@@ -1,6 +1,7 @@
 #include "data/ingest/clean/split_nltk.h"
 
 #include <algorithm>
+#include <array>
 
 #include "data/ingest/text/python_text.h"
 #include "data/ingest/text/unicode.h"
@@ -9,13 +10,30 @@
 namespace ingot {
 namespace {
 
+class ByteSet {
+ public:
+  ByteSet() = default;
+  explicit ByteSet(std::string_view bytes) { add(bytes); }
+
+  void add(std::string_view bytes) {
+    for (const char byte : bytes) has_[static_cast<unsigned char>(byte)] = true;
+  }
+  bool has(char byte) const { return has_[static_cast<unsigned char>(byte)]; }
+
+ private:
+  std::array<bool, 256> has_{};
+};
+
 // One sentence under NLTK's substitutions, one after the other; each is a pass from `text_` to
-// `next_` and its regular expression stands beside it.
+// `next_` and its regular expression stands beside it. Most find nothing: a pass whose bytes the
+// sentence does not have is not made.
 class Treebank {
  public:
   // Appends the sentence with spaces between its words.
   void append(std::string_view sentence, std::string& out) {
     text_ = sentence;
+    present_ = ByteSet(sentence);
+    present_.add(" `'");  // which passes put in
     open_quotes();
     punctuation();
     pad_any("[](){}<>");
@@ -28,22 +46,48 @@ class Treebank {
   }
 
  private:
-  // Calls at(position) for every byte from the front; it puts what it replaces into next_ and
+  // Calls at(position) for every byte among `triggers`; it puts what it replaces into next_ and
   // returns the bytes it used, or 0 to have the byte copied.
   template <class At>
-  void pass(At at) {
+  void pass(std::string_view triggers, At at) {
+    if (std::none_of(triggers.begin(), triggers.end(),
+                     [&](char byte) { return present_.has(byte); }))
+      return;
+    const ByteSet stops(triggers);
+    pass_where([&](size_t i) { return stops.has(text_[i]); }, at);
+  }
+  // The same for every byte: the pattern begins with [^…].
+  template <class At>
+  void pass_all(At at) {
+    pass_where([](size_t) { return true; }, at);
+  }
+  template <class Stops, class At>
+  void pass_where(Stops stops, At at) {
     next_.clear();
+    size_t copied = 0;
     for (size_t i = 0; i < text_.size();) {
+      if (!stops(i)) {
+        ++i;
+        continue;
+      }
+      next_.append(text_, copied, i - copied);
       const size_t used = at(i);
       if (used == 0) next_ += text_[i];
       i += std::max<size_t>(used, 1);
+      copied = i;
     }
+    next_.append(text_, copied, std::string::npos);
     text_.swap(next_);
   }
+
   size_t put_padded(size_t i, size_t bytes) {
     next_ += ' ';
     next_.append(text_, i, bytes);
     next_ += ' ';
+    return bytes;
+  }
+  size_t copy(size_t i, size_t bytes) {
+    next_.append(text_, i, bytes);
     return bytes;
   }
   bool is_at(size_t i, std::string_view what) const {
@@ -51,41 +95,33 @@ class Treebank {
   }
 
   void pad(std::string_view what) {
-    if (!text::contains(text_, what)) return;
-    pass([&](size_t i) { return is_at(i, what) ? put_padded(i, what.size()) : 0; });
+    pass(what.substr(0, 1),
+         [&](size_t i) { return is_at(i, what) ? put_padded(i, what.size()) : 0; });
   }
   void pad_any(std::string_view bytes) {
-    if (text_.find_first_of(bytes) == std::string::npos) return;
-    pass([&](size_t i) {
-      return bytes.find(text_[i]) != std::string_view::npos ? put_padded(i, 1) : 0;
-    });
+    pass(bytes, [&](size_t i) { return put_padded(i, 1); });
   }
-  void pad_run(char byte, size_t least) {  // byte{least,}
-    pass([&](size_t i) {
+  void pad_run(std::string_view byte, size_t least) {  // byte{least,}
+    pass(byte, [&](size_t i) {
       const size_t run = std::min(text_.find_first_not_of(byte, i), text_.size()) - i;
       return run >= least ? put_padded(i, run) : copy(i, run);
     });
   }
-  size_t copy(size_t i, size_t bytes) {
-    next_.append(text_, i, bytes);
-    return bytes;
-  }
 
   void open_quotes() {
     for (const std::string_view quote : {"«", "“", "‘", "„"}) pad(quote);  // ([«“‘„]|[`]+)
-    if (text_.find('`') != std::string::npos) pad_run('`', 1);
+    pad_run("`", 1);
     if (text_.starts_with('"')) text_.replace(0, 1, "``");  // ^"
     pad("``");
-    pass([&](size_t i) -> size_t {  // ([ ([{<])("|'{2})
-      if (std::string_view(" ([{<").find(text_[i]) == std::string_view::npos) return 0;
+    pass(" ([{<", [&](size_t i) -> size_t {  // ([ ([{<])("|'{2})
       const size_t quote = is_at(i + 1, "\"") ? 1 : is_at(i + 1, "''") ? 2 : 0;
       if (quote == 0) return 0;
       next_ += text_[i];
       next_ += " `` ";
       return 1 + quote;
     });
-    pass([&](size_t i) -> size_t {  // (?i)(')(?!re|ve|ll|m|t|s|d|n)(\w)\b
-      if (text_[i] != '\'' || !is_word_at(i + 1)) return 0;
+    pass("'", [&](size_t i) -> size_t {  // (?i)(')(?!re|ve|ll|m|t|s|d|n)(\w)\b
+      if (!is_word_at(i + 1)) return 0;
       for (const std::string_view clitic : {"re", "ve", "ll", "m", "t", "s", "d", "n"}) {
         if (bytes_ignoring_case(i + 1, clitic) != 0) return 0;
       }
@@ -98,10 +134,10 @@ class Treebank {
   }
 
   void punctuation() {
-    final_period("])}>\"'»”’ ", " ");  // ([^\.])(\.)([\]\)}>"'»”’ ]*)\s*$ → \1 \2 \3
-    pass([&](size_t i) -> size_t {     // ([:,])([^\d])
-      if ((text_[i] != ':' && text_[i] != ',') || i + 1 == text_.size()) return 0;
-      if (text::has(text::decode(text_.data() + i + 1), text::kDigit)) return 0;
+    final_period("])}>\"'»”’ ", " ");     // ([^\.])(\.)([\]\)}>"'»”’ ]*)\s*$ → \1 \2 \3
+    pass(":,", [&](size_t i) -> size_t {  // ([:,])([^\d])
+      if (i + 1 == text_.size() || text::has(text::decode(text_.data() + i + 1), text::kDigit))
+        return 0;
       put_padded(i, 1);
       return 1 + copy(i + 1, text::character_bytes(text_[i + 1]));
     });
@@ -111,16 +147,18 @@ class Treebank {
       text_.insert(last + 1, " ");
       text_.insert(last, " ");
     }
-    if (text::contains(text_, "..")) pad_run('.', 2);
+    if (text::contains(text_, "..")) pad_run(".", 2);
     pad_any(";@#$%&");
     final_period("])}>\"'", "");  // ([^\.])(\.)([\]\)}>"']*)\s*$ → \1 \2\3
     pad_any("?!");
-    pass([&](size_t i) -> size_t {  // ([^'])'␣
-      if (text_[i] == '\'' || !is_at(i + 1, "' ")) return 0;
-      next_ += text_[i];
-      next_ += " ' ";
-      return 3;
-    });
+    if (text::contains(text_, "' ")) {
+      pass_all([&](size_t i) -> size_t {  // ([^'])'␣
+        if (text_[i] == '\'' || !is_at(i + 1, "' ")) return 0;
+        next_ += text_[i];
+        next_ += " ' ";
+        return 3;
+      });
+    }
     pad_any("*");
   }
 
@@ -144,21 +182,18 @@ class Treebank {
   void close_quotes() {
     for (const std::string_view quote : {"»", "”", "’"}) pad(quote);  // ([»”’])
     pad("''");
-    if (text_.find('"') != std::string::npos) {
-      pass([&](size_t i) -> size_t {
-        if (text_[i] != '"') return 0;
-        next_ += " '' ";
-        return 1;
-      });
-    }
+    pass("\"", [&](size_t) -> size_t {
+      next_ += " '' ";
+      return 1;
+    });
+    if (text_.find('\'') == std::string::npos) return;
     clitics({"'s", "'S", "'m", "'M", "'d", "'D", "'"});
     clitics({"'ll", "'LL", "'re", "'RE", "'ve", "'VE", "n't", "N'T"});
   }
 
   // ([^' ])(clitic)␣
   void clitics(std::initializer_list<std::string_view> names) {
-    if (text_.find('\'') == std::string::npos) return;
-    pass([&](size_t i) -> size_t {
+    pass_all([&](size_t i) -> size_t {
       if (text_[i] == '\'' || text_[i] == ' ') return 0;
       for (const std::string_view name : names) {
         if (!is_at(i + 1, name) || !is_at(i + 1 + name.size(), " ")) continue;
@@ -173,40 +208,32 @@ class Treebank {
   }
 
   void contractions() {
-    split_word("can", "not");
-    split_word("d", "'ye");
-    split_word("gim", "me");
-    split_word("gon", "na");
-    split_word("got", "ta");
-    split_word("lem", "me");
-    split_word("more", "'n");
-    split_word("wan", "na");
+    // (?i)\b(first)(second)\b for each pair; nothing that they make is another one of them.
+    static constexpr std::string_view kPairs[][2] = {{"can", "not"}, {"d", "'ye"},  {"gim", "me"},
+                                                     {"gon", "na"},  {"got", "ta"}, {"lem", "me"},
+                                                     {"more", "'n"}, {"wan", "na"}};
+    pass("cCdDgGlLmMwW", [&](size_t i) -> size_t {
+      if (is_word_before(i)) return 0;
+      for (const auto& [first, second] : kPairs) {
+        const size_t a = bytes_ignoring_case(i, first);
+        const size_t b = a == 0 ? 0 : bytes_ignoring_case(i + a, second);
+        if (b == 0 || is_word_at(i + a + b)) continue;
+        if (first == "wan" && !is_space_at(i + a + b)) continue;  // (?=\s) in place of \b
+        put_padded(i, a);
+        next_.append(text_, i + a, b);
+        next_ += ' ';
+        return a + b;
+      }
+      return 0;
+    });
+    if (text_.find('\'') == std::string::npos) return;
     split_behind_space("'t", "is");
     split_behind_space("'t", "was");
   }
 
-  // (?i)\b(first)(second)\b; whitespace must follow «wanna»
-  void split_word(std::string_view first, std::string_view second) {
-    const bool needs_space = first == "wan";
-    pass([&](size_t i) -> size_t {
-      const size_t a = bytes_ignoring_case(i, first);
-      const size_t b = a == 0 ? 0 : bytes_ignoring_case(i + a, second);
-      if (b == 0 || is_word_before(i) || is_word_at(i + a + b)) return 0;
-      if (needs_space && (i + a + b == text_.size() ||
-                          !text::has(text::decode(text_.data() + i + a + b), text::kSpace))) {
-        return 0;
-      }
-      put_padded(i, a);
-      next_.append(text_, i + a, b);
-      next_ += ' ';
-      return a + b;
-    });
-  }
-
   // (?i)␣(first)(second)\b
   void split_behind_space(std::string_view first, std::string_view second) {
-    pass([&](size_t i) -> size_t {
-      if (text_[i] != ' ') return 0;
+    pass(" ", [&](size_t i) -> size_t {
       const size_t a = bytes_ignoring_case(i + 1, first);
       const size_t b = a == 0 ? 0 : bytes_ignoring_case(i + 1 + a, second);
       if (b == 0 || is_word_at(i + 1 + a + b)) return 0;
@@ -217,6 +244,9 @@ class Treebank {
     });
   }
 
+  bool is_space_at(size_t i) const {
+    return i < text_.size() && text::has(text::decode(text_.data() + i), text::kSpace);
+  }
   bool is_word_at(size_t i) const {
     return i < text_.size() && text::has(text::decode(text_.data() + i), text::kWordCharacter);
   }
@@ -244,6 +274,7 @@ class Treebank {
   }
 
   std::string text_, next_;
+  ByteSet present_;  // bytes that text_ may have
 };
 
 }  // namespace

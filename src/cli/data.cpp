@@ -1,0 +1,13 @@
+// ingot data: the commands that turn raw text into token shards.
+#include "cli/data.h"
+
+#include "cli/command.h"
+
+namespace ingot::cli {
+
+void add_data(CLI::App& app) {
+  auto* data = app.add_subcommand("data", "prepare text: from raw files to token shards");
+  data->require_subcommand(1);
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,193 @@
+#include "cli/tokenizer_train.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/text_documents.h"
+#include "core/error.h"
+#include "core/storage.h"
+#include "tokenizer/sentencepiece.h"
+#include "tokenizer/split.h"
+#include "tokenizer/train/bpe_trainer.h"
+#include "tokenizer/train/sentencepiece_trainer.h"
+#include "train/progress.h"
+
+namespace ingot::cli {
+namespace {
+
+std::vector<std::string> names_of_splits() {
+  std::vector<std::string> names;
+  for (const Split split : kAllSplits) names.emplace_back(name_of(split));
+  return names;
+}
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string out;
+  std::string type = "bpe", split = "llama3", ties = "hf";
+  int64_t vocab_size = 0;  // 0: the type's usual one
+  std::vector<std::string> special_tokens;
+  SampleLimit sample;
+  int threads = available_cores();
+  JsonOption json;
+};
+
+// On a terminal a line that rewrites itself, elsewhere a line now and then.
+class ProgressLine {
+ public:
+  void show(const std::string& text) {
+    const auto now = std::chrono::steady_clock::now();
+    const auto pause = std::chrono::milliseconds(live_ ? 200 : 10'000);
+    if (now - last_ < pause) return;
+    last_ = now;
+    fmt::print(stderr, "{}{}{}", live_ ? "\r" : "", text, live_ ? "\033[K" : "\n");
+    open_ = live_;
+  }
+  ~ProgressLine() {
+    if (open_) fmt::print(stderr, "\r\033[K");
+  }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  bool live_ = isatty(STDERR_FILENO) != 0, open_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_ = start_;
+};
+
+struct Result {
+  std::string file;
+  int64_t asked = 0, vocab_size = 0;  // tokens
+  int64_t documents = 0, characters = 0, bytes = 0;
+  std::string details;
+};
+
+Result train_bpe(const Options& options, ProgressLine& progress) {
+  const Split split = *split_named(options.split);  // add_tokenizer_train() checks the name
+  BpeTrainerOptions trainer;
+  trainer.vocab_size = options.vocab_size > 0 ? options.vocab_size : 32768;
+  trainer.ties = options.ties == "raw" ? Ties::Raw : Ties::Hf;
+  trainer.special_tokens = options.special_tokens;
+  if (trainer.special_tokens.empty()) trainer.special_tokens = {"<|endoftext|>"};
+  trainer.progress = [&](int64_t characters, int64_t merges) {
+    progress.show(merges == 0 ? fmt::format("read {} characters", with_commas(characters))
+                              : fmt::format("{} merges", with_commas(merges)));
+  };
+  const auto cut = [&](std::string_view text) { return safe_cut(split, text, text.size()); };
+  ThreadPool pool(options.threads);
+  TrainedBpe trained = ingot::train_bpe(
+      sample_of(text_documents(options.inputs, cut), options.sample),
+      [&](std::string_view text, std::vector<uint32_t>& ends) { split_text(split, text, ends); },
+      trainer, pool);
+  trained.model.split = split;
+  Result result;
+  result.asked = trainer.vocab_size;
+  result.file = options.out.ends_with(".tiktoken") ? to_tiktoken(trained.model)
+                                                   : to_tokenizer_json(trained.model);
+  result.vocab_size = static_cast<int64_t>(trained.model.tokens.size());
+  result.documents = trained.documents;
+  result.characters = trained.characters;
+  result.bytes = trained.bytes;
+  result.details = fmt::format(", {} pieces, {} of them different", with_commas(trained.pieces),
+                               with_commas(trained.distinct_pieces));
+  return result;
+}
+
+Result train_sentencepiece(const Options& options, ProgressLine& progress) {
+  SentencePieceTrainerOptions trainer;
+  trainer.kind =
+      options.type == "unigram" ? SentencePieceModel::Kind::Unigram : SentencePieceModel::Kind::Bpe;
+  if (options.vocab_size > 0) trainer.vocab_size = options.vocab_size;
+  trainer.special_tokens = options.special_tokens;
+  trainer.progress = [&](int64_t characters) {
+    progress.show(fmt::format("read {} characters", with_commas(characters)));
+  };
+  const auto cut = [](std::string_view text) { return text.rfind('\n') + 1; };
+  TrainedSentencePiece trained = ingot::train_sentencepiece(
+      sample_of(text_documents(options.inputs, cut), options.sample), trainer);
+  Result result;
+  result.asked = trainer.vocab_size;
+  result.vocab_size = parse_sentencepiece(trained.file, options.out)->vocab_size();
+  result.file = std::move(trained.file);
+  result.documents = trained.documents;
+  result.characters = trained.characters;
+  result.bytes = trained.bytes;
+  return result;
+}
+
+void check_out(const Options& options) {
+  const bool is_bpe = options.type == "bpe";
+  const auto is = [&](const char* extension) { return options.out.ends_with(extension); };
+  check(is_bpe ? is(".json") || is(".tiktoken") : is(".model"), ErrorCode::Usage,
+        "--out: expected a name that ends with {} for --type {}, got «{}»",
+        is_bpe ? ".json or .tiktoken" : ".model", options.type, options.out);
+}
+
+void train(const Options& options) {
+  check_out(options);
+  Result result;
+  double seconds = 0;
+  {
+    ProgressLine progress;
+    result = options.type == "bpe" ? train_bpe(options, progress)
+                                   : train_sentencepiece(options, progress);
+    seconds = progress.seconds();
+  }
+  const auto storage = posix_storage();
+  write_file_atomically(*storage, options.out, result.file);
+  fmt::print("{}: {} tokens, trained on {} documents, {} characters ({}){}, in {}\n", options.out,
+             with_commas(result.vocab_size), with_commas(result.documents),
+             with_commas(result.characters), human_bytes(result.bytes), result.details,
+             human_duration(seconds));
+  if (result.asked > result.vocab_size) {
+    fmt::print("fewer than the {} tokens asked for: no pair is left to merge\n",
+               with_commas(result.asked));
+  }
+  options.json.print({{"file", options.out},
+                      {"type", options.type},
+                      {"vocab_size", result.vocab_size},
+                      {"documents", result.documents},
+                      {"characters", result.characters},
+                      {"bytes", result.bytes},
+                      {"seconds", seconds}});
+}
+
+}  // namespace
+
+void add_tokenizer_train(CLI::App& tokenizer) {
+  auto options = std::make_shared<Options>();
+  auto* command = tokenizer.add_subcommand("train", "learn a tokenizer from text");
+  command->add_option("--input", options->inputs, "text or .jsonl files, or folders of them")
+      ->required();
+  command->add_option("--out", options->out, "tokenizer.json, NAME.tiktoken or NAME.model")
+      ->required();
+  command->add_option("--type", options->type, "byte-level BPE, or a SentencePiece model")
+      ->check(CLI::IsMember({"bpe", "unigram", "sp-bpe"}))
+      ->capture_default_str();
+  command->add_option("--vocab", options->vocab_size, "tokens (32768; SentencePiece 32000)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--split", options->split, "whose pattern cuts the text (bpe)")
+      ->check(CLI::IsMember(names_of_splits()))
+      ->capture_default_str();
+  command->add_option("--ties", options->ties, "order of equally frequent pairs, and ids (bpe)")
+      ->check(CLI::IsMember({"hf", "raw"}))
+      ->capture_default_str();
+  command->add_option("--special", options->special_tokens,
+                      "special tokens (bpe: <|endoftext|> if none is given)");
+  command->add_option("--sample-documents", options->sample.documents, "read no more documents")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--sample-characters", options->sample.characters, "read no more characters")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--threads", options->threads, "threads that count pieces (bpe)")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  options->json.add_to(*command);
+  command->callback([options] { train(*options); });
+}
+
+}  // namespace ingot::cli

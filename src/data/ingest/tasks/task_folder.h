@@ -1,0 +1,49 @@
+// A stage of data preparation as numbered tasks, done by any number of processes and resumed after
+// a kill. A task's outputs depend on its inputs and the settings alone, never on who does it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/storage.h"
+
+namespace ingot {
+
+// Which process this is, of how many. cli reads it from --process K/N, or from the environment of
+// srun or mpirun.
+struct ProcessShare {
+  int64_t index = 0, count = 1;
+};
+
+// Layout: FOLDER/stage.json says what the stage is (name, settings, inputs; written once, compared
+// by everyone who joins), FOLDER/tasks/00012.json is the record of a finished task, renamed into
+// place after its outputs.
+class TaskFolder {
+ public:
+  // Creates the folder, or joins one that was begun. Throws ErrorCode::Config where it was begun
+  // with another description, showing the first key that differs and both values.
+  TaskFolder(std::shared_ptr<Storage> storage, std::string folder,
+             const nlohmann::json& description, int64_t num_tasks);
+
+  using Work = std::function<nlohmann::json(int64_t task)>;  // returns the task's record
+  // Does this process' tasks (task % count == index) that have no record yet, `threads` at a time;
+  // the first error stops the taking of new ones and is thrown. `progress`, may be empty, is called
+  // after each, by one at a time.
+  void run(ProcessShare share, int64_t threads, const Work& work,
+           const std::function<void(int64_t done, int64_t of)>& progress);
+
+  int64_t num_tasks() const { return num_tasks_; }
+  int64_t num_finished() const;
+  bool finished() const { return num_finished() == num_tasks_; }
+  nlohmann::json record(int64_t task) const;  // of a finished task
+
+ private:
+  std::shared_ptr<Storage> storage_;
+  std::string folder_;
+  int64_t num_tasks_;
+};
+
+}  // namespace ingot

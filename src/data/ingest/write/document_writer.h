@@ -1,0 +1,27 @@
+// Documents as JSON lines, compressed where the name says so.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/storage.h"
+#include "data/ingest/document.h"
+
+namespace ingot {
+
+// One line a document: id, source, text and, where known, url and language, keys in that order.
+// Bytes of `text` that are not UTF-8 must have been dealt with before: they throw. The file's bytes
+// depend on the documents alone.
+class DocumentWriter {
+ public:
+  virtual ~DocumentWriter() = default;
+  virtual void write(const Document& document) = 0;
+  // The file appears under its name; without this call it does not.
+  virtual void commit() = 0;
+};
+
+// `path` ends in .jsonl, .jsonl.gz or .jsonl.zst.
+std::unique_ptr<DocumentWriter> create_documents(std::shared_ptr<Storage> storage,
+                                                 const std::string& path);
+
+}  // namespace ingot
