@@ -1,6 +1,7 @@
 #include "data/ingest/read/byte_stream.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,6 +80,10 @@ FileKind file_kind(const std::string& name) {
 
 bool is_readable_kind(const std::string& kind) {
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
+}
+
+std::string readable_kinds() {
+  return fmt::format("{}", fmt::join(kKinds, " "));
 }
 
 std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings&) {
