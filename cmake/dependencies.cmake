@@ -33,6 +33,8 @@ pin_package(GTest 1.12)
 pin_header(TOMLPLUSPLUS 3.3 toml++/impl/version.h "TOML_LIB_MAJOR;TOML_LIB_MINOR")
 pin_header(XXHASH 0.8 xxhash.h "XXH_VERSION_MAJOR;XXH_VERSION_MINOR")
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
+pin_header(ZSTD 1.5 zstd.h "ZSTD_VERSION_MAJOR;ZSTD_VERSION_MINOR")
+find_library(ZSTD_LIBRARY zstd REQUIRED)
 pin_header(UTF8PROC 2.8 utf8proc.h "UTF8PROC_VERSION_MAJOR;UTF8PROC_VERSION_MINOR")
 find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 # libsentencepiece's headers do not say their version; its pkg-config file does.
