@@ -43,6 +43,11 @@ cmake_path(GET SENTENCEPIECE_LIBRARY PARENT_PATH folder)
 file(STRINGS ${folder}/pkgconfig/sentencepiece.pc SENTENCEPIECE_VERSION REGEX "^Version:")
 string(REGEX REPLACE "^Version: *" "" SENTENCEPIECE_VERSION "${SENTENCEPIECE_VERSION}")
 expect_version(SentencePiece "${SENTENCEPIECE_VERSION}" 0.1.97)
+# Static: the program must start where these are not installed.
+pin_header(ZSTD 1.5 zstd.h "ZSTD_VERSION_MAJOR;ZSTD_VERSION_MINOR")
+find_library(ZSTD_LIBRARY libzstd.a REQUIRED)
+pin_header(ZLIB 1.2 zlib.h "ZLIB_VER_MAJOR;ZLIB_VER_MINOR")
+find_library(ZLIB_LIBRARY libz.a REQUIRED)
 if(INGOT_CUDA)
   find_package(CUDAToolkit 13 REQUIRED)
   # cuDNN's headers lie beside the toolkit's, or in its wheel; its frontend is headers from another.

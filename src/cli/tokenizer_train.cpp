@@ -1,16 +1,16 @@
-#include "cli/tokenizer_train.h"
-
+// ingot tokenizer train
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/progress_line.h"
 #include "cli/text_documents.h"
+#include "cli/tokenizer.h"
 #include "core/error.h"
 #include "core/storage.h"
+#include "core/thread_pool.h"
 #include "tokenizer/sentencepiece.h"
 #include "tokenizer/split.h"
 #include "tokenizer/train/bpe_trainer.h"
@@ -20,12 +20,6 @@
 namespace ingot::cli {
 namespace {
 
-std::vector<std::string> names_of_splits() {
-  std::vector<std::string> names;
-  for (const Split split : kAllSplits) names.emplace_back(name_of(split));
-  return names;
-}
-
 struct Options {
   std::vector<std::string> inputs;
   std::string out;
@@ -33,31 +27,9 @@ struct Options {
   int64_t vocab_size = 0;  // 0: the type's usual one
   std::vector<std::string> special_tokens;
   SampleLimit sample;
+  double coverage = SentencePieceTrainerOptions().character_coverage;
   int threads = available_cores();
   JsonOption json;
-};
-
-// On a terminal a line that rewrites itself, elsewhere a line now and then.
-class ProgressLine {
- public:
-  void show(const std::string& text) {
-    const auto now = std::chrono::steady_clock::now();
-    const auto pause = std::chrono::milliseconds(live_ ? 200 : 10'000);
-    if (now - last_ < pause) return;
-    last_ = now;
-    fmt::print(stderr, "{}{}{}", live_ ? "\r" : "", text, live_ ? "\033[K" : "\n");
-    open_ = live_;
-  }
-  ~ProgressLine() {
-    if (open_) fmt::print(stderr, "\r\033[K");
-  }
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  bool live_ = isatty(STDERR_FILENO) != 0, open_ = false;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), last_ = start_;
 };
 
 struct Result {
@@ -65,6 +37,7 @@ struct Result {
   int64_t asked = 0, vocab_size = 0;  // tokens
   int64_t documents = 0, characters = 0, bytes = 0;
   std::string details;
+  std::vector<std::string> special_tokens;
 };
 
 Result train_bpe(const Options& options, ProgressLine& progress) {
@@ -75,6 +48,7 @@ Result train_bpe(const Options& options, ProgressLine& progress) {
   trainer.special_tokens = options.special_tokens;
   if (trainer.special_tokens.empty()) trainer.special_tokens = {"<|endoftext|>"};
   trainer.progress = [&](int64_t characters, int64_t merges) {
+    if (!progress.is_due()) return;
     progress.show(merges == 0 ? fmt::format("read {} characters", with_commas(characters))
                               : fmt::format("{} merges", with_commas(merges)));
   };
@@ -87,6 +61,7 @@ Result train_bpe(const Options& options, ProgressLine& progress) {
   trained.model.split = split;
   Result result;
   result.asked = trainer.vocab_size;
+  result.special_tokens = trainer.special_tokens;
   result.file = options.out.ends_with(".tiktoken") ? to_tiktoken(trained.model)
                                                    : to_tokenizer_json(trained.model);
   result.vocab_size = static_cast<int64_t>(trained.model.tokens.size());
@@ -104,7 +79,9 @@ Result train_sentencepiece(const Options& options, ProgressLine& progress) {
       options.type == "unigram" ? SentencePieceModel::Kind::Unigram : SentencePieceModel::Kind::Bpe;
   if (options.vocab_size > 0) trainer.vocab_size = options.vocab_size;
   trainer.special_tokens = options.special_tokens;
+  trainer.character_coverage = options.coverage;
   trainer.progress = [&](int64_t characters) {
+    if (!progress.is_due()) return;
     progress.show(fmt::format("read {} characters", with_commas(characters)));
   };
   const auto cut = [](std::string_view text) { return text.rfind('\n') + 1; };
@@ -144,6 +121,10 @@ void train(const Options& options) {
              with_commas(result.vocab_size), with_commas(result.documents),
              with_commas(result.characters), human_bytes(result.bytes), result.details,
              human_duration(seconds));
+  if (options.out.ends_with(".tiktoken")) {
+    fmt::print("the file does not say how text is cut (--split {}) nor its special tokens ({})\n",
+               options.split, fmt::join(result.special_tokens, ", "));
+  }
   if (result.asked > result.vocab_size) {
     fmt::print("fewer than the {} tokens asked for: no pair is left to merge\n",
                with_commas(result.asked));
@@ -177,8 +158,16 @@ void add_tokenizer_train(CLI::App& tokenizer) {
   command->add_option("--ties", options->ties, "order of equally frequent pairs, and ids (bpe)")
       ->check(CLI::IsMember({"hf", "raw"}))
       ->capture_default_str();
-  command->add_option("--special", options->special_tokens,
-                      "special tokens (bpe: <|endoftext|> if none is given)");
+  command
+      ->add_option("--special", options->special_tokens,
+                   "a special token; repeatable (bpe: <|endoftext|> if none is given)")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--coverage", options->coverage,
+                   "share of the characters that get pieces; rarer ones become bytes (unigram, "
+                   "sp-bpe)")
+      ->check(CLI::Range(0.98, 1.0))
+      ->capture_default_str();
   command->add_option("--sample-documents", options->sample.documents, "read no more documents")
       ->check(CLI::PositiveNumber);
   command->add_option("--sample-characters", options->sample.characters, "read no more characters")

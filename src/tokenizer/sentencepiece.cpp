@@ -51,6 +51,14 @@ class SentencePieceTokenizer final : public Tokenizer {
   int32_t eos() const override { return model_.eos; }
   std::string kind() const override { return "sentencepiece"; }
   std::string serialize() const override { return file_; }
+  std::vector<std::pair<std::string, std::string>> facts() const override {
+    const auto yes = [](bool is) { return std::string(is ? "yes" : "no"); };
+    return {{"model", model_.kind == SentencePieceModel::Kind::Unigram ? "unigram" : "bpe"},
+            {"byte fallback", yes(model_.byte_fallback)},
+            {"normalizer", yes(!model_.normalizer.charsmap.empty())},
+            {"space in front", yes(model_.normalizer.add_dummy_prefix)},
+            {"spaces removed", yes(model_.normalizer.remove_extra_whitespaces)}};
+  }
 
   void encode(std::string_view text, std::vector<int32_t>& ids) const override {
     encoder_.encode(text, ids);

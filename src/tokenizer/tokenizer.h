@@ -36,7 +36,7 @@ class Tokenizer {
   // except that a format which marks word starts drops the first space after BOS.
   virtual std::string decode(int32_t id) const = 0;
   virtual std::string decode(const std::vector<int32_t>& ids) const;
-  virtual std::string kind() const = 0;       // "byte", "llama2c", "bpe"
+  virtual std::string kind() const = 0;       // "byte", "llama2c", "bpe", "sentencepiece"
   virtual std::string serialize() const = 0;  // file contents that load_tokenizer() reads back
   // What else there is to say of it: name and value.
   virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }
@@ -56,7 +56,8 @@ struct LoadOptions {
 };
 
 // "byte", or a path whose contents tell the format: tokenizer.json, .tiktoken, vocab.json (with
-// merges.txt beside it), llama2.c's tokenizer.bin, or a folder with one of the first kinds. A
+// merges.txt beside it), SentencePiece's .model, llama2.c's tokenizer.bin, or a folder with a
+// tokenizer.json, vocab.json or tokenizer.model. A
 // .tiktoken file's name ("cl100k_base.tiktoken") says pattern and specials. A tokenizer_config.json
 // beside a tokenizer.json says which tokens are BOS and EOS.
 std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,

@@ -18,9 +18,12 @@ struct InputFile {
   int64_t bytes = -1;  // as stored; -1: not known before it is opened
 };
 
-// What `locations` stand for: files, folders (recursively, hidden files left out), globs (* ? **),
-// addresses. Each location's files come in byte order of their names, so the list is the same on
-// every machine. Throws ErrorCode::Data naming a location that has no file.
+// What `locations` stand for: files, folders (recursively; hidden files and those of a kind that
+// open_documents() does not know are left out), globs (* ? [] within a name, ** for any number of
+// folders), addresses. Each location's files come in byte order of their names, so the list is the
+// same on every machine. Names that two locations have in common get the location's number before
+// them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file, and a file that two
+// locations name.
 std::vector<InputFile> list_input_files(const std::vector<std::string>& locations);
 
 struct ReadSettings {
@@ -33,8 +36,8 @@ struct ReadSettings {
 };
 
 // Sums, so merging them in any order gives the same. A skipped record is counted under its reason:
-// "too_large", "invalid_json", "no_text", "not_a_string", "invalid_utf8" (which is not skipped but
-// passed on where the reader cannot tell), …
+// "empty", "too_large", "invalid_utf8", "no_text" (the field is missing or null), "not_a_string",
+// "invalid_json", "not_an_object", …
 struct ReadCounts {
   int64_t documents = 0;
   int64_t bytes = 0;  // of text
@@ -43,7 +46,8 @@ struct ReadCounts {
   ReadCounts& operator+=(const ReadCounts& other);
 };
 
-// The documents of one file, in the order they lie in it. Single-threaded.
+// The documents of one file, in the order they lie in it: well-formed UTF-8, without a byte order
+// mark, not empty, no longer than max_document_bytes. Single-threaded.
 class DocumentReader {
  public:
   virtual ~DocumentReader() = default;
