@@ -139,7 +139,7 @@ nlohmann::json tree_of(const toml::node& node, std::string_view origin) {
 }  // namespace
 
 nlohmann::json parse_toml_tree(std::string_view text, std::string_view origin) {
-  return tree_of(parse_toml(text, origin), origin);
+  return tree_of(parse_toml(text, origin, "settings"), origin);
 }
 
 RunConfig parse_run_config(std::string_view text, std::string_view origin,
