@@ -14,6 +14,7 @@ namespace ingot {
 namespace {
 
 constexpr size_t kParallelChunk = size_t{256} << 10;
+constexpr int kMaxCutTries = 64;
 
 void check_tokens(const BpeModel& model, std::string_view origin) {
   std::vector<bool> is_added(model.tokens.size());
@@ -81,6 +82,37 @@ struct Finders {
   AddedTokenFinder raw, normalized;
 };
 
+// Where no added token of texts can lie across. A place with one near it is not cut, whether the
+// token would be found or not.
+class AddedTokenCuts {
+ public:
+  explicit AddedTokenCuts(const BpeModel& model) {
+    for (const AddedToken& token : model.added) {
+      if (token.special) continue;
+      contents_.push_back(token.content);
+      longest_ = std::max(longest_, token.content.size());
+      const bool is_ascii = std::all_of(token.content.begin(), token.content.end(),
+                                        [](char c) { return static_cast<signed char>(c) >= 0; });
+      // These depend on what stands beside them, or on spellings that become them.
+      never_ = never_ || token.single_word || (model.nfc && token.normalized && !is_ascii);
+    }
+  }
+
+  bool may_cut(std::string_view text, size_t cut) const {
+    if (never_) return false;
+    const size_t begin = cut > longest_ ? cut - longest_ : 0;
+    const std::string_view around = text.substr(begin, cut - begin + longest_);
+    return std::none_of(contents_.begin(), contents_.end(), [&](const std::string& content) {
+      return around.find(content) != std::string_view::npos;
+    });
+  }
+
+ private:
+  std::vector<std::string> contents_;
+  size_t longest_ = 0;
+  bool never_ = false;
+};
+
 // Calls on_text for what lies between the tokens, on_id for each token, in order.
 template <class OnText, class OnId>
 void cut_out(std::string_view text, const AddedTokenFinder& finder, OnText on_text, OnId on_id) {
@@ -105,6 +137,7 @@ class BpeTokenizer final : public Tokenizer {
         encoder_(model_),
         in_text_(model_, false),
         in_prompts_(model_, true),
+        cuts_(model_),
         is_special_(model_.tokens.size()) {
     for (const AddedToken& added : model_.added) is_special_[added.id] = added.special;
   }
@@ -160,6 +193,15 @@ class BpeTokenizer final : public Tokenizer {
     for (const Part& part : parts) ids.insert(ids.end(), part.ids.begin(), part.ids.end());
   }
 
+  size_t safe_cut(std::string_view text, size_t limit) const override {
+    for (int tries = 0; tries < kMaxCutTries; ++tries) {
+      const size_t cut = ingot::safe_cut(model_.split, text, limit);
+      if (cut == 0 || cuts_.may_cut(text, cut)) return cut;
+      limit = cut - 1;
+    }
+    return 0;
+  }
+
   std::string decode(int32_t id) const override { return std::string(bytes_of(id)); }
 
   std::string decode(const std::vector<int32_t>& ids) const override {
@@ -178,7 +220,7 @@ class BpeTokenizer final : public Tokenizer {
   // Of what one thread takes: about kParallelChunk, or what comes before the next safe cut.
   size_t chunk_size(std::string_view text) const {
     for (size_t limit = kParallelChunk; limit < text.size(); limit += kParallelChunk) {
-      if (const size_t cut = safe_cut(model_.split, text, limit); cut > 0) return cut;
+      if (const size_t cut = ingot::safe_cut(model_.split, text, limit); cut > 0) return cut;
     }
     return text.size();
   }
@@ -207,6 +249,7 @@ class BpeTokenizer final : public Tokenizer {
   const BpeModel model_;
   const BpeEncoder encoder_;
   const Finders in_text_, in_prompts_;
+  const AddedTokenCuts cuts_;
   std::vector<bool> is_special_;
 };
 

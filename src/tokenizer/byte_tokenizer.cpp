@@ -1,5 +1,7 @@
 #include "tokenizer/byte_tokenizer.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "tokenizer/tokenizer.h"
 
@@ -26,6 +28,10 @@ class ByteTokenizer final : public Tokenizer {
     const size_t before = ids.size();
     ids.resize(before + text.size());
     for (size_t i = 0; i < text.size(); ++i) ids[before + i] = static_cast<unsigned char>(text[i]);
+  }
+
+  size_t safe_cut(std::string_view text, size_t limit) const override {
+    return std::min(text.size(), limit);
   }
 
   std::string decode(int32_t id) const override {

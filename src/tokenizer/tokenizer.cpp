@@ -25,6 +25,10 @@ void Tokenizer::encode_parallel(std::string_view text, ThreadPool&,
   encode(text, ids);
 }
 
+size_t Tokenizer::safe_cut(std::string_view, size_t) const {
+  return 0;
+}
+
 std::string Tokenizer::decode(const std::vector<int32_t>& ids) const {
   std::string text;
   for (int32_t id : ids) text += decode(id);

@@ -32,6 +32,9 @@ class Tokenizer {
   // The ids encode() appends, found by the pool's threads where the text can be cut.
   virtual void encode_parallel(std::string_view text, ThreadPool& pool,
                                std::vector<int32_t>& ids) const;
+  // The last place in (0, limit] where a text that begins with `text` may be cut so that the ids of
+  // the parts are those of the whole; 0 when none was found, or none is known for this kind.
+  virtual size_t safe_cut(std::string_view text, size_t limit) const;
   // Bytes of one id; special tokens give none. decode() of a whole sequence is the concatenation,
   // except that a format which marks word starts drops the first space after BOS.
   virtual std::string decode(int32_t id) const = 0;

@@ -7,6 +7,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/storage.h"
 
@@ -20,30 +22,40 @@ struct ProcessShare {
 
 // Layout: FOLDER/stage.json says what the stage is (name, settings, inputs; written once, compared
 // by everyone who joins), FOLDER/tasks/00012.json is the record of a finished task, renamed into
-// place after its outputs.
+// place after its outputs. A record that is lost or torn counts as none: its task is repeated.
 class TaskFolder {
  public:
   // Creates the folder, or joins one that was begun. Throws ErrorCode::Config where it was begun
-  // with another description, showing the first key that differs and both values.
+  // with another description, showing the first key that differs and both values. How many
+  // processes or threads take part is no part of it: their number may change from run to run.
   TaskFolder(std::shared_ptr<Storage> storage, std::string folder,
              const nlohmann::json& description, int64_t num_tasks);
 
   using Work = std::function<nlohmann::json(int64_t task)>;  // returns the task's record
+  // Called as tasks are finished, by one at a time, with how many of this process' tasks are done.
+  using Progress = std::function<void(int64_t done, int64_t of)>;
   // Does this process' tasks (task % count == index) that have no record yet, `threads` at a time;
-  // the first error stops the taking of new ones and is thrown. `progress`, may be empty, is called
-  // after each, by one at a time.
-  void run(ProcessShare share, int64_t threads, const Work& work,
-           const std::function<void(int64_t done, int64_t of)>& progress);
+  // the first error stops the taking of new ones and is thrown. `progress` may be empty.
+  void run(ProcessShare share, int64_t threads, const Work& work, const Progress& progress);
 
   int64_t num_tasks() const { return num_tasks_; }
-  int64_t num_finished() const;
-  bool finished() const { return num_finished() == num_tasks_; }
-  nlohmann::json record(int64_t task) const;  // of a finished task
+  // Looks again only for tasks that were not finished before.
+  int64_t num_finished();
+  bool finished() { return num_finished() == num_tasks_; }
+  nlohmann::json record(int64_t task) const;  // of a finished task; ErrorCode::Data where it is not
 
  private:
+  bool has_record(int64_t task) const;
+  std::string record_path(int64_t task) const;
+
   std::shared_ptr<Storage> storage_;
   std::string folder_;
   int64_t num_tasks_;
+  std::vector<bool> known_finished_;
 };
+
+// As write_file_atomically, for files that several processes may write at once, all with the same
+// contents: each writes aside under a name of its own.
+void publish_file(Storage& storage, const std::string& path, std::string_view contents);
 
 }  // namespace ingot

@@ -24,9 +24,18 @@ class MarkRemover {
     if (parts.empty()) put_part(code);
     for (const char32_t part : parts) put_part(part);
   }
-  void put_ascii(char byte) {
+  // The lower-case form, which for all but U+03A3, the sigma, does not depend on its neighbours.
+  void put_lower(char32_t code) {
+    if (code == 0x130) {
+      put('i');
+      put(0x307);
+    } else {
+      put(simple_lower(code));
+    }
+  }
+  void put_ascii(std::string_view bytes) {
     if (!waiting_.empty()) flush();
-    out_ += byte;
+    out_ += bytes;
   }
 
  private:
@@ -80,62 +89,57 @@ const char* skip_number(NormalForm form, const char* p, const char* end) {
   return p;
 }
 
-enum AsciiKind : uint8_t { kPlain, kBlank, kAsciiDigit };
-
-// PUNCT or whitespace, which both become a space, and digits.
-constexpr std::array<AsciiKind, 128> ascii_kinds() {
-  std::array<AsciiKind, 128> kinds{};
-  for (size_t c = 0; c < 128; ++c) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    kinds[c] = letter ? kPlain : c >= '0' && c <= '9' ? kAsciiDigit : kBlank;
+// What an ASCII character becomes: a letter its lower case, PUNCT and whitespace a space, a digit
+// 0, which stands for «not by this table».
+constexpr std::array<char, 256> ascii_forms() {
+  std::array<char, 256> forms{};
+  for (int c = 0; c < 128; ++c) {
+    const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
+    const bool digit = c >= '0' && c <= '9';
+    const int form = upper ? c + 'a' - 'A' : lower ? c : digit ? 0 : ' ';
+    forms[static_cast<size_t>(c)] = static_cast<char>(form);
   }
-  return kinds;
+  return forms;
 }
-constexpr std::array<AsciiKind, 128> kAsciiKinds = ascii_kinds();
+constexpr std::array<char, 256> kAsciiForms = ascii_forms();
 
-// Numbers, punctuation and whitespace in one pass over lower-cased text.
-void simplify(NormalForm form, std::string_view lowered, std::string& out) {
+// Everything but the final sigma in one pass. Blanks are put out when they begin; `last` says
+// whether one was, so that a run of them gives one.
+void simplify(NormalForm form, std::string_view text, std::string& out) {
+  constexpr std::ptrdiff_t kRun = 256;
   MarkRemover remover(out);
-  const char *p = lowered.data(), *end = p + lowered.size();
-  bool blank_before = false, is_empty = true;
-  const auto leave_blank = [&] {
-    if (blank_before && !is_empty) remover.put_ascii(' ');
-    blank_before = is_empty = false;
-  };
+  const char *p = text.data(), *end = p + text.size();
+  char last = ' ';  // none at the beginning
   while (p != end) {
-    const auto byte = static_cast<unsigned char>(*p);
-    if (byte < 0x80) {
-      switch (kAsciiKinds[byte]) {
-        case kBlank:
-          blank_before = true;
-          ++p;
-          break;
-        case kPlain:
-          leave_blank();
-          remover.put_ascii(*p++);
-          break;
-        case kAsciiDigit:
-          leave_blank();
-          remover.put_ascii('0');
-          p = skip_number(form, p, end);
-      }
-      continue;
+    // A run of ASCII without digits, which is most of most texts, has no branch that depends on it.
+    std::array<char, kRun> run;
+    size_t size = 0;
+    for (const char* stop = p + std::min(kRun, end - p); p != stop; ++p) {
+      const char simple = kAsciiForms[static_cast<unsigned char>(*p)];
+      if (simple == 0) break;
+      run[size] = simple;
+      size += !(simple == ' ' && last == ' ');
+      last = simple;
     }
+    if (size != 0) remover.put_ascii({run.data(), size});
+    if (p == end || kAsciiForms[static_cast<unsigned char>(*p)] != 0) continue;
+
     const char32_t code = decode(p);
     const uint16_t flags = properties_of(code);
     if ((flags & kDigit) != 0) {
       // FULLWIDTH DIGIT ONE is in PUNCT, by accident, but numbers are replaced before.
-      leave_blank();
-      remover.put_ascii('0');
+      remover.put_ascii("0");
+      last = '0';
       p = skip_number(form, p, end);
       continue;
     }
     p += character_bytes(*p);
     if ((flags & (kPunctuation | kSpace)) != 0) {
-      blank_before = true;
+      if (last != ' ') remover.put_ascii(" ");
+      last = ' ';
     } else {
-      leave_blank();
-      remover.put(code);
+      remover.put_lower(code);
+      last = 0;  // also where nothing of it is left: blanks are collapsed before marks are removed
     }
   }
 }
@@ -146,7 +150,7 @@ void collapse_then_delete(std::string_view lowered, std::string& out) {
     MarkRemover remover(clean);
     std::string_view word;
     for (bool first = true; next_word(lowered, word); first = false) {
-      if (!first) remover.put_ascii(' ');
+      if (!first) remover.put_ascii(" ");
       for (const char *p = word.data(), *end = p + word.size(); p != end;) {
         const char32_t code = next_character(p);
         if (!has(code, kPunctuation)) remover.put(code);
@@ -166,14 +170,16 @@ void collapse_then_delete(std::string_view lowered, std::string& out) {
 }  // namespace
 
 void normalize(NormalForm form, std::string_view text, std::string& out) {
-  const std::string lowered = lower(text);
+  constexpr std::string_view kSigma = "\xCE\xA3";
   out.clear();
   if (form == NormalForm::Datatrove02) {
-    collapse_then_delete(lowered, out);
+    collapse_then_delete(lower(text), out);
+  } else if (text.find(kSigma) != std::string_view::npos) {
+    simplify(form, lower(text), out);
   } else {
-    simplify(form, lowered, out);
+    simplify(form, text, out);
   }
-  // Dropping a mark that stood alone may have bared a space.
+  // Blanks at the end, or bared by a mark that stood alone.
   const std::string_view stripped = strip(out);
   if (stripped.size() != out.size()) out = std::string(stripped);
 }

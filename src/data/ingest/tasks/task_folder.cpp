@@ -1,0 +1,148 @@
+#include "data/ingest/tasks/task_folder.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <mutex>
+#include <random>
+
+#include "core/error.h"
+#include "core/thread_pool.h"
+
+namespace ingot {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxShown = 80;
+
+std::string shown(const json* value) {
+  if (value == nullptr) return "nothing";
+  std::string text = value->dump(-1, ' ', false, json::error_handler_t::replace);
+  if (text.size() > kMaxShown) text = text.substr(0, kMaxShown) + "…";
+  return text;
+}
+
+// Throws naming the first place where they differ.
+void expect_same(const json& begun, const json& wanted, const std::string& place,
+                 const std::string& folder) {
+  if (begun == wanted) return;
+  if (begun.is_object() && wanted.is_object()) {
+    for (const auto& [key, value] : wanted.items()) {
+      const std::string inner = place.empty() ? key : place + "." + key;
+      const auto found = begun.find(key);
+      expect_same(found == begun.end() ? json() : *found, value, inner, folder);
+    }
+  } else if (begun.is_array() && wanted.is_array()) {
+    for (size_t i = 0; i < std::min(begun.size(), wanted.size()); ++i) {
+      expect_same(begun[i], wanted[i], fmt::format("{}[{}]", place, i), folder);
+    }
+  }
+  throw Error(
+      ErrorCode::Config,
+      fmt::format("{} was begun with {}: {}, now it is {}: use the same settings and "
+                  "inputs to continue, or another folder",
+                  folder, place.empty() ? "other settings" : place, shown(&begun), shown(&wanted)));
+}
+
+// Unlike those of other processes, on other machines too.
+const std::string& own_suffix() {
+  static const std::string suffix = [] {
+    std::random_device device;
+    return fmt::format(".{:08x}{:08x}", device(), device());
+  }();
+  return suffix;
+}
+
+}  // namespace
+
+void publish_file(Storage& storage, const std::string& path, std::string_view contents) {
+  const std::string own = path + own_suffix();
+  write_file_atomically(storage, own, contents);
+  storage.rename(own, path);
+  storage.sync_directory(parent_path(path));
+}
+
+TaskFolder::TaskFolder(std::shared_ptr<Storage> storage, std::string folder,
+                       const json& description, int64_t num_tasks)
+    : storage_(std::move(storage)), folder_(std::move(folder)), num_tasks_(num_tasks) {
+  known_finished_.resize(static_cast<size_t>(num_tasks));
+  storage_->make_directories(join_path(folder_, "tasks"));
+  json stage = description;
+  stage["tasks"] = num_tasks;
+  const std::string path = join_path(folder_, "stage.json");
+  if (!storage_->exists(path)) publish_file(*storage_, path, stage.dump(1) + "\n");
+  const json begun = json::parse(read_text(*storage_, path), nullptr, false);
+  check(begun.is_object(), ErrorCode::Data,
+        "{}: expected a JSON object, got something else: remove the folder to begin anew", path);
+  expect_same(begun, stage, "", folder_);
+}
+
+void TaskFolder::run(ProcessShare share, int64_t threads, const Work& work,
+                     const Progress& progress) {
+  check(share.count >= 1 && share.index >= 0 && share.index < share.count, ErrorCode::Usage,
+        "process: expected an index below the count, got {} of {}", share.index, share.count);
+  std::vector<int64_t> own;
+  for (int64_t task = share.index; task < num_tasks_; task += share.count) {
+    if (!has_record(task)) own.push_back(task);
+  }
+  const auto total = (num_tasks_ - share.index + share.count - 1) / share.count;
+  auto done = total - static_cast<int64_t>(own.size());
+  if (progress) progress(done, total);
+
+  std::mutex mutex;  // guards `done` and calls of `progress`
+  std::atomic<bool> failed = false;
+  ThreadPool pool(static_cast<int>(threads));
+  pool.run(static_cast<int64_t>(own.size()), [&](int64_t i, int) {
+    if (failed) return;
+    const int64_t task = own[static_cast<size_t>(i)];
+    try {
+      json record = work(task);
+      record["task"] = task;
+      publish_file(*storage_, record_path(task), record.dump() + "\n");
+    } catch (...) {
+      failed = true;
+      throw;
+    }
+    const std::lock_guard lock(mutex);
+    ++done;
+    if (progress) progress(done, total);
+  });
+}
+
+int64_t TaskFolder::num_finished() {
+  int64_t count = 0;
+  for (int64_t task = 0; task < num_tasks_; ++task) {
+    const auto i = static_cast<size_t>(task);
+    if (!known_finished_[i]) known_finished_[i] = has_record(task);
+    count += known_finished_[i];
+  }
+  return count;
+}
+
+json TaskFolder::record(int64_t task) const {
+  json record;
+  if (const std::string path = record_path(task); storage_->exists(path)) {
+    record = json::parse(read_text(*storage_, path), nullptr, false);
+  }
+  const bool whole = record.is_object() && record.value("task", json()) == task;
+  check(whole, ErrorCode::Data, "{}: expected the record of task {}, got none: run again",
+        record_path(task), task);
+  return record;
+}
+
+bool TaskFolder::has_record(int64_t task) const {
+  try {
+    record(task);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::Data) return false;
+    throw;
+  }
+}
+
+std::string TaskFolder::record_path(int64_t task) const {
+  return join_path(folder_, fmt::format("tasks/{:05}.json", task));
+}
+
+}  // namespace ingot
