@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/data.h"
 #include "cli/progress_line.h"
+#include "cli/remote.h"
 #include "cli/tokenizer.h"
 #include "core/error.h"
 #include "core/storage.h"
@@ -43,9 +44,11 @@ struct TokenizeCommand {
   std::vector<std::string> inputs, sources;
   std::string folder, process, bos = "auto", eos = "auto";
   TokenizeSettings settings;
+  RemoteOptions remote;
   JsonOption json;
 
   void run() {
+    settings.read.remote = remote.settings();
     const auto loaded = tokenizer.load();
     // An own BOS belongs before a document; one that is also EOS already ends the one before.
     settings.bos = boundary("--bos", bos, loaded->bos(), loaded->bos() != loaded->eos());
@@ -81,7 +84,9 @@ struct TokenizeCommand {
     check(!named.empty(), ErrorCode::Usage,
           "nothing to tokenize: expected files or folders, or --source NAME=PATH");
     std::vector<TokenizeSource> listed;
-    for (const auto& [name, paths] : named) listed.push_back({name, list_input_files(paths)});
+    for (const auto& [name, paths] : named) {
+      listed.push_back({name, list_input_files(paths, settings.read.remote)});
+    }
     return listed;
   }
 
@@ -185,6 +190,7 @@ void add_data_tokenize(CLI::App& data) {
       ->capture_default_str();
   tokenize->add_option("--id-field", settings.read.id_field, "of JSON, CSV and parquet records")
       ->capture_default_str();
+  command->remote.add_to(*tokenize);
   tokenize->add_option("--threads", settings.threads, "threads that encode")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
