@@ -3,4 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-namespace ingot::cli {}  // namespace ingot::cli
+namespace ingot::cli {
+
+void add_data_seen(CLI::App& data);
+
+}  // namespace ingot::cli
