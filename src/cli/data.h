@@ -5,6 +5,11 @@
 
 namespace ingot::cli {
 
+void add_data_cat(CLI::App& data);
+void add_data_inspect(CLI::App& data);
+void add_data_mix(CLI::App& data);
 void add_data_seen(CLI::App& data);
+void add_data_tokenize(CLI::App& data);
+void add_data_verify(CLI::App& data);
 
 }  // namespace ingot::cli

@@ -135,7 +135,7 @@ void muon_normalize(Context&, const Tensor&, double, const Tensor&) {
 void muon_polynomial(Context&, const MuonPolynomial&, const Tensor&, const Tensor&, const Tensor&) {
   refuse();
 }
-void muon_apply(Context&, double, double, const Tensor&, const Tensor&, const Tensor&) {
+void muon_apply(Context&, double, double, const Tensor&, const Tensor&) {
   refuse();
 }
 void split_halves(Context&, const Tensor&, const Tensor&, const Tensor&) {

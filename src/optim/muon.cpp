@@ -131,7 +131,7 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
     // This part of the gradient is in the momentum by now: exact weights may take its place.
     const Tensor exact = exact_weights(ctx, shard, begin, begin + n);
     muon_apply(ctx, 1.0 - step.lr * step.weight_decay, step.lr * scale, scratch.x.reshape({n}),
-               exact, Tensor{});
+               exact);
     begin += n;
   }
   take_exact_weights(ctx, shard);

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "spec/run_config.h"
+#include "spec/toml_tree.h"
 
 namespace ingot {
 namespace {
@@ -117,7 +118,29 @@ class Reader {
   std::string origin_;
 };
 
+nlohmann::json tree_of(const toml::node& node, std::string_view origin) {
+  if (const auto* flag = node.as_boolean()) return flag->get();
+  if (const auto* integer = node.as_integer()) return integer->get();
+  if (const auto* number = node.as_floating_point()) return number->get();
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* list = node.as_array()) {
+    auto tree = nlohmann::json::array();
+    for (const toml::node& item : *list) tree.push_back(tree_of(item, origin));
+    return tree;
+  }
+  const auto* table = node.as_table();
+  check(table != nullptr, ErrorCode::Config, "{}: expected no date or time",
+        at_line(origin, node.source()));
+  auto tree = nlohmann::json::object();
+  for (const auto& [key, value] : *table) tree[std::string(key.str())] = tree_of(value, origin);
+  return tree;
+}
+
 }  // namespace
+
+nlohmann::json parse_toml_tree(std::string_view text, std::string_view origin) {
+  return tree_of(parse_toml(text, origin, "settings"), origin);
+}
 
 RunConfig parse_run_config(std::string_view text, std::string_view origin,
                            const Overrides& overrides) {

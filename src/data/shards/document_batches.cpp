@@ -34,7 +34,7 @@ bool is_utf8(const MappedFile& file) {
 
 }  // namespace
 
-void Batch::clear() {
+void TextBatch::clear() {
   documents.clear();
   text.clear();
   long_text.reset();
@@ -57,7 +57,7 @@ BatchReader::BatchReader(const std::vector<SourceFile>& files,
   left_out_.clear();  // what came before has been counted
 }
 
-bool BatchReader::fill(Batch& batch) {
+bool BatchReader::fill(TextBatch& batch) {
   batch.clear();
   if (long_text_) {
     add_part(batch);
@@ -140,7 +140,7 @@ bool BatchReader::name_fits(const BatchDocument& entry) {
   return false;
 }
 
-void BatchReader::add_short(Batch& batch, BatchDocument entry) {
+void BatchReader::add_short(TextBatch& batch, BatchDocument entry) {
   entry.begin = batch.text.size();
   entry.size = document_.text.size();
   entry.left_out = std::exchange(left_out_, {});
@@ -148,7 +148,7 @@ void BatchReader::add_short(Batch& batch, BatchDocument entry) {
   batch.documents.push_back(std::move(entry));
 }
 
-void BatchReader::add_part(Batch& batch) {
+void BatchReader::add_part(TextBatch& batch) {
   size_t cut = 0;
   for (size_t limit = kBatchBytes; cut == 0; limit += kBatchBytes) {
     cut = limit < long_rest_.size() ? tokenizer_.safe_cut(long_rest_, limit) : long_rest_.size();

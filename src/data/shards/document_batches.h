@@ -30,7 +30,7 @@ struct InputPosition {
 
 // A document, or a part of one that is long.
 struct BatchDocument {
-  size_t begin = 0, size = 0;      // in Batch::view()
+  size_t begin = 0, size = 0;      // in TextBatch::view()
   bool first = true, last = true;  // of its parts
   // The rest is set where `last` is.
   DocumentId id;
@@ -48,7 +48,7 @@ struct LongText {
   std::string_view view;
 };
 
-struct Batch {
+struct TextBatch {
   std::vector<BatchDocument> documents;
   std::string text;                     // of short documents
   std::shared_ptr<LongText> long_text;  // or a part of a long one
@@ -75,13 +75,13 @@ class BatchReader {
               const ReadSettings& settings, const Tokenizer& tokenizer, InputPosition from);
 
   // False when there is nothing left; then the batch may still have `left_out`.
-  bool fill(Batch& batch);
+  bool fill(TextBatch& batch);
 
  private:
   bool next_document(BatchDocument& entry);
   bool map_text(BatchDocument& entry);
-  void add_part(Batch& batch);
-  void add_short(Batch& batch, BatchDocument entry);
+  void add_part(TextBatch& batch);
+  void add_short(TextBatch& batch, BatchDocument entry);
   bool name_fits(const BatchDocument& entry);
   int64_t take_bytes_read();
 

@@ -36,8 +36,7 @@ void for_each_document(const std::string& folder, const ShardManifest& manifest,
 
 // Equal ids fall into the same part: it is the top bits of the hash that they are.
 void sort_in_parts(Storage& storage, const std::string& folder, const ShardManifest& manifest,
-                   size_t num_parts, Duplicates& duplicates) {
-  const std::string aside = join_path(folder, "duplicate_ids.tmp");
+                   size_t num_parts, const std::string& aside, Duplicates& duplicates) {
   if (storage.exists(aside)) storage.remove(aside);
   storage.make_directories(aside);
   const auto part_path = [&](size_t part) { return join_path(aside, std::to_string(part)); };
@@ -72,7 +71,8 @@ void sort_in_parts(Storage& storage, const std::string& folder, const ShardManif
 }  // namespace
 
 DuplicateIds find_duplicate_ids(Storage& storage, const std::string& folder,
-                                const ShardManifest& manifest, int64_t memory_bytes) {
+                                const ShardManifest& manifest, int64_t memory_bytes,
+                                const std::string& aside) {
   const int64_t bytes = manifest.num_documents() * static_cast<int64_t>(sizeof(DocumentId));
   Duplicates duplicates;
   if (bytes <= memory_bytes) {
@@ -84,7 +84,7 @@ DuplicateIds find_duplicate_ids(Storage& storage, const std::string& folder,
   } else {
     // Parts of half the memory: hashes spread evenly, but not exactly so.
     const int64_t num_parts = bytes / std::max<int64_t>(1, memory_bytes / 2) + 1;
-    sort_in_parts(storage, folder, manifest, static_cast<size_t>(num_parts), duplicates);
+    sort_in_parts(storage, folder, manifest, static_cast<size_t>(num_parts), aside, duplicates);
   }
 
   DuplicateIds result{duplicates.count, {}};

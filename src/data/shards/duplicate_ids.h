@@ -16,8 +16,9 @@ struct DuplicateIds {
 };
 
 // Sorts the ids of all shards: in memory where `memory_bytes` hold them, otherwise in parts that
-// lie in a folder beside the shards meanwhile. Reads the shards once or twice.
+// lie in the folder `aside` meanwhile. Reads the shards once or twice.
 DuplicateIds find_duplicate_ids(Storage& storage, const std::string& folder,
-                                const ShardManifest& manifest, int64_t memory_bytes);
+                                const ShardManifest& manifest, int64_t memory_bytes,
+                                const std::string& aside);
 
 }  // namespace ingot

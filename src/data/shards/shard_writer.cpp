@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "data/ingest/tasks/task_folder.h"
 
 namespace ingot {
 namespace {
@@ -206,7 +207,7 @@ void write_manifest(Storage& storage, const std::string& folder, const ShardMani
   // What cannot be read back must not be written.
   const std::string json = to_json(manifest);
   parse_manifest(json, folder);
-  write_file_atomically(storage, join_path(folder, kManifestName), json);
+  publish_file(storage, join_path(folder, kManifestName), json);
 }
 
 }  // namespace ingot

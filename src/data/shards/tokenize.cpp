@@ -163,8 +163,10 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
   }
   check(manifest.num_documents() > 0, ErrorCode::Data,
         "{}: no documents in the {} files of the input", folder, files.size());
-  const DuplicateIds duplicates =
-      find_duplicate_ids(*storage, folder, manifest, settings.sort_bytes);
+  // Two processes may end at the same time: each sorts for itself and writes the same manifest.
+  const DuplicateIds duplicates = find_duplicate_ids(
+      *storage, folder, manifest, settings.sort_bytes,
+      join_path(folder, fmt::format("duplicate_ids-{}.tmp", settings.share.index)));
   manifest.duplicate_ids = duplicates.count;
   write_manifest(*storage, folder, manifest);
   return {true, std::move(manifest), duplicates.examples};

@@ -46,7 +46,7 @@ Progress load(Storage& storage, const TokenizeTask& task) {
   return {position, parse_manifest(text->get<std::string>(), task.record_path)};
 }
 
-void encode(const Tokenizer& tokenizer, const ShardManifest& manifest, Batch& batch,
+void encode(const Tokenizer& tokenizer, const ShardManifest& manifest, TextBatch& batch,
             std::vector<int32_t>& ids, std::vector<size_t>& ends) {
   ids.clear();
   ends.clear();
@@ -69,7 +69,7 @@ class Sink {
         writer_(storage_, task.folder, task.shards, {manifest_.shards, manifest_.sources}),
         on_step_(on_step) {}
 
-  void write(const Batch& batch, std::span<const int32_t> ids, std::span<const size_t> ends) {
+  void write(const TextBatch& batch, std::span<const int32_t> ids, std::span<const size_t> ends) {
     TokenizeStep step;
     step.bytes_read = batch.bytes_read;
     size_t begin = 0;
@@ -146,7 +146,7 @@ class Pipeline {
  private:
   void work() {
     try {
-      Batch batch;
+      TextBatch batch;
       std::vector<int32_t> ids;
       std::vector<size_t> ends;
       while (const std::optional<int64_t> turn = read(batch)) {
@@ -166,7 +166,7 @@ class Pipeline {
   }
 
   // Nothing: the input has ended. The last batch may have no documents.
-  std::optional<int64_t> read(Batch& batch) {
+  std::optional<int64_t> read(TextBatch& batch) {
     const std::lock_guard lock(read_mutex_);
     if (ended_) return std::nullopt;
     ended_ = !reader_.fill(batch);

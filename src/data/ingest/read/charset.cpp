@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "data/ingest/read/http_message.h"
+#include "data/ingest/read/ascii.h"
 #include "data/serve/utf8.h"
 
 namespace ingot {

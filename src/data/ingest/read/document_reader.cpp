@@ -19,6 +19,7 @@ std::unique_ptr<DocumentReader> open_documents(const InputFile& file,
   if (kind == ".txt" || kind == ".md") return read_text(file, settings);
   if (kind == ".jsonl" || kind == ".ndjson" || kind == ".json") return read_json(file, settings);
   if (kind == ".csv" || kind == ".tsv") return read_csv(file, settings);
+  if (kind == ".parquet") return read_parquet(file, settings);
   if (kind == ".warc") return read_warc(file, settings);
   throw Error(ErrorCode::Data, fmt::format("{}: documents are read from {} files, also "
                                            "with .gz or .zst after it; got «{}»",

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "data/ingest/read/http_message.h"
+#include "data/ingest/read/ascii.h"
 
 namespace ingot {
 namespace {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "data/ingest/read/ascii.h"
+
 namespace ingot {
 namespace {
 
@@ -59,19 +61,6 @@ BodyOutcome inflate_body(std::string_view body, size_t max_bytes, std::string& o
 }
 
 }  // namespace
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r\n\f";
-  const size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
 
 void HeaderFields::add(std::string_view line) {
   const size_t colon = line.find(':');

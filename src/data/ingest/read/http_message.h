@@ -37,7 +37,4 @@ struct ContentType {
 };
 ContentType parse_content_type(std::string_view value);
 
-std::string lower_case(std::string_view text);  // of ASCII letters
-std::string_view trimmed(std::string_view text);
-
 }  // namespace ingot
