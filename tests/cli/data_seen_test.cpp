@@ -26,8 +26,9 @@ class DataSeen : public ::testing::Test {
       books.push_back({"books", "b" + std::to_string(i), std::string(50, 'b')});
     testing_support::write_small_shards(path("shards/web"), web, 500);
     testing_support::write_small_shards(path("shards/books"), books, 500);
-    std::ofstream(root_ / "mixture.toml") << "[[source]]\npath = \"shards/web\"\nweight = 0.75\n"
-                                             "[[source]]\npath = \"shards/books\"\nweight = 0.25\n";
+    std::ofstream(root_ / "mixture.toml")
+        << "[[source]]\npath = \"" << path("shards/web") << "\"\nweight = 0.75\n"
+        << "[[source]]\npath = \"" << path("shards/books") << "\"\nweight = 0.25\n";
     std::ofstream(root_ / "recipe.toml")
         << "preset = \"llama_test\"\n[data]\ntrain = \"" << path("mixture.toml") << "\"\nvalid = \""
         << path("shards/books")

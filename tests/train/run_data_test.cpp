@@ -15,6 +15,7 @@
 namespace ingot {
 namespace {
 
+namespace fs = std::filesystem;
 using test::Recorder;
 using test::run;
 
@@ -25,15 +26,19 @@ class RunDataTest : public test::TrainFixture {
     std::ofstream(root_ / name, std::ios::binary) << text;
     return (root_ / name).string();
   }
+  // The text by that weight, the documents by 0.2.
+  std::string mixed(const std::string& weight) const {
+    return fmt::format(
+        "[[source]]\npath = \"{}/text.txt\"\nweight = {}\n[[source]]\npath = "
+        "\"{}/documents\"\nweight = 0.2\n",
+        root_.string(), weight, root_.string());
+  }
   // Several documents of several lengths, and a mixture of them with the fixture's text.
   std::string mixture(const std::string& more = "") const {
     for (int i = 0; i < 40; ++i)
       write("documents/" + std::to_string(100 + i) + ".txt",
             std::string(static_cast<size_t>(20 + 13 * i), static_cast<char>('a' + i % 26)));
-    return write("mixture.toml",
-                 "[[source]]\npath = \"text.txt\"\nweight = 0.8\n[[source]]\npath = \"documents\"\n"
-                 "weight = 0.2\n" +
-                     more);
+    return write("mixture.toml", mixed("0.8") + more);
   }
 
   // Over all steps that hold: step, then the tokens of its samples as the loader gives them.
@@ -114,9 +119,7 @@ TEST_F(RunDataTest, ResumingOnOtherDataIsRefusedWithBothHashesAndWhatDiffers) {
   write("documents/120.txt", "shorter");
   EXPECT_NE(resume().find("tokens of"), std::string::npos) << resume();
   mixture();
-  write("mixture.toml",
-        "[[source]]\npath = \"text.txt\"\nweight = 0.7\n[[source]]\npath = "
-        "\"documents\"\nweight = 0.2\n");
+  write("mixture.toml", mixed("0.7"));
   const std::string message = resume();
   EXPECT_NE(message.find("weight of " + (root_ / "text.txt").string() + " (was 0.8, is 0.7)"),
             std::string::npos)
