@@ -31,6 +31,7 @@ def cpu_lacks(flag):
 # What a reason says, as a question about this machine and build.
 REASONS = {
     "needs-shared": lambda preset: not os.path.isdir(os.path.join(SOURCE_DIR, "..", "shared", "data")),
+    "needs-arrow": lambda preset: not os.path.exists(os.path.join(SOURCE_DIR, "build", preset, "libingot_arrow.so")),
     "needs-gpu": lambda preset: not glob.glob("/dev/nvidia[0-9]*"),
     "needs-avx2": lambda preset: cpu_lacks("avx2"),
     "needs-avx512": lambda preset: cpu_lacks("avx512f"),

@@ -41,6 +41,7 @@ struct RunState {
   double last_loss = 0.0;
   std::optional<LossScaleState> loss_scale = std::nullopt;  // of a run in fp16
   std::vector<float> fp8_scales = {};  // of a run under fp8; see model/fp8_scales.h
+  std::string data = {};               // what `samples` counts, as JSON; see data_identity.h
 };
 
 struct CheckpointInfo {

@@ -4,7 +4,6 @@
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "ops/memory.h"
-#include "ops/reduce.h"
 
 namespace ingot {
 
@@ -31,8 +30,8 @@ RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& para
     check(reader.numel(row.name) == row.shape.numel(), ErrorCode::Data,
           "checkpoint '{}' is of another model: {} has {} elements there, {} here", info.dir,
           row.name, reader.numel(row.name), row.shape.numel());
-    read_tensor(store.context(), reader, "weight", row.name, shard.range, shard.master);
-    if (shard.weight.data != shard.master.data) cast(store.context(), shard.master, shard.weight);
+    read_tensor(store.context(), reader, "weight", row.name, shard.range, exact_room(shard));
+    take_exact_weights(store.context(), shard);
     for (const auto& [what, moment] :
          {std::pair{"moment1", shard.moment1}, std::pair{"moment2", shard.moment2}}) {
       if (!moment.defined()) continue;  // the optimizer keeps none

@@ -69,6 +69,7 @@ Manifest parse_body(const Json& body) {
     manifest.state.loss_scale = parse_loss_scale(body.at("loss_scale"));
   if (body.contains("fp8_scales"))
     manifest.state.fp8_scales = body.at("fp8_scales").get<std::vector<float>>();
+  if (body.contains("data")) manifest.state.data = body.at("data").dump();
   manifest.config_toml = body.at("config").get<std::string>();
   manifest.config_hash = parse_hex(body.at("config_hash").get<std::string>());
   manifest.has_tokenizer = body.at("has_tokenizer").get<bool>();
@@ -109,6 +110,7 @@ std::string to_text(const Manifest& manifest) {
                {"files", files}};
   if (manifest.state.loss_scale) body["loss_scale"] = to_json(*manifest.state.loss_scale);
   if (!manifest.state.fp8_scales.empty()) body["fp8_scales"] = manifest.state.fp8_scales;
+  if (!manifest.state.data.empty()) body["data"] = Json::parse(manifest.state.data);
   return Json{{"checkpoint", body}, {"xxh3", hex(hash_text(body.dump()))}}.dump(1) + "\n";
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <utility>
 
@@ -32,12 +31,16 @@ void on_all_ranks(Communicator& comm, const std::function<void()>& body) {
         bad - all.begin());
 }
 
-// What this rank writes of one parameter, flat: weight (F32), moment1, moment2 (F32 or BF16);
-// undefined where the optimizer keeps none.
+// What this rank writes of one parameter, flat: elements [begin, end) of its shard.
 struct OwnPart {
-  TensorId parameter;
-  ShardRange range;
-  std::array<Tensor, 3> data;
+  const ParameterShard* shard;
+  ShardRange range;  // of the whole parameter
+  int64_t begin, end;
+
+  // Undefined where the optimizer keeps none; F32 or BF16.
+  Tensor moment(const Tensor& whole) const {
+    return whole.defined() ? whole.slice(0, begin, end) : whole;
+  }
 };
 
 std::vector<OwnPart> own_parts(const Communicator& comm, const TensorTable& parameters,
@@ -49,39 +52,41 @@ std::vector<OwnPart> own_parts(const Communicator& comm, const TensorTable& para
         store.mode() == DataParallel::Replicated
             ? shard_range(parameters[shard.parameter].shape.numel(), comm.size(), comm.rank())
             : shard.range;
-    const auto part_of = [&](const Tensor& whole) {
-      if (!whole.defined()) return whole;
-      return whole.slice(0, range.begin - shard.range.begin, range.end - shard.range.begin);
-    };
-    parts.push_back({shard.parameter,
-                     range,
-                     {part_of(shard.master), part_of(shard.moment1), part_of(shard.moment2)}});
+    parts.push_back(
+        {&shard, range, range.begin - shard.range.begin, range.end - shard.range.begin});
   }
   return parts;
 }
 
 FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& path,
                           const TensorTable& parameters, const std::vector<OwnPart>& parts) {
-  const std::vector<std::string> kept = kept_of_each(/*with_optimizer=*/true);
   std::vector<SafetensorsTensor> names;
-  std::vector<Tensor> data;
+  std::vector<std::function<Tensor()>> contents;
   for (const DType dtype : {DType::F32, DType::BF16}) {  // the wider first: all are aligned
     for (const OwnPart& part : parts) {
-      for (size_t i = 0; i < kept.size() && part.range.size() > 0; ++i) {
-        const Tensor& tensor = part.data[i];
-        if (!tensor.defined() || tensor.dtype != dtype) continue;
-        const std::string& name = parameters[part.parameter].name;
-        names.push_back({entry_key(kept[i], name), part.range.size(), dtype});
-        data.push_back(tensor);
+      if (part.range.size() == 0) continue;
+      const auto add = [&](const char* what, DType its_dtype, std::function<Tensor()> content) {
+        if (its_dtype != dtype) return;
+        const std::string& name = parameters[part.shard->parameter].name;
+        names.push_back({entry_key(what, name), part.range.size(), dtype});
+        contents.push_back(std::move(content));
+      };
+      add("weight", DType::F32,
+          [&ctx, &part] { return exact_weights(ctx, *part.shard, part.begin, part.end); });
+      for (const auto& [what, whole] :
+           {std::pair{"moment1", part.shard->moment1}, std::pair{"moment2", part.shard->moment2}}) {
+        const Tensor moment = part.moment(whole);
+        if (moment.defined()) add(what, moment.dtype, [moment] { return moment; });
       }
     }
   }
   std::vector<std::byte> staged;  // of a tensor on a GPU
   return write_safetensors(storage, path, names, [&](size_t i) {
-    if (data[i].device.kind == DeviceKind::Cpu) return data[i];
-    staged.resize(static_cast<size_t>(data[i].bytes()));
-    copy_to_host(ctx, data[i], staged.data());
-    return Tensor::contiguous(staged.data(), data[i].dtype, data[i].shape);
+    const Tensor content = contents[i]();
+    if (content.device.kind == DeviceKind::Cpu) return content;
+    staged.resize(static_cast<size_t>(content.bytes()));
+    copy_to_host(ctx, content, staged.data());
+    return Tensor::contiguous(staged.data(), content.dtype, content.shape);
   });
 }
 
@@ -94,7 +99,7 @@ std::vector<ManifestFile> gather_files(Communicator& comm, const TensorTable& pa
   own[0] = facts.bytes;
   own[1] = static_cast<int64_t>(facts.hash);
   for (const OwnPart& part : parts) {
-    const size_t at = 2 + 2 * static_cast<size_t>(part.parameter.row);
+    const size_t at = 2 + 2 * static_cast<size_t>(part.shard->parameter.row);
     own[at] = part.range.begin;
     own[at + 1] = part.range.end;
   }

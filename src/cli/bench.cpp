@@ -1,4 +1,4 @@
-// ingot bench ops | train | limit
+// ingot bench ops | train | limit | encode
 #include "cli/bench.h"
 
 #include <fmt/format.h>
@@ -195,6 +195,7 @@ void add_bench(CLI::App& app) {
   add_ops(*bench);
   add_train_bench(*bench);
   add_limit(*bench);
+  add_bench_encode(*bench);
 }
 
 }  // namespace ingot::cli

@@ -8,8 +8,9 @@
 
 namespace ingot {
 
-class CudaContext;  // core/cuda/cuda_context.h
-class HostMemory;   // core/host_memory.h
+class CudaContext;   // core/cuda/cuda_context.h
+class HostMemory;    // core/host_memory.h
+class RecordedWork;  // core/recorded_work.h
 
 // The stream and library handles of one GPU, for Context::cuda. `cache_dir` keeps what was tuned
 // for this GPU (created when needed); empty: nothing is kept. Throws ErrorCode::Missing, in one
@@ -25,5 +26,6 @@ void free_cuda_memory(int device, void* data) noexcept;
 int64_t available_cuda_memory(int device);  // bytes free on the GPU now
 
 std::unique_ptr<HostMemory> make_cuda_host_memory(CudaContext& context, int64_t bytes);
+std::unique_ptr<RecordedWork> make_cuda_recorded_work(CudaContext& context);
 
 }  // namespace ingot

@@ -3,6 +3,7 @@
 #include "core/cuda_facts.h"
 #include "core/error.h"
 #include "core/host_memory.h"
+#include "core/recorded_work.h"
 
 namespace ingot {
 namespace {
@@ -33,6 +34,9 @@ int64_t available_cuda_memory(int) {
   refuse();
 }
 std::unique_ptr<HostMemory> make_cuda_host_memory(CudaContext&, int64_t) {
+  refuse();
+}
+std::unique_ptr<RecordedWork> make_cuda_recorded_work(CudaContext&) {
   refuse();
 }
 

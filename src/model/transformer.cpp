@@ -9,6 +9,25 @@
 #include "ops/rms_norm.h"
 
 namespace ingot {
+namespace {
+
+// While it lives, ops take their scratch from `memory`. The head's is large, and lies where that of
+// the layers is not needed at the time.
+class ScratchFrom {
+ public:
+  ScratchFrom(Context& ctx, const Tensor& memory) : ctx_(ctx), before_(ctx.workspace) {
+    ctx.workspace = Workspace(memory);
+  }
+  ~ScratchFrom() { ctx_.workspace = before_; }
+  ScratchFrom(const ScratchFrom&) = delete;
+  ScratchFrom& operator=(const ScratchFrom&) = delete;
+
+ private:
+  Context& ctx_;
+  Workspace before_;
+};
+
+}  // namespace
 
 Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainShape& shape,
                          double z_loss, const PlacedTensors& placed, ParameterStore& store)
@@ -19,8 +38,10 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
       placed_(placed),
       store_(store),
       layer_(config_, shape.B, shape.T),
-      offload_(ctx, placed, shape.offload_layers) {
+      offload_(ctx, placed, shape.offload_layers),
+      recorded_(make_recorded_work(ctx)) {
   const TensorTable parameters = llama_parameters(config);
+  num_parameters_ = static_cast<int32_t>(parameters.rows().size());
   embedding_ = parameters.find("embedding.weight");
   final_norm_ = parameters.find("final_norm.weight");
   head_ = config.tied ? embedding_ : parameters.find("head.weight");
@@ -47,6 +68,23 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
 
 StepLoss Transformer::train_micro_step(const MicroBatch& batch, double scale) {
   load(batch);
+  const std::optional<Accumulate> writes = store_.recordable_writes();
+  // Documents change what attention launches; copies to the host go through a stream of their own.
+  if (!writes || shape_.document_mask || shape_.offload_layers > 0) {
+    issue_micro_step(scale);
+    return collect_loss(batch);
+  }
+  const int64_t version = store_.weights_version();
+  const std::string key = fmt::format("{} {} {} {}", scale, *writes == Accumulate::Yes,
+                                      quantized_layers_ == version, quantized_head_ == version);
+  if (!recorded_->run(key, [&] { issue_micro_step(scale); })) {
+    for (int32_t row = 0; row < num_parameters_; ++row) store_.gradient({row});  // all are written
+    quantized_layers_ = quantized_head_ = version;
+  }
+  return collect_loss(batch);
+}
+
+void Transformer::issue_micro_step(double scale) {
   forward(Pass::Train);
   acquire_head();
   const Operand w = head_weight();
@@ -54,14 +92,16 @@ StepLoss Transformer::train_micro_step(const MicroBatch& batch, double scale) {
   const Tensor targets = placed_.find("targets"), losses = placed_.find("losses");  // (N)
   const GradientSlot dw = store_.gradient(head_);
   const LossOptions options{kNoTarget, z_loss_, config_.softcap, shape_.loss_chunk};
-  if (w.fp8.defined())
-    lm_head_loss_backward(ctx_, h, fp8_head_input(placed_, config_), w.fp8, targets, options, scale,
-                          losses, dh, dw.tensor, dw.accumulate);
-  else
-    lm_head_loss_backward(ctx_, h, w.plain, targets, options, scale, losses, dh, dw.tensor,
-                          dw.accumulate);
+  {
+    const ScratchFrom scratch(ctx_, placed_.find("head_workspace"));
+    if (w.fp8.defined())
+      lm_head_loss_backward(ctx_, h, fp8_head_input(placed_, config_), w.fp8, targets, options,
+                            scale, losses, dh, dw.tensor, dw.accumulate);
+    else
+      lm_head_loss_backward(ctx_, h, w.plain, targets, options, scale, losses, dh, dw.tensor,
+                            dw.accumulate);
+  }
   backward();
-  return collect_loss(batch);
 }
 
 StepLoss Transformer::evaluate(const MicroBatch& batch) {
@@ -72,6 +112,7 @@ StepLoss Transformer::evaluate(const MicroBatch& batch) {
   const Operand w = head_weight();
   const Tensor h = placed_.find("final_norm");                                      // (N, C)
   const Tensor targets = placed_.find("targets"), losses = placed_.find("losses");  // (N)
+  const ScratchFrom scratch(ctx_, placed_.find("head_workspace"));
   if (w.fp8.defined()) {
     Quantized scale = fp8_head_input(placed_, config_);
     scale.amax = {};

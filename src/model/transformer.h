@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/context.h"
+#include "core/recorded_work.h"
 #include "model/layer.h"
 #include "model/offload.h"
 #include "ops/lm_head.h"
@@ -47,6 +49,8 @@ class Transformer {
     TensorId attn_norm, qkv, q_norm, k_norm, out, mlp_norm, up, down;
   };
 
+  // Everything a micro-step computes, on what load() left on the device.
+  void issue_micro_step(double scale);
   void check_ids(const MicroBatch& batch) const;
   void load(const MicroBatch& batch);
   enum class Pass { Train, Evaluate };
@@ -80,6 +84,7 @@ class Transformer {
   Layer layer_;
 
   TensorId embedding_, final_norm_, head_;  // head_ is embedding_ when tied
+  int32_t num_parameters_ = 0;
   std::vector<LayerIds> layer_ids_;
   std::vector<LayerTensors> layers_;
   std::vector<LayerTensors> evaluated_layers_;  // the same, but no maxima are recorded
@@ -90,10 +95,14 @@ class Transformer {
   RopeInput rope_;
   AttentionOptions attention_;
   std::vector<int32_t> positions_;  // (B, T), reset at each document
+  std::unique_ptr<RecordedWork> recorded_;
 };
 
-// Bytes of the largest workspace any op of a training step needs; goes into TrainShape.
+// Bytes of the largest workspace any op of a training step needs, the output head's apart; both go
+// into TrainShape.
 int64_t train_workspace_bytes(const Context& ctx, const ModelConfig& config,
                               const TrainShape& shape);
+int64_t head_workspace_bytes(const Context& ctx, const ModelConfig& config,
+                             const TrainShape& shape);
 
 }  // namespace ingot

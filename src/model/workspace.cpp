@@ -14,19 +14,21 @@ namespace ingot {
 
 int64_t train_workspace_bytes(const Context& ctx, const ModelConfig& c, const TrainShape& shape) {
   const int64_t N = shape.B * shape.T;
-  const int64_t chunk = std::min(shape.loss_chunk, N);
   return std::max(
       {matmul_workspace_bytes(ctx),
        attention_workspace_bytes(ctx, shape.compute, shape.B, shape.T, shape.T, c.heads, c.kv_heads,
                                  c.head_dim),
-       lm_head_workspace_bytes(ctx, shape.compute, chunk, c.vocab),
        embedding_backward_workspace_bytes(ctx, N, c.vocab),
        rms_norm_backward_workspace_bytes(ctx, N, c.dim),
        rms_norm_backward_workspace_bytes(ctx, N * c.heads, c.head_dim),
        shape.fp8 ? fp8_workspace_bytes(ctx, shape.compute, N, std::max(c.up_rows(), c.qkv_rows()))
-                 : 0,
-       shape.fp8_head ? lm_head_fp8_workspace_bytes(ctx, shape.compute, chunk, c.vocab, c.dim)
-                      : 0});
+                 : 0});
+}
+
+int64_t head_workspace_bytes(const Context& ctx, const ModelConfig& c, const TrainShape& shape) {
+  const int64_t chunk = std::min(shape.loss_chunk, shape.B * shape.T);
+  return shape.fp8_head ? lm_head_fp8_workspace_bytes(ctx, shape.compute, chunk, c.vocab, c.dim)
+                        : lm_head_workspace_bytes(ctx, shape.compute, chunk, c.vocab);
 }
 
 int64_t infer_workspace_bytes(const Context& ctx, const ModelConfig& c, DType compute,

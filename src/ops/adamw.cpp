@@ -20,15 +20,22 @@ void check_operand(const Context& ctx, const char* name, const Tensor& tensor, i
 void check_tensors(const Context& ctx, const AdamWTensors& tensors) {
   const Tensor &master = tensors.master, &m = tensors.m, &weight = tensors.weight;
   const int64_t n = master.numel();
-  for (const Tensor* state : {&master, &tensors.grad}) {
-    check_operand(ctx, "state", *state, n);
-    check_dtype(kOp, "state", *state, wide_dtype(master.dtype));
-  }
-  const bool narrow = m.dtype == DType::BF16 && master.dtype == DType::F32;
+  const DType wide = wide_dtype(master.dtype);
+  check_operand(ctx, "grad", tensors.grad, n);
+  check_dtype(kOp, "grad", tensors.grad, wide);
+  const bool narrow = m.dtype == DType::BF16 && wide == DType::F32;
   for (const Tensor* moment : {&m, &tensors.v}) {
     check_operand(ctx, "moment", *moment, n);
-    check_dtype(kOp, "moment", *moment, narrow ? DType::BF16 : master.dtype);
+    check_dtype(kOp, "moment", *moment, narrow ? DType::BF16 : wide);
   }
+  if (master.dtype == DType::U16) {
+    check_contiguous(kOp, "master", master);
+    runs_on_cuda(ctx, master);
+    check_operand(ctx, "weight", weight, n);
+    return check_dtype(kOp, "weight", weight, DType::BF16);
+  }
+  check_operand(ctx, "master", master, n);
+  check_dtype(kOp, "master", master, wide);
   if (!weight.defined()) return;
   check_operand(ctx, "weight", weight, n);
   check_dtype(kOp, "master", master, wide_dtype(weight.dtype));

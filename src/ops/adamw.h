@@ -20,7 +20,8 @@ struct AdamWStep {
 
 // One parameter's shard. All (n), contiguous. master and grad are F32 (or F64); m and v too, or
 // both are BF16 beside F32. weight is the compute copy: the rounded master is stored there when it
-// is defined and another buffer than master (F32 or BF16, on a GPU also F16; F64 with F64).
+// is defined and another buffer than master (F32 or BF16, on a GPU also F16; F64 with F64). Where
+// master is U16 it is the low half beside a BF16 weight (ops/halves.h), and both are one F32.
 struct AdamWTensors {
   Tensor master, grad, m, v, weight;
   double weight_decay = 0.0;

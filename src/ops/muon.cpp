@@ -75,15 +75,12 @@ void muon_polynomial(Context& ctx, const MuonPolynomial& p, const Tensor& gram,
   INGOT_DISPATCH(out, muon_polynomial, ctx, p, gram, square, out);
 }
 
-void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master,
-                const Tensor& weight) {
+void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master) {
   constexpr const char* kOp = "muon_apply";
   check_rank(kOp, "master", master, 1);
   check_wide(kOp, "master", master, master.shape, master);
   check_direction(kOp, "x", x, master);
-  const bool copies = weight.defined() && weight.data != master.data;
-  if (copies) check_direction(kOp, "weight", weight, master);
-  INGOT_DISPATCH(master, muon_apply, ctx, keep, rate, x, master, copies ? weight : Tensor{});
+  INGOT_DISPATCH(master, muon_apply, ctx, keep, rate, x, master);
 }
 
 }  // namespace ingot

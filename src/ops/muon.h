@@ -29,9 +29,7 @@ struct MuonPolynomial {
 void muon_polynomial(Context& ctx, const MuonPolynomial& p, const Tensor& gram,
                      const Tensor& square, const Tensor& out);
 
-// master(n) ← keep·master - rate·x, wide; x(n) is wide or BF16. weight, the compute copy, gets the
-// rounded master when it is defined and another buffer than master (F32 or BF16; F64 with F64).
-void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master,
-                const Tensor& weight);
+// master(n) ← keep·master - rate·x, wide; x(n) is wide or BF16.
+void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master);
 
 }  // namespace ingot

@@ -5,6 +5,7 @@
 #include "ops/cuda/attention.h"
 #include "ops/cuda/embedding.h"
 #include "ops/cuda/fp8.h"
+#include "ops/cuda/halves.h"
 #include "ops/cuda/lm_head.h"
 #include "ops/cuda/matmul.h"
 #include "ops/cuda/memory.h"
@@ -134,7 +135,13 @@ void muon_normalize(Context&, const Tensor&, double, const Tensor&) {
 void muon_polynomial(Context&, const MuonPolynomial&, const Tensor&, const Tensor&, const Tensor&) {
   refuse();
 }
-void muon_apply(Context&, double, double, const Tensor&, const Tensor&, const Tensor&) {
+void muon_apply(Context&, double, double, const Tensor&, const Tensor&) {
+  refuse();
+}
+void split_halves(Context&, const Tensor&, const Tensor&, const Tensor&) {
+  refuse();
+}
+void join_halves(Context&, const Tensor&, const Tensor&, const Tensor&) {
   refuse();
 }
 void fill_normal(Context&, const RandomStream&, uint64_t, float, const Tensor&) {

@@ -128,13 +128,13 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
     // tall one of √(cols/rows): with this factor every layer's output changes alike.
     const double scale = std::sqrt(
         std::max(1.0, static_cast<double>(matrix.rows) / static_cast<double>(matrix.cols)));
-    // muon_apply has no F16: there the weight takes a pass of its own.
-    const bool cast_after = shard.weight.dtype == DType::F16;
+    // This part of the gradient is in the momentum by now: exact weights may take its place.
+    const Tensor exact = exact_weights(ctx, shard, begin, begin + n);
     muon_apply(ctx, 1.0 - step.lr * step.weight_decay, step.lr * scale, scratch.x.reshape({n}),
-               part(shard.master), cast_after ? Tensor{} : part(shard.weight));
-    if (cast_after) cast(ctx, part(shard.master), part(shard.weight));
+               exact);
     begin += n;
   }
+  take_exact_weights(ctx, shard);
 }
 
 int64_t muon_scratch_bytes(const Context& ctx, const TensorSpec& parameter) {

@@ -7,12 +7,12 @@ namespace {
 
 // A step's passes without the products in between: momentum, norm and update.
 void passes(Context& ctx, const Tensor& grad, const Tensor& m, const Tensor& u,
-            const Tensor& master, const Tensor& weight) {
+            const Tensor& master) {
   const Workspace::Scope scope(ctx.workspace);
   const Tensor squares = ctx.workspace.take(m.dtype, {muon_num_partials(m.numel())});
   muon_momentum(ctx, /*beta=*/0.9, /*grad_scale=*/0.5, grad, m, u, squares);
   muon_normalize(ctx, squares, /*margin=*/1.01, u);
-  muon_apply(ctx, /*keep=*/0.75, /*rate=*/2.0, u, master, weight);
+  muon_apply(ctx, /*keep=*/0.75, /*rate=*/2.0, u, master);
 }
 
 int64_t passes_workspace_bytes(int64_t n) {
@@ -27,12 +27,11 @@ OpCase passes_case(std::string name, int64_t n) {
     c.inputs.push_back({.name = input, .shape = {n}, .differentiable = false, .wide = true});
   c.outputs = {{.name = "master", .shape = {n}, .wide = true},
                {.name = "m", .shape = {n}, .wide = true},
-               {.name = "u", .shape = {n}},
-               {.name = "weight", .shape = {n}}};
+               {.name = "u", .shape = {n}}};
   c.forward = [=](Context& ctx, const OpTensors& t) {
     copy(ctx, t.at("param"), t.at("master"));
     copy(ctx, t.at("momentum"), t.at("m"));
-    passes(ctx, t.at("grad"), t.at("m"), t.at("u"), t.at("master"), t.at("weight"));
+    passes(ctx, t.at("grad"), t.at("m"), t.at("u"), t.at("master"));
   };
   c.workspace_bytes = [=](const Context&, DType) { return passes_workspace_bytes(n); };
   return c;
@@ -76,17 +75,13 @@ std::vector<OpCase> muon_bench_cases(const BenchShape& s) {
                         .differentiable = false,
                         .wide = true});
   c.outputs = {{.name = "u", .shape = {n}}};
-  // Where the model computes in F32, the master is the weight.
-  const bool copies_weight = s.dtype != DType::F32;
-  if (copies_weight) c.outputs.push_back({.name = "weight", .shape = {n}});
-  c.forward = [=](Context& ctx, const OpTensors& t) {
-    const Tensor weight = copies_weight ? t.at("weight") : Tensor{};
-    passes(ctx, t.at("grad"), t.at("m"), t.at("u"), t.at("master"), weight);
+  c.forward = [](Context& ctx, const OpTensors& t) {
+    passes(ctx, t.at("grad"), t.at("m"), t.at("u"), t.at("master"));
   };
   c.workspace_bytes = [=](const Context&, DType) { return passes_workspace_bytes(n); };
   c.dtypes = {s.dtype};
   c.flops = static_cast<double>(12 * n);
-  c.elements = static_cast<double>((copies_weight ? 5 : 4) * n);  // u is written and read twice
+  c.elements = static_cast<double>(4 * n);  // u is written and read twice
   c.wide_bytes = 4.0 * static_cast<double>(5 * n);
   return {c, polynomial_case("muon_polynomial", s.C)};
 }

@@ -204,7 +204,7 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   b.lasting("workspace", {shape.workspace_bytes}, DType::U8, TensorKind::Workspace);
 
   // A layer's first norm may be fused into the end of the layer before, hence forward - 1.
-  const Lifetime every_layer{tick.forward(0) - 1, tick.backward(0)};
+  const Lifetime every_layer{tick.forward(0) - 1, tick.backward(0), tick.loss()};
   for (const LayerRow& row : layer_rows(c, B, T, compute, shape.fp8)) {
     if (drops(shape.policy, row.recompute)) {
       b.activation(shared_name(row.name), row.shape, row.dtype, every_layer, row.recompute);
@@ -212,7 +212,8 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
     }
     const int offloaded = static_cast<int>(shape.offload_layers);
     for (int i = 0; i < std::min(offloaded, 2); ++i)
-      b.activation(offload_name(i, row.name), row.shape, row.dtype, every_layer, row.recompute);
+      b.activation(offload_name(i, row.name), row.shape, row.dtype,
+                   {every_layer.first, every_layer.last}, row.recompute);
     for (int i = offloaded; i < L; ++i)
       b.activation(layer_name(i, row.name), row.shape, row.dtype,
                    {tick.forward(i) - 1, tick.backward(i)}, row.recompute);
@@ -220,7 +221,9 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
 
   if (shape.fp8) add_fp8_rows(b, c, N, shape.fp8_head, every_layer);
 
-  b.activation("branch", {N, C}, compute, {tick.forward(0), tick.backward(0)});
+  b.activation("branch", {N, C}, compute, {tick.forward(0), tick.backward(0), tick.loss()});
+  b.activation("head_workspace", {shape.head_workspace_bytes}, DType::U8,
+               {tick.loss(), tick.loss()});
   const Lifetime final_life{tick.forward(L - 1), tick.loss()};
   b.activation("final_residual", {N, C}, compute, final_life);
   b.activation("final_norm", {N, C}, compute, final_life);

@@ -23,7 +23,8 @@ struct TrainShape {
   ActivationPolicy policy = ActivationPolicy::Selective;
   Mesh mesh;
   int64_t loss_chunk = 512;     // tokens whose logits exist at once
-  int64_t workspace_bytes = 0;  // largest workspace any op of the step asks for
+  int64_t workspace_bytes = 0;  // largest workspace any op of the step asks for, but the head's
+  int64_t head_workspace_bytes = 0;  // the output head's
   bool document_mask = false;
   int64_t offload_layers = 0;  // the first so many keep their activations in host memory
 };
@@ -64,7 +65,8 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //     (N, C), final_norm (N, C), final_rstd (N) F32, losses (N) F32
 //   gradients: d.residual (N, C), d.qkv (N, qkv_rows), d.qk (N, (H+G)·D) with QK-norm, d.attn
 //     (N, H·D); those of up and act take the place of the values they belong to
-//   workspace (workspace_bytes) U8
+//   workspace (workspace_bytes) U8, head_workspace (head_workspace_bytes) U8; what the layers share
+//     holds nothing while the head computes, so the latter mostly lies there
 TensorTable llama_train_table(const ModelConfig& config, const TrainShape& shape);
 
 // "layers.i.what", or where the layers share the row "offload.….what" or "shared.what"; invalid

@@ -16,7 +16,12 @@ int64_t add_bytes(int64_t a, int64_t b) {
 }
 
 bool lives_touch(const Lifetime& a, const Lifetime& b) {
-  return a.first <= b.last && b.first <= a.last;
+  const int first = std::max(a.first, b.first), last = std::min(a.last, b.last);
+  if (first > last) return false;
+  // Two gaps hide two ticks at most: of three, one is lived by both.
+  for (int tick = first; tick <= std::min(last, first + 2); ++tick)
+    if (a.at(tick) && b.at(tick)) return true;
+  return false;
 }
 
 // Largest first, each at the lowest offset where it meets no row that lives at the same time. On

@@ -29,8 +29,8 @@ void append(std::vector<Setting>& to, std::vector<Setting> more) {
 std::vector<Setting> data_settings(DataConfig& d) {
   return {
       text_setting("data.train", d.train,
-                   "What to train on: a text file, a folder of .txt files or a token file "
-                   "(.bin)."),
+                   "What to train on: a text file, a folder of .txt files, a folder of token "
+                   "shards, a token file (.bin), or a mixture of those (.toml)."),
       text_setting("data.valid", d.valid,
                    "What to validate on, of the same kinds; empty = the tail of data.train is "
                    "held out."),
@@ -40,6 +40,11 @@ std::vector<Setting> data_settings(DataConfig& d) {
                   "Element type of a token file without header; auto = from the header, else "
                   "u16."),
       text_setting("data.tokenizer", d.tokenizer, "\"byte\", or the path of a tokenizer file."),
+      enum_setting<Packing>("data.packing", d.packing,
+                            {{"concat", Packing::Concat}, {"best_fit", Packing::BestFit}},
+                            "How documents become sequences: concat cuts their running text every "
+                            "batch.seq tokens; best_fit keeps documents whole that fit into a "
+                            "sequence, with a little padding."),
   };
 }
 

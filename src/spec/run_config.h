@@ -14,14 +14,16 @@ namespace ingot {
 
 enum class ScheduleKind { Cosine, Wsd, Linear, Constant };
 enum class ScheduleUnit { Tokens, Steps };
-enum class OptimKind { AdamW, Muon };  // Muon: for matrices, AdamW for the rest
+enum class Packing { Concat, BestFit };  // documents as a running text, or whole where they fit
+enum class OptimKind { AdamW, Muon };    // Muon: for matrices, AdamW for the rest
 
 struct DataConfig {
-  std::string train;  // text file, folder of .txt, or token file (.bin)
+  std::string train;  // text file, folder of .txt or of shards, token file (.bin), mixture (.toml)
   std::string valid;  // empty: the tail of train is held out
   double valid_fraction = 0.05;
   std::string token_dtype = "auto";  // u16, u32 for headerless .bin; auto = from the header or u16
   std::string tokenizer = "byte";    // "byte" or a path
+  Packing packing = Packing::Concat;
 };
 
 struct BatchConfig {

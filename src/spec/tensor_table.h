@@ -38,12 +38,16 @@ enum class InitRule { None, Normal, Ones };
 // Always: every one, since rebuilding it costs nothing (it comes with another pass).
 enum class Recompute { Never, Selective, Full, Always };
 
-// Ticks of one micro-step; a tensor lives from `first` to `last`, both included. Two tensors may
-// share memory only when their lives do not touch. Only activations are packed by it: rows of every
-// other kind keep their memory for as long as the run lasts, whatever their life says.
+// Ticks of one micro-step; a tensor lives from `first` to `last`, both included, but for a gap. Two
+// tensors may share memory only when their lives do not touch. Only activations are packed by it:
+// rows of every other kind keep their memory for as long as the run lasts, whatever their life
+// says.
 struct Lifetime {
   int first = 0;
   int last = 0;
+  int gap = -1;  // a tick in between at which it holds nothing; -1: none
+
+  bool at(int tick) const { return first <= tick && tick <= last && tick != gap; }
 };
 
 // Index of a row; typed so that it cannot be mixed up with a layer or a rank.

@@ -56,6 +56,7 @@ TrainShape shape_of(const Context& ctx, const RunConfig& config) {
   shape.workspace_bytes =
       std::max(train_workspace_bytes(ctx, config.model, shape),
                update_workspace_bytes(ctx, llama_parameters(config.model), config.optim));
+  shape.head_workspace_bytes = head_workspace_bytes(ctx, config.model, shape);
   return shape;
 }
 

@@ -8,12 +8,11 @@
 
 namespace ingot {
 
-EvalReport evaluate_loss(Engine& engine, Communicator& comm, const TokenSource& source,
+EvalReport evaluate_loss(Engine& engine, Communicator& comm, const SampleStream& stream,
                          const RunConfig& config) {
   const int64_t B = config.batch.micro_batch, T = config.batch.seq;
-  const Loader loader(source, T, /*seed=*/-1, config.train.document_mask);
-  const int64_t samples =
-      std::clamp<int64_t>(config.train.eval_tokens / T, 1, loader.order().num_samples);
+  const Loader loader(stream, config.train.document_mask);
+  const int64_t samples = std::clamp<int64_t>(config.train.eval_tokens / T, 1, stream.one_pass());
 
   Batch batch;
   double totals[2] = {0.0, 0.0};  // nats, tokens
@@ -33,7 +32,7 @@ EvalReport evaluate_loss(Engine& engine, Communicator& comm, const TokenSource& 
   EvalReport report;
   report.loss = totals[0] / totals[1];
   report.tokens = static_cast<int64_t>(totals[1]);
-  const int64_t bytes = source.num_bytes(1, samples * T + 1);  // the targets' bytes
+  const int64_t bytes = stream.num_target_bytes(0, samples);
   if (bytes > 0) report.bits_per_byte = totals[0] / std::numbers::ln2 / static_cast<double>(bytes);
   return report;
 }

@@ -1,7 +1,7 @@
 // Validation loss over held-out tokens.
 #pragma once
 
-#include "data/serve/token_source.h"
+#include "data/serve/sample_stream.h"
 #include "parallel/comm/communicator.h"
 #include "spec/run_config.h"
 #include "train/engine.h"
@@ -9,10 +9,10 @@
 
 namespace ingot {
 
-// Mean loss over the first train.eval_tokens of `source` in file order, in whole sequences, and
-// bits per byte where the source knows its bytes. Every rank calls it; the result is equal on all
-// and does not depend on their number.
-EvalReport evaluate_loss(Engine& engine, Communicator& comm, const TokenSource& source,
+// Mean loss over the first train.eval_tokens of `stream`, in whole sequences and at most one pass,
+// and bits per byte where its sources know their bytes. Every rank calls it; the result is equal on
+// all and does not depend on their number.
+EvalReport evaluate_loss(Engine& engine, Communicator& comm, const SampleStream& stream,
                          const RunConfig& config);
 
 }  // namespace ingot

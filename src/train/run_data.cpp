@@ -6,40 +6,114 @@
 #include "core/error.h"
 
 namespace ingot {
+namespace {
+
+constexpr std::string_view kKinds =
+    "a text file, a folder of .txt files, a folder of token shards, a token file (.bin) or a "
+    "mixture (.toml)";
+
+class Opener {
+ public:
+  Opener(Storage& storage, const RunConfig& config, RunData& data)
+      : storage_(storage), config_(config), data_(data) {}
+
+  std::vector<MixtureSource> list(const std::string& path) const {
+    if (!path.ends_with(".toml")) return {{path}};
+    return parse_mixture(read_text(storage_, path), path);
+  }
+
+  const TokenSource& open(const std::string& path) {
+    return keep(
+        open_token_source(path, *data_.tokenizer, config_.data.token_dtype, config_.model.vocab));
+  }
+
+  // The source without its tail, and the tail.
+  std::pair<const TokenSource*, const TokenSource*> cut(const TokenSource& whole,
+                                                        const std::string& path) {
+    const int64_t T = config_.batch.seq, total = whole.num_tokens();
+    const auto share = std::llround(config_.data.valid_fraction * static_cast<double>(total));
+    const int64_t held_out = std::max<int64_t>(T + 1, share);
+    check(total >= held_out + T + 1, ErrorCode::Data,
+          "{} has {} tokens, too few for one training and one validation sequence of {}: use more "
+          "text or a smaller batch.seq",
+          path, total, T);
+    return {&keep(subrange(whole, 0, total - held_out)),
+            &keep(subrange(whole, total - held_out, total))};
+  }
+
+  StreamPart part(const TokenSource& source, Packing packing, double weight) const {
+    const auto seed = static_cast<uint64_t>(config_.train.seed);
+    return {&source, make_plan(packing, source, config_.batch.seq, seed), weight};
+  }
+
+ private:
+  const TokenSource& keep(std::unique_ptr<TokenSource> source) {
+    data_.sources.push_back(std::move(source));
+    return *data_.sources.back();
+  }
+
+  Storage& storage_;
+  const RunConfig& config_;
+  RunData& data_;
+};
+
+}  // namespace
 
 RunData open_run_data(Storage& storage, const RunConfig& config) {
   RunData data;
-  check(
-      !config.data.train.empty(), ErrorCode::Config,
-      "data.train is empty: set it to a text file, a folder of .txt files or a token file (.bin)");
+  check(!config.data.train.empty(), ErrorCode::Config, "data.train is empty: set it to {}", kKinds);
   data.tokenizer = load_tokenizer(storage, config.data.tokenizer);
   check(data.tokenizer->vocab_size() <= config.model.vocab, ErrorCode::Config,
         "model.vocab is {}, but the {} tokenizer has {} ids: set model.vocab to at least that",
         config.model.vocab, data.tokenizer->kind(), data.tokenizer->vocab_size());
-  auto open = [&](const std::string& path) {
-    return open_token_source(path, *data.tokenizer, config.data.token_dtype, config.model.vocab);
-  };
-  data.train_file = open(config.data.train);
-  const int64_t T = config.batch.seq;
-  if (!config.data.valid.empty()) {
-    data.valid_file = open(config.data.valid);
-    data.train = data.train_file.get();
-    data.valid = data.valid_file.get();
-  } else {
-    const int64_t total = data.train_file->num_tokens();
-    const auto held_out =
-        std::max(T + 1, static_cast<int64_t>(
-                            std::llround(config.data.valid_fraction * static_cast<double>(total))));
-    check(total >= held_out + T + 1, ErrorCode::Data,
-          "{} has {} tokens, too few for one training and one validation sequence of {}: use more "
-          "text or a smaller batch.seq",
-          config.data.train, total, T);
-    data.train_part = subrange(*data.train_file, 0, total - held_out);
-    data.valid_part = subrange(*data.train_file, total - held_out, total);
-    data.train = data.train_part.get();
-    data.valid = data.valid_part.get();
+
+  Opener opener(storage, config, data);
+  data.mixture = opener.list(config.data.train);
+  std::vector<StreamPart> train, valid;
+  std::vector<std::string> paths;
+  for (const MixtureSource& source : data.mixture) {
+    const TokenSource* used = &opener.open(source.path);
+    if (config.data.valid.empty()) {
+      const auto [kept, held_out] = opener.cut(*used, source.path);
+      valid.push_back(opener.part(*held_out, Packing::Concat, source.weight));
+      used = kept;
+    }
+    train.push_back(opener.part(*used, config.data.packing, source.weight));
+    paths.push_back(source.path);
   }
+  if (!config.data.valid.empty())
+    for (const MixtureSource& source : opener.list(config.data.valid))
+      valid.push_back(opener.part(opener.open(source.path), Packing::Concat, source.weight));
+
+  data.train =
+      std::make_unique<SampleStream>(std::move(train), config.batch.seq, config.train.seed);
+  data.valid = std::make_unique<SampleStream>(std::move(valid), config.batch.seq, /*seed=*/-1);
+  data.identity = identity_of(*data.train, config.data.packing, config.train.seed, paths);
   return data;
+}
+
+void check_epochs(const RunData& data, int64_t num_samples) {
+  for (size_t i = 0; i < data.mixture.size(); ++i) {
+    const MixtureSource& source = data.mixture[i];
+    const auto part = static_cast<int64_t>(i);
+    const double epochs = static_cast<double>(data.train->mixture().drawn(part, num_samples)) /
+                          static_cast<double>(data.train->order(part).num_samples);
+    check(source.max_epochs == 0 || epochs <= source.max_epochs, ErrorCode::Config,
+          "{}: the run would pass over it {:.2f} times, its max_epochs is {}: train shorter, lower "
+          "its weight, or give it more data",
+          source.path, epochs, source.max_epochs);
+  }
+}
+
+void check_same_data(const DataIdentity& identity, const std::string& saved,
+                     const std::string& origin) {
+  if (saved.empty()) return;
+  const DataIdentity was = parse_data_identity(
+      nlohmann::json::parse(saved, nullptr, /*allow_exceptions=*/false), origin);
+  check(was.hash() == identity.hash(), ErrorCode::Config,
+        "cannot resume from {}: it was trained on other data (hash {:016x}, now {:016x}); what "
+        "differs: {}; restore it, or start another run in another checkpoint.dir",
+        origin, was.hash(), identity.hash(), difference(was, identity));
 }
 
 }  // namespace ingot

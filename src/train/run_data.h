@@ -2,9 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
-#include "data/serve/loader.h"
+#include "data/serve/data_identity.h"
+#include "data/serve/sample_stream.h"
 #include "data/serve/token_source.h"
+#include "spec/mixture_config.h"
 #include "spec/run_config.h"
 #include "tokenizer/tokenizer.h"
 
@@ -12,14 +15,25 @@ namespace ingot {
 
 struct RunData {
   std::unique_ptr<Tokenizer> tokenizer;
-  std::unique_ptr<TokenSource> train_file, valid_file;  // as opened; valid_file may be absent
-  std::unique_ptr<TokenSource> train_part, valid_part;  // views when valid is cut from train
-  const TokenSource* train = nullptr;
-  const TokenSource* valid = nullptr;
+  std::vector<std::unique_ptr<TokenSource>> sources;  // files, and views where valid is cut off
+  std::vector<MixtureSource> mixture;                 // of training, in the stream's order
+  std::unique_ptr<SampleStream> train, valid;
+  DataIdentity identity;  // of training
 };
 
-// Opens data.train and data.valid; without the latter the last data.valid_fraction of the training
-// tokens is held out. Throws ErrorCode::Data / Config with what to do.
+// Opens data.train and data.valid; without the latter the last data.valid_fraction of the tokens of
+// each training source is held out. Validation is in file order and never packed by best fit, so
+// that its loss does not depend on how training packs. Throws ErrorCode::Data / Config with what to
+// do.
 RunData open_run_data(Storage& storage, const RunConfig& config);
+
+// Throws ErrorCode::Config when a run of that many samples would pass over a source more often than
+// its max_epochs.
+void check_epochs(const RunData& data, int64_t num_samples);
+
+// Throws ErrorCode::Config with both hashes and what differs when the samples that a counter counts
+// are not those of `saved`, an identity as JSON text ("": nothing is known).
+void check_same_data(const DataIdentity& identity, const std::string& saved,
+                     const std::string& origin);
 
 }  // namespace ingot

@@ -6,8 +6,10 @@
 #include "core/error.h"
 #include "core/thread_pool.h"
 #include "data/serve/loader.h"
+#include "data/serve/prefetch.h"
 #include "ledger/ledger.h"
 #include "optim/schedule.h"
+#include "train/batch_walk.h"
 #include "train/engine.h"
 #include "train/evaluate.h"
 #include "train/resume.h"
@@ -15,6 +17,8 @@
 
 namespace ingot {
 namespace {
+
+static_assert(kPaddedTarget == kNoTarget, "the loader masks targets as the model expects");
 
 using Clock = std::chrono::steady_clock;
 
@@ -65,14 +69,14 @@ class RankTrainer {
         config_(run.config),
         comm_(comm),
         engine_(run.config, comm, run.threads_per_rank),
-        loader_(*run.data.train, config_.batch.seq, config_.train.seed,
-                config_.train.document_mask) {
+        loader_(*run.data.train, config_.train.document_mask) {
     config_.batch.tokens = full_batch_tokens(config_);
   }
 
   TrainResult run() {
     restore_or_init();
     announce();
+    prefetch();
     while (state_.step < run_.horizon.steps && !result_.stopped) {
       step();
       if (is_due(config_.train.eval_every)) evaluate();
@@ -101,6 +105,14 @@ class RankTrainer {
       engine_.init(static_cast<uint64_t>(config_.train.seed));
     }
     state_.loss_scale = engine_.loss_scale();
+    state_.data = to_json(run_.data.identity).dump();
+  }
+
+  void prefetch() {
+    batches_.emplace(
+        loader_, config_.batch.micro_batch,
+        [walk = BatchWalk(config_.batch, {state_.step, state_.tokens}, state_.samples, run_.horizon,
+                          comm_.rank(), comm_.size())]() mutable { return walk.next(); });
   }
 
   void announce() {
@@ -121,6 +133,9 @@ class RankTrainer {
                          {"step", state_.step},
                          {"samples", state_.samples},
                          {"config_hash", fmt::format("{:016x}", config_hash(run_.config))},
+                         {"config", to_toml(run_.config)},
+                         {"data_hash", fmt::format("{:016x}", run_.data.identity.hash())},
+                         {"data", to_json(run_.data.identity)},
                          {"ranks", comm_.size()},
                          {"bytes", facts.allocated_bytes}});
     if (run_.options.observer) run_.options.observer->on_start(facts);
@@ -134,15 +149,21 @@ class RankTrainer {
     const int64_t tokens = batch_tokens(config_.batch, progress, granule);
     const double lr = learning_rate(config_.optim, progress, run_.horizon);
 
+    const int64_t first_sample = state_.samples, last_sample = first_sample + tokens / T;
+    const auto targets =
+        static_cast<double>(run_.data.train->num_targets(first_sample, last_sample));
+
     engine_.start_step();
     double loss_sum = 0.0;
     for (int64_t micro = 0; micro < tokens / granule; ++micro) {
-      const int64_t position = state_.samples + (micro * comm_.size() + comm_.rank()) * B;
-      loader_.fill(position, B, batch_);
+      const int64_t position = first_sample + (micro * comm_.size() + comm_.rank()) * B;
+      const Batch& batch = batches_->next();
+      check(batch.counter == position, ErrorCode::Internal, "samples at {}: expected those at {}",
+            batch.counter, position);
       const MicroBatch micro_batch{
-          batch_.tokens.data(), batch_.targets.data(),
-          batch_.document_start.empty() ? nullptr : batch_.document_start.data()};
-      loss_sum += engine_.accumulate(micro_batch, 1.0 / static_cast<double>(tokens)).sum;
+          batch.tokens.data(), batch.targets.data(),
+          batch.document_start.empty() ? nullptr : batch.document_start.data()};
+      loss_sum += engine_.accumulate(micro_batch, 1.0 / targets).sum;
     }
     const UpdateReport update = engine_.update(lr, state_.step + 1);
 
@@ -152,11 +173,10 @@ class RankTrainer {
     double shared[2] = {loss_sum, asked ? 1.0 : 0.0};
     comm_.all_reduce_sum(Tensor::contiguous(shared, DType::F64, {2}));
 
-    const int64_t first_sample = state_.samples;
     ++state_.step;
     state_.tokens += tokens;
-    state_.samples += tokens / T;
-    state_.last_loss = shared[0] / static_cast<double>(tokens);
+    state_.samples = last_sample;
+    state_.last_loss = shared[0] / targets;
     result_.train_loss = state_.last_loss;
     result_.stopped = shared[1] > 0 && state_.step < run_.horizon.steps;
     if (leads()) report_step(lr, update, tokens, first_sample, seconds_since(start));
@@ -236,9 +256,9 @@ class RankTrainer {
   Communicator& comm_;
   Engine engine_;
   Loader loader_;
-  Batch batch_;
   RunState state_;
   TrainResult result_;
+  std::optional<Prefetcher> batches_;
 };
 
 }  // namespace
@@ -253,6 +273,11 @@ TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
   run.resume_from = find_resume_point(run.storage, config, options.resume);
   run.data = open_run_data(*run.storage, config);
   run.horizon = horizon_of(config);
+  check_epochs(run.data, run.horizon.tokens / config.batch.seq);
+  if (run.resume_from)
+    check_same_data(run.data.identity,
+                    CheckpointReader(run.storage, *run.resume_from).info().state.data,
+                    *run.resume_from);
   const int64_t threads = config.system.threads > 0 ? config.system.threads : available_cores();
   run.threads_per_rank = static_cast<int>(std::max<int64_t>(1, threads / config.system.ranks));
   run.storage->make_directories(config.checkpoint.dir);

@@ -5,6 +5,7 @@
 
 #include "checkpoint/fixture.h"
 #include "core/error.h"
+#include "support/halves.h"
 
 namespace ingot::checkpoint_test {
 namespace {
@@ -121,11 +122,31 @@ TEST(Checkpoint, ComputeWeightsAreRestoredFromTheMasters) {
   Rank rank(*comm, DataParallel::Replicated, DType::BF16);
   load_checkpoint(CheckpointReader(storage, step_dir(2)), rank.parameters, *rank.store);
   for (const ParameterShard& shard : rank.store->shards()) {
+    const std::string& name = rank.parameters[shard.parameter].name;
+    const Tensor exact = exact_weights(rank.store->context(), shard, 0, shard.range.size());
     for (int64_t i = 0; i < shard.range.size(); ++i) {
-      EXPECT_EQ(shard.weight.as<Bf16>()[i].bits,
-                Bf16::from_float(shard.master.as<float>()[i]).bits);
+      const float saved = value_of("weight", name, shard.range.begin + i, 2);
+      EXPECT_EQ(exact.as<float>()[i], saved);
+      EXPECT_EQ(shard.weight.as<Bf16>()[i].bits, test::rounded_half(saved));
     }
   }
+}
+
+TEST(Checkpoint, WeightsKeptInHalvesAreSavedExactly) {
+  const auto storage = empty_run();
+  save(*storage, 2);
+  const auto comm = single_communicator();
+  Rank halves(*comm, DataParallel::Replicated, DType::BF16), whole(*comm, DataParallel::Replicated);
+  const RunState state =
+      load_checkpoint(CheckpointReader(storage, step_dir(2)), halves.parameters, *halves.store);
+  RunState later = state;
+  later.step = 3;
+  save_checkpoint(*storage, *comm, kRun, RunConfig{}, later, halves.parameters, *halves.store, "");
+  load_checkpoint(CheckpointReader(storage, step_dir(3)), whole.parameters, *whole.store);
+  for (const ParameterShard& shard : whole.store->shards())
+    for (int64_t i = 0; i < shard.range.size(); ++i)
+      EXPECT_EQ(shard.master.as<float>()[i],
+                value_of("weight", whole.parameters[shard.parameter].name, i, 2));
 }
 
 TEST(Checkpoint, InfoTellsStateConfigAndSize) {

@@ -3,36 +3,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "core/error.h"
-#include "core/random.h"
+#include "data/counting_source.h"
 
 namespace ingot {
 namespace {
 
-// Token i is i; a document begins at each of `starts`.
-class CountingSource final : public TokenSource {
- public:
-  explicit CountingSource(int64_t num_tokens, std::vector<int64_t> starts = {0})
-      : num_tokens_(num_tokens), starts_(std::move(starts)) {}
-  int64_t num_tokens() const override { return num_tokens_; }
-  int64_t num_bytes(int64_t begin, int64_t end) const override { return end - begin; }
-  void read(int64_t begin, std::span<int32_t> out) const override {
-    ASSERT_LE(begin + static_cast<int64_t>(out.size()), num_tokens_);
-    std::iota(out.begin(), out.end(), static_cast<int32_t>(begin));
-  }
-  int64_t document_start(int64_t position) const override {
-    return *(std::upper_bound(starts_.begin(), starts_.end(), position) - 1);
-  }
-  std::string describe() const override { return "numbers"; }
-
- private:
-  int64_t num_tokens_;
-  std::vector<int64_t> starts_;
-};
+using testing_support::CountingSource;
 
 constexpr int64_t T = 16;
+
+// A loader and the stream it reads.
+struct Fed {
+  SampleStream stream;
+  Loader loader;
+  Fed(const TokenSource& source, int64_t seed, bool document_mask = false)
+      : stream(single_stream(source, Packing::Concat, T, seed)), loader(stream, document_mask) {}
+};
 
 // The first token of each row of a batch names its sample.
 std::vector<int32_t> rows(const Loader& loader, int64_t counter, int64_t B) {
@@ -72,7 +60,8 @@ TEST(SampleOrder, EachEpochVisitsEachSampleOnce) {
 
 TEST(Loader, RowsAreWindowsOfTPlusOneTokens) {
   const CountingSource source(1000);
-  const Loader loader(source, T, 7, false);
+  const Fed fed(source, 7);
+  const Loader& loader = fed.loader;
   Batch batch;
   loader.fill(5, 3, batch);
   EXPECT_EQ(batch.B, 3);
@@ -80,7 +69,7 @@ TEST(Loader, RowsAreWindowsOfTPlusOneTokens) {
   ASSERT_EQ(batch.tokens.size(), 3u * T);
   EXPECT_TRUE(batch.document_start.empty());
   for (int64_t b = 0; b < 3; ++b) {
-    const int64_t begin = loader.order().sample_at(5 + b) * T;
+    const int64_t begin = fed.stream.at(5 + b).sample * T;
     for (int64_t t = 0; t < T; ++t) {
       EXPECT_EQ(batch.tokens[b * T + t], begin + t);
       EXPECT_EQ(batch.targets[b * T + t], begin + t + 1);
@@ -89,24 +78,29 @@ TEST(Loader, RowsAreWindowsOfTPlusOneTokens) {
 }
 
 TEST(Loader, NumberOfSamplesLeavesATargetForTheLastToken) {
-  EXPECT_EQ(num_samples(CountingSource(17), T), 1);
-  EXPECT_EQ(num_samples(CountingSource(32), T), 1);
-  EXPECT_EQ(num_samples(CountingSource(33), T), 2);
+  const auto num_samples = [](int64_t tokens) {
+    return make_plan(Packing::Concat, CountingSource(tokens), T, 0)->num_samples();
+  };
+  EXPECT_EQ(num_samples(17), 1);
+  EXPECT_EQ(num_samples(32), 1);
+  EXPECT_EQ(num_samples(33), 2);
   try {
-    num_samples(CountingSource(16), T);
+    num_samples(16);
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Data);
     EXPECT_NE(std::string(error.what()).find("at least 17 tokens"), std::string::npos);
   }
   const CountingSource source(33);
-  const Loader loader(source, T, -1, false);
+  const Fed fed(source, -1);
+  const Loader& loader = fed.loader;
   EXPECT_EQ(rows(loader, 0, 3), (std::vector<int32_t>{0, 16, 0}));  // reads up to the last token
 }
 
 TEST(Loader, ValidationReadsInFileOrder) {
   const CountingSource source(1000);
-  const Loader loader(source, T, -1, false);
+  const Fed fed(source, -1);
+  const Loader& loader = fed.loader;
   EXPECT_EQ(rows(loader, 0, 4), (std::vector<int32_t>{0, 16, 32, 48}));
 }
 
@@ -114,7 +108,8 @@ TEST(Loader, ValidationReadsInFileOrder) {
 // counter + [r·24/R, (r+1)·24/R), b at a time.
 TEST(Loader, RanksAndMicroBatchesCutOneAndTheSameStream) {
   const CountingSource source(3001);  // 187 samples: epochs end inside steps
-  const Loader loader(source, T, 1337, false);
+  const Fed fed(source, 1337);
+  const Loader& loader = fed.loader;
   constexpr int64_t kBatch = 24;
   constexpr int64_t kSteps = 20;
   const std::vector<int32_t> stream = rows(loader, 0, kBatch * kSteps);
@@ -136,10 +131,10 @@ TEST(Loader, RanksAndMicroBatchesCutOneAndTheSameStream) {
 
 TEST(Loader, ResumingAtACounterGivesTheSameSuffix) {
   const CountingSource source(3001);
-  const std::vector<int32_t> stream = rows(Loader(source, T, 1337, false), 0, 500);
+  const std::vector<int32_t> stream = rows(Fed(source, 1337).loader, 0, 500);
   for (const int64_t counter : {1, 100, 187, 188, 373, 499}) {
-    const Loader resumed(source, T, 1337, false);
-    EXPECT_EQ(rows(resumed, counter, 500 - counter),
+    const Fed resumed(source, 1337);
+    EXPECT_EQ(rows(resumed.loader, counter, 500 - counter),
               std::vector<int32_t>(stream.begin() + counter, stream.end()));
   }
 }
@@ -148,9 +143,10 @@ TEST(Loader, DocumentStartsAreCountedWithinTheRow) {
   // Documents of one token, on row boundaries, and across rows.
   const std::vector<int64_t> starts{0, 5, 6, 16, 31, 64, 70, 200};
   const CountingSource source(400, starts);
-  const Loader loader(source, T, 3, true);
+  const Fed fed(source, 3, true);
+  const Loader& loader = fed.loader;
   Batch batch;
-  loader.fill(0, loader.order().num_samples, batch);
+  loader.fill(0, fed.stream.one_pass(), batch);
   ASSERT_EQ(batch.document_start.size(), batch.tokens.size());
   for (int64_t b = 0; b < batch.B; ++b) {
     const int64_t begin = batch.tokens[b * T];

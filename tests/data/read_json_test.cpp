@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "data/read_support.h"
@@ -112,6 +113,33 @@ TEST(ReadJson, CompressedLinesAreTheSame) {
     const auto result = read_all(folder.write(name, bytes));
     ASSERT_EQ(result.documents.size(), 50'000) << name;
     EXPECT_EQ(result.documents[49'999].text, "number 49999") << name;
+  }
+}
+
+TEST(ReadJson, AnArrayIsItsElements) {
+  const TemporaryFolder folder;
+  const auto texts = [&](const std::string& contents) {
+    return read_all(folder.write("a.json", contents)).texts();
+  };
+  EXPECT_EQ(
+      texts("\xEF\xBB\xBF \n[ {\"text\": \"a]},\\\"[\"},\n{\"x\": [1, {}], \"text\": \"b\"} ]\n"),
+      (Texts{"a]},\"[", "b"}));
+  EXPECT_EQ(texts("[]"), Texts{});
+  EXPECT_EQ(texts("{\"text\": \"a line\"}\n{\"text\": \"another\"}"), (Texts{"a line", "another"}));
+  const auto result =
+      read_all(folder.write("b.json", "[{\"text\": \"a\"}, 5, x, , {\"text\": \"b\"},]"));
+  EXPECT_EQ(result.texts(), (Texts{"a", "b"}));
+  EXPECT_EQ(
+      result.counts.skipped,
+      (Skipped{{"not_an_object", 1}, {"invalid_json", 1}}));  // nothing between commas is no record
+}
+
+TEST(ReadJson, AnArrayThatDoesNotEndIsAnError) {
+  const TemporaryFolder folder;
+  for (const char* contents :
+       {"[", "[{\"text\": \"a\"}", "[{\"text\": \"a\"},", "[\"]", "[1] [2]", "[[1]"}) {
+    const std::string path = folder.write("a.json", contents);
+    error_of(ErrorCode::Data, [&] { read_all(path); });
   }
 }
 

@@ -1,7 +1,6 @@
 // SentencePiece models and text, both arbitrary: the parser throws Error, or gives a tokenizer that
-// writes the same file back, whose ids are all its own, and which gives the same ids again when it has
-// seen the text before.
-// Input: a byte n, the file, and the last n bytes as text.
+// writes the same file back, whose ids are all its own, and which gives the same ids again when it
+// has seen the text before. Input: a byte n, the file, and the last n bytes as text.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

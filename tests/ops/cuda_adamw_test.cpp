@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/random.h"
 #include "ops/adamw.h"
+#include "ops/halves.h"
 #include "ops/memory.h"
 #include "support/on_gpu.h"
 
@@ -21,9 +22,10 @@ struct Shard {
   Context& ctx;
   Arena arena;
   AdamWTensors tensors;
+  Tensor low;  // (n) U16: for a master in halves
 
   Shard(Context& context, int64_t n, uint64_t first_index, DType weight, int64_t skip = 0)
-      : ctx(context), arena(context.device, 5 * align_up((n + skip) * 4)) {
+      : ctx(context), arena(context.device, 6 * align_up((n + skip) * 4)) {
     int64_t at = 0;
     const auto place = [&](DType dtype) {
       const Tensor tensor = arena.place(at, dtype, {n + skip}).slice(0, skip, n + skip);
@@ -35,6 +37,7 @@ struct Shard {
     tensors.m = place(DType::BF16);
     tensors.v = place(DType::BF16);
     tensors.weight = place(weight);
+    low = place(DType::U16);
     tensors.weight_decay = 0.1;
     tensors.tensor = tensor_id("layers.3.qkv.weight");
     tensors.first_index = first_index;
@@ -89,6 +92,23 @@ TEST_F(CudaAdamW, Bf16MomentsHaveTheCpusBits) {
       }
       expect_equal(ours, theirs);
     }
+}
+
+TEST_F(CudaAdamW, AMasterInHalvesIsUpdatedAsOneInF32) {
+  constexpr int64_t n = 40003;
+  for (const int64_t skip : {0, 1}) {  // by vectors, and by single elements
+    Shard wide(gpu(), n, 8, DType::BF16, skip), halves(gpu(), n, 8, DType::BF16, skip);
+    split_halves(gpu(), halves.tensors.master, halves.tensors.weight, halves.low);
+    const Tensor exact = halves.tensors.master;
+    halves.tensors.master = halves.low;
+    for (int64_t step = 1; step <= 3; ++step) {
+      wide.update(step);
+      halves.update(step);
+    }
+    join_halves(gpu(), halves.tensors.weight, halves.low, exact);
+    EXPECT_EQ(halves.values<float>(exact), wide.values<float>(wide.tensors.master));
+    EXPECT_EQ(bits_of(halves, halves.tensors.m), bits_of(wide, wide.tensors.m));
+  }
 }
 
 TEST_F(CudaAdamW, VectorsAndSingleElementsAgree) {

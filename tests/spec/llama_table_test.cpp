@@ -13,6 +13,7 @@ TrainShape small(ActivationPolicy policy) {
   shape.T = 5;
   shape.policy = policy;
   shape.workspace_bytes = 77;
+  shape.head_workspace_bytes = 99;
   return shape;
 }
 
@@ -89,6 +90,7 @@ TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
   expect_row(t, "rope.cos", {5, 4}, f32);
   expect_row(t, "rope.sin", {5, 4}, f32);
   expect_row(t, "workspace", {77}, DType::U8);
+  expect_row(t, "head_workspace", {99}, DType::U8);
   expect_row(t, "layers.1.residual", {15, 32}, bf16);
   expect_row(t, "layers.1.attn_norm", {15, 32}, bf16);
   expect_row(t, "layers.1.attn_rstd", {15}, f32);
@@ -112,7 +114,7 @@ TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
   expect_row(t, "d.qkv", {15, 64}, bf16);
   expect_row(t, "d.qk", {15, 48}, bf16);
   expect_row(t, "d.attn", {15, 32}, bf16);
-  EXPECT_EQ(t.rows().size(), 17u + 2 * 13);
+  EXPECT_EQ(t.rows().size(), 18u + 2 * 13);
 
   c.qk_norm = false;
   shape.document_mask = false;

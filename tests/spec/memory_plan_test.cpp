@@ -13,7 +13,9 @@ namespace ingot {
 namespace {
 
 bool touch(const Lifetime& a, const Lifetime& b) {
-  return a.first <= b.last && b.first <= a.last;
+  for (int tick = a.first; tick <= a.last; ++tick)
+    if (a.at(tick) && b.at(tick)) return true;
+  return false;
 }
 
 bool is_packed(const TensorSpec& row) {
@@ -76,6 +78,7 @@ TEST(MemoryPlan, RowsThatLiveAtOnceNeverOverlap) {
       spec.kind = draw(4) == 0 ? TensorKind::Weight : TensorKind::Activation;
       const int a = draw(num_ticks), b = draw(num_ticks);
       spec.life = {std::min(a, b), std::max(a, b)};
+      if (draw(2) == 0) spec.life.gap = draw(num_ticks);
       table.add(std::move(spec));
     }
     const MemoryPlan plan = plan_memory(table);
@@ -96,6 +99,7 @@ TEST(MemoryPlan, TrainingTablesArePackedWithoutWaste) {
     shape.compute = DType::BF16;
     shape.policy = policy;
     shape.workspace_bytes = 1000;
+    shape.head_workspace_bytes = 512 * c.vocab * 2;
     const TensorTable table = llama_train_table(c, shape);
     const MemoryPlan plan = plan_memory(table);
     expect_sound(table, plan);

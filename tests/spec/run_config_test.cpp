@@ -102,7 +102,7 @@ TEST(RunConfig, DeepAndLargeInputIsRefusedBeforeItOverflowsTheStack) {
   };
   EXPECT_EQ(parse_error(repeat("a.", 200'000) + "a = 1"),
             "run.toml: expected at most 2000 dots and opening brackets, got 200000: is this a TOML "
-            "recipe?");
+            "file?");
   EXPECT_EQ(parse_error(std::string(2'000'000, '#')),
             "run.toml: expected a recipe of at most 1048576 bytes, got 2000000: is this a TOML "
             "file?");

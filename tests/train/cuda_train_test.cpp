@@ -87,6 +87,18 @@ TEST_F(CudaTrain, OffloadedActivationsGiveTheSameLossesBitForBit) {
   }
 }
 
+// Offloading is not recorded, and one layer of it moves nothing: the same run without graphs.
+TEST_F(CudaTrain, RecordedMicroStepsGiveTheSameLossesBitForBit) {
+  for (const char* precision : {"bf16", "fp8", "fp16"}) {
+    const Overrides recorded = {{"train.precision", precision}, {"batch.tokens", "96"}};
+    Overrides called = recorded;
+    called.push_back({"train.offload_layers", "1"});
+    EXPECT_EQ(losses(std::string("recorded_") + precision, 12, recorded),
+              losses(std::string("called_") + precision, 12, called))
+        << precision;
+  }
+}
+
 TEST_F(CudaTrain, Fp16LearnsAsBf16Does) {
   const auto bf16 = losses("bf16", 150, {{"train.precision", "bf16"}});
   const auto fp16 = losses("fp16", 150, {{"train.precision", "fp16"}});

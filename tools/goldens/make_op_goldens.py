@@ -236,7 +236,7 @@ def muon():
     u = (0.5 * grad).lerp(m, 0.9)
     u = u / (1.01 * u.norm() + 1e-7)
     master = 0.75 * param - 2.0 * u
-    c.finish(master=master, m=m, u=u, weight=master)
+    c.finish(master=master, m=m, u=u)
 
     c = Case("muon_polynomial_s9")
     gram, square = (c.normal(name, 9, 9, grad=False) for name in ("gram", "square"))

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <cerrno>
 #include <cstring>
@@ -57,6 +58,18 @@ void MappedFile::release(size_t begin, size_t end) const {
   const size_t first = begin / page * page;
   // Only a hint: where the system ignores it, the pages stay reclaimable as they are.
   ::madvise(const_cast<char*>(data_) + first, end - first, MADV_DONTNEED);
+}
+
+uint64_t MappedFile::content_hash() const {
+  if (static_cast<int64_t>(size_) <= kResidentBytes) return XXH3_64bits(data_, size_);
+  constexpr size_t kPlaces = 64, kPlaceBytes = size_t{64} << 10;
+  uint64_t hash = size_;
+  for (size_t place = 0; place < kPlaces; ++place) {
+    const size_t begin = (size_ - kPlaceBytes) / (kPlaces - 1) * place;
+    hash = XXH3_64bits_withSeed(data_ + begin, kPlaceBytes, hash);
+    release(begin, begin + kPlaceBytes);
+  }
+  return hash;
 }
 
 }  // namespace ingot

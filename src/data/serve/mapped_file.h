@@ -27,6 +27,9 @@ class MappedFile {
   // Takes the pages wholly or partly in [begin, end) out of the resident set; reading them again
   // brings them back. Thread-safe.
   void release(size_t begin, size_t end) const;
+  // XXH3-64 of the bytes, and of the size and 64 places spread evenly where there are more than
+  // kResidentBytes.
+  uint64_t content_hash() const;
 
  private:
   std::string path_;

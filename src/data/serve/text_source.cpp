@@ -1,6 +1,9 @@
 #include "data/serve/text_source.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "core/error.h"
@@ -25,7 +28,6 @@ struct DocumentIndex {
                                starts.begin()) -
            1;
   }
-  int64_t start_of(int64_t position) const { return starts[at(position)]; }
 };
 
 void check_range(const DocumentIndex& documents, int64_t begin, int64_t end) {
@@ -72,18 +74,52 @@ std::string describe_text(size_t num_files, int64_t bytes, int64_t num_tokens,
                      format_bytes(bytes), format_count(num_tokens), kind);
 }
 
-// Bytes are their own ids, so the mapped files are the tokens.
-class ByteText final : public TokenSource {
+// What texts have in common: each file is a document.
+class TextSource : public TokenSource {
  public:
-  ByteText(std::vector<MappedFile> files, int32_t eos, bool resident)
-      : files_(std::move(files)), eos_(eos), resident_(resident) {
-    for (const auto& file : files_) {
-      documents_.append(static_cast<int64_t>(file.bytes().size()) + 1);
+  TextSource(const std::vector<MappedFile>& files, const Tokenizer& tokenizer) {
+    const std::string vocabulary = tokenizer.serialize();
+    hash_ = XXH3_64bits(vocabulary.data(), vocabulary.size());
+    for (const MappedFile& file : files) {
+      names_.push_back(file.path());
+      const std::array<uint64_t, 2> facts{file.bytes().size(), file.content_hash()};
+      hash_ = XXH3_64bits_withSeed(facts.data(), sizeof(facts), hash_);
     }
   }
 
   int64_t num_tokens() const override { return documents_.num_tokens(); }
-  int64_t document_start(int64_t position) const override { return documents_.start_of(position); }
+  int64_t num_documents() const override { return static_cast<int64_t>(names_.size()); }
+  int64_t document_begin(int64_t document) const override {
+    return documents_.starts[static_cast<size_t>(document)];
+  }
+  int64_t document_at(int64_t position) const override {
+    return static_cast<int64_t>(documents_.at(position));
+  }
+  std::string document_name(int64_t document) const override {
+    return names_[static_cast<size_t>(document)];
+  }
+  uint64_t content_hash() const override { return hash_; }
+
+ protected:
+  DocumentIndex documents_;
+
+ private:
+  std::vector<std::string> names_;  // paths
+  uint64_t hash_ = 0;
+};
+
+// Bytes are their own ids, so the mapped files are the tokens.
+class ByteText final : public TextSource {
+ public:
+  ByteText(std::vector<MappedFile> files, const Tokenizer& tokenizer, bool resident)
+      : TextSource(files, tokenizer),
+        files_(std::move(files)),
+        eos_(tokenizer.eos()),
+        resident_(resident) {
+    for (const auto& file : files_) {
+      documents_.append(static_cast<int64_t>(file.bytes().size()) + 1);
+    }
+  }
 
   int64_t num_bytes(int64_t begin, int64_t end) const override {
     check_range(documents_, begin, end);
@@ -115,15 +151,14 @@ class ByteText final : public TokenSource {
 
  private:
   std::vector<MappedFile> files_;
-  DocumentIndex documents_;
   int32_t eos_;
   bool resident_;
 };
 
-class EncodedText final : public TokenSource {
+class EncodedText final : public TextSource {
  public:
   EncodedText(const std::vector<MappedFile>& files, const Tokenizer& tokenizer)
-      : kind_(tokenizer.kind()) {
+      : TextSource(files, tokenizer), kind_(tokenizer.kind()) {
     for (int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
       bytes_of_.push_back(static_cast<int32_t>(tokenizer.decode(id).size()));
     }
@@ -138,9 +173,6 @@ class EncodedText final : public TokenSource {
       text_bytes_ += static_cast<int64_t>(file.bytes().size());
     }
   }
-
-  int64_t num_tokens() const override { return documents_.num_tokens(); }
-  int64_t document_start(int64_t position) const override { return documents_.start_of(position); }
 
   int64_t num_bytes(int64_t begin, int64_t end) const override {
     check_range(documents_, begin, end);
@@ -163,7 +195,6 @@ class EncodedText final : public TokenSource {
 
  private:
   std::vector<int32_t> ids_;
-  DocumentIndex documents_;
   std::vector<int32_t> bytes_of_;     // decoded size of each id
   std::vector<int64_t> added_bytes_;  // a document's bytes that its text does not have: the space
                                       // some formats put first
@@ -186,7 +217,7 @@ std::unique_ptr<TokenSource> open_text(const std::string& path, const Tokenizer&
   const bool resident = total_bytes <= kResidentBytes;
   for (const auto& file : files) check_utf8(file, resident);
   if (tokenizer.kind() == "byte") {
-    return std::make_unique<ByteText>(std::move(files), tokenizer.eos(), resident);
+    return std::make_unique<ByteText>(std::move(files), tokenizer, resident);
   }
   check(total_bytes <= kMaxEncodedTextBytes, ErrorCode::Data,
         "{}: {} of text; the {} tokenizer takes at most {}, because its ids are kept in memory: "

@@ -27,7 +27,15 @@ constexpr std::array kHeaderKinds{HeaderKind{20240520, 1, DType::U16},   // GPT-
 struct Layout {
   size_t offset = 0;
   DType dtype = DType::U16;
+  bool guessed = false;  // nothing in or beside the file says it
 };
+
+void check_whole_ids(const MappedFile& file, DType dtype) {
+  const auto width = static_cast<size_t>(size_of(dtype));
+  check(file.bytes().size() % width == 0, ErrorCode::Data,
+        "{}: truncated or of another dtype: expected a multiple of {} bytes ({} ids), got {}",
+        file.path(), width, name_of(dtype), file.bytes().size());
+}
 
 DType parse_id_dtype(const std::string& path, const std::string& dtype) {
   check(dtype == "auto" || dtype == "u16" || dtype == "u32", ErrorCode::Config,
@@ -43,11 +51,8 @@ Layout read_layout(const MappedFile& file, const std::string& dtype) {
   const auto kind = std::find_if(kHeaderKinds.begin(), kHeaderKinds.end(),
                                  [&](const HeaderKind& k) { return k.magic == header[0]; });
   if (kind == kHeaderKinds.end()) {
-    const auto width = static_cast<size_t>(size_of(wanted));
-    check(bytes.size() % width == 0, ErrorCode::Data,
-          "{}: truncated or of another dtype: expected a multiple of {} bytes ({} ids), got {}",
-          file.path(), width, name_of(wanted), bytes.size());
-    return {0, wanted};
+    check_whole_ids(file, wanted);
+    return {0, wanted, /*guessed=*/true};
   }
   check(bytes.size() >= kHeaderBytes, ErrorCode::Data,
         "{}: truncated: expected a header of {} bytes, got {}", file.path(), kHeaderBytes,
@@ -70,8 +75,8 @@ Layout read_layout(const MappedFile& file, const std::string& dtype) {
 
 class TokenFile final : public TokenSource {
  public:
-  TokenFile(const std::string& path, const std::string& dtype, int64_t vocab)
-      : file_(path), vocab_(vocab), layout_(read_layout(file_, dtype)) {
+  TokenFile(MappedFile file, const Layout& layout, int64_t vocab)
+      : file_(std::move(file)), vocab_(vocab), layout_(layout) {
     width_ = size_of(layout_.dtype);
     num_tokens_ = (static_cast<int64_t>(file_.bytes().size() - layout_.offset)) / width_;
     resident_ = static_cast<int64_t>(file_.bytes().size()) <= kResidentBytes;
@@ -80,7 +85,15 @@ class TokenFile final : public TokenSource {
 
   int64_t num_tokens() const override { return num_tokens_; }
   int64_t num_bytes(int64_t, int64_t) const override { return -1; }
-  int64_t document_start(int64_t) const override { return 0; }
+  int64_t num_documents() const override { return 1; }
+  int64_t document_begin(int64_t document) const override {
+    return document == 0 ? 0 : num_tokens_;
+  }
+  int64_t document_at(int64_t) const override { return 0; }
+  std::string document_name(int64_t) const override { return file_.path(); }
+  uint64_t content_hash() const override {
+    return file_.content_hash() ^ static_cast<uint64_t>(width_);
+  }
 
   void read(int64_t begin, std::span<int32_t> out) const override {
     const auto count = static_cast<int64_t>(out.size());
@@ -155,7 +168,7 @@ class TokenFile final : public TokenSource {
       }
       num_read += static_cast<int64_t>(ids.size());
     }
-    const bool looks_u32 = layout_.dtype == DType::U16 && layout_.offset == 0 && num_read >= 32 &&
+    const bool looks_u32 = layout_.dtype == DType::U16 && layout_.guessed && num_read >= 32 &&
                            odd_max <= largest_high_half && even_max > largest_high_half;
     check(!looks_u32, ErrorCode::Data,
           "{}: every second id is at most {}, as when u32 ids are read as u16; set the token dtype "
@@ -175,7 +188,15 @@ class TokenFile final : public TokenSource {
 
 std::unique_ptr<TokenSource> open_token_file(const std::string& path, const std::string& dtype,
                                              int64_t vocab) {
-  return std::make_unique<TokenFile>(path, dtype, vocab);
+  MappedFile file(path);
+  const Layout layout = read_layout(file, dtype);
+  return std::make_unique<TokenFile>(std::move(file), layout, vocab);
+}
+
+std::unique_ptr<TokenSource> open_raw_tokens(const std::string& path, DType dtype, int64_t vocab) {
+  MappedFile file(path);
+  check_whole_ids(file, dtype);
+  return std::make_unique<TokenFile>(std::move(file), Layout{0, dtype}, vocab);
 }
 
 }  // namespace ingot

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/dtype.h"
 #include "data/serve/token_source.h"
 
 namespace ingot {
@@ -15,5 +16,8 @@ namespace ingot {
 // read.
 std::unique_ptr<TokenSource> open_token_file(const std::string& path, const std::string& dtype,
                                              int64_t vocab);
+
+// Ids and nothing else, their type known from elsewhere: U16 or U32.
+std::unique_ptr<TokenSource> open_raw_tokens(const std::string& path, DType dtype, int64_t vocab);
 
 }  // namespace ingot

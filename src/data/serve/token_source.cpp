@@ -1,9 +1,13 @@
 #include "data/serve/token_source.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
+#include <array>
 
 #include "core/error.h"
 #include "data/serve/format.h"
+#include "data/serve/megatron_file.h"
 #include "data/serve/text_source.h"
 #include "data/serve/token_file.h"
 
@@ -27,8 +31,30 @@ class Subrange final : public TokenSource {
     check_range(begin, begin + static_cast<int64_t>(out.size()));
     source_.read(begin_ + begin, out);
   }
-  int64_t document_start(int64_t position) const override {
-    return std::max<int64_t>(0, source_.document_start(begin_ + position) - begin_);
+  // The first and the last document may be cut.
+  int64_t num_documents() const override {
+    return begin_ == end_ ? 0 : source_.document_at(end_ - 1) - first_document() + 1;
+  }
+  int64_t document_begin(int64_t document) const override {
+    if (document == 0) return 0;
+    return std::min(end_, source_.document_begin(first_document() + document)) - begin_;
+  }
+  int64_t document_at(int64_t position) const override {
+    return source_.document_at(begin_ + position) - first_document();
+  }
+  std::string document_name(int64_t document) const override {
+    return source_.document_name(first_document() + document);
+  }
+  std::optional<int64_t> find_document(std::string_view name) const override {
+    const auto found = source_.find_document(name);
+    if (!found || *found < first_document() || *found >= first_document() + num_documents())
+      return std::nullopt;
+    return *found - first_document();
+  }
+  uint64_t content_hash() const override {
+    const std::array<uint64_t, 3> facts{source_.content_hash(), static_cast<uint64_t>(begin_),
+                                        static_cast<uint64_t>(end_)};
+    return XXH3_64bits(facts.data(), sizeof(facts));
   }
   std::string describe() const override {
     return fmt::format("tokens {} to {} of {}", format_count(begin_), format_count(end_),
@@ -41,6 +67,8 @@ class Subrange final : public TokenSource {
           "subrange: tokens [{}, {}) of {}", begin, end, num_tokens());
   }
 
+  int64_t first_document() const { return source_.document_at(begin_); }
+
   const TokenSource& source_;
   int64_t begin_;
   int64_t end_;
@@ -48,8 +76,15 @@ class Subrange final : public TokenSource {
 
 }  // namespace
 
+std::optional<int64_t> TokenSource::find_document(std::string_view name) const {
+  for (int64_t document = 0; document < num_documents(); ++document)
+    if (document_name(document) == name) return document;
+  return std::nullopt;
+}
+
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
                                                const std::string& token_dtype, int64_t vocab) {
+  if (has_megatron_index(path)) return open_megatron_file(path, vocab);
   if (path.ends_with(".bin")) return open_token_file(path, token_dtype, vocab);
   check(tokenizer.vocab_size() <= vocab, ErrorCode::Config,
         "{}: the {} tokenizer has {} ids, the model's vocabulary only {}; raise it", path,

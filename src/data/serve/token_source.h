@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/storage.h"
@@ -25,14 +27,25 @@ class TokenSource {
   // Fills out with tokens [begin, begin + out.size()). Throws ErrorCode::Data naming file, position
   // and id when an id is outside the vocabulary.
   virtual void read(int64_t begin, std::span<int32_t> out) const = 0;
-  // First position of the document that holds `position`; 0 when boundaries are not known.
-  virtual int64_t document_start(int64_t position) const = 0;
+  // Document d is the tokens [document_begin(d), document_begin(d + 1)), d up to num_documents()
+  // included; a source that does not know its boundaries is one document.
+  virtual int64_t num_documents() const = 0;
+  virtual int64_t document_begin(int64_t document) const = 0;
+  virtual int64_t document_at(int64_t position) const = 0;  // the one that holds `position`
+  int64_t document_start(int64_t position) const { return document_begin(document_at(position)); }
+  virtual std::string document_name(int64_t document) const = 0;  // "books/emma.txt"
+  // The document of that name, or of that id where documents have one; reads all names.
+  virtual std::optional<int64_t> find_document(std::string_view name) const;
+  // Equal for equal tokens in equal documents, wherever they lie; of files beyond kResidentBytes
+  // the size and 64 places are looked at.
+  virtual uint64_t content_hash() const = 0;
   virtual std::string describe() const = 0;  // "3 text files, 20.1 MB, 21,004,113 tokens (byte)"
 };
 
 // Opens `path`: a text file, a folder of .txt (read in name order, recursively), or a token file.
 //  - text is encoded by the tokenizer (bytes are used where they lie), one document a file, each
 //    followed by EOS; must be valid UTF-8
+//  - *.bin with a Megatron index (*.idx) beside it: as the index says
 //  - *.bin: raw little-endian u16 or u32 ids as `token_dtype` says ("auto": llm.c's header if
 //    there is one, else u16)
 // Throws ErrorCode::Data with one clear line for: missing, empty, not UTF-8 (with the byte offset),

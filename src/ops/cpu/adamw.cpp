@@ -24,9 +24,11 @@ INGOT_SIMD void store_randomly(Bf16* p, FloatV v, UintV random, Count count) {
   std::memcpy(&p->bits, &half, static_cast<size_t>(count) * sizeof(Bf16));
 }
 
-// A: the type of the states. M: of the moments. W: of the compute copy, or void for none.
+struct Halves {};  // as type of the compute copy: master is the low half beside a BF16 weight
+
+// A: the type of the states. M: of the moments. W: of the compute copy, Halves, or void for none.
 template <class A, class M, class W>
-void update(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors, W* weight) {
+void update(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors) {
   // The order of operations is that of torch.optim.AdamW, scalars rounded to A where torch does, so
   // that runs can be compared step for step.
   const double count = static_cast<double>(step.step);
@@ -40,7 +42,12 @@ void update(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors, W*
   const A eps = static_cast<A>(step.eps);
   const A negative_rate = static_cast<A>(-step.lr / correction1);
   const A grad_scale = static_cast<A>(step.grad_scale);
-  A* ps = tensors.master.as<A>();
+  constexpr bool kHalves = std::is_same_v<W, Halves>;
+  using P = std::conditional_t<kHalves, uint16_t, A>;
+  P* ps = tensors.master.as<P>();
+  using Copy = std::conditional_t<kHalves, Bf16, W>;
+  Copy* weight = nullptr;
+  if constexpr (!std::is_void_v<Copy>) weight = tensors.weight.as<Copy>();
   const A* gs = tensors.grad.as<A>();
   M* ms = tensors.m.as<M>();
   M* vs = tensors.v.as<M>();
@@ -56,7 +63,13 @@ void update(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors, W*
       const auto new_m = fma(broadcast<A>(mix), g - old_m, old_m);
       const auto new_v = fma(g * square_mix, g, load_n(vs + i, n) * beta2);
       const auto denominator = sqrt(new_v) / root2 + eps;
-      const auto p = load_n(ps + i, n) * keep + new_m * negative_rate / denominator;
+      VectorOf<A> old_p;
+      if constexpr (kHalves) {
+        old_p = load_halves(weight + i, ps + i, n);
+      } else {
+        old_p = load_n(ps + i, n);
+      }
+      const auto p = old_p * keep + new_m * negative_rate / denominator;
       if constexpr (kRounds) {
         UintV random;
         std::memcpy(&random, words + offset, sizeof random);
@@ -66,8 +79,12 @@ void update(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors, W*
         store_n(ms + i, new_m, n);
         store_n(vs + i, new_v, n);
       }
-      store_n(ps + i, p, n);
-      if constexpr (!std::is_void_v<W>) store_n(weight + i, p, n);
+      if constexpr (kHalves) {
+        store_halves(weight + i, ps + i, p, n);
+      } else {
+        store_n(ps + i, p, n);
+        if constexpr (!std::is_void_v<W>) store_n(weight + i, p, n);
+      }
     });
   };
 
@@ -103,20 +120,21 @@ void update(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors, W*
 
 void adamw(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors) {
   const Tensor &master = tensors.master, &weight = tensors.weight;
-  auto run = [&]<class W>(W* copy) {
+  auto run = [&]<class W>(std::type_identity<W>) {
     if (master.dtype == DType::F64) {
       if constexpr (std::is_void_v<W> || std::is_same_v<W, double>)
-        update<double, double, W>(ctx, step, tensors, copy);
+        update<double, double, W>(ctx, step, tensors);
     } else if constexpr (!std::is_same_v<W, double>) {
       if (tensors.m.dtype == DType::BF16) {
-        update<float, Bf16, W>(ctx, step, tensors, copy);
+        update<float, Bf16, W>(ctx, step, tensors);
       } else {
-        update<float, float, W>(ctx, step, tensors, copy);
+        update<float, float, W>(ctx, step, tensors);
       }
     }
   };
-  if (!weight.defined() || weight.data == master.data) return run(static_cast<void*>(nullptr));
-  with_float_type(weight.dtype, [&](auto tag) { run(weight.as<decltype(tag)>()); });
+  if (master.dtype == DType::U16) return run(std::type_identity<Halves>{});
+  if (!weight.defined() || weight.data == master.data) return run(std::type_identity<void>{});
+  with_float_type(weight.dtype, [&](auto tag) { run(std::type_identity<decltype(tag)>{}); });
 }
 
 }  // namespace ingot::cpu::INGOT_ISA

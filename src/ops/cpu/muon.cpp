@@ -34,19 +34,17 @@ void momentum(Context& ctx, double beta, double grad_scale, const Tensor& grad, 
   });
 }
 
-// A: of master. X: of the direction. W: of the copy, void for none.
-template <class A, class X, class W>
-void apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master,
-           W* weight) {
+// A: of master. X: of the direction.
+template <class A, class X>
+void apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master) {
   const A kept = static_cast<A>(keep), negative_rate = static_cast<A>(-rate);
   const X* xs = x.as<X>();
   A* ps = master.as<A>();
   for_chunks(ctx, master.numel(), kElementsPerTask, [&](int64_t begin, int64_t end) {
     for_each_vector<A>(end - begin, [&](int64_t offset, auto n) {
       const int64_t i = begin + offset;
-      const auto p = fma(broadcast<A>(negative_rate), load_n(xs + i, n), load_n(ps + i, n) * kept);
-      store_n(ps + i, p, n);
-      if constexpr (!std::is_void_v<W>) store_n(weight + i, p, n);
+      store_n(ps + i, fma(broadcast<A>(negative_rate), load_n(xs + i, n), load_n(ps + i, n) * kept),
+              n);
     });
   });
 }
@@ -106,18 +104,9 @@ void muon_polynomial(Context& ctx, const MuonPolynomial& p, const Tensor& gram,
   });
 }
 
-void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master,
-                const Tensor& weight) {
+void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master) {
   with_types(x.dtype, [&](auto wide, auto direction) {
-    using A = decltype(wide);
-    using X = decltype(direction);
-    auto run = [&](auto* copy) { apply<A, X>(ctx, keep, rate, x, master, copy); };
-    if (!weight.defined()) return run(static_cast<void*>(nullptr));
-    if (weight.dtype == DType::BF16) {
-      if constexpr (std::is_same_v<A, float>) run(weight.as<Bf16>());
-    } else {
-      run(weight.as<A>());
-    }
+    apply<decltype(wide), decltype(direction)>(ctx, keep, rate, x, master);
   });
 }
 

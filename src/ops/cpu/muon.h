@@ -16,9 +16,7 @@ INGOT_CPU_KERNEL(void, muon_normalize,
 INGOT_CPU_KERNEL(void, muon_polynomial,
                  (Context & ctx, const MuonPolynomial& p, const Tensor& gram, const Tensor& square,
                   const Tensor& out))
-// weight: undefined when no copy is wanted.
 INGOT_CPU_KERNEL(void, muon_apply,
-                 (Context & ctx, double keep, double rate, const Tensor& x, const Tensor& master,
-                  const Tensor& weight))
+                 (Context & ctx, double keep, double rate, const Tensor& x, const Tensor& master))
 
 }  // namespace ingot::cpu

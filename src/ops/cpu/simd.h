@@ -132,6 +132,24 @@ INGOT_SIMD void store_partial(T* p, VectorOf<T> v, int64_t n) {
   for (int64_t i = 0; i < n; ++i) p[i] = lanes[i];
 }
 
+// `n` F32 in two halves (ops/halves.h); lanes beyond them are zero.
+template <class Count>
+INGOT_SIMD FloatV load_halves(const Bf16* high, const uint16_t* low, Count n) {
+  HalfBitsV highs = {}, lows = {};
+  std::memcpy(&highs, &high->bits, static_cast<size_t>(n) * sizeof *high);
+  std::memcpy(&lows, low, static_cast<size_t>(n) * sizeof *low);
+  const UintV signed_low = (__builtin_convertvector(lows, UintV) ^ 0x8000u) - 0x8000u;
+  return bits_as<FloatV>((__builtin_convertvector(highs, UintV) << 16) + signed_low);
+}
+template <class Count>
+INGOT_SIMD void store_halves(Bf16* high, uint16_t* low, FloatV exact, Count n) {
+  const UintV bits = bits_as<UintV>(exact);
+  const HalfBitsV highs = __builtin_convertvector((bits + 0x8000u) >> 16, HalfBitsV);
+  const HalfBitsV lows = __builtin_convertvector(bits, HalfBitsV);
+  std::memcpy(&high->bits, &highs, static_cast<size_t>(n) * sizeof *high);
+  std::memcpy(low, &lows, static_cast<size_t>(n) * sizeof *low);
+}
+
 // One element, through Compute<T>; the rounding is the vectors'.
 INGOT_SIMD float load_scalar(const float* p) {
   return *p;

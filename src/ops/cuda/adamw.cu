@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/random.h"
+#include "ops/cuda/halves.cuh"
 #include "ops/cuda/philox.cuh"
 #include "ops/cuda/tensor_list.cuh"
 
@@ -15,6 +16,7 @@ constexpr int64_t kChunk = 16 * 1024;  // elements a block updates: up to 480 KB
 
 // One parameter's tensors, all (n); master and grad have the kernel's type A, m and v its type M.
 struct Shard {
+  bool halves = false;  // master is U16, the low half beside a BF16 weight
   void *master = nullptr, *m = nullptr, *v = nullptr;
   const void* grad = nullptr;
   void* weight = nullptr;  // null: no compute copy
@@ -101,19 +103,87 @@ __device__ __forceinline__ void store_streaming(T* to, const Vec<T, kSize>& vec)
     store_vec_streaming(to + i * Vec<T>::kSize, parts.v[i]);
 }
 
+struct Halves {};  // as type of the compute copy: see Shard::halves
+
+// The new parameters of kSize elements, read before they are written.
+template <class A, class W>
+struct Master {
+  static constexpr bool kCopies = !std::is_void_v<W>;
+  using Copy = std::conditional_t<kCopies, W, A>;
+  A* masters;
+  Copy* copies;
+
+  __device__ explicit Master(const Shard& shard)
+      : masters(static_cast<A*>(shard.master)), copies(static_cast<Copy*>(shard.weight)) {}
+  template <int kSize>
+  __device__ __forceinline__ Vec<A, kSize> load(int64_t i) const {
+    return load_streaming<kSize>(masters + i);
+  }
+  template <int kSize>
+  __device__ __forceinline__ void store(int64_t i, const Vec<A, kSize>& p) const {
+    store_streaming(masters + i, p);
+    if constexpr (kCopies) {
+      Vec<Copy, kSize> copy;
+#pragma unroll
+      for (int lane = 0; lane < kSize; ++lane) copy.v[lane] = static_cast<Copy>(p.v[lane]);
+      store_vec(copies + i, copy);
+    }
+  }
+  __device__ A load_one(int64_t i) const {
+    return masters[i];
+  }
+  __device__ void store_one(int64_t i, A p) const {
+    masters[i] = p;
+    if constexpr (kCopies) copies[i] = static_cast<Copy>(p);
+  }
+};
+
+template <>
+struct Master<float, Halves> {
+  uint16_t *highs, *lows;
+
+  __device__ explicit Master(const Shard& shard)
+      : highs(static_cast<uint16_t*>(shard.weight)), lows(static_cast<uint16_t*>(shard.master)) {}
+  template <int kSize>
+  __device__ __forceinline__ Vec<float, kSize> load(int64_t i) const {
+    const auto high = load_vec<uint16_t, kSize>(highs + i),
+               low = load_vec<uint16_t, kSize>(lows + i);
+    Vec<float, kSize> p;
+#pragma unroll
+    for (int lane = 0; lane < kSize; ++lane) p.v[lane] = join_halves(high.v[lane], low.v[lane]);
+    return p;
+  }
+  template <int kSize>
+  __device__ __forceinline__ void store(int64_t i, const Vec<float, kSize>& p) const {
+    Vec<uint16_t, kSize> high, low;
+#pragma unroll
+    for (int lane = 0; lane < kSize; ++lane) {
+      high.v[lane] = high_half(p.v[lane]);
+      low.v[lane] = low_half(p.v[lane]);
+    }
+    store_vec(highs + i, high);
+    store_vec(lows + i, low);
+  }
+  __device__ float load_one(int64_t i) const {
+    return join_halves(highs[i], lows[i]);
+  }
+  __device__ void store_one(int64_t i, float p) const {
+    highs[i] = high_half(p);
+    lows[i] = low_half(p);
+  }
+};
+
 // Elements [begin, end) of one shard by one block. M: the type of the moments, A itself or bf16. W:
-// of the compute copy, or void.
+// of the compute copy, Halves, or void.
 template <class A, class M, class W>
 __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
                              const Scalars<A>& step) {
-  constexpr bool kCopies = !std::is_void_v<W>, kRounds = !std::is_same_v<M, A>;
+  constexpr bool kRounds = !std::is_same_v<M, A>;
   constexpr int kSize = Vec<M>::kSize;
-  using Copy = std::conditional_t<kCopies, W, A>;
-  auto* ps = static_cast<A*>(shard.master);
+  const Master<A, W> master(shard);
   const auto* gs = static_cast<const A*>(shard.grad);
   auto* ms = static_cast<M*>(shard.m);
   auto* vs = static_cast<M*>(shard.v);
-  auto* copies = static_cast<Copy*>(shard.weight);
   const A keep = static_cast<A>(1.0 - step.lr * shard.weight_decay);
   // The new moments as they are stored.
   const auto round = [](A m, A v, uint32_t random, M& stored_m, M& stored_v) {
@@ -128,7 +198,7 @@ __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
   const int64_t vectors_end = shard.aligned ? begin + (end - begin) / kSize * kSize : begin;
   for (int64_t i = begin + threadIdx.x * kSize; i < vectors_end; i += kThreads * kSize) {
     const auto g = load_streaming<kSize>(gs + i);
-    auto p = load_streaming<kSize>(ps + i);
+    auto p = master.template load<kSize>(i);
     Vec<M> ms_here = load_vec_streaming(ms + i), vs_here = load_vec_streaming(vs + i);
     uint32_t random[kSize] = {};
     if constexpr (kRounds) {
@@ -140,18 +210,15 @@ __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
         random[lane + 2] = words.z, random[lane + 3] = words.w;
       }
     }
-    Vec<Copy, kSize> copy;
 #pragma unroll
     for (int lane = 0; lane < kSize; ++lane) {
       A m = static_cast<A>(ms_here.v[lane]), v = static_cast<A>(vs_here.v[lane]);
       update(step, keep, g.v[lane], p.v[lane], m, v);
       round(m, v, random[lane], ms_here.v[lane], vs_here.v[lane]);
-      copy.v[lane] = static_cast<Copy>(p.v[lane]);
     }
-    store_streaming(ps + i, p);
+    master.store(i, p);
     store_vec_streaming(ms + i, ms_here);
     store_vec_streaming(vs + i, vs_here);
-    if constexpr (kCopies) store_vec(copies + i, copy);
   }
 #pragma unroll 1
   for (int64_t i = vectors_end + threadIdx.x; i < end; i += kThreads) {
@@ -164,9 +231,10 @@ __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
       random = index % 4 < 2 ? low : high;
     }
     A m = static_cast<A>(ms[i]), v = static_cast<A>(vs[i]);
-    update(step, keep, gs[i], ps[i], m, v);
+    A p = master.load_one(i);
+    update(step, keep, gs[i], p, m, v);
     round(m, v, random, ms[i], vs[i]);
-    if constexpr (kCopies) copies[i] = static_cast<Copy>(ps[i]);
+    master.store_one(i, p);
   }
 }
 
@@ -183,6 +251,8 @@ __global__ void __launch_bounds__(kThreads, 3)
     update_range<A, M, void>(shard, begin, end, step);
   } else if constexpr (std::is_same_v<A, double>) {
     update_range<A, M, double>(shard, begin, end, step);
+  } else if (shard.halves) {
+    update_range<A, M, Halves>(shard, begin, end, step);
   } else if (shard.weight_dtype == DType::BF16) {
     update_range<A, M, __nv_bfloat16>(shard, begin, end, step);
   } else if (shard.weight_dtype == DType::F16) {
@@ -195,6 +265,7 @@ __global__ void __launch_bounds__(kThreads, 3)
 Shard shard_of(const AdamWTensors& tensors) {
   const auto& [master, grad, m, v, weight, weight_decay, tensor, first_index] = tensors;
   Shard shard;
+  shard.halves = master.dtype == DType::U16;
   shard.master = master.data;
   shard.grad = grad.data;
   shard.m = m.data;

@@ -112,12 +112,11 @@ __global__ void __launch_bounds__(kThreads)
   store_lanes(out + index * kWidth, result);
 }
 
-// x, master and weight: `count` · kWidth elements. A: of master, X: of the direction, W: of the
-// copy, or void for none.
-template <class A, class X, class W, int kWidth>
+// x and master: `count` · kWidth elements. A: of master, X: of the direction.
+template <class A, class X, int kWidth>
 __global__ void __launch_bounds__(kThreads)
     muon_apply_kernel(A keep, A negative_rate, const X* __restrict__ x, A* __restrict__ master,
-                      W* __restrict__ weight, int64_t count) {
+                      int64_t count) {
   const int64_t index = thread_index();
   if (index >= count) return;
   A direction[kWidth], p[kWidth];
@@ -126,7 +125,6 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) p[i] = fma(negative_rate, direction[i], p[i] * keep);
   store_as<kWidth>(master + index * kWidth, p);
-  if constexpr (!std::is_void_v<W>) store_as<kWidth>(weight + index * kWidth, p);
 }
 
 // Calls f(A{}, X{}) with the types of a direction and of the states that go with it.
@@ -209,27 +207,17 @@ void muon_polynomial(Context& ctx, const MuonPolynomial& p, const Tensor& gram,
   });
 }
 
-void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master,
-                const Tensor& weight) {
+void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master) {
   const int64_t n = master.numel();
   with_types(x.dtype, [&](auto wide, auto direction) {
     using A = decltype(wide);
     using X = decltype(direction);
-    auto run = [&]<class W>(W* copy) {
-      const bool fit = fits<A>(x.data, n) && fits<A>(master.data, n) && fits<A>(copy, n);
-      with_width<A>(fit, [&](auto width) {
-        const int64_t count = n / width;
-        launch({ctx, blocks_for(count, kThreads), kThreads}, muon_apply_kernel<A, X, W, width>,
-               static_cast<A>(keep), static_cast<A>(-rate), elements_of<X>(x),
-               elements_of<A>(master), copy, count);
-      });
-    };
-    if (!weight.defined()) return run(static_cast<void*>(nullptr));
-    if (weight.dtype == DType::BF16) {
-      if constexpr (std::is_same_v<A, float>) run(elements_of<__nv_bfloat16>(weight));
-    } else {
-      run(elements_of<A>(weight));
-    }
+    with_width<A>(fits<A>(x.data, n) && fits<A>(master.data, n), [&](auto width) {
+      const int64_t count = n / width;
+      launch({ctx, blocks_for(count, kThreads), kThreads}, muon_apply_kernel<A, X, width>,
+             static_cast<A>(keep), static_cast<A>(-rate), elements_of<X>(x), elements_of<A>(master),
+             count);
+    });
   });
 }
 

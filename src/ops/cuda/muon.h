@@ -13,8 +13,6 @@ void muon_momentum(Context& ctx, double beta, double grad_scale, const Tensor& g
 void muon_normalize(Context& ctx, const Tensor& squares, double margin, const Tensor& u);
 void muon_polynomial(Context& ctx, const MuonPolynomial& p, const Tensor& gram,
                      const Tensor& square, const Tensor& out);
-// weight: undefined when no copy is wanted.
-void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master,
-                const Tensor& weight);
+void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master);
 
 }  // namespace ingot::cuda

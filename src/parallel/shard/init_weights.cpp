@@ -2,7 +2,6 @@
 #include "core/random.h"
 #include "ops/memory.h"
 #include "ops/random_fill.h"
-#include "ops/reduce.h"
 #include "parallel/shard/parameter_store.h"
 
 namespace ingot {
@@ -15,16 +14,16 @@ void init_weights(ParameterStore& store, const TensorTable& parameters, uint64_t
       case InitRule::Normal:
         fill_normal(ctx, RandomStream(seed, Purpose::Init, tensor_id(row.name)),
                     static_cast<uint64_t>(shard.range.begin), static_cast<float>(row.init_std),
-                    shard.master);
+                    exact_room(shard));
         break;
       case InitRule::Ones:
-        fill(ctx, 1.0f, shard.master);
+        fill(ctx, 1.0f, exact_room(shard));
         break;
       case InitRule::None:
         throw Error(ErrorCode::Internal,
                     fmt::format("init: parameter {} has no init rule", row.name));
     }
-    if (shard.weight.data != shard.master.data) cast(ctx, shard.master, shard.weight);
+    take_exact_weights(ctx, shard);
   }
   store.publish_weights();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,11 +24,13 @@ struct GradientSlot {
 };
 
 // What this rank updates: elements [range) of the flattened weight. All tensors are (range.size()),
-// F32, except weight, which is in compute dtype, and moments of AdamW kept in BF16.
+// F32, except weight, which is in compute dtype, moments of AdamW kept in BF16, and a U16 master.
 struct ParameterShard {
   TensorId parameter;  // row of the weight in the parameter table
   ShardRange range;
-  Tensor master;    // fp32 weights; the same buffer as `weight` when compute is F32
+  // The exact weights: the same buffer as `weight` when compute is F32; when it is BF16 the low
+  // halves (U16) that, beside `weight`, make them exact (ops/halves.h).
+  Tensor master;
   Tensor gradient;  // complete after finish_gradients()
   Tensor moment1;
   Tensor moment2;  // undefined where the optimizer keeps none
@@ -53,6 +56,9 @@ class ParameterStore {
   // which they may be reduced and reused.
   virtual GradientSlot gradient(TensorId parameter) = 0;
   virtual void release_gradients(int block) = 0;
+  // How the next micro-step writes its slots, where all of them are written alike and stay where
+  // they are, so that its work may be recorded and issued again; nothing otherwise.
+  virtual std::optional<Accumulate> recordable_writes() const { return std::nullopt; }
 
   // Ends the accumulation of a step: afterwards every shard's gradient is the sum over all
   // micro-steps and all ranks.
@@ -76,10 +82,11 @@ class ParameterStore {
 
 // Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`
 // holds the weights; compute is their working dtype. They live through every tick. Of a parameter
-// NAME: "NAME" (in compute dtype); in F32 "grad:NAME" and, unless compute is F32, "master:NAME"; in
-// the dtype `moments`, F32 or BF16, "moment1:NAME" and "moment2:NAME"; of its whole shape, or,
-// fully sharded, flat and of padded_shard_size. What Muon updates has no "moment2:NAME", and its
-// "moment1:NAME" is F32. Fully sharded adds the buffers "gather.*".
+// NAME: "NAME" (in compute dtype); in F32 "grad:NAME" and, unless compute is F32, "master:NAME"
+// (U16 where compute is BF16); in the dtype `moments`, F32 or BF16, "moment1:NAME" and
+// "moment2:NAME"; of its whole shape, or, fully sharded, flat and of padded_shard_size. What Muon
+// updates has no "moment2:NAME", and its "moment1:NAME" is F32. Fully sharded adds the buffers
+// "gather.*".
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
                     const Mesh& mesh, OptimKind optimizer = OptimKind::AdamW,
                     DType moments = DType::F32);
@@ -90,6 +97,13 @@ std::unique_ptr<ParameterStore> make_parameter_store(Context& ctx, Communicator&
                                                      const TensorTable& parameters,
                                                      const Mesh& mesh, const PlacedTensors& placed,
                                                      DType compute);
+
+// The exact weights of a shard's elements [begin, end), F32. Between steps: where the master is in
+// halves they are joined in the memory of the gradient, which nobody needs then.
+Tensor exact_weights(Context& ctx, const ParameterShard& shard, int64_t begin, int64_t end);
+// New exact weights are written into exact_room(shard), (range.size()) F32, and then put in force.
+Tensor exact_room(const ParameterShard& shard);
+void take_exact_weights(Context& ctx, const ParameterShard& shard);
 
 // Fills masters and weights by each row's init rule; element values depend only on (seed, name,
 // global index), so every mesh starts from the same weights bit for bit.

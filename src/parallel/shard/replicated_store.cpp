@@ -27,6 +27,12 @@ GradientSlot ReplicatedStore::gradient(TensorId parameter) {
   return {gradients_[i], accumulate};
 }
 
+std::optional<Accumulate> ReplicatedStore::recordable_writes() const {
+  const bool first = written_.front();
+  if (std::find(written_.begin(), written_.end(), !first) != written_.end()) return std::nullopt;
+  return first ? Accumulate::Yes : Accumulate::No;
+}
+
 void ReplicatedStore::finish_gradients() {
   for (size_t i = 0; i < gradients_.size(); ++i) {
     if (!written_[i]) zero(ctx_, gradients_[i]);  // still holds the last step's

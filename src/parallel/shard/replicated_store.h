@@ -21,6 +21,7 @@ class ReplicatedStore final : public ParameterStore {
 
   Tensor weight(TensorId parameter) const override { return weights_[index(parameter)]; }
   GradientSlot gradient(TensorId parameter) override;
+  std::optional<Accumulate> recordable_writes() const override;
   void finish_gradients() override;
   void start_step() override;
   std::span<const ParameterShard> shards() const override { return shards_; }

@@ -49,6 +49,7 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
     row.name = store_row_name(kind, parameter.name);
     const bool moment = kind == TensorKind::Moment1 || kind == TensorKind::Moment2;
     row.dtype = moment && !uses_muon(optimizer, parameter) ? moments : DType::F32;
+    if (kind == TensorKind::MasterWeight && compute == DType::BF16) row.dtype = DType::U16;
     row.kind = kind;
     row.init = InitRule::None;
     row.parameter = id;

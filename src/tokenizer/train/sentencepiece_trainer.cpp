@@ -1,15 +1,14 @@
 #include "tokenizer/train/sentencepiece_trainer.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <exception>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "core/error.h"
+#include "core/module.h"
 #include "tokenizer/train/sentencepiece_library.h"
 
 namespace ingot {
@@ -19,24 +18,11 @@ constexpr size_t kLongestSentence = 4192;               // bytes; SentencePiece'
 constexpr int kThreads = 16;                            // also its default
 constexpr std::string_view kReserved = "\xE2\x96\x85";  // U+2585: it skips a sentence with it
 
-// Beside the program or, for the tests, in the folder above.
 TrainFunction* load_library() {
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  std::string errors;
-  for (const auto& path :
-       {folder / kSentencePieceModule, folder.parent_path() / kSentencePieceModule}) {
-    if (void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); module != nullptr) {
-      void* function = dlsym(module, kTrainFunction);
-      check(function != nullptr, ErrorCode::Internal, "{} has no {}", path.string(),
-            kTrainFunction);
-      return reinterpret_cast<TrainFunction*>(function);
-    }
-    errors += fmt::format("\n  {}", dlerror());
-  }
-  throw Error(ErrorCode::Missing,
-              "training a SentencePiece model needs libsentencepiece (Debian package "
-              "libsentencepiece0) and our module for it, which could not be loaded:" +
-                  errors);
+  return reinterpret_cast<TrainFunction*>(
+      load_module_function(kSentencePieceModule, kTrainFunction,
+                           "training a SentencePiece model needs libsentencepiece (Debian package "
+                           "libsentencepiece0) and our module for it"));
 }
 
 // Documents as sentences.

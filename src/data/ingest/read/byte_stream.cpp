@@ -1,6 +1,7 @@
 #include "data/ingest/read/byte_stream.h"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "data/ingest/read/ascii.h"
+#include "data/ingest/read/remote/remote.h"
 
 namespace ingot {
 namespace {
@@ -54,9 +57,8 @@ constexpr std::array<std::string_view, 9> kKinds{".txt", ".md",  ".jsonl",   ".n
 std::string take_extension(std::string& name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string::npos || name.find('/', dot) != std::string::npos) return "";
-  std::string extension = name.substr(dot);
+  const std::string extension = lower_case(std::string_view(name).substr(dot));
   name.resize(dot);
-  for (char& c : extension) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   return extension;
 }
 
@@ -81,8 +83,13 @@ bool is_readable_kind(const std::string& kind) {
   return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
 }
 
-std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings&) {
-  auto stream = open_local_file(file.location);
+std::string readable_kinds() {
+  return fmt::format("{}", fmt::join(kKinds, " "));
+}
+
+std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings& settings) {
+  auto stream = is_remote(file.location) ? open_remote(file.location, settings.remote)
+                                         : open_local_file(file.location);
   const std::string compression = file_kind(file.name).compression;
   if (compression == ".gz") return decompress_gzip(std::move(stream), file.location);
   if (compression == ".zst") return decompress_zstd(std::move(stream), file.location);

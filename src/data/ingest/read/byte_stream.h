@@ -33,6 +33,7 @@ struct FileKind {
 };
 FileKind file_kind(const std::string& name);
 bool is_readable_kind(const std::string& kind);  // of those open_documents() knows
+std::string readable_kinds();                    // all of them, for messages
 
 // The file's contents, decompressed as its name says.
 std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings& settings);

@@ -18,10 +18,12 @@ std::unique_ptr<DocumentReader> open_documents(const InputFile& file,
   const std::string kind = file_kind(file.name).kind;
   if (kind == ".txt" || kind == ".md") return read_text(file, settings);
   if (kind == ".jsonl" || kind == ".ndjson" || kind == ".json") return read_json(file, settings);
-  throw Error(ErrorCode::Data,
-              fmt::format("{}: documents are read from .txt .md .jsonl .ndjson .json files, also "
-                          "with .gz or .zst after it; got «{}»",
-                          file.location, kind));
+  if (kind == ".csv" || kind == ".tsv") return read_csv(file, settings);
+  if (kind == ".parquet") return read_parquet(file, settings);
+  if (kind == ".warc") return read_warc(file, settings);
+  throw Error(ErrorCode::Data, fmt::format("{}: documents are read from {} files, also "
+                                           "with .gz or .zst after it; got «{}»",
+                                           file.location, readable_kinds(), kind));
 }
 
 }  // namespace ingot

@@ -18,20 +18,34 @@ struct InputFile {
   int64_t bytes = -1;  // as stored; -1: not known before it is opened
 };
 
+// How addresses are reached. cli fills in what comes from the environment.
+struct RemoteSettings {
+  std::string cache_folder;  // files are kept here; empty: streamed, not kept
+  std::string hf_endpoint = "https://huggingface.co";
+  std::string hf_token;          // empty: only public datasets
+  bool s3_anonymous = false;     // without credentials; else those that the AWS library finds
+  std::string s3_endpoint;       // "http://localhost:9000"; empty: Amazon's
+  std::string s3_region;         // empty: asked of the bucket
+  int64_t max_attempts = 6;      // without a byte more, before a transfer is given up
+  int64_t first_delay_ms = 500;  // before the second attempt; doubled each time
+  int64_t stall_seconds = 30;    // a transfer that brings nothing for so long is broken
+};
+
 // What `locations` stand for: files, folders (recursively; hidden files and those of a kind that
 // open_documents() does not know are left out), globs (* ? [] within a name, ** for any number of
 // folders), addresses. Each location's files come in byte order of their names, so the list is the
 // same on every machine. Names that two locations have in common get the location's number before
 // them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file, and a file that two
 // locations name.
-std::vector<InputFile> list_input_files(const std::vector<std::string>& locations);
+std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
+                                        const RemoteSettings& remote = {});
 
 struct ReadSettings {
   std::string source = "input";     // Document::source
   std::string text_field = "text";  // of JSON lines, CSV and parquet
   std::string id_field = "id";      // where a record has none: "NAME:NUMBER", counted from 0
   std::string url_field = "url";
-  std::string cache_folder;  // remote files are kept here; empty: streamed, not kept
+  RemoteSettings remote;
   int64_t max_document_bytes = int64_t{256} << 20;  // longer ones are skipped and counted
 };
 

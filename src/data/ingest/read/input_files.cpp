@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "data/ingest/read/byte_stream.h"
 #include "data/ingest/read/document_reader.h"
+#include "data/ingest/read/remote/remote.h"
 
 namespace ingot {
 namespace {
@@ -88,11 +89,14 @@ void list_pattern(const fs::path& pattern, std::vector<InputFile>& files) {
   }
 }
 
-std::vector<InputFile> list_location(const std::string& location) {
+std::vector<InputFile> list_location(const std::string& location, const RemoteSettings& remote) {
   std::vector<InputFile> files;
   std::error_code error;
   const fs::path path = fs::path(location).lexically_normal();
-  if (fs::is_directory(path, error)) {
+  if (is_remote(location)) {
+    files = list_remote(location, remote);
+    check(!files.empty(), ErrorCode::Data, "{}: no documents there", location);
+  } else if (fs::is_directory(path, error)) {
     list_folder(path, files);
     check(!files.empty(), ErrorCode::Data,
           "{}: no documents in this folder; expected files as .txt, .jsonl, .parquet, …", location);
@@ -117,12 +121,13 @@ bool names_are_unique(const std::vector<InputFile>& files) {
 
 }  // namespace
 
-std::vector<InputFile> list_input_files(const std::vector<std::string>& locations) {
+std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
+                                        const RemoteSettings& remote) {
   std::vector<InputFile> files;
   std::vector<size_t> location_of;
   std::set<std::string> seen;
   for (size_t i = 0; i < locations.size(); ++i) {
-    for (InputFile& file : list_location(locations[i])) {
+    for (InputFile& file : list_location(locations[i], remote)) {
       check(seen.insert(file.location).second, ErrorCode::Data,
             "{}: named twice among the inputs; its documents would be read twice", file.location);
       files.push_back(std::move(file));

@@ -1,5 +1,6 @@
 #include <array>
 
+#include "data/ingest/read/json_array.h"
 #include "data/ingest/read/json_record.h"
 #include "data/ingest/read/line_reader.h"
 #include "data/ingest/read/record_reader.h"
@@ -12,12 +13,13 @@ namespace {
 constexpr size_t kRecordPerTextBytes = 4;
 constexpr size_t kOtherFieldsBytes = size_t{1} << 20;
 
-class JsonLinesReader final : public RecordReader {
+// Of a .json file the first byte tells whether it is one array or a record a line.
+template <class Splitter>
+class JsonReader final : public RecordReader {
  public:
-  JsonLinesReader(const InputFile& file, const ReadSettings& settings)
-      : RecordReader(file, settings),
-        stream_(open_stream(file, settings)),
-        lines_(*stream_, max_document_bytes() * kRecordPerTextBytes + kOtherFieldsBytes) {
+  JsonReader(const InputFile& file, const ReadSettings& settings,
+             std::unique_ptr<ByteStream> stream, Splitter splitter)
+      : RecordReader(file, settings), stream_(std::move(stream)), records_(std::move(splitter)) {
     fields_[kText].name = this->settings().text_field;
     fields_[kId].name = this->settings().id_field;
     fields_[kUrl].name = this->settings().url_field;
@@ -29,10 +31,10 @@ class JsonLinesReader final : public RecordReader {
   Outcome read_record(Document& document) override {
     std::string_view line;
     do {
-      const LineOutcome outcome = lines_.next(line);
+      const LineOutcome outcome = records_.next(line);
       if (outcome == LineOutcome::End) return Outcome::End;
       if (outcome == LineOutcome::TooLong) return skip("too_large");
-    } while (line.find_first_not_of(" \t\r") == std::string_view::npos);
+    } while (line.find_first_not_of(" \t\r\n") == std::string_view::npos);
     return parse(line, document);
   }
 
@@ -65,14 +67,24 @@ class JsonLinesReader final : public RecordReader {
 
   enum { kText, kId, kUrl };
   std::unique_ptr<ByteStream> stream_;
-  LineReader lines_;
+  Splitter records_;
   std::array<JsonField, 3> fields_;
 };
 
 }  // namespace
 
 std::unique_ptr<DocumentReader> read_json(const InputFile& file, const ReadSettings& settings) {
-  return std::make_unique<JsonLinesReader>(file, settings);
+  const size_t max_record_bytes =
+      static_cast<size_t>(settings.max_document_bytes) * kRecordPerTextBytes + kOtherFieldsBytes;
+  auto stream = std::make_unique<PeekedStream>(open_stream(file, settings));
+  if (file_kind(file.name).kind == ".json" && stream->first_byte() == '[') {
+    JsonArraySplitter splitter(*stream, max_record_bytes, file.location);
+    return std::make_unique<JsonReader<JsonArraySplitter>>(file, settings, std::move(stream),
+                                                           std::move(splitter));
+  }
+  LineReader splitter(*stream, max_record_bytes);
+  return std::make_unique<JsonReader<LineReader>>(file, settings, std::move(stream),
+                                                  std::move(splitter));
 }
 
 }  // namespace ingot

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "data/ingest/text/utf8_decode.h"
 #include "data/serve/utf8.h"
 
 namespace ingot {
@@ -27,24 +28,6 @@ const char* end_of_run(const char* at, const char* end) {
   }
   while (at < end && *at != '"' && *at != '\\' && static_cast<unsigned char>(*at) >= 0x20) ++at;
   return at;
-}
-
-void append_utf8(uint32_t code_point, std::string& out) {
-  const auto tail = [&](int shift) {
-    out += static_cast<char>(0x80 | ((code_point >> shift) & 0x3F));
-  };
-  if (code_point < 0x80) {
-    out += static_cast<char>(code_point);
-  } else if (code_point < 0x800) {
-    out += static_cast<char>(0xC0 | (code_point >> 6));
-    tail(0);
-  } else if (code_point < 0x10000) {
-    out += static_cast<char>(0xE0 | (code_point >> 12));
-    tail(6), tail(0);
-  } else {
-    out += static_cast<char>(0xF0 | (code_point >> 18));
-    tail(12), tail(6), tail(0);
-  }
 }
 
 class Parser {
@@ -117,7 +100,7 @@ class Parser {
       uint32_t low;
       if (!hex4(low)) return false;
       if (low >= 0xDC00 && low < 0xE000) {
-        append_utf8(0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00), *out);
+        text::append_character(*out, 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00));
         return true;
       }
       at_ = before;
@@ -125,7 +108,7 @@ class Parser {
     if (code >= 0xD800 && code < 0xE000) {
       lone_surrogate_ = true;
     } else {
-      append_utf8(code, *out);
+      text::append_character(*out, code);
     }
     return true;
   }

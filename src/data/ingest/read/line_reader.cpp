@@ -8,7 +8,6 @@ namespace {
 
 constexpr size_t kFirstBufferBytes = size_t{256} << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::string_view kSpaces = " \t\r\n";
 
 }  // namespace
 
@@ -37,13 +36,25 @@ bool LineReader::fill() {
   return count > 0;
 }
 
-char LineReader::peek() {
-  while (at_start_ && fill()) {
+bool LineReader::read(size_t size, std::string& into) {
+  into.clear();
+  while (into.size() < size) {
+    if (begin_ == end_ && !fill()) return false;
+    const size_t count = std::min(size - into.size(), end_ - begin_);
+    into.append(buffer_.data() + begin_, count);
+    begin_ += count;
   }
-  for (size_t i = begin_; i < end_; ++i) {
-    if (kSpaces.find(buffer_[i]) == std::string_view::npos) return buffer_[i];
+  return true;
+}
+
+bool LineReader::skip(int64_t size) {
+  while (size > 0) {
+    if (begin_ == end_ && !fill()) return false;
+    const auto count = std::min(size, static_cast<int64_t>(end_ - begin_));
+    begin_ += static_cast<size_t>(count);
+    size -= count;
   }
-  return '\0';
+  return true;
 }
 
 void LineReader::skip_line() {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +22,9 @@ class LineReader {
   // passed over.
   LineOutcome next(std::string_view& line);
 
-  // The first byte that is neither a space nor a line end, '\0' where there is none among the
-  // first bytes of the stream. Before next() only.
-  char peek();
+  // The next `size` bytes, whatever they are; false, and fewer, where the stream ends before.
+  bool read(size_t size, std::string& into);
+  bool skip(int64_t size);
 
  private:
   bool fill();  // false at the end of the stream

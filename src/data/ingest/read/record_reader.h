@@ -39,5 +39,8 @@ class RecordReader : public DocumentReader {
 
 std::unique_ptr<DocumentReader> read_text(const InputFile& file, const ReadSettings& settings);
 std::unique_ptr<DocumentReader> read_json(const InputFile& file, const ReadSettings& settings);
+std::unique_ptr<DocumentReader> read_csv(const InputFile& file, const ReadSettings& settings);
+std::unique_ptr<DocumentReader> read_parquet(const InputFile& file, const ReadSettings& settings);
+std::unique_ptr<DocumentReader> read_warc(const InputFile& file, const ReadSettings& settings);
 
 }  // namespace ingot

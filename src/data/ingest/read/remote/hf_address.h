@@ -1,0 +1,26 @@
+// hf://datasets/OWNER/NAME[@REVISION]/PATH: files of the Hugging Face hub.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/ingest/read/document_reader.h"
+#include "data/ingest/read/remote/fetch.h"
+
+namespace ingot {
+
+struct HfAddress {
+  std::string repository;  // "OWNER/NAME"
+  std::string revision =
+      "main";        // a branch, a tag, a commit, or "refs/convert/parquet", "refs/pr/1"
+  std::string path;  // empty: the whole dataset
+};
+// Throws ErrorCode::Usage with the form that is expected.
+HfAddress parse_hf_address(const std::string& address);
+std::string to_string(const HfAddress& address);
+
+WebFile hf_file(const std::string& address, const RemoteSettings& remote);
+// All files below the folder `address`.
+std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote);
+
+}  // namespace ingot
