@@ -30,7 +30,7 @@ class Importer {
   }
 
   void add_file(const std::string& path) {
-    const auto tokens = open_foreign_tokens(path, settings_.marks);
+    const auto tokens = open_foreign_tokens(path, settings_.marks, manifest_.vocab_size);
     const std::string name = file_name(path);
     document_ = 0;
     start();
@@ -57,13 +57,10 @@ class Importer {
   }
 
   void add(const std::string& path, std::span<const int32_t> ids) {
-    for (const int32_t id : ids) {
-      check(id < manifest_.vocab_size, ErrorCode::Data,
-            "{}: document {} has id {}: expected below the vocabulary of {}", path, document_, id,
-            manifest_.vocab_size);
-      if (!bytes_of_id_.empty()) num_bytes_ += bytes_of_id_[static_cast<size_t>(id)];
-    }
     if (ids.empty()) return;
+    if (!bytes_of_id_.empty()) {
+      for (const int32_t id : ids) num_bytes_ += bytes_of_id_[static_cast<size_t>(id)];
+    }
     check(num_tokens_ > 0 || manifest_.bos < 0 || ids.front() == manifest_.bos, ErrorCode::Data,
           "{}: document {} begins with {}: expected BOS {}; import without it", path, document_,
           ids.front(), manifest_.bos);
