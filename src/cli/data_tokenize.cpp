@@ -48,12 +48,12 @@ struct TokenizeCommand {
   JsonOption json;
 
   void run() {
-    settings.read.remote = remote.settings();
     const auto loaded = tokenizer.load();
     // An own BOS belongs before a document; one that is also EOS already ends the one before.
     settings.bos = boundary("--bos", bos, loaded->bos(), loaded->bos() != loaded->eos());
     settings.eos = boundary("--eos", eos, loaded->eos(), true);
     if (!process.empty()) settings.share = parse_share(process);
+    settings.read.remote = remote.settings();
 
     ProgressLine line;
     TokenizeProgress last;
@@ -84,9 +84,8 @@ struct TokenizeCommand {
     check(!named.empty(), ErrorCode::Usage,
           "nothing to tokenize: expected files or folders, or --source NAME=PATH");
     std::vector<TokenizeSource> listed;
-    for (const auto& [name, paths] : named) {
+    for (const auto& [name, paths] : named)
       listed.push_back({name, list_input_files(paths, settings.read.remote)});
-    }
     return listed;
   }
 
@@ -190,7 +189,6 @@ void add_data_tokenize(CLI::App& data) {
       ->capture_default_str();
   tokenize->add_option("--id-field", settings.read.id_field, "of JSON, CSV and parquet records")
       ->capture_default_str();
-  command->remote.add_to(*tokenize);
   tokenize->add_option("--threads", settings.threads, "threads that encode")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
@@ -198,6 +196,7 @@ void add_data_tokenize(CLI::App& data) {
       ->add_option("--process", command->process,
                    "this is process K of N that share the work, counted from 0")
       ->type_name("K/N");
+  command->remote.add_to(*tokenize);
   command->json.add_to(*tokenize);
   tokenize->callback([command] { command->run(); });
 }

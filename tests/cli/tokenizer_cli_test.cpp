@@ -169,6 +169,37 @@ TEST_F(TokenizerCli, ComparesByScript) {
   EXPECT_LT(rows[5]["tokens"], rows[4]["tokens"]);
 }
 
+TEST_F(TokenizerCli, WritesAConversationAsTheTemplateSays) {
+  train("tokenizer.json", {"--vocab", "300", "--special", "<|im_start|>", "--special", "<|end|>"});
+  write(
+      "tokenizer_config.json",
+      R"({"chat_template": "{% for m in messages %}<|im_start|>{{ m.role }}: {{ m.content | trim }}{{ eos_token }}
+{% endfor %}{% if add_generation_prompt %}<|im_start|>{% endif %}", "eos_token": "<|end|>"})");
+  std::string config = slurp(path("tokenizer_config.json"));
+  config.replace(config.find('\n'), 1, "\\n");  // as JSON wants it
+  write("tokenizer_config.json", config);
+  const std::string messages = write("m.json", R"([{"role": "user", "content": " Hi "}])");
+  const std::string folder = root_.string();
+  EXPECT_EQ(output({"chat", "--tokenizer", folder, "--messages", messages}),
+            "<|im_start|>user: Hi<|end|>\n");
+  EXPECT_EQ(output({"chat", "--tokenizer", path("tokenizer.json"), "--messages", messages,
+                    "--generation-prompt"}),
+            "<|im_start|>user: Hi<|end|>\n<|im_start|>");
+  const std::string ids =
+      write("ids", output({"chat", "--tokenizer", folder, "--messages", messages, "--ids"}));
+  EXPECT_EQ(slurp(ids).substr(0, 2), "0 ");
+  EXPECT_EQ(output({"decode", "--tokenizer", folder, "--input", ids}), "user: Hi\n");
+
+  const std::string other = write("other.jinja", "{{ messages[0].content }}{{ tools|length }}");
+  const std::string object = write("o.json", R"({"messages": [{"content": "x"}], "tools": [1]})");
+  EXPECT_EQ(output({"chat", "--tokenizer", folder, "--messages", object, "--template", other}),
+            "x1");
+  const Outcome broken =
+      tokenizer({"chat", "--tokenizer", folder, "--messages", write("b.json", "[")});
+  EXPECT_EQ(broken.code, 1);
+  EXPECT_NE(broken.err.find("b.json: expected JSON"), std::string::npos) << broken.err;
+}
+
 TEST_F(TokenizerCli, SaysWhatIsWrong) {
   const auto fails = [&](const std::vector<std::string>& args, int code, const std::string& words) {
     const Outcome outcome = tokenizer(args);

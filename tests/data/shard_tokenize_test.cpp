@@ -220,10 +220,10 @@ TEST(Tokenize, EqualBytesAfterPowerCutsAtAnyMoment) {
 
 TEST(Tokenize, LongTextsInPartsHaveTheIdsOfTheWhole) {
   const TemporaryFolder folder;
-  const std::string mapped = some_text(1, static_cast<size_t>(17) << 20);
+  const std::string streamed = some_text(1, static_cast<size_t>(17) << 20);
   const std::string held = some_text(2, static_cast<size_t>(3) << 20);
   const std::string unbroken(static_cast<size_t>(2) << 20, 'a');  // no place to cut
-  folder.write("in/a.txt", "\xEF\xBB\xBF" + mapped);
+  folder.write("in/a.txt", "\xEF\xBB\xBF" + streamed);
   folder.write("in/b.txt", held);
   folder.write("in/c.txt", unbroken);
   const std::vector<TokenizeSource> sources = {{"long", list_input_files({folder.path("in")})}};
@@ -233,14 +233,14 @@ TEST(Tokenize, LongTextsInPartsHaveTheIdsOfTheWhole) {
     TokenizeSettings settings;
     settings.threads = 4;
     settings.eos = tokenizer->eos();
-    settings.read.max_document_bytes = 4 << 20;  // a mapped text may be longer
+    settings.read.max_document_bytes = 4 << 20;  // a text file may be longer
     const std::string out = folder.path("out-" + tokenizer->kind());
     const ShardManifest manifest =
         tokenize(posix_storage(), *tokenizer, sources, settings, out, {}).manifest;
     ASSERT_EQ(manifest.num_documents(), 3);
     const ShardReader reader(out, manifest, 0);
     int64_t number = 0;
-    for (const std::string* text : {&mapped, &held, &unbroken}) {
+    for (const std::string* text : {&streamed, &held, &unbroken}) {
       const int64_t begin = reader.document_begin(number);
       std::vector<int32_t> got(static_cast<size_t>(reader.document_end(number) - begin));
       reader.tokens(begin, got);

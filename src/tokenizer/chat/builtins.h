@@ -1,0 +1,33 @@
+// The filters, tests and methods that chat templates use.
+#pragma once
+
+#include <string_view>
+
+#include "tokenizer/chat/value.h"
+
+namespace ingot::chat {
+
+struct CallArguments {
+  List positional;
+  Dict named;
+
+  // By place or by name; null: not given.
+  const Value* get(size_t place, std::string_view name) const;
+};
+
+// All throw ErrorCode::Data on what Python or Jinja would refuse, and on names they do not know.
+// `most_bytes` bounds a text or list that is made.
+Value apply_filter(std::string_view name, const Value& value, const CallArguments& arguments,
+                   size_t most_bytes);
+bool apply_test(std::string_view name, const Value& value, const CallArguments& arguments);
+// «text.strip()», «dict.items()», …
+bool has_method(const Value& object, std::string_view name);
+Value call_method(const Value& object, std::string_view name, const CallArguments& arguments,
+                  size_t most_bytes);
+
+bool contains(const Value& container, const Value& item);
+bool is_less(const Value& a, const Value& b);
+// What a for loop takes from it one by one. An undefined value gives nothing.
+List items_of(const Value& value);
+
+}  // namespace ingot::chat

@@ -1,0 +1,16 @@
+// Runs a parsed chat template.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/chat/syntax.h"
+
+namespace ingot::chat {
+
+// The text that a template makes of `variables`, a dict. Throws ErrorCode::Data, naming `origin`
+// and the line, as ChatTemplate::render() says.
+std::string run(const std::vector<Node>& nodes, const Value& variables, std::string_view origin);
+
+}  // namespace ingot::chat

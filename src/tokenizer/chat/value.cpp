@@ -1,0 +1,302 @@
+#include "tokenizer/chat/value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "tokenizer/unicode_classes.h"
+
+namespace ingot::chat {
+namespace {
+
+std::string float_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string quoted_for_python(std::string_view text) {
+  const bool doubled =
+      text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;
+  const char quote = doubled ? '"' : '\'';
+  std::string quoted(1, quote);
+  for (const char c : text) {
+    if (c == quote || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (c == '\n') {
+      quoted += "\\n";
+    } else if (c == '\r') {
+      quoted += "\\r";
+    } else if (c == '\t') {
+      quoted += "\\t";
+    } else if (static_cast<uint8_t>(c) < 0x20 || c == 0x7F) {
+      quoted += fmt::format("\\x{:02x}", static_cast<uint8_t>(c));
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + quote;
+}
+
+std::string quoted_for_json(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void check_depth(int depth) {
+  check(depth <= Value::kMostDepth, ErrorCode::Data,
+        "values lie more than {} deep inside each other", Value::kMostDepth);
+}
+
+Value value_of(const nlohmann::ordered_json& json, int depth = 0) {
+  check_depth(depth);
+  switch (json.type()) {
+    case nlohmann::json::value_t::boolean:
+      return Value::Data(json.get<bool>());
+    case nlohmann::json::value_t::number_integer:
+    case nlohmann::json::value_t::number_unsigned:
+      if (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX) {
+        return Value::Data(json.get<double>());
+      }
+      return Value::Data(json.get<int64_t>());
+    case nlohmann::json::value_t::number_float:
+      return Value::Data(json.get<double>());
+    case nlohmann::json::value_t::string:
+      return Value::text(json.get_ref<const std::string&>());
+    case nlohmann::json::value_t::array: {
+      List items;
+      for (const auto& item : json) items.push_back(value_of(item, depth + 1));
+      return Value::list(std::move(items));
+    }
+    case nlohmann::json::value_t::object: {
+      Dict items;
+      for (const auto& [key, item] : json.items())
+        items.emplace_back(key, value_of(item, depth + 1));
+      return Value::dict(std::move(items));
+    }
+    default:
+      return Value::Data(None{});
+  }
+}
+
+// Writes items between brackets, on lines of their own where there is an indent.
+template <class Items, class Write>
+void write_items(const Items& items, char open, char close, int64_t indent, int64_t depth,
+                 std::string& out, Write write) {
+  out += open;
+  const auto new_line = [&](int64_t level) {
+    if (indent < 0) return;
+    out += '\n';
+    out.append(static_cast<size_t>(indent * level), ' ');
+  };
+  bool first = true;
+  for (const auto& item : items) {
+    if (!first) out += indent < 0 ? ", " : ",";
+    first = false;
+    new_line(depth + 1);
+    write(item);
+  }
+  if (!first) new_line(depth);
+  out += close;
+}
+
+void write_json(const Value& value, int64_t indent, int64_t depth, std::string& out) {
+  if (const auto* text = value.as_text()) {
+    out += quoted_for_json(*text);
+  } else if (const auto* list = value.as_list()) {
+    write_items(*list, '[', ']', indent, depth, out,
+                [&](const Value& item) { write_json(item, indent, depth + 1, out); });
+  } else if (const auto* dict = value.as_dict(); dict != nullptr && !value.is_namespace()) {
+    write_items(*dict, '{', '}', indent, depth, out, [&](const auto& item) {
+      out += quoted_for_json(item.first) + ": ";
+      write_json(item.second, indent, depth + 1, out);
+    });
+  } else if (value.is_none()) {
+    out += "null";
+  } else if (const auto* truth = value.as_bool()) {
+    out += *truth ? "true" : "false";
+  } else {
+    check(value.is_number(), ErrorCode::Data, "tojson: {} cannot be written as JSON",
+          kind_of(value));
+    out += value.str();
+  }
+}
+
+}  // namespace
+
+Value Value::list(List items) {
+  int depth = 0;
+  for (const Value& item : items) depth = std::max(depth, item.depth_ + 1);
+  check_depth(depth);
+  Value value(Data(std::make_shared<List>(std::move(items))));
+  value.depth_ = depth;
+  return value;
+}
+
+Value Value::tuple(List items) {
+  Value value = list(std::move(items));
+  value.is_tuple_ = true;
+  return value;
+}
+
+Value Value::dict(Dict items) {
+  int depth = 0;
+  for (const auto& [key, item] : items) depth = std::max(depth, item.depth_ + 1);
+  check_depth(depth);
+  Value value(Data(std::make_shared<Dict>(std::move(items))));
+  value.depth_ = depth;
+  return value;
+}
+
+Value Value::name_space(Dict items) {
+  Value value = dict(std::move(items));
+  value.is_namespace_ = true;
+  return value;
+}
+
+const List* Value::as_list() const {
+  const auto* list = std::get_if<std::shared_ptr<List>>(&data_);
+  return list == nullptr ? nullptr : list->get();
+}
+
+const Dict* Value::as_dict() const {
+  const auto* dict = std::get_if<std::shared_ptr<Dict>>(&data_);
+  return dict == nullptr ? nullptr : dict->get();
+}
+
+Dict* Value::as_namespace() {
+  return is_namespace_ ? std::get<std::shared_ptr<Dict>>(data_).get() : nullptr;
+}
+
+double Value::number() const {
+  if (const auto* integer = as_integer()) return static_cast<double>(*integer);
+  if (const auto* truth = as_bool()) return *truth ? 1 : 0;
+  return std::get<double>(data_);
+}
+
+bool Value::is_true() const {
+  if (is_number()) return number() != 0;
+  if (const auto* text = as_text()) return !text->empty();
+  if (is_namespace_) return true;
+  if (const auto* list = as_list()) return !list->empty();
+  if (const auto* dict = as_dict()) return !dict->empty();
+  return as_function() != nullptr || as_macro() != nullptr;
+}
+
+bool Value::operator==(const Value& other) const {
+  if (is_number() && other.is_number()) {
+    if (as_integer() && other.as_integer()) return *as_integer() == *other.as_integer();
+    return number() == other.number();
+  }
+  if (data_.index() != other.data_.index()) return false;
+  if (const auto* text = as_text()) return *text == *other.as_text();
+  if (const auto* list = as_list()) return *list == *other.as_list();
+  if (const auto* dict = as_dict()) {
+    if (is_namespace_ || other.is_namespace_) return dict == other.as_dict();
+    return dict->size() == other.as_dict()->size() &&
+           std::all_of(dict->begin(), dict->end(), [&](const auto& item) {
+             const Value* theirs = other.find(item.first);
+             return theirs != nullptr && item.second == *theirs;
+           });
+  }
+  if (const auto* macro = as_macro()) return macro->node == other.as_macro()->node;
+  if (const auto* function = as_function()) return function->name == other.as_function()->name;
+  return true;  // two undefined ones, two nones
+}
+
+const Value* Value::find(std::string_view key) const {
+  const Dict* dict = as_dict();
+  if (dict == nullptr) return nullptr;
+  const auto found =
+      std::find_if(dict->begin(), dict->end(), [&](const auto& item) { return item.first == key; });
+  return found == dict->end() ? nullptr : &found->second;
+}
+
+std::string Value::str() const {
+  if (const auto* text = as_text()) return *text;
+  return repr();
+}
+
+std::string Value::repr() const {
+  if (const auto* text = as_text()) return quoted_for_python(*text);
+  if (as_undefined() != nullptr) return "";
+  if (is_none()) return "None";
+  if (const auto* truth = as_bool()) return *truth ? "True" : "False";
+  if (const auto* integer = as_integer()) return std::to_string(*integer);
+  if (const auto* real = as_float()) return float_text(*real);
+  if (is_namespace_) return "<Namespace>";  // it may hold itself
+  std::string out;
+  if (const auto* list = as_list()) {
+    write_items(*list, is_tuple_ ? '(' : '[', is_tuple_ ? ')' : ']', -1, 0, out,
+                [&](const Value& item) { out += item.repr(); });
+    if (is_tuple_ && list->size() == 1) out.insert(out.size() - 1, ",");
+  } else if (const auto* dict = as_dict()) {
+    write_items(*dict, '{', '}', -1, 0, out, [&](const auto& item) {
+      out += quoted_for_python(item.first) + ": " + item.second.repr();
+    });
+  } else {
+    out = "<function>";
+  }
+  return out;
+}
+
+std::string_view kind_of(const Value& value) {
+  if (value.as_text() != nullptr) return "a string";
+  if (value.as_list() != nullptr) return "a list";
+  if (value.as_dict() != nullptr) return "a dict";
+  if (value.is_none()) return "none";
+  if (value.as_undefined() != nullptr) return "an undefined value";
+  return value.is_number() ? "a number" : "a function";
+}
+
+std::string to_json(const Value& value, int64_t indent) {
+  std::string out;
+  write_json(value, indent, 0, out);
+  return out;
+}
+
+Value parse_json(std::string_view text, std::string_view origin) {
+  const auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  check(!json.is_discarded(), ErrorCode::Data, "{}: expected JSON", origin);
+  return value_of(json);
+}
+
+std::vector<std::string_view> characters_of(std::string_view text) {
+  std::vector<std::string_view> characters;
+  while (!text.empty()) {
+    characters.push_back(text.substr(0, first_character(text).size));
+    text.remove_prefix(characters.back().size());
+  }
+  return characters;
+}
+
+bool is_python_space(std::string_view character) {
+  const Character c = first_character(character);
+  return (c.classes & kSpace) != 0 || (c.code_point >= 0x1C && c.code_point <= 0x1F);
+}
+
+std::string stripped(std::string_view text, const std::string* characters, bool left, bool right) {
+  const auto goes = [&](std::string_view character) {
+    if (characters == nullptr) return is_python_space(character);
+    const auto set = characters_of(*characters);
+    return std::find(set.begin(), set.end(), character) != set.end();
+  };
+  while (left && !text.empty()) {
+    const std::string_view first = text.substr(0, first_character(text).size);
+    if (!goes(first)) break;
+    text.remove_prefix(first.size());
+  }
+  while (right && !text.empty()) {
+    const std::string_view last = text.substr(text.size() - last_character(text).size);
+    if (!goes(last)) break;
+    text.remove_suffix(last.size());
+  }
+  return std::string(text);
+}
+
+}  // namespace ingot::chat

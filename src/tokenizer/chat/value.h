@@ -1,0 +1,93 @@
+// Values of chat templates: Python's, as far as templates use them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ingot::chat {
+
+class Value;
+struct Node;
+using List = std::vector<Value>;
+using Dict = std::vector<std::pair<std::string, Value>>;  // in order of insertion, keys differ
+
+struct Undefined {
+  std::string name;  // for the message when it is used
+};
+struct None {};
+struct Function {  // built in
+  std::string name;
+};
+struct Macro {
+  const Node* node;
+};
+
+// Lists and dicts are shared, not copied, as in Python. Only a namespace is ever changed.
+class Value {
+ public:
+  using Data = std::variant<Undefined, None, bool, int64_t, double, std::string,
+                            std::shared_ptr<List>, std::shared_ptr<Dict>, Function, Macro>;
+
+  Value() = default;
+  Value(Data data) : data_(std::move(data)) {}  // NOLINT: implicit on purpose
+  static Value text(std::string_view text) { return Data(std::string(text)); }
+  // These throw ErrorCode::Data when lists in lists go deeper than kMostDepth.
+  static constexpr int kMostDepth = 200;
+  static Value list(List items);
+  static Value tuple(List items);  // a list that prints as Python prints a tuple
+  static Value dict(Dict items);
+  static Value name_space(Dict items);
+  static Value undefined(std::string_view name) { return Data(Undefined{std::string(name)}); }
+  static Value integer(size_t value) { return Data(static_cast<int64_t>(value)); }
+
+  // Null when it is something else.
+  const std::string* as_text() const { return std::get_if<std::string>(&data_); }
+  const List* as_list() const;
+  const Dict* as_dict() const;
+  const Macro* as_macro() const { return std::get_if<Macro>(&data_); }
+  const Function* as_function() const { return std::get_if<Function>(&data_); }
+  const Undefined* as_undefined() const { return std::get_if<Undefined>(&data_); }
+  const int64_t* as_integer() const { return std::get_if<int64_t>(&data_); }
+  const bool* as_bool() const { return std::get_if<bool>(&data_); }
+  const double* as_float() const { return std::get_if<double>(&data_); }
+  Dict* as_namespace();
+
+  bool is_namespace() const { return is_namespace_; }
+  bool is_none() const { return std::holds_alternative<None>(data_); }
+  bool is_number() const { return as_integer() || as_bool() || as_float(); }
+  double number() const;  // of a number
+
+  bool is_true() const;
+  bool operator==(const Value& other) const;
+  const Value* find(std::string_view key) const;  // of a dict; null: not there
+
+  std::string str() const;   // as {{ … }} prints it
+  std::string repr() const;  // as it stands inside a list
+
+ private:
+  Data data_;
+  int depth_ = 0;  // of lists and dicts inside each other
+  bool is_namespace_ = false, is_tuple_ = false;
+};
+
+// "a string", "an integer", …: for messages.
+std::string_view kind_of(const Value& value);
+
+// Both as Python has them: json.dumps(ensure_ascii=False), with a line for each item when `indent`
+// is not negative.
+std::string to_json(const Value& value, int64_t indent);
+// Throws ErrorCode::Data, naming `origin`, on text that is no JSON.
+Value parse_json(std::string_view text, std::string_view origin);
+
+// Characters of UTF-8 text; a byte that is no part of one counts as one.
+std::vector<std::string_view> characters_of(std::string_view text);
+bool is_python_space(std::string_view character);
+// Without the characters at either end that are among `characters`, or spaces where that is null.
+std::string stripped(std::string_view text, const std::string* characters, bool left, bool right);
+
+}  // namespace ingot::chat
