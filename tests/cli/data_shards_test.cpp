@@ -10,6 +10,7 @@
 
 #include "cli/process.h"
 #include "core/random.h"
+#include "tokenizer/llama2c_file.h"
 
 namespace ingot::test {
 namespace {
@@ -46,11 +47,15 @@ class DataShards : public ::testing::Test {
     args.insert(args.begin(), "data");
     return run_ingot(args, root_);
   }
-  Outcome tokenize(const std::string& out, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> args = {"tokenize", path("in"), "--tokenizer",    "byte",
-                                     "--out",    path(out),  "--shard-tokens", "20000"};
+  std::vector<std::string> tokenize_args(const std::string& out,
+                                         const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> args = {"tokenize", path("in"), "--tokenizer",
+                                     "byte",     "--out",    path(out)};
     args.insert(args.end(), more.begin(), more.end());
-    return data(args);
+    return args;
+  }
+  Outcome tokenize(const std::string& out, const std::vector<std::string>& more = {}) const {
+    return data(tokenize_args(out, more));
   }
   // Fails unless the command fails with one line that has `part`.
   void expect_refused(const std::vector<std::string>& args, const std::string& part) const {
@@ -74,7 +79,7 @@ class DataShards : public ::testing::Test {
 };
 
 TEST_F(DataShards, TextToShardsAndBack) {
-  const Outcome made = tokenize("out", {"--json"});
+  const Outcome made = tokenize("out", {"--json", "--shard-tokens", "20000"});
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_EQ(last_line(made.out).at("documents"), 201);
   const Outcome verified = data({"verify", path("out"), "--tokenizer", "byte"});
@@ -124,9 +129,10 @@ TEST_F(DataShards, KilledAtRandomMomentsGivesTheSameBytes) {
   const RandomStream random(20261115, Purpose::Test);
   int kills = 0;
   for (uint64_t attempt = 0; attempt < 40; ++attempt) {
-    Process process({"data", "tokenize", path("in"), "--tokenizer", "byte", "--out", path("killed"),
-                     "--shard-tokens", "100000", "--threads", attempt % 2 == 0 ? "2" : "8"},
-                    root_);
+    auto args = tokenize_args(
+        "killed", {"--shard-tokens", "100000", "--threads", attempt % 2 == 0 ? "2" : "8"});
+    args.insert(args.begin(), "data");
+    Process process(args, root_);
     if (attempt < 10) {
       // Killed when so many more files are there, so that the moment does not depend on speed.
       const auto num_files = [&] {
@@ -135,8 +141,7 @@ TEST_F(DataShards, KilledAtRandomMomentsGivesTheSameBytes) {
       };
       const auto target = num_files() + 1 + random.bits(attempt) % 9;
       const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-      while (static_cast<uint64_t>(num_files()) < target &&
-             std::chrono::steady_clock::now() < give_up) {
+      while (num_files() < target && std::chrono::steady_clock::now() < give_up) {
         std::this_thread::yield();
       }
       process.signal(SIGKILL);
@@ -160,6 +165,11 @@ TEST_F(DataShards, BadInputIsOneClearLine) {
   expect_refused({"verify", path("in")}, "no manifest.json");
   write("other.json", "{");
   expect_refused({"verify", path("good"), "--tokenizer", path("other.json")}, "other.json");
+  write("tok.bin", testing_support::small_llama2c_file());
+  for (const char* command : {"verify", "cat", "inspect"}) {
+    expect_refused({command, path("good"), "--tokenizer", path("tok.bin")},
+                   "made with another tokenizer");
+  }
   expect_refused({"tokenize", path("nowhere"), "--tokenizer", "byte", "--out", path("x")},
                  "nowhere");
   expect_refused({"tokenize", "--tokenizer", "byte", "--out", path("x")}, "nothing to tokenize");
@@ -212,7 +222,8 @@ TEST_F(DataShards, MixesGiveExactCounts) {
 
 TEST_F(DataShards, OtherProgramsFilesComeAndGo) {
   ASSERT_EQ(tokenize("a").code, 0);
-  for (const std::string format : {"megatron", "nanogpt", "llmc"}) {
+  for (const char* name : {"megatron", "nanogpt", "llmc"}) {
+    const std::string format = name;
     const std::string out = path(format + "/x") + (format == "nanogpt" ? ".bin" : "");
     const Outcome exported = data({"export", path("a"), "--format", format, "--out", out});
     ASSERT_EQ(exported.code, 0) << exported.err;

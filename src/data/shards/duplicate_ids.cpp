@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kMaxExamples = 3;
 constexpr size_t kBufferedIds = 4096;  // of each part, while they are written
+constexpr int64_t kMostParts = 512;    // open at the same time
 
 class Duplicates {
  public:
@@ -94,7 +95,8 @@ DuplicateIds find_duplicate_ids(Storage& storage, const std::string& folder,
     duplicates.add_sorted(std::move(ids));
   } else {
     // Parts of half the memory: hashes spread evenly, but not exactly so.
-    const int64_t num_parts = bytes / std::max<int64_t>(1, memory_bytes / 2) + 1;
+    const int64_t num_parts =
+        std::min(bytes / std::max<int64_t>(1, memory_bytes / 2) + 1, kMostParts);
     sort_in_parts(storage, folder, manifest, static_cast<size_t>(num_parts), aside, duplicates);
   }
 
