@@ -7,7 +7,9 @@ set(warnings -Wall -Wextra -Werror -Wshadow -Wno-sign-conversion -Wnon-virtual-d
 target_compile_options(ingot_options INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${warnings};-Wpedantic;-Wconversion>"
   # nvcc's own output is neither pedantic nor free of conversions.
-  "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings;SHELL:-Xcompiler=$<JOIN:${warnings},$<COMMA>>;--expt-relaxed-constexpr;--extended-lambda;-lineinfo>")
+  "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings;SHELL:-Xcompiler=$<JOIN:${warnings},$<COMMA>>;--expt-relaxed-constexpr;--extended-lambda;-lineinfo>"
+  # clang takes -Wconversion for -Wsign-conversion as well. SHELL: keeps it last, though it is above too.
+  "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Wno-sign-conversion>")
 
 set(INGOT_SANITIZE "" CACHE STRING "address, undefined or thread; empty for none")
 if(INGOT_SANITIZE)

@@ -13,6 +13,9 @@ void add_data(CLI::App& app) {
   add_data_verify(*data);
   add_data_inspect(*data);
   add_data_cat(*data);
+  add_data_seen(*data);
+  add_data_import(*data);
+  add_data_export(*data);
 }
 
 }  // namespace ingot::cli

@@ -6,8 +6,11 @@
 namespace ingot::cli {
 
 void add_data_cat(CLI::App& data);
+void add_data_export(CLI::App& data);
+void add_data_import(CLI::App& data);
 void add_data_inspect(CLI::App& data);
 void add_data_mix(CLI::App& data);
+void add_data_seen(CLI::App& data);
 void add_data_tokenize(CLI::App& data);
 void add_data_verify(CLI::App& data);
 

@@ -9,8 +9,17 @@
 
 namespace ingot::cli {
 
-TextDocuments::TextDocuments(const std::vector<std::string>& locations, ReadSettings settings)
-    : settings_(std::move(settings)), files_(list_input_files(locations, settings_.remote)) {}
+void ReadOptions::add_to(CLI::App& command) {
+  command.add_option("--text-field", settings.text_field, "of .jsonl, .csv and .parquet")
+      ->capture_default_str();
+  remote.add_to(command);
+}
+
+TextDocuments::TextDocuments(const std::vector<std::string>& locations, const ReadOptions& options)
+    : settings_(options.settings) {
+  settings_.remote = options.remote.settings();
+  files_ = list_input_files(locations, settings_.remote);
+}
 
 bool TextDocuments::next(std::string& text) {
   while (true) {

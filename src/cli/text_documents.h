@@ -1,20 +1,30 @@
 // The texts of input files as a stream, for what needs no more of a document.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/remote.h"
 #include "data/ingest/read/document_reader.h"
 #include "tokenizer/train/documents.h"
 
 namespace ingot::cli {
 
+// --text-field, and how remote files are reached.
+struct ReadOptions {
+  ReadSettings settings;
+  RemoteOptions remote;
+
+  void add_to(CLI::App& command);
+};
+
 // Files of any kind that open_documents() reads, one after the other.
 class TextDocuments {
  public:
   // Throws as list_input_files() does.
-  TextDocuments(const std::vector<std::string>& locations, ReadSettings settings);
+  TextDocuments(const std::vector<std::string>& locations, const ReadOptions& options);
 
   bool next(std::string& text);  // false at the end
   // What was left out, and why, on stderr; throws ErrorCode::Data when there was not one document.

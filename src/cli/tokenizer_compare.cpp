@@ -62,7 +62,7 @@ class ScriptOfText {
 struct CompareCommand {
   std::vector<std::string> tokenizers, inputs;
   std::string split;
-  ReadSettings read;
+  ReadOptions read;
   JsonOption json;
 
   void run() const {
@@ -150,8 +150,7 @@ void add_tokenizer_compare(CLI::App& tokenizer) {
                    "whose pattern cuts the text, where a file does not say it")
       ->check(CLI::IsMember(names_of_splits()));
   compare->add_option("input", command->inputs, "as for train")->required();
-  compare->add_option("--text-field", command->read.text_field, "of .jsonl, .csv and .parquet")
-      ->capture_default_str();
+  command->read.add_to(*compare);
   command->json.add_to(*compare);
   compare->callback([command] { command->run(); });
 }

@@ -26,7 +26,7 @@ struct Options {
   std::string type = "bpe", split = "llama3", ties = "hf";
   int64_t vocab_size = 0;  // 0: the type's usual one
   std::vector<std::string> special_tokens;
-  ReadSettings read;
+  ReadOptions read;
   SampleLimit sample;
   double coverage = SentencePieceTrainerOptions().character_coverage;
   int threads = available_cores();
@@ -151,8 +151,6 @@ void add_tokenizer_train(CLI::App& tokenizer) {
           "--input", options->inputs,
           "text, .jsonl, .csv, .parquet, .warc (also .gz, .zst), folders, globs, addresses")
       ->required();
-  command->add_option("--text-field", options->read.text_field, "of .jsonl, .csv and .parquet")
-      ->capture_default_str();
   command->add_option("--out", options->out, "tokenizer.json, NAME.tiktoken or NAME.model")
       ->required();
   command->add_option("--type", options->type, "byte-level BPE, or a SentencePiece model")
@@ -183,6 +181,7 @@ void add_tokenizer_train(CLI::App& tokenizer) {
   command->add_option("--threads", options->threads, "threads that count pieces (bpe)")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  options->read.add_to(*command);
   options->json.add_to(*command);
   command->callback([options] { train(*options); });
 }

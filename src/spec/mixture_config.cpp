@@ -1,7 +1,6 @@
 #include "spec/mixture_config.h"
 
 #include "core/error.h"
-#include "core/storage.h"
 #include "spec/settings.h"
 #include "spec/toml.h"
 
@@ -24,7 +23,7 @@ MixtureSource parse_source(const toml::table& table, std::string_view origin) {
     if (name == "path") {
       const auto path = node.value<std::string>();
       check(path && !path->empty(), ErrorCode::Config, "{}: path: expected text", place);
-      source.path = path->starts_with('/') ? *path : join_path(parent_path(origin), *path);
+      source.path = *path;
     } else if (name == "weight") {
       source.weight = positive_number(node, name, 1e6, place);
     } else if (name == "max_epochs") {

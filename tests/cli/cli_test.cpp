@@ -206,7 +206,7 @@ TEST_F(Cli, KilledAtRandomMomentsAndResumedEqualsUndisturbed) {
       // Kill when the ledger has grown by a random amount, so the moment does not depend on speed.
       const auto ledger = root_ / "killed" / "ledger.jsonl";
       auto size = [&] { return fs::exists(ledger) ? fs::file_size(ledger) : 0; };
-      const uintmax_t target = size() + 200 + random.bits(attempt) % 4000;
+      const uintmax_t target = size() + 4000 + random.bits(attempt) % 4000;
       const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
       while (size() < target && std::chrono::steady_clock::now() < give_up)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -74,8 +74,7 @@ TEST(ReadCsv, FieldsMayCrossEveryBuffer) {
   std::string contents = "text,n\n";
   Texts expected;
   // Sizes around the reader's chunk put its end at every place of a record.
-  for (size_t size : {262'100, 262'130, 262'137, 262'138, 262'139, 262'140, 262'141, 262'142,
-                      262'143, 262'144, 600'000}) {
+  for (size_t size = 65'500; size < 65'550; ++size) {
     expected.push_back(std::string(size, 'x') + "\"\r\n,y");
     contents += "\"" + std::string(size, 'x') + "\"\"\r\n,y\",\"1\"\r\n";
   }

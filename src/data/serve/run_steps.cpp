@@ -38,10 +38,12 @@ class StepReader {
     ++run_.num_starts;
     if (!record.contains("data")) return;  // of a program before it recorded data
     const DataIdentity data = parse_data_identity(record.at("data"), path_);
-    check(run_.held.empty() || !run_.data || run_.data->hash() == data.hash(), ErrorCode::Data,
-          "{}: the run goes on after step {} with other data (hash {:016x}, then {:016x}): {}",
-          path_, run_.held.back().end_step() - 1, run_.data->hash(), data.hash(),
-          difference(*run_.data, data));
+    if (!run_.held.empty() && run_.data && run_.data->hash() != data.hash())
+      throw Error(ErrorCode::Data,
+                  fmt::format("{}: the run goes on after step {} with other data (hash {:016x}, "
+                              "then {:016x}): {}",
+                              path_, run_.held.back().end_step() - 1, run_.data->hash(),
+                              data.hash(), difference(*run_.data, data)));
     run_.data = data;
     run_.config = record.at("config").get<std::string>();
   }

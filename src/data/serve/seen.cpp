@@ -34,18 +34,25 @@ DocumentsSeen::DocumentsSeen(const SampleStream& stream, int64_t part, int64_t s
   seen_.resize(static_cast<size_t>(source.num_documents()));
   const int64_t epochs = samples / order.num_samples, rest = samples % order.num_samples;
   const int64_t walked = epochs > 0 ? order.num_samples : rest;
+  const TokenSource::Origins origins = source.origins();
+  for (const std::string& name : origins.names) origins_.emplace_back(name, 0);
   std::vector<Piece> pieces;
+  // In the order of the epoch that was not finished: its samples count once more than the others.
   for (int64_t i = 0; i < walked; ++i) {
     if (i % 65'536 == 0) progress(static_cast<double>(i) / static_cast<double>(walked));
-    // Of the epoch that was not finished: its samples count once more than the others.
+    const int64_t times = epochs + (i < rest ? 1 : 0);
     plan.pieces(order.sample_at(epochs * order.num_samples + i), pieces);
     for (const Piece& piece : pieces) {
-      num_tokens_ += piece.length * (epochs + (i < rest ? 1 : 0));
-      for (int64_t at = piece.begin; at < piece.begin + piece.length;) {
-        const int64_t document = source.document_at(at);
-        num_documents_ += seen_[static_cast<size_t>(document)] ? 0 : 1;
-        seen_[static_cast<size_t>(document)] = true;
-        at = source.document_begin(document + 1);
+      num_tokens_ += piece.length * times;
+      const int64_t end = piece.begin + piece.length;
+      for (int64_t at = piece.begin; at < end;) {
+        const auto document = static_cast<size_t>(source.document_at(at));
+        const int64_t next = source.document_begin(static_cast<int64_t>(document) + 1);
+        num_documents_ += seen_[document] ? 0 : 1;
+        seen_[document] = true;
+        if (!origins_.empty())
+          origins_[origins.of_document[document]].second += (std::min(next, end) - at) * times;
+        at = next;
       }
     }
   }

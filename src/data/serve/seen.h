@@ -21,22 +21,26 @@ struct SourceSeen {
 // From the records alone, for each source in order.
 std::vector<SourceSeen> sources_seen(const DataIdentity& data, int64_t num_samples);
 
-// Documents of one source with at least one token among the samples used.
+// Documents of one source with at least one token among the samples used, and tokens.
 class DocumentsSeen {
  public:
   // Walks the first `samples` of the part's stream, at most one epoch of them: time grows with
-  // samples, memory is one bit a document. `progress` is called now and then with the share done.
+  // samples, memory is one bit a document, and two bytes more where the source knows the origins of
+  // documents. `progress` is called now and then with the share done.
   DocumentsSeen(const SampleStream& stream, int64_t part, int64_t samples,
                 const std::function<void(double)>& progress);
 
   int64_t num_documents() const { return num_documents_; }
   int64_t num_tokens() const { return num_tokens_; }  // inputs, with the multiplicity of epochs
+  // By origin, where the source knows those: name and tokens.
+  const std::vector<std::pair<std::string, int64_t>>& origins() const { return origins_; }
   bool contains(int64_t document) const { return seen_[static_cast<size_t>(document)]; }
 
  private:
   std::vector<bool> seen_;
   int64_t num_documents_ = 0;
   int64_t num_tokens_ = 0;
+  std::vector<std::pair<std::string, int64_t>> origins_;
 };
 
 // One use of one sample.

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "data/serve/format.h"
 #include "data/serve/megatron_file.h"
+#include "data/serve/shard_source.h"
 #include "data/serve/text_source.h"
 #include "data/serve/token_file.h"
 
@@ -51,6 +52,14 @@ class Subrange final : public TokenSource {
       return std::nullopt;
     return *found - first_document();
   }
+  Origins origins() const override {
+    Origins origins = source_.origins();
+    if (!origins.names.empty()) {
+      const auto first = origins.of_document.begin() + first_document();
+      origins.of_document = {first, first + num_documents()};
+    }
+    return origins;
+  }
   uint64_t content_hash() const override {
     const std::array<uint64_t, 3> facts{source_.content_hash(), static_cast<uint64_t>(begin_),
                                         static_cast<uint64_t>(end_)};
@@ -84,6 +93,7 @@ std::optional<int64_t> TokenSource::find_document(std::string_view name) const {
 
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
                                                const std::string& token_dtype, int64_t vocab) {
+  if (is_shard_folder(path)) return open_shards(path, tokenizer, vocab);
   if (has_megatron_index(path)) return open_megatron_file(path, vocab);
   if (path.ends_with(".bin")) return open_token_file(path, token_dtype, vocab);
   check(tokenizer.vocab_size() <= vocab, ErrorCode::Config,

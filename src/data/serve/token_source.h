@@ -36,13 +36,20 @@ class TokenSource {
   virtual std::string document_name(int64_t document) const = 0;  // "books/emma.txt"
   // The document of that name, or of that id where documents have one; reads all names.
   virtual std::optional<int64_t> find_document(std::string_view name) const;
+  // What the documents came from, where the source keeps account of that; reads all names.
+  struct Origins {
+    std::vector<std::string> names;     // none: not known
+    std::vector<uint16_t> of_document;  // numbers among them
+  };
+  virtual Origins origins() const { return {}; }
   // Equal for equal tokens in equal documents, wherever they lie; of files beyond kResidentBytes
   // the size and 64 places are looked at.
   virtual uint64_t content_hash() const = 0;
   virtual std::string describe() const = 0;  // "3 text files, 20.1 MB, 21,004,113 tokens (byte)"
 };
 
-// Opens `path`: a text file, a folder of .txt (read in name order, recursively), or a token file.
+// Opens `path`: a text file, a folder of .txt (read in name order, recursively), a folder of token
+// shards (shard_source.h), or a token file.
 //  - text is encoded by the tokenizer (bytes are used where they lie), one document a file, each
 //    followed by EOS; must be valid UTF-8
 //  - *.bin with a Megatron index (*.idx) beside it: as the index says

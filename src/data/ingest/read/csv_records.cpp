@@ -8,7 +8,7 @@
 namespace ingot {
 namespace {
 
-constexpr size_t kChunkBytes = size_t{256} << 10;
+constexpr size_t kChunkBytes = size_t{64} << 10;
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 namespace ingot {
 namespace {
 
-constexpr size_t kChunkBytes = size_t{256} << 10;
+constexpr size_t kChunkBytes = size_t{64} << 10;
 constexpr int kGzipOnly = 16;  // zlib: added to the window bits
 // zstd's own limit for files that did not ask for more (--long): 128 MB of window.
 constexpr int kMaxZstdWindowLog = 27;

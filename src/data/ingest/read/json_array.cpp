@@ -8,7 +8,8 @@
 namespace ingot {
 namespace {
 
-constexpr size_t kChunkBytes = size_t{256} << 10;
+constexpr size_t kChunkBytes = size_t{64} << 10;
+constexpr size_t kHeadBytes = 4096;
 constexpr std::string_view kSpaces = " \t\r\n";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
@@ -91,7 +92,7 @@ LineOutcome JsonArraySplitter::next(std::string_view& element) {
 }
 
 PeekedStream::PeekedStream(std::unique_ptr<ByteStream> inner) : inner_(std::move(inner)) {
-  head_.resize(kChunkBytes);
+  head_.resize(kHeadBytes);
   size_t size = 0;
   for (size_t count = 1; count > 0 && size < head_.size(); size += count) {
     count = inner_->read(head_.data() + size, head_.size() - size);

@@ -76,11 +76,15 @@ class JsonReader final : public RecordReader {
 std::unique_ptr<DocumentReader> read_json(const InputFile& file, const ReadSettings& settings) {
   const size_t max_record_bytes =
       static_cast<size_t>(settings.max_document_bytes) * kRecordPerTextBytes + kOtherFieldsBytes;
-  auto stream = std::make_unique<PeekedStream>(open_stream(file, settings));
-  if (file_kind(file.name).kind == ".json" && stream->first_byte() == '[') {
-    JsonArraySplitter splitter(*stream, max_record_bytes, file.location);
-    return std::make_unique<JsonReader<JsonArraySplitter>>(file, settings, std::move(stream),
-                                                           std::move(splitter));
+  std::unique_ptr<ByteStream> stream = open_stream(file, settings);
+  if (file_kind(file.name).kind == ".json") {
+    auto peeked = std::make_unique<PeekedStream>(std::move(stream));
+    if (peeked->first_byte() == '[') {
+      JsonArraySplitter splitter(*peeked, max_record_bytes, file.location);
+      return std::make_unique<JsonReader<JsonArraySplitter>>(file, settings, std::move(peeked),
+                                                             std::move(splitter));
+    }
+    stream = std::move(peeked);
   }
   LineReader splitter(*stream, max_record_bytes);
   return std::make_unique<JsonReader<LineReader>>(file, settings, std::move(stream),

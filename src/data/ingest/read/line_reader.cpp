@@ -6,7 +6,7 @@
 namespace ingot {
 namespace {
 
-constexpr size_t kFirstBufferBytes = size_t{256} << 10;
+constexpr size_t kFirstBufferBytes = size_t{64} << 10;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace

@@ -25,6 +25,7 @@ class TextReader final : public RecordReader {
     if (stored_as_is && file().bytes >= static_cast<int64_t>(limit)) return skip("too_large");
 
     std::string& text = document.text;
+    if (stored_as_is && file().bytes > 0) text.resize(static_cast<size_t>(file().bytes) + 1);
     size_t size = 0;
     for (size_t count = 1; count > 0 && size < limit;) {
       if (size == text.size()) text.resize(std::min(limit, std::max(kFirstReadBytes, size * 2)));

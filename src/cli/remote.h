@@ -1,0 +1,21 @@
+// How a command reaches files that are not on this machine.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "data/ingest/read/document_reader.h"
+
+namespace ingot::cli {
+
+// --cache, and from the environment HF_TOKEN and HF_ENDPOINT, AWS_ENDPOINT_URL and AWS_REGION. S3
+// is asked without credentials where the environment has none (AWS_ACCESS_KEY_ID, AWS_PROFILE, …).
+struct RemoteOptions {
+  std::string cache_folder;  // "files" in default_cache_dir()
+
+  RemoteOptions();
+  void add_to(CLI::App& command);
+  RemoteSettings settings() const;
+};
+
+}  // namespace ingot::cli
