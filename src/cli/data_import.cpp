@@ -1,6 +1,7 @@
 // ingot data import | export
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 #include "cli/command.h"
@@ -40,11 +41,15 @@ struct ImportCommand {
 };
 
 struct ExportCommand {
+  static inline const std::map<std::string, ForeignFormat> formats = {
+      {"megatron", ForeignFormat::Megatron},
+      {"nanogpt", ForeignFormat::NanoGpt},
+      {"llmc", ForeignFormat::LlmC}};
   std::string folder, format, path;
 
   void run() const {
     const auto files =
-        export_tokens(*posix_storage(), ShardFolder(folder), foreign_format_named(format), path);
+        export_tokens(*posix_storage(), ShardFolder(folder), formats.at(format), path);
     for (const std::string& file : files) fmt::print("{}\n", file);
   }
 };
@@ -84,7 +89,7 @@ void add_data_export(CLI::App& data) {
       ->add_option("--format", command->format,
                    "megatron: PATH.bin and PATH.idx; nanogpt: PATH; llmc: PATH_000000.bin …")
       ->required()
-      ->check(CLI::IsMember({"megatron", "nanogpt", "llmc"}));
+      ->check(CLI::IsMember(ExportCommand::formats));
   exporting->add_option("--out", command->path, "where to, without what the format adds")
       ->type_name("PATH")
       ->required();

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/data.h"
 #include "cli/progress_line.h"
+#include "cli/remote.h"
 #include "cli/tokenizer.h"
 #include "core/error.h"
 #include "core/storage.h"
@@ -43,6 +44,7 @@ struct TokenizeCommand {
   std::vector<std::string> inputs, sources;
   std::string folder, process, bos = "auto", eos = "auto";
   TokenizeSettings settings;
+  RemoteOptions remote;
   JsonOption json;
 
   void run() {
@@ -51,6 +53,7 @@ struct TokenizeCommand {
     settings.bos = boundary("--bos", bos, loaded->bos(), loaded->bos() != loaded->eos());
     settings.eos = boundary("--eos", eos, loaded->eos(), true);
     if (!process.empty()) settings.share = parse_share(process);
+    settings.read.remote = remote.settings();
 
     ProgressLine line;
     TokenizeProgress last;
@@ -81,7 +84,8 @@ struct TokenizeCommand {
     check(!named.empty(), ErrorCode::Usage,
           "nothing to tokenize: expected files or folders, or --source NAME=PATH");
     std::vector<TokenizeSource> listed;
-    for (const auto& [name, paths] : named) listed.push_back({name, list_input_files(paths)});
+    for (const auto& [name, paths] : named)
+      listed.push_back({name, list_input_files(paths, settings.read.remote)});
     return listed;
   }
 
@@ -192,6 +196,7 @@ void add_data_tokenize(CLI::App& data) {
       ->add_option("--process", command->process,
                    "this is process K of N that share the work, counted from 0")
       ->type_name("K/N");
+  command->remote.add_to(*tokenize);
   command->json.add_to(*tokenize);
   tokenize->callback([command] { command->run(); });
 }

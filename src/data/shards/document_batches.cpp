@@ -16,20 +16,27 @@ bool is_local_text(const InputFile& file) {
   return is_text && file.location.find("://") == std::string::npos;
 }
 
-// Looks at every byte, and holds few of them.
-bool is_utf8(const MappedFile& file) {
-  constexpr size_t kPart = size_t{16} << 20;
-  const std::string_view text = file.bytes();
-  for (size_t at = 0; at < text.size();) {
-    const std::string_view part = text.substr(at, kPart);
-    const size_t valid = valid_utf8_prefix(part);
-    // A character may be cut by the end of the part; it is the beginning of the next.
-    if (valid + 3 < part.size() || valid == 0) return false;
-    if (valid < part.size() && at + part.size() == text.size()) return false;
-    file.release(at, at + valid);
-    at += valid;
+constexpr size_t kWindowBytes = size_t{4} << 20;
+
+// Appends up to kWindowBytes from `at` on.
+void read_more(const ReadableFile& file, int64_t at, std::string& to) {
+  const size_t held = to.size();
+  to.resize(held + std::min(kWindowBytes, static_cast<size_t>(file.size() - at)));
+  file.read(at, std::as_writable_bytes(std::span(to).subspan(held)));
+}
+
+bool is_utf8(const ReadableFile& file) {
+  std::string window;
+  for (int64_t at = 0; at < file.size();) {
+    const auto carried = static_cast<int64_t>(window.size());
+    read_more(file, at, window);
+    at += static_cast<int64_t>(window.size()) - carried;
+    // A character may be cut by the end of the window; it is the beginning of the next.
+    const size_t valid = valid_utf8_prefix(window);
+    if (window.size() - valid > 3) return false;
+    window.erase(0, valid);
   }
-  return true;
+  return window.empty();
 }
 
 }  // namespace
@@ -54,6 +61,7 @@ BatchReader::BatchReader(const std::vector<SourceFile>& files,
   BatchDocument passed_over;
   while (next_.documents < from.documents && next_.file == from.file) next_document(passed_over);
   long_text_.reset();
+  long_file_.reset();
   left_out_.clear();  // what came before has been counted
 }
 
@@ -85,8 +93,8 @@ bool BatchReader::next_document(BatchDocument& entry) {
     const SourceFile& source_file = files_[static_cast<size_t>(next_.file)];
     entry.source = source_file.source;
     const std::string& source = sources_[static_cast<size_t>(entry.source)].name;
-    if (is_local_text(source_file.file) && source_file.file.bytes > kMapBytes) {
-      if (next_.documents == 0 && map_text(entry)) return true;
+    if (is_local_text(source_file.file) && source_file.file.bytes > kStreamBytes) {
+      if (next_.documents == 0 && open_text(entry)) return true;
     } else {
       if (!reader_) {
         ReadSettings settings = settings_;
@@ -101,9 +109,8 @@ bool BatchReader::next_document(BatchDocument& entry) {
         entry.num_bytes = static_cast<int64_t>(document_.text.size());
         entry.after = next_;
         if (document_.text.size() > kLongDocumentBytes) {
-          long_text_ = std::make_shared<LongText>();
-          long_text_->held = std::exchange(document_.text, {});
-          long_rest_ = long_text_->view = long_text_->held;
+          long_text_ = std::make_shared<const std::string>(std::exchange(document_.text, {}));
+          long_rest_ = *long_text_;
         }
         return true;
       }
@@ -113,24 +120,39 @@ bool BatchReader::next_document(BatchDocument& entry) {
   }
 }
 
-bool BatchReader::map_text(BatchDocument& entry) {
-  const InputFile& file = files_[static_cast<size_t>(next_.file)].file;
+bool BatchReader::open_text(BatchDocument& entry) {
+  const InputFile& input = files_[static_cast<size_t>(next_.file)].file;
   ++next_.documents;
-  auto text = std::make_shared<LongText>();
-  text->mapped.emplace(file.location);
-  if (!is_utf8(*text->mapped)) {
+  auto file = posix_storage()->open(input.location);
+  if (!is_utf8(*file)) {
     ++left_out_["invalid_utf8"];
     return false;
   }
-  text->view = text->mapped->bytes();
-  if (text->view.starts_with(kByteOrderMark)) text->view.remove_prefix(kByteOrderMark.size());
-  entry.name = file.name;
+  entry.name = input.name;
   if (!name_fits(entry)) return false;
   entry.id = document_id(sources_[static_cast<size_t>(entry.source)].name, entry.name);
-  entry.num_bytes = static_cast<int64_t>(text->view.size());
+  entry.num_bytes = file->size();
   entry.after = next_;
-  long_text_ = std::move(text);
-  long_rest_ = long_text_->view;
+  long_file_ = std::move(file);
+  long_file_at_ = 0;
+  long_rest_ = {};
+  read_window();
+  if (long_rest_.starts_with(kByteOrderMark)) {
+    long_rest_.remove_prefix(kByteOrderMark.size());
+    entry.num_bytes -= static_cast<int64_t>(kByteOrderMark.size());
+  }
+  return true;
+}
+
+// More of a long document's text; false when there is none. What is left of the last window is
+// copied: batches may still hold that one.
+bool BatchReader::read_window() {
+  if (!long_file_ || long_file_at_ == long_file_->size()) return false;
+  std::string window(long_rest_);
+  read_more(*long_file_, long_file_at_, window);
+  long_file_at_ += static_cast<int64_t>(window.size() - long_rest_.size());
+  long_text_ = std::make_shared<const std::string>(std::move(window));
+  long_rest_ = *long_text_;
   return true;
 }
 
@@ -151,27 +173,31 @@ void BatchReader::add_short(TextBatch& batch, BatchDocument entry) {
 void BatchReader::add_part(TextBatch& batch) {
   size_t cut = 0;
   for (size_t limit = kBatchBytes; cut == 0; limit += kBatchBytes) {
+    while (long_rest_.size() <= limit && read_window()) {
+    }
     cut = limit < long_rest_.size() ? tokenizer_.safe_cut(long_rest_, limit) : long_rest_.size();
   }
-  const bool first = long_rest_.data() == long_text_->view.data();
   const bool last = cut == long_rest_.size();
   BatchDocument entry = last ? std::move(long_entry_) : BatchDocument();
   if (last) entry.left_out = std::exchange(left_out_, {});
   entry.begin = 0;
   entry.size = cut;
-  entry.first = first;
+  entry.first = !std::exchange(long_begun_, !last);
   entry.last = last;
   batch.documents.push_back(std::move(entry));
   batch.long_text = long_text_;
   batch.part = long_rest_.substr(0, cut);
   long_rest_.remove_prefix(cut);
-  if (last) long_text_.reset();
+  if (last) {
+    long_text_.reset();
+    long_file_.reset();
+  }
   batch.bytes_read = take_bytes_read();
 }
 
 int64_t BatchReader::take_bytes_read() {
   int64_t now = bytes_of_files_ + (reader_ ? reader_->bytes_read() : 0);
-  if (long_text_ && long_text_->mapped) now += long_rest_.data() - long_text_->view.data();
+  if (long_file_) now += long_file_at_;
   return std::max<int64_t>(0, now - std::exchange(bytes_reported_, now));
 }
 

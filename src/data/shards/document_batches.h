@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/storage.h"
 #include "data/ingest/read/document_reader.h"
-#include "data/serve/mapped_file.h"
 #include "data/shards/manifest.h"
 #include "tokenizer/tokenizer.h"
 
@@ -41,17 +40,10 @@ struct BatchDocument {
   LeftOut left_out;       // by files that ended since the document before it
 };
 
-// The text of a long document, held or mapped once while its parts are encoded.
-struct LongText {
-  std::string held;
-  std::optional<MappedFile> mapped;
-  std::string_view view;
-};
-
 struct TextBatch {
   std::vector<BatchDocument> documents;
-  std::string text;                     // of short documents
-  std::shared_ptr<LongText> long_text;  // or a part of a long one
+  std::string text;                              // of short documents
+  std::shared_ptr<const std::string> long_text;  // or of a long one, of which `part` is the batch's
   std::string_view part;
   LeftOut left_out;        // after the last document of all files
   int64_t bytes_read = 0;  // of the input as stored, since the batch before
@@ -62,13 +54,14 @@ struct TextBatch {
 
 // Documents come in the order of the files; the cuts depend on them alone. Texts longer than
 // kLongDocumentBytes are cut where the tokenizer allows it. A text file (.txt, .md, neither
-// compressed nor remote) larger than kMapBytes is mapped and may be of any size;
-// ReadSettings::max_document_bytes holds for all others.
+// compressed nor remote) larger than kStreamBytes is read twice, window by window: to see whether
+// it is UTF-8, and to give its text. It may be of any size; ReadSettings::max_document_bytes holds
+// for all others.
 class BatchReader {
  public:
   static constexpr size_t kBatchBytes = size_t{512} << 10;
   static constexpr size_t kLongDocumentBytes = size_t{1} << 20;
-  static constexpr int64_t kMapBytes = int64_t{16} << 20;
+  static constexpr int64_t kStreamBytes = int64_t{16} << 20;
 
   // All must outlive the reader. `sources` names them; begins at `from`.
   BatchReader(const std::vector<SourceFile>& files, const std::vector<ShardSource>& sources,
@@ -79,7 +72,8 @@ class BatchReader {
 
  private:
   bool next_document(BatchDocument& entry);
-  bool map_text(BatchDocument& entry);
+  bool open_text(BatchDocument& entry);
+  bool read_window();
   void add_part(TextBatch& batch);
   void add_short(TextBatch& batch, BatchDocument entry);
   bool name_fits(const BatchDocument& entry);
@@ -92,9 +86,14 @@ class BatchReader {
   InputPosition next_;
   std::unique_ptr<DocumentReader> reader_;  // of file next_.file; empty: not opened yet
   Document document_;
-  std::shared_ptr<LongText> long_text_;  // what is left of it is long_rest_
+  // A long document: what was read of it, what of that is not in a batch yet, and the file where
+  // the rest lies; empty: nothing does.
+  std::shared_ptr<const std::string> long_text_;
   std::string_view long_rest_;
   BatchDocument long_entry_;
+  bool long_begun_ = false;
+  std::unique_ptr<ReadableFile> long_file_;
+  int64_t long_file_at_ = 0;
   LeftOut left_out_;  // not yet in a batch
   int64_t bytes_of_files_ = 0, bytes_reported_ = 0;
 };

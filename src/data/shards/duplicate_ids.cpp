@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kMaxExamples = 3;
 constexpr size_t kBufferedIds = 4096;  // of each part, while they are written
+constexpr int64_t kMostParts = 512;    // open at the same time
 
 class Duplicates {
  public:
@@ -26,11 +27,23 @@ class Duplicates {
   std::vector<DocumentId> examples;
 };
 
+// Calls f(shard, document, id). Reads the records only, not what they are records of.
 template <class F>
-void for_each_document(const std::string& folder, const ShardManifest& manifest, const F& f) {
+void for_each_document(Storage& storage, const std::string& folder, const ShardManifest& manifest,
+                       const F& f) {
+  constexpr int64_t kRecordsAtOnce = 1 << 14;
+  std::vector<DocumentRecord> records;
   for (size_t shard = 0; shard < manifest.shards.size(); ++shard) {
-    const ShardReader reader(folder, manifest, shard);
-    for (int64_t i = 0; i < reader.num_documents(); ++i) f(reader, i);
+    const int64_t count = manifest.shards[shard].num_documents;
+    const auto file = storage.open(join_path(folder, manifest.shards[shard].name + ".documents"));
+    for (int64_t at = 0; at < count; at += kRecordsAtOnce) {
+      records.resize(static_cast<size_t>(std::min(kRecordsAtOnce, count - at)));
+      file->read(at * static_cast<int64_t>(sizeof(DocumentRecord)),
+                 std::as_writable_bytes(std::span(records)));
+      for (size_t i = 0; i < records.size(); ++i) {
+        f(shard, at + static_cast<int64_t>(i), records[i].id);
+      }
+    }
   }
 }
 
@@ -51,8 +64,7 @@ void sort_in_parts(Storage& storage, const std::string& folder, const ShardManif
     };
     std::vector<Part> parts(num_parts);
     for (size_t i = 0; i < num_parts; ++i) parts[i].file = storage.create(part_path(i));
-    for_each_document(folder, manifest, [&](const ShardReader& shard, int64_t i) {
-      const DocumentId id = shard.id(i);
+    for_each_document(storage, folder, manifest, [&](size_t, int64_t, DocumentId id) {
       Part& part = parts[static_cast<size_t>((id.high >> 32) * num_parts >> 32)];
       part.ids.push_back(id);
       if (part.ids.size() == kBufferedIds) part.flush();
@@ -78,23 +90,24 @@ DuplicateIds find_duplicate_ids(Storage& storage, const std::string& folder,
   if (bytes <= memory_bytes) {
     std::vector<DocumentId> ids;
     ids.reserve(static_cast<size_t>(manifest.num_documents()));
-    for_each_document(folder, manifest,
-                      [&](const ShardReader& shard, int64_t i) { ids.push_back(shard.id(i)); });
+    for_each_document(storage, folder, manifest,
+                      [&](size_t, int64_t, DocumentId id) { ids.push_back(id); });
     duplicates.add_sorted(std::move(ids));
   } else {
     // Parts of half the memory: hashes spread evenly, but not exactly so.
-    const int64_t num_parts = bytes / std::max<int64_t>(1, memory_bytes / 2) + 1;
+    const int64_t num_parts =
+        std::min(bytes / std::max<int64_t>(1, memory_bytes / 2) + 1, kMostParts);
     sort_in_parts(storage, folder, manifest, static_cast<size_t>(num_parts), aside, duplicates);
   }
 
   DuplicateIds result{duplicates.count, {}};
   std::vector<DocumentId> wanted = duplicates.examples;
   if (wanted.empty()) return result;
-  for_each_document(folder, manifest, [&](const ShardReader& shard, int64_t i) {
-    const auto found = std::find(wanted.begin(), wanted.end(), shard.id(i));
+  for_each_document(storage, folder, manifest, [&](size_t shard, int64_t document, DocumentId id) {
+    const auto found = std::find(wanted.begin(), wanted.end(), id);
     if (found == wanted.end()) return;
     wanted.erase(found);
-    const DocumentName name = shard.name(i);
+    const DocumentName name = ShardReader(folder, manifest, shard).name(document);
     result.examples.push_back(
         fmt::format("{}: {}", manifest.sources[static_cast<size_t>(name.source)].name, name.id));
   });

@@ -30,7 +30,7 @@ class Importer {
   }
 
   void add_file(const std::string& path) {
-    const auto tokens = open_foreign_tokens(path, settings_.marks);
+    const auto tokens = open_foreign_tokens(path, settings_.marks, manifest_.vocab_size);
     const std::string name = file_name(path);
     document_ = 0;
     start();
@@ -57,13 +57,10 @@ class Importer {
   }
 
   void add(const std::string& path, std::span<const int32_t> ids) {
-    for (const int32_t id : ids) {
-      check(id < manifest_.vocab_size, ErrorCode::Data,
-            "{}: document {} has id {}: expected below the vocabulary of {}", path, document_, id,
-            manifest_.vocab_size);
-      if (!bytes_of_id_.empty()) num_bytes_ += bytes_of_id_[static_cast<size_t>(id)];
-    }
     if (ids.empty()) return;
+    if (!bytes_of_id_.empty()) {
+      for (const int32_t id : ids) num_bytes_ += bytes_of_id_[static_cast<size_t>(id)];
+    }
     check(num_tokens_ > 0 || manifest_.bos < 0 || ids.front() == manifest_.bos, ErrorCode::Data,
           "{}: document {} begins with {}: expected BOS {}; import without it", path, document_,
           ids.front(), manifest_.bos);
@@ -103,14 +100,14 @@ class Importer {
 
 ShardManifest import_tokens(std::shared_ptr<Storage> storage, const std::vector<std::string>& files,
                             const ImportSettings& settings, const std::string& folder) {
-  check(!storage->exists(join_path(folder, kManifestName)), ErrorCode::Config,
+  check(!storage->exists(join_path(folder, kShardManifestName)), ErrorCode::Config,
         "{} is a finished folder of shards: choose another", folder);
   Importer importer(storage, settings, folder);
   for (const std::string& file : files) importer.add_file(file);
   ShardManifest manifest = importer.finish();
   check(manifest.num_documents() > 0, ErrorCode::Data, "no documents in {}", files.front());
   if (settings.tokenizer) {
-    write_file_atomically(*storage, join_path(folder, kTokenizerName),
+    write_file_atomically(*storage, join_path(folder, kShardTokenizerName),
                           settings.tokenizer->serialize());
   }
   write_manifest(*storage, folder, manifest);

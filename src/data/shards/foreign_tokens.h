@@ -6,19 +6,16 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace ingot {
 
-//   megatron   NAME.bin and NAME.idx (MMIDIDX): documents are known
+//   megatron   NAME.bin and NAME.idx: documents are known
 //   datatrove  NAME.ds and NAME.ds.index: documents are known
 //   llmc       header of 256 int32, then u16 (magic 20240520) or u32 (20240801)
 //   nanogpt    bare u16
 enum class ForeignFormat { Megatron, Datatrove, LlmC, NanoGpt };
 
 std::string name_of(ForeignFormat format);
-// Throws ErrorCode::Usage naming what there is.
-ForeignFormat foreign_format_named(const std::string& name);
 
 // Where documents begin and end in formats that do not say it: at these ids, -1: not known. A file
 // without any is one document.
@@ -30,9 +27,8 @@ class ForeignTokens {
  public:
   virtual ~ForeignTokens() = default;
   virtual ForeignFormat format() const = 0;
-  virtual int64_t num_tokens() const = 0;  // in the file
-  // Calls `part` with the ids of one document after another; `last` says that it ends here. Ids
-  // are below 2^31; other values throw ErrorCode::Data.
+  // Calls `part` with the ids of one document after another; `last` says that it ends here. Throws
+  // ErrorCode::Data where an id is outside the vocabulary.
   using OnPart = std::function<void(std::span<const int32_t> ids, bool last)>;
   virtual void each_document(const OnPart& part) const = 0;
 };
@@ -40,6 +36,7 @@ class ForeignTokens {
 // Tells the format by name and header: .idx beside a .bin, .ds, llm.c's magic; a bare .bin is
 // nanoGPT's. `path` may be any file of a pair. Throws ErrorCode::Data where a file is damaged: a
 // header that does not fit the size, offsets that lead outside.
-std::unique_ptr<ForeignTokens> open_foreign_tokens(const std::string& path, DocumentMarks marks);
+std::unique_ptr<ForeignTokens> open_foreign_tokens(const std::string& path, DocumentMarks marks,
+                                                   int64_t vocab);
 
 }  // namespace ingot

@@ -86,11 +86,6 @@ class Sink {
       end_document(document);
     }
     count(batch.left_out);
-    if (batch.long_text && batch.long_text->mapped) {
-      const auto at =
-          static_cast<size_t>(batch.part.data() - batch.long_text->mapped->bytes().data());
-      batch.long_text->mapped->release(at, at + batch.part.size());
-    }
     if (on_step_) on_step_(step);
   }
 
