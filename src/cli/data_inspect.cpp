@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/storage.h"
 #include "data/serve/format.h"
+#include "data/serve/utf8.h"
 #include "data/shards/shard_folder.h"
 #include "data/shards/tokenize.h"
 
@@ -133,8 +134,9 @@ struct InspectCommand {
                  folder.manifest().sources[static_cast<size_t>(name.source)].name, ids.size());
       const bool is_long = ids.size() > kIds;
       if (is_long) ids.resize(kIds);
-      fmt::print("{}{}\n", loaded ? loaded->decode(ids) : fmt::format("{}", fmt::join(ids, " ")),
-                 is_long ? " …" : "");
+      std::string text = loaded ? loaded->decode(ids) : fmt::format("{}", fmt::join(ids, " "));
+      if (is_long) text.resize(valid_utf8_prefix(text));  // the last id may be half a character
+      fmt::print("{}{}\n", text, is_long ? " …" : "");
     }
   }
 

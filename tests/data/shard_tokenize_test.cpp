@@ -220,7 +220,7 @@ TEST(Tokenize, EqualBytesAfterPowerCutsAtAnyMoment) {
 
 TEST(Tokenize, LongTextsInPartsHaveTheIdsOfTheWhole) {
   const TemporaryFolder folder;
-  const std::string streamed = some_text(1, static_cast<size_t>(17) << 20);
+  const std::string streamed = some_text(1, static_cast<size_t>(5) << 20);
   const std::string held = some_text(2, static_cast<size_t>(3) << 20);
   const std::string unbroken(static_cast<size_t>(2) << 20, 'a');  // no place to cut
   folder.write("in/a.txt", "\xEF\xBB\xBF" + streamed);
@@ -285,7 +285,7 @@ TEST(Tokenize, WhatIsLeftOutIsCounted) {
           std::string("{\"text\": \"x\", \"id\": \"") + std::string(kMaxNameBytes + 1, 'i') +
           "\"}\n{\"text\": \"last\"}\n");
   folder.write("in/bad.txt", "caf\xE9");
-  std::string large = some_text(3, static_cast<size_t>(17) << 20);
+  std::string large = some_text(3, static_cast<size_t>(5) << 20);
   large[large.size() / 2] = '\xFF';
   folder.write("in/large.txt", large);
   const auto tokenizer = byte_tokenizer();

@@ -61,7 +61,7 @@ class BatchReader {
  public:
   static constexpr size_t kBatchBytes = size_t{512} << 10;
   static constexpr size_t kLongDocumentBytes = size_t{1} << 20;
-  static constexpr int64_t kStreamBytes = int64_t{16} << 20;
+  static constexpr int64_t kStreamBytes = int64_t{4} << 20;
 
   // All must outlive the reader. `sources` names them; begins at `from`.
   BatchReader(const std::vector<SourceFile>& files, const std::vector<ShardSource>& sources,
