@@ -26,7 +26,9 @@ void write_shards(const std::string& folder, const Tokenizer& tokenizer) {
   storage->make_directories(folder);
   WrittenShards before;
   before.sources.push_back({"random"});
-  ShardWriter writer(storage, folder, {.shard_tokens = kTokens / 4}, before);
+  ShardSettings settings;
+  settings.shard_tokens = kTokens / 4;
+  ShardWriter writer(storage, folder, settings, before);
   const RandomStream random(1, Purpose::Test);
   std::vector<int32_t> ids;
   for (int64_t written = 0, document = 0; written < kTokens; ++document) {

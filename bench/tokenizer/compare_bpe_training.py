@@ -4,7 +4,7 @@
     python bench/tokenizer/compare_bpe_training.py --ingot build/cpu/ingot --threads 2 FILE…      # needs tokenizers
 
 Prints wall and CPU seconds of both, the best of interleaved rounds, and the ratios; fails if the merges differ. Both
-times are those of whole processes, from start to finished tokenizer.json.
+times are those of whole processes, from start to finished tokenizer.json. FILEs are text, a document each (.txt, .md).
 """
 
 import argparse
@@ -25,7 +25,7 @@ tokenizer = Tokenizer(models.BPE())
 tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
 trainer = trainers.BpeTrainer(vocab_size=int(vocab), special_tokens=["<|endoftext|>"], show_progress=False,
                               initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
-tokenizer.train_from_iterator((pathlib.Path(file).read_bytes().decode() for file in files), trainer)
+tokenizer.train_from_iterator((pathlib.Path(file).read_bytes().decode("utf-8-sig") for file in files), trainer)
 tokenizer.save(out)
 """
 

@@ -23,7 +23,7 @@ namespace {
 // The tokenizer that is named, or the one that lies with the shards; nothing where there is none.
 std::unique_ptr<Tokenizer> tokenizer_of(const ShardFolder& folder, const std::string& named) {
   const auto storage = posix_storage();
-  const std::string own = join_path(folder.path(), kTokenizerName);
+  const std::string own = join_path(folder.path(), kShardTokenizerName);
   if (named.empty() && !storage->exists(own)) return nullptr;
   auto tokenizer = load_tokenizer(*storage, named.empty() ? own : named);
   check_tokenizer(folder.manifest(), *tokenizer, folder.path());

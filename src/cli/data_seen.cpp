@@ -68,9 +68,9 @@ struct SeenCommand {
                    {"missing_samples", run.num_missing},
                    {"twice_recorded_samples", run.num_repeated},
                    {"sources", Json::array()}};
-    fmt::print("{}: {} steps, {} starts, {} samples of {} tokens, data hash {}\n", run_dir,
+    fmt::print("{}: {} steps, {} start{}, {} samples of {} tokens, data hash {}\n", run_dir,
                format_count(result["steps"].get<int64_t>()), run.num_starts,
-               format_count(run.num_samples()), run.data->seq,
+               run.num_starts == 1 ? "" : "s", format_count(run.num_samples()), run.data->seq,
                result["data_hash"].get<std::string>());
     const std::vector<SourceSeen> seen = sources_seen(*run.data, run.num_samples());
     int64_t repeated = run.num_repeated;

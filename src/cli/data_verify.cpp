@@ -53,7 +53,7 @@ struct VerifyCommand {
   // The one that is given, and the one that lies with the shards.
   void check_its_tokenizer(Storage& storage, const ShardManifest& manifest) const {
     if (!tokenizer.empty()) check_tokenizer(manifest, *load_tokenizer(storage, tokenizer), folder);
-    const std::string own = join_path(folder, kTokenizerName);
+    const std::string own = join_path(folder, kShardTokenizerName);
     if (storage.exists(own)) check_tokenizer(manifest, *load_tokenizer(storage, own), folder);
   }
 

@@ -1,22 +1,42 @@
-// Text files as a stream of documents.
+// The texts of input files as a stream, for what needs no more of a document.
 #pragma once
 
-#include <functional>
+#include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "cli/remote.h"
+#include "data/ingest/read/document_reader.h"
 #include "tokenizer/train/documents.h"
 
 namespace ingot::cli {
 
-// Of a text that is too long to be held whole: where its first part ends; 0: anywhere.
-using CutText = std::function<size_t(std::string_view text)>;
+// --text-field, and how remote files are reached.
+struct ReadOptions {
+  ReadSettings settings;
+  RemoteOptions remote;
 
-// A file is a document; of .jsonl files every line's "text" is one. Folders are read in order of
-// names, with all that is below them. Of a long text file, parts of about 16 MiB come one after
-// another, cut where `cut` says. The stream throws ErrorCode::Data on a line that is not what it
-// should be, and where there is nothing to read.
-NextDocument text_documents(const std::vector<std::string>& paths, CutText cut);
+  void add_to(CLI::App& command);
+};
+
+// Files of any kind that open_documents() reads, one after the other.
+class TextDocuments {
+ public:
+  // Throws as list_input_files() does.
+  TextDocuments(const std::vector<std::string>& locations, const ReadOptions& options);
+
+  bool next(std::string& text);  // false at the end
+  // What was left out, and why, on stderr; throws ErrorCode::Data when there was not one document.
+  void report() const;
+
+ private:
+  ReadSettings settings_;
+  std::vector<InputFile> files_;
+  size_t next_file_ = 0;
+  std::unique_ptr<DocumentReader> reader_;
+  Document document_;
+  ReadCounts counts_;  // of files that are done
+};
 
 }  // namespace ingot::cli

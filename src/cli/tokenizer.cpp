@@ -69,6 +69,7 @@ void add_tokenizer(CLI::App& app) {
   add_tokenizer_decode(*tokenizer);
   add_info(*tokenizer);
   add_tokenizer_compare(*tokenizer);
+  add_tokenizer_convert(*tokenizer);
   add_tokenizer_chat(*tokenizer);
 }
 

@@ -13,6 +13,7 @@ namespace ingot::cli {
 // One per file of this folder.
 void add_tokenizer_chat(CLI::App& tokenizer);
 void add_tokenizer_compare(CLI::App& tokenizer);
+void add_tokenizer_convert(CLI::App& tokenizer);
 void add_tokenizer_encode(CLI::App& tokenizer);
 void add_tokenizer_decode(CLI::App& tokenizer);
 void add_tokenizer_train(CLI::App& tokenizer);

@@ -48,13 +48,7 @@ struct ScriptCounts {
 class ScriptOfText {
  public:
   const std::string& operator()(std::string_view text) {
-    std::string valid;  // the detector takes nothing else
-    for (std::string_view rest = text; !rest.empty();) {
-      const Character c = first_character(rest);
-      if (c.code_point != 0xFFFD) valid += rest.substr(0, c.size);
-      rest.remove_prefix(c.size);
-    }
-    detector_->score(valid, scores_);
+    detector_->score(text, scores_);
     const auto best = std::max_element(scores_.begin(), scores_.end());
     return *best > 0 ? detector_->labels()[static_cast<size_t>(best - scores_.begin())] : kNone;
   }
@@ -68,6 +62,7 @@ class ScriptOfText {
 struct CompareCommand {
   std::vector<std::string> tokenizers, inputs;
   std::string split;
+  ReadOptions read;
   JsonOption json;
 
   void run() const {
@@ -95,8 +90,8 @@ struct CompareCommand {
     ByScript by_script;
     ScriptOfText script_of;
     std::string document;
-    const auto cut = [](std::string_view text) { return text.rfind('\n') + 1; };
-    for (const NextDocument next = text_documents(inputs, cut); next(document);) {
+    TextDocuments documents(inputs, read);
+    while (documents.next(document)) {
       for (std::string_view rest = document; !rest.empty();) {
         const size_t size = std::min(rest.find('\n'), rest.size() - 1) + 1;
         const std::string_view line = rest.substr(0, size);
@@ -104,6 +99,7 @@ struct CompareCommand {
         rest.remove_prefix(size);
       }
     }
+    documents.report();
     return by_script;
   }
 
@@ -142,10 +138,10 @@ struct CompareCommand {
 void add_tokenizer_compare(CLI::App& tokenizer) {
   auto command = std::make_shared<CompareCommand>();
   auto* compare = tokenizer.add_subcommand(
-      "compare",
-      "compression of several tokenizers on the same text, by script.\n"
-      "More bytes per token is better; tokens per word (fertility) counts what lies between "
-      "spaces, so for Chinese, Japanese or Thai look at tokens per character.");
+      "compare", "compression of several tokenizers on the same text, by script");
+  compare->footer(
+      "More bytes per token is better. Tokens per word (fertility) counts what lies between "
+      "spaces,\nso for Chinese, Japanese or Thai look at tokens per character.");
   compare->add_option("--tokenizer", command->tokenizers, "as for encode; repeatable")
       ->required()
       ->allow_extra_args(false);
@@ -153,8 +149,8 @@ void add_tokenizer_compare(CLI::App& tokenizer) {
       ->add_option("--split", command->split,
                    "whose pattern cuts the text, where a file does not say it")
       ->check(CLI::IsMember(names_of_splits()));
-  compare->add_option("input", command->inputs, "text or .jsonl files, or folders of them")
-      ->required();
+  compare->add_option("input", command->inputs, "as for train")->required();
+  command->read.add_to(*compare);
   command->json.add_to(*compare);
   compare->callback([command] { command->run(); });
 }

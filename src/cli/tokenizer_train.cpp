@@ -26,6 +26,7 @@ struct Options {
   std::string type = "bpe", split = "llama3", ties = "hf";
   int64_t vocab_size = 0;  // 0: the type's usual one
   std::vector<std::string> special_tokens;
+  ReadOptions read;
   SampleLimit sample;
   double coverage = SentencePieceTrainerOptions().character_coverage;
   int threads = available_cores();
@@ -40,7 +41,7 @@ struct Result {
   std::vector<std::string> special_tokens;
 };
 
-Result train_bpe(const Options& options, ProgressLine& progress) {
+Result train_bpe(const Options& options, const NextDocument& next, ProgressLine& progress) {
   const Split split = *split_named(options.split);  // add_tokenizer_train() checks the name
   BpeTrainerOptions trainer;
   trainer.vocab_size = options.vocab_size > 0 ? options.vocab_size : 32768;
@@ -52,10 +53,9 @@ Result train_bpe(const Options& options, ProgressLine& progress) {
     progress.show(merges == 0 ? fmt::format("read {} characters", with_commas(characters))
                               : fmt::format("{} merges", with_commas(merges)));
   };
-  const auto cut = [&](std::string_view text) { return safe_cut(split, text, text.size()); };
   ThreadPool pool(options.threads);
   TrainedBpe trained = ingot::train_bpe(
-      sample_of(text_documents(options.inputs, cut), options.sample),
+      next,
       [&](std::string_view text, std::vector<uint32_t>& ends) { split_text(split, text, ends); },
       trainer, pool);
   trained.model.split = split;
@@ -73,7 +73,8 @@ Result train_bpe(const Options& options, ProgressLine& progress) {
   return result;
 }
 
-Result train_sentencepiece(const Options& options, ProgressLine& progress) {
+Result train_sentencepiece(const Options& options, const NextDocument& next,
+                           ProgressLine& progress) {
   SentencePieceTrainerOptions trainer;
   trainer.kind =
       options.type == "unigram" ? SentencePieceModel::Kind::Unigram : SentencePieceModel::Kind::Bpe;
@@ -84,9 +85,7 @@ Result train_sentencepiece(const Options& options, ProgressLine& progress) {
     if (!progress.is_due()) return;
     progress.show(fmt::format("read {} characters", with_commas(characters)));
   };
-  const auto cut = [](std::string_view text) { return text.rfind('\n') + 1; };
-  TrainedSentencePiece trained = ingot::train_sentencepiece(
-      sample_of(text_documents(options.inputs, cut), options.sample), trainer);
+  TrainedSentencePiece trained = ingot::train_sentencepiece(next, trainer);
   Result result;
   result.asked = trainer.vocab_size;
   result.vocab_size = parse_sentencepiece(trained.file, options.out)->vocab_size();
@@ -111,8 +110,12 @@ void train(const Options& options) {
   double seconds = 0;
   {
     ProgressLine progress;
-    result = options.type == "bpe" ? train_bpe(options, progress)
-                                   : train_sentencepiece(options, progress);
+    TextDocuments documents(options.inputs, options.read);
+    const NextDocument next =
+        sample_of([&](std::string& text) { return documents.next(text); }, options.sample);
+    result = options.type == "bpe" ? train_bpe(options, next, progress)
+                                   : train_sentencepiece(options, next, progress);
+    documents.report();
     seconds = progress.seconds();
   }
   const auto storage = posix_storage();
@@ -143,7 +146,10 @@ void train(const Options& options) {
 void add_tokenizer_train(CLI::App& tokenizer) {
   auto options = std::make_shared<Options>();
   auto* command = tokenizer.add_subcommand("train", "learn a tokenizer from text");
-  command->add_option("--input", options->inputs, "text or .jsonl files, or folders of them")
+  command
+      ->add_option(
+          "--input", options->inputs,
+          "text, .jsonl, .csv, .parquet, .warc (also .gz, .zst), folders, globs, addresses")
       ->required();
   command->add_option("--out", options->out, "tokenizer.json, NAME.tiktoken or NAME.model")
       ->required();
@@ -175,6 +181,7 @@ void add_tokenizer_train(CLI::App& tokenizer) {
   command->add_option("--threads", options->threads, "threads that count pieces (bpe)")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  options->read.add_to(*command);
   options->json.add_to(*command);
   command->callback([options] { train(*options); });
 }

@@ -27,6 +27,13 @@ void append_normalized(std::string_view text, std::string& out) {
   out.append(reinterpret_cast<const char*>(mapped), static_cast<size_t>(size));
 }
 
+// A mark of the library's Unicode that the table, which keeps to Unicode 9 here as Hugging Face
+// tokenizers does, lets stay where it is: the library must not see it.
+bool stays(const Character& c) {
+  return (c.classes & kMark) != 0 &&
+         utf8proc_get_property(static_cast<utf8proc_int32_t>(c.code_point))->combining_class != 0;
+}
+
 }  // namespace
 
 // A character without the flag kNfc does not change and joins nothing before it. So the text falls
@@ -58,7 +65,7 @@ std::string_view to_nfc(std::string_view text, std::string& storage) {
       in_stretch = true;
     } else {
       end_stretch(at);
-      stretch = invalid ? at + 1 : at;
+      stretch = invalid || stays(c) ? at + c.size : at;
     }
     at += c.size;
   }

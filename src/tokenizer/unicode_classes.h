@@ -16,7 +16,7 @@ enum CharacterClass : uint8_t {
   kLower = 16,  // \p{Ll}
   kMark = 32,   // \p{M}
   kWord = 64,   // \w
-  kNfc = 128,   // NFC may replace it, move it, or join it to the character before
+  kNfc = 128,   // NFC, of Unicode 9, may replace it, move it, or join it to the character before
 };
 
 std::string_view unicode_version();  // "16.0.0"

@@ -169,6 +169,27 @@ TEST_F(TokenizerCli, ComparesByScript) {
   EXPECT_LT(rows[5]["tokens"], rows[4]["tokens"]);
 }
 
+TEST_F(TokenizerCli, ConvertsWhereTheIdsStayTheSame) {
+  const std::string text = path("text.txt");
+  const std::string json = train("t.json", {"--vocab", "400", "--ties", "raw", "--split", "o200k"});
+  const std::string ids = encoded(json, text);
+  output({"convert", "--tokenizer", json, "--out", path("t.tiktoken")});
+  EXPECT_EQ(encoded(path("t.tiktoken"), text, {"--split", "o200k"}), ids);
+  output({"convert", "--tokenizer", path("t.tiktoken"), "--split", "o200k", "--out",
+          path("back.json")});
+  EXPECT_EQ(encoded(path("back.json"), text), ids);
+
+  const std::string model = train("sp.model", {"--type", "unigram", "--vocab", "330"});
+  output({"convert", "--tokenizer", model, "--out", path("copy.model")});
+  EXPECT_EQ(slurp(path("copy.model")), slurp(model));
+  for (const auto& [from, to] : {std::pair{model, "x.json"}, {json, "x.model"}, {json, "x.txt"}}) {
+    const Outcome refused = tokenizer({"convert", "--tokenizer", from, "--out", path(to)});
+    EXPECT_NE(refused.code, 0);
+    EXPECT_NE(refused.err.find(to), std::string::npos) << refused.err;
+    EXPECT_FALSE(fs::exists(path(to)));
+  }
+}
+
 TEST_F(TokenizerCli, WritesAConversationAsTheTemplateSays) {
   train("tokenizer.json", {"--vocab", "300", "--special", "<|im_start|>", "--special", "<|end|>"});
   write(

@@ -11,13 +11,19 @@ namespace {
 using Json = nlohmann::json;
 
 // Half a surrogate pair in a member that nobody asked for is let pass, and so is a number too large
-// for a double; nesting has a limit.
+// for a double; nesting has a limit; and nlohmann-json takes a NUL for the end.
 bool may_differ(std::string_view line) {
-  return line.find("\\u") != std::string_view::npos ||
-         line.find_first_of("eE") != std::string_view::npos || line.size() > 500;
+  bool has_exponent = false;
+  for (size_t i = 1; i < line.size(); ++i) {
+    const bool after_digit = line[i - 1] >= '0' && line[i - 1] <= '9';
+    has_exponent |= after_digit && (line[i] == 'e' || line[i] == 'E');
+  }
+  return has_exponent || line.find("\\u") != std::string_view::npos ||
+         line.find('\0') != std::string_view::npos || line.size() > 300;
 }
 
 void compare(std::string_view line) {
+  if (line.starts_with("\xEF\xBB\xBF")) return;  // a file's, not a record's
   ingot::JsonField fields[] = {{.name = "text", .value = {}}, {.name = "id", .value = {}}};
   const auto outcome = ingot::parse_json_record(line, fields);
   const Json expected = Json::parse(line, nullptr, false);

@@ -56,5 +56,13 @@ TEST(Nfc, StretchByStretchGivesWhatTheWholeTextGives) {
   }
 }
 
+// As Hugging Face tokenizers, whose tables are Unicode 9's: U+07FD came with Unicode 11.
+TEST(Nfc, MarksYoungerThanUnicode9StayWhereTheyAre) {
+  EXPECT_EQ(nfc("\u07F3\u07FD"), "\u07F3\u07FD");
+  EXPECT_EQ(nfc("a\u07FD\u0301"), "a\u07FD\u0301");
+  EXPECT_EQ(nfc("a\u07FD\u0301\u0323e\u0301"), "a\u07FD\u0323\u0301\u00E9");
+  EXPECT_EQ(nfc("\U00011935\U00011930"), "\U00011935\U00011930");
+}
+
 }  // namespace
 }  // namespace ingot

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "tokenizer/bpe_model.h"
+#include "tokenizer/convert.h"
 #include "tokenizer/nasty_text.h"
 #include "tokenizer/small_bpe.h"
 #include "tokenizer/tokenizer.h"
@@ -113,6 +114,29 @@ TEST(TokenizerFiles, ATokenizerWhoseIdsAreNotInMergeOrderIsNoTiktokenFile) {
   add_merge(model, "a", "b");
   add_merge(model, "b", "c");
   EXPECT_NE(message_of([&] { to_tiktoken(model); }).find("ids are ranks"), std::string::npos);
+}
+
+TEST(TokenizerFiles, WhatTiktokenWouldEncodeOtherwiseIsNotWrittenSo) {
+  const auto refusal = [](const BpeModel& model) {
+    return message_of([&] { file_as(*bpe_tokenizer(model, "test"), "x.tiktoken"); });
+  };
+  BpeModel good = bytes_only();
+  for (const char* token : {"aa", "aab"}) add_token(good, token);
+  good.merges = merges_of_ranks(good.tokens, "test");
+  add_special(good, "<|endoftext|>");
+  EXPECT_EQ(refusal(good), "accepted");
+
+  BpeModel model = good;
+  model.nfc = true;
+  EXPECT_NE(refusal(model).find("NFC"), std::string::npos);
+  model = good;
+  add_special(model, "  ", false);
+  EXPECT_NE(refusal(model).find("not special"), std::string::npos);
+  model = good;
+  add_token(model, "xyz");  // no merges lead to it
+  EXPECT_NE(refusal(model).find("gives other ids"), std::string::npos);
+  model.whole_piece_first = true;
+  EXPECT_EQ(refusal(model), "accepted");
 }
 
 TEST(TokenizerFiles, AMergeOfATokenWithASpaceNeedsThePairForm) {

@@ -15,7 +15,7 @@ namespace ingot {
 // every token but a document's first is a target exactly once. A last token has no target: what
 // follows it in the sample is another document.
 //
-// Time O(documents · log T); memory 4 bytes a document and 4 a sample, 4 more a document while
+// Time O(documents · log T); memory 4 bytes a document and 4 a sample, 8 more a document while
 // building.
 class BestFitPlan final : public SamplePlan {
  public:

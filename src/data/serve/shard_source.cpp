@@ -141,7 +141,7 @@ class ShardTokens final : public TokenSource {
 
 bool is_shard_folder(const std::string& path) {
   std::error_code no_folder;
-  return std::filesystem::exists(std::filesystem::path(path) / kManifestName, no_folder);
+  return std::filesystem::exists(std::filesystem::path(path) / kShardManifestName, no_folder);
 }
 
 std::unique_ptr<TokenSource> open_shards(const std::string& folder, const Tokenizer& tokenizer,

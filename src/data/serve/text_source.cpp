@@ -221,7 +221,7 @@ std::unique_ptr<TokenSource> open_text(const std::string& path, const Tokenizer&
   }
   check(total_bytes <= kMaxEncodedTextBytes, ErrorCode::Data,
         "{}: {} of text; the {} tokenizer takes at most {}, because its ids are kept in memory: "
-        "tokenize into a .bin file first",
+        "make shards of it first (ingot data tokenize)",
         path, format_bytes(total_bytes), tokenizer.kind(), format_bytes(kMaxEncodedTextBytes));
   return std::make_unique<EncodedText>(files, tokenizer);
 }

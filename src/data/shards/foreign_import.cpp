@@ -100,14 +100,14 @@ class Importer {
 
 ShardManifest import_tokens(std::shared_ptr<Storage> storage, const std::vector<std::string>& files,
                             const ImportSettings& settings, const std::string& folder) {
-  check(!storage->exists(join_path(folder, kManifestName)), ErrorCode::Config,
+  check(!storage->exists(join_path(folder, kShardManifestName)), ErrorCode::Config,
         "{} is a finished folder of shards: choose another", folder);
   Importer importer(storage, settings, folder);
   for (const std::string& file : files) importer.add_file(file);
   ShardManifest manifest = importer.finish();
   check(manifest.num_documents() > 0, ErrorCode::Data, "no documents in {}", files.front());
   if (settings.tokenizer) {
-    write_file_atomically(*storage, join_path(folder, kTokenizerName),
+    write_file_atomically(*storage, join_path(folder, kShardTokenizerName),
                           settings.tokenizer->serialize());
   }
   write_manifest(*storage, folder, manifest);

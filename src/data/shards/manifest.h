@@ -23,7 +23,7 @@
 
 namespace ingot {
 
-inline constexpr std::string_view kManifestName = "manifest.json";
+inline constexpr std::string_view kShardManifestName = "manifest.json";
 inline constexpr int64_t kNamesPerFrame = 4096;
 
 // 128 bits that name a document wherever it goes: XXH3-128 of its source's name, a NUL byte, its

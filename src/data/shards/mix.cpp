@@ -145,9 +145,10 @@ class SplitWriter {
     writer_->finish();
     manifest_.shards = writer_->written().shards;
     manifest_.sources = writer_->written().sources;
-    const std::string tokenizer = join_path(plan_.sources.front()->folder().path(), kTokenizerName);
+    const std::string tokenizer =
+        join_path(plan_.sources.front()->folder().path(), kShardTokenizerName);
     if (storage_->exists(tokenizer)) {
-      write_file_atomically(*storage_, join_path(folder_, kTokenizerName),
+      write_file_atomically(*storage_, join_path(folder_, kShardTokenizerName),
                             read_text(*storage_, tokenizer));
     }
     write_manifest(*storage_, folder_, manifest_);

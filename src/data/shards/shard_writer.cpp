@@ -209,7 +209,7 @@ void write_manifest(Storage& storage, const std::string& folder, const ShardMani
   // What cannot be read back must not be written.
   const std::string json = to_json(manifest);
   parse_manifest(json, folder);
-  publish_file(storage, join_path(folder, kManifestName), json);
+  publish_file(storage, join_path(folder, kShardManifestName), json);
 }
 
 }  // namespace ingot

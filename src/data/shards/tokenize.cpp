@@ -131,10 +131,10 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
   const auto tasks = group_into_tasks(files, settings.task_bytes);
   const auto num_tasks = static_cast<int64_t>(tasks.size());
   TaskFolder stage(storage, folder, describe(manifest, files, settings), num_tasks);
-  if (storage->exists(join_path(folder, kManifestName))) {
+  if (storage->exists(join_path(folder, kShardManifestName))) {
     return {true, read_manifest(*storage, folder), {}};
   }
-  publish_file(*storage, join_path(folder, kTokenizerName), tokenizer.serialize());
+  publish_file(*storage, join_path(folder, kShardTokenizerName), tokenizer.serialize());
 
   // Tasks side by side as far as they go: they need not wait for each other.
   const int64_t at_once =

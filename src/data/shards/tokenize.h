@@ -54,6 +54,6 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
 
 // The file in a folder of shards that holds the tokenizer that made them, as
 // Tokenizer::serialize() writes it.
-inline constexpr std::string_view kTokenizerName = "tokenizer";
+inline constexpr std::string_view kShardTokenizerName = "tokenizer";
 
 }  // namespace ingot

@@ -1,9 +1,13 @@
 #include "data/ingest/read/arrow/s3_files.h"
 
+#include <arrow/buffer.h>
 #include <arrow/filesystem/filesystem.h>
 #include <arrow/filesystem/s3fs.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <future>
 
 #include "data/ingest/read/arrow/status.h"
 
@@ -11,6 +15,7 @@ namespace ingot::arrow_module {
 namespace {
 
 constexpr size_t kSchemeBytes = 5;  // "s3://"
+constexpr int64_t kBlockBytes = int64_t{8} << 20;
 
 // The AWS library must be shut down before the process ends, and before Arrow's own objects of
 // static lifetime are gone. Exit handlers run last in, first out, and the first connection makes
@@ -43,21 +48,39 @@ std::shared_ptr<arrow::fs::S3FileSystem> connect(const std::string& address,
   return unwrap(arrow::fs::S3FileSystem::Make(options));
 }
 
+// Every read of Arrow's stream is a request, so it reads in large blocks, and the next one while
+// the caller works on this.
 class S3Stream final : public ByteStream {
  public:
-  explicit S3Stream(std::shared_ptr<arrow::io::InputStream> stream) : stream_(std::move(stream)) {}
+  explicit S3Stream(std::shared_ptr<arrow::io::InputStream> stream) : stream_(std::move(stream)) {
+    fetch_next();
+  }
+
   size_t read(char* into, size_t size) override {
-    return translated([&] {
-      const int64_t count = unwrap(stream_->Read(static_cast<int64_t>(size), into));
-      bytes_read_ += count;
-      return static_cast<size_t>(count);
-    });
+    if (at_ == block_bytes()) {
+      block_ = translated([&] { return unwrap(next_.get()); });
+      at_ = 0;
+      fetch_next();
+    }
+    const auto count =
+        static_cast<size_t>(std::min(static_cast<int64_t>(size), block_bytes() - at_));
+    if (count > 0) std::memcpy(into, block_->data() + at_, count);
+    at_ += static_cast<int64_t>(count);
+    bytes_read_ += static_cast<int64_t>(count);
+    return count;
   }
   int64_t bytes_read() const override { return bytes_read_; }
 
  private:
+  int64_t block_bytes() const { return block_ == nullptr ? 0 : block_->size(); }
+  void fetch_next() {
+    next_ = std::async(std::launch::async, [this] { return stream_->Read(kBlockBytes); });
+  }
+
   std::shared_ptr<arrow::io::InputStream> stream_;
-  int64_t bytes_read_ = 0;
+  std::shared_ptr<arrow::Buffer> block_;
+  int64_t at_ = 0, bytes_read_ = 0;
+  std::future<arrow::Result<std::shared_ptr<arrow::Buffer>>> next_;  // its end is waited for
 };
 
 }  // namespace
