@@ -1,5 +1,7 @@
 #include "tokenizer/split.h"
 
+#include <cpuid.h>
+
 #include <algorithm>
 #include <array>
 
@@ -104,10 +106,16 @@ std::optional<Split> split_of_pattern(std::string_view regex) {
   return std::nullopt;
 }
 
+// clang 16's __builtin_cpu_supports does not know it.
+static bool has_lzcnt() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
+}
+
 SplitIsa best_split_isa() {
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                     __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
-                    __builtin_cpu_supports("lzcnt");
+                    has_lzcnt();
   return avx2 ? SplitIsa::Avx2 : SplitIsa::Generic;
 }
 
