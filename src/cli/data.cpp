@@ -8,6 +8,9 @@ namespace ingot::cli {
 void add_data(CLI::App& app) {
   auto* data = app.add_subcommand("data", "prepare text: from raw files to token shards");
   data->require_subcommand(1);
+  add_data_clean(*data);
+  add_data_dedup(*data);
+  add_data_decontaminate(*data);
   add_data_tokenize(*data);
   add_data_mix(*data);
   add_data_verify(*data);

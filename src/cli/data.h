@@ -6,6 +6,9 @@
 namespace ingot::cli {
 
 void add_data_cat(CLI::App& data);
+void add_data_clean(CLI::App& data);
+void add_data_decontaminate(CLI::App& data);
+void add_data_dedup(CLI::App& data);
 void add_data_export(CLI::App& data);
 void add_data_import(CLI::App& data);
 void add_data_inspect(CLI::App& data);

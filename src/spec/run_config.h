@@ -116,8 +116,6 @@ inline bool uses_tf32(const RunConfig& config) {
 // The declarations, bound to `config`'s fields; `config` must outlive them.
 std::vector<Setting> settings_of(RunConfig& config);
 
-using Overrides = std::vector<std::pair<std::string, std::string>>;
-
 // Order: defaults, then the preset (from the recipe or an override), then the recipe, then the
 // overrides. Throws ErrorCode::Config for unknown keys (with the nearest name and the line),
 // wrong types and values out of range. Does not touch files.

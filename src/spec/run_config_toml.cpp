@@ -31,8 +31,8 @@ SettingValue value_of(const Setting& setting, const toml::node& node) {
 
 class Reader {
  public:
-  Reader(RunConfig& config, std::string_view origin)
-      : settings_(settings_of(config)), origin_(origin) {
+  Reader(const std::vector<Setting>& settings, std::string_view origin, std::string_view page)
+      : settings_(settings), origin_(origin), page_(page) {
     for (const Setting& setting : settings_) names_.push_back(setting.name);
   }
 
@@ -109,13 +109,13 @@ class Reader {
   std::string unknown(const std::string& name) const {
     const std::string near = nearest_name(name, names_);
     return fmt::format("unknown setting \"{}\"; {}", on_one_line(name),
-                       near.empty() ? "docs/settings.md lists them all"
+                       near.empty() ? fmt::format("{} lists them all", page_)
                                     : fmt::format("did you mean \"{}\"?", near));
   }
 
-  std::vector<Setting> settings_;
+  const std::vector<Setting>& settings_;
   std::vector<std::string> names_;
-  std::string origin_;
+  std::string_view origin_, page_;
 };
 
 nlohmann::json tree_of(const toml::node& node, std::string_view origin) {
@@ -142,14 +142,19 @@ nlohmann::json parse_toml_tree(std::string_view text, std::string_view origin) {
   return tree_of(parse_toml(text, origin, "settings"), origin);
 }
 
-RunConfig parse_run_config(std::string_view text, std::string_view origin,
-                           const Overrides& overrides) {
-  const toml::table recipe = parse_toml(text, origin, "a recipe");
-  RunConfig config;
-  const Reader reader(config, origin);
+void apply_toml(std::string_view text, std::string_view origin, const Overrides& overrides,
+                const std::vector<Setting>& settings, std::string_view page) {
+  const toml::table recipe = parse_toml(text, origin, "settings");
+  const Reader reader(settings, origin, page);
   reader.apply_preset(recipe, overrides);
   reader.apply_table(recipe, "");
   reader.apply_overrides(overrides);
+}
+
+RunConfig parse_run_config(std::string_view text, std::string_view origin,
+                           const Overrides& overrides) {
+  RunConfig config;
+  apply_toml(text, origin, overrides, settings_of(config), "docs/settings.md");
   return config;
 }
 

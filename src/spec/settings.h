@@ -67,6 +67,14 @@ Setting enum_setting(std::string name, E& field, std::vector<std::pair<std::stri
   return choice_setting(std::move(name), std::move(choices), get, set, std::move(doc));
 }
 
+using Overrides = std::vector<std::pair<std::string, std::string>>;  // name, value as text
+
+// Sets what a TOML text and then the overrides name, «preset» of either before anything else.
+// Throws ErrorCode::Config for unknown keys (with the nearest name, or `page`, which lists all, and
+// the line), wrong types and values out of range.
+void apply_toml(std::string_view toml, std::string_view origin, const Overrides& overrides,
+                const std::vector<Setting>& settings, std::string_view page);
+
 // "from 1 to 65536", "above 0", …; empty when unbounded.
 std::string range_text(const Setting& setting);
 

@@ -84,21 +84,9 @@ std::span<const uint64_t> MinHasher::signature(std::string_view text) {
   splitter_.words(normal_, words_);
   if (words_.words.size() < n) return {};
 
-  // Any n words in a row are one view of this.
-  joined_.resize(normal_.size() + words_.rewritten.size() + words_.words.size());
-  begins_.clear();
-  char* out = joined_.data();
-  for (const Word& word : words_.words) {
-    begins_.push_back(static_cast<size_t>(out - joined_.data()));
-    std::memcpy(out, word.data, word.bytes);
-    out += word.bytes;
-    *out++ = ' ';
-  }
-  begins_.push_back(static_cast<size_t>(out - joined_.data()));
-
-  for (size_t i = 0; i + n < begins_.size(); ++i) {
-    const size_t size = begins_[i + n] - 1 - begins_[i];
-    hashes_.push_back(hash_shingle(settings_.hash, {joined_.data() + begins_[i], size}));
+  joined_.assign(words_);
+  for (size_t i = 0; i + n <= joined_.num_words(); ++i) {
+    hashes_.push_back(hash_shingle(settings_.hash, joined_.n_gram(i, n)));
   }
   kernel_(hashes_, parameters_.a.data(), parameters_.b.data(), minima_.size(), minima_.data());
   return {minima_.data(), static_cast<size_t>(settings_.num_hashes())};

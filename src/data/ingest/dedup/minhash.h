@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/ingest/clean/splitter.h"
+#include "data/ingest/dedup/joined_words.h"
 #include "data/ingest/dedup/minhash_kernel.h"
 #include "data/ingest/text/normalize.h"
 
@@ -59,8 +60,7 @@ class MinHasher {
   MinHashParameters parameters_;  // padded to whole blocks
   std::string normal_;
   WordList words_;
-  std::string joined_;          // the words with a space between them
-  std::vector<size_t> begins_;  // of each word there, and of one behind the last
+  JoinedWords joined_;
   std::vector<uint64_t> hashes_, minima_;
 };
 

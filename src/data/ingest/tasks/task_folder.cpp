@@ -5,6 +5,7 @@
 #include <atomic>
 #include <mutex>
 #include <random>
+#include <span>
 
 #include "core/error.h"
 #include "core/thread_pool.h"
@@ -45,20 +46,24 @@ void expect_same(const json& begun, const json& wanted, const std::string& place
                   folder, place.empty() ? "other settings" : place, shown(&begun), shown(&wanted)));
 }
 
-// Unlike those of other processes, on other machines too.
-const std::string& own_suffix() {
-  static const std::string suffix = [] {
+// Unlike those of other calls, processes and machines.
+std::string own_suffix() {
+  static const uint64_t process = [] {
     std::random_device device;
-    return fmt::format(".{:08x}{:08x}", device(), device());
+    return uint64_t{device()} << 32 | device();
   }();
-  return suffix;
+  static std::atomic<uint64_t> calls = 0;
+  return fmt::format(".{:016x}-{}", process, calls++);
 }
 
 }  // namespace
 
 void publish_file(Storage& storage, const std::string& path, std::string_view contents) {
   const std::string own = path + own_suffix();
-  write_file_atomically(storage, own, contents);
+  const auto file = storage.create(own);
+  file->append(std::as_bytes(std::span(contents)));
+  file->sync();
+  file->close();
   storage.rename(own, path);
   storage.sync_directory(parent_path(path));
 }

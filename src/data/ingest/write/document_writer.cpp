@@ -70,12 +70,16 @@ class JsonLinesWriter final : public DocumentWriter {
     }
   }
 
-  void write(const Document& document) override {
+  using DocumentWriter::write;
+  void write(const Document& document, const ExtraMembers& extra) override {
     member("{\"id\":", document.id, document);
     member(",\"source\":", document.source, document);
     member(",\"text\":", document.text, document);
     if (!document.url.empty()) member(",\"url\":", document.url, document);
     if (!document.language.empty()) member(",\"language\":", document.language, document);
+    for (const auto& [name, value] : extra) {
+      member(fmt::format(",\"{}\":", name), value, document);
+    }
     pending_ += "}\n";
     size_t written = 0;
     for (; pending_.size() - written >= kBlockBytes; written += kBlockBytes) {

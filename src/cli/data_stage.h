@@ -1,0 +1,57 @@
+// What `ingot data clean`, `dedup` and `decontaminate` share: inputs, processes, progress.
+#pragma once
+
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/progress_line.h"
+#include "cli/remote.h"
+#include "data/ingest/tasks/stage.h"
+
+namespace ingot::cli {
+
+struct StageOptions {
+  std::vector<std::string> inputs;
+  std::string out;
+  std::string process;  // "K/N"; empty: from srun's or mpirun's environment
+  int threads;
+  ReadSettings read;
+  RemoteOptions remote;
+  JsonOption json;
+
+  StageOptions();
+  void add_to(CLI::App& command);
+  StageInputs stage_inputs() const;
+  // Says on stderr which process this is, where there are several.
+  StageRun stage_run(StageObserver& observer) const;
+};
+
+// Reads "K/N", or where that is empty what a launcher left in the environment: OMPI_COMM_WORLD_RANK
+// and _SIZE, PMI_RANK and PMI_SIZE, SLURM_PROCID and SLURM_NTASKS. Throws ErrorCode::Usage.
+ProcessShare process_share(const std::string& option);
+
+// How far it is, on stderr.
+class StageProgress : public StageObserver {
+ public:
+  void on_tasks(std::string_view step, int64_t done, int64_t of) override;
+  void on_documents(int64_t documents, int64_t text_bytes) override;
+  void on_waiting(std::string_view step, int64_t tasks_of_others) override;
+
+ private:
+  void show();
+
+  std::mutex mutex_;
+  ProgressLine line_;
+  std::string step_;
+  int64_t done_ = 0, of_ = 0, documents_ = 0, bytes_ = 0;
+};
+
+// What a process says that is done while others are not.
+void print_unfinished(const StageOptions& options);
+
+std::string percent(int64_t part, int64_t whole);
+
+}  // namespace ingot::cli
