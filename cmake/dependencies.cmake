@@ -53,7 +53,7 @@ expect_version(libcurl "${CURL_VERSION_STRING}" 7.88)
 # Arrow comes in a wheel: headers and libraries, without the names that linkers look for. A build
 # without it lacks the module for parquet and S3, and nothing else.
 file(GLOB arrow_wheel ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/pyarrow)
-find_path(ARROW_INCLUDE parquet/arrow/reader.h HINTS ${arrow_wheel}/include)
+find_path(ARROW_INCLUDE parquet/arrow/reader.h PATHS ${arrow_wheel}/include NO_DEFAULT_PATH)
 if(ARROW_INCLUDE)
   pin_header(ARROW 26.0 arrow/util/config.h "ARROW_VERSION_MAJOR;ARROW_VERSION_MINOR")
   cmake_path(GET ARROW_INCLUDE PARENT_PATH ARROW_FOLDER)

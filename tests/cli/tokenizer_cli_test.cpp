@@ -18,7 +18,9 @@ class TokenizerCli : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_tokenizer_") + info->name());
+    // By the process: other checkouts' tests may run on the machine.
+    root_ = fs::path(::testing::TempDir()) /
+            ("ingot_tokenizer_" + std::to_string(getpid()) + "_" + info->name());
     fs::remove_all(root_);
     fs::create_directories(root_);
     std::string text;

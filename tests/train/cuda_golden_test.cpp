@@ -32,6 +32,10 @@ std::vector<int32_t> text_like_tokens(int64_t step) {
   return tokens;
 }
 
+// Small enough that a run stays near another one whose roundings differ: at 1e-4 the larger presets
+// overshoot in their third step, and the last bit of a few weights becomes a tenth of the loss.
+constexpr double kLr = 1e-5;
+
 Curve ten_steps(const std::string& preset, const std::string& precision) {
   const RunConfig config = parse_run_config("", "test",
                                             {{"preset", preset},
@@ -50,7 +54,7 @@ Curve ten_steps(const std::string& preset, const std::string& precision) {
     const StepLoss loss =
         engine.accumulate({tokens.data(), tokens.data() + 1, nullptr}, 1.0 / (kB * kT));
     curve.losses.push_back(loss.sum / static_cast<double>(loss.num_targets));
-    curve.grad_norms.push_back(engine.update(1e-4, step).grad_norm);
+    curve.grad_norms.push_back(engine.update(kLr, step).grad_norm);
   }
   return curve;
 }
@@ -67,7 +71,7 @@ TEST_P(CudaGolden, TenSteps) {
   const auto [preset, precision] = GetParam();
   const std::string key = std::string(preset) + " " + precision;
   const Curve curve = ten_steps(preset, precision);
-  if (const char* path = std::getenv("INGOT_WRITE_GOLDENS")) {
+  if (const char* path = std::getenv("INGOT_WRITE_GOLDENS"); path != nullptr && *path != 0) {
     nlohmann::json all = read_json(path);
     all[key] = {{"loss", curve.losses}, {"grad_norm", curve.grad_norms}};
     std::ofstream(path) << all.dump(1) << "\n";

@@ -37,7 +37,7 @@ class FileSpool final : public Spool {
 
   Start begin() override {
     file_ = open_or_throw(part_, O_RDWR | O_CREAT);
-    if (!lock()) return {};
+    check(lock(), ErrorCode::Storage, "{}: nobody waits for it any more", path_);
     std::error_code error;
     if (fs::exists(path_, error)) return use_whole_file();
     // Another process may have renamed or removed the file that this one has opened.
