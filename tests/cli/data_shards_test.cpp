@@ -156,7 +156,7 @@ TEST_F(DataShards, KilledAtRandomMomentsGivesTheSameBytes) {
   // What a killed process had begun to write lies aside, under other names.
   const auto whole = contents("whole");
   std::erase_if(killed, [&](const auto& file) { return !whole.contains(file.first); });
-  EXPECT_EQ(killed, whole);
+  EXPECT_TRUE(killed == whole);
 }
 
 TEST_F(DataShards, BadInputIsOneClearLine) {

@@ -185,6 +185,28 @@ TEST(Tokenize, EqualBytesForAnyThreadsAndProcesses) {
   EXPECT_EQ(contents(folder.path("shared")), contents(folder.path("20000-1")));
 }
 
+// One task of many batches, so that threads overtake each other inside it.
+TEST(Tokenize, BatchesAreWrittenInTheOrderTheyWereRead) {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (uint64_t i = 0; lines.size() < static_cast<size_t>(6) << 20; ++i) {
+    lines += nlohmann::json({{"text", some_text(i, 200 + i % 7000)}}).dump() + "\n";
+  }
+  folder.write("in/a.jsonl", lines);
+  const std::vector<TokenizeSource> sources = {{"s", list_input_files({folder.path("in")})}};
+  const auto tokenizer = small_bpe();
+  TokenizeSettings settings = small_settings(*tokenizer);
+  settings.task_bytes = int64_t{1} << 30;
+  settings.shard_tokens = 500'000;
+  for (const int64_t threads : {1, 2, 8}) {
+    settings.threads = threads;
+    tokenize(posix_storage(), *tokenizer, sources, settings,
+             folder.path("out-" + std::to_string(threads)), {});
+  }
+  EXPECT_TRUE(contents(folder.path("out-2")) == contents(folder.path("out-1")));
+  EXPECT_TRUE(contents(folder.path("out-8")) == contents(folder.path("out-1")));
+}
+
 TEST(Tokenize, EqualBytesAfterPowerCutsAtAnyMoment) {
   const TemporaryFolder folder;
   const Corpus corpus(folder);
