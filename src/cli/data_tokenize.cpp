@@ -1,12 +1,12 @@
 // ingot data tokenize
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/data.h"
+#include "cli/data_stage.h"
 #include "cli/progress_line.h"
 #include "cli/remote.h"
 #include "cli/tokenizer.h"
@@ -18,19 +18,6 @@
 
 namespace ingot::cli {
 namespace {
-
-// "2/8": the third of eight.
-ProcessShare parse_share(const std::string& text) {
-  ProcessShare share;
-  const char* end = text.data() + text.size();
-  const auto [slash, first] = std::from_chars(text.data(), end, share.index);
-  const bool has_slash = first == std::errc() && slash != end && *slash == '/';
-  const auto [rest, second] = std::from_chars(has_slash ? slash + 1 : end, end, share.count);
-  check(has_slash && second == std::errc() && rest == end && share.index >= 0 &&
-            share.index < share.count,
-        ErrorCode::Usage, "--process: expected K/N with K from 0 to N-1, got \"{}\"", text);
-  return share;
-}
 
 // The id to put at documents' ends: `choice` is auto, yes or no.
 int32_t boundary(const std::string& option, const std::string& choice, int32_t id, bool wanted) {
@@ -52,7 +39,7 @@ struct TokenizeCommand {
     // An own BOS belongs before a document; one that is also EOS already ends the one before.
     settings.bos = boundary("--bos", bos, loaded->bos(), loaded->bos() != loaded->eos());
     settings.eos = boundary("--eos", eos, loaded->eos(), true);
-    if (!process.empty()) settings.share = parse_share(process);
+    settings.share = process_share(process);
     settings.read.remote = remote.settings();
 
     ProgressLine line;
@@ -193,8 +180,10 @@ void add_data_tokenize(CLI::App& data) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   tokenize
-      ->add_option("--process", command->process,
-                   "this is process K of N that share the work, counted from 0")
+      ->add_option(
+          "--process", command->process,
+          "this is process K of N that share the work, counted from 0; without it as srun or "
+          "mpirun says")
       ->type_name("K/N");
   command->remote.add_to(*tokenize);
   command->json.add_to(*tokenize);

@@ -13,8 +13,9 @@
 // After all headers: their inline functions must not be compiled for the wider instruction set,
 // since the linker keeps one copy for all.
 #if defined(INGOT_ISA_AVX2)
-#pragma GCC target("avx2,bmi,bmi2,lzcnt,popcnt")
+#define INGOT_TARGET "avx2,bmi,bmi2,lzcnt,popcnt"
 #endif
+#include "core/target_begin.h"
 
 namespace ingot::INGOT_ISA {
 namespace {
@@ -364,3 +365,5 @@ size_t split_windows(Split split, std::string_view text, std::span<uint32_t> end
 }
 
 }  // namespace ingot::INGOT_ISA
+
+#include "core/target_end.h"

@@ -6,10 +6,11 @@
 // After all headers: their inline functions must not be compiled for the wider instruction set,
 // since the linker keeps one copy for all.
 #if defined(INGOT_ISA_AVX2)
-#pragma GCC target("avx2")
+#define INGOT_TARGET "avx2"
 #elif defined(INGOT_ISA_AVX512)
-#pragma GCC target("avx512f,avx512dq")
+#define INGOT_TARGET "avx512f,avx512dq"
 #endif
+#include "core/target_begin.h"
 
 namespace ingot::INGOT_ISA {
 namespace {
@@ -132,3 +133,5 @@ void find_minima(std::span<const uint64_t> hashes, const uint64_t* a, const uint
 }
 
 }  // namespace ingot::INGOT_ISA
+
+#include "core/target_end.h"
