@@ -1,11 +1,11 @@
 #include "checkpoint/manifest.h"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/hex.h"
 
 namespace ingot {
 namespace {
@@ -14,17 +14,11 @@ using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
 
-std::string hex(uint64_t value) {
-  return fmt::format("{:016x}", value);
-}
-
-uint64_t parse_hex(const std::string& digits) {
-  uint64_t value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto result = std::from_chars(digits.data(), end, value, 16);
-  check(result.ec == std::errc() && result.ptr == end, ErrorCode::Data, "'{}' is not a hash",
-        digits);
-  return value;
+uint64_t hash_in(const Json& json, const char* key) {
+  const auto digits = json.at(key).get<std::string>();
+  const std::optional<uint64_t> hash = parse_hex(digits);
+  check(hash.has_value(), ErrorCode::Data, "'{}' is not a hash", digits);
+  return *hash;
 }
 
 Json to_json(const ManifestFile& file) {
@@ -50,7 +44,7 @@ LossScaleState parse_loss_scale(const Json& json) {
 ManifestFile parse_file(const Json& json) {
   ManifestFile file;
   file.name = json.at("name").get<std::string>();
-  file.facts = {json.at("bytes").get<int64_t>(), parse_hex(json.at("xxh3").get<std::string>())};
+  file.facts = {json.at("bytes").get<int64_t>(), hash_in(json, "xxh3")};
   for (const auto& [name, range] : json.at("ranges").items()) {
     file.ranges[name] = {range.at(0).get<int64_t>(), range.at(1).get<int64_t>()};
   }
@@ -71,7 +65,7 @@ Manifest parse_body(const Json& body) {
     manifest.state.fp8_scales = body.at("fp8_scales").get<std::vector<float>>();
   if (body.contains("data")) manifest.state.data = body.at("data").dump();
   manifest.config_toml = body.at("config").get<std::string>();
-  manifest.config_hash = parse_hex(body.at("config_hash").get<std::string>());
+  manifest.config_hash = hash_in(body, "config_hash");
   manifest.has_tokenizer = body.at("has_tokenizer").get<bool>();
   manifest.has_optimizer = body.at("has_optimizer").get<bool>();
   manifest.numel = body.at("numel").get<std::map<std::string, int64_t>>();

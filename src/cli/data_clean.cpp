@@ -56,15 +56,8 @@ void clean(const Options& options) {
         "clean: expected INPUT files and --out FOLDER; see ingot data clean --help");
   stage.inputs = options.stage.stage_inputs();
   stage.keeps_removed = options.keeps_removed;
-  std::optional<nlohmann::json> report;
-  {
-    StageProgress progress;
-    report = run_clean(stage, options.stage.stage_run(progress));
-  }
-  if (!report) return print_unfinished(options.stage);
-  print_report(*report, options.stage.out);
-  report->erase("samples");
-  options.stage.json.print(*report);
+  finish_stage(
+      options.stage, [&](const StageRun& run) { return run_clean(stage, run); }, print_report);
 }
 
 }  // namespace

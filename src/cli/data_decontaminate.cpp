@@ -57,15 +57,9 @@ void decontaminate(const Options& options) {
   stage.tasks = read_tasks(options.against);
   stage.inputs = options.stage.stage_inputs();
   stage.keeps_removed = options.keeps_removed;
-  std::optional<nlohmann::json> report;
-  {
-    StageProgress progress;
-    report = run_decontaminate(stage, options.stage.stage_run(progress));
-  }
-  if (!report) return print_unfinished(options.stage);
-  print_report(*report, options.stage.out);
-  report->erase("samples");
-  options.stage.json.print(*report);
+  finish_stage(
+      options.stage, [&](const StageRun& run) { return run_decontaminate(stage, run); },
+      print_report);
 }
 
 }  // namespace

@@ -49,15 +49,8 @@ void dedup(const Options& options) {
   stage.inputs = options.stage.stage_inputs();
   stage.keeps_removed = options.keeps_removed;
   stage.memory_bytes = options.memory_bytes;
-  std::optional<nlohmann::json> report;
-  {
-    StageProgress progress;
-    report = run_dedup(stage, options.stage.stage_run(progress));
-  }
-  if (!report) return print_unfinished(options.stage);
-  print_report(*report, options.stage.out);
-  report->erase("samples");
-  options.stage.json.print(*report);
+  finish_stage(
+      options.stage, [&](const StageRun& run) { return run_dedup(stage, run); }, print_report);
 }
 
 }  // namespace

@@ -131,9 +131,23 @@ void StageProgress::show() {
                          human_bytes(bytes_), human_bytes(static_cast<int64_t>(per_second))));
 }
 
-void print_unfinished(const StageOptions& options) {
-  fmt::print("this process has done its share of {}; the last one to finish writes the report\n",
-             options.out);
+void finish_stage(
+    const StageOptions& options,
+    const std::function<std::optional<nlohmann::json>(const StageRun& run)>& run_stage,
+    const std::function<void(const nlohmann::json& report, const std::string& folder)>& print) {
+  std::optional<nlohmann::json> report;
+  {
+    StageProgress progress;
+    report = run_stage(options.stage_run(progress));
+  }
+  if (!report) {
+    fmt::print("this process has done its share of {}; the last one to finish writes the report\n",
+               options.out);
+    return;
+  }
+  print(*report, options.out);
+  report->erase("samples");
+  options.json.print(*report);
 }
 
 std::string percent(int64_t part, int64_t whole) {

@@ -1,8 +1,10 @@
 // What `ingot data clean`, `dedup` and `decontaminate` share: inputs, processes, progress.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,8 +51,12 @@ class StageProgress : public StageObserver {
   int64_t done_ = 0, of_ = 0, documents_ = 0, bytes_ = 0;
 };
 
-// What a process says that is done while others are not.
-void print_unfinished(const StageOptions& options);
+// Runs a stage with progress on stderr and, where this process is the last to finish, prints its
+// report by `print` and as JSON; else it says that others still work.
+void finish_stage(
+    const StageOptions& options,
+    const std::function<std::optional<nlohmann::json>(const StageRun& run)>& run_stage,
+    const std::function<void(const nlohmann::json& report, const std::string& folder)>& print);
 
 std::string percent(int64_t part, int64_t whole);
 

@@ -3,26 +3,23 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
-#include <charconv>
-
 #include "core/error.h"
+#include "core/hex.h"
 
 namespace ingot {
 namespace {
 
 using Json = nlohmann::json;
 
-uint64_t parse_hex(const std::string& digits) {
-  uint64_t value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto result = std::from_chars(digits.data(), end, value, 16);
-  check(result.ec == std::errc() && result.ptr == end, ErrorCode::Data, "'{}' is not a hash",
-        digits);
-  return value;
+uint64_t hash_in(const Json& json, const char* key) {
+  const auto digits = json.at(key).get<std::string>();
+  const std::optional<uint64_t> hash = parse_hex(digits);
+  check(hash.has_value(), ErrorCode::Data, "'{}' is not a hash", digits);
+  return *hash;
 }
 
 Json to_json(const DataIdentity::Source& source) {
-  return {{"path", source.path},       {"content", fmt::format("{:016x}", source.content)},
+  return {{"path", source.path},       {"content", hex(source.content)},
           {"tokens", source.tokens},   {"documents", source.documents},
           {"samples", source.samples}, {"weight", source.weight}};
 }
@@ -30,7 +27,7 @@ Json to_json(const DataIdentity::Source& source) {
 DataIdentity::Source parse_source(const Json& json) {
   DataIdentity::Source source;
   source.path = json.at("path").get<std::string>();
-  source.content = parse_hex(json.at("content").get<std::string>());
+  source.content = hash_in(json, "content");
   source.tokens = json.at("tokens").get<int64_t>();
   source.documents = json.at("documents").get<int64_t>();
   source.samples = json.at("samples").get<int64_t>();
@@ -107,8 +104,7 @@ std::string difference(const DataIdentity& was, const DataIdentity& is) {
     compare(fmt::format("tokens of {}", b.path), a.tokens, b.tokens);
     compare(fmt::format("documents of {}", b.path), a.documents, b.documents);
     if (a.tokens == b.tokens && a.documents == b.documents)
-      compare(fmt::format("content of {}", b.path), fmt::format("{:016x}", a.content),
-              fmt::format("{:016x}", b.content));
+      compare(fmt::format("content of {}", b.path), hex(a.content), hex(b.content));
   }
   return fmt::format("{}", fmt::join(found, ", "));
 }

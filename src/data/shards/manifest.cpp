@@ -2,12 +2,12 @@
 
 #include <xxhash.h>
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 
 #include "core/error.h"
+#include "core/hex.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -25,15 +25,6 @@ template <class Items, class Member>
 int64_t sum(const Items& items, Member member) {
   return std::transform_reduce(items.begin(), items.end(), int64_t{0}, std::plus<>(),
                                [&](const auto& item) { return item.*member; });
-}
-
-std::string hex(uint64_t value) {
-  return fmt::format("{:016x}", value);
-}
-
-bool parse_hex(std::string_view text, uint64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  return text.size() == 16 && error == std::errc() && end == text.data() + text.size();
 }
 
 // Members of one object of the manifest, with the place of each in the message.
@@ -59,10 +50,10 @@ class Reader {
     return value.get<std::string>();
   }
   uint64_t hash(const char* key) const {
-    uint64_t value = 0;
-    check(parse_hex(text(key), value), ErrorCode::Data, "{}: {}{}: expected 16 hexadecimal digits",
-          origin_, place_, key);
-    return value;
+    const std::optional<uint64_t> value = parse_hex(text(key));
+    check(value.has_value(), ErrorCode::Data, "{}: {}{}: expected 16 hexadecimal digits", origin_,
+          place_, key);
+    return *value;
   }
   // Calls item(value, number) for each of an array.
   template <class F>
@@ -191,8 +182,11 @@ std::string to_hex(DocumentId id) {
 }
 
 bool parse_document_id(std::string_view text, DocumentId& id) {
-  return text.size() == 32 && parse_hex(text.substr(0, 16), id.high) &&
-         parse_hex(text.substr(16), id.low);
+  if (text.size() != 32) return false;
+  const auto high = parse_hex(text.substr(0, 16)), low = parse_hex(text.substr(16));
+  if (!high || !low) return false;
+  id = {*low, *high};
+  return true;
 }
 
 int64_t ShardManifest::num_tokens() const {
