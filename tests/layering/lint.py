@@ -117,6 +117,21 @@ def check_cxx(path, text, may_use, root) -> Iterator[Finding]:
             yield Finding(path, line_of(text, offset), "exit", f"{name}() ends the process; throw ingot::Error")
 
 
+def check_names(path, text, seen) -> Iterator[Finding]:
+    """A type or inline constant has its name to itself: of two in one namespace the linker keeps one,
+    without a word, and half of the program works with the other's contents. `seen`: (namespace,
+    name) -> path."""
+    code = blank_comments_and_strings(text)
+    namespace = re.search(r"^namespace ([\w:]+) \{", code, re.MULTILINE)
+    if namespace is None:
+        return
+    defined = r"^(?:struct|class|enum class) (\w+)(?: final)?(?: : [^;{]*)? \{|^inline constexpr [\w:<>]+ (\w+)"
+    for match in re.finditer(defined, code, re.MULTILINE):
+        name = (namespace[1], match[1] or match[2])
+        if seen.setdefault(name, path) != path:
+            yield Finding(path, line_of(text, match.start()), "named-twice", f"{name[1]} is also in {seen[name]}")
+
+
 def check_architecture(root, may_use) -> Iterator[Finding]:
     """The table of layers in docs/architecture.md says what the build does."""
     path = "docs/architecture.md"
@@ -137,6 +152,7 @@ def check_architecture(root, may_use) -> Iterator[Finding]:
 def lint(root, build) -> Iterator[Finding]:
     may_use = layers(root, build)
     yield from check_architecture(root, may_use)
+    names = {}
     for path in tree(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
@@ -150,6 +166,8 @@ def lint(root, build) -> Iterator[Finding]:
                 yield Finding(path, line_of(text, match.start()), rule, message)
         if path.endswith(CXX):
             yield from check_cxx(path, text, may_use, root)
+        if path.endswith(".h") and path.startswith("src/"):
+            yield from check_names(path, text, names)
 
 
 def main():

@@ -49,6 +49,15 @@ class LintTest(unittest.TestCase):
         self.found("parent-include", "tests/ops/x.cpp", '#  include "./t.h"\n')
         self.not_found("src/ops/x.cpp", '// #include "../core/a.h"\n')
 
+    def test_names_that_two_headers_give(self):
+        first = "namespace ingot {\ninline constexpr int kName = 1;\nstruct Batch {\n};\n}\n"
+        for again in ("inline constexpr std::string_view kName", "class Batch final : public B {"):
+            other = f"namespace ingot {{\n{again}\n}}\n"
+            self.assertEqual(findings({"src/core/x.h": first, "src/ops/y.h": other}),
+                             [("named-twice", "src/ops/y.h", 2)])
+        for other in ("namespace ingot::cuda {\nstruct Batch {\n};\n}\n", "namespace ingot {\nstruct Batch;\n}\n"):
+            self.assertEqual(findings({"src/core/x.h": first, "src/ops/y.h": other}), [])
+
     def test_includes_without_a_layer(self):
         self.found("include-root", "src/ops/x.cpp", '#include "b.h"\n')
         self.found("include-root", "src/ops/x.cpp", '#include "support/t.h"\n')
