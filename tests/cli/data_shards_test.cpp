@@ -178,7 +178,7 @@ TEST_F(DataShards, BadInputIsOneClearLine) {
                  "shard_tokens");
   expect_refused(
       {"tokenize", path("in"), "--tokenizer", "byte", "--out", path("x"), "--process", "2/2"},
-      "K/N");
+      "K of N");
   EXPECT_FALSE(fs::exists(root_ / "x"));
 
   const auto damage = [&](const std::string& name, const std::string& contents,

@@ -232,7 +232,7 @@ TEST(Tokenize, EqualBytesAfterPowerCutsAtAnyMoment) {
         ASSERT_EQ(error.code(), ErrorCode::Storage) << error.what();
       }
     }
-    EXPECT_GT(cuts, 4);
+    EXPECT_GT(cuts, 2);  // how far a run gets before a cut depends on its threads
     auto got = contents(cut);
     std::erase_if(got,
                   [](const auto& file) { return file.first.find(".tmp") != std::string::npos; });

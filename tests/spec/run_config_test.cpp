@@ -104,7 +104,7 @@ TEST(RunConfig, DeepAndLargeInputIsRefusedBeforeItOverflowsTheStack) {
             "run.toml: expected at most 2000 dots and opening brackets, got 200000: is this a TOML "
             "file?");
   EXPECT_EQ(parse_error(std::string(2'000'000, '#')),
-            "run.toml: expected a recipe of at most 1048576 bytes, got 2000000: is this a TOML "
+            "run.toml: expected settings of at most 1048576 bytes, got 2000000: is this a TOML "
             "file?");
   EXPECT_NE(parse_error(repeat("a.", 2000) + "a = 1"), "");
   EXPECT_NE(parse_error("a = " + repeat("[", 2000)), "");
