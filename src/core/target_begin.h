@@ -3,13 +3,12 @@
 // since code of theirs must not be: the linker keeps one copy for all. No #pragma once: it is not a
 // header.
 #ifdef INGOT_TARGET
-#ifdef __clang__  // which has no push of options
 #define INGOT_PRAGMA(text) _Pragma(#text)
+#ifdef __clang__  // which has no push of options
 #define INGOT_CLANG_TARGET(features) \
   INGOT_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
 INGOT_CLANG_TARGET(INGOT_TARGET)
 #else
-#define INGOT_PRAGMA(text) _Pragma(#text)
 #define INGOT_GCC_TARGET(features) INGOT_PRAGMA(GCC target(features))
 #pragma GCC push_options
 INGOT_GCC_TARGET(INGOT_TARGET)
