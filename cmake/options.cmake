@@ -11,6 +11,10 @@ target_compile_options(ingot_options INTERFACE
   # clang takes -Wconversion for -Wsign-conversion as well. SHELL: keeps it last, though it is above too.
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Wno-sign-conversion>")
 
+# Tests are compiled more often than run, and what they call was optimised with its layer.
+add_library(test_options INTERFACE)
+target_compile_options(test_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
+
 set(INGOT_SANITIZE "" CACHE STRING "address, undefined or thread; empty for none")
 if(INGOT_SANITIZE)
   add_compile_options(-fsanitize=${INGOT_SANITIZE} -fno-sanitize-recover=all)
@@ -34,6 +38,9 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
-  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+  # One object serves all build folders: paths count from the sources. Precompiled headers hold no macro
+  # or time that an object could depend on.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()

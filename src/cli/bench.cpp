@@ -27,7 +27,7 @@ struct BenchShape {
   DeviceOptions device;
   std::vector<std::string> sets;
 
-  void add_to(CLI::App& command) {
+  void add_to(Command& command) {
     command.add_option("--preset", preset, "model preset")->capture_default_str();
     command.add_option("--batch", batch, "sequences a step (B)")->capture_default_str();
     command.add_option("--seq", seq, "tokens a sequence (T)")->capture_default_str();
@@ -139,7 +139,7 @@ void run_limit(const BenchShape& shape, const JsonOption& json) {
               {"copy_bytes_s", limit.copy_bytes_per_second}});
 }
 
-void add_ops(CLI::App& bench) {
+void add_ops(Command& bench) {
   struct Options {
     std::string only;
     DeviceOptions device;
@@ -154,7 +154,7 @@ void add_ops(CLI::App& bench) {
   ops->callback([options] { bench_ops(options->only, options->device, options->json); });
 }
 
-void add_train_bench(CLI::App& bench) {
+void add_train_bench(Command& bench) {
   struct Options {
     BenchShape shape;
     int64_t steps = 8;
@@ -164,16 +164,14 @@ void add_train_bench(CLI::App& bench) {
   auto options = std::make_shared<Options>();
   auto* train = bench.add_subcommand("train", "whole training steps on synthetic tokens");
   options->shape.add_to(*train);
-  train->add_option("--steps", options->steps, "timed steps")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  train->add_option("--steps", options->steps, "timed steps")->capture_default_str()->positive();
   train->add_flag("--limit", options->limit, "measure the limit too and say how close this is");
   options->json.add_to(*train);
   train->callback(
       [options] { run_train(options->shape, options->steps, options->limit, options->json); });
 }
 
-void add_limit(CLI::App& bench) {
+void add_limit(Command& bench) {
   struct Options {
     BenchShape shape;
     JsonOption json;
@@ -189,7 +187,7 @@ void add_limit(CLI::App& bench) {
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
+void add_bench(Command& app) {
   auto* bench = app.add_subcommand("bench", "measure this machine and this program on it");
   bench->require_subcommand(1);
   add_ops(*bench);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/machine.h"
 
 namespace ingot::cli {
@@ -12,7 +13,7 @@ namespace ingot::cli {
 // Every op bench case, or those of one op: time, rates and percent of the roofline.
 void bench_ops(const std::string& only, const DeviceOptions& device, const JsonOption& json);
 
-void add_bench_encode(CLI::App& bench);
+void add_bench_encode(Command& bench);
 
 // Wall time since the kernel started this process.
 double seconds_since_process_start();

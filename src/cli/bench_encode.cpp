@@ -53,17 +53,13 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_bench_encode(CLI::App& bench) {
+void add_bench_encode(Command& bench) {
   auto options = std::make_shared<Options>();
   auto* encode = bench.add_subcommand("encode", "a tokenizer on a text file: MB/s, the best run");
   options->tokenizer.add_to(*encode);
   encode->add_option("--input", options->input, "text file")->required();
-  encode->add_option("--threads", options->threads, "threads")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  encode->add_option("--runs", options->runs, "timed runs")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  encode->add_option("--threads", options->threads, "threads")->positive()->capture_default_str();
+  encode->add_option("--runs", options->runs, "timed runs")->positive()->capture_default_str();
   options->json.add_to(*encode);
   encode->callback([options] { run(*options); });
 }

@@ -12,7 +12,7 @@
 namespace ingot::cli {
 namespace {
 
-void add_import(CLI::App& checkpoint) {
+void add_import(Command& checkpoint) {
   struct Import {
     std::string model, tokenizer, out;
   };
@@ -31,7 +31,7 @@ void add_import(CLI::App& checkpoint) {
 });
 }  // namespace
 
-void add_ls(CLI::App& checkpoint) {
+void add_ls(Command& checkpoint) {
   auto run_dir = std::make_shared<std::string>();
   auto* ls = checkpoint.add_subcommand("ls", "list the checkpoints of a run");
   ls->add_option("run", *run_dir, "run folder")->required();
@@ -46,7 +46,7 @@ void add_ls(CLI::App& checkpoint) {
   });
 }
 
-void add_show(CLI::App& checkpoint) {
+void add_show(Command& checkpoint) {
   auto dir = std::make_shared<std::string>();
   auto* show = checkpoint.add_subcommand("show", "print a checkpoint's state and config");
   show->add_option("checkpoint", *dir, "checkpoint or run folder")->required();
@@ -61,7 +61,7 @@ void add_show(CLI::App& checkpoint) {
   });
 }
 
-void add_verify(CLI::App& checkpoint) {
+void add_verify(Command& checkpoint) {
   auto dir = std::make_shared<std::string>();
   auto* verify = checkpoint.add_subcommand("verify", "check sizes and checksums of every file");
   verify->add_option("checkpoint", *dir, "checkpoint folder")->required();
@@ -74,7 +74,7 @@ void add_verify(CLI::App& checkpoint) {
 
 }  // namespace ingot::cli
 
-void add_checkpoint(CLI::App& app) {
+void add_checkpoint(Command& app) {
   auto* checkpoint = app.add_subcommand("checkpoint", "look at, verify and import checkpoints");
   checkpoint->require_subcommand(1);
   add_ls(*checkpoint);

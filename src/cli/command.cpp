@@ -7,7 +7,7 @@
 
 namespace ingot::cli {
 
-void RecipeOptions::add_to(CLI::App& command, bool recipe_required) {
+void RecipeOptions::add_to(Command& command, bool recipe_required) {
   auto* recipe = command.add_option("recipe", path, "recipe file (TOML); see recipes/");
   if (recipe_required) recipe->required();
   command.add_option("--set", sets, "override a setting: --set optim.lr=3e-4 (repeatable)")
@@ -20,7 +20,7 @@ RunConfig RecipeOptions::load() const {
   return parse_run_config(text, path, parse_sets(sets));
 }
 
-void JsonOption::add_to(CLI::App& command) {
+void JsonOption::add_to(Command& command) {
   command.add_flag("--json", wanted, "end stdout with one line of JSON");
 }
 

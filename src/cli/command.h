@@ -2,24 +2,24 @@
 // main turns that into an exit code.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "spec/run_config.h"
 
 namespace ingot::cli {
 
 // One per file of this folder.
-void add_bench(CLI::App& app);
-void add_checkpoint(CLI::App& app);
-void add_config(CLI::App& app);
-void add_data(CLI::App& app);
-void add_generate(CLI::App& app);
-void add_quickstart(CLI::App& app);
-void add_tokenizer(CLI::App& app);
-void add_train(CLI::App& app);
+void add_bench(Command& app);
+void add_checkpoint(Command& app);
+void add_config(Command& app);
+void add_data(Command& app);
+void add_generate(Command& app);
+void add_quickstart(Command& app);
+void add_tokenizer(Command& app);
+void add_train(Command& app);
 
 std::string version_text();
 
@@ -28,14 +28,14 @@ struct RecipeOptions {
   std::string path;               // empty: defaults only
   std::vector<std::string> sets;  // "key=value"
 
-  void add_to(CLI::App& command, bool recipe_required);
+  void add_to(Command& command, bool recipe_required);
   RunConfig load() const;
 };
 
 // --json: one line of JSON as the last line of stdout.
 struct JsonOption {
   bool wanted = false;
-  void add_to(CLI::App& command);
+  void add_to(Command& command);
   void print(const nlohmann::json& result) const;
 };
 

@@ -7,7 +7,7 @@
 
 namespace ingot::cli {
 
-void add_config(CLI::App& app) {
+void add_config(Command& app) {
   auto* config =
       app.add_subcommand("config", "show what a run would do, and every setting there is");
   config->require_subcommand(1);

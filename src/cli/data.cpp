@@ -5,7 +5,7 @@
 
 namespace ingot::cli {
 
-void add_data(CLI::App& app) {
+void add_data(Command& app) {
   auto* data = app.add_subcommand("data", "prepare text: from raw files to token shards");
   data->require_subcommand(1);
   add_data_clean(*data);

@@ -1,20 +1,20 @@
 // The commands below `ingot data`, one per file of this folder.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/command_line.h"
 
 namespace ingot::cli {
 
-void add_data_cat(CLI::App& data);
-void add_data_clean(CLI::App& data);
-void add_data_decontaminate(CLI::App& data);
-void add_data_dedup(CLI::App& data);
-void add_data_export(CLI::App& data);
-void add_data_import(CLI::App& data);
-void add_data_inspect(CLI::App& data);
-void add_data_mix(CLI::App& data);
-void add_data_seen(CLI::App& data);
-void add_data_tokenize(CLI::App& data);
-void add_data_verify(CLI::App& data);
+void add_data_cat(Command& data);
+void add_data_clean(Command& data);
+void add_data_decontaminate(Command& data);
+void add_data_dedup(Command& data);
+void add_data_export(Command& data);
+void add_data_import(Command& data);
+void add_data_inspect(Command& data);
+void add_data_mix(Command& data);
+void add_data_seen(Command& data);
+void add_data_tokenize(Command& data);
+void add_data_verify(Command& data);
 
 }  // namespace ingot::cli

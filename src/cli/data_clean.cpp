@@ -62,7 +62,7 @@ void clean(const Options& options) {
 
 }  // namespace
 
-void add_data_clean(CLI::App& data) {
+void add_data_clean(Command& data) {
   auto options = std::make_shared<Options>();
   auto* command = data.add_subcommand(
       "clean", "filter documents by FineWeb's rules; says what was removed and why");
@@ -71,10 +71,8 @@ void add_data_clean(CLI::App& data) {
     command->get_option(name)->required(false);
   }
   command->add_option("--preset", options->preset, "whose formulas (datatrove-0.10)")
-      ->check(CLI::IsMember(
-          std::vector<std::string>(std::begin(kCleanPresets), std::end(kCleanPresets))));
-  command->add_option("--config", options->config, "TOML file of settings")
-      ->check(CLI::ExistingFile);
+      ->one_of(std::vector<std::string>(std::begin(kCleanPresets), std::end(kCleanPresets)));
+  command->add_option("--config", options->config, "TOML file of settings")->existing_file();
   command->add_option("--set", options->sets, "KEY=VALUE, over the config file; repeatable")
       ->allow_extra_args(false);
   command->add_flag("--keep-removed", options->keeps_removed,

@@ -64,7 +64,7 @@ void decontaminate(const Options& options) {
 
 }  // namespace
 
-void add_data_decontaminate(CLI::App& data) {
+void add_data_decontaminate(Command& data) {
   auto options = std::make_shared<Options>();
   auto* command = data.add_subcommand("decontaminate",
                                       "remove documents that contain items of evaluation tasks");
@@ -79,10 +79,10 @@ void add_data_decontaminate(CLI::App& data) {
   command->add_flag("--query", options->settings.from_query,
                     "also n-grams of the question alone, not only of the answer and across both");
   command->add_option("--splitter", options->settings.splitter, "what words are")
-      ->check(CLI::IsMember({"spacy-en", "uax29", "whitespace"}))
+      ->one_of({"spacy-en", "uax29", "whitespace"})
       ->capture_default_str();
   command->add_option("--normal-form", options->normal_form, "in which texts are compared")
-      ->check(CLI::IsMember({"datatrove-0.10", "fineweb-v1"}))
+      ->one_of({"datatrove-0.10", "fineweb-v1"})
       ->capture_default_str();
   command->add_flag("--keep-removed", options->keeps_removed,
                     "write removed documents to OUT/removed, with task and n-gram");

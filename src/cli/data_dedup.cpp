@@ -55,13 +55,13 @@ void dedup(const Options& options) {
 
 }  // namespace
 
-void add_data_dedup(CLI::App& data) {
+void add_data_dedup(Command& data) {
   auto options = std::make_shared<Options>();
   auto* command =
       data.add_subcommand("dedup", "remove documents that are equal or nearly equal to others");
   options->stage.add_to(*command);
   command->add_option("--method", options->method, "equal texts, or nearly equal ones")
-      ->check(CLI::IsMember({"exact", "minhash"}))
+      ->one_of({"exact", "minhash"})
       ->capture_default_str();
   command->add_flag("--normalize", options->dedup.normalizes,
                     "exact: without regard to case, numbers, punctuation and accents");
@@ -76,18 +76,18 @@ void add_data_dedup(CLI::App& data) {
       ->capture_default_str();
   command->add_option("--seed", minhash.seed, "minhash")->capture_default_str();
   command->add_option("--hash", options->hash, "minhash: of n-grams; FineWeb used sha1")
-      ->check(CLI::IsMember({"xxh64", "sha1"}))
+      ->one_of({"xxh64", "sha1"})
       ->capture_default_str();
   command->add_option("--splitter", options->dedup.splitter, "minhash: what words are")
-      ->check(CLI::IsMember({"spacy-en", "uax29", "whitespace"}))
+      ->one_of({"spacy-en", "uax29", "whitespace"})
       ->capture_default_str();
   command->add_option("--normal-form", options->normal_form, "in which texts are compared")
-      ->check(CLI::IsMember({"datatrove-0.10", "fineweb-v1"}))
+      ->one_of({"datatrove-0.10", "fineweb-v1"})
       ->capture_default_str();
   command
       ->add_option("--memory", options->memory_bytes,
                    "bytes for sorting (512MB, 4GB, …), besides one document a thread")
-      ->transform(CLI::AsSizeValue(false))
+      ->size_in_bytes()
       ->default_str("1GB");
   command->add_flag("--keep-removed", options->keeps_removed,
                     "write removed documents to OUT/removed, with the one that stays");

@@ -47,6 +47,12 @@ struct ExportCommand {
       {"llmc", ForeignFormat::LlmC}};
   std::string folder, format, path;
 
+  static std::vector<std::string> names() {
+    std::vector<std::string> names;
+    for (const auto& [name, format] : formats) names.push_back(name);
+    return names;
+  }
+
   void run() const {
     const auto files =
         export_tokens(*posix_storage(), ShardFolder(folder), formats.at(format), path);
@@ -56,7 +62,7 @@ struct ExportCommand {
 
 }  // namespace
 
-void add_data_import(CLI::App& data) {
+void add_data_import(Command& data) {
   auto command = std::make_shared<ImportCommand>();
   auto* import = data.add_subcommand(
       "import",
@@ -75,13 +81,13 @@ void add_data_import(CLI::App& data) {
   import->add_option("--source", settings.source, "name of the source")->capture_default_str();
   import->add_option("--shard-tokens", settings.shard_tokens, "tokens of a shard")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->positive();
   command->json.add_to(*import);
   import->callback([command] { command->run();
 });
 }  // namespace ingot::cli
 
-void add_data_export(CLI::App& data) {
+void add_data_export(Command& data) {
   auto command = std::make_shared<ExportCommand>();
   auto* exporting = data.add_subcommand("export", "shards to token files of other programs");
   exporting->add_option("folder", command->folder, "folder of shards")->required();
@@ -89,7 +95,7 @@ void add_data_export(CLI::App& data) {
       ->add_option("--format", command->format,
                    "megatron: PATH.bin and PATH.idx; nanogpt: PATH; llmc: PATH_000000.bin …")
       ->required()
-      ->check(CLI::IsMember(ExportCommand::formats));
+      ->one_of(ExportCommand::names());
   exporting->add_option("--out", command->path, "where to, without what the format adds")
       ->type_name("PATH")
       ->required();

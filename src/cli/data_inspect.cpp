@@ -253,21 +253,21 @@ struct CatCommand {
 
 }  // namespace
 
-void add_data_inspect(CLI::App& data) {
+void add_data_inspect(Command& data) {
   auto command = std::make_shared<InspectCommand>();
   auto* inspect = data.add_subcommand(
       "inspect", "what is in a folder of shards: sources, tokens, lengths, samples");
   inspect->add_option("folder", command->path, "folder of shards")->required();
   inspect->add_option("--samples", command->samples, "documents to show the beginning of")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->not_negative();
   inspect->add_option("--tokenizer", command->tokenizer,
                       "to decode with; without it the one that lies with the shards");
   command->json.add_to(*inspect);
   inspect->callback([command] { command->run(); });
 }
 
-void add_data_cat(CLI::App& data) {
+void add_data_cat(Command& data) {
   auto command = std::make_shared<CatCommand>();
   auto* cat = data.add_subcommand("cat", "documents of a folder of shards, decoded");
   cat->add_option("folder", command->path, "folder of shards")->required();

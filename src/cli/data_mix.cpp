@@ -62,7 +62,7 @@ struct MixCommand {
 
 }  // namespace
 
-void add_data_mix(CLI::App& data) {
+void add_data_mix(Command& data) {
   auto command = std::make_shared<MixCommand>();
   auto* mix = data.add_subcommand(
       "mix",

@@ -180,7 +180,7 @@ struct SeenCommand {
 
 }  // namespace
 
-void add_data_seen(CLI::App& data) {
+void add_data_seen(Command& data) {
   auto command = std::make_shared<SeenCommand>();
   auto* seen = data.add_subcommand("seen", "what a run was trained on, from its records");
   seen->add_option("run", command->run_dir, "run folder (checkpoint.dir)")->required();

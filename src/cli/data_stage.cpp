@@ -54,7 +54,7 @@ ProcessShare process_share(const std::string& option) {
 
 StageOptions::StageOptions() : threads(available_cores()) {}
 
-void StageOptions::add_to(CLI::App& command) {
+void StageOptions::add_to(Command& command) {
   command
       .add_option(
           "INPUT", inputs,
@@ -65,7 +65,7 @@ void StageOptions::add_to(CLI::App& command) {
       ->required();
   command
       .add_option("--threads", threads, "files worked on at a time; outputs do not depend on it")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   command.add_option("--process", process,
                      "K/N: be process K (from 0) of N that share the work through --out; srun and "

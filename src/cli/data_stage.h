@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/progress_line.h"
 #include "cli/remote.h"
 #include "data/ingest/tasks/stage.h"
@@ -25,7 +26,7 @@ struct StageOptions {
   JsonOption json;
 
   StageOptions();
-  void add_to(CLI::App& command);
+  void add_to(Command& command);
   StageInputs stage_inputs() const;
   // Says on stderr which process this is, where there are several.
   StageRun stage_run(StageObserver& observer) const;

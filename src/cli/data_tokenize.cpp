@@ -135,7 +135,7 @@ struct TokenizeCommand {
 
 }  // namespace
 
-void add_data_tokenize(CLI::App& data) {
+void add_data_tokenize(Command& data) {
   auto command = std::make_shared<TokenizeCommand>();
   command->settings.threads = available_cores();
   auto* tokenize = data.add_subcommand(
@@ -152,33 +152,33 @@ void add_data_tokenize(CLI::App& data) {
       ->type_name("NAME=PATH")
       ->allow_extra_args(false);
   tokenize->add_option("--out", command->folder, "folder for the shards")->required();
-  const auto choices = CLI::IsMember({"auto", "yes", "no"});
+  const std::vector<std::string> choices = {"auto", "yes", "no"};
   tokenize
       ->add_option("--bos", command->bos,
                    "BOS before each document; auto: where the tokenizer has one that is not EOS")
       ->capture_default_str()
-      ->check(choices);
+      ->one_of(choices);
   tokenize
       ->add_option("--eos", command->eos,
                    "EOS after each document; auto: where the tokenizer has one")
       ->capture_default_str()
-      ->check(choices);
+      ->one_of(choices);
   TokenizeSettings& settings = command->settings;
   tokenize->add_option("--shard-tokens", settings.shard_tokens, "tokens of a shard")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->positive();
   tokenize
       ->add_option("--task-bytes", settings.task_bytes,
                    "input that one process takes at a time; shards do not span it")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->positive();
   tokenize->add_option("--text-field", settings.read.text_field, "of JSON, CSV and parquet records")
       ->capture_default_str();
   tokenize->add_option("--id-field", settings.read.id_field, "of JSON, CSV and parquet records")
       ->capture_default_str();
   tokenize->add_option("--threads", settings.threads, "threads that encode")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->positive();
   tokenize
       ->add_option(
           "--process", command->process,

@@ -67,7 +67,7 @@ struct VerifyCommand {
 
 }  // namespace
 
-void add_data_verify(CLI::App& data) {
+void add_data_verify(Command& data) {
   auto command = std::make_shared<VerifyCommand>();
   command->threads = available_cores();
   auto* verify = data.add_subcommand(
@@ -80,7 +80,7 @@ void add_data_verify(CLI::App& data) {
                      "also: were the shards made with this one?");
   verify->add_option("--threads", command->threads, "threads that read")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->positive();
   command->json.add_to(*verify);
   verify->callback([command] { command->run(); });
 }

@@ -39,32 +39,32 @@ struct GenerateCommand {
 
 }  // namespace
 
-void add_generate(CLI::App& app) {
+void add_generate(Command& app) {
   auto command = std::make_shared<GenerateCommand>();
   auto* generate = app.add_subcommand("generate", "write text with a trained model");
   generate->add_option("checkpoint", command->checkpoint, "checkpoint or run folder")->required();
   generate->add_option("--prompt", command->prompt, "text to go on from");
   generate->add_option("--tokens", command->tokens, "new tokens at most")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->positive();
   generate
       ->add_option("--temperature", command->sampling.temperature,
                    "0 takes the likeliest token every time")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->not_negative();
   generate->add_option("--top-k", command->sampling.top_k, "keep the k likeliest; 0 = all")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->not_negative();
   generate
       ->add_option("--top-p", command->sampling.top_p,
                    "keep the likeliest that reach this probability together")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
+      ->between(0.0, 1.0);
   generate->add_option("--seed", command->sampling.seed, "same seed, same text")
       ->capture_default_str();
   generate->add_option("--context", command->context, "KV cache length; 0 = the model's own")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->not_negative();
   command->device.add_to(*generate);
   command->json.add_to(*generate);
   generate->callback([command] { command->run(); });

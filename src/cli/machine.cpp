@@ -7,10 +7,10 @@
 
 namespace ingot::cli {
 
-void DeviceOptions::add_to(CLI::App& command) {
+void DeviceOptions::add_to(Command& command) {
   command.add_option("--device", device, "auto, cpu or cuda")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+      ->one_of({"auto", "cpu", "cuda"});
   command.add_option("--threads", threads, "CPU threads; 0 = all cores")->capture_default_str();
 }
 

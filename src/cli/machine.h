@@ -1,10 +1,10 @@
 // The device a command computes on, by flags or by a run's settings.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "cli/command_line.h"
 #include "core/compute_device.h"
 #include "spec/run_config.h"
 
@@ -15,7 +15,7 @@ struct DeviceOptions {
   std::string device = "auto";
   int64_t threads = 0;
 
-  void add_to(CLI::App& command);
+  void add_to(Command& command);
   std::unique_ptr<ComputeDevice> open() const;
 };
 

@@ -1,6 +1,7 @@
 // ingot: raw text to a trained language model. Exit code 0: done, 1: failed, 2: wrong usage.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 
@@ -16,14 +17,15 @@ int run(int argc, char** argv) {
   bool version = false, verbose = false;
   app.add_flag("--version", version, "print version and build facts");
   app.add_flag("-v,--verbose", verbose, "log more to stderr");
-  ingot::cli::add_quickstart(app);
-  ingot::cli::add_config(app);
-  ingot::cli::add_train(app);
-  ingot::cli::add_generate(app);
-  ingot::cli::add_checkpoint(app);
-  ingot::cli::add_data(app);
-  ingot::cli::add_tokenizer(app);
-  ingot::cli::add_bench(app);
+  ingot::cli::Command root(&app);
+  ingot::cli::add_quickstart(root);
+  ingot::cli::add_config(root);
+  ingot::cli::add_train(root);
+  ingot::cli::add_generate(root);
+  ingot::cli::add_checkpoint(root);
+  ingot::cli::add_data(root);
+  ingot::cli::add_tokenizer(root);
+  ingot::cli::add_bench(root);
   app.footer("Start with: ingot quickstart --text FILE\nEvery command answers --help.");
   // Commands run inside parse(), when everything before them is known.
   app.parse_complete_callback([&] {

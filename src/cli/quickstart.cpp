@@ -126,7 +126,7 @@ struct QuickstartCommand {
 
 }  // namespace
 
-void add_quickstart(CLI::App& app) {
+void add_quickstart(Command& app) {
   auto command = std::make_shared<QuickstartCommand>();
   command->text = "build/quickstart/text";
   auto* quickstart = app.add_subcommand(
@@ -135,7 +135,7 @@ void add_quickstart(CLI::App& app) {
       ->capture_default_str();
   quickstart->add_option("--minutes", command->minutes, "about how long to train")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->positive();
   quickstart->add_option("--out", command->out, "run folder")->capture_default_str();
   quickstart->add_option("--set", command->sets, "any setting")
       ->type_name("KEY=VALUE")

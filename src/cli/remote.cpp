@@ -31,7 +31,7 @@ RemoteOptions::RemoteOptions() {
   }
 }
 
-void RemoteOptions::add_to(CLI::App& command) {
+void RemoteOptions::add_to(Command& command) {
   command
       .add_option("--cache", cache_folder,
                   "folder that keeps files from http(s):// and hf://; \"\" keeps none")

@@ -1,9 +1,9 @@
 // How a command reaches files that are not on this machine.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/command_line.h"
 #include "data/ingest/read/document_reader.h"
 
 namespace ingot::cli {
@@ -14,7 +14,7 @@ struct RemoteOptions {
   std::string cache_folder;  // "files" in default_cache_dir()
 
   RemoteOptions();
-  void add_to(CLI::App& command);
+  void add_to(Command& command);
   RemoteSettings settings() const;
 };
 

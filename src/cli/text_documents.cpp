@@ -9,7 +9,7 @@
 
 namespace ingot::cli {
 
-void ReadOptions::add_to(CLI::App& command) {
+void ReadOptions::add_to(Command& command) {
   command.add_option("--text-field", settings.text_field, "of .jsonl, .csv and .parquet")
       ->capture_default_str();
   remote.add_to(command);

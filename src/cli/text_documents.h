@@ -1,11 +1,11 @@
 // The texts of input files as a stream, for what needs no more of a document.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "cli/remote.h"
 #include "data/ingest/read/document_reader.h"
 #include "tokenizer/train/documents.h"
@@ -17,7 +17,7 @@ struct ReadOptions {
   ReadSettings settings;
   RemoteOptions remote;
 
-  void add_to(CLI::App& command);
+  void add_to(Command& command);
 };
 
 // Files of any kind that open_documents() reads, one after the other.

@@ -28,7 +28,7 @@ struct InfoCommand {
   }
 };
 
-void add_info(CLI::App& tokenizer) {
+void add_info(Command& tokenizer) {
   auto command = std::make_shared<InfoCommand>();
   auto* info = tokenizer.add_subcommand("info", "what a tokenizer file holds");
   command->tokenizer.add_to(*info);
@@ -50,7 +50,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path, const std::st
   return ingot::load_tokenizer(*posix_storage(), path, options);
 }
 
-void TokenizerOption::add_to(CLI::App& command) {
+void TokenizerOption::add_to(Command& command) {
   command
       .add_option("--tokenizer", path,
                   "tokenizer.json, .tiktoken, .model, vocab.json with merges.txt beside it, "
@@ -58,10 +58,10 @@ void TokenizerOption::add_to(CLI::App& command) {
       ->required();
   command
       .add_option("--split", split, "whose pattern cuts the text, where the file does not say it")
-      ->check(CLI::IsMember(names_of_splits()));
+      ->one_of(names_of_splits());
 }
 
-void add_tokenizer(CLI::App& app) {
+void add_tokenizer(Command& app) {
   auto* tokenizer = app.add_subcommand("tokenizer", "train, use and compare tokenizers");
   tokenizer->require_subcommand(1);
   add_tokenizer_train(*tokenizer);

@@ -1,22 +1,22 @@
 // What the commands below `ingot tokenizer` share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot::cli {
 
 // One per file of this folder.
-void add_tokenizer_chat(CLI::App& tokenizer);
-void add_tokenizer_compare(CLI::App& tokenizer);
-void add_tokenizer_convert(CLI::App& tokenizer);
-void add_tokenizer_encode(CLI::App& tokenizer);
-void add_tokenizer_decode(CLI::App& tokenizer);
-void add_tokenizer_train(CLI::App& tokenizer);
+void add_tokenizer_chat(Command& tokenizer);
+void add_tokenizer_compare(Command& tokenizer);
+void add_tokenizer_convert(Command& tokenizer);
+void add_tokenizer_encode(Command& tokenizer);
+void add_tokenizer_decode(Command& tokenizer);
+void add_tokenizer_train(Command& tokenizer);
 
 // Of the patterns that cut text, for the help and the check of an option.
 std::vector<std::string> names_of_splits();
@@ -29,7 +29,7 @@ struct TokenizerOption {
   std::string path;
   std::string split;
 
-  void add_to(CLI::App& command);
+  void add_to(Command& command);
   std::unique_ptr<Tokenizer> load() const { return load_tokenizer(path, split); }
 };
 

@@ -64,7 +64,7 @@ struct ChatCommand {
 
 }  // namespace
 
-void add_tokenizer_chat(CLI::App& tokenizer) {
+void add_tokenizer_chat(Command& tokenizer) {
   auto command = std::make_shared<ChatCommand>();
   auto* chat = tokenizer.add_subcommand(
       "chat", "a conversation as the text that a model wants, by its chat template");

@@ -135,7 +135,7 @@ struct CompareCommand {
 
 }  // namespace
 
-void add_tokenizer_compare(CLI::App& tokenizer) {
+void add_tokenizer_compare(Command& tokenizer) {
   auto command = std::make_shared<CompareCommand>();
   auto* compare = tokenizer.add_subcommand(
       "compare", "compression of several tokenizers on the same text, by script");
@@ -148,7 +148,7 @@ void add_tokenizer_compare(CLI::App& tokenizer) {
   compare
       ->add_option("--split", command->split,
                    "whose pattern cuts the text, where a file does not say it")
-      ->check(CLI::IsMember(names_of_splits()));
+      ->one_of(names_of_splits());
   compare->add_option("input", command->inputs, "as for train")->required();
   command->read.add_to(*compare);
   command->json.add_to(*compare);

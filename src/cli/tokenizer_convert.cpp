@@ -27,7 +27,7 @@ struct ConvertCommand {
 
 }  // namespace
 
-void add_tokenizer_convert(CLI::App& tokenizer) {
+void add_tokenizer_convert(Command& tokenizer) {
   auto command = std::make_shared<ConvertCommand>();
   auto* convert = tokenizer.add_subcommand(
       "convert",

@@ -28,10 +28,8 @@ struct Format {
   std::string name = "text";
 
   bool is_text() const { return name == "text"; }
-  void add_to(CLI::App& command, const std::string& what) {
-    command.add_option("--format", name, what)
-        ->capture_default_str()
-        ->check(CLI::IsMember({"text", "u32"}));
+  void add_to(Command& command, const std::string& what) {
+    command.add_option("--format", name, what)->capture_default_str()->one_of({"text", "u32"});
   }
 };
 
@@ -147,7 +145,7 @@ struct DecodeCommand {
 
 }  // namespace
 
-void add_tokenizer_encode(CLI::App& tokenizer) {
+void add_tokenizer_encode(Command& tokenizer) {
   auto command = std::make_shared<EncodeCommand>();
   auto* encode = tokenizer.add_subcommand("encode", "text to ids");
   command->tokenizer.add_to(*encode);
@@ -159,12 +157,12 @@ void add_tokenizer_encode(CLI::App& tokenizer) {
   encode->add_flag("--specials", command->specials,
                    "special tokens spelt in the text become their ids");
   encode->add_option("--threads", command->threads, "threads; the ids are the same for any number")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   encode->callback([command] { command->run(); });
 }
 
-void add_tokenizer_decode(CLI::App& tokenizer) {
+void add_tokenizer_decode(Command& tokenizer) {
   auto command = std::make_shared<DecodeCommand>();
   auto* decode = tokenizer.add_subcommand("decode", "ids to text");
   command->tokenizer.add_to(*decode);

@@ -143,7 +143,7 @@ void train(const Options& options) {
 
 }  // namespace
 
-void add_tokenizer_train(CLI::App& tokenizer) {
+void add_tokenizer_train(Command& tokenizer) {
   auto options = std::make_shared<Options>();
   auto* command = tokenizer.add_subcommand("train", "learn a tokenizer from text");
   command
@@ -154,15 +154,15 @@ void add_tokenizer_train(CLI::App& tokenizer) {
   command->add_option("--out", options->out, "tokenizer.json, NAME.tiktoken or NAME.model")
       ->required();
   command->add_option("--type", options->type, "byte-level BPE, or a SentencePiece model")
-      ->check(CLI::IsMember({"bpe", "unigram", "sp-bpe"}))
+      ->one_of({"bpe", "unigram", "sp-bpe"})
       ->capture_default_str();
   command->add_option("--vocab", options->vocab_size, "tokens (32768; SentencePiece 32000)")
-      ->check(CLI::PositiveNumber);
+      ->positive();
   command->add_option("--split", options->split, "whose pattern cuts the text (bpe)")
-      ->check(CLI::IsMember(names_of_splits()))
+      ->one_of(names_of_splits())
       ->capture_default_str();
   command->add_option("--ties", options->ties, "order of equally frequent pairs, and ids (bpe)")
-      ->check(CLI::IsMember({"hf", "raw"}))
+      ->one_of({"hf", "raw"})
       ->capture_default_str();
   command
       ->add_option("--special", options->special_tokens,
@@ -172,14 +172,14 @@ void add_tokenizer_train(CLI::App& tokenizer) {
       ->add_option("--coverage", options->coverage,
                    "share of the characters that get pieces; rarer ones become bytes (unigram, "
                    "sp-bpe)")
-      ->check(CLI::Range(0.98, 1.0))
+      ->between(0.98, 1.0)
       ->capture_default_str();
   command->add_option("--sample-documents", options->sample.documents, "read no more documents")
-      ->check(CLI::PositiveNumber);
+      ->positive();
   command->add_option("--sample-characters", options->sample.characters, "read no more characters")
-      ->check(CLI::PositiveNumber);
+      ->positive();
   command->add_option("--threads", options->threads, "threads that count pieces (bpe)")
-      ->check(CLI::PositiveNumber)
+      ->positive()
       ->capture_default_str();
   options->read.add_to(*command);
   options->json.add_to(*command);

@@ -49,7 +49,7 @@ struct TrainCommand {
 
 }  // namespace
 
-void add_train(CLI::App& app) {
+void add_train(Command& app) {
   auto command = std::make_shared<TrainCommand>();
   auto* train = app.add_subcommand("train", "train a model by a recipe");
   command->recipe.add_to(*train, /*recipe_required=*/true);

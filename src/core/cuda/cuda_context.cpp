@@ -31,6 +31,12 @@ void check_device(int device) {
 void cuda_check(cudaError_t status, std::source_location place) {
   if (status == cudaSuccess) [[likely]]
     return;
+  // Code for one of these GPUs does not run on all later ones: sm_90a's runs on no other.
+  check(status != cudaErrorNoKernelImageForDevice && status != cudaErrorInvalidDeviceFunction,
+        ErrorCode::Missing,
+        "this program holds no code for this GPU: build it on this machine (./run cuda), or name "
+        "the GPU's compute capability in INGOT_CUDA_ARCHITECTURES; or use the CPU (--device cpu, "
+        "or --set system.device=cpu)");
   const ErrorCode code =
       status == cudaErrorMemoryAllocation ? ErrorCode::Memory : ErrorCode::Device;
   throw Error(code, fmt::format("CUDA: {}", cudaGetErrorString(status)), BlastRadius::Rank, place);
