@@ -13,6 +13,7 @@
 
 #include "cli/process.h"
 #include "data/ingest/read/document_reader.h"
+#include "support/own_folder.h"
 
 namespace ingot::test {
 namespace {
@@ -42,9 +43,7 @@ std::string prose(std::mt19937& random, int sentences) {
 class DataStages : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_stages_") + info->name());
-    fs::remove_all(root_);
+    root_ = testing_support::own_folder();
     fs::create_directories(root_ / "in/deeper");
   }
   void TearDown() override { fs::remove_all(root_); }
