@@ -109,7 +109,8 @@ bool BatchReader::next_document(BatchDocument& entry) {
         entry.num_bytes = static_cast<int64_t>(document_.text.size());
         entry.after = next_;
         if (document_.text.size() > kLongDocumentBytes) {
-          long_text_ = std::make_shared<const std::string>(std::exchange(document_.text, {}));
+          long_text_ = std::make_shared<const std::string>(std::move(document_.text));
+          document_.text.clear();
           long_rest_ = *long_text_;
         }
         return true;
