@@ -1,5 +1,8 @@
 #include "data/ingest/read/json_record.h"
 
+#include <emmintrin.h>
+
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -11,20 +14,19 @@ namespace {
 
 constexpr int kMaxDepth = 500;
 
-// Is one of these eight bytes a quote, a backslash or a control character?
-bool ends_run(uint64_t word) {
-  constexpr uint64_t kOnes = 0x0101010101010101, kHighs = 0x8080808080808080;
-  const auto has_zero = [](uint64_t x) { return (x - kOnes) & ~x & kHighs; };
-  const uint64_t control = (word - kOnes * 0x20) & ~word & kHighs;
-  return (has_zero(word ^ (kOnes * '"')) | has_zero(word ^ (kOnes * '\\')) | control) != 0;
-}
-
-// From `at`, the first byte of a string's contents that needs attention, or the end.
+// From `at`, the first byte of a string's contents that needs attention (a quote, a backslash, a
+// control character), or the end. Such bytes come every line or so of prose: that the place is
+// known at once, without a loop over the last bytes, is half of the speed.
 const char* end_of_run(const char* at, const char* end) {
-  for (; end - at >= 8; at += 8) {
-    uint64_t word;
-    std::memcpy(&word, at, sizeof(word));
-    if (ends_run(word)) break;
+  const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
+  const __m128i last_control = _mm_set1_epi8(0x1F);
+  for (; end - at >= 16; at += 16) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    const __m128i control = _mm_cmpeq_epi8(_mm_max_epu8(bytes, last_control), last_control);
+    const __m128i ends = _mm_or_si128(
+        control, _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+    const auto mask = static_cast<unsigned>(_mm_movemask_epi8(ends));
+    if (mask != 0) return at + std::countr_zero(mask);
   }
   while (at < end && *at != '"' && *at != '\\' && static_cast<unsigned char>(*at) >= 0x20) ++at;
   return at;
@@ -129,7 +131,7 @@ class Parser {
     for (;;) {
       const char* const run = at_;
       at_ = end_of_run(at_, end_);
-      if (out != nullptr) out->append(run, at_);
+      if (out != nullptr) out->append(run, static_cast<size_t>(at_ - run));
       if (take('"')) return true;
       if (!take('\\') || !escape(out)) return false;
     }
