@@ -226,6 +226,13 @@ TEST_F(DataShards, BadInputIsOneClearLine) {
   damage("manifest.json", "{}", "version is missing");
   damage("tokenizer", "nonsense", "tokenizer");
   EXPECT_EQ(data({"verify", path("good")}).code, 0);
+
+  // What copies tokens does not pass on a change.
+  write("good/00000.tokens", changed);
+  write("mix.toml", "train_tokens = 1000\n[[source]]\npath = \"" + path("good") + "\"\n");
+  expect_refused({"mix", path("mix.toml"), "--out", path("mixed")}, "the file changed");
+  expect_refused({"export", path("good"), "--format", "megatron", "--out", path("exported")},
+                 "the file changed");
 }
 
 TEST_F(DataShards, MixesGiveExactCounts) {

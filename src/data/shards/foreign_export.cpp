@@ -149,6 +149,9 @@ std::vector<std::string> export_llmc(Storage& storage, const ShardFolder& shards
 
 std::vector<std::string> export_tokens(Storage& storage, const ShardFolder& shards,
                                        ForeignFormat format, const std::string& path) {
+  for (size_t i = 0; i < shards.num_shards(); ++i) {  // what is written has no checksum to tell
+    shards.shard(i).check_hashes(shards.manifest().shards[i]);
+  }
   storage.make_directories(parent_path(path));
   switch (format) {
     case ForeignFormat::Megatron:

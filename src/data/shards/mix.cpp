@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/error.h"
+#include "core/thread_pool.h"
 #include "data/ingest/tasks/task_folder.h"
 #include "data/shards/mix_plan.h"
 #include "data/shards/tokenize.h"
@@ -210,6 +211,18 @@ std::vector<MixShare> shares_in(const json& record) {
   return shares;
 }
 
+// The splits get checksums of their own, which must not vouch for bytes that changed before.
+void check_hashes(const MixPlan& plan, int64_t threads) {
+  ThreadPool pool(static_cast<int>(threads));
+  for (const auto& source : plan.sources) {
+    const ShardFolder& shards = source->folder();
+    pool.run(static_cast<int64_t>(shards.num_shards()), [&](int64_t i, int) {
+      const auto number = static_cast<size_t>(i);
+      shards.shard(number).check_hashes(shards.manifest().shards[number]);
+    });
+  }
+}
+
 }  // namespace
 
 std::vector<MixSplit> mix(std::shared_ptr<Storage> storage, const MixSettings& settings,
@@ -221,6 +234,7 @@ std::vector<MixSplit> mix(std::shared_ptr<Storage> storage, const MixSettings& s
     return join_path(folder, plan.names[static_cast<size_t>(split)]);
   };
   TaskFolder stage(storage, folder, describe(settings, plan), num_splits);
+  if (!stage.finished()) check_hashes(plan, threads);
   std::mutex mutex;
   int64_t tokens_done = 0;
   const auto work = [&](int64_t split) {
