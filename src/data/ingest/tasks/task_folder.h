@@ -43,6 +43,9 @@ class TaskFolder {
   int64_t num_finished();
   bool finished() { return num_finished() == num_tasks_; }
   nlohmann::json record(int64_t task) const;  // of a finished task; ErrorCode::Data where it is not
+  // Calls read(record) for every task in order. What `read` does not find in a record (it throws
+  // nlohmann's exceptions) becomes ErrorCode::Data with the record's path.
+  void read_records(const std::function<void(const nlohmann::json&)>& read) const;
 
  private:
   bool has_record(int64_t task) const;
