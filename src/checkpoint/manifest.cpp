@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/hex.h"
+#include "core/json_integer.h"
 
 namespace ingot {
 namespace {
@@ -37,16 +38,16 @@ Json to_json(const LossScaleState& state) {
 }
 
 LossScaleState parse_loss_scale(const Json& json) {
-  return {json.at("scale").get<double>(), json.at("good_steps").get<int64_t>(),
-          json.at("skipped_steps").get<int64_t>()};
+  return {json.at("scale").get<double>(), integer_of(json.at("good_steps")),
+          integer_of(json.at("skipped_steps"))};
 }
 
 ManifestFile parse_file(const Json& json) {
   ManifestFile file;
   file.name = json.at("name").get<std::string>();
-  file.facts = {json.at("bytes").get<int64_t>(), hash_in(json, "xxh3")};
+  file.facts = {integer_of(json.at("bytes")), hash_in(json, "xxh3")};
   for (const auto& [name, range] : json.at("ranges").items()) {
-    file.ranges[name] = {range.at(0).get<int64_t>(), range.at(1).get<int64_t>()};
+    file.ranges[name] = {integer_of(range.at(0)), integer_of(range.at(1))};
   }
   return file;
 }
@@ -56,8 +57,8 @@ Manifest parse_body(const Json& body) {
         "it is of format version {}, this program reads {}", body.at("version").dump(), kVersion);
   Manifest manifest;
   const Json& loss = body.at("last_loss");
-  manifest.state = {body.at("step").get<int64_t>(), body.at("tokens").get<int64_t>(),
-                    body.at("samples").get<int64_t>(),
+  manifest.state = {integer_of(body.at("step")), integer_of(body.at("tokens")),
+                    integer_of(body.at("samples")),
                     loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>()};
   if (body.contains("loss_scale"))
     manifest.state.loss_scale = parse_loss_scale(body.at("loss_scale"));
@@ -68,7 +69,7 @@ Manifest parse_body(const Json& body) {
   manifest.config_hash = hash_in(body, "config_hash");
   manifest.has_tokenizer = body.at("has_tokenizer").get<bool>();
   manifest.has_optimizer = body.at("has_optimizer").get<bool>();
-  manifest.numel = body.at("numel").get<std::map<std::string, int64_t>>();
+  manifest.numel = integers_of(body.at("numel"));
   for (const Json& file : body.at("files")) manifest.files.push_back(parse_file(file));
   return manifest;
 }

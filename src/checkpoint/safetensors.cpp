@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/json_integer.h"
 
 namespace ingot {
 namespace {
@@ -38,13 +39,14 @@ SafetensorsEntry parse_entry(const nlohmann::json& entry, int64_t data_begin, in
   const DType dtype = dtype_in_file(entry.at("dtype").get<std::string>());
   check(entry.at("shape").size() == 1, ErrorCode::Data, "expected flat tensors, got one of rank {}",
         entry.at("shape").size());
-  const auto numel = entry.at("shape").at(0).get<int64_t>();
-  const auto begin = entry.at("data_offsets").at(0).get<int64_t>();
-  const auto end = entry.at("data_offsets").at(1).get<int64_t>();
+  const int64_t numel = integer_of(entry.at("shape").at(0));
+  const int64_t begin = integer_of(entry.at("data_offsets").at(0));
+  const int64_t end = integer_of(entry.at("data_offsets").at(1));
   check(0 <= begin && begin <= end && end <= file_bytes - data_begin, ErrorCode::Data,
         "a tensor's data [{}, {}) lies outside the file", begin, end);
-  check(end - begin == numel * size_of(dtype), ErrorCode::Data,
-        "a tensor of {} elements: expected {} bytes, got {}", numel, numel * size_of(dtype),
+  // Not numel times size, which a header can make larger than any integer.
+  check((end - begin) % size_of(dtype) == 0 && (end - begin) / size_of(dtype) == numel,
+        ErrorCode::Data, "a tensor of {} elements of {}: got {} bytes", numel, name_of(dtype),
         end - begin);
   return {data_begin + begin, numel, dtype};
 }

@@ -56,6 +56,8 @@ TEST(CleanConfig, FilesAreReadAndHashed) {
   EXPECT_EQ(first.resources.bad_words, "nasty\n");
   write_file_atomically(*storage, "bad.txt", "nastier\n");
   EXPECT_NE(load_clean_resources(*storage, config).hash, first.hash);
+  write_file_atomically(*storage, "bad.txt", "caf\xE9\n");  // Latin-1
+  EXPECT_THROW(load_clean_resources(*storage, config), Error);
   config.files.bad_words = "missing.txt";
   EXPECT_THROW(load_clean_resources(*storage, config), Error);
 }

@@ -12,7 +12,8 @@ GET /BEHAVIOUR/NAME answers with FOLDER/NAME; BEHAVIOUR is
   loop          302 to itself
 Requests with a token are answered with 403 unless it is «secret»; hub addresses need it for /private/.
 GET /requests.txt tells how many requests came before it. A small Hugging Face hub and a small S3 serve the
-same files: /datasets/OWNER/NAME/resolve/REVISION/PATH, /api/datasets/…/tree/…, /bucket/….
+same files: /datasets/OWNER/NAME/resolve/REVISION/PATH, /api/datasets/…/tree/…, /bucket/…. The hub's lists of
+owner «outside» have a file above the dataset, those of «elsewhere» go on at another host.
 """
 
 import collections
@@ -135,7 +136,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for name in names[first : first + PAGE]:
             entries.append({"type": "file", "path": name, "size": os.path.getsize(os.path.join(FOLDER, name))})
         headers = {}
-        if first + PAGE < len(names):
+        if parts[2] == "outside":
+            entries.append({"type": "file", "path": "data/../../x.jsonl", "size": 1})
+        if parts[2] == "elsewhere":
+            headers["Link"] = '<http://elsewhere.invalid/api>; rel="next"'
+        elif first + PAGE < len(names):
             host = self.headers["Host"]
             headers["Link"] = f'<http://{host}{url.path}?recursive=true&cursor={first + PAGE}>; rel="next"'
         return self.answer(200, json.dumps(entries).encode(), headers)

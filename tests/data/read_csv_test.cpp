@@ -91,6 +91,7 @@ TEST(ReadCsv, AMissingColumnAndAnOpenQuoteAreErrors) {
   };
   EXPECT_NE(refused("title,body\na,b\n").find("«title» «body»"), std::string::npos);
   EXPECT_NE(refused("").find("empty file"), std::string::npos);
+  EXPECT_NE(refused("text" + std::string(20'000, ',')).find("10000 columns"), std::string::npos);
   EXPECT_NE(refused("text,n\na,1\n\"open,2\nx,3\n").find("line 3"), std::string::npos);
 }
 

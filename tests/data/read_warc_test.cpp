@@ -70,6 +70,16 @@ TEST(ReadWarc, BodiesAreDecoded) {
   EXPECT_EQ(result.texts(), (Texts{"café", "café", "café", "café", "café", "да"}));
 }
 
+TEST(ReadWarc, AHeaderOfMoreLinesThanAnyServerSendsIsNotHttp) {
+  const TemporaryFolder folder;
+  std::string lines = kHtml;
+  for (int i = 0; i < 2000; ++i) lines += "x: y\r\n";
+  const auto result =
+      read_all(folder.write("a.warc", response(lines, "no") + response(kHtml, "good")));
+  EXPECT_EQ(result.texts(), Texts{"good"});
+  EXPECT_EQ(result.counts.skipped, (Skipped{{"invalid_http", 1}}));
+}
+
 TEST(ReadWarc, WhatIsNoPageIsCountedByReason) {
   const TemporaryFolder folder;
   ReadSettings settings;

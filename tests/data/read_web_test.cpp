@@ -187,6 +187,17 @@ TEST_F(ReadWeb, HubDatasetsAreListedAndRead) {
   error_of(ErrorCode::Data, [&] { names("hf://datasets/o/n/none"); });
 }
 
+TEST_F(ReadWeb, AHubThatLeadsOutOfTheDatasetOrElsewhereIsRefused) {
+  files_.write("data/a.jsonl", "{}\n");
+  const auto list = [&](const std::string& owner) {
+    return error_of(ErrorCode::Data, [&] {
+      list_input_files({"hf://datasets/" + owner + "/n/data/**"}, settings_.remote);
+    });
+  };
+  EXPECT_NE(list("outside").find("leads out of its folder"), std::string::npos);
+  EXPECT_NE(list("elsewhere").find("http://elsewhere.invalid"), std::string::npos);
+}
+
 TEST_F(ReadWeb, PrivateDatasetsNeedTheToken) {
   const auto read_private = [&] {
     return read_all(list_input_files({"hf://datasets/private/n/a.jsonl"}, settings_.remote).at(0),
@@ -225,8 +236,19 @@ TEST(Remote, PatternsMatchWholeComponents) {
   EXPECT_TRUE(matches_pattern("a/**", "a/b/c.txt"));
   EXPECT_FALSE(matches_pattern("a/**/d", "a/b/c"));
   EXPECT_FALSE(matches_pattern("*", ".hidden"));
+  EXPECT_TRUE(matches_pattern("**/b/**/b/c", "a/b/b/a/b/c"));
   EXPECT_TRUE(is_remote("https://a/b"));
   EXPECT_FALSE(is_remote("./a/https://b"));
+}
+
+TEST(Remote, APatternOfManyFoldersIsMatchedInTheTimeOfAFew) {
+  std::string pattern, path;
+  for (int i = 0; i < 40; ++i) {
+    pattern += "**/";
+    path += "a/";
+  }
+  EXPECT_FALSE(matches_pattern(pattern + "z", path + "y"));
+  EXPECT_TRUE(matches_pattern(pattern + "z", path + "z"));
 }
 
 TEST(Remote, OtherSchemesAreRefused) {

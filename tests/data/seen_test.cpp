@@ -112,6 +112,15 @@ TEST(Seen, GapsAndRepetitionsInTheRecordsAreCounted) {
   EXPECT_EQ(run.num_repeated, 4);
 }
 
+TEST(Seen, StepsBeyondAnyRunAreRefused) {
+  const Fixture f;
+  for (const int64_t step : {int64_t{-1}, INT64_MAX - 1}) {
+    RunLedger ledger(f.data);
+    ledger.start(step);
+    error_of(ErrorCode::Data, [&] { ledger.read(); });
+  }
+}
+
 TEST(Seen, OtherDataWhileEarlierStepsHoldIsRefused) {
   const Fixture f;
   RunLedger ledger(f.data);

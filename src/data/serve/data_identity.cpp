@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/hex.h"
+#include "core/json_integer.h"
 
 namespace ingot {
 namespace {
@@ -28,9 +29,9 @@ DataIdentity::Source parse_source(const Json& json) {
   DataIdentity::Source source;
   source.path = json.at("path").get<std::string>();
   source.content = hash_in(json, "content");
-  source.tokens = json.at("tokens").get<int64_t>();
-  source.documents = json.at("documents").get<int64_t>();
-  source.samples = json.at("samples").get<int64_t>();
+  source.tokens = integer_of(json.at("tokens"));
+  source.documents = integer_of(json.at("documents"));
+  source.samples = integer_of(json.at("samples"));
   source.weight = json.at("weight").get<double>();
   check(source.samples > 0 && source.weight > 0, ErrorCode::Data,
         "a source of {} samples, weight {}", source.samples, source.weight);
@@ -74,8 +75,8 @@ DataIdentity parse_data_identity(const Json& json, const std::string& origin) {
   std::string why;
   try {
     DataIdentity identity;
-    identity.seq = json.at("seq").get<int64_t>();
-    identity.seed = json.at("seed").get<int64_t>();
+    identity.seq = integer_of(json.at("seq"));
+    identity.seed = integer_of(json.at("seed"));
     identity.packing = json.at("packing").get<std::string>();
     for (const Json& source : json.at("sources")) identity.sources.push_back(parse_source(source));
     check(!identity.sources.empty() && identity.seq > 0, ErrorCode::Data, "it names no samples");

@@ -3,12 +3,15 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/json_integer.h"
 #include "ledger/ledger.h"
 
 namespace ingot {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr int64_t kMost = int64_t{1} << 48;  // of steps and samples, so that sums stay in range
 
 void append(std::vector<StepRange>& ranges, const StepRange& more) {
   if (!ranges.empty()) {
@@ -34,7 +37,9 @@ class StepReader {
 
  private:
   void read_start(const Json& record) {
-    give_up_after(record.at("step").get<int64_t>());
+    const int64_t step = integer_of(record.at("step"));
+    check(step >= 0 && step < kMost, ErrorCode::Data, "{}: a start after step {}", path_, step);
+    give_up_after(step);
     ++run_.num_starts;
     if (!record.contains("data")) return;  // of a program before it recorded data
     const DataIdentity data = parse_data_identity(record.at("data"), path_);
@@ -49,10 +54,10 @@ class StepReader {
   }
 
   void read_step(const Json& record) {
-    const auto step = record.at("step").get<int64_t>();
-    const auto first = record.at("samples").at(0).get<int64_t>();
-    const auto end = record.at("samples").at(1).get<int64_t>();
-    check(step > 0 && first >= 0 && end > first, ErrorCode::Data,
+    const int64_t step = integer_of(record.at("step"));
+    const int64_t first = integer_of(record.at("samples").at(0));
+    const int64_t end = integer_of(record.at("samples").at(1));
+    check(step > 0 && step < kMost && first >= 0 && end > first && end < kMost, ErrorCode::Data,
           "{}: step {} with the samples {} to {}", path_, step, first, end);
     give_up_after(step - 1);
     append(run_.held, {step, 1, first, end - first});

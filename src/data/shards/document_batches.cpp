@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/error.h"
 #include "data/serve/utf8.h"
 #include "data/shards/shard_writer.h"
 
@@ -59,7 +60,13 @@ BatchReader::BatchReader(const std::vector<SourceFile>& files,
     bytes_of_files_ += std::max<int64_t>(0, files_[static_cast<size_t>(i)].file.bytes);
   }
   BatchDocument passed_over;
-  while (next_.documents < from.documents && next_.file == from.file) next_document(passed_over);
+  while (next_.documents < from.documents) {
+    check(
+        next_document(passed_over) && next_.file == from.file, ErrorCode::Data,
+        "file {} of the task has fewer than the {} documents that were taken from it before; begin "
+        "the task anew",
+        from.file, from.documents);
+  }
   long_text_.reset();
   long_file_.reset();
   left_out_.clear();  // what came before has been counted

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/error.h"
+#include "core/json_integer.h"
 #include "core/thread_pool.h"
 #include "data/ingest/tasks/task_folder.h"
 #include "data/shards/mix_plan.h"
@@ -205,7 +206,7 @@ json to_record(const MixSplit& split) {
 std::vector<MixShare> shares_in(const json& record) {
   std::vector<MixShare> shares;
   for (const json& share : record.at("shares")) {
-    shares.push_back({share.at("tokens").get<int64_t>(), share.at("documents").get<int64_t>(),
+    shares.push_back({integer_of(share.at("tokens")), integer_of(share.at("documents")),
                       share.at("epochs").get<double>()});
   }
   return shares;

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "data/ingest/text/python_text.h"
+#include "data/serve/utf8.h"
 
 namespace ingot {
 namespace {
@@ -198,6 +199,14 @@ class HashedFiles {
     hash_ = XXH3_64bits_withSeed(contents.data(), contents.size(), hash_ + contents.size());
     return contents;
   }
+  // Of words: text functions take nothing but UTF-8.
+  std::string read_list(const std::string& path) {
+    std::string contents = read(path);
+    const size_t valid = valid_utf8_prefix(contents);
+    check(valid == contents.size(), ErrorCode::Data,
+          "{}: not UTF-8 at byte {}: convert it, with iconv for example", path, valid);
+    return contents;
+  }
   uint64_t hash() const { return hash_; }
 
  private:
@@ -260,19 +269,19 @@ LoadedCleanResources load_clean_resources(Storage& storage, const CleanConfig& c
   HashedFiles hashed(storage);
   LoadedCleanResources loaded;
   CleanResources& resources = loaded.resources;
-  resources.urls.domains = hashed.read(files.domains);
-  resources.urls.urls = hashed.read(files.urls);
-  resources.urls.words = hashed.read(files.url_words);
-  resources.urls.soft_words = hashed.read(files.url_soft_words);
-  resources.urls.subwords = hashed.read(files.url_subwords);
-  resources.urls.public_suffixes = hashed.read(files.public_suffixes);
-  resources.bad_words = hashed.read(files.bad_words);
+  resources.urls.domains = hashed.read_list(files.domains);
+  resources.urls.urls = hashed.read_list(files.urls);
+  resources.urls.words = hashed.read_list(files.url_words);
+  resources.urls.soft_words = hashed.read_list(files.url_soft_words);
+  resources.urls.subwords = hashed.read_list(files.url_subwords);
+  resources.urls.public_suffixes = hashed.read_list(files.public_suffixes);
+  resources.bad_words = hashed.read_list(files.bad_words);
   if (!files.punkt.empty()) {
     PunktFiles& punkt = resources.punkt.emplace();
-    punkt.abbreviations = hashed.read(join_path(files.punkt, "abbrev_types.txt"));
-    punkt.collocations = hashed.read(join_path(files.punkt, "collocations.tab"));
-    punkt.sentence_starters = hashed.read(join_path(files.punkt, "sent_starters.txt"));
-    punkt.contexts = hashed.read(join_path(files.punkt, "ortho_context.tab"));
+    punkt.abbreviations = hashed.read_list(join_path(files.punkt, "abbrev_types.txt"));
+    punkt.collocations = hashed.read_list(join_path(files.punkt, "collocations.tab"));
+    punkt.sentence_starters = hashed.read_list(join_path(files.punkt, "sent_starters.txt"));
+    punkt.contexts = hashed.read_list(join_path(files.punkt, "ortho_context.tab"));
   }
   if (!files.language_model.empty()) {
     resources.language =

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/json_integer.h"
 #include "data/ingest/tasks/html_page.h"
 #include "data/ingest/tasks/stage.h"
 #include "data/ingest/text/unicode.h"
@@ -44,15 +45,15 @@ json clean_record(const CleanTotals& totals) {
 
 void add_record(CleanTotals& totals, const json& record) {
   CleanCounts c;
-  c.documents = record.at("documents");
-  c.kept = record.at("kept");
-  c.bytes_in = record.at("bytes_in");
-  c.bytes_kept = record.at("bytes_kept");
-  c.without_url = record.at("without_url");
-  c.removed = record.at("removed");
-  c.lines = record.at("lines");
-  c.pii.emails = record.at("emails");
-  c.pii.ips = record.at("ips");
+  c.documents = integer_of(record.at("documents"));
+  c.kept = integer_of(record.at("kept"));
+  c.bytes_in = integer_of(record.at("bytes_in"));
+  c.bytes_kept = integer_of(record.at("bytes_kept"));
+  c.without_url = integer_of(record.at("without_url"));
+  c.removed = integers_of(record.at("removed"));
+  for (size_t i = 0; i < c.lines.size(); ++i) c.lines[i] = integer_of(record.at("lines").at(i));
+  c.pii.emails = integer_of(record.at("emails"));
+  c.pii.ips = integer_of(record.at("ips"));
   totals.counts += c;
   totals.read += read_counts_of(record.at("read"));
   totals.samples.merge(record.at("samples"));

@@ -85,7 +85,7 @@ std::optional<json> run_clean(const CleanStage& stage, const StageRun& run) {
   if (!tasks.finished()) return std::nullopt;
 
   CleanTotals totals;
-  for (int64_t task = 0; task < tasks.num_tasks(); ++task) add_record(totals, tasks.record(task));
+  tasks.read_records([&](const json& record) { add_record(totals, record); });
   const json report = clean_report(stage.config, tasks.num_tasks(), totals);
   publish_file(*run.storage, join_path(run.folder, "report.html"),
                clean_report_page(stage.config, report, totals.samples));

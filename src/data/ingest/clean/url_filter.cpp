@@ -57,6 +57,8 @@ std::string_view without_scheme(std::string_view url) {
   return url.substr(slashes + 2);
 }
 
+constexpr size_t kMaxHostBytes = 253;  // of a name in the DNS
+
 // The host without its first label; empty when it has one.
 std::string_view parent_of(std::string_view host) {
   const size_t dot = host.find('.');
@@ -96,6 +98,8 @@ std::string_view PublicSuffixes::registered_domain(std::string_view host) const 
   // From the longest ending to the shortest: the first rule that fits has most labels and prevails.
   // `domain` has one label more than `suffix`.
   std::string_view domain;
+  // Of what is longer, and no host, only the end: each ending is looked up.
+  while (host.size() > kMaxHostBytes) host = parent_of(host);
   for (std::string_view suffix = host; !suffix.empty();
        domain = suffix, suffix = parent_of(suffix)) {
     if (!has_list) {

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "core/json_integer.h"
 #include "data/ingest/tasks/html_page.h"
 #include "data/ingest/tasks/samples.h"
 #include "data/ingest/write/document_writer.h"
@@ -59,13 +60,11 @@ json to_json(const Totals& totals) {
 }
 
 void add_record(Totals& totals, const json& record) {
-  totals.documents += record.at("documents").get<int64_t>();
-  totals.kept += record.at("kept").get<int64_t>();
-  totals.bytes_in += record.at("bytes_in").get<int64_t>();
-  totals.bytes_kept += record.at("bytes_kept").get<int64_t>();
-  for (const auto& [task, count] : record.at("removed").items()) {
-    totals.removed[task] += count.get<int64_t>();
-  }
+  totals.documents += integer_of(record.at("documents"));
+  totals.kept += integer_of(record.at("kept"));
+  totals.bytes_in += integer_of(record.at("bytes_in"));
+  totals.bytes_kept += integer_of(record.at("bytes_kept"));
+  for (const auto& [task, count] : integers_of(record.at("removed"))) totals.removed[task] += count;
   totals.read += read_counts_of(record.at("read"));
   totals.samples.merge(record.at("samples"));
 }
@@ -166,7 +165,7 @@ std::optional<json> run_decontaminate(const DecontaminateStage& stage, const Sta
   if (!tasks.finished()) return std::nullopt;
 
   Totals totals;
-  for (int64_t task = 0; task < tasks.num_tasks(); ++task) add_record(totals, tasks.record(task));
+  tasks.read_records([&](const json& record) { add_record(totals, record); });
   const json report = report_of(description, index, totals, tasks.num_tasks());
   publish_file(*run.storage, join_path(run.folder, "report.html"), page_of(report, totals.samples));
   publish_file(*run.storage, join_path(run.folder, "report.json"), report.dump(1) + "\n");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/json_integer.h"
 #include "data/ingest/tasks/html_page.h"
 
 namespace ingot {
@@ -10,10 +11,10 @@ namespace {
 using nlohmann::json;
 
 void add_record(DedupTotals& totals, const json& record) {
-  totals.documents += record.at("documents").get<int64_t>();
-  totals.kept += record.at("kept").get<int64_t>();
-  totals.bytes_in += record.at("bytes_in").get<int64_t>();
-  totals.bytes_kept += record.at("bytes_kept").get<int64_t>();
+  totals.documents += integer_of(record.at("documents"));
+  totals.kept += integer_of(record.at("kept"));
+  totals.bytes_in += integer_of(record.at("bytes_in"));
+  totals.bytes_kept += integer_of(record.at("bytes_kept"));
   totals.read += read_counts_of(record.at("read"));
   totals.samples.merge(record.at("samples"));
 }
@@ -71,10 +72,10 @@ ClusterSamples::ClusterSamples(const json& clusters,
     const json& roots = clusters.at(kind);
     const json& sizes = clusters.at(fmt::format("size_of_{}", kind));
     for (size_t i = 0; i < roots.size(); ++i) {
-      const uint32_t root = roots[i];
+      const auto root = static_cast<uint32_t>(integer_of(roots.at(i)));
       // Of one width, so that their order is that of the sizes.
       labels_[root] =
-          fmt::format("{:>10} documents like {}", sizes[i].get<int64_t>(), place_of(root));
+          fmt::format("{:>10} documents like {}", integer_of(sizes.at(i)), place_of(root));
     }
   }
 }
@@ -93,16 +94,19 @@ void ClusterSamples::add(Samples& samples, uint32_t root, uint32_t number, const
 json write_dedup_report(Storage& storage, const std::string& folder, const json& settings,
                         const TaskFolder& filter) {
   DedupTotals totals;
-  for (int64_t task = 0; task < filter.num_tasks(); ++task) {
-    add_record(totals, filter.record(task));
-  }
-  const json clusters = filter.record(0).at("clusters");
+  int64_t num_clusters = 0;
   json by_size = json::array();
-  const json& counts = clusters.at("by_size");
-  for (size_t i = 1; i < counts.size(); ++i) {
-    by_size.push_back(
-        {{"from", int64_t{1} << i}, {"to", (int64_t{2} << i) - 1}, {"clusters", counts[i]}});
-  }
+  filter.read_records([&](const json& record) {
+    add_record(totals, record);
+    if (record.at("task") != 0) return;
+    num_clusters = integer_of(record.at("clusters").at("clusters"));
+    const json& counts = record.at("clusters").at("by_size");
+    for (size_t i = 1; i < std::min<size_t>(counts.size(), 32); ++i) {  // of 2^32 documents at most
+      by_size.push_back({{"from", int64_t{1} << i},
+                         {"to", (int64_t{2} << i) - 1},
+                         {"clusters", integer_of(counts.at(i))}});
+    }
+  });
   const json report = {{"stage", "dedup"},
                        {"settings", settings},
                        {"files", filter.num_tasks()},
@@ -111,7 +115,7 @@ json write_dedup_report(Storage& storage, const std::string& folder, const json&
                        {"removed", totals.documents - totals.kept},
                        {"bytes_in", totals.bytes_in},
                        {"bytes_kept", totals.bytes_kept},
-                       {"clusters", clusters.at("clusters")},
+                       {"clusters", num_clusters},
                        {"clusters_by_size", std::move(by_size)},
                        {"skipped", totals.read.skipped},
                        {"samples", totals.samples.to_json()}};

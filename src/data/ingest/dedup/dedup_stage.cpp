@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/error.h"
+#include "core/json_integer.h"
 #include "data/ingest/dedup/clusters.h"
 #include "data/ingest/dedup/dedup_report.h"
 #include "data/ingest/dedup/document_keys.h"
@@ -79,10 +80,12 @@ class Dedup {
     TaskFolder keys = substage("keys", num_files_);
     if (!run_all(keys, "keys", [this](int64_t task) { return write_keys(task); })) return false;
     first_documents_ = {0};
-    for (int64_t file = 0; file < num_files_; ++file) {
-      const int64_t documents = keys.record(file).at("documents");
+    keys.read_records([this](const json& record) {
+      const int64_t documents = integer_of(record.at("documents"));
+      check(documents >= 0 && documents <= UINT32_MAX, ErrorCode::Data,
+            "{}: the keys there are damaged: remove it and run again", work_);
       first_documents_.push_back(first_documents_.back() + documents);
-    }
+    });
 
     TaskFolder pairs = substage("pairs", num_partitions(stage_.settings));
     if (!run_all(pairs, "pairs", [&](int64_t task) { return find_pairs(keys, task); }))
@@ -90,7 +93,10 @@ class Dedup {
 
     TaskFolder clusters = substage("clusters", 1);
     if (!run_all(clusters, "clusters", [&](int64_t) { return find_clusters(pairs); })) return false;
-    clusters_ = clusters.record(0);
+    clusters.read_records([this](const json& record) {
+      samples_.emplace(record, [this](uint32_t root) { return place_of(root); });
+      clusters_ = record;
+    });
     return true;
   }
 
@@ -154,12 +160,11 @@ class Dedup {
 
   json find_pairs(const TaskFolder& keys, int64_t partition) {
     std::vector<KeyRun> runs;
-    for (int64_t file = 0; file < num_files_; ++file) {
-      const std::vector<std::vector<int64_t>> counts = keys.record(file).at("runs");
-      for (KeyRun& run : runs_of_partition(keys_path(file), counts, partition)) {
-        runs.push_back(std::move(run));
-      }
-    }
+    keys.read_records([&](const json& record) {
+      const std::string path = keys_path(record.at("task"));
+      const std::vector<std::vector<int64_t>> counts = record.at("runs");
+      for (KeyRun& run : runs_of_partition(path, counts, partition)) runs.push_back(std::move(run));
+    });
     const auto out = storage_.create(pairs_path(partition));
     std::vector<Pair> buffer;
     int64_t count = 0;
@@ -192,9 +197,9 @@ class Dedup {
           "--memory: {} documents need {} MiB to be put into clusters, got {} MiB", num_documents,
           (needed >> 20) + 1, stage_.memory_bytes >> 20);
     Clusters clusters(num_documents);
-    for (int64_t partition = 0; partition < pairs.num_tasks(); ++partition) {
-      const auto file = storage_.open(pairs_path(partition));
-      const int64_t count = pairs.record(partition).at("pairs");
+    pairs.read_records([&](const json& record) {
+      const auto file = storage_.open(pairs_path(record.at("task")));
+      const int64_t count = integer_of(record.at("pairs"));
       std::vector<Pair> buffer;
       for (int64_t done = 0; done < count; done += static_cast<int64_t>(buffer.size())) {
         buffer.resize(std::min(kBufferPairs, static_cast<size_t>(count - done)));
@@ -202,7 +207,7 @@ class Dedup {
                    std::as_writable_bytes(std::span(buffer)));
         for (const Pair& pair : buffer) clusters.join(number_of(pair.first), number_of(pair.other));
       }
-    }
+    });
     const Clusters::Summary summary = clusters.summarize(kSampledClusters, kSampledClusters);
     const auto out = storage_.create(roots_path());
     out->append(std::as_bytes(clusters.roots()));
@@ -219,9 +224,16 @@ class Dedup {
   }
 
   uint32_t number_of(Place place) const {
+    const bool is_there =
+        place.file < num_files_ &&
+        place.document < first_documents_[place.file + size_t{1}] - first_documents_[place.file];
+    check(is_there, ErrorCode::Data, "{}: the keys there are damaged: remove it and run again",
+          work_);
     return static_cast<uint32_t>(first_documents_[place.file] + place.document);
   }
   std::string place_of(uint32_t number) const {
+    check(number < first_documents_.back(), ErrorCode::Data,
+          "{}: the clusters there are damaged: remove it and run again", work_);
     const auto after = std::upper_bound(first_documents_.begin(), first_documents_.end(), number);
     const auto file = after - first_documents_.begin() - 1;
     return fmt::format("{}:{}", input(file).name,
@@ -242,7 +254,6 @@ class Dedup {
     const std::vector<uint32_t> roots = roots_of(task);
     const auto first = static_cast<uint32_t>(first_documents_[static_cast<size_t>(task)]);
     const std::string name = output_names(stage_.inputs.files)[static_cast<size_t>(task)];
-    const ClusterSamples samples(clusters_, [this](uint32_t root) { return place_of(root); });
     DedupTotals totals;
     const auto kept = create_documents(
         run_.storage, output_path(storage_, join_path(run_.folder, "documents"), name));
@@ -258,7 +269,7 @@ class Dedup {
       check(number < roots.size(), ErrorCode::Data, "{}: has more documents than before: {}",
             input(task).location, roots.size());
       const uint32_t own = first + static_cast<uint32_t>(number), root = roots[number];
-      samples.add(totals.samples, root, own, input(task).name, document);
+      samples_->add(totals.samples, root, own, input(task).name, document);
       totals.add(document, root == own);
       if (root == own) {
         kept->write(document);
@@ -289,6 +300,7 @@ class Dedup {
   std::unique_ptr<const Splitter> splitter_;
   std::vector<int64_t> first_documents_;  // of each file; the last is how many there are
   json clusters_;
+  std::optional<ClusterSamples> samples_;
 };
 
 }  // namespace

@@ -50,7 +50,7 @@ class ArrowLibrary {
   virtual std::vector<InputFile> list_s3(const std::string& address,
                                          const RemoteSettings& remote) = 0;
 };
-using ArrowFunction = ArrowLibrary&();
+using ArrowFunction = ArrowLibrary*();
 
 // Loads the module. Throws ErrorCode::Missing, saying how to get it. `what` is "a.parquet".
 ArrowLibrary& arrow_library(const std::string& what);

@@ -9,7 +9,7 @@
 namespace ingot {
 namespace {
 
-constexpr size_t kMaxNameBytes = 4096;
+constexpr size_t kMaxNameBytes = 4096, kMaxColumns = 10'000;
 constexpr size_t kNoColumn = static_cast<size_t>(-1);
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
@@ -31,6 +31,9 @@ class CsvReader final : public RecordReader {
     const bool any = records_.next(
         header,
         [&](size_t column) {
+          check(column < kMaxColumns, ErrorCode::Data,
+                "{}: the first line has more than {} columns; is this a table with their names?",
+                this->file().location, kMaxColumns);
           names.resize(column + 1);
           return &names.back();
         },

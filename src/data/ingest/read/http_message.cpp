@@ -83,10 +83,10 @@ bool parse_http_response(std::string_view bytes, HttpMessage& message) {
   if (!status_line.starts_with("HTTP/") || space == std::string_view::npos) return false;
   const std::string_view status = trimmed(status_line.substr(space));
   std::from_chars(status.data(), status.data() + status.size(), message.status);
-  for (;;) {
-    if (rest.empty()) break;
+  for (size_t i = 0; !rest.empty(); ++i) {
     const std::string_view line = take_line(rest);
     if (line.empty()) break;
+    if (i == kMaxHeaderLines) return false;
     message.header.add(line);
   }
   message.body = rest;

@@ -24,7 +24,8 @@ struct HttpMessage {
   HeaderFields header;
   std::string_view body;  // into what was parsed; as transferred
 };
-// False where `bytes` do not begin with a status line.
+inline constexpr size_t kMaxHeaderLines = 1000;  // so that no message takes more memory than bytes
+// False where `bytes` do not begin with a status line, or have more header lines than that.
 bool parse_http_response(std::string_view bytes, HttpMessage& message);
 
 enum class BodyOutcome { Decoded, TooLarge, UnknownEncoding, Damaged };

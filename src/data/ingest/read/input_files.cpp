@@ -96,6 +96,11 @@ std::vector<InputFile> list_location(const std::string& location, const RemoteSe
   if (is_remote(location)) {
     files = list_remote(location, remote);
     check(!files.empty(), ErrorCode::Data, "{}: no documents there", location);
+    for (const InputFile& file : files) {  // names become paths of what is written
+      const fs::path name(file.name);
+      check(std::find(name.begin(), name.end(), "..") == name.end(), ErrorCode::Data,
+            "{}: a file's name leads out of its folder", file.location);
+    }
   } else if (fs::is_directory(path, error)) {
     list_folder(path, files);
     check(!files.empty(), ErrorCode::Data,

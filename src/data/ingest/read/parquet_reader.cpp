@@ -64,7 +64,7 @@ ArrowLibrary& arrow_library(const std::string& what) {
       what +
           ": parquet and s3:// need Arrow (the wheel that tools/requirements-arrow.txt pins) and "
           "our module for it");
-  return reinterpret_cast<ArrowFunction*>(function)();
+  return *reinterpret_cast<ArrowFunction*>(function)();
 }
 
 std::unique_ptr<DocumentReader> read_parquet(const InputFile& file, const ReadSettings& settings) {

@@ -12,7 +12,6 @@ namespace ingot {
 namespace {
 
 constexpr size_t kMaxHeaderLineBytes = size_t{1} << 20;
-constexpr size_t kMaxHeaderLines = 1000;
 
 std::string_view without_brackets(std::string_view text) {
   if (text.starts_with('<') && text.ends_with('>')) return text.substr(1, text.size() - 2);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/json_integer.h"
 #include "data/ingest/text/utf8_decode.h"
 
 namespace ingot {
@@ -48,7 +49,9 @@ void Samples::add(const std::string& label, Sample sample) {
 
 void Samples::merge(const nlohmann::json& samples) {
   for (const auto& [label, list] : samples.items()) {
-    for (const auto& s : list) add(label, {s.at("rank"), s.at("id"), s.at("text"), s.at("note")});
+    for (const auto& s : list)
+      add(label, {static_cast<uint64_t>(integer_of(s.at("rank"))), s.at("id"), s.at("text"),
+                  s.at("note")});
   }
 }
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <thread>
 
+#include "core/json_integer.h"
+
 namespace ingot {
 namespace {
 
@@ -64,7 +66,7 @@ json to_json(const ReadCounts& counts) {
 }
 
 ReadCounts read_counts_of(const json& j) {
-  return {j.at("documents"), j.at("bytes"), j.at("skipped")};
+  return {integer_of(j.at("documents")), integer_of(j.at("bytes")), integers_of(j.at("skipped"))};
 }
 
 void run_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,

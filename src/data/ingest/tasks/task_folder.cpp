@@ -221,6 +221,19 @@ json TaskFolder::record(int64_t task) const {
   return record;
 }
 
+void TaskFolder::read_records(const std::function<void(const json&)>& read) const {
+  for (int64_t task = 0; task < num_tasks_; ++task) {
+    const json its_record = record(task);
+    try {
+      read(its_record);
+    } catch (const json::exception& error) {
+      throw Error(ErrorCode::Data, fmt::format("{}: not as this stage writes it ({}): remove it "
+                                               "and run again",
+                                               record_path(task), error.what()));
+    }
+  }
+}
+
 bool TaskFolder::has_record(int64_t task) const {
   try {
     record(task);

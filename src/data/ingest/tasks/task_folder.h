@@ -54,6 +54,9 @@ class TaskFolder {
   nlohmann::json record(int64_t task) const;  // of a finished task; ErrorCode::Data where it is not
   // For what comes after the last task; waits while another process is at that.
   std::unique_ptr<StorageLock> lock_end() const;
+  // Calls read(record) for every task in order. What `read` does not find in a record (it throws
+  // nlohmann's exceptions) becomes ErrorCode::Data with the record's path.
+  void read_records(const std::function<void(const nlohmann::json&)>& read) const;
 
  private:
   bool has_record(int64_t task) const;

@@ -23,7 +23,7 @@ class Library final : public ArrowLibrary {
 }  // namespace
 }  // namespace ingot::arrow_module
 
-extern "C" ingot::ArrowLibrary& ingot_arrow_library() {
+extern "C" ingot::ArrowLibrary* ingot_arrow_library() {
   static ingot::arrow_module::Library library;
-  return library;
+  return &library;
 }

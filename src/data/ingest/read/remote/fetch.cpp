@@ -17,7 +17,7 @@ HttpLibrary& http_library(const std::string& address) {
   void* function = load_module_function(
       kHttpModule, kHttpFunction,
       address + ": http:// and hf:// need libcurl (Debian package libcurl4) and our module for it");
-  return reinterpret_cast<HttpFunction*>(function)();
+  return *reinterpret_cast<HttpFunction*>(function)();
 }
 
 bool is_worth_another_try(int status) {
@@ -125,7 +125,7 @@ void Fetch::refuse(const HttpReply& reply) const {
 // False where it was cancelled meanwhile.
 bool Fetch::wait(int64_t attempts_made) {
   int64_t delay_ms = settings_.first_delay_ms << std::min<int64_t>(attempts_made - 1, 16);
-  delay_ms = std::max(delay_ms, retry_after_seconds_ * 1000);
+  delay_ms = std::max(delay_ms, std::min(retry_after_seconds_, kMaxDelayMs / 1000) * 1000);
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, std::chrono::milliseconds(std::min(delay_ms, kMaxDelayMs)),
                  [&] { return cancelled_.load(); });

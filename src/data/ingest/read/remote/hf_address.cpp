@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/json_integer.h"
 
 namespace ingot {
 namespace {
@@ -35,15 +36,6 @@ std::string take_component(std::string_view& rest) {
 std::vector<std::string> authorization(const RemoteSettings& remote) {
   if (remote.hf_token.empty()) return {};
   return {"Authorization: Bearer " + remote.hf_token};
-}
-
-// Of a Link header «<URL>; rel="next"»; empty where there is none.
-std::string next_page(const std::string& link) {
-  const size_t begin = link.find('<'), end = link.find('>');
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return "";
-  return link.find("rel=\"next\"", end) == std::string::npos
-             ? ""
-             : link.substr(begin + 1, end - begin - 1);
 }
 
 }  // namespace
@@ -85,6 +77,31 @@ WebFile hf_file(const std::string& address, const RemoteSettings& remote) {
           authorization(remote)};
 }
 
+std::string hf_next_page(const std::string& link) {
+  const size_t begin = link.find('<'), end = link.find('>');
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return "";
+  return link.find("rel=\"next\"", end) == std::string::npos
+             ? ""
+             : link.substr(begin + 1, end - begin - 1);
+}
+
+std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& folder) {
+  std::vector<InputFile> files;
+  try {
+    for (const auto& entry : nlohmann::json::parse(answer)) {
+      if (entry.at("type") != "file") continue;
+      HfAddress file = folder;
+      file.path = entry.at("path");
+      const int64_t bytes = entry.contains("size") ? integer_of(entry.at("size")) : -1;
+      files.push_back({to_string(file), file.path, bytes});
+    }
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorCode::Data, fmt::format("{}: the hub's list of files is not understood: {}",
+                                             to_string(folder), error.what()));
+  }
+  return files;
+}
+
 std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote) {
   std::string url =
       fmt::format("{}/api/datasets/{}/tree/{}{}{}?recursive=true", remote.hf_endpoint,
@@ -95,18 +112,12 @@ std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSett
     std::string link;
     const std::string answer =
         fetch_text({to_string(address), url, authorization(remote)}, remote, &link);
-    try {
-      for (const auto& entry : nlohmann::json::parse(answer)) {
-        if (entry.at("type") != "file") continue;
-        HfAddress file = address;
-        file.path = entry.at("path");
-        files.push_back({to_string(file), file.path, entry.value("size", int64_t{-1})});
-      }
-    } catch (const nlohmann::json::exception& error) {
-      throw Error(ErrorCode::Data, fmt::format("{}: the hub's list of files is not understood: {}",
-                                               to_string(address), error.what()));
-    }
-    url = next_page(link);
+    for (InputFile& file : parse_hf_list(answer, address)) files.push_back(std::move(file));
+    url = hf_next_page(link);
+    // The token goes with the request: to nobody but the hub.
+    check(url.empty() || url.starts_with(remote.hf_endpoint + "/"), ErrorCode::Data,
+          "{}: the hub's list of files goes on at {}, which is not the hub", to_string(address),
+          url);
   }
   return files;
 }

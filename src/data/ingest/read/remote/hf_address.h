@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/ingest/read/document_reader.h"
@@ -20,6 +21,11 @@ HfAddress parse_hf_address(const std::string& address);
 std::string to_string(const HfAddress& address);
 
 WebFile hf_file(const std::string& address, const RemoteSettings& remote);
+// The files in the hub's answer to a request for the list of `folder`, named by their paths in the
+// dataset. Throws ErrorCode::Data for anything else.
+std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& folder);
+// Where the list goes on: of a Link header «<URL>; rel="next"»; empty where there is none.
+std::string hf_next_page(const std::string& link);
 // All files below the folder `address`.
 std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote);
 

@@ -2,55 +2,24 @@
 
 #include <curl/curl.h>
 
-#include <charconv>
 #include <memory>
 
-#include "data/ingest/read/ascii.h"
+#include "data/ingest/read/remote/http_reply.h"
 
 namespace ingot {
 namespace {
 
 constexpr long kConnectSeconds = 30, kMaxRedirects = 10, kBufferBytes = 256 << 10;
 
-int64_t number(std::string_view text) {
-  int64_t value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() ? value : -1;
-}
-
 struct Transfer {
   const HttpRequest& request;
   const HttpSink& sink;
   HttpReply reply;
   bool stopped = false;
-
-  void header(std::string_view line) {
-    if (line.starts_with("HTTP/")) {  // a redirect's answer is followed by another
-      reply = {};
-      const size_t space = line.find(' ');
-      if (space != std::string_view::npos)
-        reply.status = static_cast<int>(number(line.substr(space + 1, 3)));
-      return;
-    }
-    const size_t colon = line.find(':');
-    if (colon == std::string_view::npos) return;
-    const std::string name = lower_case(trimmed(line.substr(0, colon)));
-    const std::string_view value = trimmed(line.substr(colon + 1));
-    if (name == "etag") reply.etag = value;
-    if (name == "link") reply.link = value;
-    if (name == "retry-after") reply.retry_after_seconds = number(value);
-    if (name == "content-length" && reply.status == 200) reply.total_bytes = number(value);
-    if (name == "content-range" && value.starts_with("bytes ")) {  // bytes 5-9/10, bytes */10
-      const std::string_view range = value.substr(6);
-      const size_t dash = range.find('-'), slash = range.find('/');
-      if (dash != std::string_view::npos) reply.offset = number(range.substr(0, dash));
-      if (slash != std::string_view::npos) reply.total_bytes = number(range.substr(slash + 1));
-    }
-  }
 };
 
 size_t on_header(char* data, size_t, size_t size, void* transfer) {
-  static_cast<Transfer*>(transfer)->header({data, size});
+  read_header_line({data, size}, static_cast<Transfer*>(transfer)->reply);
   return size;
 }
 
@@ -122,7 +91,7 @@ class Curl final : public HttpLibrary {
 }  // namespace
 }  // namespace ingot
 
-extern "C" ingot::HttpLibrary& ingot_http_library() {
+extern "C" ingot::HttpLibrary* ingot_http_library() {
   static ingot::Curl library;
-  return library;
+  return &library;
 }

@@ -42,6 +42,6 @@ class HttpLibrary {
   // Thread-safe. Tries once.
   virtual HttpReply get(const HttpRequest& request, const HttpSink& sink) = 0;
 };
-using HttpFunction = HttpLibrary&();
+using HttpFunction = HttpLibrary*();
 
 }  // namespace ingot

@@ -52,18 +52,29 @@ class NamedStream final : public ByteStream {
   std::string address_;
 };
 
+// The wildcard algorithm over components: only the last "**" ever has to take one more of them, so
+// the time is at most the product of the two lengths.
 using Component = fs::path::const_iterator;
 bool matches(Component pattern, Component pattern_end, Component name, Component name_end) {
-  if (pattern == pattern_end) return name == name_end;
-  if (*pattern == "**") {
-    if (std::next(pattern) == pattern_end) return name != name_end;
-    for (;; ++name) {
-      if (matches(std::next(pattern), pattern_end, name, name_end)) return true;
-      if (name == name_end) return false;
+  Component behind_stars = pattern_end, retry = name_end;  // pattern_end: no "**" yet
+  while (name != name_end) {
+    if (pattern != pattern_end && *pattern == "**") {
+      behind_stars = ++pattern;
+      if (pattern == pattern_end) return true;
+      retry = name;
+    } else if (pattern != pattern_end &&
+               fnmatch(pattern->c_str(), name->c_str(), FNM_PERIOD) == 0) {
+      ++pattern;
+      ++name;
+    } else {
+      if (behind_stars == pattern_end) return false;
+      pattern = behind_stars;
+      name = ++retry;
     }
   }
-  return name != name_end && fnmatch(pattern->c_str(), name->c_str(), FNM_PERIOD) == 0 &&
-         matches(std::next(pattern), pattern_end, std::next(name), name_end);
+  // A "**" at the very end wants something to stand for; one before others does not.
+  while (pattern != pattern_end && *pattern == "**" && std::next(pattern) != pattern_end) ++pattern;
+  return pattern == pattern_end;
 }
 
 // `path` up to the first component with a pattern.
