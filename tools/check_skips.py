@@ -15,6 +15,7 @@ import fnmatch
 import glob
 import os
 import re
+import shutil
 import sys
 import xml.etree.ElementTree
 from typing import NamedTuple
@@ -28,11 +29,18 @@ def cpu_lacks(flag):
     return match is None or flag not in match[1].split()
 
 
+def installed(*programs):
+    """Daemons lie where not everyone's PATH goes."""
+    return all(shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin") for name in programs)
+
+
 # What a reason says, as a question about this machine and build.
 REASONS = {
     "needs-shared": lambda preset: not os.path.isdir(os.path.join(SOURCE_DIR, "..", "shared", "data")),
     "needs-arrow": lambda preset: not os.path.exists(os.path.join(SOURCE_DIR, "build", preset, "libingot_arrow.so")),
     "needs-gpu": lambda preset: not glob.glob("/dev/nvidia[0-9]*"),
+    "needs-mpirun": lambda preset: not installed("mpirun"),
+    "needs-slurm": lambda preset: not installed("munged", "slurmctld", "slurmd", "srun", "scancel", "sinfo"),
     "needs-avx2": lambda preset: cpu_lacks("avx2"),
     "needs-avx512": lambda preset: cpu_lacks("avx512f"),
     "not-under-sanitizers": lambda preset: preset.endswith(("-asan", "-ubsan", "-tsan")),

@@ -38,10 +38,7 @@ void print_report(const nlohmann::json& report, const std::string& folder) {
     fmt::print("  {:>12}  {:>7}  {} {}\n", with_commas(count), percent(count, documents),
                rule["step"].get<std::string>(), rule["reason"].get<std::string>());
   }
-  for (const auto& [reason, count] : report["skipped"].items()) {
-    fmt::print("  {:>12}           skipped while reading: {}\n", with_commas(count.get<int64_t>()),
-               reason);
-  }
+  print_skipped(report);
   fmt::print("documents in {0}/documents, samples in {0}/report.html\n", folder);
 }
 
@@ -83,7 +80,8 @@ void add_data_clean(Command& data) {
       "Writes OUT/documents/NAME.jsonl.zst for each input, report.json and report.html. Run it\n"
       "again after an interruption: finished files are not repeated. Example:\n"
       "  ingot data clean crawl/*.jsonl.gz --out cleaned --set language.languages=en");
-  command->callback([options] { clean(*options); });
+  command->callback(
+      [options] { run_as_process(options->stage.process, [&] { clean(*options); }); });
 }
 
 }  // namespace ingot::cli

@@ -44,6 +44,7 @@ void print_report(const nlohmann::json& report, const std::string& folder) {
                task["items"].get<int64_t>(), task["unprotected_items"].get<int64_t>(),
                task["name"].get<std::string>());
   }
+  print_skipped(report);
   fmt::print(
       "unprotected items are too short for an n-gram; documents in {0}/documents, samples "
       "in {0}/report.html\n",
@@ -90,7 +91,8 @@ void add_data_decontaminate(Command& data) {
       "Writes OUT/documents/NAME.jsonl.zst for each input, report.json and report.html; run it\n"
       "again after an interruption. Example:\n"
       "  ingot data decontaminate deduplicated/documents --against arc_easy.jsonl --out clean");
-  command->callback([options] { decontaminate(*options); });
+  command->callback(
+      [options] { run_as_process(options->stage.process, [&] { decontaminate(*options); }); });
 }
 
 }  // namespace ingot::cli

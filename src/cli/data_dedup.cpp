@@ -40,7 +40,9 @@ void print_report(const nlohmann::json& report, const std::string& folder) {
                with_commas(row["clusters"].get<int64_t>()), row["from"].get<int64_t>(),
                row["to"].get<int64_t>());
   }
-  fmt::print("\ndocuments in {0}/documents, samples in {0}/report.html\n", folder);
+  fmt::print("\n");
+  print_skipped(report);
+  fmt::print("documents in {0}/documents, samples in {0}/report.html\n", folder);
 }
 
 void dedup(const Options& options) {
@@ -96,7 +98,8 @@ void add_data_dedup(Command& data) {
       "of their file. Writes OUT/documents/NAME.jsonl.zst for each input, report.json and\n"
       "report.html; run it again after an interruption. Example:\n"
       "  ingot data dedup cleaned/documents --out deduplicated");
-  command->callback([options] { dedup(*options); });
+  command->callback(
+      [options] { run_as_process(options->stage.process, [&] { dedup(*options); }); });
 }
 
 }  // namespace ingot::cli

@@ -42,7 +42,7 @@ ProcessShare process_share(const std::string& option) {
   constexpr std::array<std::array<const char*, 2>, 3> kLaunchers = {
       {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
        {"PMI_RANK", "PMI_SIZE"},
-       {"SLURM_PROCID", "SLURM_NTASKS"}}};
+       {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}}};
   for (const auto& [rank_name, size_name] : kLaunchers) {
     const char *rank = std::getenv(rank_name), *size = std::getenv(size_name);
     if (rank != nullptr && size != nullptr) {
@@ -50,6 +50,16 @@ ProcessShare process_share(const std::string& option) {
     }
   }
   return {};
+}
+
+void run_as_process(const std::string& process, const std::function<void()>& command) {
+  const ProcessShare share = process_share(process);
+  try {
+    command();
+  } catch (Error& error) {
+    if (share.count > 1) error.on_rank(static_cast<int>(share.index));
+    throw;
+  }
 }
 
 StageOptions::StageOptions() : threads(available_cores()) {}
@@ -141,13 +151,22 @@ void finish_stage(
     report = run_stage(options.stage_run(progress));
   }
   if (!report) {
-    fmt::print("this process has done its share of {}; the last one to finish writes the report\n",
-               options.out);
+    fmt::print(
+        "this process has done its share of {}; the last one to finish writes the report (if one "
+        "died, run again)\n",
+        options.out);
     return;
   }
   print(*report, options.out);
   report->erase("samples");
   options.json.print(*report);
+}
+
+void print_skipped(const nlohmann::json& report) {
+  for (const auto& [reason, count] : report["skipped"].items()) {
+    fmt::print("  {:>12}           skipped while reading: {}\n", with_commas(count.get<int64_t>()),
+               reason);
+  }
 }
 
 std::string percent(int64_t part, int64_t whole) {

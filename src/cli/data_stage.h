@@ -33,8 +33,13 @@ struct StageOptions {
 };
 
 // Reads "K/N", or where that is empty what a launcher left in the environment: OMPI_COMM_WORLD_RANK
-// and _SIZE, PMI_RANK and PMI_SIZE, SLURM_PROCID and SLURM_NTASKS. Throws ErrorCode::Usage.
+// and _SIZE, PMI_RANK and PMI_SIZE, SLURM_PROCID and SLURM_STEP_NUM_TASKS. The last is set by srun
+// but not in a batch script, which has a rank too and yet is alone. Throws ErrorCode::Usage.
 ProcessShare process_share(const std::string& option);
+
+// Runs `command`; an error says which process it is from, where there are several. `process` as in
+// process_share().
+void run_as_process(const std::string& process, const std::function<void()>& command);
 
 // How far it is, on stderr.
 class StageProgress : public StageObserver {
@@ -60,5 +65,8 @@ void finish_stage(
     const std::function<void(const nlohmann::json& report, const std::string& folder)>& print);
 
 std::string percent(int64_t part, int64_t whole);
+
+// What a report says about records that were no documents, a line for each reason.
+void print_skipped(const nlohmann::json& report);
 
 }  // namespace ingot::cli

@@ -50,7 +50,8 @@ struct TokenizeCommand {
                                              if (line.is_due()) line.show(text_of(progress, line));
                                            });
     if (!result.finished) {
-      fmt::print("{}: this process is done; others still work on it\n", folder);
+      fmt::print("{}: this process is done; others still work on it (if one died, run again)\n",
+                 folder);
       json.print({{"finished", false}});
       return;
     }
@@ -187,7 +188,7 @@ void add_data_tokenize(Command& data) {
       ->type_name("K/N");
   command->remote.add_to(*tokenize);
   command->json.add_to(*tokenize);
-  tokenize->callback([command] { command->run(); });
+  tokenize->callback([command] { run_as_process(command->process, [&] { command->run(); }); });
 }
 
 }  // namespace ingot::cli

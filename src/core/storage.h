@@ -29,6 +29,13 @@ class ReadableFile {
   virtual void read(int64_t offset, std::span<std::byte> into) const = 0;
 };
 
+// What one holder has at a time; let go by the destructor, and by the end of the process whatever
+// ended it.
+class StorageLock {
+ public:
+  virtual ~StorageLock() = default;
+};
+
 // All failures throw Error with code Storage (or Data where a file is missing or short), naming the
 // path and what to do. Implementations are thread-safe.
 class Storage {
@@ -45,6 +52,10 @@ class Storage {
   virtual void remove(const std::string& path) = 0;  // a file, or a directory with what it holds
   virtual void truncate(const std::string& path, int64_t size) = 0;
   virtual void sync_directory(const std::string& path) = 0;
+  // Place `number` of the lock file `path`, which is made where it is missing and must not be
+  // removed while anyone may want it. Null where somebody has it: another thread, process, or
+  // machine that shares the file system.
+  virtual std::unique_ptr<StorageLock> try_lock(const std::string& path, int64_t number) = 0;
 };
 
 std::shared_ptr<Storage> posix_storage();

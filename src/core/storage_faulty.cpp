@@ -200,6 +200,9 @@ class FaultyStorage : public Storage {
   std::vector<std::string> list(const std::string& directory) override {
     return base_.list(directory);
   }
+  std::unique_ptr<StorageLock> try_lock(const std::string& path, int64_t number) override {
+    return base_.try_lock(path, number);  // nothing of it is data
+  }
 
  private:
   std::unique_ptr<WritableFile> writer(std::unique_ptr<WritableFile> file,

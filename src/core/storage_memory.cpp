@@ -33,6 +33,7 @@ struct Files {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<Bytes>> files;
   std::set<std::string> directories{".", "/"};
+  std::set<std::pair<std::string, int64_t>> locks;
 
   bool is_directory(const std::string& path) const { return directories.contains(path); }
   void require_parent(const std::string& path) const {
@@ -78,6 +79,20 @@ class MemoryReader : public ReadableFile {
   std::shared_ptr<Files> files_;
   std::shared_ptr<Bytes> bytes_;
   std::string path_;
+};
+
+class MemoryLock : public StorageLock {
+ public:
+  MemoryLock(std::shared_ptr<Files> files, std::pair<std::string, int64_t> place)
+      : files_(std::move(files)), place_(std::move(place)) {}
+  ~MemoryLock() override {
+    const std::lock_guard lock(files_->mutex);
+    files_->locks.erase(place_);
+  }
+
+ private:
+  std::shared_ptr<Files> files_;
+  std::pair<std::string, int64_t> place_;
 };
 
 class MemoryStorage : public Storage {
@@ -167,6 +182,14 @@ class MemoryStorage : public Storage {
   void sync_directory(const std::string& path) override {
     const std::lock_guard lock(all_->mutex);
     if (!all_->is_directory(normal(path))) missing(path);
+  }
+
+  std::unique_ptr<StorageLock> try_lock(const std::string& path, int64_t number) override {
+    const std::lock_guard lock(all_->mutex);
+    if (auto& file = entry(path); !file) file = std::make_shared<Bytes>();
+    const std::pair<std::string, int64_t> place(normal(path), number);
+    if (!all_->locks.insert(place).second) return nullptr;
+    return std::make_unique<MemoryLock>(all_, place);
   }
 
  private:

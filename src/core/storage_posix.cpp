@@ -100,6 +100,32 @@ class PosixReader : public ReadableFile {
   int64_t size_ = 0;
 };
 
+// A byte of the file, locked by this open of it: threads exclude each other as processes do.
+class PosixLock : public StorageLock {
+ public:
+  explicit PosixLock(const std::string& path) : file_("lock", path, O_RDWR | O_CREAT) {}
+
+  bool take(int64_t number) const {
+    struct flock wanted {};
+    wanted.l_type = F_WRLCK;
+    wanted.l_whence = SEEK_SET;
+    wanted.l_start = number;
+    wanted.l_len = 1;
+    while (::fcntl(file_.get(), F_OFD_SETLK, &wanted) != 0) {
+      if (errno == EAGAIN || errno == EACCES) return false;
+      check(errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK, ErrorCode::Storage,
+            "cannot lock '{}': {}; its file system must have locks, so that no two processes "
+            "write one file (Lustre: mount with -o flock): use a folder elsewhere",
+            file_.path(), std::strerror(errno));
+      if (errno != EINTR) fail("lock", file_.path(), errno);
+    }
+    return true;
+  }
+
+ private:
+  Descriptor file_;
+};
+
 class PosixStorage : public Storage {
  public:
   std::unique_ptr<WritableFile> create(const std::string& path) override {
@@ -153,6 +179,12 @@ class PosixStorage : public Storage {
 
   void sync_directory(const std::string& path) override {
     Descriptor("sync", path, O_RDONLY | O_DIRECTORY).sync();
+  }
+
+  std::unique_ptr<StorageLock> try_lock(const std::string& path, int64_t number) override {
+    auto lock = std::make_unique<PosixLock>(path);
+    if (!lock->take(number)) return nullptr;
+    return lock;
   }
 };
 

@@ -38,7 +38,7 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
       placed_(placed),
       store_(store),
       layer_(config_, shape.B, shape.T),
-      offload_(ctx, placed, shape.offload_layers),
+      offload_(ctx, placed, config.layers, shape.offload_layers),
       recorded_(make_recorded_work(ctx)) {
   const TensorTable parameters = llama_parameters(config);
   num_parameters_ = static_cast<int32_t>(parameters.rows().size());
@@ -295,8 +295,9 @@ void Transformer::backward_attention(size_t layer, const LayerWeights& w) {
 }
 
 LayerTensors Transformer::layer_tensors(int64_t layer) const {
+  const auto place = offload_place(layer, config_.layers, shape_.offload_layers);
   auto row = [&](std::string_view what) {
-    const TensorId found = layer_row(placed_.table(), layer, what);
+    const TensorId found = layer_row(placed_.table(), layer, place, what);
     return found.valid() ? placed_[found] : Tensor{};
   };
   LayerTensors x{row("residual"), row("attn_norm"), row("attn_rstd"), row("qkv"), row("qk"),

@@ -58,17 +58,13 @@ double learning_rate(const OptimConfig& config, const Progress& progress, const 
   return config.lr * std::min(warm, shape(schedule, at, end));
 }
 
-int64_t batch_tokens(const BatchConfig& config, const Progress& progress, int64_t granule) {
-  check(granule > 0, ErrorCode::Internal, "batch: expected a granule of 1 token or more, got {}",
-        granule);
-  const int64_t full = config.tokens > 0 ? config.tokens : granule;
-  int64_t tokens = full;
-  if (config.ramp_start_tokens > 0 && progress.tokens < config.ramp_tokens) {
-    const Int128 grown =
-        Int128{full - config.ramp_start_tokens} * progress.tokens / config.ramp_tokens;
-    tokens = config.ramp_start_tokens + static_cast<int64_t>(grown);
-  }
-  return std::max<int64_t>(1, tokens / granule) * granule;
+int64_t batch_tokens(const BatchConfig& config, const Progress& progress) {
+  check(config.tokens > 0, ErrorCode::Internal, "batch: expected its tokens to be decided, got {}",
+        config.tokens);
+  const int64_t start = config.ramp_start_tokens;
+  if (start == 0 || progress.tokens >= config.ramp_tokens) return config.tokens;
+  const Int128 grown = Int128{config.tokens - start} * progress.tokens / config.ramp_tokens;
+  return (start + static_cast<int64_t>(grown)) / start * start;
 }
 
 }  // namespace ingot

@@ -22,9 +22,9 @@ struct Horizon {
 // fall to final_fraction at the horizon, wsd stays flat and falls linearly over the last `decay`.
 double learning_rate(const OptimConfig& config, const Progress& progress, const Horizon& horizon);
 
-// Tokens of the next global step: grows linearly from ramp_start_tokens over ramp_tokens, rounded
-// down to whole multiples of `granule` tokens (what all ranks process in one micro-step), at least
-// one.
-int64_t batch_tokens(const BatchConfig& config, const Progress& progress, int64_t granule);
+// Tokens of the next global step, `config.tokens` being decided: grows linearly from
+// ramp_start_tokens over ramp_tokens, in whole multiples of ramp_start_tokens, so that it does not
+// depend on how many ranks there are.
+int64_t batch_tokens(const BatchConfig& config, const Progress& progress);
 
 }  // namespace ingot

@@ -210,13 +210,13 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
       b.activation(shared_name(row.name), row.shape, row.dtype, every_layer, row.recompute);
       continue;
     }
-    const int offloaded = static_cast<int>(shape.offload_layers);
-    for (int i = 0; i < std::min(offloaded, 2); ++i)
-      b.activation(offload_name(i, row.name), row.shape, row.dtype,
+    for (int64_t set = 0; set < std::min<int64_t>(shape.offload_layers, 2); ++set)
+      b.activation(offload_name(set, row.name), row.shape, row.dtype,
                    {every_layer.first, every_layer.last}, row.recompute);
-    for (int i = offloaded; i < L; ++i)
-      b.activation(layer_name(i, row.name), row.shape, row.dtype,
-                   {tick.forward(i) - 1, tick.backward(i)}, row.recompute);
+    for (int i = 0; i < L; ++i)
+      if (!offload_place(i, L, shape.offload_layers))
+        b.activation(layer_name(i, row.name), row.shape, row.dtype,
+                     {tick.forward(i) - 1, tick.backward(i)}, row.recompute);
   }
 
   if (shape.fp8) add_fp8_rows(b, c, N, shape.fp8_head, every_layer);
@@ -268,19 +268,25 @@ TensorTable llama_infer_table(const ModelConfig& c, DType compute, int64_t conte
   return b.take();
 }
 
-TensorId layer_row(const TensorTable& table, int64_t layer, std::string_view what) {
-  for (const std::string& name :
-       {layer_name(layer, what), offload_name(layer, what), shared_name(what)})
-    if (const TensorId found = table.try_find(name); found.valid()) return found;
-  return {};
+std::optional<int64_t> offload_place(int64_t layer, int64_t num_layers, int64_t num_offloaded) {
+  const int64_t place = (layer * num_offloaded + num_layers - 1) / num_layers;
+  const bool is_offloaded = place < num_offloaded && place * num_layers / num_offloaded == layer;
+  return is_offloaded ? std::optional(place) : std::nullopt;
+}
+
+TensorId layer_row(const TensorTable& table, int64_t layer, std::optional<int64_t> place,
+                   std::string_view what) {
+  const std::string own = place ? offload_name(*place, what) : layer_name(layer, what);
+  const TensorId found = table.try_find(own);
+  return found.valid() ? found : table.try_find(shared_name(what));
 }
 
 std::string layer_name(int64_t layer, std::string_view what) {
   return fmt::format("layers.{}.{}", layer, what);
 }
 
-std::string offload_name(int64_t layer, std::string_view what) {
-  return fmt::format("offload.{}.{}", layer % 2, what);
+std::string offload_name(int64_t place, std::string_view what) {
+  return fmt::format("offload.{}.{}", place % 2, what);
 }
 
 int head_block(const ModelConfig& c) {

@@ -2,6 +2,7 @@
 // store find them by. Blocks: 0 = embedding, 1 … L = layers, L+1 = final norm and head.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,7 +27,7 @@ struct TrainShape {
   int64_t workspace_bytes = 0;  // largest workspace any op of the step asks for, but the head's
   int64_t head_workspace_bytes = 0;  // the output head's
   bool document_mask = false;
-  int64_t offload_layers = 0;  // the first so many keep their activations in host memory
+  int64_t offload_layers = 0;  // so many keep their activations in host memory
 };
 
 // Rows of parameters only, in the order checkpoints list them. Names:
@@ -51,8 +52,8 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //     (N, H·D), lse (B, H, T) F32, mid (N, C), mlp_norm (N, C), mlp_rstd (N) F32, up (N, up_rows),
 //     act (N, F); with QK-norm qk (N, (H+G)·D), q_rstd (N, H) F32, k_rstd (N, G) F32.
 //     Those the policy keeps are "layers.i.NAME"; those it drops exist once, as "shared.NAME".
-//     Offloaded layers have no rows of their own: they take "offload.0.NAME" and "offload.1.NAME"
-//     in turn
+//     Offloaded layers, see offload_place(), have no rows of their own: they take
+//     "offload.0.NAME" and "offload.1.NAME" in turn
 //   under fp8 no norms but, shared by all layers and 8 bits wide: fp8.x (N, widest), fp8.xt
 //   (widest,
 //     N), fp8.d and fp8.wide_d (N, C and widest), fp8.dt and fp8.wide_dt (C and widest, N); of each
@@ -69,9 +70,14 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //     holds nothing while the head computes, so the latter mostly lies there
 TensorTable llama_train_table(const ModelConfig& config, const TrainShape& shape);
 
+// Which of the offloaded layers this is, counted from 0; nothing where it keeps its rows. They are
+// spread over the model, so that copies have the time of the layers between.
+std::optional<int64_t> offload_place(int64_t layer, int64_t num_layers, int64_t num_offloaded);
+
 // "layers.i.what", or where the layers share the row "offload.….what" or "shared.what"; invalid
-// when there is none of them.
-TensorId layer_row(const TensorTable& table, int64_t layer, std::string_view what);
+// when there is none of them. `place`: offload_place() of the layer.
+TensorId layer_row(const TensorTable& table, int64_t layer, std::optional<int64_t> place,
+                   std::string_view what);
 
 // Everything generation allocates for one sequence: weights (names as llama_parameters), a KV cache
 // of `context` tokens per layer ("layers.i.cache.k", "layers.i.cache.v", each (1, context, G, D)),
@@ -82,7 +88,7 @@ TensorTable llama_infer_table(const ModelConfig& config, DType compute, int64_t 
                               int64_t chunk, int64_t workspace_bytes);
 
 std::string layer_name(int64_t layer, std::string_view what);    // "layers.3." + what
-std::string offload_name(int64_t layer, std::string_view what);  // "offload.1." + what for layer 3
+std::string offload_name(int64_t place, std::string_view what);  // "offload.1." + what for place 3
 int head_block(const ModelConfig& config);                       // L + 1
 
 }  // namespace ingot

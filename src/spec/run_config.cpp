@@ -58,7 +58,8 @@ std::vector<Setting> batch_settings(BatchConfig& b) {
                       "Tokens in a step over all ranks, reached by gradient accumulation; a "
                       "multiple of micro_batch·seq·ranks; 0 = exactly that."),
       integer_setting("batch.ramp_start_tokens", b.ramp_start_tokens, {0, 1e12}, "tokens",
-                      "Batch-size ramp: tokens in a step at the start; 0 = no ramp."),
+                      "Batch-size ramp: tokens in a step at the start and by which it grows; a "
+                      "multiple of micro_batch·seq·ranks; 0 = no ramp."),
       integer_setting("batch.ramp_tokens", b.ramp_tokens, {0, kMaxTokens}, "tokens",
                       "Batch-size ramp: trained tokens over which it reaches batch.tokens."),
   };

@@ -4,24 +4,32 @@
 namespace ingot {
 namespace {
 
-void check_batch(const BatchConfig& b, const SystemConfig& s) {
+// Every rank computes whole micro-batches, and the same number of them.
+void check_whole_micro_steps(const BatchConfig& b, const SystemConfig& s, std::string_view name,
+                             int64_t tokens) {
   const int64_t granule = b.micro_batch * b.seq * s.ranks;
-  const int64_t below = b.tokens / granule * granule, above = below + granule;
-  check(b.tokens == below, ErrorCode::Config,
-        "batch.tokens must be a multiple of micro_batch · seq · ranks = {} · {} · {} = {}, got {}: "
-        "{}",
-        b.micro_batch, b.seq, s.ranks, granule, b.tokens,
+  const int64_t below = tokens / granule * granule, above = below + granule;
+  check(tokens == below, ErrorCode::Config,
+        "{} must be a multiple of micro_batch · seq · ranks = {} · {} · {} = {}, got {}: {}", name,
+        b.micro_batch, b.seq, s.ranks, granule, tokens,
         below == 0 ? fmt::format("nearest is {}", above)
                    : fmt::format("nearest are {} and {}", below, above));
-  const int64_t tokens = b.tokens == 0 ? granule : b.tokens;
+}
+
+void check_batch(const BatchConfig& b, const SystemConfig& s) {
+  check_whole_micro_steps(b, s, "batch.tokens", b.tokens);
   check((b.ramp_start_tokens == 0) == (b.ramp_tokens == 0), ErrorCode::Config,
         "a batch-size ramp needs both batch.ramp_start_tokens and batch.ramp_tokens, got {} and "
         "{}: set both, or neither for no ramp",
         b.ramp_start_tokens, b.ramp_tokens);
-  check(b.ramp_start_tokens <= tokens, ErrorCode::Config,
+  if (b.ramp_start_tokens == 0) return;
+  check(b.tokens > 0, ErrorCode::Config,
+        "a batch-size ramp needs batch.tokens, the tokens of a step at its end, got 0");
+  check(b.ramp_start_tokens <= b.tokens, ErrorCode::Config,
         "batch.ramp_start_tokens: a ramp grows, so expected at most the {} tokens of a step, got "
         "{}",
-        tokens, b.ramp_start_tokens);
+        b.tokens, b.ramp_start_tokens);
+  check_whole_micro_steps(b, s, "batch.ramp_start_tokens", b.ramp_start_tokens);
 }
 
 void check_stop(const TrainConfig& t) {

@@ -109,4 +109,16 @@ std::optional<AddedTokenFinder::Found> AddedTokenFinder::find(std::string_view t
   return std::nullopt;
 }
 
+AddedTokenFinders::AddedTokenFinders(const std::vector<AddedToken>& tokens, bool with_specials,
+                                     const Normalize& normalize) {
+  std::vector<AddedToken> before, after;
+  for (AddedToken token : tokens) {
+    if (token.special && !with_specials) continue;
+    if (token.normalized) token.content = normalize(token.content);
+    if (!token.content.empty()) (token.normalized ? after : before).push_back(std::move(token));
+  }
+  raw = AddedTokenFinder(std::move(before));
+  normalized = AddedTokenFinder(std::move(after));
+}
+
 }  // namespace ingot

@@ -6,26 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "tokenizer/added_tokens.h"
 #include "tokenizer/split.h"
+#include "tokenizer/token_merge.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
-
-// A token that is cut out of the text before anything else, as Hugging Face tokenizers does it.
-struct AddedToken {
-  std::string content;
-  int32_t id = -1;
-  bool special = false;      // only encode_with_specials() finds it; decodes to nothing
-  bool normalized = false;   // looked for in the normalised text, not in the original
-  bool lstrip = false;       // takes the spaces before it
-  bool rstrip = false;       // … and after
-  bool single_word = false;  // only between characters that are not \w
-};
-
-struct TokenMerge {
-  int32_t left, right, result;  // ids
-  bool operator==(const TokenMerge&) const = default;
-};
 
 struct BpeModel {
   std::vector<std::string> tokens;  // the bytes of each id; empty: the id is not used

@@ -61,26 +61,12 @@ BpeModel checked(BpeModel model, std::string_view origin) {
   return model;
 }
 
-// The added tokens that are looked for before, or after, the text is normalised.
-AddedTokenFinder finder_of(const BpeModel& model, bool normalized, bool with_specials) {
-  std::vector<AddedToken> tokens;
-  for (AddedToken token : model.added) {
-    if (token.normalized != normalized || (token.special && !with_specials)) continue;
-    if (normalized && model.nfc) {
-      std::string storage;
-      token.content = std::string(to_nfc(token.content, storage));
-    }
-    tokens.push_back(std::move(token));
-  }
-  return AddedTokenFinder(std::move(tokens));
+AddedTokenFinders finders_of(const BpeModel& model, bool with_specials) {
+  return {model.added, with_specials, [&](const std::string& content) {
+            std::string storage;
+            return model.nfc ? std::string(to_nfc(content, storage)) : content;
+          }};
 }
-
-struct Finders {
-  Finders(const BpeModel& model, bool with_specials)
-      : raw(finder_of(model, false, with_specials)),
-        normalized(finder_of(model, true, with_specials)) {}
-  AddedTokenFinder raw, normalized;
-};
 
 // Where no added token of texts can lie across. A place with one near it is not cut, whether the
 // token would be found or not.
@@ -113,21 +99,6 @@ class AddedTokenCuts {
   bool never_ = false;
 };
 
-// Calls on_text for what lies between the tokens, on_id for each token, in order.
-template <class OnText, class OnId>
-void cut_out(std::string_view text, const AddedTokenFinder& finder, OnText on_text, OnId on_id) {
-  size_t begin = 0;
-  for (size_t from = 0; !finder.empty();) {
-    const auto found = finder.find(text, from, begin);
-    if (!found) break;
-    if (found->begin > begin) on_text(text.substr(begin, found->begin - begin));
-    if (found->begin < found->end) on_id(found->id);
-    begin = found->end;
-    from = found->resume;
-  }
-  if (begin < text.size()) on_text(text.substr(begin));
-}
-
 class BpeTokenizer final : public Tokenizer {
  public:
   using Tokenizer::encode;
@@ -135,8 +106,8 @@ class BpeTokenizer final : public Tokenizer {
   BpeTokenizer(BpeModel model, std::string_view origin)
       : model_(checked(std::move(model), origin)),
         encoder_(model_),
-        in_text_(model_, false),
-        in_prompts_(model_, true),
+        in_text_(finders_of(model_, false)),
+        in_prompts_(finders_of(model_, true)),
         cuts_(model_),
         is_special_(model_.tokens.size()) {
     for (const AddedToken& added : model_.added) is_special_[added.id] = added.special;
@@ -227,8 +198,8 @@ class BpeTokenizer final : public Tokenizer {
 
   // `new_storage` gives the string that normalised text may go to.
   template <class NewStorage, class OnText, class OnId>
-  void for_each_part(const Finders& finders, std::string_view text, NewStorage new_storage,
-                     OnText on_text, OnId on_id) const {
+  void for_each_part(const AddedTokenFinders& finders, std::string_view text,
+                     NewStorage new_storage, OnText on_text, OnId on_id) const {
     cut_out(
         text, finders.raw,
         [&](std::string_view raw) {
@@ -238,7 +209,8 @@ class BpeTokenizer final : public Tokenizer {
         on_id);
   }
 
-  void encode_with(const Finders& finders, std::string_view text, std::vector<int32_t>& ids) const {
+  void encode_with(const AddedTokenFinders& finders, std::string_view text,
+                   std::vector<int32_t>& ids) const {
     std::string normalized;
     for_each_part(
         finders, text, [&]() -> std::string& { return normalized; },
@@ -248,7 +220,7 @@ class BpeTokenizer final : public Tokenizer {
 
   const BpeModel model_;
   const BpeEncoder encoder_;
-  const Finders in_text_, in_prompts_;
+  const AddedTokenFinders in_text_, in_prompts_;
   const AddedTokenCuts cuts_;
   std::vector<bool> is_special_;
 };

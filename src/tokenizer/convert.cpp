@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "tokenizer/bpe_model.h"
+#include "tokenizer/hf_convert.h"
 
 namespace ingot {
 namespace {
@@ -11,8 +12,11 @@ namespace {
 struct Format {
   std::string_view extension, kind;
 };
-constexpr Format kFormats[] = {
-    {".json", "bpe"}, {".tiktoken", "bpe"}, {".model", "sentencepiece"}, {".bin", "llama2c"}};
+constexpr Format kFormats[] = {{".json", "bpe"},
+                               {".json", "sentencepiece"},
+                               {".tiktoken", "bpe"},
+                               {".model", "sentencepiece"},
+                               {".bin", "llama2c"}};
 
 std::string ranks_of(const BpeModel& model) {
   check(!model.nfc, ErrorCode::Data,
@@ -35,19 +39,34 @@ std::string ranks_of(const BpeModel& model) {
   return file;
 }
 
+// Between .model and tokenizer.json.
+std::string pieces_as(std::string_view extension, const Tokenizer& tokenizer,
+                      std::string_view name) {
+  std::string file = tokenizer.serialize();
+  const bool is_json = !looks_like_sentencepiece(file);
+  if (is_json == (extension == ".json")) return file;
+  return is_json ? sentencepiece_file_of(parse_object(file, name), name)
+                 : tokenizer_json_of(parse_sentencepiece_model(file, name), name);
+}
+
 }  // namespace
 
 std::string file_as(const Tokenizer& tokenizer, std::string_view name) {
-  const auto* format =
-      std::find_if(std::begin(kFormats), std::end(kFormats),
-                   [&](const Format& known) { return name.ends_with(known.extension); });
-  check(format != std::end(kFormats), ErrorCode::Usage,
+  bool known = false;
+  for (const Format& format : kFormats) {
+    if (!name.ends_with(format.extension)) continue;
+    known = true;
+    if (format.kind != tokenizer.kind()) continue;
+    if (format.kind == "sentencepiece") return pieces_as(format.extension, tokenizer, name);
+    std::string file = tokenizer.serialize();
+    return format.extension == ".tiktoken" ? ranks_of(parse_tokenizer_json(file, name)) : file;
+  }
+  check(known, ErrorCode::Usage,
         "{}: expected a name that ends with .json, .tiktoken, .model or .bin", name);
-  check(format->kind == tokenizer.kind(), ErrorCode::Data,
-        "{}: a file of kind {}: this tokenizer is of kind {}, which encodes by other rules", name,
-        format->kind, tokenizer.kind());
-  std::string file = tokenizer.serialize();
-  return format->extension == ".tiktoken" ? ranks_of(parse_tokenizer_json(file, name)) : file;
+  throw Error(ErrorCode::Data,
+              fmt::format("{}: this tokenizer is of kind {}, which encodes by other rules than "
+                          "such a file",
+                          name, tokenizer.kind()));
 }
 
 }  // namespace ingot

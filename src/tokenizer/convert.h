@@ -9,10 +9,10 @@
 namespace ingot {
 
 // The contents of a file called `name`, whose extension says the format: .json and .tiktoken for
-// byte-level BPE, .model for SentencePiece, .bin for llama2.c. What is read back gives the same ids
-// for the same text; .tiktoken has no place for the pattern and the special tokens, which the
-// reader must know. Throws ErrorCode::Data where that cannot be, saying why, and ErrorCode::Usage
-// for a name without a known extension.
+// byte-level BPE, .model and .json for SentencePiece, .bin for llama2.c. What is read back gives
+// the same ids for the same text; .tiktoken has no place for the pattern and the special tokens,
+// which the reader must know. Throws ErrorCode::Data where that cannot be, saying why, and
+// ErrorCode::Usage for a name without a known extension.
 std::string file_as(const Tokenizer& tokenizer, std::string_view name);
 
 }  // namespace ingot

@@ -8,12 +8,10 @@
 #include "core/error.h"
 #include "tokenizer/sentencepiece_encoder.h"
 #include "tokenizer/sentencepiece_normalizer.h"
-#include "tokenizer/unicode_classes.h"
+#include "tokenizer/sentencepiece_utf8.h"
 
 namespace ingot {
 namespace {
-
-constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
 
 std::string surface(const SentencePieceModel::Piece& piece, const std::string& unknown) {
   switch (piece.type) {
@@ -22,7 +20,7 @@ std::string surface(const SentencePieceModel::Piece& piece, const std::string& u
     case PieceType::Unknown:
       return unknown;
     case PieceType::Byte:
-      return {static_cast<char>(std::stoi(piece.text.substr(1, 4), nullptr, 16))};
+      return {static_cast<char>(*byte_of_piece(piece.text))};
     default:
       return with_spaces(piece.text);
   }
@@ -121,8 +119,7 @@ class SentencePieceTokenizer final : public Tokenizer {
   static void append_bytes(std::string& bytes, std::string& text) {
     for (std::string_view rest = bytes; !rest.empty();) {
       const Character c = first_character(rest);
-      const bool valid = c.code_point != 0xFFFD || c.size == 3;
-      text += valid ? rest.substr(0, c.size) : kReplacementCharacter;
+      text += is_invalid(c) ? kReplacementCharacter : rest.substr(0, c.size);
       rest.remove_prefix(c.size);
     }
     bytes.clear();

@@ -21,7 +21,7 @@ SentencePieceBpe::SentencePieceBpe(const SentencePieceModel& model,
   std::vector<std::pair<std::string_view, int32_t>> entries, user_defined;
   for (size_t id = 0; id < texts.size(); ++id) {
     const PieceType type = model.pieces[id].type;
-    scores_[id] = model.pieces[id].score;
+    scores_[id] = static_cast<float>(model.pieces[id].score);
     unused_[id] = type == PieceType::Unused;
     if (texts[id].empty()) continue;
     entries.emplace_back(texts[id], static_cast<int32_t>(id));
@@ -29,6 +29,12 @@ SentencePieceBpe::SentencePieceBpe(const SentencePieceModel& model,
   }
   trie_ = DoubleArray(std::move(entries));
   user_defined_ = DoubleArray(std::move(user_defined));
+  if (!model.hugging_face) return;
+  std::vector<TokenMerge> merges = model.hugging_face->merges;
+  std::erase_if(merges, [&](const TokenMerge& merge) {
+    return texts[merge.left].empty() || texts[merge.right].empty() || texts[merge.result].empty();
+  });
+  merges_.emplace(merges);
 }
 
 void SentencePieceBpe::encode(std::string_view part, Scratch& scratch,
@@ -47,6 +53,7 @@ void SentencePieceBpe::encode(std::string_view part, Scratch& scratch,
     auto& right = symbols[merge.right];
     if (left.size == 0 || right.size == 0 || left.size + right.size != merge.size) continue;
     left.size = merge.size;
+    left.id = merge.id;
     right.size = 0;
     left.next = right.next;
     if (left.next >= 0) symbols[left.next].previous = merge.left;
@@ -55,6 +62,10 @@ void SentencePieceBpe::encode(std::string_view part, Scratch& scratch,
   }
   tokens.clear();
   for (int32_t i = 0; i >= 0; i = symbols[i].next) {
+    if (merges_) {
+      tokens.push_back({symbols[i].id < 0 ? unknown_ : symbols[i].id, symbols[i].size});
+      continue;
+    }
     append(part.substr(symbols[i].begin, symbols[i].size), scratch, tokens);
   }
 }
@@ -66,7 +77,8 @@ void SentencePieceBpe::split_into_symbols(std::string_view part, Scratch& scratc
     const size_t size = frozen > 0 ? frozen : character_size(part, begin);
     const auto index = static_cast<int32_t>(scratch.symbols.size());
     scratch.symbols.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(size), index - 1,
-                               begin + size < part.size() ? index + 1 : -1, frozen > 0});
+                               begin + size < part.size() ? index + 1 : -1,
+                               merges_ ? trie_.find(part.substr(begin, size)) : -1, frozen > 0});
     begin += size;
   }
 }
@@ -76,10 +88,20 @@ void SentencePieceBpe::offer(std::string_view part, int32_t left, int32_t right,
   if (left < 0 || right < 0) return;
   const auto &a = scratch.symbols[left], &b = scratch.symbols[right];
   if (a.frozen || b.frozen) return;
+  if (merges_) {
+    if (a.id < 0 || b.id < 0) return;
+    const RankedResult merge = merges_->find(a.id, b.id);
+    if (merge == kNoMerge) return;
+    const auto rank = static_cast<uint32_t>(merge >> 32);
+    scratch.agenda.push_back({-static_cast<float>(rank), left, right, a.size + b.size,
+                              static_cast<int32_t>(static_cast<uint32_t>(merge))});
+    std::push_heap(scratch.agenda.begin(), scratch.agenda.end(), later);
+    return;
+  }
   const std::string_view text = part.substr(a.begin, a.size + b.size);
   const int32_t id = trie_.find(text);
   if (id < 0) return;
-  scratch.agenda.push_back({scores_[id], left, right, a.size + b.size});
+  scratch.agenda.push_back({scores_[id], left, right, a.size + b.size, id});
   std::push_heap(scratch.agenda.begin(), scratch.agenda.end(), later);
   if (unused_[id]) scratch.made_of[std::string(text)] = {a.size, b.size};
 }

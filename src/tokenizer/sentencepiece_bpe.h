@@ -1,13 +1,16 @@
-// SentencePiece's BPE encoder: neighbours that together are a piece merge, the best score first.
+// SentencePiece's BPE encoder: neighbours that together are a piece merge, the best score first;
+// or, for Hugging Face's, those that are in a list of merges.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "tokenizer/bpe_merger.h"
 #include "tokenizer/sentencepiece_model.h"
 #include "tokenizer/sentencepiece_trie.h"
 #include "tokenizer/sentencepiece_unigram.h"
@@ -21,12 +24,14 @@ class SentencePieceBpe {
     struct Symbol {            // a run of text that is one piece so far, in a list linked both ways
       uint32_t begin, size;    // 0 bytes: merged into its left neighbour
       int32_t previous, next;  // -1: none
+      int32_t id;              // with a list of merges; -1: unknown
       bool frozen;             // user-defined: never merges
     };
     struct Merge {
       float score;
       int32_t left, right;
       uint32_t size;  // of both; another size by now: it is stale
+      int32_t id;     // what they become
     };
     std::vector<Symbol> symbols;
     std::vector<Merge> agenda;  // a heap
@@ -46,6 +51,7 @@ class SentencePieceBpe {
   void append(std::string_view text, const Scratch& scratch, std::vector<PieceToken>& tokens) const;
 
   DoubleArray trie_, user_defined_;
+  std::optional<PairTable> merges_;
   std::vector<float> scores_;  // by id
   std::vector<bool> unused_;
   int32_t unknown_;

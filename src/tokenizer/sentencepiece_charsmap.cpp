@@ -83,6 +83,17 @@ CharsMap::Match CharsMap::longest(std::string_view text) const {
   return longest;
 }
 
+CharsMap::Match CharsMap::shortest(std::string_view text) const {
+  std::optional<Node> node = root();
+  for (size_t i = 0; i < text.size() && node; ++i) {
+    node = child(*node, static_cast<uint8_t>(text[i]));
+    if (!node || !node->ends) continue;
+    const uint32_t value = value_of(units_[node->base]);
+    if (value < replacements_.size()) return {i + 1, replacements_.data() + value};
+  }
+  return {0, {}};
+}
+
 CharsMap::Characters CharsMap::characters() const {
   Characters characters;
   std::vector<bool> seen(units_.size());

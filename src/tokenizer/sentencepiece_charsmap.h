@@ -27,6 +27,7 @@ class CharsMap {
   CharsMap(std::string_view charsmap, std::string_view origin);
 
   Match longest(std::string_view text) const;  // that the text begins with
+  Match shortest(std::string_view text) const;
 
   Characters characters() const;
 

@@ -61,9 +61,11 @@ uint64_t PieceCuts::hash_of(uint32_t a, uint32_t b, uint32_t c) {
   return (a + b * 0xD1B54A32D192ED03u + c * 0x8CB92BA72F3D8DD7u) * 0x9E3779B97F4A7C15u;
 }
 
-PieceCuts::PieceCuts(const std::vector<std::string>& pieces) : PieceCuts(Runs(pieces)) {}
+PieceCuts::PieceCuts(const std::vector<std::string>& pieces, bool before_spaces)
+    : PieceCuts(Runs(pieces), before_spaces) {}
 
-PieceCuts::PieceCuts(const Runs& runs) : pairs_(runs.pairs), triples_(runs.triples) {
+PieceCuts::PieceCuts(const Runs& runs, bool before_spaces)
+    : pairs_(runs.pairs), triples_(runs.triples), always_cut_before_(before_spaces ? ' ' : -1) {
   for (const auto [left, right] : runs.ascii_pairs) {
     ascii_pairs_[left][right / 64] |= uint64_t{1} << right % 64;
   }
@@ -93,7 +95,7 @@ size_t PieceCuts::cut(std::string_view text, size_t begin, std::span<size_t> end
     const unsigned together = static_cast<unsigned>(pairs_.may_hold(pair)) &
                               (static_cast<unsigned>(reached) | static_cast<unsigned>(reaches) |
                                static_cast<unsigned>(pairs_.may_hold<1>(pair)));
-    num_ends += together ^ 1;
+    num_ends += (together & static_cast<unsigned>(byte != always_cut_before_)) ^ 1;
     left = right;
     reached = reaches;
   }

@@ -18,7 +18,8 @@ class PieceCuts {
  public:
   static constexpr size_t kPadding = 7;  // zeros after the text that cut() is given
 
-  explicit PieceCuts(const std::vector<std::string>& pieces);
+  // `before_spaces`: cut before every space, which no piece may then reach over.
+  PieceCuts(const std::vector<std::string>& pieces, bool before_spaces);
 
   // Ends of the parts of `text` from `begin` on, as many as `ends` has room for; the last part of
   // the text ends with it. Returns their number, 0 only at the end.
@@ -43,7 +44,7 @@ class PieceCuts {
   };
   struct Runs;  // of characters, in pieces
 
-  explicit PieceCuts(const Runs& runs);
+  PieceCuts(const Runs& runs, bool before_spaces);
   // The character's bytes as a number; three more can be read.
   static uint32_t character_at(const char* text);
   static uint64_t hash_of(uint32_t a, uint32_t b, uint32_t c = 0);
@@ -53,6 +54,7 @@ class PieceCuts {
   std::array<std::array<uint64_t, 2>, 128> ascii_pairs_{};
   Filter<2> pairs_;
   Filter<1> triples_;
+  int always_cut_before_;  // a byte; -1: none
 };
 
 }  // namespace ingot

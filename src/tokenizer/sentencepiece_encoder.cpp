@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "tokenizer/sentencepiece_utf8.h"
+
 namespace ingot {
 namespace {
 
@@ -13,18 +15,27 @@ constexpr size_t kPadding = std::max(PartCache::kPadding, PieceCuts::kPadding);
 constexpr size_t kThreeByteCharacters = 0x10000;
 constexpr size_t kKeptBytes = size_t{1} << 20;  // of the buffer for normalised text
 
+bool splits_at_spaces(const SentencePieceModel& model) {
+  return model.hugging_face && model.hugging_face->split_at_spaces;
+}
+
 // The pieces as they stand in normalised text; those that never do are empty.
 std::vector<std::string> normalized_texts(const SentencePieceModel& model) {
   std::vector<std::string> texts(model.pieces.size());
   for (size_t id = 0; id < texts.size(); ++id) {
     const auto& [text, score, type] = model.pieces[id];
-    if (type == PieceType::Unknown || type == PieceType::Control || type == PieceType::Byte)
-      continue;
+    if (type == PieceType::Unused && model.hugging_face) continue;
+    // Byte pieces are like any other to Hugging Face's unigram model: text may spell them.
+    const bool is_byte = type == PieceType::Byte &&
+                         (!model.hugging_face || model.kind == SentencePieceModel::Kind::Bpe);
+    if (type == PieceType::Unknown || type == PieceType::Control || is_byte) continue;
     if (!model.normalizer.escape_whitespaces) {
       texts[id] = text;
     } else if (text.find(' ') == std::string::npos) {  // all spaces in the text are escaped
       texts[id] = with_spaces(text);
     }
+    const bool crosses_words = texts[id].find(' ', 1) != std::string::npos;
+    if (crosses_words && splits_at_spaces(model)) texts[id].clear();
   }
   return texts;
 }
@@ -88,21 +99,23 @@ SentencePieceEncoder::SentencePieceEncoder(const SentencePieceModel& model,
                                            const std::vector<std::string>& texts,
                                            std::string_view origin)
     : normalizer_(model.normalizer, model.whitespace_is_suffix, user_defined(model), origin),
-      cuts_(texts),
+      cuts_(texts, splits_at_spaces(model)),
       characters_(kThreeByteCharacters, -1),
       unknown_(model.unknown),
-      escaped_spaces_(model.normalizer.escape_whitespaces) {
+      escaped_spaces_(model.normalizer.escape_whitespaces),
+      split_at_spaces_(splits_at_spaces(model)),
+      fuse_unknown_(!model.hugging_face || model.hugging_face->fuse_unknown),
+      double_sums_(model.hugging_face && model.kind == SentencePieceModel::Kind::Unigram) {
   if (model.kind == SentencePieceModel::Kind::Unigram) {
     unigram_.emplace(model, texts);
-    scores_ = unigram_->scores();
   } else {
     bpe_.emplace(model, texts);
-    scores_.resize(model.pieces.size());
+    no_scores_.resize(model.pieces.size());
   }
   Workspace work;
   for (const std::string& text : texts) {
     if (text.size() != 3 || static_cast<uint8_t>(text[0]) < 0xE0) continue;
-    float sum = 0;
+    double sum = 0;
     find_tokens(text, false, work, sum);
     if (work.tokens[0].id != unknown_) characters_[index_of_character(text)] = work.tokens[0].id;
   }
@@ -111,7 +124,7 @@ SentencePieceEncoder::SentencePieceEncoder(const SentencePieceModel& model,
   for (size_t id = 0; id < model.pieces.size(); ++id) {
     const auto& piece = model.pieces[id];
     if (piece.type != PieceType::Byte) continue;
-    (*byte_ids_)[std::stoul(piece.text.substr(1, 4), nullptr, 16)] = static_cast<int32_t>(id);
+    (*byte_ids_)[*byte_of_piece(piece.text)] = static_cast<int32_t>(id);
   }
 }
 
@@ -123,15 +136,23 @@ void SentencePieceEncoder::encode(std::string_view text, std::vector<int32_t>& i
   normalizer_.normalize(text, work.text);
   const size_t size = work.text.size();
   work.text.append(kPadding, '\0');
-  Output out{ids};
-  encode_normalized(std::string_view(work.text).substr(0, size), work, out);
+  const std::string_view normalized = std::string_view(work.text).substr(0, size);
+  if (double_sums_) {
+    encode_normalized(normalized, unigram_->scores<double>(), work, Output<double>{ids});
+  } else {
+    const auto& scores = unigram_ ? unigram_->scores<float>() : no_scores_;
+    encode_normalized(normalized, scores, work, Output<float>{ids});
+  }
 }
 
-void SentencePieceEncoder::encode_normalized(std::string_view text, Workspace& work,
-                                             Output& out) const {
+template <class Sum>
+void SentencePieceEncoder::encode_normalized(std::string_view text, const std::vector<Sum>& scores,
+                                             Workspace& work, Output<Sum> out) const {
   std::array<size_t, kBatch> ends, lines;
   std::array<PartCache::Key, kBatch> keys;
   std::array<int32_t, kBatch> characters;  // ids of parts that are one character
+  constexpr Sum kLargest = std::is_same_v<Sum, float> ? UnigramEncoder::kLargestSum
+                                                      : std::numeric_limits<Sum>::infinity();
   size_t begin = 0;
   while (const size_t count = cuts_.cut(text, begin, ends)) {
     for (size_t i = 0, at = begin; i < count; at = ends[i++]) {
@@ -143,23 +164,27 @@ void SentencePieceEncoder::encode_normalized(std::string_view text, Workspace& w
       work.cache.prefetch(lines[i]);
     }
     for (size_t i = 0; i < count; begin = ends[i++]) {
-      if (characters[i] >= 0 && std::abs(out.sum) <= UnigramEncoder::kLargestSum) {
+      if (split_at_spaces_ && text[begin] == ' ') {
+        out.sum = 0;
+        out.after_unknown = false;
+      }
+      if (characters[i] >= 0 && std::abs(out.sum) <= kLargest) {
         out.ids.push_back(characters[i]);
-        out.sum += scores_[characters[i]];
+        out.sum += scores[characters[i]];
         out.after_unknown = false;
         continue;
       }
       const PartCache::Entry* found =
           characters[i] >= 0 ? nullptr : work.cache.find(keys[i], lines[i]);
       if (found == nullptr || !(std::abs(out.sum) < found->bound) || found->ids[0] == unknown_) {
-        encode_part(text.substr(begin, ends[i] - begin), found, work, out);
+        encode_part(text.substr(begin, ends[i] - begin), found, scores, work, out);
         continue;
       }
       out.after_unknown = false;
       for (const int32_t id : found->ids) {
         if (id < 0) break;
         out.ids.push_back(id);
-        out.sum += scores_[id];
+        out.sum += scores[id];
       }
     }
   }
@@ -172,10 +197,12 @@ int32_t SentencePieceEncoder::id_of_character(std::string_view part) const {
 }
 
 // `found`: what the cache of short parts has for it, or null.
+template <class Sum>
 void SentencePieceEncoder::encode_part(std::string_view part, const PartCache::Entry* found,
-                                       Workspace& work, Output& out) const {
+                                       const std::vector<Sum>& scores, Workspace& work,
+                                       Output<Sum>& out) const {
   if (found != nullptr && std::abs(out.sum) < found->bound) {  // one unknown character
-    out.sum += scores_[unknown_];
+    out.sum += scores[unknown_];
     append_unknown(part, out);
     return;
   }
@@ -183,7 +210,7 @@ void SentencePieceEncoder::encode_part(std::string_view part, const PartCache::E
   if (found_long != nullptr && std::abs(out.sum) < found_long->bound) {
     for (size_t i = 0; i < found_long->count; ++i) {
       out.ids.push_back(found_long->ids[i]);
-      out.sum += scores_[found_long->ids[i]];
+      out.sum += scores[found_long->ids[i]];
     }
     out.after_unknown = false;
     return;
@@ -202,8 +229,9 @@ void SentencePieceEncoder::encode_part(std::string_view part, const PartCache::E
 }
 
 // Replaces work.tokens by those of the part and brings the sum up to date.
+template <class Sum>
 void SentencePieceEncoder::find_tokens(std::string_view part, bool is_new, Workspace& work,
-                                       float& sum) const {
+                                       Sum& sum) const {
   if (bpe_) {
     bpe_->encode(part, work.bpe, work.tokens);
     remember(part, std::numeric_limits<float>::infinity(), work);
@@ -213,7 +241,8 @@ void SentencePieceEncoder::find_tokens(std::string_view part, bool is_new, Works
     const float bound = unigram_->encode_exactly(part, work.unigram, work.tokens);
     remember(part, bound, work);
     if (std::abs(sum) < bound) {
-      for (const PieceToken& token : work.tokens) sum += scores_[token.id];
+      const auto& scores = unigram_->scores<Sum>();
+      for (const PieceToken& token : work.tokens) sum += scores[token.id];
       return;
     }
   }
@@ -233,11 +262,12 @@ void SentencePieceEncoder::remember(std::string_view part, float bound, Workspac
 }
 
 // Its bytes, or one id for a run of unknown characters.
-void SentencePieceEncoder::append_unknown(std::string_view character, Output& out) const {
+template <class Sum>
+void SentencePieceEncoder::append_unknown(std::string_view character, Output<Sum>& out) const {
   if (byte_ids_) {
     if (escaped_spaces_ && character == " ") character = kSpaceMark;
     for (const char byte : character) out.ids.push_back((*byte_ids_)[static_cast<uint8_t>(byte)]);
-  } else if (!out.after_unknown) {
+  } else if (!out.after_unknown || !fuse_unknown_) {
     out.ids.push_back(unknown_);
   }
   out.after_unknown = true;

@@ -35,30 +35,36 @@ class SentencePieceEncoder {
  private:
   struct Workspace;
   class Lease;
+  template <class Sum>
   struct Output {
     std::vector<int32_t>& ids;
-    float sum = 0;  // of the scores, as SentencePiece has rounded it; 0 with a BPE model
+    Sum sum = 0;  // of the scores, as the other program has rounded it; 0 with a BPE model
     bool after_unknown = false;
   };
 
   SentencePieceEncoder(const SentencePieceModel& model, const std::vector<std::string>& texts,
                        std::string_view origin);
-  void encode_normalized(std::string_view text, Workspace& work, Output& out) const;
+  template <class Sum>
+  void encode_normalized(std::string_view text, const std::vector<Sum>& scores, Workspace& work,
+                         Output<Sum> out) const;
   int32_t id_of_character(std::string_view part) const;
-  void encode_part(std::string_view part, const PartCache::Entry* found, Workspace& work,
-                   Output& out) const;
-  void find_tokens(std::string_view part, bool is_new, Workspace& work, float& sum) const;
+  template <class Sum>
+  void encode_part(std::string_view part, const PartCache::Entry* found,
+                   const std::vector<Sum>& scores, Workspace& work, Output<Sum>& out) const;
+  template <class Sum>
+  void find_tokens(std::string_view part, bool is_new, Workspace& work, Sum& sum) const;
   void remember(std::string_view part, float bound, Workspace& work) const;
-  void append_unknown(std::string_view character, Output& out) const;
+  template <class Sum>
+  void append_unknown(std::string_view character, Output<Sum>& out) const;
 
   SentencePieceNormalizer normalizer_;
   PieceCuts cuts_;
   std::optional<UnigramEncoder> unigram_;  // one of the two
   std::optional<SentencePieceBpe> bpe_;
-  std::vector<float> scores_;        // by id; zeros with a BPE model
+  std::vector<float> no_scores_;     // zeros by id, with a BPE model
   std::vector<int32_t> characters_;  // ids of the characters of three bytes, by code point
   int32_t unknown_;
-  bool escaped_spaces_;
+  bool escaped_spaces_, split_at_spaces_, fuse_unknown_, double_sums_;
   std::optional<std::array<int32_t, 256>> byte_ids_;  // with byte fallback
 
   mutable std::mutex mutex_;

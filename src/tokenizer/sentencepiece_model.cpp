@@ -7,8 +7,8 @@
 
 #include "core/error.h"
 #include "tokenizer/sentencepiece_trie.h"
+#include "tokenizer/sentencepiece_utf8.h"
 #include "tokenizer/sentencepiece_wire.h"
-#include "tokenizer/unicode_classes.h"
 
 namespace ingot {
 namespace {
@@ -18,31 +18,6 @@ using Type = WireReader::Type;
 
 constexpr size_t kLongestPiece = 8000;  // SentencePiece's limit
 constexpr size_t kMaxPieces = DoubleArray::kMaxValues;
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const Character c = first_character(text);
-    if (c.code_point == 0xFFFD && c.size == 1) return false;
-    text.remove_prefix(c.size);
-  }
-  return true;
-}
-
-// 0–255 for "<0x00>" … "<0xFF>".
-std::optional<int> byte_of(std::string_view piece) {
-  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return {};
-  int byte = 0;
-  for (const char digit : piece.substr(3, 2)) {
-    if (digit >= '0' && digit <= '9') {
-      byte = byte * 16 + digit - '0';
-    } else if (digit >= 'A' && digit <= 'F') {
-      byte = byte * 16 + digit - 'A' + 10;
-    } else {
-      return {};
-    }
-  }
-  return byte;
-}
 
 class Parser {
  public:
@@ -76,7 +51,8 @@ class Parser {
     uint64_t type = static_cast<uint64_t>(PieceType::Normal);
     for_each_field(message, "piece", [&](const WireReader::Field& field) {
       if (field.number == 1 && field.type == Type::Bytes) piece.text = field.bytes;
-      if (field.number == 2 && field.type == Type::Fixed32) piece.score = field.real();
+      if (field.number == 2 && field.type == Type::Fixed32)
+        piece.score = static_cast<double>(field.real());
       if (field.number == 3 && field.type == Type::Varint) type = field.value;
     });
     check(type >= 1 && type <= 6, ErrorCode::Data,
@@ -135,12 +111,12 @@ class Parser {
         model_.unknown = id;
       }
       if (piece.type == PieceType::Byte) {
-        const std::optional<int> byte = byte_of(piece.text);
+        const std::optional<uint8_t> byte = byte_of_piece(piece.text);
         check(byte && model_.byte_fallback, ErrorCode::Data,
               "{}: piece {} «{}»: expected a byte piece to be <0x00> to <0xFF>, in a model with "
               "byte_fallback",
               origin_, id, piece.text);
-        bytes.set(static_cast<size_t>(*byte));
+        bytes.set(*byte);
       }
     }
     check(model_.unknown >= 0, ErrorCode::Data,
@@ -168,6 +144,32 @@ class Parser {
 
 SentencePieceModel parse_sentencepiece_model(std::string_view file, std::string_view origin) {
   return Parser(origin).parse(file);
+}
+
+std::string piece_message(const SentencePieceModel::Piece& piece) {
+  return WireWriter()
+      .bytes(1, piece.text)
+      .real(2, static_cast<float>(piece.score))
+      .varint(3, static_cast<uint64_t>(piece.type))
+      .message();
+}
+
+std::string to_sentencepiece_file(const SentencePieceModel& model) {
+  WireWriter file, trainer, rules;
+  for (const Piece& piece : model.pieces) file.bytes(1, piece_message(piece));
+  const auto id = [](int32_t value) { return static_cast<uint64_t>(int64_t{value}); };
+  trainer.varint(3, static_cast<uint64_t>(model.kind)).varint(4, model.pieces.size());
+  trainer.varint(35, model.byte_fallback ? 1 : 0).varint(40, id(model.unknown));
+  trainer.varint(41, id(model.bos)).varint(42, id(model.eos)).varint(43, id(-1));
+  trainer.bytes(45, model.pieces[model.unknown].text);
+  if (model.bos >= 0) trainer.bytes(46, model.pieces[model.bos].text);
+  if (model.eos >= 0) trainer.bytes(47, model.pieces[model.eos].text);
+  rules.bytes(1, model.normalizer.charsmap.empty() ? "identity" : "user_defined");
+  rules.bytes(2, model.normalizer.charsmap);
+  rules.varint(3, model.normalizer.add_dummy_prefix ? 1 : 0);
+  rules.varint(4, model.normalizer.remove_extra_whitespaces ? 1 : 0);
+  rules.varint(5, model.normalizer.escape_whitespaces ? 1 : 0);
+  return file.bytes(2, trainer.message()).bytes(3, rules.message()).message();
 }
 
 bool looks_like_sentencepiece(std::string_view file) {

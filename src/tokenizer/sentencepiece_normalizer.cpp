@@ -4,16 +4,10 @@
 
 #include <bit>
 
-#include "tokenizer/unicode_classes.h"
+#include "tokenizer/sentencepiece_utf8.h"
 
 namespace ingot {
 namespace {
-
-constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
-
-bool is_invalid(const Character& c) {
-  return c.code_point == 0xFFFD && c.size == 1;
-}
 
 // As first_character(text.substr(at)), but quick for most of the characters of three bytes.
 Character character_at(std::string_view text, size_t at) {

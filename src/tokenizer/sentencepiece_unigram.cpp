@@ -26,21 +26,26 @@ void trace_back(const std::vector<End>& ends, std::vector<PieceToken>& tokens) {
 
 UnigramEncoder::UnigramEncoder(const SentencePieceModel& model,
                                const std::vector<std::string>& texts)
-    : scores_(model.pieces.size()), unknown_(model.unknown) {
+    : rounds_to_float_(!model.hugging_face), unknown_(model.unknown) {
   std::vector<std::pair<std::string_view, int32_t>> entries;
-  float smallest = std::numeric_limits<float>::max();
+  double smallest = std::numeric_limits<double>::max();
+  auto& [floats, doubles] = scores_;
   for (size_t id = 0; id < texts.size(); ++id) {
     const SentencePieceModel::Piece& piece = model.pieces[id];
-    if (piece.type == PieceType::Normal) smallest = std::min(smallest, piece.score);
-    scores_[id] = piece.score;
-    if (piece.type == PieceType::UserDefined) {  // better than anything else; by its original bytes
-      scores_[id] = static_cast<float>(0.1 * static_cast<double>(piece.text.size() - 1));
+    if (piece.type == PieceType::Normal || model.hugging_face) {
+      smallest = std::min(smallest, piece.score);
     }
-    const bool usable = piece.type == PieceType::Normal || piece.type == PieceType::UserDefined;
-    if (usable && !texts[id].empty()) entries.emplace_back(texts[id], static_cast<int32_t>(id));
+    doubles.push_back(piece.score);
+    if (piece.type == PieceType::UserDefined) {  // better than anything else; by its original bytes
+      doubles.back() = 0.1 * static_cast<double>(piece.text.size() - 1);
+    }
+    const bool usable = piece.type != PieceType::Unused && !texts[id].empty();
+    if (usable) entries.emplace_back(texts[id], static_cast<int32_t>(id));
   }
   trie_ = DoubleArray(std::move(entries));
-  scores_[unknown_] = smallest - kUnknownPenalty;
+  doubles[unknown_] = smallest - kUnknownPenalty;
+  floats.assign(doubles.begin(), doubles.end());
+  if (rounds_to_float_) doubles.assign(floats.begin(), floats.end());
 }
 
 // The characters of the part. What follows each in the trie is asked for already: the walks from
@@ -72,23 +77,27 @@ void UnigramEncoder::for_each_piece(std::string_view part, const Scratch::Start&
   if (!known) visit(start.end, unknown_);
 }
 
-void UnigramEncoder::encode(std::string_view part, float& sum, Scratch& scratch,
+template <class Sum>
+void UnigramEncoder::encode(std::string_view part, Sum& sum, Scratch& scratch,
                             std::vector<PieceToken>& tokens) const {
-  auto& ends = scratch.ends;
+  using End = Scratch::End<Sum>;
+  const auto& scores = this->scores<Sum>();
+  auto& ends = std::get<std::vector<End>>(scratch.ends);
   ends.assign(part.size() + 1, {0, 0, kUnreached});
   ends[0] = {sum, 0, 0};
   size_t farthest = 0;
   find_starts(part, scratch.starts);
   for (const Scratch::Start& start : scratch.starts) {
     const size_t begin = start.begin;
-    if (const float offset = ends[begin].score; std::abs(offset) > kLargestSum) {
+    if (const Sum offset = ends[begin].score;
+        std::is_same_v<Sum, float> && std::abs(offset) > kLargestSum) {
       for (size_t i = begin; i <= farthest; ++i) ends[i].score -= offset;
       ends[begin].score = 0;
     }
-    const float here = ends[begin].score;
+    const Sum here = ends[begin].score;
     for_each_piece(part, start, [&](size_t end, int32_t id) {
       farthest = std::max(farthest, end);
-      const float score = scores_[id] + here;
+      const Sum score = scores[id] + here;
       if (ends[end].begin == kUnreached || score > ends[end].score) {
         ends[end] = {score, id, start.begin};
       }
@@ -101,6 +110,7 @@ void UnigramEncoder::encode(std::string_view part, float& sum, Scratch& scratch,
 float UnigramEncoder::encode_exactly(std::string_view part, Scratch& scratch,
                                      std::vector<PieceToken>& tokens) const {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
+  const auto& scores = this->scores<double>();
   auto& ends = scratch.exact_ends;
   ends.assign(part.size() + 1, {kNone, kNone, 0, kUnreached});
   ends[0] = {0, kNone, 0, 0};
@@ -111,7 +121,7 @@ float UnigramEncoder::encode_exactly(std::string_view part, Scratch& scratch,
     farthest_from_zero = std::max(farthest_from_zero, std::abs(here.score));
     for_each_piece(part, start, [&](size_t end, int32_t id) {
       auto& target = ends[end];
-      const double score = here.score + scores_[id], second = here.second + scores_[id];
+      const double score = here.score + scores[id], second = here.second + scores[id];
       if (score > target.score) {
         target.second = std::max(target.score, second);
         target.score = score;
@@ -127,10 +137,19 @@ float UnigramEncoder::encode_exactly(std::string_view part, Scratch& scratch,
 
   // A sum of n scores in float32, none of its parts larger than A, is off by at most n·A·2⁻²⁴. As
   // rounding is monotone, SentencePiece finds the path with the largest rounded sum; so the best
-  // one wins if it leads the second by more than the errors of both, n·A·2⁻²³.
+  // one wins if it leads the second by more than the errors of both, n·A·2⁻²³. In double it is
+  // 2⁻⁵², and as much again for the sums here, which are doubles themselves.
   const double gap = ends.back().score - ends.back().second;
-  const double largest = gap * 0x1p23 / (1.01 * static_cast<double>(scratch.starts.size()));
-  return static_cast<float>(std::min(largest, kLargestSum - 1.0) - farthest_from_zero);
+  const double precision = rounds_to_float_ ? 0x1p23 : 0x1p51;
+  const double limit =
+      rounds_to_float_ ? kLargestSum - 1.0 : static_cast<double>(std::numeric_limits<float>::max());
+  const double largest = gap * precision / (1.01 * static_cast<double>(scratch.starts.size()));
+  return static_cast<float>(std::min(largest, limit) - farthest_from_zero);
 }
+
+template void UnigramEncoder::encode(std::string_view, float&, Scratch&,
+                                     std::vector<PieceToken>&) const;
+template void UnigramEncoder::encode(std::string_view, double&, Scratch&,
+                                     std::vector<PieceToken>&) const;
 
 }  // namespace ingot

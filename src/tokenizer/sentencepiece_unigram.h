@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "tokenizer/sentencepiece_model.h"
@@ -17,7 +18,8 @@ struct PieceToken {
 };
 
 // SentencePiece sums in float32 from the beginning of the document, so which of two segmentations
-// wins may depend, by rounding, on all the text before. Equal ids need that sum.
+// wins may depend, by rounding, on all the text before. Equal ids need that sum. Hugging Face
+// tokenizers sums in double. A `Sum` here is one of the two types, the one the model was made for.
 class UnigramEncoder {
  public:
   // SentencePiece, since 0.2.2, takes the sum down to zero when it leaves this range.
@@ -25,8 +27,9 @@ class UnigramEncoder {
 
   // Memory to work in, kept by the caller.
   struct Scratch {
+    template <class Sum>
     struct End {  // of the best path to a position
-      float score;
+      Sum score;
       int32_t id;
       uint32_t begin;  // of its last piece; kUnreached
     };
@@ -40,7 +43,7 @@ class UnigramEncoder {
       DoubleArray::Node node;  // where it leads to
     };
     std::vector<Start> starts;
-    std::vector<End> ends;
+    std::tuple<std::vector<End<float>>, std::vector<End<double>>> ends;
     std::vector<ExactEnd> exact_ends;
   };
 
@@ -48,8 +51,10 @@ class UnigramEncoder {
   UnigramEncoder(const SentencePieceModel& model, const std::vector<std::string>& texts);
 
   // Replaces `tokens` by those of a part of the text that no piece reaches across, and `sum`, that
-  // of the text before it, by that of the text up to its end: exactly what SentencePiece computes.
-  void encode(std::string_view part, float& sum, Scratch& scratch,
+  // of the text before it, by that of the text up to its end: exactly what the other program
+  // computes.
+  template <class Sum>
+  void encode(std::string_view part, Sum& sum, Scratch& scratch,
               std::vector<PieceToken>& tokens) const;
 
   // Replaces `tokens` by those that are best without rounding. Returns the bound below which the
@@ -57,7 +62,10 @@ class UnigramEncoder {
   float encode_exactly(std::string_view part, Scratch& scratch,
                        std::vector<PieceToken>& tokens) const;
 
-  const std::vector<float>& scores() const { return scores_; }  // by id; what each adds to the sum
+  template <class Sum>
+  const std::vector<Sum>& scores() const {  // by id; what each adds to the sum
+    return std::get<std::vector<Sum>>(scores_);
+  }
 
  private:
   void find_starts(std::string_view part, std::vector<Scratch::Start>& starts) const;
@@ -65,7 +73,8 @@ class UnigramEncoder {
   void for_each_piece(std::string_view part, const Scratch::Start& start, const Visit& visit) const;
 
   DoubleArray trie_;
-  std::vector<float> scores_;
+  std::tuple<std::vector<float>, std::vector<double>> scores_;  // the latter as exact as Sum is
+  bool rounds_to_float_;                                        // Sum is float
   int32_t unknown_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace ingot {
@@ -85,6 +86,37 @@ class WireReader {
 
   std::string_view rest_;
   bool malformed_ = false;
+};
+
+// The fields of one message, written.
+class WireWriter {
+ public:
+  WireWriter& varint(uint64_t field, uint64_t value) {
+    raw_varint(field << 3);
+    raw_varint(value);
+    return *this;
+  }
+  WireWriter& bytes(uint64_t field, std::string_view value) {
+    raw_varint(field << 3 | 2);
+    raw_varint(value.size());
+    message_ += value;
+    return *this;
+  }
+  WireWriter& real(uint64_t field, float value) {
+    raw_varint(field << 3 | 5);
+    char raw[sizeof value];
+    std::memcpy(raw, &value, sizeof value);
+    message_.append(raw, sizeof value);
+    return *this;
+  }
+  const std::string& message() const { return message_; }
+
+ private:
+  void raw_varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) message_ += static_cast<char>(value | 0x80);
+    message_ += static_cast<char>(value);
+  }
+  std::string message_;
 };
 
 }  // namespace ingot

@@ -54,9 +54,9 @@ constexpr std::string_view kEosNames[] = {"<|end_of_text|>", "<|endoftext|>", "<
                                           "<eos>"};
 
 template <size_t n>
-int32_t first_of(const std::string_view (&names)[n], const BpeModel& model) {
+int32_t first_of(const std::string_view (&names)[n], const std::vector<AddedToken>& tokens) {
   for (const std::string_view name : names) {
-    for (const AddedToken& added : model.added) {
+    for (const AddedToken& added : tokens) {
       if (added.special && added.content == name) return added.id;
     }
   }
@@ -81,11 +81,11 @@ bool apply_encoding(std::string_view name, BpeModel& model) {
   return true;
 }
 
-void name_bos_and_eos(BpeModel& model) {
-  model.bos = first_of(kBosNames, model);
-  model.eos = first_of(kEosNames, model);
-  if (model.bos < 0) model.bos = model.eos;
-  if (model.eos < 0) model.eos = model.bos;
+BosAndEos bos_and_eos_of(const std::vector<AddedToken>& added) {
+  BosAndEos ids{first_of(kBosNames, added), first_of(kEosNames, added)};
+  if (ids.bos < 0) ids.bos = ids.eos;
+  if (ids.eos < 0) ids.eos = ids.bos;
+  return ids;
 }
 
 }  // namespace ingot

@@ -12,11 +12,22 @@ namespace ingot {
 // nothing done, when the name is not one.
 bool apply_encoding(std::string_view name, BpeModel& model);
 
-// Sets bos and eos by the published names among the special tokens. Where a tokenizer has one
-// separator only, it is both.
-void name_bos_and_eos(BpeModel& model);
+struct BosAndEos {
+  int32_t bos = -1, eos = -1;  // ids; -1: none
+  bool operator==(const BosAndEos&) const = default;
+};
 
-// Sets bos and eos to what tokenizer_config.json, the file beside tokenizer.json, says of them.
-void apply_tokenizer_config(std::string_view file, BpeModel& model, std::string_view origin);
+template <class Model>
+void set_bos_and_eos(Model& model, BosAndEos ids) {
+  model.bos = ids.bos;
+  model.eos = ids.eos;
+}
+
+// By the published names among the special tokens. Where there is one separator only, it is both.
+BosAndEos bos_and_eos_of(const std::vector<AddedToken>& added);
+
+// What tokenizer_config.json, the file beside tokenizer.json, says of them; else `otherwise`.
+BosAndEos bos_and_eos_in_config(std::string_view file, const std::vector<AddedToken>& added,
+                                BosAndEos otherwise, std::string_view origin);
 
 }  // namespace ingot

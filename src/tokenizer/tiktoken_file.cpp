@@ -3,52 +3,11 @@
 #include <charconv>
 
 #include "core/error.h"
+#include "tokenizer/base64.h"
 #include "tokenizer/bpe_model.h"
 #include "tokenizer/special_tokens.h"
 
 namespace ingot {
-namespace {
-
-constexpr std::string_view kDigits =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-std::string to_base64(std::string_view bytes) {
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t group = 0;
-    for (size_t j = i; j < i + 3; ++j) {
-      group = group << 8 | (j < bytes.size() ? static_cast<uint8_t>(bytes[j]) : 0u);
-    }
-    for (size_t digit = 0; digit < 4; ++digit) {
-      const bool padding = i + digit > bytes.size();
-      text += padding ? '=' : kDigits[group >> (18 - 6 * digit) & 63];
-    }
-  }
-  return text;
-}
-
-// Empty when `text` is not base64, or spells nothing.
-std::string from_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return {};
-  while (text.ends_with('=')) text.remove_suffix(1);
-  std::string bytes;
-  uint32_t group = 0;
-  int bits = 0;
-  for (const char c : text) {
-    const size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) return {};
-    group = (group << 6 | static_cast<uint32_t>(digit)) & 0xFFFF;
-    bits += 6;
-    if (bits >= 8) {
-      bits -= 8;
-      bytes += static_cast<char>(group >> bits);
-    }
-  }
-  return bytes;
-}
-
-}  // namespace
-
 BpeModel parse_tiktoken(std::string_view file, std::string_view encoding, std::string_view origin) {
   BpeModel model;
   model.whole_piece_first = true;
@@ -78,7 +37,7 @@ BpeModel parse_tiktoken(std::string_view file, std::string_view encoding, std::s
   }
   check(!model.tokens.empty(), ErrorCode::Data, "{}: no tokens in it", origin);
   model.merges = merges_of_ranks(model.tokens, origin);
-  if (apply_encoding(encoding, model)) name_bos_and_eos(model);
+  if (apply_encoding(encoding, model)) set_bos_and_eos(model, bos_and_eos_of(model.added));
   return model;
 }
 

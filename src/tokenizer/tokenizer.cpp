@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "tokenizer/bpe_model.h"
 #include "tokenizer/byte_tokenizer.h"
+#include "tokenizer/hf_pieces.h"
 #include "tokenizer/sentencepiece.h"
 #include "tokenizer/special_tokens.h"
 
@@ -85,12 +86,34 @@ BpeModel load_vocab_and_merges(Storage& storage, const std::string& path, std::s
   return parse_vocab_and_merges(vocab, read_text(storage, merges), path);
 }
 
-BpeModel load_json(Storage& storage, const std::string& path, std::string_view file) {
-  if (is_vocab_json(file)) return load_vocab_and_merges(storage, path, file);
-  BpeModel model = parse_tokenizer_json(file, path);
+// What tokenizer_config.json, if there is one beside the file, says of them.
+BosAndEos bos_and_eos_beside(Storage& storage, const std::string& path,
+                             const std::vector<AddedToken>& added, BosAndEos otherwise) {
   const std::string config = beside(path, "tokenizer_config.json");
-  if (storage.exists(config)) apply_tokenizer_config(read_text(storage, config), model, config);
-  return model;
+  if (!storage.exists(config)) return otherwise;
+  return bos_and_eos_in_config(read_text(storage, config), added, otherwise, config);
+}
+
+std::unique_ptr<Tokenizer> load_pieces(Storage& storage, const std::string& path, Json json,
+                                       std::string file) {
+  HfPieces pieces = hf_pieces_from(json, path);
+  const BosAndEos here{pieces.model.bos, pieces.model.eos};
+  const BosAndEos ids = bos_and_eos_beside(storage, path, pieces.added, here);
+  if (ids != here) {  // the file must say it, too: it may be all that is kept
+    set_bos_and_eos(pieces.model, ids);
+    file = with_bos_and_eos(std::move(json), ids);
+  }
+  return hf_piece_tokenizer(std::move(pieces), std::move(file), path);
+}
+
+std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::string& path,
+                                               std::string file, const LoadOptions& options) {
+  Json json = parse_object(file, path);
+  if (holds_pieces(json)) return load_pieces(storage, path, std::move(json), std::move(file));
+  BpeModel model = bpe_model_from(json, path);
+  set_bos_and_eos(model, bos_and_eos_beside(storage, path, model.added, {model.bos, model.eos}));
+  if (options.split) model.split = *options.split;
+  return bpe_tokenizer(std::move(model), path);
 }
 
 BpeModel load_tiktoken(const std::string& path, std::string_view file, const LoadOptions& options) {
@@ -116,12 +139,15 @@ std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& n
       break;
     }
   }
-  const std::string file = read_text(storage, path);
+  std::string file = read_text(storage, path);
   if (file == kByteTokenizerFile) return byte_tokenizer();
   if (looks_like_sentencepiece(file)) return parse_sentencepiece(file, path);
   if (!is_json(file) && !is_tiktoken(file)) return parse_llama2c_tokenizer(file, path);
-  BpeModel model =
-      is_json(file) ? load_json(storage, path, file) : load_tiktoken(path, file, options);
+  if (is_json(file) && !is_vocab_json(file)) {
+    return load_tokenizer_json(storage, path, std::move(file), options);
+  }
+  BpeModel model = is_json(file) ? load_vocab_and_merges(storage, path, file)
+                                 : load_tiktoken(path, file, options);
   if (options.split) model.split = *options.split;
   return bpe_tokenizer(std::move(model), path);
 }

@@ -1,73 +1,17 @@
 // Hugging Face's tokenizer.json, and GPT-2's vocab.json + merges.txt.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "core/log.h"
 #include "tokenizer/bpe_model.h"
 #include "tokenizer/byte_alphabet.h"
+#include "tokenizer/json_fields.h"
 #include "tokenizer/special_tokens.h"
 #include "tokenizer/token_index.h"
 #include "tokenizer/unicode_classes.h"
 
 namespace ingot {
 namespace {
-
-using Json = nlohmann::json;
-
-Json parse_object(std::string_view text, std::string_view origin) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  check(json.is_object(), ErrorCode::Data, "{}: not a tokenizer: expected a JSON object", origin);
-  return json;
-}
-
-// Optional members: absent and null are the same.
-const Json& member(const Json& object, const char* name) {
-  static const Json null;
-  const auto found = object.find(name);
-  return found == object.end() ? null : *found;
-}
-
-bool flag(const Json& object, const char* name, bool otherwise, std::string_view origin) {
-  const Json& value = member(object, name);
-  check(value.is_null() || value.is_boolean(), ErrorCode::Data,
-        "{}: \"{}\": expected true or false, got {}", origin, name, value.dump());
-  return value.is_null() ? otherwise : value.get<bool>();
-}
-
-std::string text_of(const Json& object, const char* name) {  // empty: none, or no string
-  const Json& value = member(object, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
-int32_t id_from(const Json& value, std::string_view what, std::string_view origin) {
-  const bool is_id =
-      value.is_number_integer() && value.get<int64_t>() >= 0 && value.get<int64_t>() < INT32_MAX;
-  check(is_id, ErrorCode::Data, "{}: {}: expected an id, got {}", origin, what, value.dump());
-  return value.get<int32_t>();
-}
-
-// Makes room for `id`. Ids are nearly dense in real files; one far out would cost memory.
-void make_room(std::vector<std::string>& tokens, int32_t id, size_t num_ids,
-               std::string_view origin) {
-  check(static_cast<size_t>(id) < 4 * num_ids + 65536, ErrorCode::Data,
-        "{}: id {} is far beyond the {} tokens of the file", origin, id, num_ids);
-  if (tokens.size() <= static_cast<size_t>(id)) tokens.resize(id + 1);
-}
-
-// The vocabulary as it is spelt, by id.
-std::vector<std::string> read_spellings(const Json& vocab, size_t num_ids,
-                                        std::string_view origin) {
-  std::vector<std::string> spellings;
-  for (const auto& [spelling, value] : vocab.items()) {
-    const int32_t id = id_from(value, "the vocabulary", origin);
-    make_room(spellings, id, num_ids, origin);
-    check(spellings[id].empty(), ErrorCode::Data, "{}: two tokens have the id {}", origin, id);
-    check(!spelling.empty(), ErrorCode::Data, "{}: id {} is an empty token", origin, id);
-    spellings[id] = spelling;
-  }
-  return spellings;
-}
 
 std::vector<std::string> bytes_of(const std::vector<std::string>& spellings) {
   std::vector<std::string> tokens;
@@ -76,67 +20,6 @@ std::vector<std::string> bytes_of(const std::vector<std::string>& spellings) {
     tokens.push_back(spelt_bytes(spelling).value_or(spelling));
   }
   return tokens;
-}
-
-TokenMerge merge_of(const std::string& left, const std::string& right, const TokenIndex& index,
-                    std::string_view origin) {
-  const auto id = [&](const std::string& token) {
-    const int32_t found = index.find(token);
-    check(found != TokenIndex::kNone, ErrorCode::Data,
-          "{}: the merge of \"{}\" and \"{}\" needs \"{}\", which is not in the vocabulary", origin,
-          left, right, token);
-    return found;
-  };
-  return {id(left), id(right), id(left + right)};
-}
-
-// "left right"; a token with a space in it cannot be written so.
-TokenMerge merge_of_line(const std::string& line, const TokenIndex& index,
-                         std::string_view origin) {
-  const size_t space = line.find(' ');
-  check(space != std::string::npos && line.find(' ', space + 1) == std::string::npos,
-        ErrorCode::Data, "{}: expected a merge «left right», got \"{}\"", origin, line);
-  return merge_of(line.substr(0, space), line.substr(space + 1), index, origin);
-}
-
-void read_merges(const Json& merges, const TokenIndex& index, BpeModel& model,
-                 std::string_view origin) {
-  check(merges.is_array(), ErrorCode::Data, "{}: expected a list of merges", origin);
-  for (const Json& merge : merges) {
-    if (merge.is_string()) {
-      model.merges.push_back(merge_of_line(merge.get<std::string>(), index, origin));
-      continue;
-    }
-    check(merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string(),
-          ErrorCode::Data, "{}: expected a merge [left, right], got {}", origin, merge.dump());
-    model.merges.push_back(
-        merge_of(merge[0].get<std::string>(), merge[1].get<std::string>(), index, origin));
-  }
-}
-
-void read_added(const Json& list, size_t num_ids, const TokenIndex& index, BpeModel& model,
-                std::string_view origin) {
-  if (list.is_null()) return;
-  check(list.is_array(), ErrorCode::Data, "{}: expected a list of added tokens", origin);
-  for (const Json& item : list) {
-    check(item.is_object(), ErrorCode::Data, "{}: expected an added token, got {}", origin,
-          item.dump());
-    AddedToken token;
-    token.content = text_of(item, "content");
-    token.id = id_from(member(item, "id"), "added token \"" + token.content + "\"", origin);
-    token.special = flag(item, "special", false, origin);
-    token.normalized = flag(item, "normalized", !token.special, origin);
-    token.lstrip = flag(item, "lstrip", false, origin);
-    token.rstrip = flag(item, "rstrip", false, origin);
-    token.single_word = flag(item, "single_word", false, origin);
-    make_room(model.tokens, token.id, num_ids, origin);
-    const int32_t known = index.find(token.content);
-    check(known == TokenIndex::kNone ? model.tokens[token.id].empty() : known == token.id,
-          ErrorCode::Data, "{}: added token \"{}\" has id {}, the vocabulary says otherwise",
-          origin, token.content, token.id);
-    model.tokens[token.id] = token.content;
-    model.added.push_back(std::move(token));
-  }
 }
 
 bool reads_nfc(const Json& normalizer, std::string_view origin) {
@@ -207,9 +90,6 @@ void check_model(const Json& model, std::string_view origin) {
         origin);
 }
 
-// What tokenizer.json has no place for; readers of the model skip unknown members.
-constexpr const char* kOwnMember = "ingot";
-
 void read_own(const Json& own, BpeModel& model, std::string_view origin) {
   if (!own.is_object()) return;
   if (own.contains("bos")) model.bos = id_from(own["bos"], "BOS", origin);
@@ -224,7 +104,10 @@ void read_own(const Json& own, BpeModel& model, std::string_view origin) {
 }  // namespace
 
 BpeModel parse_tokenizer_json(std::string_view file, std::string_view origin) {
-  const Json json = parse_object(file, origin);
+  return bpe_model_from(parse_object(file, origin), origin);
+}
+
+BpeModel bpe_model_from(const Json& json, std::string_view origin) {
   const Json& inner = member(json, "model");
   check(inner.is_object() && member(inner, "vocab").is_object(), ErrorCode::Data,
         "{}: not a tokenizer.json: expected a model with a vocabulary", origin);
@@ -234,35 +117,37 @@ BpeModel parse_tokenizer_json(std::string_view file, std::string_view origin) {
   const std::vector<std::string> spellings = read_spellings(inner["vocab"], num_ids, origin);
   const TokenIndex index(spellings);
   model.tokens = bytes_of(spellings);
-  read_merges(member(inner, "merges"), index, model, origin);
+  model.merges = read_merges(member(inner, "merges"), index, origin);
   model.whole_piece_first = flag(inner, "ignore_merges", false, origin);
-  read_added(member(json, "added_tokens"), num_ids, index, model, origin);
+  model.added = read_added(member(json, "added_tokens"), num_ids, index, model.tokens, origin);
   model.nfc = reads_nfc(member(json, "normalizer"), origin);
   model.split = read_split(member(json, "pre_tokenizer"), origin);
   if (const Json& post = member(json, "post_processor"); !post.is_null()) {
     model.post_processor = post.dump();
   }
-  name_bos_and_eos(model);
+  set_bos_and_eos(model, bos_and_eos_of(model.added));
   read_own(member(inner, kOwnMember), model, origin);
   return model;
 }
 
-void apply_tokenizer_config(std::string_view file, BpeModel& model, std::string_view origin) {
+BosAndEos bos_and_eos_in_config(std::string_view file, const std::vector<AddedToken>& added,
+                                BosAndEos otherwise, std::string_view origin) {
   const Json config = parse_object(file, origin);
-  const auto set = [&](const char* name, int32_t& id) {
+  const auto read = [&](const char* name, int32_t& id) {
     const auto value = config.find(name);
     if (value == config.end()) return;
     const std::string content =
         value->is_object() ? text_of(*value, "content") : text_of(config, name);
     id = -1;
-    for (const AddedToken& added : model.added) {
-      if (added.content == content) id = added.id;
+    for (const AddedToken& token : added) {
+      if (token.content == content) id = token.id;
     }
     check(id >= 0 || content.empty(), ErrorCode::Data,
           "{}: {} is \"{}\", which is no added token of the tokenizer", origin, name, content);
   };
-  set("bos_token", model.bos);
-  set("eos_token", model.eos);
+  read("bos_token", otherwise.bos);
+  read("eos_token", otherwise.eos);
+  return otherwise;
 }
 
 BpeModel parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
@@ -288,7 +173,7 @@ BpeModel parse_vocab_and_merges(std::string_view vocab_json, std::string_view me
     token.special = true;
     model.added.push_back(std::move(token));
   }
-  name_bos_and_eos(model);
+  set_bos_and_eos(model, bos_and_eos_of(model.added));
   return model;
 }
 
@@ -323,27 +208,11 @@ std::string pre_tokenizer_json(Split split) {
   return Json({{"type", "Sequence"}, {"pretokenizers", {regex, byte_level}}}).dump();
 }
 
-std::string added_json(const AddedToken& token) {
-  return Json({{"id", token.id},
-               {"content", token.content},
-               {"single_word", token.single_word},
-               {"lstrip", token.lstrip},
-               {"rstrip", token.rstrip},
-               {"normalized", token.normalized},
-               {"special", token.special}})
-      .dump();
-}
-
-Json own_json(const BpeModel& model) {
-  Json own = {{"unicode", unicode_version()}};
-  if (model.bos >= 0) own["bos"] = model.bos;
-  if (model.eos >= 0) own["eos"] = model.eos;
-  return own;
-}
-
 }  // namespace
 
 std::string to_tokenizer_json(const BpeModel& model) {
+  Json own = own_json({model.bos, model.eos});
+  own["unicode"] = unicode_version();
   const std::vector<std::string> spellings = spellings_of(model);
   std::vector<std::string> vocab, merges, added;
   for (size_t id = 0; id < spellings.size(); ++id) {
@@ -368,7 +237,7 @@ std::string to_tokenizer_json(const BpeModel& model) {
       "\"vocab\":{{{}}},\n\"merges\":[{}]}}}}\n",
       joined(added), model.nfc ? "{\"type\":\"NFC\"}" : "null", pre_tokenizer_json(model.split),
       model.post_processor.empty() ? "null" : model.post_processor, model.whole_piece_first,
-      kOwnMember, own_json(model).dump(), joined(vocab), joined(merges));
+      kOwnMember, own.dump(), joined(vocab), joined(merges));
 }
 
 }  // namespace ingot

@@ -2,10 +2,15 @@
 
 namespace ingot {
 
+int64_t full_batch_tokens(const RunConfig& config) {
+  const int64_t granule = config.batch.micro_batch * config.batch.seq * config.system.ranks;
+  return config.batch.tokens > 0 ? config.batch.tokens : granule;
+}
+
 std::optional<int64_t> BatchWalk::next() {
   if (progress_.step >= horizon_.steps) return std::nullopt;
   const int64_t granule = batch_.micro_batch * batch_.seq * num_ranks_;
-  const int64_t tokens = batch_tokens(batch_, progress_, granule);
+  const int64_t tokens = batch_tokens(batch_, progress_);
   const int64_t position = samples_ + (micro_ * num_ranks_ + rank_) * batch_.micro_batch;
   if (++micro_ == tokens / granule) {
     micro_ = 0;

@@ -9,6 +9,9 @@
 
 namespace ingot {
 
+// Tokens of a step, a ramp aside: batch.tokens, or where that is 0 what all ranks take at once.
+int64_t full_batch_tokens(const RunConfig& config);
+
 // Micro-step m of rank r of R takes the B samples at counter + (m·R + r)·B.
 class BatchWalk {
  public:

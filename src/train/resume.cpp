@@ -8,6 +8,7 @@
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "train/batch_walk.h"
 
 namespace ingot {
 namespace {
@@ -32,6 +33,7 @@ std::string text_of(const SettingValue& value) {
 
 std::vector<std::string> conflicts(const RunConfig& saved, const RunConfig& wanted) {
   RunConfig a = saved, b = wanted;
+  for (RunConfig* config : {&a, &b}) config->batch.tokens = full_batch_tokens(*config);
   const std::vector<Setting> was = settings_of(a), now = settings_of(b);
   std::vector<std::string> found;
   for (size_t i = 0; i < was.size(); ++i) {

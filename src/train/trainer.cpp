@@ -26,24 +26,18 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-int64_t full_batch_tokens(const RunConfig& config) {
-  const int64_t granule = config.batch.micro_batch * config.batch.seq * config.system.ranks;
-  return config.batch.tokens > 0 ? config.batch.tokens : granule;
-}
-
 // Where the run ends, in both units. With a batch ramp a step is not a fixed number of tokens, so
 // the steps are walked; a run has at most millions of them.
 Horizon horizon_of(const RunConfig& config) {
   BatchConfig batch = config.batch;
   batch.tokens = full_batch_tokens(config);
-  const int64_t granule = batch.micro_batch * batch.seq * config.system.ranks;
   Progress progress;
   auto done = [&] {
     return config.train.steps > 0 ? progress.step >= config.train.steps
                                   : progress.tokens >= config.train.total_tokens;
   };
   while (!done()) {
-    progress.tokens += batch_tokens(batch, progress, granule);
+    progress.tokens += batch_tokens(batch, progress);
     ++progress.step;
   }
   return {progress.step, progress.tokens};
@@ -146,7 +140,7 @@ class RankTrainer {
     const int64_t B = config_.batch.micro_batch, T = config_.batch.seq;
     const int64_t granule = B * T * comm_.size();
     const Progress progress{state_.step, state_.tokens};
-    const int64_t tokens = batch_tokens(config_.batch, progress, granule);
+    const int64_t tokens = batch_tokens(config_.batch, progress);
     const double lr = learning_rate(config_.optim, progress, run_.horizon);
 
     const int64_t first_sample = state_.samples, last_sample = first_sample + tokens / T;

@@ -10,6 +10,7 @@
 #include "core/random.h"
 #include "core/storage.h"
 #include "ledger/ledger.h"
+#include "support/own_folder.h"
 #include "tokenizer/llama2c_file.h"
 
 namespace ingot::test {
@@ -20,9 +21,7 @@ namespace fs = std::filesystem;
 class Cli : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_cli_") + info->name());
-    fs::remove_all(root_);
+    root_ = testing_support::own_folder();
     fs::create_directories(root_);
     std::string text;
     for (int i = 0; i < 3000; ++i) text += "Line " + std::to_string(i) + " of the text.\n";

@@ -4,6 +4,7 @@
 
 #include "cli/process.h"
 #include "data/small_shards.h"
+#include "support/own_folder.h"
 
 namespace ingot::test {
 namespace {
@@ -14,9 +15,7 @@ using Json = nlohmann::json;
 class DataSeen : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_data_seen_") + info->name());
-    fs::remove_all(root_);
+    root_ = testing_support::own_folder();
     fs::create_directories(root_);
     std::vector<testing_support::SmallDocument> web, books;
     for (int i = 0; i < 60; ++i)

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -10,6 +10,7 @@
 
 #include "cli/process.h"
 #include "core/random.h"
+#include "support/own_folder.h"
 #include "tokenizer/llama2c_file.h"
 
 namespace ingot::test {
@@ -20,9 +21,7 @@ namespace fs = std::filesystem;
 class DataShards : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_data_") + info->name());
-    fs::remove_all(root_);
+    root_ = testing_support::own_folder();
     fs::create_directories(root_ / "in");
     std::string lines;
     for (int i = 0; i < 200; ++i) {
@@ -69,10 +68,58 @@ class DataShards : public ::testing::Test {
   }
   std::map<std::string, std::string> contents(const std::string& out) const {
     std::map<std::string, std::string> files;
-    for (const auto& entry : fs::directory_iterator(root_ / out)) {
-      if (entry.is_regular_file()) files[entry.path().filename()] = slurp(entry.path());
+    for (const auto& entry : fs::recursive_directory_iterator(root_ / out)) {
+      if (entry.is_regular_file()) {
+        files[fs::relative(entry.path(), root_ / out)] = slurp(entry.path());
+      }
     }
     return files;
+  }
+
+  void write_many_documents() const {
+    std::string lines;
+    for (int i = 0; i < 6000; ++i) {
+      lines += nlohmann::json({{"text", text(i % 400)}}).dump() + "\n";
+    }
+    write("in/lines.jsonl", lines);
+  }
+
+  // Runs the command again and again, each time killed when so many more files are in `out`, so
+  // that the moment does not depend on speed; at last it may finish.
+  void expect_same_after_kills(
+      const std::string& expected, const std::string& out,
+      const std::function<std::vector<std::string>(uint64_t attempt)>& command) const {
+    const RandomStream random(20261115, Purpose::Test);
+    const auto num_files = [&] {
+      int64_t count = 0;
+      std::error_code ignored;  // files come and go
+      for (fs::recursive_directory_iterator it(root_ / out, ignored), end; it != end;
+           it.increment(ignored)) {
+        ++count;
+      }
+      return count;
+    };
+    int kills = 0;
+    for (uint64_t attempt = 0; attempt < 40; ++attempt) {
+      auto args = command(attempt);
+      args.insert(args.begin(), "data");
+      const int64_t target = num_files() + 1 + static_cast<int64_t>(random.bits(attempt) % 9);
+      Process process(args, root_);
+      if (attempt < 10) {
+        while (process.is_running() && num_files() < target) std::this_thread::yield();
+        process.signal(SIGKILL);
+      }
+      const int code = process.wait();
+      if (code == 0) break;
+      ASSERT_EQ(code, -SIGKILL) << process.err();
+      ++kills;
+    }
+    EXPECT_GE(kills, 3);
+    auto killed = contents(out);
+    // What a killed process had begun to write lies aside, under other names.
+    const auto whole = contents(expected);
+    std::erase_if(killed, [&](const auto& file) { return !whole.contains(file.first); });
+    EXPECT_TRUE(killed == whole);
   }
 
   fs::path root_;
@@ -120,43 +167,26 @@ TEST_F(DataShards, NamedSourcesKeepTheirNames) {
 }
 
 TEST_F(DataShards, KilledAtRandomMomentsGivesTheSameBytes) {
-  std::string lines;
-  for (int i = 0; i < 6000; ++i) {
-    lines += nlohmann::json({{"text", text(i % 400)}}).dump() + "\n";
-  }
-  write("in/lines.jsonl", lines);
+  write_many_documents();
   ASSERT_EQ(tokenize("whole", {"--threads", "1", "--shard-tokens", "100000"}).code, 0);
-  const RandomStream random(20261115, Purpose::Test);
-  int kills = 0;
-  for (uint64_t attempt = 0; attempt < 40; ++attempt) {
-    auto args = tokenize_args(
-        "killed", {"--shard-tokens", "100000", "--threads", attempt % 2 == 0 ? "2" : "8"});
-    args.insert(args.begin(), "data");
-    Process process(args, root_);
-    if (attempt < 10) {
-      // Killed when so many more files are there, so that the moment does not depend on speed.
-      const auto num_files = [&] {
-        const fs::path folder = root_ / "killed";
-        return fs::exists(folder) ? std::distance(fs::directory_iterator(folder), {}) : 0;
-      };
-      const auto target = num_files() + 1 + random.bits(attempt) % 9;
-      const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-      while (num_files() < target && std::chrono::steady_clock::now() < give_up) {
-        std::this_thread::yield();
-      }
-      process.signal(SIGKILL);
-    }
-    const int code = process.wait();
-    if (code == 0) break;
-    ASSERT_EQ(code, -SIGKILL) << process.err();
-    ++kills;
-  }
-  EXPECT_GE(kills, 3);
-  auto killed = contents("killed");
-  // What a killed process had begun to write lies aside, under other names.
-  const auto whole = contents("whole");
-  std::erase_if(killed, [&](const auto& file) { return !whole.contains(file.first); });
-  EXPECT_TRUE(killed == whole);
+  expect_same_after_kills("whole", "killed", [this](uint64_t attempt) {
+    return tokenize_args("killed",
+                         {"--shard-tokens", "100000", "--threads", attempt % 2 == 0 ? "2" : "8"});
+  });
+}
+
+TEST_F(DataShards, AMixKilledAtRandomMomentsGivesTheSameBytes) {
+  write_many_documents();
+  ASSERT_EQ(tokenize("a").code, 0);
+  write("mix.toml",
+        "seed = 1\ntrain_tokens = 2_000_000\nvalid_tokens = 100_000\ntest_tokens = 100_000\n"
+        "shard_tokens = 50_000\n[[source]]\npath = \"" +
+            path("a") + "\"\n");
+  const auto mix = [this](const std::string& out) -> std::vector<std::string> {
+    return {"mix", path("mix.toml"), "--out", path(out)};
+  };
+  ASSERT_EQ(data(mix("whole")).code, 0);
+  expect_same_after_kills("whole", "killed", [&](uint64_t) { return mix("killed"); });
 }
 
 TEST_F(DataShards, BadInputIsOneClearLine) {

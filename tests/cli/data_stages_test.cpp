@@ -2,110 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <random>
 #include <thread>
 
-#include "cli/process.h"
-#include "data/ingest/read/document_reader.h"
+#include "cli/stage_fixture.h"
 
 namespace ingot::test {
 namespace {
 
-namespace fs = std::filesystem;
-using nlohmann::json;
-using Args = std::vector<std::string>;
-
-// Sentences that pass the filters, with words in another order each time.
-std::string prose(std::mt19937& random, int sentences) {
-  static const char* kWords[] = {"the",     "river",   "and",     "winter", "have",
-                                 "morning", "that",    "house",   "with",   "quiet",
-                                 "letters", "between", "garden",  "of",     "voices",
-                                 "to",      "open",    "distant", "be",     "evening"};
-  std::string text;
-  for (int i = 0; i < sentences; ++i) {
-    for (int k = 0; k < 12; ++k) {
-      text += kWords[random() % std::size(kWords)];
-      text += random() % 40 == 7 ? ", " : " ";
-    }
-    text += "end" + std::to_string(random() % 100000) + ".";
-    text += i % 4 == 3 ? "\n" : " ";
-  }
-  return text;
-}
-
-class DataStages : public ::testing::Test {
+class DataStages : public StageFixture {
  protected:
-  void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_stages_") + info->name());
-    fs::remove_all(root_);
-    fs::create_directories(root_ / "in/deeper");
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  std::string path(const std::string& name) const { return (root_ / name).string(); }
-  Outcome ingot(const Args& args) const { return run_ingot(args, root_); }
-  void write_lines(const std::string& name, const std::vector<json>& lines) const {
-    std::ofstream file(root_ / name, std::ios::binary);
-    for (const json& line : lines) file << line.dump() << "\n";
-  }
-
-  // Nine files with prose, copies, near-copies and what the filters remove.
-  void write_corpus() const {
-    std::mt19937 random(1);
-    std::vector<std::string> texts;
-    for (int f = 0; f < 9; ++f) {
-      std::vector<json> lines;
-      for (int i = 0; i < 60; ++i) {
-        std::string text = prose(random, 30);
-        if (i % 7 == 3 && !texts.empty()) text = texts[random() % texts.size()];
-        if (i % 7 == 4 && !texts.empty()) {
-          text = texts[random() % texts.size()];
-          text.replace(text.size() / 2, 5, "other");
-        }
-        if (i % 10 == 9) text = "too short <b>&amp;</b>";
-        if (i % 10 == 8) text += " lorem ipsum is a text that nobody reads.";
-        texts.push_back(text);
-        lines.push_back({{"text", text}, {"id", std::to_string(f) + "-" + std::to_string(i)}});
-      }
-      const std::string folder = f % 2 == 0 ? "in/" : "in/deeper/";
-      write_lines(folder + std::to_string(f) + ".jsonl", lines);
-    }
-  }
-
-  // Every file that a stage promises, by name.
-  std::map<std::string, std::string> tree(const std::string& out) const {
-    std::map<std::string, std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(root_ / out)) {
-      const auto extension = entry.path().extension();
-      const std::string name = fs::relative(entry.path(), root_ / out).string();
-      const bool promised = extension == ".zst" || extension == ".json" || extension == ".html";
-      if (promised && !name.starts_with("work/")) files[name] = slurp(entry.path());
-    }
-    return files;
-  }
-
-  std::map<std::string, std::string> documents(const std::string& folder) const {
-    std::map<std::string, std::string> texts;
-    Document document;
-    for (const InputFile& file : list_input_files({path(folder)})) {
-      const auto reader = open_documents(file, {});
-      while (reader->next(document)) texts[document.id] = document.text;
-    }
-    return texts;
-  }
-
-  static Args with(Args args, const Args& more) {
-    args.insert(args.end(), more.begin(), more.end());
-    return args;
-  }
-
   // `command` gets --out and what decides who does the work; all must leave the same.
   void expect_same_bytes_however_it_is_run(const Args& command) const {
     ASSERT_EQ(ingot(with(command, {"--out", path("one"), "--threads", "1"})).code, 0);
@@ -136,20 +42,11 @@ class DataStages : public ::testing::Test {
   void expect_same_bytes_after_kills(const Args& command,
                                      const std::map<std::string, std::string>& expected) const {
     const Args args = with(command, {"--out", path("killed"), "--threads", "2"});
-    const auto num_files = [&] {
-      int64_t count = 0;
-      std::error_code ignored;  // files come and go
-      for (fs::recursive_directory_iterator it(root_ / "killed", ignored), end; it != end;
-           it.increment(ignored)) {
-        ++count;
-      }
-      return count;
-    };
     int kills = 0;
     for (int64_t more = 1;; more += 2) {
-      const int64_t limit = num_files() + more;
+      const int64_t limit = num_files("killed") + more;
       Process process(args, root_);
-      while (num_files() < limit && !fs::exists(root_ / "killed/report.json")) {
+      while (num_files("killed") < limit && !fs::exists(root_ / "killed/report.json")) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       process.signal(SIGKILL);
@@ -162,8 +59,6 @@ class DataStages : public ::testing::Test {
     ASSERT_EQ(ingot(args).code, 0);
     EXPECT_TRUE(tree("killed") == expected) << "after " << kills << " kills";
   }
-
-  fs::path root_;
 };
 
 TEST_F(DataStages, CleanGivesTheSameBytesForAnyThreadsProcessesAndKills) {
@@ -174,6 +69,13 @@ TEST_F(DataStages, CleanGivesTheSameBytesForAnyThreadsProcessesAndKills) {
 TEST_F(DataStages, DedupGivesTheSameBytesForAnyThreadsProcessesAndKills) {
   write_corpus();
   expect_same_bytes_however_it_is_run({"data", "dedup", path("in"), "--keep-removed"});
+}
+
+TEST_F(DataStages, DecontaminateGivesTheSameBytesForAnyThreadsProcessesAndKills) {
+  write_corpus();
+  write_task();
+  expect_same_bytes_however_it_is_run(
+      {"data", "decontaminate", path("in"), "--against", path("task.jsonl"), "--keep-removed"});
 }
 
 TEST_F(DataStages, FromRawFilesToFilesThatMayBeTrainedOn) {
@@ -292,7 +194,7 @@ TEST_F(DataStages, ALauncherTellsWhichProcessItIs) {
   const std::pair<const char*, const char*> launchers[] = {
       {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
       {"PMI_RANK", "PMI_SIZE"},
-      {"SLURM_PROCID", "SLURM_NTASKS"}};
+      {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
   for (const auto& [rank, size] : launchers) {
     setenv(rank, "1", 1);
     setenv(size, "3", 1);
@@ -302,7 +204,7 @@ TEST_F(DataStages, ALauncherTellsWhichProcessItIs) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_NE(outcome.err.find("process 1 of 3"), std::string::npos) << outcome.err;
     EXPECT_FALSE(fs::exists(root_ / rank / "report.json"));
-    EXPECT_EQ(std::distance(fs::directory_iterator(root_ / rank / "tasks"), {}), 3);
+    EXPECT_EQ(tree(std::string(rank) + "/tasks").size(), 4u);  // records and the lock
   }
 }
 

@@ -19,21 +19,23 @@ inline std::string slurp(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A started `ingot ARGS…`, its output going to files in `folder`.
+// A started `LAUNCHER… ingot ARGS…`, its output going to files in `folder`.
 class Process {
  public:
-  Process(const std::vector<std::string>& args, const std::filesystem::path& folder)
+  Process(const std::vector<std::string>& args, const std::filesystem::path& folder,
+          const std::vector<std::string>& launcher = {})
+      : Process(folder, command(launcher, args)) {}
+  // Any program, by its name or path.
+  Process(const std::filesystem::path& folder, std::vector<std::string> words)
       : out_(folder / "stdout.txt"), err_(folder / "stderr.txt") {
     pid_ = fork();
     if (pid_ == 0) {
       redirect(out_, STDOUT_FILENO);
       redirect(err_, STDERR_FILENO);
-      std::vector<std::string> words = {INGOT_PROGRAM};
-      words.insert(words.end(), args.begin(), args.end());
       std::vector<char*> argv;
       for (std::string& word : words) argv.push_back(word.data());
       argv.push_back(nullptr);
-      execv(argv[0], argv.data());
+      execvp(argv[0], argv.data());
       _exit(127);
     }
   }
@@ -51,10 +53,21 @@ class Process {
     pid_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
+  bool is_running() const {
+    siginfo_t ended{};  // WNOWAIT: wait() still gets the status
+    return waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0;
+  }
   std::string out() const { return slurp(out_); }
   std::string err() const { return slurp(err_); }
 
  private:
+  static std::vector<std::string> command(std::vector<std::string> words,
+                                          const std::vector<std::string>& args) {
+    words.emplace_back(INGOT_PROGRAM);
+    words.insert(words.end(), args.begin(), args.end());
+    return words;
+  }
   static void redirect(const std::filesystem::path& path, int descriptor) {
     const int file = open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0644);
     dup2(file, descriptor);

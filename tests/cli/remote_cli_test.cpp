@@ -6,6 +6,7 @@
 
 #include "cli/process.h"
 #include "data/web_server.h"
+#include "support/own_folder.h"
 
 namespace ingot::test {
 namespace {
@@ -16,9 +17,7 @@ using testing_support::WebServer;
 class RemoteCli : public ::testing::Test {
  protected:
   RemoteCli() {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_remote_") + info->name());
-    fs::remove_all(root_);
+    root_ = testing_support::own_folder();
     fs::create_directories(root_ / "served");
     std::ofstream file(root_ / "served/a.jsonl");
     for (int i = 0; i < 100; ++i) file << R"({"text": "document )" << i << "\"}\n";

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.h"
+#include "support/own_folder.h"
 #include "tokenizer/llama2c_file.h"
 #include "tokenizer/nasty_text.h"
 
@@ -17,11 +18,7 @@ const std::string kShared = INGOT_SOURCE_DIR "/../shared/data";
 class TokenizerCli : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    // By the process: other checkouts' tests may run on the machine.
-    root_ = fs::path(::testing::TempDir()) /
-            ("ingot_tokenizer_" + std::to_string(getpid()) + "_" + info->name());
-    fs::remove_all(root_);
+    root_ = testing_support::own_folder();
     fs::create_directories(root_);
     std::string text;
     for (int i = 0; i < 2000; ++i) {
@@ -184,7 +181,14 @@ TEST_F(TokenizerCli, ConvertsWhereTheIdsStayTheSame) {
   const std::string model = train("sp.model", {"--type", "unigram", "--vocab", "330"});
   output({"convert", "--tokenizer", model, "--out", path("copy.model")});
   EXPECT_EQ(slurp(path("copy.model")), slurp(model));
-  for (const auto& [from, to] : {std::pair{model, "x.json"}, {json, "x.model"}, {json, "x.txt"}}) {
+  output({"convert", "--tokenizer", model, "--out", path("sp.json")});
+  output({"convert", "--tokenizer", path("sp.json"), "--out", path("back.model")});
+  const std::vector<std::string> by_line = {"--separator", "\n"};
+  for (const char* name : {"sp.json", "back.model"}) {
+    EXPECT_EQ(encoded(path(name), text, by_line), encoded(model, text, by_line)) << name;
+  }
+  for (const auto& [from, to] :
+       {std::pair{json, "x.model"}, {model, "x.tiktoken"}, {json, "x.txt"}}) {
     const Outcome refused = tokenizer({"convert", "--tokenizer", from, "--out", path(to)});
     EXPECT_NE(refused.code, 0);
     EXPECT_NE(refused.err.find(to), std::string::npos) << refused.err;

@@ -155,6 +155,17 @@ TEST_P(StorageTest, AtomicWriteReplacesAndLeavesNothingAside) {
   EXPECT_EQ(storage_->list(root_), (std::vector<std::string>{"a"}));
 }
 
+TEST_P(StorageTest, ALockHasOneHolderForEachNumber) {
+  auto first = storage_->try_lock(path("lock"), 1);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(storage_->try_lock(path("lock"), 1), nullptr);
+  EXPECT_NE(storage_->try_lock(path("lock"), 2), nullptr);
+  EXPECT_NE(storage_->try_lock(path("other"), 1), nullptr);
+  first.reset();
+  EXPECT_NE(storage_->try_lock(path("lock"), 1), nullptr);
+  EXPECT_THROW(storage_->try_lock(path("nowhere/lock"), 1), Error);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, StorageTest, ::testing::Values("posix", "memory", "faulty"),
                          [](const auto& kind) { return kind.param; });
 

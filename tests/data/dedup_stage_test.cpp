@@ -11,6 +11,7 @@
 #include "data/ingest/dedup/clusters.h"
 #include "data/ingest/dedup/dedup_stage.h"
 #include "data/ingest/dedup/key_runs.h"
+#include "support/own_folder.h"
 
 namespace ingot::test {
 namespace {
@@ -68,9 +69,7 @@ std::vector<std::vector<std::string>> planted_corpus() {
 class Dedup : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_dedup_") + info->name());
-    fs::remove_all(root_);
+    root_ = testing_support::own_folder();
     fs::create_directories(root_ / "in");
     files_ = planted_corpus();
     for (size_t f = 0; f < files_.size(); ++f) {

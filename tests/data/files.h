@@ -12,16 +12,14 @@
 #include <vector>
 
 #include "core/error.h"
+#include "support/own_folder.h"
 
 namespace ingot::testing_support {
 
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::path(::testing::TempDir()) /
-            ("ingot_" + std::to_string(::getpid()) + "_" + test->name());
-    std::filesystem::remove_all(path_);
+    path_ = own_folder();
     std::filesystem::create_directories(path_);
   }
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }

@@ -1,7 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <set>
+#include <future>
+#include <thread>
 
 #include "core/error.h"
 #include "data/ingest/tasks/task_folder.h"
@@ -117,6 +118,61 @@ TEST(TaskFolder, AFailedTaskIsReportedAndDoneAgain) {
   EXPECT_FALSE(folder.finished());
   folder.run({}, 2, work, {});
   EXPECT_TRUE(folder.finished());
+}
+
+TEST(TaskFolder, ATaskThatAnotherIsAtIsWaitedForAndNotRepeated) {
+  const auto storage = memory_storage();
+  Counting counting(storage);
+  const auto work = counting.work();
+  std::promise<void> begun, go_on;
+  std::jthread other([&] {
+    TaskFolder(storage, "out", kStage, 3)
+        .run({0, 3}, 1,
+             [&](int64_t task) {
+               begun.set_value();
+               go_on.get_future().wait();
+               return work(task);
+             },
+             {});
+  });
+  begun.get_future().wait();
+  TaskFolder folder(storage, "out", kStage, 3);
+  folder.run({0, 1}, 2, work, [&](int64_t done, int64_t) {
+    if (done == 2) go_on.set_value();  // the two that were free
+  });
+  EXPECT_TRUE(folder.finished());
+  EXPECT_EQ(counting.done, 3);
+}
+
+TEST(TaskFolder, HelpDoesWhatNobodyIsAt) {
+  const auto storage = memory_storage();
+  Counting counting(storage);
+  TaskFolder folder(storage, "out", kStage, 6);
+  const auto held = storage->try_lock("out/tasks/lock", 4);
+  folder.run({0, 3}, 1, counting.work(), {});
+  EXPECT_EQ(folder.help(2, counting.work()), 3);
+  EXPECT_EQ(folder.num_finished(), 5);
+  EXPECT_EQ(folder.help(2, counting.work()), 0);
+  EXPECT_EQ(counting.done, 5);
+}
+
+TEST(TaskFolder, HelpStopsWhereAnotherHasFailedButTriesWhatFailedBefore) {
+  const auto storage = memory_storage();
+  Counting counting(storage);
+  const TaskFolder::Work broken = [](int64_t task) -> json {
+    throw Error(ErrorCode::Data, "task " + std::to_string(task) + " is broken");
+  };
+  TaskFolder opened_before(storage, "out", kStage, 2);
+  EXPECT_THROW(TaskFolder(storage, "out", kStage, 2).run({1, 2}, 1, broken, {}), Error);
+  try {
+    opened_before.help(1, counting.work());
+    FAIL() << "went on";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "stopped, as another process failed: task 1 is broken");
+  }
+  TaskFolder opened_after(storage, "out", kStage, 2);
+  EXPECT_EQ(opened_after.help(1, counting.work()), 2);
+  EXPECT_FALSE(storage->exists("out/tasks/00001.error"));
 }
 
 TEST(TaskFolder, ProgressCountsThisProcessTasksAndThoseDoneBefore) {

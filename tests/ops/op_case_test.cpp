@@ -171,7 +171,7 @@ TEST(OpSupport, CommittedPageIsTheGeneratedOne) {
   const std::string page = std::string(INGOT_SOURCE_DIR) + "/docs/op_support.md";
   std::ifstream file(page);
   const std::string committed(std::istreambuf_iterator<char>(file), {});
-  const std::string generated = ::testing::TempDir() + "op_support.md";
+  const std::string generated = INGOT_BINARY_DIR "/op_support.md";
   std::ofstream(generated) << op_support_page();
   EXPECT_EQ(committed, op_support_page())
       << "refresh it: cp " << generated << " docs/op_support.md";

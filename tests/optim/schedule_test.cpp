@@ -102,32 +102,30 @@ BatchConfig batch_of(int64_t tokens, int64_t start, int64_t ramp) {
 }
 
 TEST(BatchTokens, WithoutARampIsTheConfiguredSize) {
-  EXPECT_EQ(batch_tokens(batch_of(4096, 0, 0), {0, 0}, 1024), 4096);
-  EXPECT_EQ(batch_tokens(batch_of(4096, 1024, 0), {0, 0}, 1024), 4096);
+  EXPECT_EQ(batch_tokens(batch_of(4096, 0, 0), {0, 0}), 4096);
+  EXPECT_EQ(batch_tokens(batch_of(4096, 1024, 0), {0, 0}), 4096);
 }
 
-TEST(BatchTokens, DefaultsToOneMicroStepOfAllRanks) {
-  EXPECT_EQ(batch_tokens(batch_of(0, 0, 0), {5, 99}, 768), 768);
-}
-
-TEST(BatchTokens, RampsLinearlyInWholeGranules) {
+TEST(BatchTokens, RampsLinearlyInWholeStarts) {
   const BatchConfig config = batch_of(8192, 1024, 7168 * 10);
-  EXPECT_EQ(batch_tokens(config, {0, 0}, 1024), 1024);
-  EXPECT_EQ(batch_tokens(config, {0, 10239}, 1024), 1024);
-  EXPECT_EQ(batch_tokens(config, {0, 10240}, 1024), 2048);
-  EXPECT_EQ(batch_tokens(config, {0, 7168 * 10 - 1}, 1024), 7168);
-  EXPECT_EQ(batch_tokens(config, {0, 7168 * 10}, 1024), 8192);
-  EXPECT_EQ(batch_tokens(config, {0, 1 << 30}, 1024), 8192);
+  EXPECT_EQ(batch_tokens(config, {0, 0}), 1024);
+  EXPECT_EQ(batch_tokens(config, {0, 10239}), 1024);
+  EXPECT_EQ(batch_tokens(config, {0, 10240}), 2048);
+  EXPECT_EQ(batch_tokens(config, {0, 7168 * 10 - 1}), 7168);
+  EXPECT_EQ(batch_tokens(config, {0, 7168 * 10}), 8192);
+  EXPECT_EQ(batch_tokens(config, {0, 1 << 30}), 8192);
 }
 
-TEST(BatchTokens, IsAtLeastOneGranule) {
-  EXPECT_EQ(batch_tokens(batch_of(8192, 100, 1000), {0, 0}, 3072), 3072);
-  EXPECT_EQ(batch_tokens(batch_of(8192, 0, 0), {0, 0}, 3072), 6144);
+TEST(BatchTokens, EndsAtASizeThatIsNoMultipleOfTheStart) {
+  const BatchConfig config = batch_of(8192, 3072, 1000);
+  EXPECT_EQ(batch_tokens(config, {0, 999}), 6144);
+  EXPECT_EQ(batch_tokens(config, {0, 1000}), 8192);
 }
 
 TEST(BatchTokens, StaysExactInTheLargestRuns) {
   const int64_t ramp = 3'000'000'000'000'000;
-  EXPECT_EQ(batch_tokens(batch_of(60'000'000, 30'000'000, ramp), {0, ramp / 3}, 1), 40'000'000);
+  EXPECT_EQ(batch_tokens(batch_of(90'000'000, 30'000'000, ramp), {0, ramp / 2}), 60'000'000);
+  EXPECT_EQ(batch_tokens(batch_of(90'000'000, 30'000'000, ramp), {0, ramp / 2 - 1}), 30'000'000);
 }
 
 }  // namespace

@@ -142,14 +142,41 @@ TEST(LlamaTable, PolicyDecidesWhichRowsLayersShare) {
     const TensorTable t = llama_train_table(c, small(expected.policy));
     for (const std::string& what : expected.shared) {
       EXPECT_FALSE(t.try_find(layer_name(1, what)).valid()) << what;
-      EXPECT_EQ(layer_row(t, 1, what), t.find("shared." + what));
+      EXPECT_EQ(layer_row(t, 1, std::nullopt, what), t.find("shared." + what));
     }
     for (const std::string& what : expected.own) {
       EXPECT_FALSE(t.try_find("shared." + what).valid()) << what;
-      EXPECT_EQ(layer_row(t, 1, what), t.find("layers.1." + what));
+      EXPECT_EQ(layer_row(t, 1, std::nullopt, what), t.find("layers.1." + what));
     }
-    EXPECT_FALSE(layer_row(t, 1, "qk").valid());
+    EXPECT_FALSE(layer_row(t, 1, std::nullopt, "qk").valid());
   }
+}
+
+TEST(LlamaTable, OffloadedLayersAreSpreadOverTheModel) {
+  const auto offloaded = [](int64_t num_layers, int64_t num_offloaded) {
+    std::vector<int64_t> layers;
+    for (int64_t i = 0; i < num_layers; ++i)
+      if (const auto place = offload_place(i, num_layers, num_offloaded)) {
+        EXPECT_EQ(*place, static_cast<int64_t>(layers.size()));
+        layers.push_back(i);
+      }
+    return layers;
+  };
+  EXPECT_EQ(offloaded(16, 0), std::vector<int64_t>{});
+  EXPECT_EQ(offloaded(16, 3), (std::vector<int64_t>{0, 5, 10}));
+  for (const int64_t num_layers : {1, 5, 24})
+    for (int64_t n = 0; n <= num_layers; ++n)
+      EXPECT_EQ(static_cast<int64_t>(offloaded(num_layers, n).size()), n) << num_layers;
+
+  TrainShape shape = small(ActivationPolicy::Selective);
+  shape.offload_layers = 3;
+  ModelConfig c = model_preset("llama_tiny");
+  c.layers = 4;  // 0, 1 and 2 take turns, 3 keeps its own
+  const TensorTable t = llama_train_table(c, shape);
+  EXPECT_EQ(layer_row(t, 2, 2, "qkv"), t.find("offload.0.qkv"));
+  EXPECT_EQ(layer_row(t, 1, 1, "qkv"), t.find("offload.1.qkv"));
+  EXPECT_FALSE(t.try_find("layers.1.qkv").valid());
+  EXPECT_EQ(layer_row(t, 3, std::nullopt, "qkv"), t.find("layers.3.qkv"));
 }
 
 TEST(LlamaTable, WhatALayerKeepsLivesFromItsForwardToItsBackward) {

@@ -21,7 +21,7 @@ TEST(RunConfigRules, AConsistentRunPasses) {
   RunConfig c = good();
   c.batch.tokens = 8 * 512 * 4;
   c.system.ranks = 2;
-  c.batch.ramp_start_tokens = 8 * 512;
+  c.batch.ramp_start_tokens = 8 * 512 * 2;
   c.batch.ramp_tokens = 1'000'000;
   c.optim.schedule.kind = ScheduleKind::Wsd;
   c.optim.schedule.unit = ScheduleUnit::Steps;
@@ -67,9 +67,19 @@ TEST(RunConfigRules, ARampHasAStartALengthAndGrows) {
   EXPECT_EQ(refusal({{"batch.ramp_start_tokens", "4096"}}),
             "a batch-size ramp needs both batch.ramp_start_tokens and batch.ramp_tokens, got 4096 "
             "and 0: set both, or neither for no ramp");
-  EXPECT_EQ(refusal({{"batch.ramp_start_tokens", "8192"}, {"batch.ramp_tokens", "1M"}}),
+  const Overrides ramp = {{"batch.ramp_start_tokens", "8192"}, {"batch.ramp_tokens", "1M"}};
+  EXPECT_EQ(refusal(ramp),
+            "a batch-size ramp needs batch.tokens, the tokens of a step at its end, got 0");
+  const auto with = [&](Overrides more) {
+    more.insert(more.begin(), ramp.begin(), ramp.end());
+    return refusal(more);
+  };
+  EXPECT_EQ(with({{"batch.tokens", "4096"}}),
             "batch.ramp_start_tokens: a ramp grows, so expected at most the 4096 tokens of a step, "
             "got 8192");
+  EXPECT_EQ(with({{"batch.tokens", "32768"}, {"system.ranks", "4"}}),
+            "batch.ramp_start_tokens must be a multiple of micro_batch · seq · ranks = 8 · 512 · 4 "
+            "= 16384, got 8192: nearest is 16384");
 }
 
 TEST(RunConfigRules, ExactlyOneSettingSaysWhenToStop) {

@@ -190,7 +190,7 @@ TEST(RunConfig, CommittedReferencePageIsTheGeneratedOne) {
   const std::string generated = settings_reference();
   const std::string page = INGOT_SOURCE_DIR "/docs/settings.md";
   if (file_text(page) == generated) return;
-  const std::string aside = ::testing::TempDir() + "settings.md";
+  const std::string aside = INGOT_BINARY_DIR "/settings.md";
   std::ofstream(aside) << generated;
   FAIL() << "settings changed; run: cp " << aside << " " << page;
 }

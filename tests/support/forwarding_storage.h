@@ -28,6 +28,9 @@ class ForwardingStorage : public Storage {
   void remove(const std::string& path) override { base_->remove(path); }
   void truncate(const std::string& path, int64_t size) override { base_->truncate(path, size); }
   void sync_directory(const std::string& path) override { base_->sync_directory(path); }
+  std::unique_ptr<StorageLock> try_lock(const std::string& path, int64_t number) override {
+    return base_->try_lock(path, number);
+  }
 
  protected:
   std::shared_ptr<Storage> base_;

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "core/memory_info.h"
+#include "support/own_folder.h"
 #include "train/trainer.h"
 
 namespace ingot::test {
@@ -19,9 +20,7 @@ namespace fs = std::filesystem;
 class TrainFixture : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    root_ = fs::path(::testing::TempDir()) / (std::string("ingot_train_") + info->name());
-    fs::remove_all(root_);
+    root_ = testing_support::own_folder();
     fs::create_directories(root_);
     std::ofstream text(root_ / "text.txt");
     for (int i = 0; i < 2000; ++i) text << "line " << i << " follows line " << i - 1 << ".\n";

@@ -25,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing_support::SmallModel;
-using testing_support::WireWriter;
 using Ids = std::vector<int32_t>;
 using Kind = SentencePieceModel::Kind;
 
@@ -90,7 +89,8 @@ Ids unigram_by_definition(const SmallModel& model, std::string_view text) {
   std::vector<End> ends(normalized.size() + 1);
   float smallest = std::numeric_limits<float>::max();
   for (const auto& piece : model.pieces) {
-    if (piece.type == PieceType::Normal) smallest = std::min(smallest, piece.score);
+    if (piece.type == PieceType::Normal)
+      smallest = std::min(smallest, static_cast<float>(piece.score));
   }
   const float unknown_score = smallest - 10.0f;
   size_t farthest = 0;
@@ -121,7 +121,7 @@ Ids unigram_by_definition(const SmallModel& model, std::string_view text) {
       const auto& piece = model.pieces[i];
       const bool user = piece.type == PieceType::UserDefined;
       const auto bonus = static_cast<float>(0.1 * static_cast<double>(size - 1));
-      offer(begin + size, user ? bonus : piece.score, model.first_piece() + i);
+      offer(begin + size, user ? bonus : static_cast<float>(piece.score), model.first_piece() + i);
       known = known || size == length;
     }
     if (!known) offer(begin + length, unknown_score, 0);
@@ -162,9 +162,9 @@ Ids bpe_by_definition(const SmallModel& model, std::string_view text) {
     for (size_t i = 0; i + 1 < symbols.size(); ++i) {
       const auto found = index.find(symbols[i].text + symbols[i + 1].text);
       if (symbols[i].frozen || symbols[i + 1].frozen || found == index.end()) continue;
-      if (model.pieces[found->second].score > best_score) {
+      if (static_cast<float>(model.pieces[found->second].score) > best_score) {
         best = i;
-        best_score = model.pieces[found->second].score;
+        best_score = static_cast<float>(model.pieces[found->second].score);
       }
     }
     if (best == symbols.size()) break;

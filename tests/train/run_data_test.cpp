@@ -77,8 +77,21 @@ Overrides on_ranks(const std::string& ranks, const std::string& data) {
           {"data.train", data},    {"data.packing", "best_fit"}, {"train.document_mask", "true"}};
 }
 
-// 24 samples a step, so that 1, 2, 3, 4 and 8 ranks can share them.
-TEST_F(RunDataTest, StepsHaveTheSameSamplesForAnyNumberOfRanksAndAfterResumes) {
+// 24 samples a step, also at the start of the ramp, so that 1, 2, 3, 4 and 8 ranks can share them.
+class StepsOnRanks : public RunDataTest, public ::testing::WithParamInterface<bool> {
+ protected:
+  static Overrides on_ranks(const std::string& ranks, const std::string& data) {
+    Overrides all = ingot::on_ranks(ranks, data);
+    if (GetParam()) {
+      all.insert(all.end(), {{"batch.tokens", "1920"},
+                             {"batch.ramp_start_tokens", "384"},
+                             {"batch.ramp_tokens", "6000"}});
+    }
+    return all;
+  }
+};
+
+TEST_P(StepsOnRanks, HaveTheSameSamplesForAnyNumberAndAfterResumes) {
   const std::string data = mixture();
   Recorder one;
   const RunConfig whole = config("one", 8, on_ranks("1", data));
@@ -101,6 +114,24 @@ TEST_F(RunDataTest, StepsHaveTheSameSamplesForAnyNumberOfRanksAndAfterResumes) {
   EXPECT_EQ(order_hash("changing", whole), expected);
   for (const auto& [step, loss] : one.losses)
     EXPECT_NEAR(changing.losses[step] / loss, 1.0, 1e-5) << "step " << step;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StepsOnRanks, ::testing::Bool(), [](const auto& kind) {
+  return kind.param ? "WithABatchRamp" : "WithOneBatchSize";
+});
+
+TEST_F(RunDataTest, ANumberOfRanksThatWouldChangeTheBatchDoesNotResume) {
+  Recorder recorder;
+  recorder.stop_after = 1;
+  run(config("run", 6, {{"batch.tokens", "0"}}), recorder);
+  const std::string message =
+      refusal(config("run", 6, {{"batch.tokens", "0"}, {"system.ranks", "2"}}), true);
+  EXPECT_NE(message.find("batch.tokens (was 32, is 64)"), std::string::npos) << message;
+  recorder.stop = false;
+  recorder.stop_after = 0;
+  const auto halved =
+      config("run", 6, {{"batch.tokens", "32"}, {"batch.micro_batch", "1"}, {"system.ranks", "2"}});
+  EXPECT_EQ(run(halved, recorder, true).state.step, 6);
 }
 
 TEST_F(RunDataTest, ResumingOnOtherDataIsRefusedWithBothHashesAndWhatDiffers) {

@@ -78,6 +78,14 @@ void join(ShardManifest& manifest, const ShardManifest& later) {
   for (const auto& [reason, count] : later.left_out) manifest.left_out[reason] += count;
 }
 
+std::string text_of(const std::map<std::string, int64_t>& left_out) {
+  std::string text;
+  for (const auto& [reason, count] : left_out) {
+    text += fmt::format("{}{} {}", text.empty() ? "; left out: " : ", ", count, reason);
+  }
+  return text;
+}
+
 class ProgressSum {
  public:
   ProgressSum(int64_t bytes_total, std::function<void(const TokenizeProgress&)> report)
@@ -157,16 +165,19 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
   };
   stage.run(settings.share, at_once, work, {});
   if (!stage.finished()) return {};
+  const auto lock = stage.lock_end();  // two processes may end at the same time
+  if (storage->exists(join_path(folder, kShardManifestName))) {
+    return {true, read_manifest(*storage, folder), {}};
+  }
 
   for (int64_t task = 0; task < num_tasks; ++task) {
     join(manifest, parse_manifest(stage.record(task).at("manifest").get<std::string>(), folder));
   }
   check(manifest.num_documents() > 0, ErrorCode::Data,
-        "{}: no documents in the {} files of the input", folder, files.size());
-  // Two processes may end at the same time: each sorts for itself and writes the same manifest.
+        "{}: no documents in the {} files of the input{}", folder, files.size(),
+        text_of(manifest.left_out));
   const DuplicateIds duplicates = find_duplicate_ids(
-      *storage, folder, manifest, settings.sort_bytes,
-      join_path(folder, fmt::format("duplicate_ids-{}.tmp", settings.share.index)));
+      *storage, folder, manifest, settings.sort_bytes, join_path(folder, "duplicate_ids.tmp"));
   manifest.duplicate_ids = duplicates.count;
   write_manifest(*storage, folder, manifest);
   return {true, std::move(manifest), duplicates.examples};

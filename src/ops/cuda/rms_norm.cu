@@ -151,12 +151,12 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
   });
 }
 
-// Blocks of the backward pass: with vectors of bf16 about 768 threads a multiprocessor, 640 for
-// wide rows, which is what its registers hold. It depends on the shape and the device alone: so
-// does the rounding of dweight.
+// Blocks of the backward pass: with vectors of bf16 at most 768 threads a multiprocessor, 640 for
+// wide rows, which is what its registers hold: one block more would run alone at the end. It
+// depends on the shape and the device alone: so does the rounding of dweight.
 int64_t rms_norm_backward_blocks(const Context& ctx, int64_t num_rows, int64_t width) {
   const int64_t per_sm = width <= 256    ? 3
-                         : width <= 2048 ? std::min<int64_t>(8, (6144 + width / 2) / width)
+                         : width <= 2048 ? std::min<int64_t>(6, 6144 / width)
                                          : std::max<int64_t>(2, 10240 / width);
   return std::min(num_rows, per_sm * ctx.cuda->num_sms());
 }

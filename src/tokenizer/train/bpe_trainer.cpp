@@ -84,7 +84,7 @@ class Vocabulary {
 
   BpeModel finish() {
     if (options_.ties == Ties::Raw) append_specials();
-    name_bos_and_eos(model_);
+    set_bos_and_eos(model_, bos_and_eos_of(model_.added));
     return std::move(model_);
   }
 

@@ -77,8 +77,7 @@ class Dedup {
   // The stages before the filter; false where there is nothing left to filter.
   bool prepare() {
     TaskFolder keys = substage("keys", num_files_);
-    run_tasks(keys, run_, "keys", [this](int64_t task) { return write_keys(task); });
-    if (!wait(keys, "keys")) return false;
+    if (!run_all(keys, "keys", [this](int64_t task) { return write_keys(task); })) return false;
     first_documents_ = {0};
     for (int64_t file = 0; file < num_files_; ++file) {
       const int64_t documents = keys.record(file).at("documents");
@@ -86,12 +85,11 @@ class Dedup {
     }
 
     TaskFolder pairs = substage("pairs", num_partitions(stage_.settings));
-    run_tasks(pairs, run_, "pairs", [&](int64_t task) { return find_pairs(keys, task); });
-    if (!wait(pairs, "pairs")) return false;
+    if (!run_all(pairs, "pairs", [&](int64_t task) { return find_pairs(keys, task); }))
+      return false;
 
     TaskFolder clusters = substage("clusters", 1);
-    run_tasks(clusters, run_, "clusters", [&](int64_t) { return find_clusters(pairs); });
-    if (!wait(clusters, "clusters")) return false;
+    if (!run_all(clusters, "clusters", [&](int64_t) { return find_clusters(pairs); })) return false;
     clusters_ = clusters.record(0);
     return true;
   }
@@ -117,8 +115,8 @@ class Dedup {
   TaskFolder substage(const std::string& name, int64_t num_tasks) {
     return {run_.storage, join_path(work_, name), description_, num_tasks};
   }
-  bool wait(TaskFolder& tasks, std::string_view step) {
-    return wait_for_others(tasks, run_, step, [this] { return filter_.finished(); });
+  bool run_all(TaskFolder& tasks, std::string_view step, const TaskFolder::Work& work) {
+    return run_all_tasks(tasks, run_, step, work, [this] { return filter_.finished(); });
   }
   int64_t memory_of_thread() const { return stage_.memory_bytes / run_.threads; }
   std::string keys_path(int64_t file) const {

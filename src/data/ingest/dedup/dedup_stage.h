@@ -33,7 +33,7 @@ struct DedupStage {
 };
 
 // Of a cluster the first document survives: inputs in their order, documents in that of their file.
-// As run_clean, but a process waits for the others between stages.
+// As run_clean, but between stages a process helps the others and waits for them.
 std::optional<nlohmann::json> run_dedup(const DedupStage& stage, const StageRun& run);
 
 }  // namespace ingot

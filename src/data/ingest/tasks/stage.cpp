@@ -73,12 +73,14 @@ void run_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
             [&](int64_t done, int64_t of) { run.observer->on_tasks(step, done, of); });
 }
 
-bool wait_for_others(TaskFolder& tasks, const StageRun& run, std::string_view step,
-                     const std::function<bool()>& is_pointless) {
+bool run_all_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
+                   const TaskFolder::Work& work, const std::function<bool()>& is_pointless) {
+  run_tasks(tasks, run, step, work);
   for (;;) {
     const int64_t missing = tasks.num_tasks() - tasks.num_finished();
     if (missing == 0) return true;
     if (is_pointless()) return false;
+    if (tasks.help(run.threads, work) > 0) continue;
     run.observer->on_waiting(step, missing);
     std::this_thread::sleep_for(kPollPause);
   }

@@ -57,10 +57,10 @@ ReadCounts read_counts_of(const nlohmann::json& json);
 void run_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
                const TaskFolder::Work& work);
 
-// Returns true when every task is finished, by whomever it belongs to, and false when
-// `is_pointless` is true before that.
-bool wait_for_others(TaskFolder& tasks, const StageRun& run, std::string_view step,
-                     const std::function<bool()>& is_pointless);
+// As run_tasks, then helps others and waits until they are done with what they are at. Returns true
+// when every task is finished, and false when `is_pointless` is true before that.
+bool run_all_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
+                   const TaskFolder::Work& work, const std::function<bool()>& is_pointless);
 
 // The documents of an input file with progress: next() as DocumentReader's.
 class ObservedReader {

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <random>
 #include <span>
+#include <thread>
 
 #include "core/error.h"
 #include "core/thread_pool.h"
@@ -16,6 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kMaxShown = 80;
+constexpr auto kPollPause = std::chrono::milliseconds(100);
 
 std::string shown(const json* value) {
   if (value == nullptr) return "nothing";
@@ -44,6 +48,10 @@ void expect_same(const json& begun, const json& wanted, const std::string& place
       fmt::format("{} was begun with {}: {}, now it is {}: use the same settings and "
                   "inputs to continue, or another folder",
                   folder, place.empty() ? "other settings" : place, shown(&begun), shown(&wanted)));
+}
+
+std::string name_of(int64_t task, std::string_view ending) {
+  return fmt::format("{:05}.{}", task, ending);
 }
 
 // Unlike those of other calls, processes and machines.
@@ -81,38 +89,115 @@ TaskFolder::TaskFolder(std::shared_ptr<Storage> storage, std::string folder,
   check(begun.is_object(), ErrorCode::Data,
         "{}: expected a JSON object, got something else: remove the folder to begin anew", path);
   expect_same(begun, stage, "", folder_);
+  for (const std::string& name : storage_->list(join_path(folder_, "tasks"))) {
+    if (name.ends_with(".error")) old_errors_[name] = read_error(name);
+  }
 }
 
 void TaskFolder::run(ProcessShare share, int64_t threads, const Work& work,
                      const Progress& progress) {
   check(share.count >= 1 && share.index >= 0 && share.index < share.count, ErrorCode::Usage,
         "process: expected an index below the count, got {} of {}", share.index, share.count);
-  std::vector<int64_t> own;
-  for (int64_t task = share.index; task < num_tasks_; task += share.count) {
-    if (!has_record(task)) own.push_back(task);
-  }
-  const auto total = (num_tasks_ - share.index + share.count - 1) / share.count;
-  auto done = total - static_cast<int64_t>(own.size());
+  std::vector<int64_t> left;
+  for (int64_t task = share.index; task < num_tasks_; task += share.count) left.push_back(task);
+  const auto total = static_cast<int64_t>(left.size());
+  const auto keep_unfinished = [&] {
+    std::erase_if(left, [this](int64_t task) { return has_record(task); });
+    return !left.empty();
+  };
+  keep_unfinished();
+  auto done = total - static_cast<int64_t>(left.size());
   if (progress) progress(done, total);
-
   std::mutex mutex;  // guards `done` and calls of `progress`
+  while (keep_unfinished()) {
+    const int64_t count = run_free(left, threads, work, [&] {
+      const std::lock_guard lock(mutex);
+      ++done;
+      if (progress) progress(done, total);
+    });
+    if (count == 0) std::this_thread::sleep_for(kPollPause);  // others are at all of them
+  }
+}
+
+int64_t TaskFolder::help(int64_t threads, const Work& work) {
+  std::vector<int64_t> left;
+  for (int64_t task = 0; task < num_tasks_; ++task) {
+    if (known_finished_[static_cast<size_t>(task)] || has_record(task)) continue;
+    const std::string name = name_of(task, "error"), error = read_error(name);
+    const auto old = old_errors_.find(name);
+    const bool is_new = !error.empty() && (old == old_errors_.end() || old->second != error);
+    check(!is_new, ErrorCode::Data, "stopped, as another process failed: {}",
+          error.substr(0, error.find('\n')));
+    left.push_back(task);
+  }
+  return run_free(left, threads, work, [] {});
+}
+
+int64_t TaskFolder::run_free(const std::vector<int64_t>& tasks, int64_t threads, const Work& work,
+                             const std::function<void()>& on_done) {
+  const auto is_free = [this](int64_t task) { return try_lock(task) != nullptr; };
+  if (std::none_of(tasks.begin(), tasks.end(), is_free)) return 0;  // as most calls while waiting
   std::atomic<bool> failed = false;
+  std::atomic<int64_t> count = 0;
   ThreadPool pool(static_cast<int>(threads));
-  pool.run(static_cast<int64_t>(own.size()), [&](int64_t i, int) {
+  pool.run(static_cast<int64_t>(tasks.size()), [&](int64_t i, int) {
     if (failed) return;
-    const int64_t task = own[static_cast<size_t>(i)];
+    const int64_t task = tasks[static_cast<size_t>(i)];
+    const auto lock = try_lock(task);
+    if (lock == nullptr || has_record(task)) return;
     try {
-      json record = work(task);
-      record["task"] = task;
-      publish_file(*storage_, record_path(task), record.dump() + "\n");
+      run_one(task, work);
     } catch (...) {
       failed = true;
       throw;
     }
-    const std::lock_guard lock(mutex);
-    ++done;
-    if (progress) progress(done, total);
+    ++count;
+    on_done();
   });
+  return count;
+}
+
+void TaskFolder::run_one(int64_t task, const Work& work) {
+  json record;
+  try {
+    record = work(task);
+  } catch (const Error& error) {
+    note_error(task, error.what());
+    throw;
+  }
+  record["task"] = task;
+  publish_file(*storage_, path_of(task, "json"), record.dump() + "\n");
+  if (const std::string path = path_of(task, "error"); storage_->exists(path)) {
+    storage_->remove(path);
+  }
+}
+
+std::unique_ptr<StorageLock> TaskFolder::try_lock(int64_t place) const {
+  return storage_->try_lock(join_path(folder_, "tasks/lock"), place);
+}
+
+std::unique_ptr<StorageLock> TaskFolder::lock_end() const {
+  for (;;) {
+    if (auto lock = try_lock(num_tasks_)) return lock;
+    std::this_thread::sleep_for(kPollPause);
+  }
+}
+
+std::string TaskFolder::read_error(const std::string& name) const {
+  const std::string path = join_path(join_path(folder_, "tasks"), name);
+  try {
+    return storage_->exists(path) ? read_text(*storage_, path) : "";
+  } catch (const Error&) {
+    return "";  // somebody has done the task in this moment
+  }
+}
+
+void TaskFolder::note_error(int64_t task, const char* message) const {
+  try {  // the suffix tells it from the same error in another run
+    publish_file(*storage_, path_of(task, "error"), fmt::format("{}\n{}\n", message, own_suffix()));
+  } catch (const Error&) {
+    // The task's own error is the one to report.
+  }
 }
 
 int64_t TaskFolder::num_finished() {
@@ -127,12 +212,12 @@ int64_t TaskFolder::num_finished() {
 
 json TaskFolder::record(int64_t task) const {
   json record;
-  if (const std::string path = record_path(task); storage_->exists(path)) {
+  if (const std::string path = path_of(task, "json"); storage_->exists(path)) {
     record = json::parse(read_text(*storage_, path), nullptr, false);
   }
   const bool whole = record.is_object() && record.value("task", json()) == task;
   check(whole, ErrorCode::Data, "{}: expected the record of task {}, got none: run again",
-        record_path(task), task);
+        path_of(task, "json"), task);
   return record;
 }
 
@@ -146,8 +231,8 @@ bool TaskFolder::has_record(int64_t task) const {
   }
 }
 
-std::string TaskFolder::record_path(int64_t task) const {
-  return join_path(folder_, fmt::format("tasks/{:05}.json", task));
+std::string TaskFolder::path_of(int64_t task, std::string_view ending) const {
+  return join_path(join_path(folder_, "tasks"), name_of(task, ending));
 }
 
 }  // namespace ingot

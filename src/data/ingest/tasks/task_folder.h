@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,6 +24,9 @@ struct ProcessShare {
 // Layout: FOLDER/stage.json says what the stage is (name, settings, inputs; written once, compared
 // by everyone who joins), FOLDER/tasks/00012.json is the record of a finished task, renamed into
 // place after its outputs. A record that is lost or torn counts as none: its task is repeated.
+// Whoever is at a task holds its place in FOLDER/tasks/lock, so no two write the same outputs, not
+// even where a killed launcher left processes behind; a process that dies lets go of it.
+// FOLDER/tasks/00012.error says why the last attempt at a task failed.
 class TaskFolder {
  public:
   // Creates the folder, or joins one that was begun. Throws ErrorCode::Config where it was begun
@@ -34,24 +38,39 @@ class TaskFolder {
   using Work = std::function<nlohmann::json(int64_t task)>;  // returns the task's record
   // Called as tasks are finished, by one at a time, with how many of this process' tasks are done.
   using Progress = std::function<void(int64_t done, int64_t of)>;
-  // Does this process' tasks (task % count == index) that have no record yet, `threads` at a time;
-  // the first error stops the taking of new ones and is thrown. `progress` may be empty.
+  // Does this process' tasks (task % count == index) that have no record yet, `threads` at a time,
+  // and waits for those that another process is at; the first error stops the taking of new ones
+  // and is thrown. `progress` may be empty.
   void run(ProcessShare share, int64_t threads, const Work& work, const Progress& progress);
+  // Does what is left of others' tasks and nobody is at: they may have died, or not come to it yet.
+  // Returns how many it did. Throws ErrorCode::Data where another process failed at one since this
+  // folder was opened: what fails there fails here.
+  int64_t help(int64_t threads, const Work& work);
 
   int64_t num_tasks() const { return num_tasks_; }
   // Looks again only for tasks that were not finished before.
   int64_t num_finished();
   bool finished() { return num_finished() == num_tasks_; }
   nlohmann::json record(int64_t task) const;  // of a finished task; ErrorCode::Data where it is not
+  // For what comes after the last task; waits while another process is at that.
+  std::unique_ptr<StorageLock> lock_end() const;
 
  private:
   bool has_record(int64_t task) const;
-  std::string record_path(int64_t task) const;
+  // Those that were still to be done and that nobody was at, `threads` at a time; how many.
+  int64_t run_free(const std::vector<int64_t>& tasks, int64_t threads, const Work& work,
+                   const std::function<void()>& on_done);
+  void run_one(int64_t task, const Work& work);
+  std::unique_ptr<StorageLock> try_lock(int64_t place) const;
+  std::string read_error(const std::string& name) const;  // empty: none
+  void note_error(int64_t task, const char* message) const;
+  std::string path_of(int64_t task, std::string_view ending) const;
 
   std::shared_ptr<Storage> storage_;
   std::string folder_;
   int64_t num_tasks_;
   std::vector<bool> known_finished_;
+  std::map<std::string, std::string> old_errors_;  // by file: of attempts before this one's
 };
 
 // As write_file_atomically, for files that several processes may write at once, all with the same

@@ -1,0 +1,13 @@
+// Two neighbours that become one.
+#pragma once
+
+#include <cstdint>
+
+namespace ingot {
+
+struct TokenMerge {
+  int32_t left, right, result;  // ids
+  bool operator==(const TokenMerge&) const = default;
+};
+
+}  // namespace ingot
