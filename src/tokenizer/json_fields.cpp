@@ -1,11 +1,28 @@
 #include "tokenizer/json_fields.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace ingot {
+namespace {
+
+// Sequences of sequences are read by recursion; no tokenizer needs a tenth of this.
+constexpr int kMostNesting = 100;
+
+bool is_deeper(const Json& json, int levels) {
+  if (!json.is_structured()) return false;
+  return levels == 0 || std::any_of(json.begin(), json.end(),
+                                    [&](const Json& part) { return is_deeper(part, levels - 1); });
+}
+
+}  // namespace
 
 Json parse_object(std::string_view text, std::string_view origin) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  check(!is_deeper(json, kMostNesting), ErrorCode::Data,
+        "{}: not a tokenizer: lists or objects more than {} deep in each other", origin,
+        kMostNesting);
   check(json.is_object(), ErrorCode::Data, "{}: not a tokenizer: expected a JSON object", origin);
   return json;
 }

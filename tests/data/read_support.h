@@ -49,7 +49,7 @@ inline std::string gzip(std::string_view text) {
   state.next_out = reinterpret_cast<Bytef*>(out.data());
   state.avail_out = static_cast<uInt>(out.size());
   EXPECT_EQ(deflate(&state, Z_FINISH), Z_STREAM_END);
-  out.resize(out.size() - state.avail_out);
+  out.erase(state.total_out);
   deflateEnd(&state);
   return out;
 }

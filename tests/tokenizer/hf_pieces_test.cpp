@@ -144,6 +144,20 @@ TEST(HfPieces, ANormalizerThatFillsTheMemoryIsStopped) {
   EXPECT_THROW(tokenizer_of(json)->encode("a"), Error);
 }
 
+TEST(HfPieces, SequencesInSequencesDoNotExhaustTheStack) {
+  std::string deep;
+  for (int i = 0; i < 200000; ++i) deep += R"({"type":"Sequence","normalizers":[)";
+  for (int i = 0; i < 200000; ++i) deep += "]}";
+  const auto storage = memory_storage();
+  for (const char* type : {"Unigram", "BPE"}) {
+    write_file_atomically(*storage, "deep.json",
+                          fmt::format(R"({{"model":{{"type":"{}","vocab":{{}},"merges":[]}},)"
+                                      R"("normalizer":{}}})",
+                                      type, deep));
+    EXPECT_THROW(load_tokenizer(*storage, "deep.json"), Error) << type;
+  }
+}
+
 TEST(HfPieces, WhatCannotBeFollowedIsRefusedByName) {
   const auto changed = [](std::string_view name, const char* pointer, Json value) {
     Json json = golden(name);

@@ -229,7 +229,7 @@ void TaskFolder::read_records(const std::function<void(const json&)>& read) cons
     } catch (const json::exception& error) {
       throw Error(ErrorCode::Data, fmt::format("{}: not as this stage writes it ({}): remove it "
                                                "and run again",
-                                               record_path(task), error.what()));
+                                               path_of(task, "json"), error.what()));
     }
   }
 }
