@@ -3,17 +3,12 @@
 #include "core/error.h"
 #include "tokenizer/hf_metaspace.h"
 #include "tokenizer/json_fields.h"
+#include "tokenizer/replace_all.h"
 #include "tokenizer/sentencepiece_normalizer.h"
 #include "tokenizer/sentencepiece_utf8.h"
 
 namespace ingot {
 namespace {
-
-void replace_all(std::string& text, std::string_view pattern, std::string_view content) {
-  for (size_t at = 0; (at = text.find(pattern, at)) != std::string::npos; at += content.size()) {
-    text.replace(at, pattern.size(), content);
-  }
-}
 
 // What a run of bytes is: text, or U+FFFD for each of them.
 std::string text_of_bytes(const std::string& bytes) {

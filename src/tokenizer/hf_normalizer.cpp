@@ -6,23 +6,14 @@
 #include "tokenizer/base64.h"
 #include "tokenizer/hf_patterns.h"
 #include "tokenizer/json_fields.h"
+#include "tokenizer/replace_all.h"
 #include "tokenizer/sentencepiece_normalizer.h"
 #include "tokenizer/unicode_classes.h"
 
 namespace ingot {
 namespace {
 
-void replace_all(std::string& text, std::string_view pattern, std::string_view content) {
-  size_t found = text.find(pattern);
-  if (found == std::string::npos) return;
-  std::string out;
-  size_t copied = 0;
-  for (; found != std::string::npos; found = text.find(pattern, copied)) {
-    out.append(text, copied, found - copied) += content;
-    copied = found + pattern.size();
-  }
-  text = out.append(text, copied);
-}
+constexpr size_t kMostGrowth = 256;
 
 // Runs of two spaces and more.
 void replace_runs_of_spaces(std::string& text, std::string_view content) {
@@ -158,8 +149,15 @@ bool HfNormalizer::ends_with_marks_for_spaces() const {
 }
 
 bool HfNormalizer::normalize(std::string& text) const {
+  // Steps that double the text, one after another, would fill the memory.
+  const size_t longest = text.size() * kMostGrowth + kMostGrowth * kMostGrowth;
   bool whole = true;
-  for (const Step& step : steps_) whole = apply(step, text) && whole;
+  for (const Step& step : steps_) {
+    whole = apply(step, text) && whole;
+    check(text.size() <= longest, ErrorCode::Data,
+          "the normalizer makes {} bytes of text more than {} times as long", text.size(),
+          kMostGrowth);
+  }
   return whole;
 }
 

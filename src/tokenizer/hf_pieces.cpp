@@ -108,6 +108,10 @@ std::vector<std::string> read_scored(const Json& vocab, std::vector<double>& sco
     check(!text.empty() && seen.insert(text).second, ErrorCode::Data,
           "{}: piece {} «{}» is empty or there twice: expected different pieces", origin,
           spellings.size(), text);
+    constexpr double kLargestScore = 1e30;  // sums stay finite
+    check(std::abs(entry[1].get<double>()) <= kLargestScore, ErrorCode::Data,
+          "{}: piece {} «{}»: expected a score within ±{}, got {}", origin, spellings.size(), text,
+          kLargestScore, entry[1].dump());
     spellings.push_back(text);
     scores.push_back(as_hugging_face_reads(entry[1].get<double>()));
   }

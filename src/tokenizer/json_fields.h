@@ -35,7 +35,7 @@ std::vector<AddedToken> read_added(const Json& list, size_t num_ids, const Token
                                    std::vector<std::string>& tokens, std::string_view origin);
 
 // What tokenizer.json has no place for; readers of the model skip unknown members.
-inline constexpr const char* kOwnMember = "ingot";
+inline constexpr char kOwnMember[] = "ingot";
 
 Json own_json(BosAndEos ids);
 std::string with_bos_and_eos(Json tokenizer, BosAndEos ids);  // as a file

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,20 +18,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = rest.substr(rest.size() - text_size);
   const std::string file(rest.substr(0, rest.size() - text_size));
 
-  std::unique_ptr<ingot::Tokenizer> tokenizer;
   try {
     const ingot::Json json = ingot::parse_object(file, "fuzz");
-    tokenizer = ingot::hf_piece_tokenizer(ingot::hf_pieces_from(json, "fuzz"), file, "fuzz");
+    const auto tokenizer =
+        ingot::hf_piece_tokenizer(ingot::hf_pieces_from(json, "fuzz"), file, "fuzz");
+    std::vector<int32_t> ids = tokenizer->encode(text);
+    if (tokenizer->encode(text) != ids || tokenizer->serialize() != file) abort();
+    tokenizer->encode_with_specials(text, ids);
+    for (const int32_t id : ids) {
+      if (id < 0 || id >= tokenizer->vocab_size()) abort();
+      tokenizer->decode(id);
+    }
+    tokenizer->decode(ids);
   } catch (const ingot::Error&) {
-    return 0;
   }
-  std::vector<int32_t> ids = tokenizer->encode(text);
-  if (tokenizer->encode(text) != ids || tokenizer->serialize() != file) abort();
-  tokenizer->encode_with_specials(text, ids);
-  for (const int32_t id : ids) {
-    if (id < 0 || id >= tokenizer->vocab_size()) abort();
-    tokenizer->decode(id);
-  }
-  tokenizer->decode(ids);
   return 0;
 }

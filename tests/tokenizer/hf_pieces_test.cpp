@@ -108,8 +108,8 @@ TEST(HfPieces, ScoresAreReadAsHuggingFaceReadsThem) {
   EXPECT_EQ(hf_pieces_from(json, "test").model.pieces[5].score, -7.233829110348013);
   json["model"]["vocab"][5][1] = -2.5;
   EXPECT_EQ(hf_pieces_from(json, "test").model.pieces[5].score, -2.5);
-  json["model"]["vocab"][5][1] = -1e300;
-  EXPECT_EQ(hf_pieces_from(json, "test").model.pieces[5].score, -1e300);
+  json["model"]["vocab"][5][1] = -1e-20;
+  EXPECT_EQ(hf_pieces_from(json, "test").model.pieces[5].score, -1e-20);
 }
 
 TEST(HfPieces, ALoadedFileIsKeptAsItIsAndSaysBosAndEos) {
@@ -133,6 +133,15 @@ TEST(HfPieces, ALoadedFileIsKeptAsItIsAndSaysBosAndEos) {
   EXPECT_EQ(kept->bos(), -1);
   EXPECT_EQ(kept->eos(), 0);
   EXPECT_EQ(kept->encode("the cat"), plain->encode("the cat"));
+}
+
+TEST(HfPieces, ANormalizerThatFillsTheMemoryIsStopped) {
+  Json json = golden("llama2");
+  Json& steps = json["normalizer"]["normalizers"] = Json::array();
+  for (int i = 0; i < 60; ++i) {
+    steps.push_back({{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}});
+  }
+  EXPECT_THROW(tokenizer_of(json)->encode("a"), Error);
 }
 
 TEST(HfPieces, WhatCannotBeFollowedIsRefusedByName) {
@@ -160,6 +169,7 @@ TEST(HfPieces, WhatCannotBeFollowedIsRefusedByName) {
   expect_part(changed("t5", "/model/unk_id", 100000), "not in the vocabulary");
   expect_part(changed("t5", "/model/vocab/5/0", "<s>"), "there twice");
   expect_part(changed("t5", "/model/vocab/5/1", "x"), "expected a piece [text, score]");
+  expect_part(changed("t5", "/model/vocab/5/1", -1e300), "expected a score within");
   // Gemma's Split does nothing only when the spaces are gone.
   expect_part(changed("gemma", "/normalizer", nullptr), "pre-tokenizer {");
   Json few = golden("llama2");
