@@ -15,7 +15,7 @@ target_compile_options(ingot_options INTERFACE
 add_library(test_options INTERFACE)
 target_compile_options(test_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
 
-set(INGOT_SANITIZE "" CACHE STRING "address, undefined or thread; empty for none")
+set(INGOT_SANITIZE "" CACHE STRING "address, undefined, both with a comma, or thread; empty for none")
 if(INGOT_SANITIZE)
   add_compile_options(-fsanitize=${INGOT_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${INGOT_SANITIZE})
