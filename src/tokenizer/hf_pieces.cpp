@@ -167,7 +167,8 @@ void read_model(const Json& tokenizer, HfPieces& pieces, std::string_view origin
   const Json& vocab = member(inner, "vocab");
   SentencePieceModel& model = pieces.model;
   model.kind = vocab.is_array() ? SentencePieceModel::Kind::Unigram : SentencePieceModel::Kind::Bpe;
-  model.hugging_face.emplace();
+  // Not emplace(): clang takes a nested class with default values for one that cannot be made.
+  model.hugging_face = SentencePieceModel::HuggingFace();
   const size_t num_ids = vocab.size() + member(tokenizer, "added_tokens").size();
   std::vector<double> scores;
   std::vector<std::string> texts = vocab.is_array() ? read_scored(vocab, scores, origin)
