@@ -103,6 +103,13 @@ class Block {
 constexpr uint64_t low_bits(int count) {
   return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
 }
+// Those of bytes [first, end), and that of one; none beyond the window.
+uint64_t bits_between(int first, int end) {
+  return low_bits(end) & ~low_bits(first);
+}
+uint64_t bit_of(int at) {
+  return bits_between(at, at + 1);
+}
 
 // Bit i is byte i. All bytes of a character have its class. Bits from `size` on mean nothing.
 struct Window {
@@ -197,8 +204,8 @@ uint64_t gpt2_boundaries(const Window& w, uint64_t apostrophe) {
   for (uint64_t rest = apostrophe & boundaries; rest != 0; rest &= rest - 1) {
     const int at = std::countr_zero(rest);
     if (const int size = contraction_size<false>(w.bytes + at); size != 0) {
-      boundaries &= ~(low_bits(size - 1) << (at + 1));
-      boundaries |= uint64_t{1} << (at + size);
+      boundaries &= ~bits_between(at + 1, at + size);
+      boundaries |= bit_of(at + size);
     }
   }
   return boundaries;
@@ -273,8 +280,8 @@ uint64_t boundaries_of(const Window& w, uint64_t apostrophe, uint64_t slash, int
     if (split == Split::O200k && at == last_end) continue;  // it follows a contraction, not a word
     if (const int size = contraction_size<true>(w.bytes + at); size != 0) {
       const int first = split == Split::O200k ? at : at + 1;
-      boundaries &= ~(low_bits(at + size - first) << first);
-      boundaries |= uint64_t{1} << (at + size);
+      boundaries &= ~bits_between(first, at + size);
+      boundaries |= bit_of(at + size);
       last_end = at + size;
     }
   }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <regex>
 
 #include "data/read_support.h"
@@ -91,8 +92,9 @@ TEST_F(ReadParquet, TruncationAndDamageAreErrorsOrNothingChanges) {
     EXPECT_NE(error.find("cut.parquet"), std::string::npos) << error;
   }
   // Every page has a checksum, so a flipped bit in one cannot pass for text. The footer has none.
-  const size_t footer =
-      bytes.size() - 8 - *reinterpret_cast<const uint32_t*>(bytes.data() + bytes.size() - 8);
+  uint32_t footer_bytes = 0;
+  std::memcpy(&footer_bytes, bytes.data() + bytes.size() - 8, sizeof footer_bytes);
+  const size_t footer = bytes.size() - 8 - footer_bytes;
   for (size_t at = 4; at < footer; at += 211) {
     std::string damaged = bytes;
     damaged[at] ^= 0x04;

@@ -12,7 +12,7 @@
 namespace ingot::chat {
 namespace {
 
-constexpr int kMostDepth = 1000;                // of nodes and expressions, macros included
+constexpr int kMostDepth = 500;                 // of nodes and expressions, macros included
 constexpr size_t kMostWork = size_t{64} << 20;  // steps, bytes made and items looped over
 // What a step and an item of a list are worth, in bytes that take as long.
 constexpr size_t kStepWork = 32, kItemWork = 16, kLoopWork = 256;
