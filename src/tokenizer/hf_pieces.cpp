@@ -83,13 +83,7 @@ void read_pre_tokenizer(const Json& part, HfPieces& pieces, std::string_view ori
 }
 
 void check_bpe(const Json& model, std::string_view origin) {
-  const Json& dropout = member(model, "dropout");
-  check(dropout.is_null() || dropout == 0.0, ErrorCode::Data,
-        "{}: dropout is {}: expected none, ids must not be left to chance", origin, dropout.dump());
-  for (const char* affix : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    check(text_of(model, affix).empty(), ErrorCode::Data, "{}: \"{}\" is not supported", origin,
-          affix);
-  }
+  check_merging(model, origin);
   check(!flag(model, "ignore_merges", false, origin), ErrorCode::Data,
         "{}: ignore_merges is not supported in a BPE of characters", origin);
 }

@@ -169,4 +169,14 @@ std::string added_json(const AddedToken& token) {
       .dump();
 }
 
+void check_merging(const Json& model, std::string_view origin) {
+  const Json& dropout = member(model, "dropout");
+  check(dropout.is_null() || dropout == 0.0, ErrorCode::Data,
+        "{}: dropout is {}: expected none, ids must not be left to chance", origin, dropout.dump());
+  for (const char* affix : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    check(text_of(model, affix).empty(), ErrorCode::Data, "{}: \"{}\" is not supported", origin,
+          affix);
+  }
+}
+
 }  // namespace ingot

@@ -44,4 +44,7 @@ std::string added_json(const AddedToken& token);
 
 BpeModel bpe_model_from(const Json& tokenizer, std::string_view origin);  // parse_tokenizer_json()
 
+// Refuses what no BPE here does: dropout, prefixes and suffixes of words. `model`: the file's.
+void check_merging(const Json& model, std::string_view origin);
+
 }  // namespace ingot

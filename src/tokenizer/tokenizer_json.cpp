@@ -78,13 +78,7 @@ void check_model(const Json& model, std::string_view origin) {
   const std::string type = text_of(model, "type");
   check(type.empty() || type == "BPE", ErrorCode::Data,
         "{}: a model of type \"{}\": expected byte-level BPE", origin, type);
-  const Json& dropout = member(model, "dropout");
-  check(dropout.is_null() || dropout == 0.0, ErrorCode::Data,
-        "{}: dropout is {}: expected none, ids must not be left to chance", origin, dropout.dump());
-  for (const char* affix : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    check(text_of(model, affix).empty(), ErrorCode::Data, "{}: \"{}\" is not supported", origin,
-          affix);
-  }
+  check_merging(model, origin);
   check(!flag(model, "byte_fallback", false, origin), ErrorCode::Data,
         "{}: byte_fallback is not supported: expected byte-level BPE, whose bytes are tokens",
         origin);
