@@ -1,5 +1,6 @@
 #include "model/layer.h"
 
+#include "ops/fused_linear.h"
 #include "ops/rms_norm.h"
 
 namespace ingot {
@@ -26,8 +27,13 @@ void Layer::add_and_norm_input(Context& ctx, const LayerWeights& w, const Tensor
 
 HeadViews Layer::project_qkv(Context& ctx, const LayerWeights& w, const RopeInput& rope,
                              const LayerTensors& x) const {
-  linear_forward(ctx, x.attn_norm, w.qkv, x.qkv);
   const HeadViews heads = this->heads(x.qkv, x.qk);
+  if (!config_.qk_norm && !x.attn_norm.fp8.defined()) {
+    linear_rope_forward(ctx, x.attn_norm.plain, w.qkv.plain, x.qkv, heads.qk, rope.cos, rope.sin,
+                        rope.pairs, rope.positions, rope.first_position);
+    return heads;
+  }
+  linear_forward(ctx, x.attn_norm, w.qkv, x.qkv);
   if (config_.qk_norm) {
     const int64_t H = config_.heads, G = config_.kv_heads, D = config_.head_dim;
     auto norm = [&](int64_t begin, int64_t n, const Tensor& weight, const Tensor& rstd) {
@@ -51,8 +57,7 @@ void Layer::attention_output(Context& ctx, const LayerWeights& w, const LayerTen
 }
 
 void Layer::mlp_hidden(Context& ctx, const LayerWeights& w, const LayerTensors& x) const {
-  linear_forward(ctx, x.mlp_norm, w.up, x.up);
-  activation_forward(ctx, config_.activation, x.up, x.act);
+  linear_activation_forward(ctx, config_.activation, x.mlp_norm, w.up, x.up, x.act);
 }
 
 RopeInput rope_input(const ModelConfig& config, const Tensor& cos, const Tensor& sin) {

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "ops/activation.h"
+#include "ops/fused_linear.h"
 #include "ops/rms_norm.h"
 #include "spec/llama_table.h"
 
@@ -119,27 +120,38 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
     rms_norm_backward(ctx, dy, x, weight, rstd, dx.plain, true, dweight, y.plain);
 }
 
-void activation_forward(Context& ctx, Activation kind, const Tensor& up, const Operand& act) {
+void linear_activation_forward(Context& ctx, Activation kind, const Operand& x, const Operand& w,
+                               const Tensor& up, const Operand& act) {
   const bool gated = kind == Activation::SwiGlu;
-  if (act.fp8.defined())
-    gated ? swiglu_forward(ctx, up, rows_of(act.fp8))
-          : relu_squared_forward(ctx, up, rows_of(act.fp8));
+  if (gated && !x.fp8.defined()) {
+    linear_swiglu_forward(ctx, x.plain, w.plain, up, act.plain);
+    return;
+  }
+  linear_forward(ctx, x, w, up);
+  if (gated)
+    swiglu_forward(ctx, up, rows_of(act.fp8));
+  else if (act.fp8.defined())
+    relu_squared_forward(ctx, up, rows_of(act.fp8));
   else
-    gated ? swiglu_forward(ctx, up, act.plain) : relu_squared_forward(ctx, up, act.plain);
+    relu_squared_forward(ctx, up, act.plain);
 }
 
-void activation_backward(Context& ctx, Activation kind, const Operand& act, const Tensor& up,
-                         const Operand& d_up) {
-  const Tensor& d_act = act.plain;
+void linear_activation_backward(Context& ctx, Activation kind, const Operand& dy, const Operand& w,
+                                const Operand& act, const Tensor& up, const Operand& d_up) {
   const bool gated = kind == Activation::SwiGlu;
-  if (act.fp8.defined()) {
-    const Quantized again = transposed_of(act.fp8);
-    gated ? swiglu_backward(ctx, d_act, up, d_up.fp8, again)
-          : relu_squared_backward(ctx, d_act, up, d_up.fp8, again);
-  } else {
-    gated ? swiglu_backward(ctx, d_act, up, d_up.plain, act.plain)
-          : relu_squared_backward(ctx, d_act, up, d_up.plain, act.plain);
+  if (gated && !dy.fp8.defined()) {
+    linear_swiglu_backward(ctx, dy.plain, w.plain, up, d_up.plain, act.plain);
+    return;
   }
+  const Tensor& d_act = act.plain;  // (N, F)
+  linear_backward_input(ctx, dy, w, d_act);
+  const Quantized again = transposed_of(act.fp8);
+  if (gated)
+    swiglu_backward(ctx, d_act, up, d_up.fp8, again);
+  else if (act.fp8.defined())
+    relu_squared_backward(ctx, d_act, up, d_up.fp8, again);
+  else
+    relu_squared_backward(ctx, d_act, up, d_up.plain, act.plain);
 }
 
 void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y) {

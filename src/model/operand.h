@@ -53,11 +53,13 @@ void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& de
 void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
                        const Tensor& rstd, const Operand& dx, const Tensor& dweight,
                        const Operand& y);
-void activation_forward(Context& ctx, Activation kind, const Tensor& up, const Operand& act);
-// The gradient of act, which act.plain holds, becomes that of up in d_up, whose plain form may be
-// up. act is built again in its own place.
-void activation_backward(Context& ctx, Activation kind, const Operand& act, const Tensor& up,
-                         const Operand& d_up);
+// up = x · wᵀ, and act of it.
+void linear_activation_forward(Context& ctx, Activation kind, const Operand& x, const Operand& w,
+                               const Tensor& up, const Operand& act);
+// The way back through the product that reads act, dy · w, and through the activation: the gradient
+// of up in d_up, whose plain form may be up. act is built again in its own place.
+void linear_activation_backward(Context& ctx, Activation kind, const Operand& dy, const Operand& w,
+                                const Operand& act, const Tensor& up, const Operand& d_up);
 
 void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y);
 void linear_backward_input(Context& ctx, const Operand& dy, const Operand& w, const Tensor& dx);

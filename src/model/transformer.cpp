@@ -228,7 +228,7 @@ void Transformer::recompute(size_t layer, const LayerWeights& w) {
   layer_.norm_input(ctx_, w, x);
   attend(x, layer_.project_qkv(ctx_, w, rope_, x));
   layer_.attention_output(ctx_, w, x, placed_.find("branch"));
-  linear_forward(ctx_, x.mlp_norm, w.up, x.up);
+  layer_.mlp_hidden(ctx_, w, x);
 }
 
 Operand Transformer::built_again(const Operand& norm) const {
@@ -240,11 +240,9 @@ void Transformer::backward_mlp(size_t layer, const LayerWeights& w) {
   const LayerIds& ids = layer_ids_[layer];
   const LayerTensors& x = layers_[layer];
   const LayerGradients& d = gradients_[layer];
-  const Tensor& d_act = x.act.plain;             // (N, F); act is built again in its place
   const Tensor d_norm = placed_.find("branch");  // (N, C), which the way forward has done with
 
-  linear_backward_input(ctx_, d.down, w.down, d_act);
-  activation_backward(ctx_, config_.activation, x.act, x.up, d.up);
+  linear_activation_backward(ctx_, config_.activation, d.down, w.down, x.act, x.up, d.up);
   weight_gradient(d.down, x.act, ids.down);
   linear_backward_input(ctx_, d.up, w.up, d_norm);
   rms_norm_backward(ctx_, d_norm, x.mid, w.mlp_norm, x.mlp_rstd, d.out, adding_slot(ids.mlp_norm),

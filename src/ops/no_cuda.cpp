@@ -5,6 +5,7 @@
 #include "ops/cuda/attention.h"
 #include "ops/cuda/embedding.h"
 #include "ops/cuda/fp8.h"
+#include "ops/cuda/fused_linear.h"
 #include "ops/cuda/halves.h"
 #include "ops/cuda/lm_head.h"
 #include "ops/cuda/matmul.h"
@@ -51,6 +52,17 @@ void attention_backward(Context&, const Tensor&, const Tensor&, const Tensor&, c
 }
 int64_t attention_workspace_bytes(const Context&, DType, int64_t, int64_t, int64_t, int64_t,
                                   int64_t, int64_t) {
+  refuse();
+}
+bool linear_swiglu_forward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) {
+  refuse();
+}
+bool linear_swiglu_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                            const Tensor&) {
+  refuse();
+}
+bool linear_rope_forward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                         const Tensor&, const Tensor&, RopePairs, const Tensor&, int64_t) {
   refuse();
 }
 void embedding_forward(Context&, const Tensor&, const Tensor&, const Tensor&) {

@@ -18,15 +18,15 @@ std::vector<OpCase> joined(std::initializer_list<std::vector<OpCase>> lists) {
 
 std::vector<OpCase> op_cases() {
   return joined({matmul_cases(), embedding_cases(), rms_norm_cases(), rope_cases(),
-                 attention_cases(), activation_cases(), lm_head_cases(), adamw_cases(),
-                 muon_cases(), reduce_cases()});
+                 attention_cases(), activation_cases(), fused_linear_cases(), lm_head_cases(),
+                 adamw_cases(), muon_cases(), reduce_cases()});
 }
 
 std::vector<OpCase> op_large_cases() {
   return joined({matmul_large_cases(), embedding_large_cases(), rms_norm_large_cases(),
                  rope_large_cases(), attention_large_cases(), activation_large_cases(),
-                 lm_head_large_cases(), adamw_large_cases(), muon_large_cases(),
-                 reduce_large_cases()});
+                 fused_linear_large_cases(), lm_head_large_cases(), adamw_large_cases(),
+                 muon_large_cases(), reduce_large_cases()});
 }
 
 DType bench_dtype(Device device) {
@@ -49,8 +49,8 @@ std::vector<OpCase> op_bench_cases(Device device) {
   const BenchShape s = bench_shape(device);
   return joined({matmul_bench_cases(s), embedding_bench_cases(s), rms_norm_bench_cases(s),
                  rope_bench_cases(s), attention_bench_cases(s), activation_bench_cases(s),
-                 lm_head_bench_cases(s), adamw_bench_cases(s), muon_bench_cases(s),
-                 reduce_bench_cases(s)});
+                 fused_linear_bench_cases(s), lm_head_bench_cases(s), adamw_bench_cases(s),
+                 muon_bench_cases(s), reduce_bench_cases(s)});
 }
 
 std::string op_support_page() {

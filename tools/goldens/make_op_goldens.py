@@ -155,6 +155,24 @@ def rms_norm():
     c.finish(y=F.rms_norm(rows[:, 12:48].reshape(5, 3, 12), (12,), w, EPS))
 
 
+def mlp():
+    c = Case("mlp_n5_c6_f7")
+    x, up, down = c.normal("x", 5, 6), c.normal("w_up", 14, 6), c.normal("w_down", 6, 7)
+    gate_up = F.linear(x, up)
+    act = F.silu(gate_up[:, :7]) * gate_up[:, 7:]
+    c.statistic("gate_up", gate_up)
+    c.statistic("act", act)
+    c.finish(y=F.linear(act, down))
+
+
+def linear_rope():
+    c = Case("linear_rope_b2_t3_c5_h2_g1_d4")
+    y = F.linear(c.normal("x", 6, 5), c.normal("w", 12, 5)).reshape(2, 3, 3, 4)
+    frequencies = 1.0 / 10000.0 ** (torch.arange(0, 4, 2, dtype=torch.float64) / 4)
+    turned = rotate(y[:, :, :2], torch.arange(3).expand(2, 3), frequencies, interleaved=False)
+    c.finish(y=torch.cat((turned, y[:, :, 2:]), dim=2).reshape(6, 12))
+
+
 def llama3_frequencies(plain, factor, low, high, old_context):
     """_compute_llama3_parameters of Hugging Face transformers, in float64."""
     wavelen = 2 * torch.pi / plain
@@ -257,7 +275,8 @@ def reduce():
 
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
-    for make in (matmul, embedding, rms_norm, rope, attention, activation, lm_head, adamw, muon, reduce):
+    for make in (matmul, embedding, rms_norm, rope, attention, activation, mlp, linear_rope,
+                 lm_head, adamw, muon, reduce):
         make()
     size = sum(f.stat().st_size for f in OUT.glob("*.safetensors"))
     print(f"{len(list(OUT.glob('*.safetensors')))} files, {size} bytes, torch {torch.__version__}")

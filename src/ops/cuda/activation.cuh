@@ -12,7 +12,11 @@ template <class T>
 __device__ __forceinline__ Compute<T> sigmoid(Compute<T> x) {
   using A = Compute<T>;
   if constexpr (sizeof(T) < sizeof(float)) {
-    return __fdividef(1.0f, 1.0f + __expf(-x));
+    float power,
+        inverse;  // the .ftz forms: nothing here is too small for a normal number and matters
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(-1.442695041f * x));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(1.0f + power));
+    return inverse;
   } else {
     return A{1} / (A{1} + exp(-x));
   }

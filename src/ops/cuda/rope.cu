@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/cuda/lanes.cuh"
+#include "ops/cuda/rope.cuh"
 
 namespace ingot::cuda {
 namespace {
@@ -43,10 +44,7 @@ __device__ __forceinline__ void rotate(Lanes<T, kWidth> (&parts)[2],
     const int low = 2 * k, high = 2 * k + 1;
     A& real = kHalves ? parts[0].v[k] : parts[low / kWidth].v[low % kWidth];
     A& imaginary = kHalves ? parts[1].v[k] : parts[high / kWidth].v[high % kWidth];
-    const A cosine = c.v[k], sine = Turn::kRotation == cpu::Rotation::Forward ? s.v[k] : -s.v[k];
-    const A turned = real * cosine - imaginary * sine;
-    imaginary = imaginary * cosine + real * sine;
-    real = turned;
+    turn(real, imaginary, c.v[k], Turn::kRotation == cpu::Rotation::Forward ? s.v[k] : -s.v[k]);
   }
 }
 

@@ -1,0 +1,228 @@
+// Hopper's own instructions (sm_90a), one function each: copies of boxes by the TMA unit, barriers
+// in shared memory that count its bytes, products of a warpgroup, and what blocks of a cluster say
+// to each other. Shared addresses are 32 bits, as shared_address() gives them.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+
+#include <cstdint>
+
+namespace ingot::cuda::hopper {
+
+__device__ __forceinline__ uint32_t shared_address(const void* shared) {
+  return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+}
+
+// --- Barriers in shared memory
+// ---------------------------------------------------------------------
+
+__device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+// Makes initialised barriers known to the other blocks of the cluster and to the TMA unit.
+__device__ __forceinline__ void barrier_init_fence() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+// Arrives, and tells the barrier how many bytes are on their way to it.
+__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+
+// Arrives at the barrier that lies at the same place in block `rank` of the cluster.
+__device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint32_t rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
+      "}" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
+}
+
+// Until the phase of this parity is over; all of the cluster's writes before it are then visible.
+__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred done;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n"
+      "}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// --- Clusters and groups of warps
+// ------------------------------------------------------------------
+
+__device__ __forceinline__ uint32_t cluster_rank() {
+  uint32_t rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+__device__ __forceinline__ void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
+}
+
+// `id` 1 to 15: one for each set of threads that meets; 0 is __syncthreads().
+__device__ __forceinline__ void meet(int id, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+template <int kRegisters>
+__device__ __forceinline__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ __forceinline__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+}
+
+// --- The TMA unit
+// ---------------------------------------------------------------------------------- Coordinates of
+// a box's first element, the innermost dimension first. What lies outside the tensor is read as
+// zeros and not written.
+
+struct Box {
+  int x, y, z;
+};
+struct Box5 {
+  int v, w, x, y, z;
+};
+
+__device__ __forceinline__ void load_box(const CUtensorMap* map, Box at, uint32_t to,
+                                         uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(at.x), "r"(at.y), "r"(at.z)
+      : "memory");
+}
+
+__device__ __forceinline__ void load_box(const CUtensorMap* map, Box5 at, uint32_t to,
+                                         uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(at.v), "r"(at.w), "r"(at.x), "r"(at.y), "r"(at.z)
+      : "memory");
+}
+
+// To the same place of every block in `blocks`, where it counts on the barrier at the same place.
+__device__ __forceinline__ void load_box_to_all(const CUtensorMap* map, Box at, uint32_t to,
+                                                uint32_t barrier, uint16_t blocks) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%4, %5, %6}], [%2], %3;" ::"r"(to),
+      "l"(map), "r"(barrier), "h"(blocks), "r"(at.x), "r"(at.y), "r"(at.z)
+      : "memory");
+}
+
+__device__ __forceinline__ void store_box(const CUtensorMap* map, Box5 at, uint32_t from) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group "
+      "[%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map),
+      "r"(from), "r"(at.v), "r"(at.w), "r"(at.x), "r"(at.y), "r"(at.z)
+      : "memory");
+}
+
+__device__ __forceinline__ void commit_stores() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Until the shared memory of this thread's stores may be written again, but for the last kLeft
+// groups.
+template <int kLeft>
+__device__ __forceinline__ void wait_stores_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kLeft) : "memory");
+}
+
+// Makes this thread's writes to shared memory visible to the TMA unit.
+__device__ __forceinline__ void fence_for_stores() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// --- 8×8 matrices of 16 bits between a warp's registers and shared memory
+// ---------------------------
+
+__device__ __forceinline__ void load_matrices(uint32_t from, uint32_t (&v)[4]) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+               : "r"(from)
+               : "memory");
+}
+
+__device__ __forceinline__ void store_matrices(uint32_t to, const uint32_t (&v)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
+               "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
+               : "memory");
+}
+
+// --- Products of a warpgroup
+// -----------------------------------------------------------------------
+
+// How a matrix of 128-byte rows, swizzled by the TMA unit, lies in shared memory. Along the rows of
+// the product's depth: groups of 8 rows follow each other, `block_bytes` is not used. Across it:
+// rows are 64 columns of one depth, `block_bytes` apart from the next 64.
+__device__ __forceinline__ uint64_t matrix_descriptor(uint32_t address, uint32_t block_bytes) {
+  constexpr uint64_t kSwizzle128 = uint64_t{1} << 62, kGroupBytes = 8 * 128;
+  return kSwizzle128 | (kGroupBytes >> 4) << 32 | uint64_t{block_bytes >> 4} << 16 |
+         ((address & 0x3ffff) >> 4);
+}
+
+// Registers are not to be touched between begin and end of products that are under way.
+__device__ __forceinline__ void products_begin() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void products_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+// Until at most kLeft committed groups are under way.
+template <int kLeft>
+__device__ __forceinline__ void products_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
+}
+
+#define INGOT_8(d, i)                                                                         \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+      "+f"(d[i + 6]), "+f"(d[i + 7])
+#define INGOT_64(d, i)                                                                          \
+  INGOT_8(d, i), INGOT_8(d, i + 8), INGOT_8(d, i + 16), INGOT_8(d, i + 24), INGOT_8(d, i + 32), \
+      INGOT_8(d, i + 40), INGOT_8(d, i + 48), INGOT_8(d, i + 56)
+
+// sums(64, 256) = a(64, 16) · b(16, 256), added to sums unless `first`. A warpgroup's thread t
+// holds of rows t/4 and t/4 + 8 of its warp's 16 the columns 8j + 2(t%4) and the next, sums[4j …
+// 4j+3]. kAcross: b lies with its columns along the rows of shared memory, else its depth.
+template <bool kAcross>
+__device__ __forceinline__ void multiply_64x256(float (&sums)[128], uint64_t a, uint64_t b,
+                                                bool first) {
+  asm volatile(
+      "{\n"
+      ".reg .pred add;\n"
+      "setp.eq.u32 add, %130, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, "
+      "%127}, %128, %129, add, 1, 1, 0, %131;\n"
+      "}"
+      : INGOT_64(sums, 0), INGOT_64(sums, 64)
+      : "l"(a), "l"(b), "r"(static_cast<uint32_t>(first)), "n"(kAcross ? 1 : 0));
+}
+
+#undef INGOT_8
+#undef INGOT_64
+
+}  // namespace ingot::cuda::hopper
