@@ -60,8 +60,7 @@ void Decoder::append_chunk(std::span<const int32_t> tokens) {
   const auto n = static_cast<int64_t>(tokens.size());
   const Layer layer(config_, 1, n);
   const LayerTensors x = activations(n);
-  const Tensor branch = placed_.find("branch").slice(0, 0, n);  // (n, C)
-  const Tensor ids = placed_.find("tokens").slice(0, 0, n);     // (n)
+  const Tensor ids = placed_.find("tokens").slice(0, 0, n);  // (n)
   copy_from_host(ctx_, tokens.data(), ids);
   embedding_forward(ctx_, ids, placed_.find("embedding.weight"), x.residual);
 
@@ -71,24 +70,20 @@ void Decoder::append_chunk(std::span<const int32_t> tokens) {
   attention.window = config_.window;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const DecoderLayer& l = layers_[i];
-    if (i == 0)
-      layer.norm_input(ctx_, l.weights, x);
-    else
-      layer.add_and_norm_input(ctx_, l.weights, x.mid, branch, x);
+    layer.norm_input(ctx_, l.weights, x);
     const HeadViews heads = layer.project_qkv(ctx_, l.weights, rope, x);
     copy(ctx_, heads.k, l.cache_k.slice(1, length_, length_ + n));
     copy(ctx_, heads.v, l.cache_v.slice(1, length_, length_ + n));
     attention_forward(ctx_, heads.q, l.cache_k.slice(1, 0, length_ + n),
                       l.cache_v.slice(1, 0, length_ + n), attention,
                       x.attn.plain.reshape({1, n, config_.heads, config_.head_dim}), x.lse);
-    layer.attention_output(ctx_, l.weights, x, branch);
+    layer.attention_output(ctx_, l.weights, x);
     layer.mlp_hidden(ctx_, l.weights, x);
-    linear_forward(ctx_, x.act, l.weights.down, branch);
+    layer.mlp_output(ctx_, l.weights, x, x.residual);
   }
-  add_rms_norm_forward(ctx_, x.mid, branch, placed_.find("final_norm.weight"), config_.norm_eps,
-                       placed_.find("final_residual").slice(0, 0, n),
-                       placed_.find("final_norm").slice(0, 0, n),
-                       placed_.find("final_rstd").slice(0, 0, n));
+  rms_norm_forward(ctx_, x.residual, placed_.find("final_norm.weight"), config_.norm_eps,
+                   placed_.find("final_norm").slice(0, 0, n),
+                   placed_.find("final_rstd").slice(0, 0, n));
   length_ += n;
 }
 

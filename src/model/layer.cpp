@@ -19,12 +19,6 @@ void Layer::norm_input(Context& ctx, const LayerWeights& w, const LayerTensors& 
   rms_norm_forward(ctx, x.residual, w.attn_norm, config_.norm_eps, x.attn_norm, x.attn_rstd);
 }
 
-void Layer::add_and_norm_input(Context& ctx, const LayerWeights& w, const Tensor& previous,
-                               const Tensor& delta, const LayerTensors& x) const {
-  add_rms_norm_forward(ctx, previous, delta, w.attn_norm, config_.norm_eps, x.residual, x.attn_norm,
-                       x.attn_rstd);
-}
-
 HeadViews Layer::project_qkv(Context& ctx, const LayerWeights& w, const RopeInput& rope,
                              const LayerTensors& x) const {
   const HeadViews heads = this->heads(x.qkv, x.qk);
@@ -48,16 +42,19 @@ HeadViews Layer::project_qkv(Context& ctx, const LayerWeights& w, const RopeInpu
   return heads;
 }
 
-void Layer::attention_output(Context& ctx, const LayerWeights& w, const LayerTensors& x,
-                             const Tensor& branch) const {
+void Layer::attention_output(Context& ctx, const LayerWeights& w, const LayerTensors& x) const {
   quantize_rows(ctx, x.attn);
-  linear_forward(ctx, x.attn, w.out, branch);
-  add_rms_norm_forward(ctx, x.residual, branch, w.mlp_norm, config_.norm_eps, x.mid, x.mlp_norm,
-                       x.mlp_rstd);
+  linear_forward(ctx, x.attn, w.out, x.mid, x.residual);
+  rms_norm_forward(ctx, x.mid, w.mlp_norm, config_.norm_eps, x.mlp_norm, x.mlp_rstd);
 }
 
 void Layer::mlp_hidden(Context& ctx, const LayerWeights& w, const LayerTensors& x) const {
   linear_activation_forward(ctx, config_.activation, x.mlp_norm, w.up, x.up, x.act);
+}
+
+void Layer::mlp_output(Context& ctx, const LayerWeights& w, const LayerTensors& x,
+                       const Tensor& next) const {
+  linear_forward(ctx, x.act, w.down, next, x.mid);
 }
 
 RopeInput rope_input(const ModelConfig& config, const Tensor& cos, const Tensor& sin) {

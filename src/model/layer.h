@@ -74,20 +74,18 @@ class Layer {
   // Where the heads lie inside `qkv` (N, qkv_rows) and, under QK-norm, `qk` (N, (H+G)·D).
   HeadViews heads(const Tensor& qkv, const Tensor& qk) const;
 
-  // attn_norm(residual): the layer's first step when the stream is complete (first layer,
-  // recomputation).
+  // residual → attn_norm.
   void norm_input(Context& ctx, const LayerWeights& w, const LayerTensors& x) const;
-  // residual = previous + delta, then the same, in one pass.
-  void add_and_norm_input(Context& ctx, const LayerWeights& w, const Tensor& previous,
-                          const Tensor& delta, const LayerTensors& x) const;
   // attn_norm → qkv, QK-norm, rotation.
   HeadViews project_qkv(Context& ctx, const LayerWeights& w, const RopeInput& rope,
                         const LayerTensors& x) const;
-  // attn → branch, mid = residual + branch, mlp_norm.
-  void attention_output(Context& ctx, const LayerWeights& w, const LayerTensors& x,
-                        const Tensor& branch) const;
+  // attn and residual → mid → mlp_norm.
+  void attention_output(Context& ctx, const LayerWeights& w, const LayerTensors& x) const;
   // mlp_norm → up → act.
   void mlp_hidden(Context& ctx, const LayerWeights& w, const LayerTensors& x) const;
+  // act and mid → `next`(N, C), the stream that leaves the layer.
+  void mlp_output(Context& ctx, const LayerWeights& w, const LayerTensors& x,
+                  const Tensor& next) const;
 
  private:
   const ModelConfig& config_;

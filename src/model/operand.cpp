@@ -101,15 +101,6 @@ void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, doubl
     rms_norm_forward(ctx, x, weight, eps, y.plain, rstd);
 }
 
-void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& delta,
-                          const Tensor& weight, double eps, const Tensor& residual_out,
-                          const Operand& y, const Tensor& rstd) {
-  if (y.fp8.defined())
-    add_rms_norm_forward(ctx, residual, delta, weight, eps, residual_out, rows_of(y.fp8), rstd);
-  else
-    add_rms_norm_forward(ctx, residual, delta, weight, eps, residual_out, y.plain, rstd);
-}
-
 void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
                        const Tensor& rstd, const Operand& dx, const Tensor& dweight,
                        const Operand& y) {
@@ -154,11 +145,12 @@ void linear_activation_backward(Context& ctx, Activation kind, const Operand& dy
     relu_squared_backward(ctx, d_act, up, d_up.plain, act.plain);
 }
 
-void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y) {
+void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y,
+                    const Tensor& addend) {
   if (x.fp8.defined())
-    linear_forward(ctx, x.fp8, w.fp8, y);
+    linear_forward(ctx, x.fp8, w.fp8, y, addend);
   else
-    linear_forward(ctx, x.plain, w.plain, y);
+    linear_forward(ctx, x.plain, w.plain, y, addend);
 }
 
 void linear_backward_input(Context& ctx, const Operand& dy, const Operand& w, const Tensor& dx) {

@@ -45,9 +45,6 @@ ScaleState fp8_scales(const PlacedTensors& placed, const char* what);
 // Shapes as in ops/rms_norm.h, ops/activation.h and ops/matmul.h.
 void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
                       const Operand& y, const Tensor& rstd);
-void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& delta,
-                          const Tensor& weight, double eps, const Tensor& residual_out,
-                          const Operand& y, const Tensor& rstd);
 // dx.plain += the gradient. y is built again for the weight's gradient of the product that read it,
 // where it is defined.
 void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
@@ -61,7 +58,8 @@ void linear_activation_forward(Context& ctx, Activation kind, const Operand& x, 
 void linear_activation_backward(Context& ctx, Activation kind, const Operand& dy, const Operand& w,
                                 const Operand& act, const Tensor& up, const Operand& d_up);
 
-void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y);
+void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y,
+                    const Tensor& addend = {});
 void linear_backward_input(Context& ctx, const Operand& dy, const Operand& w, const Tensor& dx);
 void linear_backward_weight(Context& ctx, const Operand& dy, const Operand& x, const Tensor& dw,
                             Accumulate accumulate);

@@ -159,7 +159,7 @@ void Transformer::load(const MicroBatch& batch) {
 void Transformer::forward(Pass pass) {
   const bool training = pass == Pass::Train;
   const std::vector<LayerTensors>& layers = training ? layers_ : evaluated_layers_;
-  const Tensor branch = placed_.find("branch");  // (N, C) what a half layer adds to the stream
+  const Tensor final_residual = placed_.find("final_residual");  // (N, C)
   const bool new_weights = quantized_layers_ != store_.weights_version();
   store_.acquire(0);
   embedding_forward(ctx_, placed_.find("tokens"), store_.weight(embedding_), layers[0].residual);
@@ -172,15 +172,13 @@ void Transformer::forward(Pass pass) {
     if (new_weights)
       for (const Operand* matrix : {&w.qkv, &w.out, &w.up, &w.down}) quantize_weight(ctx_, *matrix);
     const LayerTensors& x = layers[i];
-    if (training) offload_.before_forward(static_cast<int64_t>(i));
-    if (i == 0)
-      layer_.norm_input(ctx_, w, x);
-    else
-      layer_.add_and_norm_input(ctx_, w, layers[i - 1].mid, branch, x);
+    layer_.norm_input(ctx_, w, x);
     attend(x, layer_.project_qkv(ctx_, w, rope_, x));
-    layer_.attention_output(ctx_, w, x, branch);
+    layer_.attention_output(ctx_, w, x);
     layer_.mlp_hidden(ctx_, w, x);
-    linear_forward(ctx_, x.act, w.down, branch);
+    const bool last = i + 1 == layers.size();
+    if (training && !last) offload_.before_forward(static_cast<int64_t>(i) + 1);
+    layer_.mlp_output(ctx_, w, x, last ? final_residual : layers[i + 1].residual);
     if (training) offload_.after_forward(static_cast<int64_t>(i));
     store_.release(block);
   }
@@ -188,9 +186,8 @@ void Transformer::forward(Pass pass) {
 
   const int block = head_block(config_);
   store_.acquire(block);
-  add_rms_norm_forward(ctx_, layers.back().mid, branch, store_.weight(final_norm_),
-                       config_.norm_eps, placed_.find("final_residual"), placed_.find("final_norm"),
-                       placed_.find("final_rstd"));
+  rms_norm_forward(ctx_, final_residual, store_.weight(final_norm_), config_.norm_eps,
+                   placed_.find("final_norm"), placed_.find("final_rstd"));
   store_.release(block);
 }
 
@@ -227,7 +224,7 @@ void Transformer::recompute(size_t layer, const LayerWeights& w) {
   const LayerTensors& x = layers_[layer];
   layer_.norm_input(ctx_, w, x);
   attend(x, layer_.project_qkv(ctx_, w, rope_, x));
-  layer_.attention_output(ctx_, w, x, placed_.find("branch"));
+  layer_.attention_output(ctx_, w, x);
   layer_.mlp_hidden(ctx_, w, x);
 }
 
@@ -240,7 +237,7 @@ void Transformer::backward_mlp(size_t layer, const LayerWeights& w) {
   const LayerIds& ids = layer_ids_[layer];
   const LayerTensors& x = layers_[layer];
   const LayerGradients& d = gradients_[layer];
-  const Tensor d_norm = placed_.find("branch");  // (N, C), which the way forward has done with
+  const Tensor d_norm = placed_.find("d.norm");  // (N, C)
 
   linear_activation_backward(ctx_, config_.activation, d.down, w.down, x.act, x.up, d.up);
   weight_gradient(d.down, x.act, ids.down);
@@ -255,7 +252,7 @@ void Transformer::backward_attention(size_t layer, const LayerWeights& w) {
   const LayerTensors& x = layers_[layer];
   const LayerGradients& d = gradients_[layer];
   const Tensor d_attn = placed_.find("d.attn");  // (N, H·D)
-  const Tensor d_norm = placed_.find("branch");  // (N, C)
+  const Tensor d_norm = placed_.find("d.norm");  // (N, C)
   const Tensor d_qk = placed_.try_find("d.qk");  // (N, (H+G)·D), QK-norm only
   const int64_t B = shape_.B, T = shape_.T;
   const int64_t H = config_.heads, G = config_.kv_heads, D = config_.head_dim;

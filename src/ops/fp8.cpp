@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/activation.h"
+#include "ops/addend.h"
 #include "ops/checks.h"
 #include "ops/cpu/fp8.h"
 #include "ops/cpu/matmul.h"
@@ -167,27 +168,10 @@ void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, doubl
   check_norm("rms_norm_forward", x, weight, rstd);
   check_quantized("rms_norm_forward", "y", y, kActivation, x.shape[0], x.shape[1], Orders::Rows,
                   x.device);
-  if (runs_on_cuda(ctx, x))
-    return cuda::rms_norm_forward_fp8(ctx, x, Tensor{}, weight, eps, Tensor{}, y, rstd);
+  if (runs_on_cuda(ctx, x)) return cuda::rms_norm_forward_fp8(ctx, x, weight, eps, y, rstd);
   const Workspace::Scope scope(ctx.workspace);
   const Tensor plain = ctx.workspace.take(x.dtype, x.shape);  // (N, C)
   rms_norm_forward(ctx, x, weight, eps, plain, rstd);
-  cpu::quantize(ctx, plain, y);
-}
-
-void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& delta,
-                          const Tensor& weight, double eps, const Tensor& residual_out,
-                          const Quantized& y, const Tensor& rstd) {
-  check_norm("add_rms_norm_forward", residual, weight, rstd);
-  check_like("add_rms_norm_forward", "delta", delta, residual);
-  check_like("add_rms_norm_forward", "residual_out", residual_out, residual);
-  check_quantized("add_rms_norm_forward", "y", y, kActivation, residual.shape[0], residual.shape[1],
-                  Orders::Rows, residual.device);
-  if (runs_on_cuda(ctx, residual))
-    return cuda::rms_norm_forward_fp8(ctx, residual, delta, weight, eps, residual_out, y, rstd);
-  const Workspace::Scope scope(ctx.workspace);
-  const Tensor plain = ctx.workspace.take(residual.dtype, residual.shape);  // (N, C)
-  add_rms_norm_forward(ctx, residual, delta, weight, eps, residual_out, plain, rstd);
   cpu::quantize(ctx, plain, y);
 }
 
@@ -294,7 +278,7 @@ enum class Sum { Float, Fast };  // on a GPU: promoted to F32 on the way, or as 
 
 // c(M, N) = a(M, K) · b(N, K)ᵀ
 void product(const char* op, Context& ctx, const Operand& a, const Operand& b, const char* c_name,
-             const Tensor& c, Accumulate accumulate, Sum sum) {
+             const Tensor& c, Accumulate accumulate, Sum sum, const Tensor& addend = {}) {
   check_matrix(op, c_name, c);
   check_rank(op, a.name, a.stored, 2);
   const int64_t M = c.shape[0], N = c.shape[1], K = a.stored.shape[1];
@@ -307,9 +291,10 @@ void product(const char* op, Context& ctx, const Operand& a, const Operand& b, c
   };
   check_operand(a, M);
   check_operand(b, N);
+  const void* const added = addend_for(op, ctx, addend, c);
   if (runs_on_cuda(ctx, c))
     return cuda::matmul_fp8(ctx, a.stored, a.inverse, b.stored, b.inverse, c,
-                            accumulate == Accumulate::Yes, sum == Sum::Fast);
+                            accumulate == Accumulate::Yes, added, sum == Sum::Fast);
   const auto side = [](const Operand& operand, bool transposed) {
     return cpu::GemmOperand{.data = operand.stored.data,
                             .dtype = operand.dtype,
@@ -332,9 +317,10 @@ void product(const char* op, Context& ctx, const Operand& a, const Operand& b, c
 }  // namespace
 
 void linear_forward(Context& ctx, const Quantized& x, const Quantized& w, const Tensor& y,
-                    Accumulate accumulate) {
+                    const Tensor& addend) {
   product("linear_forward", ctx, {"x.rows", x.rows, x.inverse, kActivation},
-          {"w.rows", w.rows, w.inverse, kActivation}, "y", y, accumulate, Sum::Fast);
+          {"w.rows", w.rows, w.inverse, kActivation}, "y", y,
+          addend.defined() ? Accumulate::Yes : Accumulate::No, Sum::Fast, addend);
 }
 
 void linear_backward_input(Context& ctx, const Quantized& dy, const Quantized& w, const Tensor& dx,

@@ -49,12 +49,9 @@ struct ScaleState {
 // that is not finite, keeps its scale.
 void update_scales(Context& ctx, DType dtype, const ScaleState& state);
 
-// y: rows only. residual_out(N, C), rstd(N) as plain.
+// y: rows only. rstd(N) as plain.
 void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
                       const Quantized& y, const Tensor& rstd);
-void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& delta,
-                          const Tensor& weight, double eps, const Tensor& residual_out,
-                          const Quantized& y, const Tensor& rstd);
 // As plain on (N, C). In the same pass y, the forward's output, is built again (transposed only:
 // the weight's gradient reads it; its amax is not touched), and the new dx, which is what the
 // product before this norm gets, is quantized (dx8: rows and transposed). Either may be undefined.
@@ -73,9 +70,9 @@ void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, co
 
 // The products of matmul.h. Results are F32 or BF16, summed in F32 (the forward with the tensor
 // cores' own, shorter accumulation on a GPU).
-// y(N, R) = x.rows(N, C) · w.rows(R, C)ᵀ
+// y(N, R) = x.rows(N, C) · w.rows(R, C)ᵀ, plus addend as in ops/matmul.h
 void linear_forward(Context& ctx, const Quantized& x, const Quantized& w, const Tensor& y,
-                    Accumulate accumulate = Accumulate::No);
+                    const Tensor& addend = {});
 // dx(N, C) = dy.rows(N, R) · w.transposed(C, R)ᵀ
 void linear_backward_input(Context& ctx, const Quantized& dy, const Quantized& w, const Tensor& dx,
                            Accumulate accumulate);

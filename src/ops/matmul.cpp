@@ -1,5 +1,6 @@
 #include "ops/matmul.h"
 
+#include "ops/addend.h"
 #include "ops/checks.h"
 #include "ops/cpu/matmul.h"
 #include "ops/cuda/matmul.h"
@@ -27,30 +28,26 @@ cpu::GemmOperand operand(const Tensor& tensor, Stored stored) {
 }
 
 void product(Context& ctx, const cpu::GemmOperand& a, const cpu::GemmOperand& b, int64_t K,
-             const Tensor& c, Accumulate accumulate) {
-  const cpu::Gemm gemm{c.shape[0],
-                       c.shape[1],
-                       K,
-                       a,
-                       b,
-                       c.data,
-                       c.dtype,
-                       c.strides[0],
-                       accumulate == Accumulate::Yes};
+             const Tensor& c, Accumulate accumulate, const void* addend = nullptr) {
+  const cpu::Gemm gemm{
+      c.shape[0], c.shape[1], K, a, b, c.data, c.dtype, c.strides[0], accumulate == Accumulate::Yes,
+      addend};
   INGOT_DISPATCH(c, matmul, ctx, gemm);
 }
 
 }  // namespace
 
 void linear_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y,
-                    Accumulate accumulate) {
+                    const Tensor& addend) {
   check_matrix("linear_forward", "x", x);
   check_matrix("linear_forward", "w", w);
   check_matrix("linear_forward", "y", y);
   check_dtypes("linear_forward", x, w, y);
   check_shape("linear_forward", "w", w, {y.shape[1], x.shape[1]});
   check_shape("linear_forward", "y", y, {x.shape[0], w.shape[0]});
-  product(ctx, operand(x, Stored::AsIs), operand(w, Stored::Transposed), x.shape[1], y, accumulate);
+  product(ctx, operand(x, Stored::AsIs), operand(w, Stored::Transposed), x.shape[1], y,
+          addend.defined() ? Accumulate::Yes : Accumulate::No,
+          addend_for("linear_forward", ctx, addend, y));
 }
 
 void linear_backward_input(Context& ctx, const Tensor& dy, const Tensor& w, const Tensor& dx,

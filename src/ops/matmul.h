@@ -10,9 +10,9 @@ namespace ingot {
 
 enum class Accumulate { No, Yes };  // overwrite the output, or add to it
 
-// y(N, R) = x(N, C) · w(R, C)ᵀ
+// y(N, R) = x(N, C) · w(R, C)ᵀ, plus addend(N, R) where defined: like y, and y itself at most.
 void linear_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y,
-                    Accumulate accumulate = Accumulate::No);
+                    const Tensor& addend = {});
 // dx(N, C) = dy(N, R) · w(R, C)
 void linear_backward_input(Context& ctx, const Tensor& dy, const Tensor& w, const Tensor& dx,
                            Accumulate accumulate);

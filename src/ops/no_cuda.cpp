@@ -83,8 +83,8 @@ void quantize_by_own_scale(Context&, const Tensor&, const Quantized&) {
 void update_scales(Context&, DType, const ScaleState&) {
   refuse();
 }
-void rms_norm_forward_fp8(Context&, const Tensor&, const Tensor&, const Tensor&, double,
-                          const Tensor&, const Quantized&, const Tensor&) {
+void rms_norm_forward_fp8(Context&, const Tensor&, const Tensor&, double, const Quantized&,
+                          const Tensor&) {
   refuse();
 }
 void rms_norm_backward_fp8(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
@@ -106,7 +106,7 @@ void relu_squared_backward_fp8(Context&, const Tensor&, const Tensor&, const Qua
   refuse();
 }
 void matmul_fp8(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                bool, bool) {
+                bool, const void*, bool) {
   refuse();
 }
 void cross_entropy(Context&, const Tensor&, const Tensor&, const LossOptions&, const Tensor&) {
@@ -165,8 +165,8 @@ double sum_of(Context&, std::span<const Tensor>, cpu::SumOf) {
 void cast(Context&, const Tensor&, const Tensor&) {
   refuse();
 }
-void rms_norm_forward(Context&, const Tensor&, const Tensor&, const Tensor&, double, const Tensor&,
-                      const Tensor&, const Tensor&) {
+void rms_norm_forward(Context&, const Tensor&, const Tensor&, double, const Tensor&,
+                      const Tensor&) {
   refuse();
 }
 void rms_norm_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,

@@ -37,19 +37,7 @@ void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, doubl
                       const Tensor& y, const Tensor& rstd) {
   check_norm("rms_norm_forward", x, weight, rstd);
   check_values("rms_norm_forward", "y", y, x);
-  INGOT_DISPATCH(x, rms_norm_forward, ctx, x, Tensor{}, weight, eps, Tensor{}, y, rstd);
-}
-
-void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& delta,
-                          const Tensor& weight, double eps, const Tensor& residual_out,
-                          const Tensor& y, const Tensor& rstd) {
-  check_rank("add_rms_norm_forward", "residual", residual, 2);
-  check_norm("add_rms_norm_forward", residual, weight, rstd);
-  check_values("add_rms_norm_forward", "delta", delta, residual);
-  check_values("add_rms_norm_forward", "residual_out", residual_out, residual);
-  check_values("add_rms_norm_forward", "y", y, residual);
-  INGOT_DISPATCH(residual, rms_norm_forward, ctx, residual, delta, weight, eps, residual_out, y,
-                 rstd);
+  INGOT_DISPATCH(x, rms_norm_forward, ctx, x, weight, eps, y, rstd);
 }
 
 void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,

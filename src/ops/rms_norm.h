@@ -1,4 +1,4 @@
-// RMSNorm, alone, with the residual addition fused in, and over heads (QK-norm).
+// RMSNorm of rows and of heads (QK-norm).
 #pragma once
 
 #include "core/context.h"
@@ -11,12 +11,6 @@ namespace ingot {
 // F64), contiguous (N) or (N, H). y may be x.
 void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
                       const Tensor& y, const Tensor& rstd);
-
-// residual_out = residual + delta; y = rms_norm(residual_out). All (N, C); residual_out may be
-// residual.
-void add_rms_norm_forward(Context& ctx, const Tensor& residual, const Tensor& delta,
-                          const Tensor& weight, double eps, const Tensor& residual_out,
-                          const Tensor& y, const Tensor& rstd);
 
 // dx (=, or += under accumulate) the gradient through the norm; dweight(C) += . dweight is F32 (F64
 // for F64). dx may be dy when it does not accumulate. Partial sums of dweight are over fixed row

@@ -111,7 +111,7 @@ std::vector<OpCase> fused_linear_large_cases() {
   for (int i = 0; i < 320; ++i) positions.push_back(i * 7 % 160);
   return {mlp_case("mlp_n512_c256_f1024", 512, 256, 1024),
           mlp_case("mlp_n304_c264_f1416", 304, 264, 1416),
-          mlp_case("mlp_n16_c1600_f4096", 16, 1600, 4096),
+          mlp_case("mlp_n80_c1600_f1024", 80, 1600, 1024),
           linear_rope_case("linear_rope_b2_t256_c512_h6_g2_d64", 2, 256, 512, 6, 2, 64),
           linear_rope_case("linear_rope_b2_t160_c520_h7_g2_d64", 2, 160, 520, 7, 2, 64, positions),
           linear_rope_case("linear_rope_b1_t400_c256_h9_g1_d128", 1, 400, 256, 9, 1, 128)};

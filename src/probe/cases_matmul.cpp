@@ -1,4 +1,5 @@
 #include "ops/matmul.h"
+#include "ops/memory.h"
 #include "probe/cases.h"
 
 namespace ingot {
@@ -26,16 +27,33 @@ OpCase linear_case(std::string name, int64_t N, int64_t R, int64_t C) {
   return c;
 }
 
+// y(N, R) = x(N, C) · w(R, C)ᵀ + addend(N, R): how a branch joins the residual stream.
+OpCase added_case(std::string name, int64_t N, int64_t R, int64_t C) {
+  OpCase c = linear_case(std::move(name), N, R, C);
+  c.inputs.push_back({.name = "addend", .shape = {N, R}});
+  c.forward = [](Context& ctx, const OpTensors& t) {
+    linear_forward(ctx, t.at("x"), t.at("w"), t.at("y"), t.at("addend"));
+  };
+  const auto products_backward = c.backward;
+  c.backward = [products_backward](Context& ctx, const OpTensors& t) {
+    products_backward(ctx, t);
+    copy(ctx, t.at("d.y"), t.at("d.addend"));
+  };
+  return c;
+}
+
 }  // namespace
 
 std::vector<OpCase> matmul_cases() {
-  return {linear_case("matmul_n3_r13_c21", 3, 13, 21), linear_case("matmul_n19_r9_c14", 19, 9, 14)};
+  return {linear_case("matmul_n3_r13_c21", 3, 13, 21), linear_case("matmul_n19_r9_c14", 19, 9, 14),
+          added_case("matmul_added_n5_r7_c6", 5, 7, 6)};
 }
 
 std::vector<OpCase> matmul_large_cases() {
   return {linear_case("matmul_n512_r768_c256", 512, 768, 256),
           linear_case("matmul_n256_r128_c1280", 256, 128, 1280),
-          linear_case("matmul_n300_r1000_c264", 300, 1000, 264)};
+          linear_case("matmul_n300_r1000_c264", 300, 1000, 264),
+          added_case("matmul_added_n512_r768_c256", 512, 768, 256)};
 }
 
 std::vector<OpCase> matmul_bench_cases(const BenchShape& s) {

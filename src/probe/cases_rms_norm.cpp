@@ -41,29 +41,19 @@ OpCase rebuild_case(std::string name, int64_t N, int64_t C) {
   return c;
 }
 
-// The sum has a gradient of its own (the residual stream goes on), which dx accumulates into.
+// x goes on beside its norm, as the residual stream does: dx is added to what comes back that way.
 OpCase residual_case(std::string name, int64_t N, int64_t C) {
-  OpCase c;
-  c.op = "rms_norm";
-  c.name = std::move(name);
-  c.inputs = {{.name = "residual", .shape = {N, C}},
-              {.name = "delta", .shape = {N, C}},
-              {.name = "weight", .shape = {C}, .wide_gradient = true}};
-  c.outputs = {{.name = "sum", .shape = {N, C}},
-               {.name = "y", .shape = {N, C}},
-               {.name = "rstd", .shape = {N}, .differentiable = false, .wide = true}};
-  c.forward = [](Context& ctx, const OpTensors& t) {
-    add_rms_norm_forward(ctx, t.at("residual"), t.at("delta"), t.at("weight"), kEps, t.at("sum"),
-                         t.at("y"), t.at("rstd"));
+  OpCase c = norm_case(std::move(name), N, C);
+  c.outputs.push_back({.name = "stream", .shape = {N, C}});
+  const auto norm_forward = c.forward;
+  c.forward = [norm_forward](Context& ctx, const OpTensors& t) {
+    norm_forward(ctx, t);
+    copy(ctx, t.at("x"), t.at("stream"));
   };
   c.backward = [](Context& ctx, const OpTensors& t) {
-    copy(ctx, t.at("d.sum"), t.at("d.residual"));
-    rms_norm_backward(ctx, t.at("d.y"), t.at("sum"), t.at("weight"), t.at("rstd"),
-                      t.at("d.residual"), true, t.at("d.weight"));
-    copy(ctx, t.at("d.residual"), t.at("d.delta"));
-  };
-  c.workspace_bytes = [=](const Context& ctx, DType) {
-    return rms_norm_backward_workspace_bytes(ctx, N, C);
+    copy(ctx, t.at("d.stream"), t.at("d.x"));
+    rms_norm_backward(ctx, t.at("d.y"), t.at("x"), t.at("weight"), t.at("rstd"), t.at("d.x"), true,
+                      t.at("d.weight"));
   };
   return c;
 }
@@ -112,14 +102,7 @@ std::vector<OpCase> rms_norm_large_cases() {
 }
 
 std::vector<OpCase> rms_norm_bench_cases(const BenchShape& s) {
-  OpCase residual = residual_case("rms_norm_residual", s.N(), s.C);
-  residual.backward = [](Context& ctx, const OpTensors& t) {
-    rms_norm_backward(ctx, t.at("d.y"), t.at("sum"), t.at("weight"), t.at("rstd"),
-                      t.at("d.residual"), true, t.at("d.weight"));
-  };
-  residual.flops = static_cast<double>(14 * s.N() * s.C);
-  residual.elements = static_cast<double>(8 * s.N() * s.C);
-  return {norm_case("rms_norm", s.N(), s.C), residual};
+  return {norm_case("rms_norm", s.N(), s.C)};
 }
 
 }  // namespace ingot

@@ -203,7 +203,7 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   b.rope(T, c.head_dim);
   b.lasting("workspace", {shape.workspace_bytes}, DType::U8, TensorKind::Workspace);
 
-  // A layer's first norm may be fused into the end of the layer before, hence forward - 1.
+  // The end of a layer writes the residual of the next, hence forward - 1.
   const Lifetime every_layer{tick.forward(0) - 1, tick.backward(0), tick.loss()};
   for (const LayerRow& row : layer_rows(c, B, T, compute, shape.fp8)) {
     if (drops(shape.policy, row.recompute)) {
@@ -221,7 +221,6 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
 
   if (shape.fp8) add_fp8_rows(b, c, N, shape.fp8_head, every_layer);
 
-  b.activation("branch", {N, C}, compute, {tick.forward(0), tick.backward(0), tick.loss()});
   b.activation("head_workspace", {shape.head_workspace_bytes}, DType::U8,
                {tick.loss(), tick.loss()});
   const Lifetime final_life{tick.forward(L - 1), tick.loss()};
@@ -237,6 +236,7 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   if (c.qk_norm)
     b.activation("d.qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, layers_backward);
   b.activation("d.attn", {N, HD}, compute, layers_backward);
+  b.activation("d.norm", {N, C}, compute, layers_backward);
   return b.take();
 }
 
@@ -260,8 +260,6 @@ TensorTable llama_infer_table(const ModelConfig& c, DType compute, int64_t conte
   // Ticks: 0 embedding and all layers, which share their rows; 1 final norm; 2 head.
   for (const LayerRow& row : layer_rows(c, 1, chunk, compute))
     b.activation(shared_name(row.name), row.shape, row.dtype, {0, 1});
-  b.activation("branch", {chunk, c.dim}, compute, {0, 1});
-  b.activation("final_residual", {chunk, c.dim}, compute, {1, 1});
   b.activation("final_norm", {chunk, c.dim}, compute, {1, 2});
   b.activation("final_rstd", {chunk}, DType::F32, {1, 1});
   b.activation("logits", {1, c.vocab}, DType::F32, {2, 2});

@@ -62,10 +62,9 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //     fp8.{activations,gradients,weights}.{scale,inverse,amax} (S, kFp8ScaleStride), of which the
 //     first column is used,
 //     fp8.{activations,gradients}.history (kFp8History, S)
-//   shared by all: branch (N, C), on the way back the gradient of a norm's output; final_residual
-//     (N, C), final_norm (N, C), final_rstd (N) F32, losses (N) F32
+//   shared by all: final_residual (N, C), final_norm (N, C), final_rstd (N) F32, losses (N) F32
 //   gradients: d.residual (N, C), d.qkv (N, qkv_rows), d.qk (N, (H+G)·D) with QK-norm, d.attn
-//     (N, H·D); those of up and act take the place of the values they belong to
+//     (N, H·D), d.norm (N, C); those of up and act take the place of the values they belong to
 //   workspace (workspace_bytes) U8, head_workspace (head_workspace_bytes) U8; what the layers share
 //     holds nothing while the head computes, so the latter mostly lies there
 TensorTable llama_train_table(const ModelConfig& config, const TrainShape& shape);
@@ -82,7 +81,7 @@ TensorId layer_row(const TensorTable& table, int64_t layer, std::optional<int64_
 // Everything generation allocates for one sequence: weights (names as llama_parameters), a KV cache
 // of `context` tokens per layer ("layers.i.cache.k", "layers.i.cache.v", each (1, context, G, D)),
 // rope.cos and rope.sin (context, D/2) F32, and for up to `chunk` new tokens at a time: tokens
-// (chunk) I32, all layer rows of the training table as "shared.NAME", branch, final_residual,
+// (chunk) I32, all layer rows of the training table as "shared.NAME",
 // final_norm, final_rstd; logits (1, V) F32 and workspace.
 TensorTable llama_infer_table(const ModelConfig& config, DType compute, int64_t context,
                               int64_t chunk, int64_t workspace_bytes);

@@ -185,11 +185,6 @@ TEST_F(CudaFp8, RmsNormForwardIsPlainAndQuantize) {
   for_shapes([](DType dtype, int64_t N, int64_t C) { check_rms_norm_forward(gpu(), dtype, N, C); });
 }
 
-TEST_F(CudaFp8, AddRmsNormForwardIsPlainAndQuantize) {
-  for_shapes(
-      [](DType dtype, int64_t N, int64_t C) { check_add_rms_norm_forward(gpu(), dtype, N, C); });
-}
-
 TEST_F(CudaFp8, RmsNormBackwardIsPlainAndQuantize) {
   for_shapes([](DType dtype, int64_t N, int64_t C) {
     // Such rows go to other threads than in the plain kernel, and are summed in another order.

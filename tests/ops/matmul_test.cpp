@@ -89,7 +89,8 @@ void run(const Case& c, Operands& o) {
   ctx.pool = &pool;
   switch (c.product) {
     case Product::Forward:
-      return linear_forward(ctx, o.a.tensor(), o.b.tensor(), o.out.tensor(), c.accumulate);
+      return linear_forward(ctx, o.a.tensor(), o.b.tensor(), o.out.tensor(),
+                            c.accumulate == Accumulate::Yes ? o.out.tensor() : Tensor{});
     case Product::BackwardInput:
       return linear_backward_input(ctx, o.a.tensor(), o.b.tensor(), o.out.tensor(), c.accumulate);
     case Product::BackwardWeight:
@@ -264,6 +265,8 @@ TEST_F(Matmul, WrongOperandsAreNamed) {
   EXPECT_THROW(linear_forward(ctx, x.tensor(), y.tensor(), y.tensor()), Error);
   EXPECT_THROW(linear_forward(ctx, x.tensor(), w.tensor(), w.tensor()), Error);
   EXPECT_THROW(linear_forward(ctx, x.tensor(), w.tensor(), wide.tensor()), Error);
+  EXPECT_THROW(linear_forward(ctx, x.tensor(), w.tensor(), y.tensor(), wide.tensor()), Error);
+  EXPECT_THROW(linear_forward(ctx, x.tensor(), w.tensor(), y.tensor(), x.tensor()), Error);
   EXPECT_THROW(linear_backward_input(ctx, x.tensor(), w.tensor(), y.tensor(), Accumulate::No),
                Error);
   // A gradient in BF16 would lose what accumulation needs.

@@ -73,6 +73,10 @@ def matmul():
         c = Case(name)
         c.finish(y=F.linear(c.normal("x", n, columns), c.normal("w", rows, columns)))
 
+    c = Case("matmul_added_n5_r7_c6")
+    x, w, addend = c.normal("x", 5, 6), c.normal("w", 7, 6), c.normal("addend", 5, 7)
+    c.finish(y=F.linear(x, w) + addend)
+
 
 def attention():
     def run(name, shape, causal=True, window=0, scale=None, documents=None):
@@ -146,9 +150,8 @@ def rms_norm():
         c.finish(y=F.rms_norm(x, (width,), w, EPS))
 
     c = Case("rms_norm_residual_n5_c37")
-    residual, delta = c.normal("residual", 5, 37), c.normal("delta", 5, 37)
-    w = c.normal("weight", 37)
-    c.finish(sum=residual + delta, y=F.rms_norm(residual + delta, (37,), w, EPS))
+    x, w = c.normal("x", 5, 37), c.normal("weight", 37)
+    c.finish(y=F.rms_norm(x, (37,), w, EPS), stream=x)
 
     c = Case("rms_norm_heads_n5_h3_d12")
     rows, w = c.normal("rows", 5, 60), c.normal("weight", 12)

@@ -18,7 +18,7 @@ struct GemmOperand {
   float scale = 1;  // of 8-bit elements: each counts as that many times what is stored
 };
 
-// c(M, N) = a(M, K) · b(K, N), or c += that. c is F32 or BF16; sums are F32.
+// c(M, N) = a(M, K) · b(K, N), or c += that, or c = addend + that. c is F32 or BF16; sums are F32.
 struct Gemm {
   int64_t M = 0, N = 0, K = 0;
   GemmOperand a, b;
@@ -26,6 +26,7 @@ struct Gemm {
   DType c_dtype = DType::F32;
   int64_t c_stride = 0;
   bool accumulate = false;
+  const void* addend = nullptr;  // on a GPU: what is added to instead of c, and lies like c
 };
 
 // A part of c. Each element is summed over k in an order that K alone fixes: the same bits come out

@@ -111,32 +111,22 @@ void backward(Context& ctx, const Tensor& dy_t, const Tensor& x_t, const Tensor&
 
 }  // namespace
 
-void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& delta, const Tensor& weight,
-                      double eps, const Tensor& residual_out, const Tensor& y, const Tensor& rstd) {
+void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
+                      const Tensor& y, const Tensor& rstd) {
   const int64_t C = x.shape[-1];
   with_float_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
     const Rows<T> xs(x), ys(y);
-    const Rows<T> deltas(delta.defined() ? delta : x), sums(delta.defined() ? residual_out : x);
     const T* w = weight.as<T>();             // (C)
     Compute<T>* rs = rstd.as<Compute<T>>();  // (rows)
     for_chunks(ctx, rstd.numel(), rows_per_task(C), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         const T* in = xs[row];
-        T* sum = sums[row];
-        if (delta.defined()) {
-          const T* add = deltas[row];
-          for_each_vector<T>(C, [&](int64_t i, auto count) {
-            store_n(sum + i, load_n(in + i, count) + load_n(add + i, count), count);
-          });
-        }
-        // The norm is of the sum as stored (rounded to T), which is what the backward pass will
-        // see.
-        const auto r = reciprocal_rms<T>(sum, C, eps);
+        const auto r = reciprocal_rms<T>(in, C, eps);
         rs[row] = r;
         T* out = ys[row];
         for_each_vector<T>(C, [&](int64_t i, auto count) {
-          store_n(out + i, load_n(sum + i, count) * r * load_n(w + i, count), count);
+          store_n(out + i, load_n(in + i, count) * r * load_n(w + i, count), count);
         });
       }
     });

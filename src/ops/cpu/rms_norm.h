@@ -7,10 +7,9 @@
 
 namespace ingot::cpu {
 
-// delta and residual_out are undefined for the plain norm of x; else x is the residual.
 INGOT_CPU_KERNEL(void, rms_norm_forward,
-                 (Context & ctx, const Tensor& x, const Tensor& delta, const Tensor& weight,
-                  double eps, const Tensor& residual_out, const Tensor& y, const Tensor& rstd))
+                 (Context & ctx, const Tensor& x, const Tensor& weight, double eps, const Tensor& y,
+                  const Tensor& rstd))
 // y may be undefined.
 INGOT_CPU_KERNEL(void, rms_norm_backward,
                  (Context & ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,

@@ -103,7 +103,8 @@ class TrialBuffers {
       buffers_.a = a;
       buffers_.b = a + a_bytes;
       buffers_.c = a + a_bytes + b_bytes;
-    } else if (key.accumulate) {
+      buffers_.addend = nullptr;
+    } else if (key.accumulate && real.addend == nullptr) {
       // The operands themselves are only read; what would be added to c goes elsewhere.
       memory_ = try_allocate(c_bytes);
       usable_ = memory_ != nullptr;
@@ -163,6 +164,11 @@ uint16_t alignment_of(const void* data) {
   return static_cast<uint16_t>(std::min(address & (~address + 1), kUsefulAlignment));
 }
 
+// Of what is written and what is added to it.
+uint16_t alignment_of(const void* c, const void* addend) {
+  return addend == nullptr ? alignment_of(c) : std::min(alignment_of(c), alignment_of(addend));
+}
+
 GemmKey key_of(const Context& ctx, const cpu::Gemm& gemm) {
   const bool tf32 = ctx.tf32 && gemm.a.dtype == DType::F32;
   return {.M = gemm.M,
@@ -180,7 +186,7 @@ GemmKey key_of(const Context& ctx, const cpu::Gemm& gemm) {
           .math = tf32 ? GemmMath::Tf32 : GemmMath::Full,
           .a_alignment = alignment_of(gemm.a.data),
           .b_alignment = alignment_of(gemm.b.data),
-          .c_alignment = alignment_of(gemm.c)};
+          .c_alignment = alignment_of(gemm.c, gemm.addend)};
 }
 
 // Whether cuBLASLt has the combination of dtypes (its table of cublasLtMatmul for
@@ -235,8 +241,8 @@ cublasStatus_t BlasLt::run(Context& ctx, const GemmKey& key, const Plan& plan,
   }
   const float alpha = 1, beta = key.accumulate ? 1 : 0;
   return cublasLtMatmul(handle_.get(), operation, &alpha, buffers.b, plan.b.get(), buffers.a,
-                        plan.a.get(), &beta, buffers.c, plan.c.get(), buffers.c, plan.c.get(),
-                        &algorithm.config, workspace,
+                        plan.a.get(), &beta, buffers.addend != nullptr ? buffers.addend : buffers.c,
+                        plan.c.get(), buffers.c, plan.c.get(), &algorithm.config, workspace,
                         static_cast<size_t>(algorithm.workspace_bytes), stream_of(ctx));
 }
 
@@ -387,14 +393,16 @@ BlasLt::Algorithm BlasLt::fastest(Context& ctx, const GemmKey& key, const Plan& 
 
 void matmul(Context& ctx, const cpu::Gemm& gemm) {
   if (gemm.M == 0 || gemm.N == 0) return;
-  const bool done =
-      blas_takes(gemm) && ctx.cuda->library<BlasLt>().matmul(ctx, key_of(ctx, gemm),
-                                                             {gemm.a.data, gemm.b.data, gemm.c});
+  const bool done = blas_takes(gemm) &&
+                    ctx.cuda->library<BlasLt>().matmul(
+                        ctx, key_of(ctx, gemm),
+                        {.a = gemm.a.data, .b = gemm.b.data, .c = gemm.c, .addend = gemm.addend});
   if (!done) plain_product(ctx, gemm);
 }
 
 void matmul_fp8(Context& ctx, const Tensor& a, const Tensor& a_inverse, const Tensor& b,
-                const Tensor& b_inverse, const Tensor& c, bool accumulate, bool fast) {
+                const Tensor& b_inverse, const Tensor& c, bool accumulate, const void* addend,
+                bool fast) {
   if (c.numel() == 0) return;
   const GemmKey key{.M = c.shape[0],
                     .N = c.shape[1],
@@ -410,9 +418,13 @@ void matmul_fp8(Context& ctx, const Tensor& a, const Tensor& a_inverse, const Te
                     .math = fast ? GemmMath::FastFp8 : GemmMath::Full,
                     .a_alignment = alignment_of(a.data),
                     .b_alignment = alignment_of(b.data),
-                    .c_alignment = alignment_of(c.data)};
-  const GemmBuffers buffers{a.data, b.data, c.data, static_cast<const float*>(a_inverse.data),
-                            static_cast<const float*>(b_inverse.data)};
+                    .c_alignment = alignment_of(c.data, addend)};
+  const GemmBuffers buffers{.a = a.data,
+                            .b = b.data,
+                            .c = c.data,
+                            .addend = addend,
+                            .a_scale = static_cast<const float*>(a_inverse.data),
+                            .b_scale = static_cast<const float*>(b_inverse.data)};
   if (!ctx.cuda->library<BlasLt>().matmul(ctx, key, buffers))
     throw Error(ErrorCode::Missing,
                 fmt::format("cuBLASLt has no 8-bit kernel for {} on this GPU ({}): train with "

@@ -23,6 +23,7 @@ struct GemmBuffers {
   const void* a = nullptr;
   const void* b = nullptr;
   void* c = nullptr;
+  const void* addend = nullptr;  // what is added to instead of c; null: c
   // Device scalars that 8-bit operands are multiplied by; null: 1. Read by the kernel.
   const float* a_scale = nullptr;
   const float* b_scale = nullptr;

@@ -290,18 +290,12 @@ bool backward_in_one_pass(Context& ctx, const Tensor& dy, const Tensor& x, const
 
 }  // namespace
 
-void rms_norm_forward_fp8(Context& ctx, const Tensor& x, const Tensor& delta, const Tensor& weight,
-                          double eps, const Tensor& residual_out, const Quantized& y,
-                          const Tensor& rstd) {
+void rms_norm_forward_fp8(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
+                          const Quantized& y, const Tensor& rstd) {
   with_rounded_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
-    const Forward<T> norm(x, delta, weight, eps, residual_out, rstd);
-    const QuantizeY<T> output{QuantizedView<Activation>(y), norm.width};
-    if (delta.defined()) {
-      forward<T, true>(ctx, norm, output);
-    } else {
-      forward<T, false>(ctx, norm, output);
-    }
+    const Forward<T> norm(x, weight, eps, rstd);
+    forward(ctx, norm, QuantizeY<T>{QuantizedView<Activation>(y), norm.width});
   });
 }
 

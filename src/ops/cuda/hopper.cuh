@@ -97,6 +97,13 @@ struct Box5 {
   int v, w, x, y, z;
 };
 
+// What the L2 does with what a box brought or wrote: kept for longer than other data, or less long.
+enum class Keep : uint64_t {
+  Normal = 0x1000000000000000,
+  Short = 0x12f0000000000000,
+  Long = 0x14f0000000000000,
+};
+
 __device__ __forceinline__ void load_box(const CUtensorMap* map, Box at, uint32_t to,
                                          uint32_t barrier) {
   asm volatile(
@@ -107,29 +114,30 @@ __device__ __forceinline__ void load_box(const CUtensorMap* map, Box at, uint32_
 }
 
 __device__ __forceinline__ void load_box(const CUtensorMap* map, Box5 at, uint32_t to,
-                                         uint32_t barrier) {
+                                         uint32_t barrier, Keep keep) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
-      "l"(map), "r"(barrier), "r"(at.v), "r"(at.w), "r"(at.x), "r"(at.y), "r"(at.z)
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(at.v), "r"(at.w), "r"(at.x), "r"(at.y), "r"(at.z), "l"(keep)
       : "memory");
 }
 
 // To the same place of every block in `blocks`, where it counts on the barrier at the same place.
 __device__ __forceinline__ void load_box_to_all(const CUtensorMap* map, Box at, uint32_t to,
-                                                uint32_t barrier, uint16_t blocks) {
+                                                uint32_t barrier, uint16_t blocks, Keep keep) {
   asm volatile(
       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-      ".multicast::cluster [%0], [%1, {%4, %5, %6}], [%2], %3;" ::"r"(to),
-      "l"(map), "r"(barrier), "h"(blocks), "r"(at.x), "r"(at.y), "r"(at.z)
+      ".multicast::cluster.L2::cache_hint [%0], [%1, {%4, %5, %6}], [%2], %3, %7;" ::"r"(to),
+      "l"(map), "r"(barrier), "h"(blocks), "r"(at.x), "r"(at.y), "r"(at.z), "l"(keep)
       : "memory");
 }
 
-__device__ __forceinline__ void store_box(const CUtensorMap* map, Box5 at, uint32_t from) {
+__device__ __forceinline__ void store_box(const CUtensorMap* map, Box5 at, uint32_t from,
+                                          Keep keep) {
   asm volatile(
-      "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group "
-      "[%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map),
-      "r"(from), "r"(at.v), "r"(at.w), "r"(at.x), "r"(at.y), "r"(at.z)
+      "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group.L2::cache_hint "
+      "[%0, {%2, %3, %4, %5, %6}], [%1], %7;" ::"l"(map),
+      "r"(from), "r"(at.v), "r"(at.w), "r"(at.x), "r"(at.y), "r"(at.z), "l"(keep)
       : "memory");
 }
 

@@ -51,8 +51,8 @@ struct Columns {
 
 // Tiles are walked along columns of kBand row tiles, so that what runs at one time reads few rows
 // and few columns, which the L2 keeps.
+template <int kBand>
 __device__ __forceinline__ Tile tile_of(int index, const Extents& extents, uint32_t rank) {
-  constexpr int kBand = 8;
   const int per_band = kBand * extents.column_tiles;
   const int band = index / per_band, within = index - band * per_band;
   const int height = min(kBand, extents.row_tiles - band * kBand);
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
     give_registers<40>();
     if (threadIdx.x == kGroups * kGroupThreads) {
       for (int index = first_tile; index < num_tiles; index += num_clusters) {
-        const Tile tile = tile_of(index, extents, rank);
+        const Tile tile = tile_of<Epilogue::kBand>(index, extents, rank);
         for (int k = 0; k < extents.depth_steps; ++k, place.advance()) {
           const uint32_t to = ring + place.stage * kStageBytes, ready = full + 8 * place.stage;
           const int depth = k * kTileDepth;
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
             const Box from = Epilogue::kAcross ? Box{columns.first, depth, columns.part}
                                                : Box{depth, columns.first, columns.part};
             load_box_to_all(&b, from, to + (kGroups + piece) * kPieceBytes, ready,
-                            (1 << kClusterBlocks) - 1);
+                            (1 << kClusterBlocks) - 1, Keep::Long);
           }
         }
       }
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
     bool holding = false;
     uint32_t last_stage = 0;
 
-    auto multiply = [&](int k) {
+    auto multiply = [&](bool first) {
       const uint32_t from = ring + place.stage * kStageBytes;
       const uint32_t rows = from + group * kPieceBytes, columns = from + kGroups * kPieceBytes;
       barrier_wait(full + 8 * place.stage, place.parity);
@@ -164,19 +164,22 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
         const uint32_t depth_bytes = Epilogue::kAcross ? i * 16 * 128 : i * 32;
         multiply_64x256<Epilogue::kAcross>(sums, matrix_descriptor(rows + i * 32, kPieceBytes),
                                            matrix_descriptor(columns + depth_bytes, kPieceBytes),
-                                           k == 0 && i == 0);
+                                           first && i == 0);
       }
       products_commit();
     };
     auto release = [&](uint32_t stage) {
       if (thread < kClusterBlocks) barrier_arrive_at(empty + 8 * stage, thread);
     };
-    auto step = [&](int k) {
-      multiply(k);
-      if (k > 0) {
-        products_wait<1>();
-        release(last_stage);
-      }
+    auto next_step = [&] {
+      multiply(false);
+      products_wait<1>();
+      release(last_stage);
+      last_stage = place.stage;
+      place.advance();
+    };
+    auto first_step = [&] {
+      multiply(true);
       last_stage = place.stage;
       place.advance();
     };
@@ -186,21 +189,23 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
       const bool more = index < num_tiles;
       if (!more && !holding) break;
       const int steps = more ? extents.depth_steps : 0;
-      Tile tile = tile_of(index, extents, rank);
+      Tile tile = tile_of<Epilogue::kBand>(index, extents, rank);
       tile.row += group * kGroupRows;
       if (!holding) epilogue.begin(tile);
-      int k = 0;
+      if (more) first_step();
+      int k = 1;
 #pragma unroll
       for (int slice = 0; slice < Epilogue::kSlices; ++slice) {
         if constexpr (Epilogue::kSpread) {
-          while (k < steps && k * Epilogue::kSlices <= slice * steps) step(k++);
+          for (; k < steps && k * Epilogue::kSlices <= slice * steps; ++k) next_step();
         } else {
-          if (k < steps) step(k++);
+          if (slice > 0 && slice < steps) next_step();
         }
         if (holding) epilogue.slice(slice, held, held_tile, tile, more);
       }
       if (!more) break;
-      while (k < steps) step(k++);
+      if constexpr (!Epilogue::kSpread) k = Epilogue::kSlices;
+      for (; k < steps; ++k) next_step();
       products_wait<0>();
       release(last_stage);
 #pragma unroll

@@ -11,7 +11,7 @@ namespace ingot::cuda::hopper {
 template <int kHead>
 class RopeForward {
   static_assert(kHead == 64 || kHead == 128, "expected heads of one or two slivers");
-  static constexpr int kSlivers = 4;  // written in turn, two at a time
+  static constexpr int kSlivers = 4;  // written in turn
 
  public:
   struct Arguments {
@@ -23,11 +23,20 @@ class RopeForward {
     int rotated;               // columns
   };
   static constexpr bool kAcross = false;
+  static constexpr int kBand = 8;
   static constexpr int kStages = 4;
   static constexpr int kScratchBytes = kSlivers * kSliverBytes;
   static constexpr int kBarriers = 0;
-  static constexpr int kSlices = kColumnPieces;  // two pieces, half of the rows
   static constexpr bool kSpread = false;
+
+ private:
+  // For each half of the rows: turning, once for each set of angles, then storing each piece.
+  static constexpr int kChunks = 4;  // of 8 pairs, of which a set has the angles
+  static constexpr int kSets = kHead / 2 / (8 * kChunks);
+  static constexpr int kHalfSlices = kSets + kColumnPieces;
+
+ public:
+  static constexpr int kSlices = 2 * kHalfSlices;
 
   __device__ static Columns columns_of(int tile, int piece) {
     return {tile * kTileColumns + piece * kPieceWidth, 0};
@@ -37,33 +46,22 @@ class RopeForward {
                          int thread)
       : arguments_(arguments), scratch_(scratch), group_(group), thread_(thread) {}
 
-  __device__ void begin(const Tile&) {}
+  __device__ void begin(const Tile& tile) { fetch_angles(tile, 0, 0); }
 
   __device__ __forceinline__ void slice(int slice, uint32_t (&sums)[64], const Tile& tile,
-                                        const Tile&, bool) {
-    const int first = slice / 2 * 2, half = slice % 2;  // pieces first and first + 1
-    const int column = tile.column * kTileColumns + first * kPieceWidth;
-    const uint32_t slivers = scratch_ + slice % 2 * 2 * kSliverBytes;
-    if (thread_ == 0) wait_stores_read<1>();
-    rotate(sums, first, half, column, tile.row + thread_ / 32 * 16 + half * 8 + thread_ % 32 / 4);
-    meet(1 + group_, kGroupThreads);
-#pragma unroll
-    for (int piece = 0; piece < 2; ++piece) {
-#pragma unroll
-      for (int chunk = 0; chunk < 8; chunk += 4) {
-        uint32_t v[4];
-#pragma unroll
-        for (int i = 0; i < 4; ++i) v[i] = sums[2 * (8 * (first + piece) + chunk + i) + half];
-        store_matrices(row_address(slivers + piece * kSliverBytes, thread_, chunk), v);
-      }
+                                        const Tile& next, bool more) {
+    const int half = slice / kHalfSlices, part = slice % kHalfSlices;
+    if (part < kSets) {
+      rotate(sums, tile, half, part);
+      if (part + 1 < kSets) fetch_angles(tile, half, part + 1);
+      return;
     }
-    fence_for_stores();
-    meet(1 + group_, kGroupThreads);
-    if (thread_ == 0) {
-      for (int piece = 0; piece < 2; ++piece)
-        store_box(&arguments_.y, {column + piece * kPieceWidth, 0, half, tile.row / 16, 0},
-                  slivers + piece * kSliverBytes);
-      commit_stores();
+    store(sums, tile, half, part - kSets);
+    if (part + 1 == kHalfSlices) {
+      if (half == 0)
+        fetch_angles(tile, 1, 0);
+      else if (more)
+        fetch_angles(next, 0, 0);
     }
   }
 
@@ -72,24 +70,52 @@ class RopeForward {
   }
 
  private:
-  // What this thread has of `row` in two pieces: two heads of 64, or one of 128.
-  __device__ __forceinline__ void rotate(uint32_t (&sums)[64], int first, int half, int column,
-                                         int row) const {
-    if (column >= arguments_.rotated) return;
-    row = min(row, arguments_.num_rows - 1);
+  // Angles of this thread's row are asked for a slice before they are needed, or more.
+  __device__ __forceinline__ void fetch_angles(const Tile& tile, int half, int set) {
+    const int row =
+        min(tile.row + thread_ / 32 * 16 + half * 8 + thread_ % 32 / 4, arguments_.num_rows - 1);
     const int position = arguments_.positions != nullptr ? arguments_.positions[row]
                                                          : row % arguments_.tokens_per_row;
-    const int64_t angle = int64_t{position} * (kHead / 2) + 2 * (thread_ % 4);
+    const int64_t angle = int64_t{position} * (kHead / 2) + set * 8 * kChunks + 2 * (thread_ % 4);
 #pragma unroll
-    for (int chunk = 0; chunk < kHead / 16; ++chunk) {
-      const float2 c = *reinterpret_cast<const float2*>(arguments_.cos + angle + 8 * chunk);
-      const float2 s = *reinterpret_cast<const float2*>(arguments_.sin + angle + 8 * chunk);
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      cos_[chunk] = *reinterpret_cast<const float2*>(arguments_.cos + angle + 8 * chunk);
+      sin_[chunk] = *reinterpret_cast<const float2*>(arguments_.sin + angle + 8 * chunk);
+    }
+  }
+
+  // All heads of the tile by the angles at hand.
+  __device__ __forceinline__ void rotate(uint32_t (&sums)[64], const Tile& tile, int half,
+                                         int set) const {
 #pragma unroll
-      for (int head = 0; head < 2 * kPieceWidth / kHead; ++head) {
-        if (column + head * kHead >= arguments_.rotated) continue;
-        const int real = 8 * first + head * (kHead / 8) + chunk, imaginary = real + kHead / 16;
-        turn_pair(sums[2 * real + half], sums[2 * imaginary + half], c, s);
+    for (int head = 0; head < kTileColumns / kHead; ++head) {
+      if (tile.column * kTileColumns + head * kHead >= arguments_.rotated) continue;
+#pragma unroll
+      for (int chunk = 0; chunk < kChunks; ++chunk) {
+        const int real = head * (kHead / 8) + set * kChunks + chunk, imaginary = real + kHead / 16;
+        turn_pair(sums[2 * real + half], sums[2 * imaginary + half], cos_[chunk], sin_[chunk]);
       }
+    }
+  }
+
+  __device__ __forceinline__ void store(const uint32_t (&sums)[64], const Tile& tile, int half,
+                                        int piece) {
+    const uint32_t sliver = scratch_ + piece % kSlivers * kSliverBytes;
+    if (thread_ == 0) wait_stores_read<kSlivers - 1>();
+    meet(1 + group_, kGroupThreads);
+#pragma unroll
+    for (int chunk = 0; chunk < 8; chunk += 4) {
+      uint32_t v[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) v[i] = sums[2 * (8 * piece + chunk + i) + half];
+      store_matrices(row_address(sliver, thread_, chunk), v);
+    }
+    fence_for_stores();
+    meet(1 + group_, kGroupThreads);
+    if (thread_ == 0) {
+      const int column = tile.column * kTileColumns + piece * kPieceWidth;
+      store_box(&arguments_.y, {column, 0, half, tile.row / 16, 0}, sliver, Keep::Short);
+      commit_stores();
     }
   }
 
@@ -105,6 +131,7 @@ class RopeForward {
   const Arguments& arguments_;
   uint32_t scratch_;
   int group_, thread_;
+  float2 cos_[kChunks], sin_[kChunks];
 };
 
 }  // namespace ingot::cuda::hopper

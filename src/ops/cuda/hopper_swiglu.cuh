@@ -18,6 +18,7 @@ class SwigluForward {
   };
   static constexpr int kActColumns = kTileColumns / 2;  // of a tile
   static constexpr bool kAcross = false;
+  static constexpr int kBand = 8;
   static constexpr int kStages = 4;
   static constexpr int kScratchBytes = kSlivers * kSliverBytes;
   static constexpr int kBarriers = 0;
@@ -61,7 +62,7 @@ class SwigluForward {
     if (thread_ == 0) {
       const int column = tile.column * kActColumns + block * kPieceWidth;
       store_box(part == 2 ? &arguments_.act : &arguments_.up,
-                {column, 0, half, tile.row / 16, part % 2}, sliver);
+                {column, 0, half, tile.row / 16, part % 2}, sliver, Keep::Short);
       commit_stores();
     }
   }
@@ -90,6 +91,7 @@ class SwigluBackward {
     CUtensorMap act;   // (1, N/16, 2, 8, F)
   };
   static constexpr bool kAcross = true;
+  static constexpr int kBand = 4;
   static constexpr int kStages = 3;
   static constexpr int kScratchBytes = (2 * kSets + kActs) * kSliverBytes;
   static constexpr int kBarriers = kSets;
@@ -151,9 +153,9 @@ class SwigluBackward {
       fence_for_stores();
       meet(1 + group_, kGroupThreads);
       if (thread_ == 0) {
-        store_box(&arguments_.d_up, box_of(tile, sliver, 0), gate);
-        store_box(&arguments_.d_up, box_of(tile, sliver, 1), up);
-        store_box(&arguments_.act, box_of(tile, sliver, 0), act);
+        store_box(&arguments_.d_up, box_of(tile, sliver, 0), gate, Keep::Short);
+        store_box(&arguments_.d_up, box_of(tile, sliver, 1), up, Keep::Short);
+        store_box(&arguments_.act, box_of(tile, sliver, 0), act, Keep::Short);
         commit_stores();
       }
     }
@@ -178,8 +180,8 @@ class SwigluBackward {
   __device__ void fetch(const Tile& tile, int sliver) {
     const uint32_t to = gate_of(sliver), ready = barriers_ + 8 * (sliver % kSets);
     barrier_expect(ready, 2 * kSliverBytes);
-    load_box(&arguments_.up, box_of(tile, sliver, 0), to, ready);
-    load_box(&arguments_.up, box_of(tile, sliver, 1), to + kSliverBytes, ready);
+    load_box(&arguments_.up, box_of(tile, sliver, 0), to, ready, Keep::Short);
+    load_box(&arguments_.up, box_of(tile, sliver, 1), to + kSliverBytes, ready, Keep::Short);
   }
 
   const Arguments& arguments_;

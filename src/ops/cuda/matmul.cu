@@ -50,12 +50,12 @@ __device__ void store_as(const Matrix& matrix, int64_t i, int64_t j, V value) {
   }
 }
 
-// c(M, N) = a(M, K) · b(K, N), or c += that; blocks are the tiles of c, row by row. Each element is
-// summed in the order of k.
+// c(M, N) = a(M, K) · b(K, N), or addend, which may be c, plus that; blocks are the tiles of c, row
+// by row. Each element is summed in the order of k.
 template <class V>
 __global__ void __launch_bounds__(kTile* kTile)
-    plain_product_kernel(Matrix a, Matrix b, Matrix c, int64_t M, int64_t N, int64_t K,
-                         bool accumulate) {
+    plain_product_kernel(Matrix a, Matrix b, Matrix c, Matrix addend, int64_t M, int64_t N,
+                         int64_t K) {
   __shared__ V a_tile[kTile][kTile];  // rows of c, k
   __shared__ V b_tile[kTile][kTile];  // k, columns of c
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kTile* kTile)
     __syncthreads();
   }
   if (i >= M || j >= N) return;
-  if (accumulate) sum += load_as<V>(c, i, j);
+  if (addend.data != nullptr) sum += load_as<V>(addend, i, j);
   store_as(c, i, j, sum);
 }
 
@@ -107,8 +107,9 @@ void plain_product(Context& ctx, const cpu::Gemm& gemm) {
   }
   const auto kernel = wide ? plain_product_kernel<double> : plain_product_kernel<float>;
   const unsigned tiles = blocks_for(gemm.M, kTile) * blocks_for(gemm.N, kTile);
-  launch({ctx, tiles, dim3(kTile, kTile)}, kernel, a, b, c, gemm.M, gemm.N, gemm.K,
-         gemm.accumulate);
+  Matrix addend = c;
+  if (gemm.addend != nullptr || !gemm.accumulate) addend.data = const_cast<void*>(gemm.addend);
+  launch({ctx, tiles, dim3(kTile, kTile)}, kernel, a, b, c, addend, gemm.M, gemm.N, gemm.K);
 }
 
 void fill_noise(Context& ctx, DType dtype, int64_t count, void* data) {

@@ -117,17 +117,11 @@ decltype(auto) with_flags(bool a, bool b, const F& f) {
 
 }  // namespace
 
-void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& delta, const Tensor& weight,
-                      double eps, const Tensor& residual_out, const Tensor& y, const Tensor& rstd) {
+void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
+                      const Tensor& y, const Tensor& rstd) {
   with_device_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
-    const Forward<T> norm(x, delta, weight, eps, residual_out, rstd);
-    const StoreY<T> output{Rows<T>(y)};
-    if (delta.defined()) {
-      forward<T, true>(ctx, norm, output);
-    } else {
-      forward<T, false>(ctx, norm, output);
-    }
+    forward(ctx, Forward<T>(x, weight, eps, rstd), StoreY<T>{Rows<T>(y)});
   });
 }
 

@@ -7,8 +7,8 @@
 
 namespace ingot::cuda {
 
-void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& delta, const Tensor& weight,
-                      double eps, const Tensor& residual_out, const Tensor& y, const Tensor& rstd);
+void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
+                      const Tensor& y, const Tensor& rstd);
 void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
                        const Tensor& rstd, const Tensor& dx, bool accumulate_dx,
                        const Tensor& dweight, const Tensor& y);

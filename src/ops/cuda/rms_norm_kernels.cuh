@@ -29,11 +29,9 @@ __device__ __forceinline__ Lanes<T, kSize> normed(Lanes<T, kSize> x, Compute<T> 
 
 template <class T>
 struct Forward {
-  Forward(const Tensor& x_tensor, const Tensor& delta_tensor, const Tensor& weight_tensor,
-          double epsilon, const Tensor& residual_out, const Tensor& rstd_tensor)
+  Forward(const Tensor& x_tensor, const Tensor& weight_tensor, double epsilon,
+          const Tensor& rstd_tensor)
       : x(x_tensor),
-        delta(delta_tensor.defined() ? delta_tensor : x_tensor),
-        sum(delta_tensor.defined() ? residual_out : x_tensor),
         weight(static_cast<const T*>(weight_tensor.data)),
         rstd(static_cast<Compute<T>*>(rstd_tensor.data)),
         eps(static_cast<Compute<T>>(epsilon)),
@@ -42,23 +40,19 @@ struct Forward {
         heads(heads_of(x_tensor)),
         width(static_cast<int>(x_tensor.shape[-1])) {}
 
-  bool fit_tiles() const {
-    return x.fit_tiles() && delta.fit_tiles() && sum.fit_tiles() &&
-           cuda::fit_tiles(weight, num_rows, width);
-  }
+  bool fit_tiles() const { return x.fit_tiles() && cuda::fit_tiles(weight, num_rows, width); }
 
-  Rows<const T> x, delta;  // (rows, width); delta only of the fused addition
-  Rows<T> sum;             // (rows, width); likewise
-  const T* weight;         // (width)
-  Compute<T>* rstd;        // (rows)
+  Rows<const T> x;   // (rows, width)
+  const T* weight;   // (width)
+  Compute<T>* rstd;  // (rows)
   Compute<T> eps, inverse_width;
   int64_t num_rows, heads;
   int width;
 };
 
 // Output::Writer: put(index, row, column, y) stores a vector of y, put_one one element.
-template <class T, class Tile, bool kAdd, class Output>
-__global__ void __launch_bounds__(Tile::kMostThreads, Tile::kLeastBlocks + (kAdd ? 0 : 1))
+template <class T, class Tile, class Output>
+__global__ void __launch_bounds__(Tile::kMostThreads, Tile::kLeastBlocks + 1)
     forward_kernel(Forward<T> norm, Output output, int row_threads) {
   using A = Compute<T>;
   constexpr int kVectors = Tile::kVectors, kRows = Tile::kRows, kSize = Vec<T>::kSize;
@@ -71,16 +65,13 @@ __global__ void __launch_bounds__(Tile::kMostThreads, Tile::kLeastBlocks + (kAdd
     return place.row(tile, r) < num_rows && place.column(v) < norm.width;
   };
 
-  Packed x[kRows][kVectors], delta[kRows][kVectors];
+  Packed x[kRows][kVectors];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const typename Tile::Index index(place.row(tile, r), heads);
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      if (inside(r, v)) {
-        x[r][v] = load_packed(index.in(norm.x) + place.column(v));
-        if constexpr (kAdd) delta[r][v] = load_packed(index.in(norm.delta) + place.column(v));
-      }
+      if (inside(r, v)) x[r][v] = load_packed(index.in(norm.x) + place.column(v));
     }
   }
   Packed weight[kVectors];
@@ -94,16 +85,7 @@ __global__ void __launch_bounds__(Tile::kMostThreads, Tile::kLeastBlocks + (kAdd
     squares[r] = 0;
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
-      Lanes<T, kSize> value = unpack<T>(x[r][v]);
-      if constexpr (kAdd) {
-        // The norm is of the sum as stored (rounded to T), which is what the backward pass will
-        // see.
-        const Lanes<T, kSize> more = unpack<T>(delta[r][v]);
-#pragma unroll
-        for (int i = 0; i < kSize; ++i) value.v[i] += more.v[i];
-        x[r][v] = pack<T>(value);
-        value = unpack<T>(x[r][v]);
-      }
+      const Lanes<T, kSize> value = unpack<T>(x[r][v]);
 #pragma unroll
       for (int i = 0; i < kSize; ++i) squares[r] += value.v[i] * value.v[i];
       keep_packed(x[r][v]);
@@ -120,17 +102,14 @@ __global__ void __launch_bounds__(Tile::kMostThreads, Tile::kLeastBlocks + (kAdd
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       const Packed y = pack<T>(normed(unpack<T>(x[r][v]), rstd, unpack<T>(weight[v])));
-      if (inside(r, v)) {
-        if constexpr (kAdd) store_packed(index.in(norm.sum) + place.column(v), x[r][v]);
-        writer.put(index, row, place.column(v), y);
-      }
+      if (inside(r, v)) writer.put(index, row, place.column(v), y);
     }
   }
   writer.finish();
 }
 
 // The same for rows of any width and alignment: a block a row, read twice.
-template <class T, bool kAdd, class Output>
+template <class T, class Output>
 __global__ void __launch_bounds__(kThreads) forward_any_kernel(Forward<T> norm, Output output) {
   using A = Compute<T>;
   __shared__ A shared[kThreads / kWarp];
@@ -139,26 +118,20 @@ __global__ void __launch_bounds__(kThreads) forward_any_kernel(Forward<T> norm, 
   const T* x = index.in(norm.x);
   A squares = 0;
   for (int i = threadIdx.x; i < norm.width; i += kThreads) {
-    T value = x[i];
-    if constexpr (kAdd) {
-      value = static_cast<T>(static_cast<A>(value) + static_cast<A>(index.in(norm.delta)[i]));
-      index.in(norm.sum)[i] = value;
-    }
-    squares += static_cast<A>(value) * static_cast<A>(value);
+    const A value = static_cast<A>(x[i]);
+    squares += value * value;
   }
   squares = block_sum<kThreads>(squares, shared);
   const A rstd = rsqrt(squares * norm.inverse_width + norm.eps);
   if (threadIdx.x == 0) norm.rstd[row] = rstd;
-  const T* values = kAdd ? index.in(norm.sum) : x;
   typename Output::Writer writer(output);
   for (int i = threadIdx.x; i < norm.width; i += kThreads)
-    writer.put_one(
-        index, row, i,
-        static_cast<T>(static_cast<A>(values[i]) * rstd * static_cast<A>(norm.weight[i])));
+    writer.put_one(index, row, i,
+                   static_cast<T>(static_cast<A>(x[i]) * rstd * static_cast<A>(norm.weight[i])));
   writer.finish();
 }
 
-template <class T, bool kAdd, class Output>
+template <class T, class Output>
 void forward(Context& ctx, const Forward<T>& norm, const Output& output) {
   const bool done =
       norm.fit_tiles() && output.fit_tiles() &&
@@ -166,10 +139,10 @@ void forward(Context& ctx, const Forward<T>& norm, const Output& output) {
         using Chosen = decltype(tile);
         const int64_t rows = Chosen::kRows * threads.rows_at_once();
         launch({ctx, blocks_for(norm.num_rows, rows), static_cast<unsigned>(threads.block)},
-               forward_kernel<T, Chosen, kAdd, Output>, norm, output, threads.row);
+               forward_kernel<T, Chosen, Output>, norm, output, threads.row);
       });
   if (!done)
-    launch({ctx, blocks_for(norm.num_rows, 1), kThreads}, forward_any_kernel<T, kAdd, Output>, norm,
+    launch({ctx, blocks_for(norm.num_rows, 1), kThreads}, forward_any_kernel<T, Output>, norm,
            output);
 }
 
