@@ -128,10 +128,11 @@ void linear_activation_forward(Context& ctx, Activation kind, const Operand& x, 
 }
 
 void linear_activation_backward(Context& ctx, Activation kind, const Operand& dy, const Operand& w,
-                                const Operand& act, const Tensor& up, const Operand& d_up) {
+                                const Operand& act, bool act_is_kept, const Tensor& up,
+                                const Operand& d_up) {
   const bool gated = kind == Activation::SwiGlu;
   if (gated && !dy.fp8.defined()) {
-    linear_swiglu_backward(ctx, dy.plain, w.plain, up, d_up.plain, act.plain);
+    linear_swiglu_backward(ctx, dy.plain, w.plain, up, d_up.plain, act.plain, act_is_kept);
     return;
   }
   const Tensor& d_act = act.plain;  // (N, F)

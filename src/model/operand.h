@@ -54,9 +54,11 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
 void linear_activation_forward(Context& ctx, Activation kind, const Operand& x, const Operand& w,
                                const Tensor& up, const Operand& act);
 // The way back through the product that reads act, dy · w, and through the activation: the gradient
-// of up in d_up, whose plain form may be up. act is built again in its own place.
+// of up in d_up, whose plain form may be up. act is built again in its own place; `act_is_kept`:
+// what is there is still the forward's.
 void linear_activation_backward(Context& ctx, Activation kind, const Operand& dy, const Operand& w,
-                                const Operand& act, const Tensor& up, const Operand& d_up);
+                                const Operand& act, bool act_is_kept, const Tensor& up,
+                                const Operand& d_up);
 
 void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y,
                     const Tensor& addend = {});

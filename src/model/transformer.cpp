@@ -239,7 +239,8 @@ void Transformer::backward_mlp(size_t layer, const LayerWeights& w) {
   const LayerGradients& d = gradients_[layer];
   const Tensor d_norm = placed_.find("d.norm");  // (N, C)
 
-  linear_activation_backward(ctx_, config_.activation, d.down, w.down, x.act, x.up, d.up);
+  linear_activation_backward(ctx_, config_.activation, d.down, w.down, x.act,
+                             shape_.policy == ActivationPolicy::None, x.up, d.up);
   weight_gradient(d.down, x.act, ids.down);
   linear_backward_input(ctx_, d.up, w.up, d_norm);
   rms_norm_backward(ctx_, d_norm, x.mid, w.mlp_norm, x.mlp_rstd, d.out, adding_slot(ids.mlp_norm),

@@ -15,8 +15,9 @@ void linear_swiglu_forward(Context& ctx, const Tensor& x, const Tensor& w, const
 }
 
 void linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, const Tensor& gate_up,
-                            const Tensor& dgate_up, const Tensor& out) {
-  if (runs_on_cuda(ctx, dy) && cuda::linear_swiglu_backward(ctx, dy, w, gate_up, dgate_up, out))
+                            const Tensor& dgate_up, const Tensor& out, bool out_is_kept) {
+  if (runs_on_cuda(ctx, dy) &&
+      cuda::linear_swiglu_backward(ctx, dy, w, gate_up, dgate_up, out, out_is_kept))
     return;
   const Tensor& dout = out;  // (N, F), until it is built again in the same place
   linear_backward_input(ctx, dy, w, dout, Accumulate::No);

@@ -58,7 +58,7 @@ bool linear_swiglu_forward(Context&, const Tensor&, const Tensor&, const Tensor&
   refuse();
 }
 bool linear_swiglu_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-                            const Tensor&) {
+                            const Tensor&, bool) {
   refuse();
 }
 bool linear_rope_forward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,

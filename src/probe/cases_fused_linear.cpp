@@ -9,7 +9,8 @@ namespace ingot {
 namespace {
 
 // y(N, C) = swiglu(x(N, C) · w_up(2F, C)ᵀ) · w_down(C, F)ᵀ, there and back.
-OpCase mlp_case(std::string name, int64_t N, int64_t C, int64_t F) {
+enum class Act { Rebuilt, Kept };
+OpCase mlp_case(std::string name, int64_t N, int64_t C, int64_t F, Act kept = Act::Rebuilt) {
   OpCase c;
   c.op = "mlp";
   c.name = std::move(name);
@@ -31,7 +32,9 @@ OpCase mlp_case(std::string name, int64_t N, int64_t C, int64_t F) {
     Workspace::Scope scope(ctx.workspace);
     const Tensor d_up = ctx.workspace.take(t.at("x").dtype, {N, 2 * F});
     const Tensor act = ctx.workspace.take(t.at("x").dtype, {N, F});
-    linear_swiglu_backward(ctx, t.at("d.y"), t.at("w_down"), t.at("gate_up"), d_up, act);
+    if (kept == Act::Kept) copy(ctx, t.at("act"), act);
+    linear_swiglu_backward(ctx, t.at("d.y"), t.at("w_down"), t.at("gate_up"), d_up, act,
+                           kept == Act::Kept);
     linear_backward_weight(ctx, t.at("d.y"), act, t.at("d.w_down"), Accumulate::Yes);
     linear_backward_input(ctx, d_up, t.at("w_up"), t.at("d.x"), Accumulate::No);
     linear_backward_weight(ctx, d_up, t.at("x"), t.at("d.w_up"), Accumulate::Yes);
@@ -112,6 +115,7 @@ std::vector<OpCase> fused_linear_large_cases() {
   return {mlp_case("mlp_n512_c256_f1024", 512, 256, 1024),
           mlp_case("mlp_n304_c264_f1416", 304, 264, 1416),
           mlp_case("mlp_n80_c1600_f1024", 80, 1600, 1024),
+          mlp_case("mlp_kept_n304_c264_f1416", 304, 264, 1416, Act::Kept),
           linear_rope_case("linear_rope_b2_t256_c512_h6_g2_d64", 2, 256, 512, 6, 2, 64),
           linear_rope_case("linear_rope_b2_t160_c520_h7_g2_d64", 2, 160, 520, 7, 2, 64, positions),
           linear_rope_case("linear_rope_b1_t400_c256_h9_g1_d128", 1, 400, 256, 9, 1, 128)};

@@ -26,8 +26,8 @@ struct LayerRow {
 };
 
 // What a layer writes on its way forward and reads on its way back, for B sequences of T tokens.
-// Selective drops what comes back with another pass over memory (norms); Full also what takes a
-// matrix product or attention. Under fp8 norms exist in 8 bits only.
+// Selective drops what comes back with another pass over memory (norms, act); Full also what takes
+// a matrix product or attention. Under fp8 norms exist in 8 bits only.
 std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DType compute,
                                  bool fp8 = false) {
   const int64_t N = B * T;
@@ -40,7 +40,8 @@ std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DTy
       {"mid", {N, c.dim}, compute, Recompute::Full},
       {"mlp_rstd", {N}, DType::F32, Recompute::Full},
       {"up", {N, c.up_rows()}, compute, Recompute::Full},
-      {"act", {N, c.ffn}, compute, Recompute::Always},
+      // Under fp8 it exists in 8 bits too; here its gradient is put.
+      {"act", {N, c.ffn}, compute, fp8 ? Recompute::Always : Recompute::Selective},
   };
   if (!fp8) {
     rows.push_back({"attn_norm", {N, c.dim}, compute, Recompute::Selective});

@@ -129,7 +129,7 @@ TEST(LlamaTable, PolicyDecidesWhichRowsLayersShare) {
     std::vector<std::string> shared, own;
   };
   const std::vector<Expectation> cases = {
-      {ActivationPolicy::None, {"act"}, {"residual", "attn_norm", "qkv", "mlp_norm", "up"}},
+      {ActivationPolicy::None, {}, {"residual", "attn_norm", "qkv", "mlp_norm", "up", "act"}},
       {ActivationPolicy::Selective,
        {"attn_norm", "mlp_norm", "act"},
        {"residual", "attn_rstd", "qkv", "attn", "lse", "mid", "mlp_rstd", "up"}},

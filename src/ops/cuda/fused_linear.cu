@@ -145,17 +145,19 @@ bool linear_swiglu_forward(Context& ctx, const Tensor& x, const Tensor& w, const
 }
 
 bool linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, const Tensor& gate_up,
-                            const Tensor& dgate_up, const Tensor& out) {
+                            const Tensor& dgate_up, const Tensor& out, bool out_is_kept) {
   using hopper::kTileColumns;
   auto& products = ctx.cuda->library<HopperProducts>();
   if (!products.available() || !fits(dy) || !fits(w) || !fits(out) || !fits(gate_up) ||
       !fits(dgate_up) || !worth_it(dy, w.shape[1]))
     return false;
-  const int64_t F = out.shape[1];
-  products.run<hopper::SwigluBackward>(
-      ctx, dy, products.pieces(w),
-      {products.slivers(gate_up, 2), products.slivers(dgate_up, 2), products.slivers(out)},
-      (F + kTileColumns - 1) / kTileColumns);
+  const auto run = [&]<bool kBuild>(std::bool_constant<kBuild>) {
+    products.run<hopper::SwigluBackward<kBuild>>(
+        ctx, dy, products.pieces(w),
+        {products.slivers(gate_up, 2), products.slivers(dgate_up, 2), products.slivers(out)},
+        (out.shape[1] + kTileColumns - 1) / kTileColumns);
+  };
+  out_is_kept ? run(std::false_type{}) : run(std::true_type{});
   return true;
 }
 

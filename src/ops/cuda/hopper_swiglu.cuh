@@ -78,11 +78,13 @@ class SwigluForward {
 };
 
 // d_act(N, F) = dy(N, C) · w(C, F), from which and up(N, 2F) the gradient of up follows; act(N, F)
-// is built again. The values of `up` are fetched ahead, and their gradients take their place.
+// is built again if kBuild. The values of `up` are fetched ahead, and their gradients take their
+// place.
+template <bool kBuild>
 class SwigluBackward {
   static constexpr int kSlivers = 2 * kColumnPieces;
   static constexpr int kSets = 4;  // of gate and up: fetched two slivers ahead, then written back
-  static constexpr int kActs = 2;  // written in turn
+  static constexpr int kActs = kBuild ? 2 : 0;  // written in turn
 
  public:
   struct Arguments {
@@ -121,7 +123,7 @@ class SwigluBackward {
                                         const Tile& next, bool more) {
     const int sliver = slice / 2, chunk = slice % 2 * 4;
     const uint32_t gate = gate_of(sliver), up = gate + kSliverBytes;
-    const uint32_t act = scratch_ + (2 * kSets + sliver % kActs) * kSliverBytes;
+    const uint32_t act = scratch_ + (2 * kSets + sliver % 2) * kSliverBytes;
     if (slice % 2 == 0) {
       if (thread_ == 0) {
         wait_stores_read<1>();
@@ -148,14 +150,14 @@ class SwigluBackward {
     }
     store_matrices(row_address(gate, thread_, chunk), g);
     store_matrices(row_address(up, thread_, chunk), u);
-    store_matrices(row_address(act, thread_, chunk), y);
+    if constexpr (kBuild) store_matrices(row_address(act, thread_, chunk), y);
     if (slice % 2 == 1) {
       fence_for_stores();
       meet(1 + group_, kGroupThreads);
       if (thread_ == 0) {
         store_box(&arguments_.d_up, box_of(tile, sliver, 0), gate, Keep::Short);
         store_box(&arguments_.d_up, box_of(tile, sliver, 1), up, Keep::Short);
-        store_box(&arguments_.act, box_of(tile, sliver, 0), act, Keep::Short);
+        if constexpr (kBuild) store_box(&arguments_.act, box_of(tile, sliver, 0), act, Keep::Short);
         commit_stores();
       }
     }
