@@ -1,14 +1,34 @@
 #include "ops/fused_linear.h"
 
 #include "ops/activation.h"
+#include "ops/checks.h"
 #include "ops/cuda/fused_linear.h"
 #include "ops/dispatch.h"
 #include "ops/matmul.h"
+#include "ops/rope_checks.h"
 
 namespace ingot {
+namespace {
+
+// Operands of one dtype; those of the ops that they are made of are checked there.
+void check_matrix(const char* op, const char* name, const Tensor& tensor, const Shape& shape,
+                  DType dtype) {
+  check_float(op, name, tensor);
+  check_dtype(op, name, tensor, dtype);
+  check_shape(op, name, tensor, shape);
+}
+
+}  // namespace
 
 void linear_swiglu_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& gate_up,
                            const Tensor& out) {
+  constexpr const char* kOp = "linear_swiglu_forward";
+  check_rank(kOp, "x", x, 2);
+  check_rank(kOp, "out", out, 2);
+  const int64_t N = x.shape[0], C = x.shape[1], F = out.shape[1];
+  check_matrix(kOp, "w", w, {2 * F, C}, x.dtype);
+  check_matrix(kOp, "gate_up", gate_up, {N, 2 * F}, x.dtype);
+  check_matrix(kOp, "out", out, {N, F}, x.dtype);
   if (runs_on_cuda(ctx, x) && cuda::linear_swiglu_forward(ctx, x, w, gate_up, out)) return;
   linear_forward(ctx, x, w, gate_up);
   swiglu_forward(ctx, gate_up, out);
@@ -16,6 +36,14 @@ void linear_swiglu_forward(Context& ctx, const Tensor& x, const Tensor& w, const
 
 void linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, const Tensor& gate_up,
                             const Tensor& dgate_up, const Tensor& out, bool out_is_kept) {
+  constexpr const char* kOp = "linear_swiglu_backward";
+  check_rank(kOp, "dy", dy, 2);
+  check_rank(kOp, "out", out, 2);
+  const int64_t N = dy.shape[0], C = dy.shape[1], F = out.shape[1];
+  check_matrix(kOp, "w", w, {C, F}, dy.dtype);
+  check_matrix(kOp, "gate_up", gate_up, {N, 2 * F}, dy.dtype);
+  check_matrix(kOp, "dgate_up", dgate_up, {N, 2 * F}, dy.dtype);
+  check_matrix(kOp, "out", out, {N, F}, dy.dtype);
   if (runs_on_cuda(ctx, dy) &&
       cuda::linear_swiglu_backward(ctx, dy, w, gate_up, dgate_up, out, out_is_kept))
     return;
@@ -27,6 +55,12 @@ void linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, con
 void linear_rope_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y,
                          const Tensor& heads, const Tensor& cos, const Tensor& sin, RopePairs pairs,
                          const Tensor& positions, int64_t first_position) {
+  constexpr const char* kOp = "linear_rope_forward";
+  check_rank(kOp, "x", x, 2);
+  check_rank(kOp, "y", y, 2);
+  check_matrix(kOp, "w", w, {y.shape[1], x.shape[1]}, x.dtype);
+  check_matrix(kOp, "y", y, {x.shape[0], y.shape[1]}, x.dtype);
+  check_rotation(kOp, heads, cos, sin, positions, first_position);
   if (runs_on_cuda(ctx, x) &&
       cuda::linear_rope_forward(ctx, x, w, y, heads, cos, sin, pairs, positions, first_position))
     return;

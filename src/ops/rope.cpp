@@ -9,6 +9,7 @@
 #include "ops/cuda/rope.h"
 #include "ops/dispatch.h"
 #include "ops/memory.h"
+#include "ops/rope_checks.h"
 
 namespace ingot {
 namespace {
@@ -30,31 +31,8 @@ double frequency(const RopeFrequencies& f, int64_t i, int64_t half) {
 void rotate(const char* op, Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin,
             RopePairs pairs, const Tensor& positions, int64_t first_position,
             cpu::Rotation rotation) {
-  check_float(op, "x", x);
-  check_rank(op, "x", x, 4);
-  const int64_t B = x.shape[0], T = x.shape[1], D = x.shape[3];
-  check(D % 2 == 0, ErrorCode::Internal, "{}: heads must have an even width, got {}", op, x);
-  check_rank(op, "cos", cos, 2);
-  const int64_t context = cos.shape[0];
-  for (const Tensor* table : {&cos, &sin}) {
-    check_dtype(op, "table", *table, wide_dtype(x.dtype));
-    check_shape(op, "table", *table, {context, D / 2});
-    check_contiguous(op, "table", *table);
-  }
-  const int32_t* ids = nullptr;
-  if (positions.defined()) {
-    check_shape(op, "positions", positions, {B, T});
-    check_contiguous(op, "positions", positions);
-    ids = positions.as<int32_t>();
-    const int64_t visible = positions.device.kind == DeviceKind::Cpu ? B * T : 0;
-    for (int64_t n = 0; n < visible; ++n)
-      check(ids[n] >= 0 && ids[n] < context, ErrorCode::Data,
-            "position {} is beyond the rotary table's context of {}", ids[n], context);
-  } else {
-    check(first_position >= 0 && first_position + T <= context, ErrorCode::Data,
-          "positions {} to {} are beyond the rotary table's context of {}", first_position,
-          first_position + T - 1, context);
-  }
+  check_rotation(op, x, cos, sin, positions, first_position);
+  const int32_t* ids = positions.defined() ? positions.as<int32_t>() : nullptr;
   INGOT_DISPATCH(x, rope, ctx, x, cos, sin, pairs, ids, first_position, rotation);
 }
 

@@ -264,11 +264,10 @@ inline void check_products(const Context& ctx, int64_t N, int64_t R, int64_t C, 
   check("forward", x.rows, x.inverse, w.rows, w.inverse, out, C, forward, [&](const Tensor& y) {
     linear_forward(rig.ctx, x, w, y, accumulate == Accumulate::Yes ? y : Tensor{});
   });
-  const Tensor addend = rig.normal(out, {N, R}), in_place = rig.copy_of(addend);
-  const Tensor elsewhere = rig.output(out, {N, R});
-  linear_forward(rig.ctx, x, w, in_place, in_place);
-  linear_forward(rig.ctx, x, w, elsewhere, addend);
-  expect_equal(rig, elsewhere, in_place, "added to what lies elsewhere");
+  const PaddedResult addend(rig, out, N, R), elsewhere(rig, out, N, R);
+  linear_forward(rig.ctx, x, w, elsewhere.view, addend.view);
+  expect_product(dequantized(rig, x.rows, x.inverse), dequantized(rig, w.rows, w.inverse),
+                 addend.columns(rig, 0, R), elsewhere.columns(rig, 0, R), N, R, forward(C), out);
   check("backward_input", dy.rows, dy.inverse, w.transposed, w.inverse, out, R, backward,
         [&](const Tensor& dx) { linear_backward_input(rig.ctx, dy, w, dx, accumulate); });
   check("backward_weight", dy.transposed, dy.inverse, x.transposed, x.inverse, DType::F32, N,

@@ -104,7 +104,7 @@ TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
   expect_row(t, "layers.1.mlp_norm", {15, 32}, bf16);
   expect_row(t, "layers.1.mlp_rstd", {15}, f32);
   expect_row(t, "layers.1.up", {15, 128}, bf16);
-  expect_row(t, "shared.act", {15, 64}, bf16);
+  expect_row(t, "layers.1.act", {15, 64}, bf16);
   expect_row(t, "final_residual", {15, 32}, bf16);
   expect_row(t, "final_norm", {15, 32}, bf16);
   expect_row(t, "final_rstd", {15}, f32);
@@ -113,7 +113,8 @@ TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
   expect_row(t, "d.qkv", {15, 64}, bf16);
   expect_row(t, "d.qk", {15, 48}, bf16);
   expect_row(t, "d.attn", {15, 32}, bf16);
-  EXPECT_EQ(t.rows().size(), 18u + 2 * 13);
+  expect_row(t, "d.norm", {15, 32}, bf16);
+  EXPECT_EQ(t.rows().size(), 17u + 2 * 14);
 
   c.qk_norm = false;
   shape.document_mask = false;

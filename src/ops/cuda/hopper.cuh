@@ -14,8 +14,7 @@ __device__ __forceinline__ uint32_t shared_address(const void* shared) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
 }
 
-// --- Barriers in shared memory
-// ---------------------------------------------------------------------
+// ---- Barriers in shared memory
 
 __device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
@@ -57,8 +56,7 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) 
       : "memory");
 }
 
-// --- Clusters and groups of warps
-// ------------------------------------------------------------------
+// ---- Clusters and groups of warps
 
 __device__ __forceinline__ uint32_t cluster_rank() {
   uint32_t rank;
@@ -85,11 +83,10 @@ __device__ __forceinline__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
 }
 
-// --- The TMA unit
-// ---------------------------------------------------------------------------------- Coordinates of
-// a box's first element, the innermost dimension first. What lies outside the tensor is read as
-// zeros and not written.
+// ---- The TMA unit
 
+// Coordinates of a box's first element, the innermost dimension first. What lies outside the tensor
+// is read as zeros and not written.
 struct Box {
   int x, y, z;
 };
@@ -97,12 +94,9 @@ struct Box5 {
   int v, w, x, y, z;
 };
 
-// What the L2 does with what a box brought or wrote: kept for longer than other data, or less long.
-enum class Keep : uint64_t {
-  Normal = 0x1000000000000000,
-  Short = 0x12f0000000000000,
-  Long = 0x14f0000000000000,
-};
+// Whether the L2 keeps what a box brought or wrote less long than other data, or longer: policies
+// as createpolicy.fractional makes them for evict_first and evict_last.
+enum class Keep : uint64_t { Short = 0x12f0000000000000, Long = 0x14f0000000000000 };
 
 __device__ __forceinline__ void load_box(const CUtensorMap* map, Box at, uint32_t to,
                                          uint32_t barrier) {
@@ -157,8 +151,7 @@ __device__ __forceinline__ void fence_for_stores() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// --- 8×8 matrices of 16 bits between a warp's registers and shared memory
-// ---------------------------
+// ---- 8×8 matrices of 16 bits between a warp's registers and shared memory
 
 __device__ __forceinline__ void load_matrices(uint32_t from, uint32_t (&v)[4]) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -173,8 +166,7 @@ __device__ __forceinline__ void store_matrices(uint32_t to, const uint32_t (&v)[
                : "memory");
 }
 
-// --- Products of a warpgroup
-// -----------------------------------------------------------------------
+// ---- Products of a warpgroup
 
 // How a matrix of 128-byte rows, swizzled by the TMA unit, lies in shared memory. Along the rows of
 // the product's depth: groups of 8 rows follow each other, `block_bytes` is not used. Across it:

@@ -73,7 +73,7 @@ struct Place {
   }
 };
 
-// Behind the ring lie the epilogue's pieces, for each group, then barriers.
+// The ring, the epilogue's scratch for each group, then barriers.
 template <class Epilogue>
 constexpr int shared_bytes() {
   constexpr int kBarriers = 2 * Epilogue::kStages + kGroups * Epilogue::kBarriers;
@@ -171,15 +171,15 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
     auto release = [&](uint32_t stage) {
       if (thread < kClusterBlocks) barrier_arrive_at(empty + 8 * stage, thread);
     };
-    auto next_step = [&] {
-      multiply(false);
-      products_wait<1>();
-      release(last_stage);
+    auto first_step = [&] {
+      multiply(true);
       last_stage = place.stage;
       place.advance();
     };
-    auto first_step = [&] {
-      multiply(true);
+    auto next_step = [&] {
+      multiply(false);
+      products_wait<1>();  // the step before is done
+      release(last_stage);
       last_stage = place.stage;
       place.advance();
     };
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
       const bool more = index < num_tiles;
       if (!more && !holding) break;
       const int steps = more ? extents.depth_steps : 0;
-      Tile tile = tile_of<Epilogue::kBand>(index, extents, rank);
+      Tile tile = tile_of<Epilogue::kBand>(index, extents, rank);  // any, if there is none
       tile.row += group * kGroupRows;
       if (!holding) epilogue.begin(tile);
       if (more) first_step();

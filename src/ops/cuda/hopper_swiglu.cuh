@@ -22,7 +22,7 @@ class SwigluForward {
   static constexpr int kStages = 4;
   static constexpr int kScratchBytes = kSlivers * kSliverBytes;
   static constexpr int kBarriers = 0;
-  static constexpr int kSlices = 12;
+  static constexpr int kSlices = 3 * kColumnPieces;  // gate, up and act of each sliver of act
   static constexpr bool kSpread = false;
 
   // Of w as (2, F, C).
