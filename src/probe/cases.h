@@ -51,6 +51,7 @@ std::vector<OpCase> rope_bench_cases(const BenchShape& s);
 std::vector<OpCase> attention_bench_cases(const BenchShape& s);
 std::vector<OpCase> activation_bench_cases(const BenchShape& s);
 std::vector<OpCase> fused_linear_bench_cases(const BenchShape& s);
+std::vector<OpCase> fp8_bench_cases(const BenchShape& s);  // what rounds; products: step_limit.h
 std::vector<OpCase> lm_head_bench_cases(const BenchShape& s);
 std::vector<OpCase> adamw_bench_cases(const BenchShape& s);
 std::vector<OpCase> muon_bench_cases(const BenchShape& s);

@@ -60,7 +60,7 @@ struct OpCase {
   // counts each tensor once for each pass that must read or write it.
   double flops = 0;
   double elements = 0;    // of tensors of the case's dtype
-  double wide_bytes = 0;  // of tensors that are F32 whatever that is
+  double wide_bytes = 0;  // of tensors that are F32, or 8 bits wide, whatever that is
   double bytes(DType dtype) const {
     return elements * static_cast<double>(size_of(dtype)) + wide_bytes;
   }

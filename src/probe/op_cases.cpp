@@ -47,10 +47,13 @@ BenchShape bench_shape(Device device) {
 
 std::vector<OpCase> op_bench_cases(Device device) {
   const BenchShape s = bench_shape(device);
-  return joined({matmul_bench_cases(s), embedding_bench_cases(s), rms_norm_bench_cases(s),
-                 rope_bench_cases(s), attention_bench_cases(s), activation_bench_cases(s),
-                 fused_linear_bench_cases(s), lm_head_bench_cases(s), adamw_bench_cases(s),
-                 muon_bench_cases(s), reduce_bench_cases(s)});
+  std::vector<OpCase> cases =
+      joined({matmul_bench_cases(s), embedding_bench_cases(s), rms_norm_bench_cases(s),
+              rope_bench_cases(s), attention_bench_cases(s), activation_bench_cases(s),
+              fused_linear_bench_cases(s), lm_head_bench_cases(s), adamw_bench_cases(s),
+              muon_bench_cases(s), reduce_bench_cases(s)});
+  // The CPU only imitates 8 bits.
+  return device.kind == DeviceKind::Cpu ? cases : joined({cases, fp8_bench_cases(s)});
 }
 
 std::string op_support_page() {
