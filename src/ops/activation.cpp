@@ -6,18 +6,6 @@
 #include "ops/dispatch.h"
 
 namespace ingot {
-namespace {
-
-void check_operand(const char* op, const char* name, const Tensor& tensor, const Shape& shape,
-                   DType dtype) {
-  check_float(op, name, tensor);
-  check_dtype(op, name, tensor, dtype);
-  check_shape(op, name, tensor, shape);
-  check_contiguous(op, name, tensor);
-}
-
-}  // namespace
-
 void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
   check_rank("swiglu_forward", "out", out, 2);
   check_operand("swiglu_forward", "out", out, out.shape, out.dtype);

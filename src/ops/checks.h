@@ -42,6 +42,15 @@ inline void check_float(std::string_view op, std::string_view name, const Tensor
         ErrorCode::Internal, "{}: the last dim of {} must be contiguous, got {}", op, name, tensor);
 }
 
+// A float operand whose shape and dtype follow from the others'.
+inline void check_operand(std::string_view op, std::string_view name, const Tensor& tensor,
+                          const Shape& shape, DType dtype) {
+  check_float(op, name, tensor);
+  check_dtype(op, name, tensor, dtype);
+  check_shape(op, name, tensor, shape);
+  check_contiguous(op, name, tensor);
+}
+
 // The dtype of statistics, tables and weight gradients that go with values of `dtype`: F64 for
 // F64, else F32.
 inline DType wide_dtype(DType dtype) {

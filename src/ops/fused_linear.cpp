@@ -8,17 +8,6 @@
 #include "ops/rope_checks.h"
 
 namespace ingot {
-namespace {
-
-// Operands of one dtype; those of the ops that they are made of are checked there.
-void check_matrix(const char* op, const char* name, const Tensor& tensor, const Shape& shape,
-                  DType dtype) {
-  check_float(op, name, tensor);
-  check_dtype(op, name, tensor, dtype);
-  check_shape(op, name, tensor, shape);
-}
-
-}  // namespace
 
 void linear_swiglu_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& gate_up,
                            const Tensor& out) {
@@ -26,9 +15,9 @@ void linear_swiglu_forward(Context& ctx, const Tensor& x, const Tensor& w, const
   check_rank(kOp, "x", x, 2);
   check_rank(kOp, "out", out, 2);
   const int64_t N = x.shape[0], C = x.shape[1], F = out.shape[1];
-  check_matrix(kOp, "w", w, {2 * F, C}, x.dtype);
-  check_matrix(kOp, "gate_up", gate_up, {N, 2 * F}, x.dtype);
-  check_matrix(kOp, "out", out, {N, F}, x.dtype);
+  check_operand(kOp, "w", w, {2 * F, C}, x.dtype);
+  check_operand(kOp, "gate_up", gate_up, {N, 2 * F}, x.dtype);
+  check_operand(kOp, "out", out, {N, F}, x.dtype);
   if (runs_on_cuda(ctx, x) && cuda::linear_swiglu_forward(ctx, x, w, gate_up, out)) return;
   linear_forward(ctx, x, w, gate_up);
   swiglu_forward(ctx, gate_up, out);
@@ -40,10 +29,10 @@ void linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, con
   check_rank(kOp, "dy", dy, 2);
   check_rank(kOp, "out", out, 2);
   const int64_t N = dy.shape[0], C = dy.shape[1], F = out.shape[1];
-  check_matrix(kOp, "w", w, {C, F}, dy.dtype);
-  check_matrix(kOp, "gate_up", gate_up, {N, 2 * F}, dy.dtype);
-  check_matrix(kOp, "dgate_up", dgate_up, {N, 2 * F}, dy.dtype);
-  check_matrix(kOp, "out", out, {N, F}, dy.dtype);
+  check_operand(kOp, "w", w, {C, F}, dy.dtype);
+  check_operand(kOp, "gate_up", gate_up, {N, 2 * F}, dy.dtype);
+  check_operand(kOp, "dgate_up", dgate_up, {N, 2 * F}, dy.dtype);
+  check_operand(kOp, "out", out, {N, F}, dy.dtype);
   if (runs_on_cuda(ctx, dy) &&
       cuda::linear_swiglu_backward(ctx, dy, w, gate_up, dgate_up, out, out_is_kept))
     return;
@@ -58,8 +47,8 @@ void linear_rope_forward(Context& ctx, const Tensor& x, const Tensor& w, const T
   constexpr const char* kOp = "linear_rope_forward";
   check_rank(kOp, "x", x, 2);
   check_rank(kOp, "y", y, 2);
-  check_matrix(kOp, "w", w, {y.shape[1], x.shape[1]}, x.dtype);
-  check_matrix(kOp, "y", y, {x.shape[0], y.shape[1]}, x.dtype);
+  check_operand(kOp, "w", w, {y.shape[1], x.shape[1]}, x.dtype);
+  check_operand(kOp, "y", y, {x.shape[0], y.shape[1]}, x.dtype);
   check_rotation(kOp, heads, cos, sin, positions, first_position);
   if (runs_on_cuda(ctx, x) &&
       cuda::linear_rope_forward(ctx, x, w, y, heads, cos, sin, pairs, positions, first_position))

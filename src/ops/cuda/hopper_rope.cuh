@@ -11,7 +11,6 @@ namespace ingot::cuda::hopper {
 template <int kHead>
 class RopeForward {
   static_assert(kHead == 64 || kHead == 128, "expected heads of one or two slivers");
-  static constexpr int kSlivers = 4;  // written in turn
 
  public:
   struct Arguments {
@@ -25,7 +24,7 @@ class RopeForward {
   static constexpr bool kAcross = false;
   static constexpr int kBand = 8;
   static constexpr int kStages = 4;
-  static constexpr int kScratchBytes = kSlivers * kSliverBytes;
+  static constexpr int kScratchBytes = SliverStream<4>::kBytes;
   static constexpr int kBarriers = 0;
   static constexpr bool kSpread = false;
 
@@ -44,7 +43,7 @@ class RopeForward {
 
   __device__ RopeForward(const Arguments& arguments, uint32_t scratch, uint32_t, int group,
                          int thread)
-      : arguments_(arguments), scratch_(scratch), group_(group), thread_(thread) {}
+      : arguments_(arguments), results_(scratch, group, thread), thread_(thread) {}
 
   __device__ void begin(const Tile& tile) { fetch_angles(tile, 0, 0); }
 
@@ -56,7 +55,12 @@ class RopeForward {
       if (part + 1 < kSets) fetch_angles(tile, half, part + 1);
       return;
     }
-    store(sums, tile, half, part - kSets);
+    const int piece = part - kSets;
+    const auto at = [&] {
+      return Box5{tile.column * kTileColumns + piece * kPieceWidth, 0, half, tile.row / 16, 0};
+    };
+    results_.send(piece, &arguments_.y, at,
+                  [&](int i) { return sums[2 * (8 * piece + i) + half]; });
     if (part + 1 == kHalfSlices) {
       if (half == 0)
         fetch_angles(tile, 1, 0);
@@ -65,9 +69,7 @@ class RopeForward {
     }
   }
 
-  __device__ void finish() {
-    if (thread_ == 0) wait_stores_read<0>();
-  }
+  __device__ void finish() { results_.finish(); }
 
  private:
   // Angles of this thread's row are asked for a slice before they are needed, or more.
@@ -98,27 +100,6 @@ class RopeForward {
     }
   }
 
-  __device__ __forceinline__ void store(const uint32_t (&sums)[64], const Tile& tile, int half,
-                                        int piece) {
-    const uint32_t sliver = scratch_ + piece % kSlivers * kSliverBytes;
-    if (thread_ == 0) wait_stores_read<kSlivers - 1>();
-    meet(1 + group_, kGroupThreads);
-#pragma unroll
-    for (int chunk = 0; chunk < 8; chunk += 4) {
-      uint32_t v[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) v[i] = sums[2 * (8 * piece + chunk + i) + half];
-      store_matrices(row_address(sliver, thread_, chunk), v);
-    }
-    fence_for_stores();
-    meet(1 + group_, kGroupThreads);
-    if (thread_ == 0) {
-      const int column = tile.column * kTileColumns + piece * kPieceWidth;
-      store_box(&arguments_.y, {column, 0, half, tile.row / 16, 0}, sliver, Keep::Short);
-      commit_stores();
-    }
-  }
-
   // Two numbers and those they are turned with.
   __device__ static void turn_pair(uint32_t& real, uint32_t& imaginary, float2 c, float2 s) {
     float2 x = unpack(real), y = unpack(imaginary);
@@ -129,8 +110,8 @@ class RopeForward {
   }
 
   const Arguments& arguments_;
-  uint32_t scratch_;
-  int group_, thread_;
+  SliverStream<4> results_;
+  int thread_;
   float2 cos_[kChunks], sin_[kChunks];
 };
 

@@ -9,8 +9,6 @@ namespace ingot::cuda::hopper {
 // up(N, 2F) = x(N, C) · w(2F, C)ᵀ, gate then up in each row, and act(N, F) = silu(gate) · up. A
 // tile is 128 columns of gate beside the same of up.
 class SwigluForward {
-  static constexpr int kSlivers = 4;  // written in turn
-
  public:
   struct Arguments {
     CUtensorMap up;   // (2, N/16, 2, 8, F): slivers of gate and up
@@ -20,7 +18,7 @@ class SwigluForward {
   static constexpr bool kAcross = false;
   static constexpr int kBand = 8;
   static constexpr int kStages = 4;
-  static constexpr int kScratchBytes = kSlivers * kSliverBytes;
+  static constexpr int kScratchBytes = SliverStream<4>::kBytes;
   static constexpr int kBarriers = 0;
   static constexpr int kSlices = 3 * kColumnPieces;  // gate, up and act of each sliver of act
   static constexpr bool kSpread = false;
@@ -32,49 +30,32 @@ class SwigluForward {
 
   __device__ SwigluForward(const Arguments& arguments, uint32_t scratch, uint32_t, int group,
                            int thread)
-      : arguments_(arguments), scratch_(scratch), group_(group), thread_(thread) {}
+      : arguments_(arguments), results_(scratch, group, thread) {}
 
   __device__ void begin(const Tile&) {}
 
-  // Of each sliver first gate, then up, then act.
   __device__ __forceinline__ void slice(int slice, const uint32_t (&sums)[64], const Tile& tile,
                                         const Tile&, bool) {
     const int block = slice / 6, half = slice / 3 % 2, part = slice % 3;
-    const uint32_t sliver = scratch_ + slice % kSlivers * kSliverBytes;
-    if (thread_ == 0) wait_stores_read<kSlivers - 1>();
-    meet(1 + group_, kGroupThreads);
-#pragma unroll
-    for (int chunk = 0; chunk < 8; chunk += 4) {
-      uint32_t v[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const uint32_t gate = sums[2 * (8 * block + chunk + i) + half];
-        const uint32_t up = sums[2 * (8 * block + chunk + i + 16) + half];
-        const float2 g = unpack(gate), u = unpack(up);
-        v[i] = part == 0   ? gate
-               : part == 1 ? up
-                           : pack(swiglu<__nv_bfloat16>(g.x, u.x), swiglu<__nv_bfloat16>(g.y, u.y));
-      }
-      store_matrices(row_address(sliver, thread_, chunk), v);
-    }
-    fence_for_stores();
-    meet(1 + group_, kGroupThreads);
-    if (thread_ == 0) {
-      const int column = tile.column * kActColumns + block * kPieceWidth;
-      store_box(part == 2 ? &arguments_.act : &arguments_.up,
-                {column, 0, half, tile.row / 16, part % 2}, sliver, Keep::Short);
-      commit_stores();
-    }
+    const auto at = [&] {
+      return Box5{tile.column * kActColumns + block * kPieceWidth, 0, half, tile.row / 16,
+                  part % 2};
+    };
+    results_.send(slice, part == 2 ? &arguments_.act : &arguments_.up, at, [&](int i) {
+      const uint32_t gate = sums[2 * (8 * block + i) + half];
+      const uint32_t up = sums[2 * (8 * block + i + 16) + half];
+      const float2 g = unpack(gate), u = unpack(up);
+      return part == 0   ? gate
+             : part == 1 ? up
+                         : pack(swiglu<__nv_bfloat16>(g.x, u.x), swiglu<__nv_bfloat16>(g.y, u.y));
+    });
   }
 
-  __device__ void finish() {
-    if (thread_ == 0) wait_stores_read<0>();
-  }
+  __device__ void finish() { results_.finish(); }
 
  private:
   const Arguments& arguments_;
-  uint32_t scratch_;
-  int group_, thread_;
+  SliverStream<4> results_;
 };
 
 // d_act(N, F) = dy(N, C) · w(C, F), from which and up(N, 2F) the gradient of up follows; act(N, F)
