@@ -86,14 +86,15 @@ class Builder {
   void lasting(std::string name, Shape shape, DType dtype, TensorKind kind) {
     table_.add(row(std::move(name), shape, dtype, kind));
   }
-  void weight(std::string name, Shape shape, Role role, int block, int64_t shard_dim, double std,
-              std::vector<int64_t> parts = {}) {
+  void weight(std::string name, Shape shape, Role role, int block, int gradient_tick,
+              int64_t shard_dim, double std, std::vector<int64_t> parts = {}) {
     TensorSpec spec = row(std::move(name), shape, DType::F32, TensorKind::Weight);
     spec.role = role;
     spec.init = role == Role::Norm ? InitRule::Ones : InitRule::Normal;
     spec.init_std = std;
     spec.parts = std::move(parts);
     spec.block = block;
+    spec.gradient_tick = gradient_tick;
     spec.shard_dim = shard_dim;
     table_.add(std::move(spec));
   }
@@ -163,12 +164,15 @@ TensorTable llama_parameters(const ModelConfig& c) {
   const auto up_parts = gated ? std::vector{c.ffn, c.ffn} : std::vector<int64_t>{};
   // Two branches a layer add to the stream; this keeps its variance from growing with depth.
   const double branch_std = c.init_std / std::sqrt(2.0 * static_cast<double>(c.layers));
-  b.weight("embedding.weight", {c.vocab, C}, Role::Embedding, 0, 0, c.init_std);
+  const Ticks tick{static_cast<int>(c.layers)};
+  b.weight("embedding.weight", {c.vocab, C}, Role::Embedding, 0, c.tied ? tick.loss() : tick.last(),
+           0, c.init_std);
   for (int64_t i = 0; i < c.layers; ++i) {
     const int block = static_cast<int>(i) + 1;
     auto add = [&](const char* what, Shape shape, Role role, int64_t shard_dim, double std,
                    std::vector<int64_t> parts = {}) {
-      b.weight(layer_name(i, what), shape, role, block, shard_dim, std, std::move(parts));
+      b.weight(layer_name(i, what), shape, role, block, tick.backward(static_cast<int>(i)),
+               shard_dim, std, std::move(parts));
     };
     add("attn_norm.weight", {C}, Role::Norm, -1, 0.0);
     add("qkv.weight", {c.qkv_rows(), C}, Role::Matrix, 0, c.init_std, {HD, GD, GD});
@@ -181,8 +185,9 @@ TensorTable llama_parameters(const ModelConfig& c) {
     add("up.weight", {c.up_rows(), C}, Role::Matrix, 0, c.init_std, up_parts);
     add("down.weight", {C, c.ffn}, Role::Matrix, 1, branch_std);
   }
-  b.weight("final_norm.weight", {C}, Role::Norm, head_block(c), -1, 0.0);
-  if (!c.tied) b.weight("head.weight", {c.vocab, C}, Role::Head, head_block(c), 0, c.init_std);
+  b.weight("final_norm.weight", {C}, Role::Norm, head_block(c), tick.loss(), -1, 0.0);
+  if (!c.tied)
+    b.weight("head.weight", {c.vocab, C}, Role::Head, head_block(c), tick.loss(), 0, c.init_std);
   return b.take();
 }
 

@@ -59,7 +59,7 @@ MemoryPlan plan_memory(const TensorTable& table) {
   std::map<TensorKind, int64_t> bytes_of;
   std::vector<size_t> packed;
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].kind == TensorKind::Activation) {
+    if (!rows[i].life.whole_run()) {
       packed.push_back(i);
       continue;
     }
@@ -71,7 +71,7 @@ MemoryPlan plan_memory(const TensorTable& table) {
   if (!packed.empty()) {
     const int64_t peak = pack_by_life(rows, packed, plan.total_bytes, plan.offset);
     plan.total_bytes += peak;
-    bytes_of[TensorKind::Activation] = peak;
+    bytes_of[TensorKind::Activation] += peak;
   }
   for (const auto& [kind, bytes] : bytes_of) plan.categories.push_back({kind, bytes});
   return plan;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -39,15 +40,17 @@ enum class InitRule { None, Normal, Ones };
 enum class Recompute { Never, Selective, Full, Always };
 
 // Ticks of one micro-step; a tensor lives from `first` to `last`, both included, but for a gap. Two
-// tensors may share memory only when their lives do not touch. Only activations are packed by it:
-// rows of every other kind keep their memory for as long as the run lasts, whatever their life
-// says.
+// tensors may share memory only when their lives do not touch. By default it keeps its memory for
+// as long as the run lasts.
 struct Lifetime {
+  static constexpr int kForever = std::numeric_limits<int>::max();
+
   int first = 0;
-  int last = 0;
+  int last = kForever;
   int gap = -1;  // a tick in between at which it holds nothing; -1: none
 
   bool at(int tick) const { return first <= tick && tick <= last && tick != gap; }
+  bool whole_run() const { return first == 0 && last == kForever && gap < 0; }
 };
 
 // Index of a row; typed so that it cannot be mixed up with a layer or a rank.
@@ -67,6 +70,7 @@ struct TensorSpec {
   double init_std = 0.0;
   std::vector<int64_t> parts;  // rows of each matrix, where several stand stacked in one; else none
   int block = -1;              // parameters: the block the store gathers it with
+  int gradient_tick = 0;       // parameters: when a micro-step first writes to their gradients
   int64_t shard_dim = -1;      // tensor parallel split; -1 = replicated
   Lifetime life;
   Recompute recompute = Recompute::Never;
@@ -93,8 +97,8 @@ class TensorTable {
 struct MemoryPlan {
   std::vector<int64_t> offset;  // by row
   int64_t total_bytes = 0;      // what the arena is created with
-  // Sum of aligned row bytes by kind; activations count their packed peak, so the column adds up to
-  // total_bytes.
+  // Sum of aligned row bytes by kind. Rows that do not live through the whole run are packed and
+  // count as activations, with their peak, so that the column adds up to total_bytes.
   struct Category {
     TensorKind kind;
     int64_t bytes;

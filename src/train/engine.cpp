@@ -60,10 +60,15 @@ TrainShape shape_of(const Context& ctx, const RunConfig& config) {
   return shape;
 }
 
+// Of every step: a ramp only makes them smaller.
+bool one_micro_step(const RunConfig& config, const TrainShape& shape) {
+  return config.batch.tokens <= shape.B * shape.T * config.system.ranks;
+}
+
 TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
   TensorTable table = llama_train_table(config.model, shape);
   add_store_rows(table, llama_parameters(config.model), shape.compute, shape.mesh,
-                 config.optim.kind, config.optim.moments);
+                 {config.optim.kind, config.optim.moments, one_micro_step(config, shape)});
   return table;
 }
 
@@ -164,10 +169,17 @@ void Engine::init(uint64_t seed) {
 }
 
 void Engine::start_step() {
+  micro_steps_ = 0;
   store_->start_step();
 }
 
 StepLoss Engine::accumulate(const MicroBatch& batch, double scale) {
+  ++micro_steps_;
+  check(micro_steps_ == 1 || !one_micro_step(config_, shape_of(config_, context().device)),
+        ErrorCode::Internal,
+        "micro-step {} of a step whose batch.tokens, {}, are one: its activations would lie where "
+        "the gradients of the first are",
+        micro_steps_, config_.batch.tokens);
   return model_->train_micro_step(batch, loss_scale_ ? scale * loss_scale_->value() : scale);
 }
 

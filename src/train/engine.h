@@ -41,12 +41,13 @@ class Engine {
   void init(uint64_t seed);  // weights by their init rules
 
   void start_step();
-  // Adds a micro-batch's gradients, scaled so that the step's sum is the gradient of the mean loss.
+  // Adds a micro-batch's gradients, scaled so that the step's sum is the gradient of the mean loss;
+  // as many as batch.tokens are.
   StepLoss accumulate(const MicroBatch& batch, double scale);
   // Reduces, clips and applies; `step` counts from 1. In fp16 a step that overflows updates nothing
   // and is no error.
   UpdateReport update(double lr, int64_t step);
-  StepLoss evaluate(const MicroBatch& batch);
+  StepLoss evaluate(const MicroBatch& batch);  // between steps: it may overwrite gradients
 
   // In fp16 part of the run's state, to be saved and restored with the weights.
   std::optional<LossScaleState> loss_scale() const;
@@ -68,6 +69,7 @@ class Engine {
   PlacedTensors placed_;
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
+  int64_t micro_steps_ = 0;              // of the step at hand
   std::optional<LossScale> loss_scale_;  // in fp16
   std::optional<Fp8Scales> fp8_scales_;  // under fp8
 };

@@ -98,7 +98,7 @@ class Rank {
  private:
   TensorTable rows(DType compute, DType moments) const {
     TensorTable table;
-    add_store_rows(table, parameters, compute, mesh_, OptimKind::AdamW, moments);
+    add_store_rows(table, parameters, compute, mesh_, {.moments = moments});
     return table;
   }
 

@@ -26,6 +26,7 @@ struct RigOptions {
   double z_loss = 0.0;
   Mesh mesh;
   int threads = 2;
+  bool one_micro_step = false;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
 };
 
@@ -69,7 +70,8 @@ class Rig {
   int64_t predicted_bytes() const { return plan_memory(table_of(ctx_, options_)).total_bytes; }
   static TensorTable table_of(const Context& ctx, const RigOptions& o) {
     TensorTable table = llama_train_table(o.model, shape_of(ctx, o));
-    add_store_rows(table, llama_parameters(o.model), o.compute, o.mesh);
+    add_store_rows(table, llama_parameters(o.model), o.compute, o.mesh,
+                   {.one_micro_step = o.one_micro_step});
     return table;
   }
 

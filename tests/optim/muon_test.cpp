@@ -145,7 +145,7 @@ TensorTable muon_parameters() {
 TensorTable rows_of(const TensorTable& parameters, DType compute, const Mesh& mesh,
                     OptimKind optimizer) {
   TensorTable table;
-  add_store_rows(table, parameters, compute, mesh, optimizer);
+  add_store_rows(table, parameters, compute, mesh, {.optimizer = optimizer});
   return table;
 }
 

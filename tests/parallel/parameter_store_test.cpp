@@ -231,7 +231,7 @@ TEST(StoreRows, MomentsTakeTheAskedDtypeButMuonsMomentum) {
   const TensorTable parameters = toy_parameters();
   for (const OptimKind kind : {OptimKind::AdamW, OptimKind::Muon}) {
     TensorTable table;
-    add_store_rows(table, parameters, DType::BF16, {}, kind, DType::BF16);
+    add_store_rows(table, parameters, DType::BF16, {}, {kind, DType::BF16});
     for (const TensorSpec& parameter : parameters.rows()) {
       const bool muon = uses_muon(kind, parameter);
       const auto dtype = [&](const char* prefix) {

@@ -13,13 +13,13 @@ namespace ingot {
 namespace {
 
 bool touch(const Lifetime& a, const Lifetime& b) {
-  for (int tick = a.first; tick <= a.last; ++tick)
+  for (int tick = std::max(a.first, b.first); tick <= std::min(a.last, b.last); ++tick)
     if (a.at(tick) && b.at(tick)) return true;
   return false;
 }
 
 bool is_packed(const TensorSpec& row) {
-  return row.kind == TensorKind::Activation;
+  return !row.life.whole_run();
 }
 
 // No two rows that live at once share a byte, all are aligned and inside, and the parts add up.
@@ -53,7 +53,7 @@ int64_t least_bytes(const TensorTable& table) {
   int last = 0;
   for (const TensorSpec& row : table.rows()) {
     if (!is_packed(row)) lasting += align_up(row.bytes());
-    last = std::max(last, row.life.last);
+    last = std::max(last, row.life.last < Lifetime::kForever ? row.life.last : row.life.first);
   }
   for (int tick = 0; tick <= last; ++tick) {
     int64_t live = 0;
@@ -75,9 +75,9 @@ TEST(MemoryPlan, RowsThatLiveAtOnceNeverOverlap) {
       spec.name = std::to_string(i);
       spec.shape = {draw(5) == 0 ? 0 : draw(3000)};
       spec.dtype = draw(2) == 0 ? DType::F32 : DType::U8;
-      spec.kind = draw(4) == 0 ? TensorKind::Weight : TensorKind::Activation;
       const int a = draw(num_ticks), b = draw(num_ticks);
-      spec.life = {std::min(a, b), std::max(a, b)};
+      if (draw(4) != 0) spec.life = {std::min(a, b), std::max(a, b)};
+      if (draw(4) == 0) spec.life.last = Lifetime::kForever;
       if (draw(2) == 0) spec.life.gap = draw(num_ticks);
       table.add(std::move(spec));
     }

@@ -44,7 +44,7 @@ inline TensorTable toy_parameters() {
 inline TensorTable store_table(const TensorTable& parameters, DType compute, const Mesh& mesh,
                                DType moments = DType::F32) {
   TensorTable table;
-  add_store_rows(table, parameters, compute, mesh, OptimKind::AdamW, moments);
+  add_store_rows(table, parameters, compute, mesh, {.moments = moments});
   return table;
 }
 

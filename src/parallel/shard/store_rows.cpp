@@ -1,15 +1,12 @@
 #include "parallel/shard/store_rows.h"
 
 #include <algorithm>
-#include <limits>
 #include <string_view>
 
 #include "core/error.h"
 
 namespace ingot {
 namespace {
-
-constexpr Lifetime kWholeRun{0, std::numeric_limits<int>::max()};
 
 // A parameter starts at a multiple of this many elements, so that it is aligned like an arena row
 // in 2-byte weights as well as in 4-byte gradients and one layout serves both.
@@ -34,22 +31,24 @@ std::string_view prefix_of(TensorKind kind) {
 }
 
 void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const Shape& shape,
-                        DType compute, OptimKind optimizer, DType moments) {
+                        DType compute, const StoreOptions& options) {
   TensorSpec weight = parameter;
   weight.shape = shape;
   weight.dtype = compute;
-  weight.life = kWholeRun;
   const TensorId id = table.add(weight);
 
   for (const TensorKind kind :
        {TensorKind::Gradient, TensorKind::MasterWeight, TensorKind::Moment1, TensorKind::Moment2}) {
     if (kind == TensorKind::MasterWeight && compute == DType::F32) continue;
-    if (kind == TensorKind::Moment2 && uses_muon(optimizer, parameter)) continue;
+    const bool muon = uses_muon(options.optimizer, parameter);
+    if (kind == TensorKind::Moment2 && muon) continue;
     TensorSpec row = weight;
     row.name = store_row_name(kind, parameter.name);
     const bool moment = kind == TensorKind::Moment1 || kind == TensorKind::Moment2;
-    row.dtype = moment && !uses_muon(optimizer, parameter) ? moments : DType::F32;
+    row.dtype = moment && !muon ? options.moments : DType::F32;
     if (kind == TensorKind::MasterWeight && compute == DType::BF16) row.dtype = DType::U16;
+    if (kind == TensorKind::Gradient && options.one_micro_step)
+      row.life.first = parameter.gradient_tick;
     row.kind = kind;
     row.init = InitRule::None;
     row.parameter = id;
@@ -71,7 +70,6 @@ void add_gather_rows(TensorTable& table, const TensorTable& parameters, DType co
     row.shape = {elements};
     row.dtype = dtype;
     row.kind = TensorKind::GatherBuffer;
-    row.life = kWholeRun;
     table.add(row);
   };
   for (const char* name : kGatherWeights) add(name, block_elements, compute);
@@ -128,12 +126,12 @@ std::vector<ParameterShard> store_shards(const TensorTable& parameters, const Me
 }
 
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
-                    const Mesh& mesh, OptimKind optimizer, DType moments) {
+                    const Mesh& mesh, const StoreOptions& options) {
   const bool sharded = store_mode(mesh) == DataParallel::FullySharded;
   for (const TensorSpec& parameter : parameters.rows()) {
     const Shape shape =
         sharded ? Shape{padded_shard_size(parameter.shape.numel(), mesh.data)} : parameter.shape;
-    add_parameter_rows(table, parameter, shape, compute, optimizer, moments);
+    add_parameter_rows(table, parameter, shape, compute, options);
   }
   if (sharded) add_gather_rows(table, parameters, compute, mesh.data);
 }
