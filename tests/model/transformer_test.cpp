@@ -113,7 +113,8 @@ TEST(Transformer, OffloadingTakesLessMemory) {
 // place was taken, the next losses would differ.
 TEST(Transformer, GradientsWhereActivationsWereAreEqualBitForBit) {
   for (const bool tied : {false, true}) {
-    for (const Mesh mesh : {Mesh{}, Mesh{2, DataParallel::Replicated}, Mesh{2, DataParallel::FullySharded}}) {
+    for (const Mesh mesh :
+         {Mesh{}, Mesh{2, DataParallel::Replicated}, Mesh{2, DataParallel::FullySharded}}) {
       for (const ActivationPolicy policy : {ActivationPolicy::None, ActivationPolicy::Full}) {
         RigOptions options;
         options.model = small_model(tied);
