@@ -4,9 +4,10 @@
 // A block computes tiles of 128 rows and 256 columns; the two of a cluster lie below each other and
 // share the columns of b, of which each fetches one half and sends it to both. One warp keeps a
 // ring of stages filled. Two warpgroups multiply, 64 rows each, and do the epilogue of the tile
-// before in slices between the steps, while the tensor cores work on the next: what the epilogue
-// reads and writes hides behind the products. The grid is as large as the GPU holds at once and
-// walks over all tiles.
+// before in slices between the steps, while the tensor cores work on the next. What an epilogue
+// reads and writes lies in shared memory; a warp for each group, its mover, fetches it and sends it
+// off, so that those who multiply wait for nothing but what they need. The grid is as large as the
+// GPU holds at once and walks over all tiles.
 #pragma once
 
 #include "ops/cuda/hopper.cuh"
@@ -49,16 +50,30 @@ struct Columns {
   int first, part;
 };
 
-// Tiles are walked along columns of kBand row tiles, so that what runs at one time reads few rows
-// and few columns, which the L2 keeps.
+// The tiles of a block, or of one group's rows of it, one after the other: along columns of kBand
+// row tiles, so that what runs at one time reads few rows and few columns, which the L2 keeps.
 template <int kBand>
-__device__ __forceinline__ Tile tile_of(int index, const Extents& extents, uint32_t rank) {
-  const int per_band = kBand * extents.column_tiles;
-  const int band = index / per_band, within = index - band * per_band;
-  const int height = min(kBand, extents.row_tiles - band * kBand);
-  const int row_tile = band * kBand + within % height;
-  return {(row_tile * kClusterBlocks + static_cast<int>(rank)) * kTileRows, within / height};
-}
+struct Walk {
+  __device__ Walk(const Extents& all, uint32_t rank, int group = 0)
+      : extents(all),
+        row(static_cast<int>(rank) * kTileRows + group * kGroupRows),
+        index(static_cast<int>(blockIdx.x) / kClusterBlocks) {}
+
+  __device__ bool more() const { return index < extents.row_tiles * extents.column_tiles; }
+  __device__ void advance() { index += static_cast<int>(gridDim.x) / kClusterBlocks; }
+  // If there are more.
+  __device__ Tile tile() const {
+    const int per_band = kBand * extents.column_tiles;
+    const int band = index / per_band, within = index - band * per_band;
+    const int height = min(kBand, extents.row_tiles - band * kBand);
+    const int row_tile = band * kBand + within % height;
+    return {row_tile * kClusterBlocks * kTileRows + row, within / height};
+  }
+
+  const Extents& extents;
+  int row;  // of the first row tile
+  int index;
+};
 
 // The ring's place of a block's n-th step.
 template <int kStages>
@@ -84,7 +99,8 @@ constexpr int shared_bytes() {
 // Boxes of a piece. Of an epilogue, which a group of warps has for its 64 rows of each tile,
 // begin(tile) is called before the first, and for each tile slice(0 … kSlices-1, sums, tile, next,
 // more) while the tile `next` is multiplied, if there are more: one after each step or, if kSpread,
-// evenly over all steps.
+// evenly over all steps. move(arguments, scratch, barriers, walk) is called by one thread for each
+// group; kBarriers of them are theirs to share, the i-th of which expects arrivals_at(i).
 template <class Epilogue>
 __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlocks, 1, 1)
     product_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
@@ -106,21 +122,23 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
       barrier_init(empty + 8 * s, kClusterBlocks * kGroups);
     }
     for (int i = 0; i < kGroups * Epilogue::kBarriers; ++i)
-      barrier_init(epilogue_barriers + 8 * i, 1);
+      barrier_init(epilogue_barriers + 8 * i, Epilogue::arrivals_at(i % Epilogue::kBarriers));
     barrier_init_fence();
   }
   cluster_sync();
 
-  const int num_clusters = static_cast<int>(gridDim.x) / kClusterBlocks;
-  const int first_tile = static_cast<int>(blockIdx.x) / kClusterBlocks;
-  const int num_tiles = extents.row_tiles * extents.column_tiles;
+  using TileWalk = Walk<Epilogue::kBand>;
+  const auto scratch_of = [&](int g) { return scratch + g * Epilogue::kScratchBytes; };
+  const auto barriers_of = [&](int g) { return epilogue_barriers + 8 * g * Epilogue::kBarriers; };
   Place<kStages> place;
 
   if (group == kGroups) {
     give_registers<40>();
-    if (threadIdx.x == kGroups * kGroupThreads) {
-      for (int index = first_tile; index < num_tiles; index += num_clusters) {
-        const Tile tile = tile_of<Epilogue::kBand>(index, extents, rank);
+    const int warp = static_cast<int>(threadIdx.x) % kGroupThreads / 32;
+    const bool leads = threadIdx.x % 32 == 0;
+    if (leads && warp == 0) {
+      for (TileWalk walk(extents, rank); walk.more(); walk.advance()) {
+        const Tile tile = walk.tile();
         for (int k = 0; k < extents.depth_steps; ++k, place.advance()) {
           const uint32_t to = ring + place.stage * kStageBytes, ready = full + 8 * place.stage;
           const int depth = k * kTileDepth;
@@ -141,12 +159,14 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
         }
       }
     }
+    if (leads && warp > 0 && warp <= kGroups)
+      Epilogue::move(arguments, scratch_of(warp - 1), barriers_of(warp - 1),
+                     TileWalk(extents, rank, warp - 1));
     __syncwarp();
   } else {
     take_registers<232>();
     const int thread = static_cast<int>(threadIdx.x) % kGroupThreads;
-    Epilogue epilogue(arguments, scratch + group * Epilogue::kScratchBytes,
-                      epilogue_barriers + 8 * group * Epilogue::kBarriers, group, thread);
+    Epilogue epilogue(arguments, scratch_of(group), barriers_of(group), thread);
     float sums[128];
     uint32_t held[64];  // the last tile's sums, two in each
     Tile held_tile;
@@ -185,12 +205,11 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
     };
 
     // One more turn than there are tiles, for the last one's epilogue.
-    for (int index = first_tile;; index += num_clusters) {
-      const bool more = index < num_tiles;
+    for (TileWalk walk(extents, rank, group);; walk.advance()) {
+      const bool more = walk.more();
       if (!more && !holding) break;
       const int steps = more ? extents.depth_steps : 0;
-      Tile tile = tile_of<Epilogue::kBand>(index, extents, rank);  // any, if there is none
-      tile.row += group * kGroupRows;
+      const Tile tile = more ? walk.tile() : Tile{};
       if (!holding) epilogue.begin(tile);
       if (more) first_step();
       int k = 1;
@@ -213,7 +232,6 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
       held_tile = tile;
       holding = true;
     }
-    epilogue.finish();
   }
   cluster_sync();  // the other may still be writing to this block's barriers
 #endif

@@ -25,7 +25,7 @@ class RopeForward {
   static constexpr int kBand = 8;
   static constexpr int kStages = 4;
   static constexpr int kScratchBytes = SliverStream<4>::kBytes;
-  static constexpr int kBarriers = 0;
+  static constexpr int kBarriers = SliverStream<4>::kBarriers;
   static constexpr bool kSpread = false;
 
  private:
@@ -41,9 +41,11 @@ class RopeForward {
     return {tile * kTileColumns + piece * kPieceWidth, 0};
   }
 
-  __device__ RopeForward(const Arguments& arguments, uint32_t scratch, uint32_t, int group,
+  __device__ static int arrivals_at(int barrier) { return SliverStream<4>::arrivals_at(barrier); }
+
+  __device__ RopeForward(const Arguments& arguments, uint32_t scratch, uint32_t barriers,
                          int thread)
-      : arguments_(arguments), results_(scratch, group, thread), thread_(thread) {}
+      : arguments_(arguments), results_(scratch, barriers, thread), thread_(thread) {}
 
   __device__ void begin(const Tile& tile) { fetch_angles(tile, 0, 0); }
 
@@ -56,11 +58,7 @@ class RopeForward {
       return;
     }
     const int piece = part - kSets;
-    const auto at = [&] {
-      return Box5{tile.column * kTileColumns + piece * kPieceWidth, 0, half, tile.row / 16, 0};
-    };
-    results_.send(piece, &arguments_.y, at,
-                  [&](int i) { return sums[2 * (8 * piece + i) + half]; });
+    results_.put([&](int i) { return sums[2 * (8 * piece + i) + half]; });
     if (part + 1 == kHalfSlices) {
       if (half == 0)
         fetch_angles(tile, 1, 0);
@@ -69,7 +67,16 @@ class RopeForward {
     }
   }
 
-  __device__ void finish() { results_.finish(); }
+  template <class Walk>
+  __device__ static void move(const Arguments& arguments, uint32_t scratch, uint32_t barriers,
+                              const Walk& walk) {
+    SliverStream<4>::send_all(
+        scratch, barriers, walk, 2 * kColumnPieces, [&](const Tile& tile, int n, uint32_t from) {
+          const int column = tile.column * kTileColumns + n % kColumnPieces * kPieceWidth;
+          store_box(&arguments.y, Box5{column, 0, n / kColumnPieces, tile.row / 16, 0}, from,
+                    Keep::Short);
+        });
+  }
 
  private:
   // Angles of this thread's row are asked for a slice before they are needed, or more.

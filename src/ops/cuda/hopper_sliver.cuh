@@ -17,23 +17,35 @@ __device__ __forceinline__ uint32_t row_address(uint32_t sliver, int thread, int
   return sliver + thread / 32 * 1024 + row * 128 + ((column ^ row) << 4);
 }
 
-// What a group of warps sends off, kSlivers at a time.
+inline constexpr int kGroupWarps = kGroupThreads / 32;
+
+// By a whole warp, after it wrote to shared memory what the mover is to send off: one of
+// kGroupWarps arrivals at `filled`.
+__device__ __forceinline__ void hand_over(uint32_t filled) {
+  fence_for_stores();
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) barrier_arrive(filled);
+}
+
+// The slivers of a group of warps on their way out, of which kSlivers may be under way. The group
+// fills them in turn with put(), and its mover calls send_all().
 template <int kSlivers>
 class SliverStream {
  public:
   static constexpr int kBytes = kSlivers * kSliverBytes;  // of `scratch`
+  static constexpr int kBarriers = 2 * kSlivers;          // a sliver is filled, a sliver is free
 
-  __device__ SliverStream(uint32_t scratch, int group, int thread)
-      : scratch_(scratch), group_(group), thread_(thread) {}
+  __device__ static int arrivals_at(int barrier) { return barrier < kSlivers ? kGroupWarps : 1; }
 
-  // The n-th sliver, made of the registers that value(i) gives for its columns 8i … 8i+7, goes to
-  // box at() of `map`.
-  template <class Value, class At>
-  __device__ __forceinline__ void send(int n, const CUtensorMap* map, const At& at,
-                                       const Value& value) {
-    const uint32_t sliver = scratch_ + n % kSlivers * kSliverBytes;
-    if (thread_ == 0) wait_stores_read<kSlivers - 1>();
-    meet(1 + group_, kGroupThreads);
+  __device__ SliverStream(uint32_t scratch, uint32_t barriers, int thread)
+      : scratch_(scratch), barriers_(barriers), thread_(thread) {}
+
+  // A sliver of the registers that value(i) gives for its columns 8i … 8i+7.
+  template <class Value>
+  __device__ __forceinline__ void put(const Value& value) {
+    const uint32_t sliver = scratch_ + place_.stage * kSliverBytes;
+    const uint32_t filled = barriers_ + 8 * place_.stage, free = filled + 8 * kSlivers;
+    barrier_wait(free, place_.parity ^ 1);
 #pragma unroll
     for (int chunk = 0; chunk < 8; chunk += 4) {
       uint32_t v[4];
@@ -41,21 +53,32 @@ class SliverStream {
       for (int i = 0; i < 4; ++i) v[i] = value(chunk + i);
       store_matrices(row_address(sliver, thread_, chunk), v);
     }
-    fence_for_stores();
-    meet(1 + group_, kGroupThreads);
-    if (thread_ == 0) {
-      store_box(map, at(), sliver, Keep::Short);
-      commit_stores();
+    hand_over(filled);
+    place_.advance();
+  }
+
+  // num_slivers of each tile of the walk: store(tile, n, from) asks the TMA unit to store the n-th.
+  template <class Walk, class Store>
+  __device__ static void send_all(uint32_t scratch, uint32_t barriers, Walk walk, int num_slivers,
+                                  const Store& store) {
+    Place<kSlivers> place;
+    for (; walk.more(); walk.advance()) {
+      const Tile tile = walk.tile();
+      for (int n = 0; n < num_slivers; ++n, place.advance()) {
+        const uint32_t filled = barriers + 8 * place.stage;
+        barrier_wait(filled, place.parity);
+        store(tile, n, scratch + place.stage * kSliverBytes);
+        commit_stores();
+        wait_stores_read<0>();
+        barrier_arrive(filled + 8 * kSlivers);
+      }
     }
   }
 
-  __device__ void finish() {
-    if (thread_ == 0) wait_stores_read<0>();
-  }
-
  private:
-  uint32_t scratch_;
-  int group_, thread_;
+  uint32_t scratch_, barriers_;
+  int thread_;
+  Place<kSlivers> place_;
 };
 
 }  // namespace ingot::cuda::hopper

@@ -19,29 +19,26 @@ class SwigluForward {
   static constexpr int kBand = 8;
   static constexpr int kStages = 4;
   static constexpr int kScratchBytes = SliverStream<4>::kBytes;
-  static constexpr int kBarriers = 0;
+  static constexpr int kBarriers = SliverStream<4>::kBarriers;
   static constexpr int kSlices = 3 * kColumnPieces;  // gate, up and act of each sliver of act
   static constexpr bool kSpread = false;
+
+  __device__ static int arrivals_at(int barrier) { return SliverStream<4>::arrivals_at(barrier); }
 
   // Of w as (2, F, C).
   __device__ static Columns columns_of(int tile, int piece) {
     return {tile * kActColumns + piece % 2 * kPieceWidth, piece / 2};
   }
 
-  __device__ SwigluForward(const Arguments& arguments, uint32_t scratch, uint32_t, int group,
-                           int thread)
-      : arguments_(arguments), results_(scratch, group, thread) {}
+  __device__ SwigluForward(const Arguments&, uint32_t scratch, uint32_t barriers, int thread)
+      : results_(scratch, barriers, thread) {}
 
   __device__ void begin(const Tile&) {}
 
-  __device__ __forceinline__ void slice(int slice, const uint32_t (&sums)[64], const Tile& tile,
+  __device__ __forceinline__ void slice(int slice, const uint32_t (&sums)[64], const Tile&,
                                         const Tile&, bool) {
     const int block = slice / 6, half = slice / 3 % 2, part = slice % 3;
-    const auto at = [&] {
-      return Box5{tile.column * kActColumns + block * kPieceWidth, 0, half, tile.row / 16,
-                  part % 2};
-    };
-    results_.send(slice, part == 2 ? &arguments_.act : &arguments_.up, at, [&](int i) {
+    results_.put([&](int i) {
       const uint32_t gate = sums[2 * (8 * block + i) + half];
       const uint32_t up = sums[2 * (8 * block + i + 16) + half];
       const float2 g = unpack(gate), u = unpack(up);
@@ -51,10 +48,19 @@ class SwigluForward {
     });
   }
 
-  __device__ void finish() { results_.finish(); }
+  template <class Walk>
+  __device__ static void move(const Arguments& arguments, uint32_t scratch, uint32_t barriers,
+                              const Walk& walk) {
+    SliverStream<4>::send_all(
+        scratch, barriers, walk, kSlices, [&](const Tile& tile, int slice, uint32_t from) {
+          const int block = slice / 6, half = slice / 3 % 2, part = slice % 3;
+          const int column = tile.column * kActColumns + block * kPieceWidth;
+          store_box(part == 2 ? &arguments.act : &arguments.up,
+                    Box5{column, 0, half, tile.row / 16, part % 2}, from, Keep::Short);
+        });
+  }
 
  private:
-  const Arguments& arguments_;
   SliverStream<4> results_;
 };
 
@@ -64,8 +70,8 @@ class SwigluForward {
 template <bool kBuild>
 class SwigluBackward {
   static constexpr int kSlivers = 2 * kColumnPieces;
-  static constexpr int kSets = 4;  // of gate and up: fetched two slivers ahead, then written back
-  static constexpr int kActs = kBuild ? 2 : 0;  // written in turn
+  static constexpr int kSets = kBuild ? 3 : 4;  // of slivers of gate, up and, if built, act
+  static constexpr int kSetBytes = (kBuild ? 3 : 2) * kSliverBytes;
 
  public:
   struct Arguments {
@@ -76,46 +82,27 @@ class SwigluBackward {
   static constexpr bool kAcross = true;
   static constexpr int kBand = 4;
   static constexpr int kStages = 3;
-  static constexpr int kScratchBytes = (2 * kSets + kActs) * kSliverBytes;
-  static constexpr int kBarriers = kSets;
+  static constexpr int kScratchBytes = kSets * kSetBytes;
+  static constexpr int kBarriers = 2 * kSets;  // a set is filled, a set is computed
   static constexpr int kSlices = 2 * kSlivers;
   static constexpr bool kSpread = true;  // it moves five times what it computes
+
+  __device__ static int arrivals_at(int barrier) { return barrier < kSets ? 1 : kGroupWarps; }
 
   __device__ static Columns columns_of(int tile, int piece) {
     return {tile * kTileColumns + piece * kPieceWidth, 0};
   }
 
-  __device__ SwigluBackward(const Arguments& arguments, uint32_t scratch, uint32_t barriers,
-                            int group, int thread)
-      : arguments_(arguments),
-        scratch_(scratch),
-        barriers_(barriers),
-        group_(group),
-        thread_(thread) {}
+  __device__ SwigluBackward(const Arguments&, uint32_t scratch, uint32_t barriers, int thread)
+      : scratch_(scratch), barriers_(barriers), thread_(thread) {}
 
-  __device__ void begin(const Tile& tile) {
-    if (thread_ == 0) {
-      fetch(tile, 0);
-      fetch(tile, 1);
-    }
-  }
+  __device__ void begin(const Tile&) {}
 
-  __device__ __forceinline__ void slice(int slice, const uint32_t (&sums)[64], const Tile& tile,
-                                        const Tile& next, bool more) {
+  __device__ __forceinline__ void slice(int slice, const uint32_t (&sums)[64], const Tile&,
+                                        const Tile&, bool) {
     const int sliver = slice / 2, chunk = slice % 2 * 4;
-    const uint32_t gate = gate_of(sliver), up = gate + kSliverBytes;
-    const uint32_t act = scratch_ + (2 * kSets + sliver % 2) * kSliverBytes;
-    if (slice % 2 == 0) {
-      if (thread_ == 0) {
-        wait_stores_read<1>();
-        if (sliver + 2 < kSlivers)
-          fetch(tile, sliver + 2);
-        else if (more)
-          fetch(next, sliver + 2 - kSlivers);
-      }
-      meet(1 + group_, kGroupThreads);  // act may be written
-      barrier_wait(barriers_ + 8 * (sliver % kSets), sliver / kSets);
-    }
+    const uint32_t gate = scratch_ + set_.stage * kSetBytes, up = gate + kSliverBytes;
+    if (slice % 2 == 0) barrier_wait(barriers_ + 8 * set_.stage, set_.parity);
     uint32_t g[4], u[4], y[4];
     load_matrices(row_address(gate, thread_, chunk), g);
     load_matrices(row_address(up, thread_, chunk), u);
@@ -131,45 +118,64 @@ class SwigluBackward {
     }
     store_matrices(row_address(gate, thread_, chunk), g);
     store_matrices(row_address(up, thread_, chunk), u);
-    if constexpr (kBuild) store_matrices(row_address(act, thread_, chunk), y);
+    if constexpr (kBuild) store_matrices(row_address(up + kSliverBytes, thread_, chunk), y);
     if (slice % 2 == 1) {
-      fence_for_stores();
-      meet(1 + group_, kGroupThreads);
-      if (thread_ == 0) {
-        store_box(&arguments_.d_up, box_of(tile, sliver, 0), gate, Keep::Short);
-        store_box(&arguments_.d_up, box_of(tile, sliver, 1), up, Keep::Short);
-        if constexpr (kBuild) store_box(&arguments_.act, box_of(tile, sliver, 0), act, Keep::Short);
-        commit_stores();
-      }
+      hand_over(barriers_ + 8 * (kSets + set_.stage));
+      set_.advance();
     }
   }
 
-  __device__ void finish() {
-    if (thread_ == 0) wait_stores_read<0>();
+  // Fetches sets ahead and sends them off once they are computed.
+  template <class Walk>
+  __device__ static void move(const Arguments& arguments, uint32_t scratch, uint32_t barriers,
+                              const Walk& walk) {
+    Cursor<Walk> fetched(walk), sent(walk);
+    const auto fetch = [&](int set) {
+      if (!fetched.walk.more()) return;
+      const uint32_t to = scratch + set * kSetBytes, ready = barriers + 8 * set;
+      barrier_expect(ready, 2 * kSliverBytes);
+      load_box(&arguments.up, fetched.box(0), to, ready, Keep::Short);
+      load_box(&arguments.up, fetched.box(1), to + kSliverBytes, ready, Keep::Short);
+      fetched.advance();
+    };
+    for (int set = 0; set < kSets; ++set) fetch(set);
+    for (Place<kSets> set; sent.walk.more(); sent.advance(), set.advance()) {
+      const uint32_t from = scratch + set.stage * kSetBytes;
+      barrier_wait(barriers + 8 * (kSets + set.stage), set.parity);
+      store_box(&arguments.d_up, sent.box(0), from, Keep::Short);
+      store_box(&arguments.d_up, sent.box(1), from + kSliverBytes, Keep::Short);
+      if constexpr (kBuild)
+        store_box(&arguments.act, sent.box(0), from + 2 * kSliverBytes, Keep::Short);
+      commit_stores();
+      wait_stores_read<0>();
+      fetch(set.stage);
+    }
   }
 
  private:
-  static_assert(kSlivers == 2 * kSets, "expected a set to be filled twice a tile: see slice()");
+  // A group's slivers, tile after tile.
+  template <class Walk>
+  struct Cursor {
+    __device__ explicit Cursor(const Walk& begin) : walk(begin), tile(begin.tile()) {}
+    __device__ void advance() {
+      if (++sliver < kSlivers) return;
+      sliver = 0;
+      walk.advance();
+      if (walk.more()) tile = walk.tile();
+    }
+    __device__ Box5 box(int part) const {
+      return {tile.column * kTileColumns + sliver / 2 * kPieceWidth, 0, sliver % 2, tile.row / 16,
+              part};
+    }
 
-  __device__ uint32_t gate_of(int sliver) const {
-    return scratch_ + sliver % kSets * 2 * kSliverBytes;
-  }
+    Walk walk;
+    Tile tile;
+    int sliver = 0;
+  };
 
-  __device__ static Box5 box_of(const Tile& tile, int sliver, int part) {
-    return {tile.column * kTileColumns + sliver / 2 * kPieceWidth, 0, sliver % 2, tile.row / 16,
-            part};
-  }
-
-  __device__ void fetch(const Tile& tile, int sliver) {
-    const uint32_t to = gate_of(sliver), ready = barriers_ + 8 * (sliver % kSets);
-    barrier_expect(ready, 2 * kSliverBytes);
-    load_box(&arguments_.up, box_of(tile, sliver, 0), to, ready, Keep::Short);
-    load_box(&arguments_.up, box_of(tile, sliver, 1), to + kSliverBytes, ready, Keep::Short);
-  }
-
-  const Arguments& arguments_;
   uint32_t scratch_, barriers_;
-  int group_, thread_;
+  int thread_;
+  Place<kSets> set_;
 };
 
 }  // namespace ingot::cuda::hopper
