@@ -73,23 +73,33 @@ TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
 }
 
 // What a run that does not fit could do instead: the largest micro-batch that fits, as it is or
-// with full recomputation. Scratch is taken as it was for the batch that does not fit.
-std::string advice(const RunConfig& config, TrainShape shape, int64_t available) {
-  for (const ActivationPolicy policy : {shape.policy, ActivationPolicy::Full}) {
-    shape.policy = policy;
+// with settings that take less memory. Scratch is taken as it was for the batch that does not fit.
+std::string advice(RunConfig config, TrainShape shape, int64_t available) {
+  struct Remedy {
+    bool recompute_all, narrow_moments;
+    const char* text;
+  };
+  const ActivationPolicy policy = shape.policy;
+  const DType moments = config.optim.moments;
+  for (const Remedy& remedy :
+       {Remedy{false, false, ""}, Remedy{true, false, " with train.recompute = \"full\""},
+        Remedy{false, true, " with optim.moments = \"bf16\""},
+        Remedy{true, true, " with train.recompute = \"full\" and optim.moments = \"bf16\""}}) {
+    if (remedy.recompute_all && policy == ActivationPolicy::Full) continue;
+    if (remedy.narrow_moments && moments == DType::BF16) continue;
+    shape.policy = remedy.recompute_all ? ActivationPolicy::Full : policy;
+    config.optim.moments = remedy.narrow_moments ? DType::BF16 : moments;
     const auto fits = [&](int64_t B) {
       shape.B = B;
       return plan_memory(table_of(config, shape)).total_bytes * config.system.ranks <= available;
     };
+    // The batch as it was does not fit, but with a remedy it may.
     int64_t most = 0;
-    for (int64_t above = config.batch.micro_batch; most + 1 < above;) {  // `above` does not fit
+    for (int64_t above = config.batch.micro_batch + 1; most + 1 < above;) {
       const int64_t middle = (most + above) / 2;
       (fits(middle) ? most : above) = middle;
     }
-    if (most == 0) continue;
-    const bool full = policy == ActivationPolicy::Full && config.train.recompute != policy;
-    return fmt::format("batch.micro_batch = {}{} fits", most,
-                       full ? " with train.recompute = \"full\"" : "");
+    if (most > 0) return fmt::format("batch.micro_batch = {}{} fits", most, remedy.text);
   }
   return "not even one sequence fits: choose a smaller model or a shorter batch.seq";
 }

@@ -249,5 +249,27 @@ TEST_F(Train, SaysWhatToDoWhenItDoesNotFit) {
   EXPECT_NE(wide.find("batch.micro_batch ="), std::string::npos) << wide;
 }
 
+// A model whose weights, gradients and moments take 1.14 times what is free in F32, and 0.86 times
+// with moments in bf16.
+TEST_F(Train, SaysThatNarrowMomentsWouldFit) {
+  ModelConfig model = model_preset("llama_500m");
+  const auto bytes = [&] { return 16.0 * static_cast<double>(parameter_count(model)); };
+  const auto available = static_cast<double>(available_memory_bytes());
+  for (model.layers = 1; bytes() < 1.14 * available;) ++model.layers;
+  Recorder recorder;
+  const std::string refusal = message_of([&] {
+    run(config("run", 2,
+               {{"preset", "llama_500m"},
+                {"model.layers", std::to_string(model.layers)},
+                {"batch.micro_batch", "2"},
+                {"batch.seq", "64"},
+                {"batch.tokens", "0"}}),
+        recorder);
+  });
+  EXPECT_NE(refusal.find("batch.micro_batch = 2 with optim.moments = \"bf16\" fits"),
+            std::string::npos)
+      << refusal;
+}
+
 }  // namespace
 }  // namespace ingot
