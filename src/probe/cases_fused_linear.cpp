@@ -98,6 +98,10 @@ OpCase linear_rope_case(std::string name, int64_t B, int64_t T, int64_t C, int64
     return 2 * align_up(T * D / 2 * 8) + align_up(N * R * size_of(dtype)) +
            matmul_workspace_bytes(ctx);
   };
+  c.flops = 6.0 * static_cast<double>(N) * static_cast<double>(C) * static_cast<double>(R);
+  // Each operand of three products, the copy of dy and its rotation back.
+  c.elements = static_cast<double>(3 * N * C + 2 * R * C + 5 * N * R + 2 * N * H * D);
+  c.wide_bytes = 4.0 * static_cast<double>(R * C);
   return c;
 }
 
@@ -122,7 +126,8 @@ std::vector<OpCase> fused_linear_large_cases() {
 }
 
 std::vector<OpCase> fused_linear_bench_cases(const BenchShape& s) {
-  return {mlp_case("mlp", s.N(), s.C, s.F)};
+  return {mlp_case("mlp", s.N(), s.C, s.F),
+          linear_rope_case("linear_rope", s.B, s.T, s.C, 2 * s.H, s.H, s.D)};
 }
 
 }  // namespace ingot
