@@ -187,8 +187,8 @@ StepLoss Engine::accumulate(const MicroBatch& batch, double scale) {
   ++micro_steps_;
   check(micro_steps_ == 1 || !one_micro_step(config_, shape_of(config_, context().device)),
         ErrorCode::Internal,
-        "micro-step {} of a step whose batch.tokens, {}, are one: its activations would lie where "
-        "the gradients of the first are",
+        "micro-step {} in a step that was planned as one (batch.tokens {}): its activations would "
+        "lie where the first one's gradients are",
         micro_steps_, config_.batch.tokens);
   return model_->train_micro_step(batch, loss_scale_ ? scale * loss_scale_->value() : scale);
 }

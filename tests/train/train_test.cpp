@@ -9,7 +9,9 @@
 #include "core/error.h"
 #include "core/memory_info.h"
 #include "ledger/ledger.h"
+#include "parallel/comm/communicator.h"
 #include "support/train_fixture.h"
+#include "train/engine.h"
 
 namespace ingot {
 namespace {
@@ -54,11 +56,10 @@ TEST_F(Train, MuonOnTwoRanksGivesOneRanksLosses) {
 }
 
 TEST_F(Train, StoppedAndResumedEqualsUndisturbedBitForBit) {
-  const std::pair<std::string, Overrides> kinds[] = {{"fp32", {{"train.precision", "fp32"}}},
-                                                     {"bf16", {{"train.precision", "bf16"}}},
-                                                     {"fp8", {{"train.precision", "fp8"}}},
-                                                     {"moments", {{"optim.moments", "bf16"}}},
-                                                     {"muon", {{"optim.kind", "muon"}}}};
+  const std::pair<std::string, Overrides> kinds[] = {
+      {"fp32", {{"train.precision", "fp32"}}},      {"bf16", {{"train.precision", "bf16"}}},
+      {"fp8", {{"train.precision", "fp8"}}},        {"moments", {{"optim.moments", "bf16"}}},
+      {"one_micro_step", {{"batch.tokens", "32"}}}, {"muon", {{"optim.kind", "muon"}}}};
   for (const auto& [name, more] : kinds) {
     Recorder whole;
     run(config(name + "_whole", 12, more), whole);
@@ -249,17 +250,33 @@ TEST_F(Train, SaysWhatToDoWhenItDoesNotFit) {
   EXPECT_NE(wide.find("batch.micro_batch ="), std::string::npos) << wide;
 }
 
+TEST_F(Train, AStepPlannedAsOneMicroStepRefusesASecond) {
+  const std::vector<int32_t> tokens(2 * 16, 7);  // B · T
+  const MicroBatch batch{tokens.data(), tokens.data(), nullptr};
+  const auto comm = single_communicator();
+  for (const auto& [planned, fits] : {std::pair{"0", 1}, std::pair{"32", 1}, std::pair{"64", 2}}) {
+    Engine engine(config("run", 1, {{"batch.tokens", planned}}), *comm, 1);
+    engine.init(1);
+    for (int step = 0; step < 2; ++step) {
+      engine.start_step();
+      for (int micro = 0; micro < fits; ++micro) engine.accumulate(batch, 1.0 / 32);
+    }
+    const std::string refusal = message_of([&] { engine.accumulate(batch, 1.0 / 32); });
+    EXPECT_EQ(refusal.find("planned as one") != std::string::npos, fits == 1) << refusal;
+  }
+}
+
 // A model whose weights, gradients and moments take 1.14 times what is free in F32, and 0.86 times
 // with moments in bf16.
 TEST_F(Train, SaysThatNarrowMomentsWouldFit) {
-  ModelConfig model = model_preset("llama_500m");
+  ModelConfig model = model_preset("debug_120m");
   const auto bytes = [&] { return 16.0 * static_cast<double>(parameter_count(model)); };
   const auto available = static_cast<double>(available_memory_bytes());
   for (model.layers = 1; bytes() < 1.14 * available;) ++model.layers;
   Recorder recorder;
   const std::string refusal = message_of([&] {
     run(config("run", 2,
-               {{"preset", "llama_500m"},
+               {{"preset", "debug_120m"},
                 {"model.layers", std::to_string(model.layers)},
                 {"batch.micro_batch", "2"},
                 {"batch.seq", "64"},
