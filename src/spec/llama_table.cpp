@@ -191,8 +191,15 @@ TensorTable llama_parameters(const ModelConfig& c) {
   return b.take();
 }
 
+ActivationPolicy policy_of(const TrainShape& shape, int64_t layer, int64_t num_layers) {
+  return layer < num_layers - shape.keep_layers ? shape.policy : ActivationPolicy::None;
+}
+
 TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   check_compute(shape.compute);
+  check(shape.keep_layers == 0 || shape.offload_layers == 0, ErrorCode::Internal,
+        "a tensor table expected layers to keep or to offload, got {} and {}", shape.keep_layers,
+        shape.offload_layers);
   const int L = static_cast<int>(c.layers);
   const Ticks tick{L};
   const int64_t B = shape.B, T = shape.T, N = B * T, C = c.dim;
@@ -212,15 +219,19 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   // The end of a layer writes the residual of the next, hence forward - 1.
   const Lifetime every_layer{tick.forward(0) - 1, tick.backward(0), tick.loss()};
   for (const LayerRow& row : layer_rows(c, B, T, compute, shape.fp8)) {
-    if (drops(shape.policy, row.recompute)) {
+    const auto dropped = [&](int layer) {
+      return drops(policy_of(shape, layer, L), row.recompute);
+    };
+    // Later layers keep what the first one does, and more.
+    if (dropped(0)) {
       b.activation(shared_name(row.name), row.shape, row.dtype, every_layer, row.recompute);
-      continue;
+    } else {
+      for (int64_t set = 0; set < std::min<int64_t>(shape.offload_layers, 2); ++set)
+        b.activation(offload_name(set, row.name), row.shape, row.dtype,
+                     {every_layer.first, every_layer.last}, row.recompute);
     }
-    for (int64_t set = 0; set < std::min<int64_t>(shape.offload_layers, 2); ++set)
-      b.activation(offload_name(set, row.name), row.shape, row.dtype,
-                   {every_layer.first, every_layer.last}, row.recompute);
     for (int i = 0; i < L; ++i)
-      if (!offload_place(i, L, shape.offload_layers))
+      if (!dropped(i) && !offload_place(i, L, shape.offload_layers))
         b.activation(layer_name(i, row.name), row.shape, row.dtype,
                      {tick.forward(i) - 1, tick.backward(i)}, row.recompute);
   }

@@ -22,13 +22,17 @@ struct TrainShape {
   bool fp8 = false;            // a layer's four products on 8-bit operands (docs/fp8.md)
   bool fp8_head = false;       // under fp8 also those of the output head
   ActivationPolicy policy = ActivationPolicy::Selective;
+  int64_t keep_layers = 0;  // so many, the last ones, have None instead: policy_of()
   Mesh mesh;
   int64_t loss_chunk = 512;     // tokens whose logits exist at once
   int64_t workspace_bytes = 0;  // largest workspace any op of the step asks for, but the head's
   int64_t head_workspace_bytes = 0;  // the output head's
   bool document_mask = false;
-  int64_t offload_layers = 0;  // so many keep their activations in host memory
+  int64_t offload_layers =
+      0;  // so many keep their activations in host memory; not with keep_layers
 };
+
+ActivationPolicy policy_of(const TrainShape& shape, int64_t layer, int64_t num_layers);
 
 // Rows of parameters only, in the order checkpoints list them. Names:
 //   embedding.weight (V, C); layers.i.{attn_norm.weight (C), qkv.weight (qkv_rows, C),
@@ -51,7 +55,8 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //   a layer's: residual (N, C), attn_norm (N, C), attn_rstd (N) F32, qkv (N, qkv_rows), attn
 //     (N, H·D), lse (B, H, T) F32, mid (N, C), mlp_norm (N, C), mlp_rstd (N) F32, up (N, up_rows),
 //     act (N, F); with QK-norm qk (N, (H+G)·D), q_rstd (N, H) F32, k_rstd (N, G) F32.
-//     Those the policy keeps are "layers.i.NAME"; those it drops exist once, as "shared.NAME".
+//     Those a layer's policy keeps are "layers.i.NAME"; those it drops exist once, as
+//     "shared.NAME", unless no layer drops them.
 //     Offloaded layers, see offload_place(), have no rows of their own: they take
 //     "offload.0.NAME" and "offload.1.NAME" in turn
 //   under fp8 no norms but, shared by all layers and 8 bits wide: fp8.x (N, widest), fp8.xt

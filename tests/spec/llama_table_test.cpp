@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "core/error.h"
+
 namespace ingot {
 namespace {
 
@@ -150,6 +152,59 @@ TEST(LlamaTable, PolicyDecidesWhichRowsLayersShare) {
     }
     EXPECT_FALSE(layer_row(t, 1, std::nullopt, "qk").valid());
   }
+}
+
+TEST(LlamaTable, TheLastLayersAreKeptWhole) {
+  ModelConfig c = model_preset("llama_test");
+  c.layers = 4;
+  for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full}) {
+    TrainShape shape = small(policy);
+    shape.keep_layers = 1;
+    EXPECT_EQ(policy_of(shape, 2, c.layers), policy);
+    EXPECT_EQ(policy_of(shape, 3, c.layers), ActivationPolicy::None);
+    const TensorTable t = llama_train_table(c, shape);
+    for (const char* what : {"attn_norm", "mlp_norm", "act"}) {
+      EXPECT_EQ(layer_row(t, 2, std::nullopt, what), t.find(std::string("shared.") + what));
+      EXPECT_EQ(layer_row(t, 3, std::nullopt, what), t.find(layer_name(3, what)));
+    }
+    const bool full = policy == ActivationPolicy::Full;
+    EXPECT_EQ(layer_row(t, 2, std::nullopt, "up"), t.find(full ? "shared.up" : "layers.2.up"));
+    EXPECT_EQ(layer_row(t, 3, std::nullopt, "up"), t.find("layers.3.up"));
+  }
+}
+
+TEST(LlamaTable, AKeptLayerTakesTheRowsItWouldDropAndNothingElse) {
+  const ModelConfig c = model_preset("llama_10m");
+  for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full})
+    for (const bool fp8 : {false, true}) {
+      const auto table = [&](int64_t keep_layers, ActivationPolicy others) {
+        TrainShape shape = small(others);
+        shape.B = 32, shape.T = 64;
+        shape.fp8 = fp8;
+        shape.keep_layers = keep_layers;
+        return llama_train_table(c, shape);
+      };
+      const auto total = [&](int64_t keep_layers) {
+        return plan_memory(table(keep_layers, policy)).total_bytes;
+      };
+      int64_t dropped = 0;
+      const TensorTable without = table(0, policy);
+      for (const TensorSpec& row : without.rows())
+        if (row.name.starts_with("shared.") && row.recompute != Recompute::Always)
+          dropped += row.bytes();
+      for (int64_t keep = 1; keep < c.layers; ++keep)
+        EXPECT_EQ(total(keep) - total(0), keep * dropped) << keep << " kept, fp8 " << fp8;
+
+      const TensorTable all = table(c.layers, policy), none = table(0, ActivationPolicy::None);
+      EXPECT_EQ(names_of(all), names_of(none));
+      EXPECT_EQ(plan_memory(all).offset, plan_memory(none).offset);
+    }
+}
+
+TEST(LlamaTable, LayersAreKeptOrOffloaded) {
+  TrainShape shape = small(ActivationPolicy::Selective);
+  shape.keep_layers = shape.offload_layers = 1;
+  EXPECT_THROW(llama_train_table(model_preset("llama_test"), shape), Error);
 }
 
 TEST(LlamaTable, OffloadedLayersAreSpreadOverTheModel) {

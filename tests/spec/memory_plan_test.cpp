@@ -89,8 +89,10 @@ TEST(MemoryPlan, RowsThatLiveAtOnceNeverOverlap) {
 }
 
 TEST(MemoryPlan, TrainingTablesArePackedWithoutWaste) {
-  for (const ActivationPolicy policy :
-       {ActivationPolicy::None, ActivationPolicy::Selective, ActivationPolicy::Full}) {
+  for (const auto& [policy, keep_layers] :
+       {std::pair{ActivationPolicy::None, 0}, std::pair{ActivationPolicy::Selective, 0},
+        std::pair{ActivationPolicy::Selective, 5}, std::pair{ActivationPolicy::Full, 0},
+        std::pair{ActivationPolicy::Full, 5}}) {
     ModelConfig c = model_preset("llama_1b");
     c.qk_norm = true;
     TrainShape shape;
@@ -98,6 +100,7 @@ TEST(MemoryPlan, TrainingTablesArePackedWithoutWaste) {
     shape.T = 128;
     shape.compute = DType::BF16;
     shape.policy = policy;
+    shape.keep_layers = keep_layers;
     shape.workspace_bytes = 1000;
     shape.head_workspace_bytes = 512 * c.vocab * 2;
     const TensorTable table = llama_train_table(c, shape);
