@@ -220,7 +220,7 @@ void Transformer::backward() {
 // Rebuilds what the policy did not keep and no backward op rebuilds on its way, by the same ops on
 // the same inputs, so gradients are equal bit for bit under every policy.
 void Transformer::recompute(size_t layer, const LayerWeights& w) {
-  if (shape_.policy != ActivationPolicy::Full) return;
+  if (policy(layer) != ActivationPolicy::Full) return;
   const LayerTensors& x = layers_[layer];
   layer_.norm_input(ctx_, w, x);
   attend(x, layer_.project_qkv(ctx_, w, rope_, x));
@@ -228,8 +228,8 @@ void Transformer::recompute(size_t layer, const LayerWeights& w) {
   layer_.mlp_hidden(ctx_, w, x);
 }
 
-Operand Transformer::built_again(const Operand& norm) const {
-  const bool dropped = norm.fp8.defined() || shape_.policy == ActivationPolicy::Selective;
+Operand Transformer::built_again(size_t layer, const Operand& norm) const {
+  const bool dropped = norm.fp8.defined() || policy(layer) == ActivationPolicy::Selective;
   return dropped ? norm : Operand{};
 }
 
@@ -240,11 +240,11 @@ void Transformer::backward_mlp(size_t layer, const LayerWeights& w) {
   const Tensor d_norm = placed_.find("d.norm");  // (N, C)
 
   linear_activation_backward(ctx_, config_.activation, d.down, w.down, x.act,
-                             shape_.policy == ActivationPolicy::None, x.up, d.up);
+                             policy(layer) == ActivationPolicy::None, x.up, d.up);
   weight_gradient(d.down, x.act, ids.down);
   linear_backward_input(ctx_, d.up, w.up, d_norm);
   rms_norm_backward(ctx_, d_norm, x.mid, w.mlp_norm, x.mlp_rstd, d.out, adding_slot(ids.mlp_norm),
-                    built_again(x.mlp_norm));
+                    built_again(layer, x.mlp_norm));
   weight_gradient(d.up, x.mlp_norm, ids.up);
 }
 
@@ -286,7 +286,7 @@ void Transformer::backward_attention(size_t layer, const LayerWeights& w) {
   // What is left goes to the product that ends the layer before.
   const Operand& d_residual = layer > 0 ? gradients_[layer - 1].down : Operand(d.down.plain);
   rms_norm_backward(ctx_, d_norm, x.residual, w.attn_norm, x.attn_rstd, d_residual,
-                    adding_slot(ids.attn_norm), built_again(x.attn_norm));
+                    adding_slot(ids.attn_norm), built_again(layer, x.attn_norm));
   weight_gradient(d.qkv, x.attn_norm, ids.qkv);
 }
 

@@ -61,7 +61,10 @@ class Transformer {
   void recompute(size_t layer, const LayerWeights& w);
   void attend(const LayerTensors& x, const HeadViews& heads);
   // The norm's output as rms_norm_backward() is to build it again, or nothing where it is kept.
-  Operand built_again(const Operand& norm) const;
+  Operand built_again(size_t layer, const Operand& norm) const;
+  ActivationPolicy policy(size_t layer) const {
+    return policy_of(shape_, static_cast<int64_t>(layer), config_.layers);
+  }
 
   LayerTensors layer_tensors(int64_t layer) const;
   LayerGradients layer_gradients(int64_t layer) const;

@@ -21,7 +21,7 @@ struct RigOptions {
   ActivationPolicy policy = ActivationPolicy::None;
   DType compute = DType::F32;
   bool fp8 = false, fp8_head = false;
-  int64_t offload_layers = 0;
+  int64_t keep_layers = 0, offload_layers = 0;
   bool document_mask = false;
   double z_loss = 0.0;
   Mesh mesh;
@@ -57,6 +57,7 @@ class Rig {
     shape.T = o.T;
     shape.compute = o.compute;
     shape.policy = o.policy;
+    shape.keep_layers = o.keep_layers;
     shape.fp8 = o.fp8;
     shape.fp8_head = o.fp8_head;
     shape.offload_layers = o.offload_layers;

@@ -84,6 +84,26 @@ TEST(Transformer, ActivationPoliciesGiveEqualGradientsBitForBit) {
   }
 }
 
+TEST(Transformer, KeptLayersGiveEqualGradientsBitForBit) {
+  for (const Activation activation : {Activation::SwiGlu, Activation::ReluSquared})
+    for (const DType compute : {DType::F32, DType::BF16}) {
+      RigOptions options;
+      options.model = small_model(false);
+      options.model.layers = 3;
+      options.model.activation = activation;
+      options.compute = compute;
+      const Trace all = run_steps(options, 4, 3);
+      for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full})
+        for (const int64_t layers : {0, 1, 2, 3}) {
+          options.policy = policy;
+          options.keep_layers = layers;
+          const Trace some = run_steps(options, 4, 3, /*evaluates=*/true);
+          EXPECT_EQ(some.losses, all.losses) << layers;
+          EXPECT_EQ(some.gradients, all.gradients) << layers;
+        }
+    }
+}
+
 TEST(Transformer, OffloadedActivationsGiveEqualGradientsBitForBit) {
   for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full}) {
     RigOptions options;
@@ -122,6 +142,7 @@ TEST(Transformer, GradientsWhereActivationsWereAreEqualBitForBit) {
         options.policy = policy;
         options.mesh = mesh;
         options.offload_layers = tied ? 3 : 0;
+        options.keep_layers = tied ? 0 : 2;
         const Trace apart = run_steps(options, 2 * mesh.data, 3, /*evaluates=*/true);
         options.one_micro_step = true;
         const Trace shared = run_steps(options, 2 * mesh.data, 3, /*evaluates=*/true);
@@ -196,19 +217,22 @@ TEST(Fp8, GradientsPointWhereBf16sDo) {
   }
 }
 
-TEST(Fp8, PoliciesOffloadAndEvaluationChangeNothing) {
+TEST(Fp8, PoliciesKeptLayersOffloadAndEvaluationChangeNothing) {
   for (const Activation activation : {Activation::SwiGlu, Activation::ReluSquared}) {
     RigOptions options = fp8_options();
     options.model.activation = activation;
     options.fp8_head = true;
     const Trace kept = run_steps(options, 4, 4);
-    options.offload_layers = options.model.layers;
-    for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full}) {
-      options.policy = policy;
-      const Trace other = run_steps(options, 4, 4, /*evaluates=*/true);
-      EXPECT_EQ(other.losses, kept.losses);
-      EXPECT_EQ(other.gradients, kept.gradients);
-    }
+    const int64_t all = options.model.layers;
+    for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full})
+      for (const auto& [keep, offload] : {std::pair{0L, all}, std::pair{1L, 0L}, {all, 0L}}) {
+        options.policy = policy;
+        options.keep_layers = keep;
+        options.offload_layers = offload;
+        const Trace other = run_steps(options, 4, 4, /*evaluates=*/true);
+        EXPECT_EQ(other.losses, kept.losses) << keep << " kept";
+        EXPECT_EQ(other.gradients, kept.gradients) << keep << " kept";
+      }
   }
 }
 
