@@ -130,6 +130,9 @@ std::vector<Setting> train_settings(TrainConfig& t) {
                                       {"full", ActivationPolicy::Full}},
                                      "What the backward pass rebuilds instead of keeping: "
                                      "nothing, norms and activations, or whole layers."),
+      integer_setting("train.keep_layers", t.keep_layers, {0, 1024}, "layers",
+                      "So many of the last layers are as under train.recompute none; at most "
+                      "model.layers, and 0 with train.offload_layers."),
       number_setting("train.z_loss", t.z_loss, {0, 1}, "",
                      "Weight of the squared log-partition added to each token's loss; 0 = off."),
       flag_setting("train.document_mask", t.document_mask,

@@ -70,6 +70,7 @@ struct TrainConfig {
   std::string precision = "auto";
   bool fp8_head = false;  // fp8: the output head's products too
   ActivationPolicy recompute = ActivationPolicy::Selective;
+  int64_t keep_layers = 0;  // so many, the last ones, are as under recompute none
   double z_loss = 0.0;
   bool document_mask = false;
   int64_t loss_chunk = 0;      // tokens whose logits exist at once; 0 = as suits the device

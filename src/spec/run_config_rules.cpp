@@ -74,9 +74,20 @@ void check_precision(const RunConfig& c) {
         "train.fp8_head belongs to train.precision fp8, got {}: set it to false or the precision "
         "to fp8",
         c.train.precision);
-  check(c.train.offload_layers <= c.model.layers, ErrorCode::Config,
-        "train.offload_layers: expected at most the model's {} layers, got {}", c.model.layers,
-        c.train.offload_layers);
+}
+
+void check_activations(const RunConfig& c) {
+  const auto within = [&](std::string_view name, int64_t layers) {
+    check(layers <= c.model.layers, ErrorCode::Config,
+          "{}: expected at most the model's {} layers, got {}", name, c.model.layers, layers);
+  };
+  const TrainConfig& t = c.train;
+  within("train.keep_layers", t.keep_layers);
+  within("train.offload_layers", t.offload_layers);
+  check(t.keep_layers == 0 || t.offload_layers == 0, ErrorCode::Config,
+        "train.keep_layers spends memory and train.offload_layers saves it, got {} and {}: set one "
+        "of them to 0",
+        t.keep_layers, t.offload_layers);
 }
 
 // 8-bit products take extents of whole vectors, and their scales know of one rank's tensors only.
@@ -115,6 +126,7 @@ void validate(const RunConfig& c) {
   check_schedule(c);
   check_muon(c);
   check_precision(c);
+  check_activations(c);
   check_fp8(c);
 }
 

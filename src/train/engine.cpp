@@ -1,7 +1,10 @@
 #include "train/engine.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/cuda_facts.h"
 #include "core/error.h"
@@ -45,6 +48,7 @@ TrainShape shape_of(const RunConfig& config, Device device) {
   shape.fp8_head = shape.fp8 && config.train.fp8_head;
   shape.offload_layers = config.train.offload_layers;
   shape.policy = config.train.recompute;
+  shape.keep_layers = config.train.keep_layers;
   shape.mesh = mesh_of(config);
   shape.loss_chunk = std::min(loss_chunk(config, device), shape.B * shape.T);
   shape.document_mask = config.train.document_mask;
@@ -73,18 +77,17 @@ TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
 }
 
 // What a run that does not fit could do instead: the largest micro-batch that fits, as it is or
-// with settings that take less memory. Scratch is taken as it was for the batch that does not fit.
+// with settings that take less memory. Layers are kept where there is memory to spare, so none is.
+// Scratch is taken as it was for the batch that does not fit.
 std::string advice(RunConfig config, TrainShape shape, int64_t available) {
   struct Remedy {
     bool recompute_all, narrow_moments;
-    const char* text;
   };
+  const bool kept_layers = std::exchange(shape.keep_layers, 0) > 0;
   const ActivationPolicy policy = shape.policy;
   const DType moments = config.optim.moments;
   for (const Remedy& remedy :
-       {Remedy{false, false, ""}, Remedy{true, false, " with train.recompute = \"full\""},
-        Remedy{false, true, " with optim.moments = \"bf16\""},
-        Remedy{true, true, " with train.recompute = \"full\" and optim.moments = \"bf16\""}}) {
+       {Remedy{false, false}, Remedy{true, false}, Remedy{false, true}, Remedy{true, true}}) {
     if (remedy.recompute_all && policy == ActivationPolicy::Full) continue;
     if (remedy.narrow_moments && moments == DType::BF16) continue;
     shape.policy = remedy.recompute_all ? ActivationPolicy::Full : policy;
@@ -99,7 +102,13 @@ std::string advice(RunConfig config, TrainShape shape, int64_t available) {
       const int64_t middle = (most + above) / 2;
       (fits(middle) ? most : above) = middle;
     }
-    if (most > 0) return fmt::format("batch.micro_batch = {}{} fits", most, remedy.text);
+    if (most == 0) continue;
+    std::vector<const char*> changes;
+    if (kept_layers) changes.push_back("train.keep_layers = 0");
+    if (remedy.recompute_all) changes.push_back("train.recompute = \"full\"");
+    if (remedy.narrow_moments) changes.push_back("optim.moments = \"bf16\"");
+    return fmt::format("batch.micro_batch = {}{}{} fits", most, changes.empty() ? "" : " with ",
+                       fmt::join(changes, " and "));
   }
   return "not even one sequence fits: choose a smaller model or a shorter batch.seq";
 }

@@ -15,13 +15,13 @@ namespace {
 
 // What may change between a checkpoint and its resumption without changing what was trained so far.
 bool may_change(std::string_view name) {
-  constexpr std::array kFree = {
-      "checkpoint.",       "system.",
-      "train.steps",       "train.total_tokens",
-      "train.eval_every",  "train.eval_tokens",
-      "train.log_every",   "train.recompute",
-      "train.loss_chunk",  "train.offload_layers",
-      "batch.micro_batch", "data.train"};  // the data's identity is compared instead
+  constexpr std::array kFree = {"checkpoint.",       "system.",
+                                "train.steps",       "train.total_tokens",
+                                "train.eval_every",  "train.eval_tokens",
+                                "train.log_every",   "train.recompute",
+                                "train.loss_chunk",  "train.offload_layers",
+                                "train.keep_layers", "batch.micro_batch",
+                                "data.train"};  // the data's identity is compared instead
   for (const std::string_view prefix : kFree)
     if (name.starts_with(prefix)) return true;
   return false;

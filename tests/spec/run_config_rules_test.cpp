@@ -34,13 +34,21 @@ TEST(RunConfigRules, PrecisionSettingsFitTogether) {
   EXPECT_EQ(refusal({{"train.fp8_head", "true"}}),
             "train.fp8_head belongs to train.precision fp8, got auto: set it to false or the "
             "precision to fp8");
-  EXPECT_EQ(refusal({{"train.offload_layers", "9"}}),
-            "train.offload_layers: expected at most the model's 8 layers, got 9");
   RunConfig c = good();
   c.train.precision = "fp8";
   c.train.fp8_head = true;
-  c.train.offload_layers = 8;
   EXPECT_NO_THROW(validate(c));
+}
+
+TEST(RunConfigRules, LayersAreKeptOrOffloadedAndThereAreAsMany) {
+  for (const char* name : {"train.keep_layers", "train.offload_layers"}) {
+    EXPECT_EQ(refusal({{name, "9"}}),
+              std::string(name) + ": expected at most the model's 8 layers, got 9");
+    EXPECT_NO_THROW(validate(parse_run_config("", "", {{"train.steps", "10"}, {name, "8"}})));
+  }
+  EXPECT_EQ(refusal({{"train.keep_layers", "2"}, {"train.offload_layers", "3"}}),
+            "train.keep_layers spends memory and train.offload_layers saves it, got 2 and 3: set "
+            "one of them to 0");
 }
 
 TEST(RunConfigRules, TheModelMustBePossible) {

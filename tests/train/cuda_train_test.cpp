@@ -70,8 +70,8 @@ TEST_F(CudaTrain, Fp8RepeatsBitForBitUnderEveryPolicyAndOffload) {
   const auto one = losses("one", 12, {{"train.precision", "fp8"}});
   for (const auto& [name, value] :
        {std::pair{"train.log_every", "1"}, std::pair{"train.recompute", "full"},
-        std::pair{"train.recompute", "none"}, std::pair{"train.offload_layers", "2"},
-        std::pair{"train.eval_every", "3"}})
+        std::pair{"train.recompute", "none"}, std::pair{"train.keep_layers", "1"},
+        std::pair{"train.offload_layers", "2"}, std::pair{"train.eval_every", "3"}})
     EXPECT_EQ(losses(std::string(name) + value, 12, {{"train.precision", "fp8"}, {name, value}}),
               one)
         << name << " " << value;
@@ -140,6 +140,11 @@ TEST_F(CudaTrain, TwoRunsAndAllPoliciesAreBitEqual) {
   EXPECT_EQ(losses("two", 12), one);
   for (const char* policy : {"none", "full"})
     EXPECT_EQ(losses(policy, 12, {{"train.recompute", policy}}), one) << policy;
+  for (const char* policy : {"selective", "full"})
+    EXPECT_EQ(losses(std::string("kept_") + policy, 12,
+                     {{"train.recompute", policy}, {"train.keep_layers", "1"}}),
+              one)
+        << policy;
 }
 
 TEST_F(CudaTrain, StoppedAndResumedEqualsUndisturbedBitForBit) {

@@ -74,6 +74,18 @@ TEST_F(Train, StoppedAndResumedEqualsUndisturbedBitForBit) {
   }
 }
 
+TEST_F(Train, WhatIsRebuiltMayChangeOnResume) {
+  Recorder whole, parts;
+  run(config("whole", 6), whole);
+  parts.stop_after = 3;
+  EXPECT_TRUE(run(config("parts", 6), parts).stopped);
+  parts.stop = false;
+  parts.stop_after = 0;
+  run(config("parts", 6, {{"train.recompute", "full"}, {"train.keep_layers", "1"}}), parts,
+      /*resume=*/true);
+  EXPECT_EQ(parts.losses, whole.losses);
+}
+
 TEST_F(Train, ResumesOnAnotherNumberOfRanksWithTheSameSamples) {
   Recorder one;
   run(config("one", 10), one);
@@ -248,6 +260,31 @@ TEST_F(Train, SaysWhatToDoWhenItDoesNotFit) {
                              {"batch.tokens", "0"},
                              {"preset", "llama_10m"}});
   EXPECT_NE(wide.find("batch.micro_batch ="), std::string::npos) << wide;
+}
+
+// A batch that takes 1.2 times what is free with every layer kept, and much less without.
+TEST_F(Train, SaysThatKeepingNoLayersWouldFit) {
+  RunConfig c = config("run", 2,
+                       {{"preset", "llama_10m"},
+                        {"batch.seq", "64"},
+                        {"batch.tokens", "0"},
+                        {"train.recompute", "full"},
+                        {"train.keep_layers", "8"}});
+  ThreadPool pool(1);
+  Context ctx;
+  ctx.pool = &pool;
+  const auto bytes = [&] {
+    return static_cast<double>(plan_memory(train_table(ctx, c)).total_bytes);
+  };
+  const auto available = static_cast<double>(available_memory_bytes());
+  for (c.batch.micro_batch = 64; bytes() < 1.2 * available;)
+    c.batch.micro_batch += c.batch.micro_batch / 16;
+  Recorder recorder;
+  const std::string refusal = message_of([&] { run(c, recorder); });
+  EXPECT_NE(refusal.find(fmt::format("batch.micro_batch = {} with train.keep_layers = 0 fits",
+                                     c.batch.micro_batch)),
+            std::string::npos)
+      << refusal;
 }
 
 TEST_F(Train, AStepPlannedAsOneMicroStepRefusesASecond) {
