@@ -22,14 +22,13 @@ struct TrainShape {
   bool fp8 = false;            // a layer's four products on 8-bit operands (docs/fp8.md)
   bool fp8_head = false;       // under fp8 also those of the output head
   ActivationPolicy policy = ActivationPolicy::Selective;
-  int64_t keep_layers = 0;  // so many, the last ones, have None instead: policy_of()
+  int64_t keep_layers = 0;  // so many, the last ones, keep all activations: policy_of()
   Mesh mesh;
   int64_t loss_chunk = 512;     // tokens whose logits exist at once
   int64_t workspace_bytes = 0;  // largest workspace any op of the step asks for, but the head's
   int64_t head_workspace_bytes = 0;  // the output head's
   bool document_mask = false;
-  int64_t offload_layers =
-      0;  // so many keep their activations in host memory; not with keep_layers
+  int64_t offload_layers = 0;  // so many keep theirs in host memory; not with keep_layers
 };
 
 ActivationPolicy policy_of(const TrainShape& shape, int64_t layer, int64_t num_layers);

@@ -1,5 +1,6 @@
 #include "ops/cuda/fused_linear.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -83,8 +84,12 @@ class HopperProducts {
     };
     const Extents extents{tiles(a.shape[0], kClusterBlocks * kTileRows),
                           static_cast<int>(column_tiles), tiles(a.shape[1], kTileDepth)};
-    launch({ctx, blocks_of(reinterpret_cast<const void*>(kernel), kBytes), kBlockThreads, kBytes},
-           kernel, pieces(a), b, arguments, extents);
+    // Every block has a tile.
+    const auto most =
+        static_cast<unsigned>(kClusterBlocks * extents.row_tiles * extents.column_tiles);
+    const unsigned blocks =
+        std::min(most, blocks_of(reinterpret_cast<const void*>(kernel), kBytes));
+    launch({ctx, blocks, kBlockThreads, kBytes}, kernel, pieces(a), b, arguments, extents);
   }
 
  private:

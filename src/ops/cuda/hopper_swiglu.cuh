@@ -101,6 +101,7 @@ class SwigluBackward {
   __device__ __forceinline__ void slice(int slice, const uint32_t (&sums)[64], const Tile&,
                                         const Tile&, bool) {
     const int sliver = slice / 2, chunk = slice % 2 * 4;
+    const int block = block_of(sliver), half = half_of(sliver);
     const uint32_t gate = scratch_ + set_.stage * kSetBytes, up = gate + kSliverBytes;
     if (slice % 2 == 0) barrier_wait(barriers_ + 8 * set_.stage, set_.parity);
     uint32_t g[4], u[4], y[4];
@@ -108,7 +109,7 @@ class SwigluBackward {
     load_matrices(row_address(up, thread_, chunk), u);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const float2 d = unpack(sums[2 * (8 * (sliver / 2) + chunk + i) + sliver % 2]);
+      const float2 d = unpack(sums[2 * (8 * block + chunk + i) + half]);
       const float2 gates = unpack(g[i]), ups = unpack(u[i]);
       const auto low = swiglu_gradient<__nv_bfloat16>(d.x, gates.x, ups.x);
       const auto high = swiglu_gradient<__nv_bfloat16>(d.y, gates.y, ups.y);
@@ -153,6 +154,10 @@ class SwigluBackward {
   }
 
  private:
+  // Along the rows first: their neighbours in memory come soon after.
+  __device__ static constexpr int block_of(int sliver) { return sliver % kColumnPieces; }
+  __device__ static constexpr int half_of(int sliver) { return sliver / kColumnPieces; }
+
   // A group's slivers, tile after tile.
   template <class Walk>
   struct Cursor {
@@ -164,8 +169,8 @@ class SwigluBackward {
       if (walk.more()) tile = walk.tile();
     }
     __device__ Box5 box(int part) const {
-      return {tile.column * kTileColumns + sliver / 2 * kPieceWidth, 0, sliver % 2, tile.row / 16,
-              part};
+      return {tile.column * kTileColumns + block_of(sliver) * kPieceWidth, 0, half_of(sliver),
+              tile.row / 16, part};
     }
 
     Walk walk;
