@@ -124,6 +124,7 @@ std::vector<OpCase> attention_large_cases() {
                      documents_of({{50}, {96}}, 256)),
       // On a GPU all before are too small for cuDNN, and these are not.
       attention_case("attention_causal_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64}, {}),
+      attention_case("attention_causal_b5_t384_h12_g12_d64", {5, 384, 384, 12, 12, 64}, {}),
       attention_case("attention_whole_rows_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64}, {},
                      documents_of({{512}, {512}, {512}, {512}}, 512)),
       attention_case("attention_documents_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64}, {},

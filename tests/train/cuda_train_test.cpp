@@ -154,6 +154,7 @@ TEST_F(CudaTrain, PoliciesAreBitEqualWhereProductAndActivationAreOneKernel) {
          {std::pair{"preset", "llama_10m"}, std::pair{"model.layers", "3"},
           std::pair{"batch.seq", "512"}, std::pair{"batch.tokens", "0"}})
       more.insert(more.begin(), {key, value});
+    more.push_back({"system.cache_dir", (root_ / "cache").string()});  // the same products in all
     return losses(name, 6, more);
   };
   const auto one = of("one", {});

@@ -5,6 +5,7 @@
 #include "ops/cuda/attention_fallback.h"
 #include "ops/cuda/cudnn_attention.h"
 #include "ops/cuda/device.cuh"
+#include "ops/cuda/hopper_attention.h"
 
 namespace ingot::cuda {
 namespace {
@@ -133,7 +134,8 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
                         const Tensor& dv) {
   const AttentionOptions needed = with_needed_documents(options, q.shape[0]);
   if (is_for_cudnn(q, k, needed) &&
-      cudnn_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv))
+      (hopper_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv) ||
+       cudnn_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv)))
     return;
   fallback_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv);
 }
@@ -143,7 +145,8 @@ int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, in
   // Documents that nobody counted, and what cuDNN refuses, go to our kernels.
   const int64_t fallback = fallback_attention_workspace_bytes(dtype, B, Tq, H);
   if (!is_for_cudnn(dtype, B, Tq, Tk, H, D)) return fallback;
-  return std::max(fallback, cudnn_attention_workspace_bytes(ctx, dtype, B, Tq, H, G, D));
+  return std::max({fallback, cudnn_attention_workspace_bytes(ctx, dtype, B, Tq, H, G, D),
+                   hopper_attention_workspace_bytes(B, Tq, H, D)});
 }
 
 }  // namespace ingot::cuda

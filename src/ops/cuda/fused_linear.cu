@@ -1,9 +1,9 @@
 #include "ops/cuda/fused_linear.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
+#include "ops/cuda/hopper_maps.cuh"
 #include "ops/cuda/hopper_rope.cuh"
 #include "ops/cuda/hopper_swiglu.cuh"
 
@@ -13,51 +13,9 @@ namespace {
 using hopper::kPieceWidth;
 
 // One per CudaContext: what launches need to know of the GPU and its driver.
-class HopperProducts {
+class HopperProducts : public HopperMaps {
  public:
-  explicit HopperProducts(CudaContext& cuda) {
-#ifdef INGOT_SM90A
-    if (cuda.properties().major != 9) return;
-    cudaDriverEntryPointQueryResult found{};
-    void* function = nullptr;
-    cuda_check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                                cudaEnableDefault, &found));
-    if (found == cudaDriverEntryPointSuccess)
-      encode_ = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function);
-#else
-    static_cast<void>(cuda);
-#endif
-  }
-
-  // Built for this GPU, which has a driver that knows it.
-  bool available() const {
-    return encode_ != nullptr;
-  }
-
-  // A tensor of bf16 as the TMA unit takes it, innermost dimension first, strides in elements and
-  // without the innermost, which is 1; copied in boxes of the given extents.
-  template <size_t kRank>
-  CUtensorMap map(const Tensor& tensor, const std::array<int64_t, kRank>& shape,
-                  const std::array<int64_t, kRank - 1>& strides,
-                  const std::array<int, kRank>& box) const {
-    std::array<cuuint64_t, kRank> extents;
-    std::array<cuuint64_t, kRank - 1> bytes;
-    std::array<cuuint32_t, kRank> box_extents, steps;
-    for (size_t i = 0; i < kRank; ++i) {
-      extents[i] = static_cast<cuuint64_t>(shape[i]);
-      box_extents[i] = static_cast<cuuint32_t>(box[i]);
-      steps[i] = 1;
-      if (i > 0) bytes[i - 1] = static_cast<cuuint64_t>(strides[i - 1]) * sizeof(__nv_bfloat16);
-    }
-    CUtensorMap map;
-    const CUresult status = encode_(
-        &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, kRank, tensor.data, extents.data(), bytes.data(),
-        box_extents.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    check(status == CUDA_SUCCESS, ErrorCode::Internal, "the GPU's copy unit refused {} (error {})",
-          tensor, static_cast<int>(status));
-    return map;
-  }
+  using HopperMaps::HopperMaps;
 
   // matrix(rows, columns), or `parts` of them below each other, in boxes of a piece.
   CUtensorMap pieces(const Tensor& matrix, int64_t parts = 1) const {
@@ -115,7 +73,6 @@ class HopperProducts {
     return found->second;
   }
 
-  decltype(&cuTensorMapEncodeTiled) encode_ = nullptr;
   std::unordered_map<const void*, unsigned> blocks_;  // by kernel
 };
 

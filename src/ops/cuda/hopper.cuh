@@ -14,6 +14,15 @@ __device__ __forceinline__ uint32_t shared_address(const void* shared) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
 }
 
+// Two bf16 in a register.
+__device__ __forceinline__ uint32_t pack(float low, float high) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+  return *reinterpret_cast<const uint32_t*>(&pair);
+}
+__device__ __forceinline__ float2 unpack(uint32_t pair) {
+  return {__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u)};
+}
+
 // ---- Barriers in shared memory
 
 __device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t arrivals) {
@@ -60,6 +69,20 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) 
       : "memory");
 }
 
+// Where the n-th user of a ring of stages finds its own: the stage, and the parity of the phase in
+// which its barrier is.
+template <int kStages>
+struct Place {
+  int stage = 0;
+  uint32_t parity = 0;
+  __device__ void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
 // ---- Clusters and registers
 
 __device__ __forceinline__ uint32_t cluster_rank() {
@@ -89,6 +112,9 @@ __device__ __forceinline__ void take_registers() {
 struct Box {
   int x, y, z;
 };
+struct Box4 {
+  int w, x, y, z;
+};
 struct Box5 {
   int v, w, x, y, z;
 };
@@ -103,6 +129,15 @@ __device__ __forceinline__ void load_box(const CUtensorMap* map, Box at, uint32_
       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
       "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
       "l"(map), "r"(barrier), "r"(at.x), "r"(at.y), "r"(at.z)
+      : "memory");
+}
+
+__device__ __forceinline__ void load_box(const CUtensorMap* map, Box4 at, uint32_t to,
+                                         uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(at.w), "r"(at.x), "r"(at.y), "r"(at.z)
       : "memory");
 }
 
@@ -131,6 +166,24 @@ __device__ __forceinline__ void store_box(const CUtensorMap* map, Box5 at, uint3
       "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group.L2::cache_hint "
       "[%0, {%2, %3, %4, %5, %6}], [%1], %7;" ::"l"(map),
       "r"(from), "r"(at.v), "r"(at.w), "r"(at.x), "r"(at.y), "r"(at.z), "l"(keep)
+      : "memory");
+}
+
+// Bytes that follow each other; all three arguments are multiples of 16.
+__device__ __forceinline__ void load_bytes(const void* from, uint32_t bytes, uint32_t to,
+                                           uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1], %2, [%3];" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
+// Adds floats to those in the GPU's memory, each in one piece; a store like store_box.
+__device__ __forceinline__ void add_floats(uint32_t from, uint32_t bytes, float* to) {
+  asm volatile(
+      "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to),
+      "r"(from), "r"(bytes)
       : "memory");
 }
 
@@ -163,6 +216,44 @@ __device__ __forceinline__ void store_matrices(uint32_t to, const uint32_t (&v)[
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to),
                "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
                : "memory");
+}
+
+// ---- Rows of results
+
+// Four threads beside each other hold four registers each: thread t gets the t-th of all, in the
+// order of the threads.
+__device__ __forceinline__ void exchange_in_four(uint32_t (&v)[4]) {
+  const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
+#pragma unroll
+  for (int i = 0; i < 4; i += 2) {
+    const uint32_t got = __shfl_xor_sync(~0u, odd ? v[i] : v[i + 1], 1);
+    (odd ? v[i] : v[i + 1]) = got;
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t got = __shfl_xor_sync(~0u, upper ? v[i] : v[i + 2], 2);
+    (upper ? v[i] : v[i + 2]) = got;
+  }
+}
+
+// A warp's 16 rows of 64 sums, as products leave them, times `factor`, to row r at to + r · pitch.
+__device__ __forceinline__ void store_sums(const float (&sums)[32], float factor,
+                                           __nv_bfloat16* to, int64_t pitch) {
+  const int row = threadIdx.x % 32 / 4, part = threadIdx.x % 4;
+#pragma unroll
+  for (int half = 0; half < 2; ++half)
+#pragma unroll
+    for (int columns = 0; columns < 64; columns += 32) {
+      uint32_t v[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int at = columns / 2 + 4 * i + 2 * half;
+        v[i] = pack(factor * sums[at], factor * sums[at + 1]);
+      }
+      exchange_in_four(v);
+      *reinterpret_cast<uint4*>(to + (row + 8 * half) * pitch + columns + 8 * part) =
+          make_uint4(v[0], v[1], v[2], v[3]);
+    }
 }
 
 // ---- Products of a warpgroup
@@ -219,6 +310,65 @@ __device__ __forceinline__ void multiply_64x256(float (&sums)[128], uint64_t a, 
       "}"
       : INGOT_64(sums, 0), INGOT_64(sums, 64)
       : "l"(a), "l"(b), "r"(static_cast<uint32_t>(first)), "n"(kAcross ? 1 : 0));
+}
+
+// sums(64, 128) = a(64, 16) · b(128, 16)ᵀ, both in shared memory along their depth, added to sums
+// unless `first`.
+__device__ __forceinline__ void multiply_64x128(float (&sums)[64], uint64_t a, uint64_t b,
+                                                bool first) {
+  asm volatile(
+      "{\n"
+      ".reg .pred add;\n"
+      "setp.eq.u32 add, %66, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+      "%64, %65, add, 1, 1, 0, 0;\n"
+      "}"
+      : INGOT_64(sums, 0)
+      : "l"(a), "l"(b), "r"(static_cast<uint32_t>(first)));
+}
+
+// sums(64, 64) = a(64, 16) · b(16, 64), a in registers as the sums of two products lie there, b in
+// shared memory across its depth.
+__device__ __forceinline__ void multiply_held_64x64(float (&sums)[32], const uint32_t* a,
+                                                    uint64_t b, bool first) {
+  asm volatile(
+      "{\n"
+      ".reg .pred add;\n"
+      "setp.eq.u32 add, %37, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "{%32, %33, %34, %35}, %36, add, 1, 1, 1;\n"
+      "}"
+      : INGOT_8(sums, 0), INGOT_8(sums, 8), INGOT_8(sums, 16), INGOT_8(sums, 24)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<uint32_t>(first)));
+}
+
+// sums(64, 64) = a(64, 16) · b(16, 64), both in shared memory across their depth.
+__device__ __forceinline__ void multiply_across_64x64(float (&sums)[32], uint64_t a, uint64_t b,
+                                                      bool first) {
+  asm volatile(
+      "{\n"
+      ".reg .pred add;\n"
+      "setp.eq.u32 add, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "%32, %33, add, 1, 1, 1, 1;\n"
+      "}"
+      : INGOT_8(sums, 0), INGOT_8(sums, 8), INGOT_8(sums, 16), INGOT_8(sums, 24)
+      : "l"(a), "l"(b), "r"(static_cast<uint32_t>(first)));
+}
+
+// Keeps the compiler from reading what products write before they were waited for.
+template <int kCount>
+__device__ __forceinline__ void products_read(float (&sums)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(sums[i])::"memory");
 }
 
 #undef INGOT_8

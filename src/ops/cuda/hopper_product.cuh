@@ -24,15 +24,6 @@ inline constexpr int kPieceWidth = 64, kPieceBytes = 64 * 128;
 inline constexpr int kColumnPieces = kTileColumns / kPieceWidth;
 inline constexpr int kStageBytes = kPieceBytes * (kGroups + kColumnPieces);
 
-// Two bf16 in a register.
-__device__ __forceinline__ uint32_t pack(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  return *reinterpret_cast<const uint32_t*>(&pair);
-}
-__device__ __forceinline__ float2 unpack(uint32_t pair) {
-  return {__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u)};
-}
-
 struct Extents {
   int row_tiles;     // of kClusterBlocks · kTileRows rows
   int column_tiles;  // of kTileColumns columns of b
@@ -73,19 +64,6 @@ struct Walk {
   const Extents& extents;
   int row;  // of the first row tile
   int index;
-};
-
-// The ring's place of a block's n-th step.
-template <int kStages>
-struct Place {
-  int stage = 0;
-  uint32_t parity = 0;
-  __device__ void advance() {
-    if (++stage == kStages) {
-      stage = 0;
-      parity ^= 1;
-    }
-  }
 };
 
 // The ring, the epilogue's scratch for each group, then barriers.
