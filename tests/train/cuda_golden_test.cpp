@@ -32,9 +32,9 @@ std::vector<int32_t> text_like_tokens(int64_t step) {
   return tokens;
 }
 
-// Small enough that a run stays near another one whose roundings differ, as when products were tuned
-// anew: where a preset overshoots in its third step, at 1e-4 or, the largest, at 1e-5, the last bit
-// of a few weights becomes a tenth of the loss.
+// Small enough that a run stays near another one whose roundings differ, as when products were
+// tuned anew: where a preset overshoots in its third step, at 1e-4 or, the largest, at 1e-5, the
+// last bit of a few weights becomes a tenth of the loss.
 double lr_of(const std::string& preset) {
   return preset == "llama_7b" ? 1e-6 : 1e-5;
 }

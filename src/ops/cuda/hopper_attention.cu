@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ops/cuda/device.cuh"
-#include "ops/cuda/hopper_attention.cuh"
+#include "ops/cuda/hopper_attention_queries.cuh"
 #include "ops/cuda/hopper_maps.cuh"
 
 namespace ingot::cuda {
@@ -37,6 +37,44 @@ CUtensorMap map_of(const HopperMaps& maps, const Tensor& heads) {
                      {kHeadWidth, kBlockTokens, 1, 1});
 }
 
+// What a call computes with, and the scratch it takes: `row` means one of the batch.
+struct Scratch {
+  Scratch(Context& ctx, int64_t num_rows, int64_t H, int64_t T)
+      : lse2(ctx.workspace.take(DType::F32, {num_rows, H, T})),
+        delta(ctx.workspace.take(DType::F32, {num_rows, H, T})),
+        next(ctx.workspace.take(DType::I32, {2})) {
+    if (!ctx.deterministic) dq = ctx.workspace.take(DType::F32, {num_rows, H, T, kHeadWidth});
+  }
+  static int64_t bytes(int64_t num_rows, int64_t H, int64_t T) {
+    const int64_t floats = num_rows * H * T * size_of(DType::F32);
+    return 2 * align_up(floats) + align_up(2 * size_of(DType::I32)) + align_up(floats * kHeadWidth);
+  }
+
+  Tensor lse2, delta;  // (num_rows, H, T) F32
+  Tensor next;         // (2) I32, of each kernel the blocks that were taken
+  Tensor dq;           // (num_rows, H, T, 64) F32, where it is summed in any order
+};
+
+template <class Kernel, class Arguments>
+void launch_on_all(Context& ctx, Kernel kernel, int shared_bytes, const Arguments& arguments,
+                   int64_t num_blocks) {
+  cuda_check(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+  const int64_t blocks = std::min<int64_t>(ctx.cuda->properties().multiProcessorCount, num_blocks);
+  launch({ctx, static_cast<unsigned>(blocks), hopper::kAttentionThreads,
+          static_cast<size_t>(shared_bytes)},
+         kernel, arguments);
+}
+
+__nv_bfloat16* as_bf16(const Tensor& tensor) {
+  return static_cast<__nv_bfloat16*>(tensor.data);
+}
+
+void set_zero(Context& ctx, const Tensor& tensor) {
+  cuda_check(
+      cudaMemsetAsync(tensor.data, 0, static_cast<size_t>(tensor.bytes()), ctx.cuda->stream()));
+}
+
 }  // namespace
 
 bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
@@ -44,11 +82,11 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
                                const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                                const Tensor& dv) {
   const auto& maps = ctx.cuda->library<HopperMaps>();
-  const int64_t B = q.shape[0], T = q.shape[1], H = q.shape[2], D = q.shape[3];
-  const int64_t G = k.shape[2];
-  const bool masked = options.document_start.defined() || (options.window > 0 && options.window < T);
-  const bool is_for_it = maps.available() && !ctx.deterministic && D == kHeadWidth &&
-                         k.shape[1] == T && T % kBlockTokens == 0 && options.causal && !masked &&
+  const int64_t B = q.shape[0], T = q.shape[1], H = q.shape[2], G = k.shape[2];
+  const bool masked =
+      options.document_start.defined() || (options.window > 0 && options.window < T);
+  const bool is_for_it = maps.available() && q.shape[3] == kHeadWidth && k.shape[1] == T &&
+                         T % kBlockTokens == 0 && options.causal && !masked &&
                          lse.is_contiguous() && lie_alike(out, dout) && lie_alike(dk, dv);
   if (!is_for_it) return false;
   for (const Tensor* heads : {&dout, &q, &k, &v, &out, &dq, &dk, &dv})
@@ -57,60 +95,77 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
   using namespace hopper;
   const int64_t num_rows = rows_at_once(B, T, H);
   const Workspace::Scope scope(ctx.workspace);
-  const Tensor sums = ctx.workspace.take(DType::F32, {num_rows, H, T, kHeadWidth});
-  const Tensor lse2 = ctx.workspace.take(DType::F32, {num_rows, H, T});
-  const Tensor delta = ctx.workspace.take(DType::F32, {num_rows, H, T});
-  const auto as_bf16 = [](const Tensor& t) { return static_cast<__nv_bfloat16*>(t.data); };
-  const cudaDeviceProp& gpu = ctx.cuda->properties();
-  cuda_check(cudaFuncSetAttribute(attention_backward_kernel,
-                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  AttentionPlaces::kBytes));
+  const Scratch scratch(ctx, num_rows, H, T);
   // Half of the L2: k and v, and of each head q, dout and dq's sums.
   const int64_t group_bytes = T * kHeadWidth * (4 + H / G * 8);
-  const int64_t groups_at_once = std::max<int64_t>(1, gpu.l2CacheSize / 2 / group_bytes);
+  const int64_t groups_at_once =
+      std::max<int64_t>(1, ctx.cuda->properties().l2CacheSize / 2 / group_bytes);
+  const auto scale = static_cast<float>(options.scale);
+  const auto scale2 = static_cast<float>(options.scale * std::numbers::log2e);
+  const int T32 = static_cast<int>(T), H32 = static_cast<int>(H), G32 = static_cast<int>(G);
 
   for (int64_t b = 0; b < B; b += num_rows) {
-    const int64_t rows = std::min(num_rows, B - b);
-    const auto part = [&](const Tensor& tensor) { return tensor.slice(0, b, b + rows); };
-    cuda_check(cudaMemsetAsync(sums.data, 0, static_cast<size_t>(rows * H * T * kHeadWidth * 4),
-                               ctx.cuda->stream()));
-    launch({ctx, blocks_for(rows * T * 32, 256), 256}, attention_factors_kernel, as_bf16(part(out)),
-           as_bf16(part(dout)), out.strides[0], out.strides[1], part(lse).as<float>(),
-           static_cast<int>(rows), static_cast<int>(T), static_cast<int>(H), lse2.as<float>(),
-           delta.as<float>());
-    const AttentionBackward arguments{.q = map_of(maps, part(q)),
-                                      .d_out = map_of(maps, part(dout)),
-                                      .k = map_of(maps, part(k)),
-                                      .v = map_of(maps, part(v)),
-                                      .lse2 = lse2.as<float>(),
-                                      .delta = delta.as<float>(),
-                                      .dq = sums.as<float>(),
-                                      .dk = as_bf16(part(dk)),
-                                      .dv = as_bf16(part(dv)),
-                                      .d_row = dk.strides[0],
-                                      .d_token = dk.strides[1],
-                                      .B = static_cast<int>(rows),
-                                      .T = static_cast<int>(T),
-                                      .H = static_cast<int>(H),
-                                      .G = static_cast<int>(G),
-                                      .groups_at_once = static_cast<int>(groups_at_once),
-                                      .scale = static_cast<float>(options.scale),
-                                      .scale2 = static_cast<float>(options.scale * std::numbers::log2e)};
-    const int64_t blocks =
-        std::min<int64_t>(gpu.multiProcessorCount, rows * G * (T / kBlockTokens));
-    launch({ctx, static_cast<unsigned>(blocks), kAttentionThreads, AttentionPlaces::kBytes},
-           attention_backward_kernel, arguments);
-    launch({ctx, static_cast<unsigned>(rows * H * (T / kGroupTokens)), kWarpgroup},
-           round_queries_kernel, sums.as<float>(), arguments.scale, static_cast<int>(T),
-           static_cast<int>(H), dq.strides[0], dq.strides[1], as_bf16(part(dq)));
+    const int64_t b_end = std::min(B, b + num_rows), blocks = (b_end - b) * (T / kBlockTokens);
+    const int rows = static_cast<int>(b_end - b);
+    const auto part = [&](const Tensor& tensor) { return tensor.slice(0, b, b_end); };
+    set_zero(ctx, scratch.next);
+    launch({ctx, blocks_for((b_end - b) * T * 32, 256), 256}, attention_factors_kernel,
+           as_bf16(part(out)), as_bf16(part(dout)), out.strides[0], out.strides[1],
+           part(lse).as<float>(), rows, T32, H32, scratch.lse2.as<float>(),
+           scratch.delta.as<float>());
+    AttentionBackward keys{.q = map_of(maps, part(q)),
+                           .d_out = map_of(maps, part(dout)),
+                           .k = map_of(maps, part(k)),
+                           .v = map_of(maps, part(v)),
+                           .lse2 = scratch.lse2.as<float>(),
+                           .delta = scratch.delta.as<float>(),
+                           .dq = nullptr,
+                           .next = scratch.next.as<int32_t>(),
+                           .dk = as_bf16(part(dk)),
+                           .dv = as_bf16(part(dv)),
+                           .d_row = dk.strides[0],
+                           .d_token = dk.strides[1],
+                           .B = rows,
+                           .T = T32,
+                           .H = H32,
+                           .G = G32,
+                           .groups_at_once = static_cast<int>(groups_at_once),
+                           .scale = scale,
+                           .scale2 = scale2};
+    if (ctx.deterministic) {
+      launch_on_all(ctx, attention_backward_kernel<false>, AttentionPlaces::kBytes, keys,
+                    G * blocks);
+      const AttentionQueries queries{.q = keys.q,
+                                     .d_out = keys.d_out,
+                                     .k = keys.k,
+                                     .v = keys.v,
+                                     .lse2 = keys.lse2,
+                                     .delta = keys.delta,
+                                     .dq = as_bf16(part(dq)),
+                                     .d_row = dq.strides[0],
+                                     .d_token = dq.strides[1],
+                                     .B = rows,
+                                     .T = T32,
+                                     .H = H32,
+                                     .G = G32,
+                                     .scale = scale,
+                                     .scale2 = scale2,
+                                     .next = keys.next + 1};
+      launch_on_all(ctx, attention_queries_kernel, QueryPlaces::kBytes, queries, H * blocks);
+      continue;
+    }
+    keys.dq = scratch.dq.as<float>();
+    set_zero(ctx, scratch.dq);
+    launch_on_all(ctx, attention_backward_kernel<true>, AttentionPlaces::kBytes, keys, G * blocks);
+    launch({ctx, static_cast<unsigned>(H * blocks * (kBlockTokens / kGroupTokens)), kWarpgroup},
+           round_queries_kernel, keys.dq, scale, T32, H32, dq.strides[0], dq.strides[1],
+           as_bf16(part(dq)));
   }
   return true;
 }
 
 int64_t hopper_attention_workspace_bytes(int64_t B, int64_t T, int64_t H, int64_t D) {
-  if (D != kHeadWidth) return 0;
-  const int64_t heads_bytes = rows_at_once(B, T, H) * H * T * size_of(DType::F32);
-  return align_up(heads_bytes * kHeadWidth) + 2 * align_up(heads_bytes);  // dq; lse2 and delta
+  return D == kHeadWidth ? Scratch::bytes(rows_at_once(B, T, H), H, T) : 0;
 }
 
 }  // namespace ingot::cuda

@@ -1,11 +1,13 @@
-// The backward pass of causal attention over whole rows, for heads of 64 in bf16.
+// The backward pass of causal attention over whole rows, for heads of 64 in bf16: dk and dv, and in
+// one form of the kernel dq. (hopper_attention_queries.cuh has dq by itself.)
 //
 // A block takes 128 keys of one group of heads and meets every block of 128 queries that sees them.
 // Its two warpgroups hold 64 of the keys each. Scores stand with keys as their rows, so that weights
-// and the gradients of scores are operands of dv and dk as they lie in registers. Gradients of
-// scores go to shared memory besides, where those of both groups meet: each group multiplies them
-// with all 128 keys for half of the queries. That is a part of dq, added to F32 in the GPU's memory
-// in no certain order. One warp fetches queries two blocks ahead.
+// and the gradients of scores are operands of dv and dk as they lie in registers. For dq, gradients
+// of scores go to shared memory besides, where those of both groups meet: each group multiplies
+// them with all 128 keys for half of the queries. That is a part of dq, added to F32 in the GPU's
+// memory in no certain order. One warp fetches queries two blocks ahead. Blocks take the next keys
+// as they are done with others, those first that most queries see.
 #pragma once
 
 #include <numbers>
@@ -28,22 +30,26 @@ struct AttentionBackward {
   CUtensorMap q, d_out;        // (B, H, T, 64), boxes of kBlockTokens
   CUtensorMap k, v;            // (B, G, T, 64), the same
   const float *lse2, *delta;   // (B, H, T): log2 Σ exp(score), Σ dout·out
-  float* dq;                   // (B, H, T/64, 8, 128, 4): what thread t has of eight columns
+  // If there: (B, H, T/64, 8, 128, 4), zeros before, what thread t has of eight columns.
+  float* dq;
+  int* next;                   // zero before: blocks of keys that were taken
   __nv_bfloat16 *dk, *dv;      // (B, T, G, 64)
   int64_t d_row, d_token;      // their strides
   int B, T, H, G;
   int groups_at_once;          // whose rows the L2 holds together
+
+  __device__ int num_blocks() const { return B * G * (T / kBlockTokens); }  // of keys
   float scale, scale2;         // of scores, and times log2(e)
 };
 
 // In shared memory: k, v; two stages of q, d_out and their factors; two of the gradients of scores,
-// (2 halves of the queries, keys, 64 queries); dq of each group on its way out; barriers.
+// (2 halves of the queries, keys, 64 queries); dq of each group on its way out; barriers; a number.
 struct AttentionPlaces {
   static constexpr int kStages = 2;
   static constexpr int kBarriers = 2 + 6 * kStages;
   static constexpr int kBytes = 1024 + 2 * kBlockBytes + 4 * kStages * kBlockBytes +
                                 kAttentionGroups * kSumsBytes + 2 * kStages * kFactorBytes +
-                                8 * kBarriers;
+                                8 * kBarriers + 8;
 
   __device__ explicit AttentionPlaces(uint32_t shared)
       : k((shared + 1023) & ~1023u),
@@ -61,7 +67,8 @@ struct AttentionPlaces {
         d_out_full(q_free + 8 * kStages),
         d_out_free(d_out_full + 8 * kStages),
         d_scores_full(d_out_free + 8 * kStages),
-        d_scores_free(d_scores_full + 8 * kStages) {}
+        d_scores_free(d_scores_full + 8 * kStages),
+        taken(d_scores_free + 8 * kStages) {}
 
   // What threads fill or empty, each warp says so for itself.
   __device__ void init_barriers() const {
@@ -82,6 +89,7 @@ struct AttentionPlaces {
   uint32_t k, v, q, d_out, d_scores, dq, lse2, delta;
   uint32_t keys_full, keys_free, q_full, q_free, d_out_full, d_out_free, d_scores_full,
       d_scores_free;
+  uint32_t taken;  // which block of keys keys_full announces
 };
 
 // The n-th piece of work: the keys that most queries see first, and so few heads at a time that the
@@ -134,6 +142,15 @@ __device__ __forceinline__ float2 load_floats(uint32_t from) {
   return pair;
 }
 
+__device__ __forceinline__ int load_int(uint32_t from) {
+  int value;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(value) : "r"(from) : "memory");
+  return value;
+}
+__device__ __forceinline__ void store_int(uint32_t to, int value) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(value) : "memory");
+}
+
 __device__ __forceinline__ void store_floats(uint32_t to, const float* v) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(v[0]), "f"(v[1]),
                "f"(v[2]), "f"(v[3])
@@ -141,6 +158,7 @@ __device__ __forceinline__ void store_floats(uint32_t to, const float* v) {
 }
 
 // One warpgroup's keys.
+template <bool kQueries>  // dq too
 class AttentionWorker {
  public:
   __device__ AttentionWorker(const AttentionBackward& arguments, const AttentionPlaces& places,
@@ -152,10 +170,14 @@ class AttentionWorker {
         warp_(thread_ / 32),
         lane_(thread_ % 32) {}
 
-  __device__ void run(const KeyBlock& keys) {
-    float dk[32], dv[32];  // (64 keys, 64), as products leave them
+  // The next block of keys, if there is one.
+  __device__ bool run() {
     barrier_wait(at_.keys_full, keys_parity_);
     keys_parity_ ^= 1;
+    const int n = load_int(at_.taken);
+    if (n >= a_.num_blocks()) return false;
+    const KeyBlock keys(a_, n);
+    float dk[32], dv[32];  // (64 keys, 64), as products leave them
     QueryWalk walk(a_, keys);
     meet(keys, walk, dk, dv, std::true_type{});
     for (walk.advance(); walk.more(); walk.advance()) meet(keys, walk, dk, dv, std::false_type{});
@@ -164,6 +186,7 @@ class AttentionWorker {
     const int64_t to = keys.row * a_.d_row + token * a_.d_token + keys.group * kHeadWidth;
     store_sums(dv, 1.0f, a_.dv + to, a_.d_token);
     store_sums(dk, a_.scale, a_.dk + to, a_.d_token);
+    return true;
   }
 
   // Shared memory may not go before the last sums were read from it.
@@ -203,17 +226,23 @@ class AttentionWorker {
     products_wait<1>();
     products_read(d_weights);
     derive(weights, d_weights, at_.delta + stage * kFactorBytes, d_scores);
-    share(d_scores);
+    if constexpr (kQueries) share(d_scores);
     add_over_queries(dk, d_scores, q, first);
     float dq[32];  // (64 queries, 64)
-    multiply_by_keys(dq);
-    products_wait<1>();
+    if constexpr (kQueries) {
+      multiply_by_keys(dq);
+      products_wait<1>();
+    } else {
+      products_wait<0>();
+    }
     say(at_.q_free + 8 * stage);
     say(at_.d_out_free + 8 * stage);
-    products_wait<0>();
-    products_read(dq);
-    say(at_.d_scores_free + 8 * stage);
-    send(dq, a_.dq + (walk.token(a_, keys.row) + group_ * kGroupTokens) * kHeadWidth);
+    if constexpr (kQueries) {
+      products_wait<0>();
+      products_read(dq);
+      say(at_.d_scores_free + 8 * stage);
+      send(dq, a_.dq + (walk.token(a_, keys.row) + group_ * kGroupTokens) * kHeadWidth);
+    }
     place_.advance();
   }
 
@@ -327,10 +356,15 @@ class AttentionWorker {
 __device__ inline void fetch_attention(const AttentionBackward& a, const AttentionPlaces& at) {
   uint32_t keys_parity = 0;
   Place<AttentionPlaces::kStages> place;
-  const int num_blocks = a.B * a.G * (a.T / kBlockTokens);
-  for (int n = static_cast<int>(blockIdx.x); n < num_blocks; n += static_cast<int>(gridDim.x)) {
-    const KeyBlock keys(a, n);
+  for (;;) {
+    const int n = atomicAdd(a.next, 1);
     barrier_wait(at.keys_free, keys_parity ^ 1);
+    store_int(at.taken, n);
+    if (n >= a.num_blocks()) {
+      barrier_arrive(at.keys_full);
+      return;
+    }
+    const KeyBlock keys(a, n);
     barrier_expect(at.keys_full, 2 * kBlockBytes);
     const Box4 box{0, keys.block * kBlockTokens, keys.group, keys.row};
     load_box(&a.k, box, at.k, at.keys_full);
@@ -354,6 +388,7 @@ __device__ inline void fetch_attention(const AttentionBackward& a, const Attenti
   }
 }
 
+template <bool kQueries>
 __global__ void __launch_bounds__(kAttentionThreads, 1)
     attention_backward_kernel(const __grid_constant__ AttentionBackward a) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -368,10 +403,9 @@ __global__ void __launch_bounds__(kAttentionThreads, 1)
     return;
   }
   take_registers<240>();
-  AttentionWorker worker(a, places, group);
-  const int num_blocks = a.B * a.G * (a.T / kBlockTokens);
-  for (int n = static_cast<int>(blockIdx.x); n < num_blocks; n += static_cast<int>(gridDim.x))
-    worker.run(KeyBlock(a, n));
+  AttentionWorker<kQueries> worker(a, places, group);
+  while (worker.run()) {
+  }
   worker.finish();
 #endif
 }

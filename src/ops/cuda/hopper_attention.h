@@ -1,5 +1,5 @@
-// Attention's fast backward pass on Hopper: bf16, causal, heads of 64, whole rows of a multiple of
-// 128 tokens. All work goes to the context's stream.
+// Attention's backward pass on Hopper: bf16, causal, heads of 64, whole rows of a multiple of 128
+// tokens. All work goes to the context's stream.
 #pragma once
 
 #include "core/context.h"
@@ -9,8 +9,7 @@
 namespace ingot::cuda {
 
 // Arguments as attention_backward() takes them. False: this GPU or these arguments are not for it,
-// or the context wants equal bits at every run, and nothing was done. dq is summed in an order that
-// changes.
+// and nothing was done. Unless the context is deterministic, dq is summed in an order that changes.
 bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
                                const Tensor& v, const Tensor& out, const Tensor& lse,
                                const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
