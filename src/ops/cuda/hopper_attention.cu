@@ -1,6 +1,7 @@
 #include "ops/cuda/hopper_attention.h"
 
 #include <algorithm>
+#include <numbers>
 
 #include "ops/cuda/device.cuh"
 #include "ops/cuda/hopper_attention_queries.cuh"
@@ -37,7 +38,7 @@ CUtensorMap map_of(const HopperMaps& maps, const Tensor& heads) {
                      {kHeadWidth, kBlockTokens, 1, 1});
 }
 
-// What a call computes with, and the scratch it takes: `row` means one of the batch.
+// What a call takes of the workspace, for num_rows of the batch at a time.
 struct Scratch {
   Scratch(Context& ctx, int64_t num_rows, int64_t H, int64_t T)
       : lse2(ctx.workspace.take(DType::F32, {num_rows, H, T})),
@@ -102,7 +103,7 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
       std::max<int64_t>(1, ctx.cuda->properties().l2CacheSize / 2 / group_bytes);
   const auto scale = static_cast<float>(options.scale);
   const auto scale2 = static_cast<float>(options.scale * std::numbers::log2e);
-  const int T32 = static_cast<int>(T), H32 = static_cast<int>(H), G32 = static_cast<int>(G);
+  const int T32 = static_cast<int>(T), H32 = static_cast<int>(H);
 
   for (int64_t b = 0; b < B; b += num_rows) {
     const int64_t b_end = std::min(B, b + num_rows), blocks = (b_end - b) * (T / kBlockTokens);
@@ -113,53 +114,42 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
            as_bf16(part(out)), as_bf16(part(dout)), out.strides[0], out.strides[1],
            part(lse).as<float>(), rows, T32, H32, scratch.lse2.as<float>(),
            scratch.delta.as<float>());
-    AttentionBackward keys{.q = map_of(maps, part(q)),
-                           .d_out = map_of(maps, part(dout)),
-                           .k = map_of(maps, part(k)),
-                           .v = map_of(maps, part(v)),
-                           .lse2 = scratch.lse2.as<float>(),
-                           .delta = scratch.delta.as<float>(),
-                           .dq = nullptr,
-                           .next = scratch.next.as<int32_t>(),
-                           .dk = as_bf16(part(dk)),
-                           .dv = as_bf16(part(dv)),
-                           .d_row = dk.strides[0],
-                           .d_token = dk.strides[1],
-                           .B = rows,
-                           .T = T32,
-                           .H = H32,
-                           .G = G32,
-                           .groups_at_once = static_cast<int>(groups_at_once),
-                           .scale = scale,
-                           .scale2 = scale2};
+    const AttentionInputs inputs{.q = map_of(maps, part(q)),
+                                 .d_out = map_of(maps, part(dout)),
+                                 .k = map_of(maps, part(k)),
+                                 .v = map_of(maps, part(v)),
+                                 .lse2 = scratch.lse2.as<float>(),
+                                 .delta = scratch.delta.as<float>(),
+                                 .B = rows,
+                                 .T = T32,
+                                 .H = H32,
+                                 .G = static_cast<int>(G),
+                                 .scale = scale,
+                                 .scale2 = scale2};
+    auto* const next = scratch.next.as<int32_t>();
+    const AttentionBackward keys{inputs,
+                                 as_bf16(part(dk)),
+                                 as_bf16(part(dv)),
+                                 dk.strides[0],
+                                 dk.strides[1],
+                                 ctx.deterministic ? nullptr : scratch.dq.as<float>(),
+                                 next,
+                                 static_cast<int>(groups_at_once)};
     if (ctx.deterministic) {
       launch_on_all(ctx, attention_backward_kernel<false>, AttentionPlaces::kBytes, keys,
                     G * blocks);
-      const AttentionQueries queries{.q = keys.q,
-                                     .d_out = keys.d_out,
-                                     .k = keys.k,
-                                     .v = keys.v,
-                                     .lse2 = keys.lse2,
-                                     .delta = keys.delta,
-                                     .dq = as_bf16(part(dq)),
-                                     .d_row = dq.strides[0],
-                                     .d_token = dq.strides[1],
-                                     .B = rows,
-                                     .T = T32,
-                                     .H = H32,
-                                     .G = G32,
-                                     .scale = scale,
-                                     .scale2 = scale2,
-                                     .next = keys.next + 1};
-      launch_on_all(ctx, attention_queries_kernel, QueryPlaces::kBytes, queries, H * blocks);
-      continue;
+      launch_on_all(
+          ctx, attention_queries_kernel, QueryPlaces::kBytes,
+          AttentionQueries{inputs, as_bf16(part(dq)), dq.strides[0], dq.strides[1], next + 1},
+          H * blocks);
+    } else {
+      set_zero(ctx, scratch.dq);
+      launch_on_all(ctx, attention_backward_kernel<true>, AttentionPlaces::kBytes, keys,
+                    G * blocks);
+      launch({ctx, static_cast<unsigned>(H * blocks * (kBlockTokens / kGroupTokens)), kWarpgroup},
+             round_queries_kernel, keys.dq, scale, T32, H32, dq.strides[0], dq.strides[1],
+             as_bf16(part(dq)));
     }
-    keys.dq = scratch.dq.as<float>();
-    set_zero(ctx, scratch.dq);
-    launch_on_all(ctx, attention_backward_kernel<true>, AttentionPlaces::kBytes, keys, G * blocks);
-    launch({ctx, static_cast<unsigned>(H * blocks * (kBlockTokens / kGroupTokens)), kWarpgroup},
-           round_queries_kernel, keys.dq, scale, T32, H32, dq.strides[0], dq.strides[1],
-           as_bf16(part(dq)));
   }
   return true;
 }

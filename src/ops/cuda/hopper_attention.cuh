@@ -26,20 +26,24 @@ inline constexpr int kGroupBytes = kGroupTokens * kHeadWidth * 2;
 inline constexpr int kSumsBytes = kGroupTokens * kHeadWidth * 4;  // of dq
 inline constexpr int kFactorBytes = kBlockTokens * 4;             // a float for each query
 
-struct AttentionBackward {
-  CUtensorMap q, d_out;        // (B, H, T, 64), boxes of kBlockTokens
-  CUtensorMap k, v;            // (B, G, T, 64), the same
-  const float *lse2, *delta;   // (B, H, T): log2 Σ exp(score), Σ dout·out
+// What both kernels read.
+struct AttentionInputs {
+  CUtensorMap q, d_out;       // (B, H, T, 64), boxes of kBlockTokens
+  CUtensorMap k, v;           // (B, G, T, 64), the same
+  const float *lse2, *delta;  // (B, H, T): log2 Σ exp(score), Σ dout·out
+  int B, T, H, G;
+  float scale, scale2;  // of scores, and times log2(e)
+};
+
+struct AttentionBackward : AttentionInputs {
+  __nv_bfloat16 *dk, *dv;  // (B, T, G, 64)
+  int64_t d_row, d_token;  // their strides
   // If there: (B, H, T/64, 8, 128, 4), zeros before, what thread t has of eight columns.
   float* dq;
-  int* next;                   // zero before: blocks of keys that were taken
-  __nv_bfloat16 *dk, *dv;      // (B, T, G, 64)
-  int64_t d_row, d_token;      // their strides
-  int B, T, H, G;
-  int groups_at_once;          // whose rows the L2 holds together
+  int* next;           // zero before: blocks of keys that were taken
+  int groups_at_once;  // whose rows the L2 holds together
 
   __device__ int num_blocks() const { return B * G * (T / kBlockTokens); }  // of keys
-  float scale, scale2;         // of scores, and times log2(e)
 };
 
 // In shared memory: k, v; two stages of q, d_out and their factors; two of the gradients of scores,
@@ -157,6 +161,12 @@ __device__ __forceinline__ void store_floats(uint32_t to, const float* v) {
                : "memory");
 }
 
+// By a whole warp.
+__device__ __forceinline__ void arrive_as_warp(int lane, uint32_t barrier) {
+  __syncwarp();
+  if (lane == 0) barrier_arrive(barrier);
+}
+
 // One warpgroup's keys.
 template <bool kQueries>  // dq too
 class AttentionWorker {
@@ -181,7 +191,7 @@ class AttentionWorker {
     QueryWalk walk(a_, keys);
     meet(keys, walk, dk, dv, std::true_type{});
     for (walk.advance(); walk.more(); walk.advance()) meet(keys, walk, dk, dv, std::false_type{});
-    say(at_.keys_free);
+    arrive_as_warp(lane_, at_.keys_free);
     const int64_t token = keys.block * kBlockTokens + group_ * kGroupTokens + warp_ * 16;
     const int64_t to = keys.row * a_.d_row + token * a_.d_token + keys.group * kHeadWidth;
     store_sums(dv, 1.0f, a_.dv + to, a_.d_token);
@@ -195,11 +205,6 @@ class AttentionWorker {
   }
 
  private:
-  // By a whole warp.
-  __device__ void say(uint32_t barrier) const {
-    __syncwarp();
-    if (lane_ == 0) barrier_arrive(barrier);
-  }
   __device__ void wait_for_group() const {
     asm volatile("bar.sync %0, %1;" ::"r"(group_ + 1), "n"(kWarpgroup) : "memory");
   }
@@ -235,12 +240,12 @@ class AttentionWorker {
     } else {
       products_wait<0>();
     }
-    say(at_.q_free + 8 * stage);
-    say(at_.d_out_free + 8 * stage);
+    arrive_as_warp(lane_, at_.q_free + 8 * stage);
+    arrive_as_warp(lane_, at_.d_out_free + 8 * stage);
     if constexpr (kQueries) {
       products_wait<0>();
       products_read(dq);
-      say(at_.d_scores_free + 8 * stage);
+      arrive_as_warp(lane_, at_.d_scores_free + 8 * stage);
       send(dq, a_.dq + (walk.token(a_, keys.row) + group_ * kGroupTokens) * kHeadWidth);
     }
     place_.advance();
@@ -327,7 +332,7 @@ class AttentionWorker {
       store_matrices(row + j / 8 * kBlockBytes + ((chunk ^ (key % 8)) << 4), four);
     }
     fence_for_stores();
-    say(at_.d_scores_full + 8 * place_.stage);
+    arrive_as_warp(lane_, at_.d_scores_full + 8 * place_.stage);
   }
 
   // In the order of threads, which round_queries_kernel knows.
@@ -388,25 +393,31 @@ __device__ inline void fetch_attention(const AttentionBackward& a, const Attenti
   }
 }
 
-template <bool kQueries>
-__global__ void __launch_bounds__(kAttentionThreads, 1)
-    attention_backward_kernel(const __grid_constant__ AttentionBackward a) {
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+// What the threads of a block do: one fetches, the warpgroups work while there is more.
+template <class Places, class Worker, class Arguments, class Fetch>
+__device__ __forceinline__ void run_attention(const Arguments& a, const Fetch& fetch) {
   extern __shared__ uint8_t shared[];
-  const AttentionPlaces places(shared_address(shared));
+  const Places places(shared_address(shared));
   const int group = static_cast<int>(threadIdx.x) / kWarpgroup;
   if (threadIdx.x == 0) places.init_barriers();
   __syncthreads();
   if (group == kAttentionGroups) {
     give_registers<24>();
-    if (threadIdx.x % kWarpgroup == 0) fetch_attention(a, places);
+    if (threadIdx.x % kWarpgroup == 0) fetch(a, places);
     return;
   }
   take_registers<240>();
-  AttentionWorker<kQueries> worker(a, places, group);
+  Worker worker(a, places, group);
   while (worker.run()) {
   }
   worker.finish();
+}
+
+template <bool kQueries>
+__global__ void __launch_bounds__(kAttentionThreads, 1)
+    attention_backward_kernel(const __grid_constant__ AttentionBackward a) {
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  run_attention<AttentionPlaces, AttentionWorker<kQueries>>(a, fetch_attention);
 #endif
 }
 

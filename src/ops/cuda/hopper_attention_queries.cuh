@@ -7,14 +7,10 @@
 
 namespace ingot::cuda::hopper {
 
-struct AttentionQueries {
-  CUtensorMap q, d_out, k, v;  // as AttentionBackward has them
-  const float *lse2, *delta;   // (B, H, T)
-  __nv_bfloat16* dq;           // (B, T, H, 64)
-  int64_t d_row, d_token;      // its strides
-  int B, T, H, G;
-  float scale, scale2;
-  int* next;  // zero before: blocks of queries that were taken
+struct AttentionQueries : AttentionInputs {
+  __nv_bfloat16* dq;       // (B, T, H, 64)
+  int64_t d_row, d_token;  // its strides
+  int* next;               // zero before: blocks of queries that were taken
 
   __device__ int num_blocks() const { return B * H * (T / kBlockTokens); }  // of queries
 };
@@ -92,22 +88,17 @@ class QueryWorker {
       meet(block == queries.block, lse2, delta, dq, std::false_type{});
     products_wait<0>();
     products_read(dq);
-    say(at_.keys_free + 8 * before_);
-    say(at_.q_free + 8 * place_.stage);
+    arrive_as_warp(lane_, at_.keys_free + 8 * before_);
+    arrive_as_warp(lane_, at_.q_free + 8 * place_.stage);
     place_.advance();
     store_sums(dq, a_.scale,
                a_.dq + queries.row * a_.d_row + first * a_.d_token + queries.head * kHeadWidth,
                a_.d_token);
     return true;
   }
+  __device__ void finish() const {}
 
  private:
-  // By a whole warp.
-  __device__ void say(uint32_t barrier) const {
-    __syncwarp();
-    if (lane_ == 0) barrier_arrive(barrier);
-  }
-
   // One block of keys.
   template <class First>
   __device__ __forceinline__ void meet(bool diagonal, const float (&lse2)[2],
@@ -120,7 +111,7 @@ class QueryWorker {
     multiply(d_weights, at_.d_out, v);
     products_wait<1>();
     products_read(scores);
-    if constexpr (!First::value) say(at_.keys_free + 8 * before_);
+    if constexpr (!First::value) arrive_as_warp(lane_, at_.keys_free + 8 * before_);
 #pragma unroll
     for (int i = 0; i < 64; ++i)
       scores[i] = exp2_approximate(fmaf(scores[i], a_.scale2, -lse2[i / 2 % 2]));
@@ -202,20 +193,7 @@ __device__ inline void fetch_queries(const AttentionQueries& a, const QueryPlace
 __global__ void __launch_bounds__(kAttentionThreads, 1)
     attention_queries_kernel(const __grid_constant__ AttentionQueries a) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-  extern __shared__ uint8_t shared[];
-  const QueryPlaces places(shared_address(shared));
-  const int group = static_cast<int>(threadIdx.x) / kWarpgroup;
-  if (threadIdx.x == 0) places.init_barriers();
-  __syncthreads();
-  if (group == kAttentionGroups) {
-    give_registers<24>();
-    if (threadIdx.x % kWarpgroup == 0) fetch_queries(a, places);
-    return;
-  }
-  take_registers<240>();
-  QueryWorker worker(a, places, group);
-  while (worker.run()) {
-  }
+  run_attention<QueryPlaces, QueryWorker>(a, fetch_queries);
 #endif
 }
 
