@@ -133,6 +133,7 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
                         const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                         const Tensor& dv) {
   const AttentionOptions needed = with_needed_documents(options, q.shape[0]);
+  // What is worth cuDNN's graphs is worth our kernels for Hopper, where they fit.
   if (is_for_cudnn(q, k, needed) &&
       (hopper_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv) ||
        cudnn_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv)))

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "ops/cuda/device.cuh"
+#include "ops/cuda/hopper_attention_keys.cuh"
 #include "ops/cuda/hopper_attention_queries.cuh"
 #include "ops/cuda/hopper_maps.cuh"
 

@@ -1,7 +1,9 @@
 // dq by itself, summed in a fixed order: a block takes 128 queries of a head, 64 for each of two
 // warpgroups, and meets every block of 128 keys that they see, from the first on. Scores and the
-// gradients of weights are computed a second time for it; hopper_attention.cuh has dk and dv.
+// gradients of weights are computed a second time for it; hopper_attention_keys.cuh has dk and dv.
 #pragma once
+
+#include <type_traits>
 
 #include "ops/cuda/hopper_attention.cuh"
 

@@ -204,6 +204,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
       if constexpr (!Epilogue::kSpread) k = Epilogue::kSlices;
       for (; k < steps; ++k) next_step();
       products_wait<0>();
+      products_read(sums);
       release(last_stage);
 #pragma unroll
       for (int i = 0; i < 64; ++i) held[i] = pack(sums[2 * i], sums[2 * i + 1]);
