@@ -44,6 +44,12 @@ __device__ __forceinline__ void barrier_arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+// One arrival of a whole warp.
+__device__ __forceinline__ void barrier_arrive_as_warp(int lane, uint32_t barrier) {
+  __syncwarp();
+  if (lane == 0) barrier_arrive(barrier);
+}
+
 // Arrives at the barrier that lies at the same place in block `rank` of the cluster.
 __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint32_t rank) {
   asm volatile(

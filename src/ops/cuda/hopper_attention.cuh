@@ -43,12 +43,6 @@ __device__ __forceinline__ void store_int(uint32_t to, int value) {
   asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(value) : "memory");
 }
 
-// By a whole warp.
-__device__ __forceinline__ void arrive_as_warp(int lane, uint32_t barrier) {
-  __syncwarp();
-  if (lane == 0) barrier_arrive(barrier);
-}
-
 // What the threads of a block do: one fetches, the warpgroups work while there is more.
 template <class Places, class Worker, class Arguments, class Fetch>
 __device__ __forceinline__ void run_attention(const Arguments& a, const Fetch& fetch) {

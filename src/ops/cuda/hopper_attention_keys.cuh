@@ -153,7 +153,7 @@ class AttentionWorker {
     for (walk.advance(); walk.more(); walk.advance()) meet(keys, walk, dk, dv, std::false_type{});
     products_read(dk);
     products_read(dv);
-    arrive_as_warp(lane_, at_.keys_free);
+    barrier_arrive_as_warp(lane_, at_.keys_free);
     const int64_t token = keys.block * kBlockTokens + group_ * kGroupTokens + warp_ * 16;
     const int64_t to = keys.row * a_.d_row + token * a_.d_token + keys.group * kHeadWidth;
     store_sums(dv, 1.0f, a_.dv + to, a_.d_token);
@@ -202,12 +202,12 @@ class AttentionWorker {
     } else {
       products_wait<0>();
     }
-    arrive_as_warp(lane_, at_.q_free + 8 * stage);
-    arrive_as_warp(lane_, at_.d_out_free + 8 * stage);
+    barrier_arrive_as_warp(lane_, at_.q_free + 8 * stage);
+    barrier_arrive_as_warp(lane_, at_.d_out_free + 8 * stage);
     if constexpr (kQueries) {
       products_wait<0>();
       products_read(dq);
-      arrive_as_warp(lane_, at_.d_scores_free + 8 * stage);
+      barrier_arrive_as_warp(lane_, at_.d_scores_free + 8 * stage);
       send(dq, a_.dq + (walk.token(a_, keys.row) + group_ * kGroupTokens) * kHeadWidth);
     }
     place_.advance();
@@ -294,7 +294,7 @@ class AttentionWorker {
       store_matrices(row + j / 8 * kBlockBytes + ((chunk ^ (key % 8)) << 4), four);
     }
     fence_for_stores();
-    arrive_as_warp(lane_, at_.d_scores_full + 8 * place_.stage);
+    barrier_arrive_as_warp(lane_, at_.d_scores_full + 8 * place_.stage);
   }
 
   // In the order of threads, which round_queries_kernel knows.

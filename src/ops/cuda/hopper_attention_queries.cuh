@@ -90,8 +90,8 @@ class QueryWorker {
       meet(block == queries.block, lse2, delta, dq, std::false_type{});
     products_wait<0>();
     products_read(dq);
-    arrive_as_warp(lane_, at_.keys_free + 8 * before_);
-    arrive_as_warp(lane_, at_.q_free + 8 * place_.stage);
+    barrier_arrive_as_warp(lane_, at_.keys_free + 8 * before_);
+    barrier_arrive_as_warp(lane_, at_.q_free + 8 * place_.stage);
     place_.advance();
     store_sums(dq, a_.scale,
                a_.dq + queries.row * a_.d_row + first * a_.d_token + queries.head * kHeadWidth,
@@ -113,7 +113,7 @@ class QueryWorker {
     multiply(d_weights, at_.d_out, v);
     products_wait<1>();
     products_read(scores);
-    if constexpr (!First::value) arrive_as_warp(lane_, at_.keys_free + 8 * before_);
+    if constexpr (!First::value) barrier_arrive_as_warp(lane_, at_.keys_free + 8 * before_);
 #pragma unroll
     for (int i = 0; i < 64; ++i)
       scores[i] = exp2_approximate(fmaf(scores[i], a_.scale2, -lse2[i / 2 % 2]));

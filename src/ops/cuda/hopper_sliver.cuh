@@ -23,8 +23,7 @@ inline constexpr int kGroupWarps = kGroupThreads / 32;
 // kGroupWarps arrivals at `filled`.
 __device__ __forceinline__ void hand_over(uint32_t filled) {
   fence_for_stores();
-  __syncwarp();
-  if (threadIdx.x % 32 == 0) barrier_arrive(filled);
+  barrier_arrive_as_warp(static_cast<int>(threadIdx.x) % 32, filled);
 }
 
 // The slivers of a group of warps on their way out, of which kSlivers may be under way. The group
