@@ -16,7 +16,6 @@ namespace {
 
 constexpr int kFormat = 1;
 constexpr std::string_view kMathNames[] = {"full", "tf32", "fastfp8"};  // in the order of GemmMath
-constexpr auto kSaveInterval = std::chrono::seconds(1);
 
 [[noreturn]] void damaged(std::string_view what) {
   throw Error(ErrorCode::Data, fmt::format("the tuning file is damaged: {}", what));
@@ -216,14 +215,10 @@ const TunedGemm* TuningCache::find(const GemmKey& key) const {
 
 void TuningCache::put(const GemmKey& key, const TunedGemm& tuned) {
   gemms_[key] = tuned;
-  unsaved_ = true;
-  if (std::chrono::steady_clock::now() - last_save_ >= kSaveInterval) save();
+  if (!path_.empty()) save();
 }
 
 void TuningCache::save() {
-  if (!unsaved_ || path_.empty()) return;
-  unsaved_ = false;  // a folder that refuses is asked again only for news
-  last_save_ = std::chrono::steady_clock::now();
   try {
     gemms_.merge(on_disk());
   } catch (const Error&) {
@@ -237,6 +232,7 @@ void TuningCache::save() {
     storage_->rename(aside, path_);
   } catch (const Error& error) {
     log::warn("tuning not saved", {{"file", path_}, {"why", error.what()}});
+    path_.clear();
   }
 }
 

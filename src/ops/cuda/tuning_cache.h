@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -54,31 +53,29 @@ TunedGemms parse_tuned(std::string_view text, uint64_t library_version);
 
 // The file of one GPU and library in `directory`, made when something is first saved; an empty
 // `directory` keeps nothing. No failure of the file system leaves this class: a cache that cannot
-// be read or written is worth a warning, not the run. Not thread-safe; several processes may share
-// the file, each replaces it as a whole.
+// be read or written is worth a warning, not the run, and is not written again. Not thread-safe;
+// several processes may share the file, each replaces it as a whole.
 class TuningCache {
  public:
   TuningCache(std::string directory, std::string_view gpu, uint64_t library_version,
               std::shared_ptr<Storage> storage = posix_storage());
-  ~TuningCache() { save(); }
   TuningCache(const TuningCache&) = delete;
   TuningCache& operator=(const TuningCache&) = delete;
 
   const std::string& path() const { return path_; }  // empty: nothing is kept
   const TunedGemm* find(const GemmKey& key) const;   // null when not known; valid until put()
-  // Written to the file when the last time was a while ago, else by save() or the destructor.
+  // In the file when this returns: a run that is killed and resumed must find the same algorithms.
+  // What another process saved meanwhile is kept.
   void put(const GemmKey& key, const TunedGemm& tuned);
-  void save();  // what another process saved meanwhile is kept; ours wins
 
  private:
+  void save();
   TunedGemms on_disk() const;  // throws when the file is unusable
 
   std::string path_;
   uint64_t library_version_;
   std::shared_ptr<Storage> storage_;
   TunedGemms gemms_;
-  bool unsaved_ = false;
-  std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace ingot::cuda
