@@ -12,8 +12,7 @@ namespace {
 constexpr int kThreads = 256;
 
 // Pinned memory that host data passes through on its way to the device, in slots used in turn. A
-// micro-batch sends four arrays of at most a slot each: the host may run four micro-batches ahead
-// of the device before it waits for a slot.
+// micro-batch sends four arrays, so the next one's find free slots.
 class Staging {
  public:
   static constexpr int64_t kSlotBytes = 1 << 20;

@@ -17,8 +17,7 @@ namespace ingot::cuda {
 template <class Entry, int64_t kElementsPerChunk>
 class TensorList {
  public:
-  // Makes `entries` the list. They are sent only when they differ from the last ones: the same list
-  // comes every step.
+  // Makes `entries` the list. They are sent only when they differ from the last ones.
   void set(Context& ctx, std::vector<Entry> entries) {
     num_chunks_ = 0;
     for (Entry& entry : entries) {
