@@ -2,10 +2,21 @@
 
 #include <cstdlib>
 
+#include "core/cuda_facts.h"
 #include "core/storage.h"
 #include "probe/measure.h"
+#include "train/engine.h"
 
 namespace ingot::cli {
+namespace {
+
+std::unique_ptr<ComputeDevice> open_device(Device device, int64_t threads,
+                                           const std::string& cache_dir) {
+  return std::make_unique<ComputeDevice>(
+      device, static_cast<int>(threads > 0 ? threads : available_cores()), cache_dir);
+}
+
+}  // namespace
 
 void DeviceOptions::add_to(Command& command) {
   command.add_option("--device", device, "auto, cpu or cuda")
@@ -15,9 +26,7 @@ void DeviceOptions::add_to(Command& command) {
 }
 
 std::unique_ptr<ComputeDevice> DeviceOptions::open() const {
-  return std::make_unique<ComputeDevice>(
-      choose_device(device), static_cast<int>(threads > 0 ? threads : available_cores()),
-      default_cache_dir());
+  return open_device(choose_device(device), threads, default_cache_dir());
 }
 
 std::string default_cache_dir() {
@@ -33,9 +42,17 @@ RunConfig with_environment(RunConfig config) {
   return config;
 }
 
-double quick_peak_flops(const SystemConfig& system) {
-  const auto compute = DeviceOptions{system.device, system.threads}.open();
-  return measure_peak_flops(compute->context());
+std::unique_ptr<ComputeDevice> open_device(const RunConfig& config) {
+  return open_device(run_device(config), config.system.threads, config.system.cache_dir);
+}
+
+double quick_peak_flops(const RunConfig& config) {
+  return measure_peak_flops(open_device(config)->context());
+}
+
+std::string gpu_name(Device device) {
+  if (device.kind == DeviceKind::Cpu) return {};
+  return cuda_facts().value().devices.at(static_cast<size_t>(device.index)).name;
 }
 
 }  // namespace ingot::cli

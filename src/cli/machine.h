@@ -25,7 +25,13 @@ std::string default_cache_dir();
 // The run with what the environment decides filled in.
 RunConfig with_environment(RunConfig config);
 
-// What products reach on the run's device, measured now in tenths of a second at most.
-double quick_peak_flops(const SystemConfig& system);
+// run_device() with the run's threads and cache.
+std::unique_ptr<ComputeDevice> open_device(const RunConfig& config);
+
+// What products reach there, measured now in tenths of a second at most.
+double quick_peak_flops(const RunConfig& config);
+
+// "NVIDIA H200"; empty for the CPU.
+std::string gpu_name(Device device);
 
 }  // namespace ingot::cli

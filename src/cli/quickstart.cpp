@@ -39,7 +39,7 @@ struct QuickstartCommand {
   void run() const {
     const auto storage = posix_storage();
     const RunConfig config = timed_config(*storage);
-    TerminalProgress progress(config, quick_peak_flops(config.system));
+    TerminalProgress progress(config, quick_peak_flops(config));
     const StopOnSignal stop;
     TrainOptions options;
     options.stop = &stop.flag();

@@ -18,7 +18,7 @@ struct TrainCommand {
   void run() const {
     const RunConfig config = with_environment(recipe.load());
     validate(config);
-    TerminalProgress progress(config, quick_peak_flops(config.system));
+    TerminalProgress progress(config, quick_peak_flops(config));
     const StopOnSignal stop;
     TrainOptions options;
     options.resume = resume;

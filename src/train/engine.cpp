@@ -29,15 +29,6 @@ void check_precision(const RunConfig& config, Device device) {
         gpu.name, gpu.major, gpu.minor);
 }
 
-// Several local ranks compute on the CPU: a GPU has one.
-Device device_of(const RunConfig& config) {
-  const SystemConfig& system = config.system;
-  const Device device =
-      choose_device(system.device == "auto" && system.ranks > 1 ? "cpu" : system.device);
-  check_precision(config, device);
-  return device;
-}
-
 // Without the workspace, which takes the ops to know.
 TrainShape shape_of(const RunConfig& config, Device device) {
   TrainShape shape;
@@ -139,6 +130,14 @@ TensorTable checked_table(const Context& ctx, const RunConfig& config) {
 
 }  // namespace
 
+Device run_device(const RunConfig& config) {
+  const SystemConfig& system = config.system;
+  const Device device =
+      choose_device(system.device == "auto" && system.ranks > 1 ? "cpu" : system.device);
+  check_precision(config, device);
+  return device;
+}
+
 std::string precision_of(const RunConfig& config, Device device) {
   if (config.train.precision != "auto") return config.train.precision;
   return device.kind == DeviceKind::Cuda ? "bf16" : "fp32";
@@ -166,7 +165,7 @@ TensorTable train_table(const Context& ctx, const RunConfig& config) {
 Engine::Engine(const RunConfig& config, Communicator& comm, int threads_per_rank)
     : config_(config),
       comm_(comm),
-      compute_(device_of(config), threads_per_rank, config.system.cache_dir),
+      compute_(run_device(config), threads_per_rank, config.system.cache_dir),
       parameters_(llama_parameters(config.model)),
       placed_(checked_table(prepared_context(compute_, config), config),
               compute_.context().device) {

@@ -19,6 +19,9 @@
 
 namespace ingot {
 
+// system.device with `auto` decided: several local ranks compute on the CPU, since a GPU has one.
+// Throws ErrorCode::Config when the device cannot compute in train.precision.
+Device run_device(const RunConfig& config);
 // train.precision with `auto` decided.
 std::string precision_of(const RunConfig& config, Device device);
 // Weights and activations of a run on that device.
