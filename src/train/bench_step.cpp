@@ -9,6 +9,22 @@
 #include "train/engine.h"
 
 namespace ingot {
+namespace {
+
+// Documents of T/4 tokens on average: for each of num_tokens tokens in rows of T, where in its row
+// its document starts.
+std::vector<int32_t> random_document_starts(int64_t num_tokens, int64_t T) {
+  const RandomStream stream(1, Purpose::Test, tensor_id("document_start"));
+  std::vector<int32_t> starts(static_cast<size_t>(num_tokens));
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const int64_t t = static_cast<int64_t>(i) % T;
+    const bool starts_here = t == 0 || stream.uniform(i) * static_cast<double>(T) < 4;
+    starts[i] = starts_here ? static_cast<int32_t>(t) : starts[i - 1];
+  }
+  return starts;
+}
+
+}  // namespace
 
 StepBench bench_train_step(const RunConfig& config, int64_t steps) {
   using Clock = std::chrono::steady_clock;
@@ -37,10 +53,15 @@ StepBench bench_train_step(const RunConfig& config, int64_t steps) {
     targets[i] = static_cast<int32_t>(stream.bits(2 * i + 1) % vocab);
   }
 
+  const bool documents = config.train.document_mask;
+  const std::vector<int32_t> document_starts =
+      random_document_starts(documents ? num_updates * N : 0, config.batch.seq);
+
   const auto compute_gradients = [&](int64_t update) {
     engine.start_step();
     const StepLoss loss =
-        engine.accumulate({tokens.data() + update * N, targets.data() + update * N, nullptr},
+        engine.accumulate({tokens.data() + update * N, targets.data() + update * N,
+                           documents ? document_starts.data() + update * N : nullptr},
                           1.0 / static_cast<double>(N));
     bench.last_loss = loss.sum / static_cast<double>(N);
   };

@@ -18,7 +18,7 @@ struct StepBench {
 };
 
 // One warm-up step after the first, then `steps` timed ones; one micro-batch a step, one rank,
-// random tokens.
+// random tokens; under a document mask, in documents of random lengths, T/4 on average.
 StepBench bench_train_step(const RunConfig& config, int64_t steps);
 
 }  // namespace ingot
