@@ -1,5 +1,6 @@
 // How fast a training step could be on this machine: every product and the attention timed alone,
-// plus the bytes of everything else at copy speed. No schedule of these operations runs faster.
+// plus the bytes of everything else at copy speed. A step that runs them one after another is not
+// faster; one that fuses an elementwise pass into a product avoids bytes that are counted here.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +36,13 @@ struct LimitShape {
   DType compute = DType::F32;  // weights and activations; F32 or BF16
   bool fp8 = false;            // the layers' products on 8-bit operands
   bool fp8_head = false;       // and the head's
+  DType moments = DType::F32;  // of AdamW; F32 or BF16
 };
 
-// One micro-batch and one optimizer step on ctx's device; gradients of weights are F32. Under F32
-// every pass of our step is counted; under BF16 the bytes are those of PyTorch's limit on the same
-// GPU (optimizer, norms, rotations, activations), so that the two compare. Takes a few seconds.
+// One micro-batch, nothing of it recomputed, over whole sequences, and one step of AdamW on ctx's
+// device; gradients of weights are F32. Under F32 every pass of our step is counted; under BF16
+// the optimizer's bytes are ours and all others (norms, rotations, activations) those of PyTorch's
+// limit on the same GPU, so that the two compare. Takes a few seconds.
 StepLimit measure_step_limit(Context& ctx, const ModelConfig& config, const LimitShape& shape);
 
 }  // namespace ingot
