@@ -12,6 +12,7 @@ struct CudaDevice {
   std::string name;
   int major = 0, minor = 0;  // compute capability
   int64_t memory_bytes = 0;
+  int64_t l2_bytes = 0;  // the cache that all multiprocessors share
 };
 
 struct CudaFacts {

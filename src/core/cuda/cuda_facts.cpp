@@ -23,7 +23,8 @@ std::optional<CudaFacts> cuda_facts() {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) continue;
     facts.devices.push_back({properties.name, properties.major, properties.minor,
-                             static_cast<int64_t>(properties.totalGlobalMem)});
+                             static_cast<int64_t>(properties.totalGlobalMem),
+                             properties.l2CacheSize});
   }
   return facts;
 }
