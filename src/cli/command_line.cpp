@@ -4,6 +4,20 @@
 #include <cstdint>
 
 namespace ingot::cli {
+namespace {
+
+// CLI11's own PositiveNumber answers with the 309 digits of the largest double.
+CLI::Validator number_that(bool (*holds)(double), const std::string& expected,
+                           const std::string& name) {
+  return {[=](const std::string& text) {
+            double value = 0;
+            const bool good = CLI::detail::lexical_cast(text, value) && holds(value);
+            return good ? std::string() : "expected a number " + expected + ", got " + text;
+          },
+          name};
+}
+
+}  // namespace
 
 Option* Option::required(bool is_required) {
   option_->required(is_required);
@@ -36,12 +50,13 @@ Option* Option::one_of(const std::vector<std::string>& names) {
 }
 
 Option* Option::positive() {
-  option_->check(CLI::PositiveNumber);
+  option_->check(number_that([](double value) { return value > 0; }, "above 0", "POSITIVE"));
   return this;
 }
 
 Option* Option::not_negative() {
-  option_->check(CLI::NonNegativeNumber);
+  option_->check(
+      number_that([](double value) { return value >= 0; }, "not below 0", "NONNEGATIVE"));
   return this;
 }
 
