@@ -75,8 +75,11 @@ std::vector<OpCase> op_large_cases();
 // The shapes of a training step: llama_10m, B 8, T 512 on the CPU; llama_500m, B 32, T 2048 on a
 // GPU.
 std::vector<OpCase> op_bench_cases(Device device);
-// What they run in: F32 on the CPU, BF16 on a GPU.
+// What they and measure_peak_flops() run in: F32 on the CPU, BF16 on a GPU.
 DType bench_dtype(Device device);
+
+// The ops of the cases, each once, in order.
+std::vector<std::string> op_names(const std::vector<OpCase>& cases);
 
 // The page docs/op_support.md: op × dtype × backend, from op_cases().
 std::string op_support_page();

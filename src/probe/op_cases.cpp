@@ -56,6 +56,13 @@ std::vector<OpCase> op_bench_cases(Device device) {
   return device.kind == DeviceKind::Cpu ? cases : joined({cases, fp8_bench_cases(s)});
 }
 
+std::vector<std::string> op_names(const std::vector<OpCase>& cases) {
+  std::vector<std::string> names;
+  for (const OpCase& c : cases)
+    if (std::ranges::find(names, c.op) == names.end()) names.push_back(c.op);
+  return names;
+}
+
 std::string op_support_page() {
   constexpr DType kColumns[] = {DType::F64, DType::F32, DType::BF16};
   std::string page =
@@ -64,10 +71,7 @@ std::string op_support_page() {
       "generic, AVX2 and AVX-512, chosen at run time; cuda: what the GPU tests run in.\n\n"
       "| op | backward | f64 | f32 | bf16 | cases |\n|---|---|---|---|---|---|\n";
   const std::vector<OpCase> cases = op_cases();
-  std::vector<std::string> ops;
-  for (const OpCase& c : cases)
-    if (std::ranges::find(ops, c.op) == ops.end()) ops.push_back(c.op);
-  for (const std::string& op : ops) {
+  for (const std::string& op : op_names(cases)) {
     bool has_backward = false;
     std::vector<DType> dtypes;
     int num_cases = 0;

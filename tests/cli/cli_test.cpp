@@ -242,17 +242,5 @@ TEST_F(Cli, QuickstartTrainsOnTheUsersTextAndWritesSamples) {
   EXPECT_GT(fs::file_size(root_ / "quick" / "samples.txt"), 100u);
 }
 
-TEST_F(Cli, BenchesEndWithOneLineOfJson) {
-  const Outcome train = ingot({"bench", "train", "--preset", "llama_test", "--batch", "2", "--seq",
-                               "16", "--steps", "2", "--limit", "--json"});
-  ASSERT_EQ(train.code, 0) << train.err;
-  const auto line =
-      nlohmann::json::parse(train.out.substr(train.out.rfind('\n', train.out.size() - 2) + 1));
-  for (const char* key :
-       {"tok_s", "step_ms", "mfu", "limit_tok_s", "first_step_s", "peak_bytes", "predicted_bytes"})
-    EXPECT_TRUE(line.contains(key)) << key;
-  EXPECT_EQ(line.at("peak_bytes"), line.at("predicted_bytes"));
-}
-
 }  // namespace
 }  // namespace ingot::test
