@@ -10,6 +10,8 @@ namespace {
 
 double sum_of(const char* op, Context& ctx, std::span<const Tensor> tensors, cpu::SumOf what) {
   for (const Tensor& tensor : tensors) {
+    check(tensor.dtype != DType::F16, ErrorCode::Internal,
+          "{}: tensor must be f64, f32 or bf16, got {}", op, tensor);
     check_float(op, "tensor", tensor);
     check_contiguous(op, "tensor", tensor);
     runs_on_cuda(ctx, tensor);  // throws when it lies elsewhere

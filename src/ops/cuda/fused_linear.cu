@@ -54,8 +54,7 @@ class HopperProducts : public HopperMaps {
   // As many as the GPU holds at once.
   unsigned blocks_of(const void* kernel, int shared_bytes) {
     using namespace hopper;
-    const auto [found, is_new] = blocks_.try_emplace(kernel, 0);
-    if (!is_new) return found->second;
+    if (const auto found = blocks_.find(kernel); found != blocks_.end()) return found->second;
     cuda_check(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
     cudaLaunchAttribute cluster{};
@@ -69,8 +68,7 @@ class HopperProducts : public HopperMaps {
     config.numAttrs = 1;
     int clusters = 0;
     cuda_check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
-    found->second = static_cast<unsigned>(clusters * kClusterBlocks);
-    return found->second;
+    return blocks_[kernel] = static_cast<unsigned>(clusters * kClusterBlocks);
   }
 
   std::unordered_map<const void*, unsigned> blocks_;  // by kernel
