@@ -142,7 +142,7 @@ std::vector<Setting> train_settings(TrainConfig& t) {
                       "a GPU."),
       integer_setting("train.offload_layers", t.offload_layers, {0, 1024}, "layers",
                       "Layers whose activations wait in host memory for the backward pass; at "
-                      "most model.layers."),
+                      "most model.layers. Two stay on the device: 1 or 2 save nothing."),
       flag_setting("train.deterministic", t.deterministic,
                    "Whether a GPU run gives the same bits every time; false lets the backward of "
                    "attention add in any order, which is faster."),
