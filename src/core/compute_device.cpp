@@ -1,18 +1,48 @@
 #include "core/compute_device.h"
 
+#include <mutex>
+
 #include "core/cuda_backend.h"
-#include "core/cuda_facts.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/memory_info.h"
 
 namespace ingot {
+namespace {
+
+// In the words in which "cuda" would be refused.
+void warn_of_unusable_gpu() {
+  try {
+    make_cuda_context(0, "");
+  } catch (const Error& error) {
+    log::warn("computing_on_cpu", {{"why", error.what()}});
+  }
+}
+
+}  // namespace
 
 Device choose_device(std::string_view wanted) {
   if (wanted == "cpu") return Device::cpu();
   if (wanted == "cuda") return Device::cuda(0);
   check(wanted == "auto", ErrorCode::Config, "a device is auto, cpu or cuda, got {}", wanted);
   const auto facts = cuda_facts();
-  return facts && !facts->devices.empty() ? Device::cuda(0) : Device::cpu();
+  if (facts && !facts->devices.empty()) return Device::cuda(0);
+  static std::once_flag warned;
+  if (facts && !facts->driver.empty()) std::call_once(warned, warn_of_unusable_gpu);
+  return Device::cpu();
+}
+
+std::optional<CudaDevice> gpu_facts(Device device) {
+  const auto facts = cuda_facts();
+  const auto index = static_cast<size_t>(device.index);
+  if (device.kind != DeviceKind::Cuda || !facts || index >= facts->devices.size())
+    return std::nullopt;
+  return facts->devices[index];
+}
+
+std::string device_text(Device device) {
+  const auto gpu = gpu_facts(device);
+  return gpu ? device.str() + " " + gpu->name : device.str();
 }
 
 ComputeDevice::ComputeDevice(Device device, int num_threads, const std::string& cache_dir)

@@ -2,15 +2,24 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/context.h"
+#include "core/cuda_facts.h"
 
 namespace ingot {
 
-// "cpu"; "cuda"; "auto": the first GPU if this build and machine have one, else the CPU.
+// "cpu"; "cuda"; "auto": the first GPU if this build and machine have one, else the CPU, with a
+// warning where there is a driver and no GPU can be used.
 Device choose_device(std::string_view wanted);
+
+// Nothing of the CPU, nor of a GPU that is not there.
+std::optional<CudaDevice> gpu_facts(Device device);
+
+// "cpu"; "cuda:0 NVIDIA H200"
+std::string device_text(Device device);
 
 // Owns the threads and, on a GPU, the stream and library handles of one context. `cache_dir` as in
 // make_cuda_context(). Throws ErrorCode::Missing when the device is not there.

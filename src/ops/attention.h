@@ -6,6 +6,9 @@
 
 namespace ingot {
 
+// A GPU's kernels take no wider heads; the CPU's take any.
+inline constexpr int64_t kMaxCudaHeadDim = 256;
+
 struct AttentionOptions {
   double scale = 0.0;  // 0 = 1/sqrt(D)
   bool causal = true;

@@ -6,8 +6,8 @@
 #include <bit>
 #include <utility>
 
-#include "core/cuda_facts.h"
 #include "core/error.h"
+#include "ops/attention.h"
 
 namespace ingot {
 namespace {
@@ -16,17 +16,29 @@ Mesh mesh_of(const RunConfig& config) {
   return {static_cast<int>(config.system.ranks), config.system.data_parallel};
 }
 
+bool has_fp8(const CudaDevice& gpu) {
+  return gpu.major > 8 || (gpu.major == 8 && gpu.minor >= 9);
+}
+
 void check_precision(const RunConfig& config, Device device) {
   const std::string& precision = config.train.precision;
   const bool on_gpu = device.kind == DeviceKind::Cuda;
   check(on_gpu || (precision != "tf32" && precision != "fp16"), ErrorCode::Config,
         "train.precision {} needs a GPU and this run is on the CPU: use fp32 or bf16", precision);
-  if (!uses_fp8(config) || !on_gpu) return;
-  const CudaDevice gpu = cuda_facts().value().devices.at(static_cast<size_t>(device.index));
-  check(gpu.major > 8 || (gpu.major == 8 && gpu.minor >= 9), ErrorCode::Config,
+  const auto gpu = gpu_facts(device);
+  if (!uses_fp8(config) || !gpu) return;  // of a GPU that is not there the context will speak
+  check(has_fp8(*gpu), ErrorCode::Config,
         "train.precision fp8 needs a GPU of compute capability 8.9 or more and {} has {}.{}: use "
         "bf16",
-        gpu.name, gpu.major, gpu.minor);
+        gpu->name, gpu->major, gpu->minor);
+}
+
+void check_heads(const RunConfig& config, Device device) {
+  check(device.kind != DeviceKind::Cuda || config.model.head_dim <= kMaxCudaHeadDim,
+        ErrorCode::Config,
+        "model.head_dim {} is more than attention on a GPU takes: expected at most {}; set more "
+        "model.heads, or use the CPU (--device cpu, or --set system.device=cpu)",
+        config.model.head_dim, kMaxCudaHeadDim);
 }
 
 // Without the workspace, which takes the ops to know.
@@ -135,6 +147,7 @@ Device run_device(const RunConfig& config) {
   const Device device =
       choose_device(system.device == "auto" && system.ranks > 1 ? "cpu" : system.device);
   check_precision(config, device);
+  check_heads(config, device);
   return device;
 }
 

@@ -20,7 +20,7 @@
 namespace ingot {
 
 // system.device with `auto` decided: several local ranks compute on the CPU, since a GPU has one.
-// Throws ErrorCode::Config when the device cannot compute in train.precision.
+// Throws ErrorCode::Config when the device cannot compute in train.precision or with such heads.
 Device run_device(const RunConfig& config);
 // train.precision with `auto` decided.
 std::string precision_of(const RunConfig& config, Device device);
@@ -34,9 +34,9 @@ TensorTable train_table(const Context& ctx, const RunConfig& config);
 
 class Engine {
  public:
-  // Allocates everything the run will ever need on system.device. Before that it throws
-  // ErrorCode::Config when the device cannot compute in train.precision, and ErrorCode::Memory when
-  // all ranks together would not fit into what is free there, saying what would.
+  // Allocates everything the run will ever need on run_device(). Before that it throws
+  // ErrorCode::Memory when all ranks together would not fit into what is free there, saying what
+  // would.
   Engine(const RunConfig& config, Communicator& comm, int threads_per_rank);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

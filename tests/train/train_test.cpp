@@ -152,6 +152,23 @@ TEST_F(Train, PrecisionsThatNeedAGpuAreRefusedOnTheCpu) {
                   " needs a GPU and this run is on the CPU: use fp32 or bf16");
 }
 
+TEST_F(Train, WhatThePrecisionNeedsIsAskedOfAGpuThatIsThereOnly) {
+  const std::string refusal = message_of([&] {
+    run_device(config("run", 2, {{"train.precision", "fp8"}, {"system.device", "cuda"}}));
+  });
+  EXPECT_TRUE(refusal.empty() || refusal.find("compute capability") != std::string::npos)
+      << refusal;
+}
+
+TEST_F(Train, HeadsTooWideForAGpuAreRefusedBeforeItIsTouched) {
+  const auto device = [&](const char* kind) {
+    return run_device(config("run", 2, {{"model.head_dim", "512"}, {"system.device", kind}}));
+  };
+  EXPECT_EQ(device("cpu"), Device::cpu());
+  const std::string refusal = message_of([&] { device("cuda"); });
+  EXPECT_NE(refusal.find("model.head_dim 512"), std::string::npos) << refusal;
+}
+
 TEST_F(Train, ValidationDoesNotDependOnRanksOrMicroBatch) {
   Recorder recorder;
   const auto one =

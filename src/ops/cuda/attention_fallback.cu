@@ -425,8 +425,8 @@ bool rows_fit_vec(const Tensor& tensor) {
 Problem problem_of(const Tensor& q, const Tensor& k, const Tensor& v,
                    const AttentionOptions& options) {
   const int64_t D = q.shape[3], Tk = k.shape[1];
-  check(D <= 256, ErrorCode::Missing, "attention on a GPU: expected head sizes up to 256, got {}",
-        D);
+  check(D <= kMaxCudaHeadDim, ErrorCode::Missing,
+        "attention on a GPU: expected head sizes up to {}, got {}", kMaxCudaHeadDim, D);
   const Tensor& documents = options.document_start;
   return {.B = static_cast<int>(q.shape[0]),
           .Tq = static_cast<int>(q.shape[1]),
@@ -452,7 +452,7 @@ void with_tiling(DType dtype, int D, const F& f) {
     else if (D <= 128)
       f(element, std::integral_constant<int, 128>{});
     else
-      f(element, std::integral_constant<int, 256>{});
+      f(element, std::integral_constant<int, kMaxCudaHeadDim>{});
   });
 }
 
