@@ -44,10 +44,12 @@ std::string ProgressFormat::start(const RunFacts& facts) const {
       fmt::format("model    {} parameters, {} in memory{}\n", with_commas(facts.parameters),
                   human_bytes(facts.allocated_bytes * facts.ranks),
                   facts.ranks > 1 ? fmt::format(" over {} ranks", facts.ranks) : "");
+  text +=
+      fmt::format("device   {}, {}, {} threads\n", facts.device, facts.precision, facts.threads);
   text += fmt::format("train    {}\n", facts.train_data);
   text += fmt::format("valid    {}\n", facts.valid_data);
-  text += fmt::format("plan     {} steps, {} tokens, {} threads", with_commas(facts.total_steps),
-                      with_commas(facts.total_tokens), facts.threads);
+  text += fmt::format("plan     {} steps, {} tokens", with_commas(facts.total_steps),
+                      with_commas(facts.total_tokens));
   if (peak_flops_ > 0) text += fmt::format(", measured peak {:.0f} GFLOP/s", peak_flops_ / 1e9);
   text += fmt::format("\nfolder   {}", facts.run_dir);
   if (facts.first_step > 0) text += fmt::format(" (resumed after step {})", facts.first_step);

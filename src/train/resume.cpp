@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "train/batch_walk.h"
+#include "train/engine.h"
 
 namespace ingot {
 namespace {
@@ -33,6 +34,8 @@ std::string text_of(const SettingValue& value) {
 
 std::vector<std::string> conflicts(const RunConfig& saved, const RunConfig& wanted) {
   RunConfig a = saved, b = wanted;
+  // Old checkpoints say `auto` where newer ones say what it meant.
+  a.train.precision = precision_of(a, run_device(b));
   for (RunConfig* config : {&a, &b}) config->batch.tokens = full_batch_tokens(*config);
   const std::vector<Setting> was = settings_of(a), now = settings_of(b);
   std::vector<std::string> found;

@@ -12,7 +12,8 @@ namespace ingot {
 
 // The checkpoint to go on from, or nothing for a fresh start. Throws ErrorCode::Config when the run
 // folder already holds checkpoints but `resume` is off, or when a setting that defines the run
-// (model, data, batch, optimizer, seed) differs from the checkpoint's, naming each.
+// (model, data, batch, optimizer, seed, precision) differs from the checkpoint's, naming each.
+// `config` has its train.precision decided.
 std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
                                              const RunConfig& config, bool resume);
 

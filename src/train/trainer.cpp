@@ -121,6 +121,8 @@ class RankTrainer {
     facts.predicted_bytes = plan_memory(train_table(engine_.context(), config_)).total_bytes;
     facts.allocated_bytes = engine_.placed().allocated_bytes();
     facts.first_step = state_.step;
+    facts.device = device_text(engine_.context().device);
+    facts.precision = config_.train.precision;
     facts.ranks = comm_.size();
     facts.threads = run_.threads_per_rank * comm_.size();
     run_.ledger->append({{"kind", "start"},
@@ -130,6 +132,8 @@ class RankTrainer {
                          {"config", to_toml(run_.config)},
                          {"data_hash", fmt::format("{:016x}", run_.data.identity.hash())},
                          {"data", to_json(run_.data.identity)},
+                         {"device", facts.device},
+                         {"precision", facts.precision},
                          {"ranks", comm_.size()},
                          {"bytes", facts.allocated_bytes}});
     if (run_.options.observer) run_.options.observer->on_start(facts);
@@ -263,8 +267,10 @@ TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
   Run run;
   run.storage = std::move(storage);
   run.config = config;
+  // Checkpoints must know it: where `auto` meant bf16, a CPU must not go on in fp32.
+  run.config.train.precision = precision_of(config, run_device(config));
   run.options = options;
-  run.resume_from = find_resume_point(run.storage, config, options.resume);
+  run.resume_from = find_resume_point(run.storage, run.config, options.resume);
   run.data = open_run_data(*run.storage, config);
   run.horizon = horizon_of(config);
   check_epochs(run.data, run.horizon.tokens / config.batch.seq);

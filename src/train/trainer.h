@@ -22,6 +22,8 @@ struct RunFacts {
   int64_t predicted_bytes = 0;  // of one rank, from the tensor table
   int64_t allocated_bytes = 0;  // of one rank
   int64_t first_step = 0;       // > 0 when resumed
+  std::string device;           // with the GPU's name
+  std::string precision;        // never auto
   int ranks = 1;
   int threads = 1;
 };

@@ -33,6 +33,15 @@ TEST(Progress, StepLineShowsShareOfMeasuredPeakAndTimeLeft) {
   EXPECT_NE(line.find("ETA 5.0 s"), std::string::npos) << line;
 }
 
+TEST(Progress, StartSaysWhatTheRunComputesOn) {
+  const ProgressFormat format(model_preset("llama_10m"), 512, 0);
+  RunFacts facts;
+  facts.device = "cuda:0 NVIDIA H200", facts.precision = "bf16", facts.threads = 2;
+  const std::string text = format.start(facts);
+  EXPECT_NE(text.find("\ndevice   cuda:0 NVIDIA H200, bf16, 2 threads\n"), std::string::npos)
+      << text;
+}
+
 TEST(Progress, TheLossScaleIsShownInFp16Only) {
   ProgressFormat format(model_preset("llama_10m"), 512, 0);
   StepReport report;

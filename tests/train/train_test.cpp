@@ -12,6 +12,7 @@
 #include "parallel/comm/communicator.h"
 #include "support/train_fixture.h"
 #include "train/engine.h"
+#include "train/resume.h"
 
 namespace ingot {
 namespace {
@@ -203,6 +204,15 @@ TEST_F(Train, LedgerAccountsForEverySampleOnceAcrossResumes) {
   EXPECT_EQ(expected, 9 * 128 / 16);
 }
 
+TEST_F(Train, LedgerSaysWhatARunComputedOn) {
+  Recorder recorder;
+  run(config("run", 2), recorder);
+  const auto start =
+      read_ledger(*posix_storage(), (root_ / "run" / "ledger.jsonl").string()).records.front();
+  EXPECT_EQ(start.at("device"), "cpu");
+  EXPECT_EQ(start.at("precision"), "fp32");
+}
+
 TEST_F(Train, StopsAtTheTokenCountWithABatchRamp) {
   Recorder recorder;
   RunConfig ramped = config("run", 0,
@@ -240,6 +250,32 @@ TEST_F(Train, RefusesToResumeWithSettingsThatDefineAnotherRun) {
     run(config("run", 4, {{"optim.lr", "0.5"}}), recorder, true);
   });
   EXPECT_NE(message.find("optim.lr"), std::string::npos) << message;
+}
+
+TEST_F(Train, ThePrecisionThatAutoMeantMayNotChangeOnResume) {
+  Recorder recorder;
+  run(config("run", 2, {{"train.precision", "auto"}}), recorder);
+  const auto message = message_of([&] {
+    run(config("run", 4, {{"train.precision", "bf16"}}), recorder, true);
+  });
+  EXPECT_NE(message.find("train.precision (was fp32, is bf16)"), std::string::npos) << message;
+  EXPECT_EQ(run(config("run", 4, {{"train.precision", "fp32"}}), recorder, true).state.step, 4);
+  EXPECT_EQ(run(config("run", 6, {{"train.precision", "auto"}}), recorder, true).state.step, 6);
+}
+
+TEST_F(Train, AutoInAnOldCheckpointIsWhatItMeansHere) {
+  const RunConfig old = config("run", 2, {{"train.precision", "auto"}});
+  const auto comm = single_communicator();
+  Engine engine(old, *comm, 1);
+  engine.init(1);
+  const std::string saved = save_checkpoint(*posix_storage(), *comm, old.checkpoint.dir, old, {},
+                                            engine.parameters(), engine.store(), "");
+  const auto resume_point = [&](const char* precision) {
+    return find_resume_point(posix_storage(), config("run", 2, {{"train.precision", precision}}),
+                             /*resume=*/true);
+  };
+  EXPECT_EQ(resume_point("fp32"), saved);
+  EXPECT_THROW(resume_point("bf16"), Error);
 }
 
 TEST_F(Train, GoesOnToMoreStepsThanFirstPlanned) {
