@@ -79,41 +79,86 @@ TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
   return table;
 }
 
-// What a run that does not fit could do instead: the largest micro-batch that fits, as it is or
-// with settings that take less memory. Layers are kept where there is memory to spare, so none is.
-// Scratch is taken as it was for the batch that does not fit.
-std::string advice(RunConfig config, TrainShape shape, int64_t available) {
-  struct Remedy {
-    bool recompute_all, narrow_moments;
-  };
-  const bool kept_layers = std::exchange(shape.keep_layers, 0) > 0;
-  const ActivationPolicy policy = shape.policy;
-  const DType moments = config.optim.moments;
-  for (const Remedy& remedy :
-       {Remedy{false, false}, Remedy{true, false}, Remedy{false, true}, Remedy{true, true}}) {
-    if (remedy.recompute_all && policy == ActivationPolicy::Full) continue;
-    if (remedy.narrow_moments && moments == DType::BF16) continue;
-    shape.policy = remedy.recompute_all ? ActivationPolicy::Full : policy;
-    config.optim.moments = remedy.narrow_moments ? DType::BF16 : moments;
-    const auto fits = [&](int64_t B) {
-      shape.B = B;
-      return plan_memory(table_of(config, shape)).total_bytes * config.system.ranks <= available;
-    };
-    // The batch as it was does not fit, but with a remedy it may.
-    int64_t most = 0;
-    for (int64_t above = config.batch.micro_batch + 1; most + 1 < above;) {
-      const int64_t middle = (most + above) / 2;
-      (fits(middle) ? most : above) = middle;
-    }
-    if (most == 0) continue;
-    std::vector<const char*> changes;
-    if (kept_layers) changes.push_back("train.keep_layers = 0");
-    if (remedy.recompute_all) changes.push_back("train.recompute = \"full\"");
-    if (remedy.narrow_moments) changes.push_back("optim.moments = \"bf16\"");
-    return fmt::format("batch.micro_batch = {}{}{} fits", most, changes.empty() ? "" : " with ",
-                       fmt::join(changes, " and "));
+// What lies on a GPU beside the table: kernels, loaded when first launched, recorded steps, small
+// tables. The size is an estimate.
+constexpr int64_t kCudaReserveBytes = int64_t{512} << 20;
+
+using Changes = std::vector<std::string_view>;  // settings as a recipe would have them
+
+RunConfig with_changes(RunConfig config, const Changes& changes) {
+  apply_toml(fmt::format("{}", fmt::join(changes, "\n")), "advice", {}, settings_of(config), "");
+  return config;
+}
+
+bool is_valid(const RunConfig& config) {
+  try {
+    validate(config);
+    return true;
+  } catch (const Error&) {
+    return false;
   }
-  return "not even one sequence fits: choose a smaller model or a shorter batch.seq";
+}
+
+// The largest micro-batch, at most as asked, with which all ranks fit and the settings agree with
+// each other; 0 where there is none. Scratch is taken as `asked`, which does not fit, has it.
+int64_t largest_micro_batch(RunConfig config, Device device, const TrainShape& asked,
+                            int64_t available) {
+  const auto fits = [&](int64_t B) {
+    config.batch.micro_batch = B;
+    TrainShape shape = shape_of(config, device);
+    shape.workspace_bytes = asked.workspace_bytes;
+    shape.head_workspace_bytes = asked.head_workspace_bytes;
+    return plan_memory(table_of(config, shape)).total_bytes * config.system.ranks <= available;
+  };
+  int64_t most = 0;
+  for (int64_t above = asked.B + 1; most + 1 < above;) {
+    const int64_t middle = (most + above) / 2;
+    (fits(middle) ? most : above) = middle;
+  }
+  for (config.batch.micro_batch = most; most > 0 && !is_valid(config);)
+    config.batch.micro_batch = --most;
+  return most;
+}
+
+// What a run that does not fit could do instead: the settings that keep its micro-batch, or the
+// largest one that fits as it is, and the setting with which a larger one would. Layers are kept
+// where there is memory to spare, so none is.
+std::string advice(const RunConfig& config, Device device, const TrainShape& asked,
+                   int64_t available) {
+  constexpr std::string_view kSelective = "train.recompute = \"selective\"",
+                             kFull = "train.recompute = \"full\"",
+                             kNarrowMoments = "optim.moments = \"bf16\"",
+                             kFp8 = "train.precision = \"fp8\"";
+  std::vector<Changes> remedies = {{}, {kSelective}, {kFull}, {kNarrowMoments}};
+  const auto gpu = gpu_facts(device);
+  if (gpu && has_fp8(*gpu) && precision_of(config, device) == "bf16") remedies.push_back({kFp8});
+  remedies.push_back({kFull, kNarrowMoments});
+
+  struct Choice {
+    Changes changes;
+    int64_t most;
+    std::string text() const {
+      return fmt::format("{}{}{}", most, changes.empty() ? "" : " with ",
+                         fmt::join(changes, " and "));
+    }
+  };
+  std::vector<Choice> choices;
+  for (Changes& changes : remedies) {
+    if (config.train.keep_layers > 0) changes.insert(changes.begin(), "train.keep_layers = 0");
+    const int64_t most =
+        largest_micro_batch(with_changes(config, changes), device, asked, available);
+    choices.push_back({std::move(changes), most});
+    if (most == asked.B) return fmt::format("batch.micro_batch = {} fits", choices.back().text());
+  }
+  const Choice &as_it_is = choices.front(), &two_changes = choices.back();
+  const auto largest =
+      std::ranges::max_element(choices.begin(), choices.end() - 1, {}, &Choice::most);
+  const Choice& best = largest->most > 0 ? *largest : two_changes;
+  if (best.most == 0)
+    return "not even one sequence fits: choose a smaller model or a shorter batch.seq";
+  if (as_it_is.most == 0) return fmt::format("batch.micro_batch = {} fits", best.text());
+  return fmt::format("batch.micro_batch = {} fits{}", as_it_is.text(),
+                     best.most > as_it_is.most ? ", or " + best.text() : "");
 }
 
 // The kernels, and so their scratch, depend on what the run asks of them.
@@ -129,14 +174,17 @@ TensorTable checked_table(const Context& ctx, const RunConfig& config) {
   const TrainShape shape = shape_of(ctx, config);
   TensorTable table = table_of(config, shape);
   const int64_t needed = plan_memory(table).total_bytes * config.system.ranks;
-  const int64_t available = available_memory(ctx.device);
-  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+  const int64_t reserve = ctx.device.kind == DeviceKind::Cuda ? kCudaReserveBytes : 0;
+  const int64_t available = available_memory(ctx.device) - reserve;
+  const auto gib = [](int64_t bytes) {
+    return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
+  };
   if (needed > available)
-    throw Error(
-        ErrorCode::Memory,
-        fmt::format("this run needs {:.2f} GiB on {} and {:.2f} GiB are free: {}",
-                    static_cast<double>(needed) / kGiB, ctx.device,
-                    static_cast<double>(available) / kGiB, advice(config, shape, available)));
+    throw Error(ErrorCode::Memory,
+                fmt::format("this run needs {} on {} and {} are free{}: {}", gib(needed),
+                            ctx.device, gib(available),
+                            reserve > 0 ? fmt::format(" besides {} for kernels", gib(reserve)) : "",
+                            advice(config, ctx.device, shape, available)));
   return table;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -315,6 +316,15 @@ TEST_F(Train, SaysWhatToDoWhenItDoesNotFit) {
   EXPECT_NE(wide.find("batch.micro_batch ="), std::string::npos) << wide;
 }
 
+// The bytes that a run on the CPU takes, as a share of what is free.
+double share_of_free_memory(const RunConfig& config) {
+  ThreadPool pool(1);
+  Context ctx;
+  ctx.pool = &pool;
+  return static_cast<double>(plan_memory(train_table(ctx, config)).total_bytes) /
+         static_cast<double>(available_memory_bytes());
+}
+
 // A batch that takes 1.2 times what is free with every layer kept, and much less without.
 TEST_F(Train, SaysThatKeepingNoLayersWouldFit) {
   RunConfig c = config("run", 2,
@@ -323,14 +333,7 @@ TEST_F(Train, SaysThatKeepingNoLayersWouldFit) {
                         {"batch.tokens", "0"},
                         {"train.recompute", "full"},
                         {"train.keep_layers", "8"}});
-  ThreadPool pool(1);
-  Context ctx;
-  ctx.pool = &pool;
-  const auto bytes = [&] {
-    return static_cast<double>(plan_memory(train_table(ctx, c)).total_bytes);
-  };
-  const auto available = static_cast<double>(available_memory_bytes());
-  for (c.batch.micro_batch = 64; bytes() < 1.2 * available;)
+  for (c.batch.micro_batch = 64; share_of_free_memory(c) < 1.2;)
     c.batch.micro_batch += c.batch.micro_batch / 16;
   Recorder recorder;
   const std::string refusal = message_of([&] { run(c, recorder); });
@@ -338,6 +341,43 @@ TEST_F(Train, SaysThatKeepingNoLayersWouldFit) {
                                      c.batch.micro_batch)),
             std::string::npos)
       << refusal;
+}
+
+// A batch that takes 1.2 times what is free, and much less when whole layers are rebuilt.
+TEST_F(Train, SaysThatRebuildingLayersWouldKeepTheBatch) {
+  RunConfig c =
+      config("run", 2, {{"preset", "llama_10m"}, {"batch.seq", "512"}, {"batch.tokens", "0"}});
+  for (c.batch.micro_batch = 16; share_of_free_memory(c) < 1.2;)
+    c.batch.micro_batch += c.batch.micro_batch / 16;
+  Recorder recorder;
+  const std::string refusal = message_of([&] { run(c, recorder); });
+  EXPECT_NE(refusal.find(fmt::format("batch.micro_batch = {} with train.recompute = \"full\" fits",
+                                     c.batch.micro_batch)),
+            std::string::npos)
+      << refusal;
+}
+
+// A batch too large even then: the largest micro-batches of both ways, such that steps of
+// batch.tokens can be made of them.
+TEST_F(Train, SaysWhichBatchesFitAsItIsAndRebuildingLayers) {
+  RunConfig c = config("run", 2, {{"preset", "llama_10m"}, {"batch.seq", "512"}});
+  c.train.recompute = ActivationPolicy::Full;
+  for (c.batch.micro_batch = 16; share_of_free_memory(c) < 1.2;) c.batch.micro_batch *= 2;
+  c.train.recompute = ActivationPolicy::Selective;
+  c.batch.tokens = c.batch.micro_batch * c.batch.seq;
+  Recorder recorder;
+  const std::string refusal = message_of([&] { run(c, recorder); });
+  int as_it_is = 0, rebuilding = 0;
+  const auto advice = std::min(refusal.find("batch.micro_batch"), refusal.size());
+  ASSERT_EQ(std::sscanf(refusal.c_str() + advice,
+                        "batch.micro_batch = %d fits, or %d with train.recompute = \"full\"",
+                        &as_it_is, &rebuilding),
+            2)
+      << refusal;
+  EXPECT_LT(as_it_is, rebuilding);
+  EXPECT_LT(rebuilding, c.batch.micro_batch);
+  for (const int64_t B : {as_it_is, rebuilding})
+    EXPECT_EQ(c.batch.tokens % (B * c.batch.seq), 0) << B;
 }
 
 TEST_F(Train, AStepPlannedAsOneMicroStepRefusesASecond) {
