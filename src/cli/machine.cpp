@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 
-#include "core/cuda_facts.h"
 #include "core/storage.h"
 #include "probe/measure.h"
 #include "train/engine.h"
@@ -51,8 +50,8 @@ double quick_peak_flops(const RunConfig& config) {
 }
 
 std::string gpu_name(Device device) {
-  if (device.kind == DeviceKind::Cpu) return {};
-  return cuda_facts().value().devices.at(static_cast<size_t>(device.index)).name;
+  const auto gpu = gpu_facts(device);
+  return gpu ? gpu->name : "";
 }
 
 }  // namespace ingot::cli

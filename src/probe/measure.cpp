@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/cuda_facts.h"
+#include "core/compute_device.h"
 #include "ops/matmul.h"
 #include "ops/memory.h"
 #include "probe/fma_rate.h"
@@ -20,9 +20,8 @@ namespace {
 // Three times the last-level cache: 32 MiB on the CPUs we use; on a GPU what it says, and 160 MiB
 // at least, which suits the 50 MiB of an H100 or H200.
 int64_t cold_bytes(Device device) {
-  if (device.kind == DeviceKind::Cpu) return int64_t{96} << 20;
-  const auto gpu = cuda_facts().value().devices.at(static_cast<size_t>(device.index));
-  return std::max(int64_t{160} << 20, 3 * gpu.l2_bytes);
+  const auto gpu = gpu_facts(device);
+  return gpu ? std::max(int64_t{160} << 20, 3 * gpu->l2_bytes) : int64_t{96} << 20;
 }
 
 double cpu_peak_flops(Context& ctx) {
