@@ -67,17 +67,29 @@ else()
 endif()
 if(INGOT_CUDA)
   find_package(CUDAToolkit 13 REQUIRED)
-  # cuDNN's headers lie beside the toolkit's, or in its wheel; its frontend is headers from another.
-  file(GLOB wheel_includes ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/include
-    ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cudnn/include)
-  find_path(CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${wheel_includes} REQUIRED)
-  find_path(CUDNN_FRONTEND_INCLUDE cudnn_frontend.h HINTS ${wheel_includes} REQUIRED)
+  # cuDNN lies beside the toolkit, in its wheel, or where the system keeps such things; its frontend is
+  # headers from another wheel.
+  file(GLOB site_packages ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages)
+  find_path(CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${site_packages}/nvidia/cudnn/include)
+  cmake_path(GET CUDNN_INCLUDE PARENT_PATH folder)
+  find_library(CUDNN_LIBRARY libcudnn.so.9 HINTS ${folder} PATH_SUFFIXES lib lib64)
+  find_path(CUDNN_FRONTEND_INCLUDE cudnn_frontend.h HINTS ${site_packages}/include)
+  if(NOT CUDNN_INCLUDE OR NOT CUDNN_LIBRARY OR NOT CUDNN_FRONTEND_INCLUDE)
+    message(FATAL_ERROR "cuDNN 9 or its frontend is missing; ./run cuda installs them (pip install -r "
+                        "tools/requirements-cudnn.txt -r tools/requirements-cuda.txt into .venv)")
+  endif()
   # Headers only: cuDNN itself and the driver are loaded when attention first runs on a GPU, so that
   # the program starts, and says what is missing, on a machine without them.
   add_library(CUDNN::frontend INTERFACE IMPORTED)
   target_include_directories(CUDNN::frontend SYSTEM INTERFACE ${CUDNN_INCLUDE} ${CUDNN_FRONTEND_INCLUDE})
   target_compile_definitions(CUDNN::frontend INTERFACE NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
   target_link_libraries(CUDNN::frontend INTERFACE ${CMAKE_DL_LIBS})
+  # What is loaded by name is looked for in the folders that the program was linked with: cuDNN's has
+  # to be one of them where the system would not look.
+  cmake_path(GET CUDNN_LIBRARY PARENT_PATH folder)
+  if(NOT folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+    target_link_options(CUDNN::frontend INTERFACE LINKER:-rpath,${folder})
+  endif()
 endif()
 if(cli IN_LIST INGOT_LAYERS)
   pin_package(CLI11 2.1)

@@ -512,6 +512,11 @@ bool is_aligned(const Problem& problem) {
 
 }  // namespace
 
+int64_t cudnn_version() {
+  load_cudnn();
+  return static_cast<int64_t>(fe::detail::get_backend_version());
+}
+
 bool cudnn_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
                              const AttentionOptions& options, const Tensor& out,
                              const Tensor& lse) {

@@ -8,6 +8,9 @@
 
 namespace ingot::cuda {
 
+// Of the library that was loaded, 91900 for 9.19.0. Needs no GPU.
+int64_t cudnn_version();
+
 // False: cuDNN refuses this problem (head size, strides, addresses that are no multiples of 16
 // bytes), and another kernel has to write all the outputs. The first call with a shape, layout and
 // mask builds a graph, 0.7 s; it is kept with the context. document_start must be counted

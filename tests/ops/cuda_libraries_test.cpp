@@ -1,0 +1,20 @@
+// What the program loads by name while it runs is found without LD_LIBRARY_PATH. Needs no GPU.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "ops/cuda/cudnn_attention.h"
+
+namespace ingot::test {
+namespace {
+
+TEST(CudaLibraries, CudnnIsFound) {
+  EXPECT_EQ(cuda::cudnn_version() / 10000, 9);
+}
+
+// cuDNN's frontend loads it, although we link the static one.
+TEST(CudaLibraries, TheSharedRuntimeIsFound) {
+  EXPECT_NE(dlopen("libcudart.so.13", RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
+}
+
+}  // namespace
+}  // namespace ingot::test
