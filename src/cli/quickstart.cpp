@@ -74,7 +74,10 @@ struct QuickstartCommand {
     RunConfig config = with_environment(parse_run_config(kRecipe, "quickstart", overrides));
     validate(config);
     fmt::print(stderr, "timing a step …\n");
-    const double step_seconds = bench_train_step(config, 2).step_seconds;
+    RunConfig one_rank = config;  // of several, which share the cores
+    one_rank.system.ranks = 1;
+    const double step_seconds =
+        static_cast<double>(config.system.ranks) * bench_train_step(one_rank, 2).step_seconds;
     config.train.steps = std::max<int64_t>(20, std::llround(60.0 * minutes / step_seconds));
     config.optim.schedule.warmup = config.train.steps / 20;
     config.train.eval_every = std::max<int64_t>(10, config.train.steps / 5);
@@ -91,7 +94,7 @@ struct QuickstartCommand {
   }
 
   void write_samples(Storage& storage, const RunConfig& config) const {
-    const auto compute = DeviceOptions{config.system.device, config.system.threads}.open();
+    const auto compute = open_device(config);
     Generator generator(compute->context(), posix_storage(), config.checkpoint.dir, 0);
     std::string all;
     for (const std::string prompt : {"The ", "In the beginning", "A house is "}) {

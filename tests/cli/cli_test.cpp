@@ -233,13 +233,16 @@ TEST_F(Cli, InterruptSavesAndStops) {
 }
 
 TEST_F(Cli, QuickstartTrainsOnTheUsersTextAndWritesSamples) {
-  const Outcome outcome =
-      ingot({"quickstart", "--text", path("text.txt"), "--out", path("quick"), "--minutes", "0.001",
-             "--set", "preset=llama_test", "--set", "batch.seq=64", "--json"});
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("bits per byte"), std::string::npos);
-  EXPECT_NE(outcome.out.find("What next"), std::string::npos);
-  EXPECT_GT(fs::file_size(root_ / "quick" / "samples.txt"), 100u);
+  for (const std::string ranks : {"1", "2"}) {
+    const std::string out = "quick" + ranks;
+    const Outcome outcome = ingot({"quickstart", "--text", path("text.txt"), "--out", path(out),
+                                   "--minutes", "0.001", "--set", "preset=llama_test", "--set",
+                                   "batch.seq=64", "--set", "system.ranks=" + ranks, "--json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("bits per byte"), std::string::npos);
+    EXPECT_NE(outcome.out.find("What next"), std::string::npos);
+    EXPECT_GT(fs::file_size(root_ / out / "samples.txt"), 100u);
+  }
 }
 
 }  // namespace
