@@ -1,0 +1,67 @@
+// What the CUDA program says where it cannot compute on a GPU: one line, and what to do. Needs
+// none.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/process.h"
+#include "support/own_folder.h"
+
+namespace ingot::test {
+namespace {
+
+class CudaRefusals : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(root_); }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+
+  // A small bench, with `variable` in its environment.
+  Outcome bench(const std::string& variable, const std::vector<std::string>& more) const {
+    std::vector<std::string> args = {"bench", "train", "--preset", "llama_test", "--batch",
+                                     "2",     "--seq", "64",       "--steps",    "1"};
+    args.insert(args.end(), more.begin(), more.end());
+    Process process(args, root_, {"env", variable});
+    const int code = process.wait();
+    return {code, process.out(), process.err()};
+  }
+  static void expect_one_line(const Outcome& outcome, const std::string& words) {
+    EXPECT_NE(outcome.code, 0);
+    EXPECT_NE(outcome.err.find(words), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("system.device=cpu"), std::string::npos) << outcome.err;
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+  }
+
+  static constexpr const char* kNoGpu = "CUDA_VISIBLE_DEVICES=";
+  static constexpr const char* kOldDriver = "LD_LIBRARY_PATH=" INGOT_BINARY_DIR "/old_driver";
+
+ private:
+  std::filesystem::path root_ = testing_support::own_folder();
+};
+
+TEST_F(CudaRefusals, WithoutAGpu) {
+  for (const char* precision : {"auto", "fp32", "fp8"})
+    expect_one_line(bench(kNoGpu, {"--device", "cuda", "--precision", precision}),
+                    "no GPU was found");
+}
+
+TEST_F(CudaRefusals, AnOldDriver) {
+  expect_one_line(bench(kOldDriver, {"--device", "cuda"}),
+                  "driver is too old for this program: it serves CUDA 12.4");
+}
+
+TEST_F(CudaRefusals, UnderAutoAnOldDriverIsWarnedOfAndTheCpuComputes) {
+  const Outcome outcome = bench(kOldDriver, {"--device", "auto"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("on cpu"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.err.find("driver is too old"), std::string::npos) << outcome.err;
+}
+
+TEST_F(CudaRefusals, HeadsTooWideForItsKernels) {
+  expect_one_line(
+      bench(kNoGpu, {"--device", "cuda", "--set", "model.dim=1024", "--set", "model.heads=2",
+                     "--set", "model.kv_heads=2", "--set", "model.head_dim=512"}),
+      "model.head_dim 512");
+}
+
+}  // namespace
+}  // namespace ingot::test
