@@ -465,10 +465,12 @@ void launch_tiles(const Context& ctx, int64_t num_blocks, int num_elements,
   cuda_check(cudaFuncGetAttributes(&attributes, kernel));
   const size_t needed = static_cast<size_t>(bytes) + attributes.sharedSizeBytes;
   const size_t most = ctx.cuda->properties().sharedMemPerBlockOptin;
-  check(needed <= most, ErrorCode::Missing,
-        "attention without cuDNN takes {} bytes of shared memory a block for these heads, this GPU "
-        "has {}: use train.precision = \"bf16\", which cuDNN computes, or smaller heads",
-        needed, most);
+  check(
+      needed <= most, ErrorCode::Missing,
+      "attention without cuDNN takes {} bytes of shared memory a block for these heads, this GPU "
+      "has {}: use smaller heads, or bf16 with batch.seq a multiple of 64 and a batch large enough "
+      "for cuDNN",
+      needed, most);
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   launch({ctx, static_cast<unsigned>(num_blocks), kThreads, static_cast<size_t>(bytes)}, kernel,
          std::forward<Arguments>(arguments)...);
