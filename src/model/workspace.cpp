@@ -14,10 +14,13 @@ namespace ingot {
 
 int64_t train_workspace_bytes(const Context& ctx, const ModelConfig& c, const TrainShape& shape) {
   const int64_t N = shape.B * shape.T;
+  const bool whole_rows =
+      !c.qk_norm && (c.window == 0 || c.window >= shape.T) && !shape.document_mask;
   return std::max(
       {matmul_workspace_bytes(ctx),
        attention_workspace_bytes(ctx, shape.compute, shape.B, shape.T, shape.T, c.heads, c.kv_heads,
-                                 c.head_dim),
+                                 c.head_dim,
+                                 whole_rows ? AttentionCalls::WholeRows : AttentionCalls::Any),
        embedding_backward_workspace_bytes(ctx, N, c.vocab),
        rms_norm_backward_workspace_bytes(ctx, N, c.dim),
        rms_norm_backward_workspace_bytes(ctx, N * c.heads, c.head_dim),

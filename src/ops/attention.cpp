@@ -154,9 +154,10 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
 }
 
 int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
-                                  int64_t Tk, int64_t H, int64_t G, int64_t D) {
+                                  int64_t Tk, int64_t H, int64_t G, int64_t D,
+                                  AttentionCalls calls) {
   if (ctx.device.kind == DeviceKind::Cuda)
-    return cuda::attention_workspace_bytes(ctx, dtype, B, Tq, Tk, H, G, D);
+    return cuda::attention_workspace_bytes(ctx, dtype, B, Tq, Tk, H, G, D, calls);
   const cpu::AttentionPlan plan = cpu::plan_attention(B * G, Tq, Tk);
   return ctx.pool->num_threads() * cpu::attention_worker_bytes(plan, dtype, D) +
          cpu::attention_wide_bytes(plan, dtype, B, Tq, Tk, H, G, D);

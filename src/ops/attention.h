@@ -35,8 +35,17 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
                         const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                         const Tensor& dv);
 
+// Which calls a workspace has to be enough for.
+enum class AttentionCalls {
+  Any,
+  // Causal, without window or documents; a token's heads side by side, tokens and rows multiples of
+  // 16 bytes apart, dout laid out as out, dv as dk: training without QK-norm.
+  WholeRows,
+};
+
 // Enough for forward and backward of these shapes.
 int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
-                                  int64_t Tk, int64_t H, int64_t G, int64_t D);
+                                  int64_t Tk, int64_t H, int64_t G, int64_t D,
+                                  AttentionCalls calls = AttentionCalls::Any);
 
 }  // namespace ingot

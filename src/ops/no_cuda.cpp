@@ -51,7 +51,7 @@ void attention_backward(Context&, const Tensor&, const Tensor&, const Tensor&, c
   refuse();
 }
 int64_t attention_workspace_bytes(const Context&, DType, int64_t, int64_t, int64_t, int64_t,
-                                  int64_t, int64_t) {
+                                  int64_t, int64_t, AttentionCalls) {
   refuse();
 }
 bool linear_swiglu_forward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) {

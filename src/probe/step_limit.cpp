@@ -151,8 +151,10 @@ class LimitMeter {
     const ModelConfig& c = config_;
     const int64_t H = c.heads, G = c.kv_heads, D = c.head_dim;
     Operands operands(ctx_);
-    Context ctx =
-        operands.with_workspace(attention_workspace_bytes(ctx_, compute_, B_, T_, T_, H, G, D));
+    const bool whole_rows = c.window == 0 || c.window >= T_;
+    Context ctx = operands.with_workspace(
+        attention_workspace_bytes(ctx_, compute_, B_, T_, T_, H, G, D,
+                                  whole_rows ? AttentionCalls::WholeRows : AttentionCalls::Any));
     const Shape queries{B_, T_, H, D}, keys{B_, T_, G, D};
     const Tensor q = operands.random(compute_, queries), dout = operands.random(compute_, queries);
     const Tensor k = operands.random(compute_, keys), v = operands.random(compute_, keys);

@@ -1,12 +1,14 @@
-// The backward pass that Context::deterministic = false allows, which no OpCase takes, that the
-// other one repeats itself, and batches larger than any OpCase.
+// What no OpCase takes: the backward pass that Context::deterministic = false allows, batches
+// larger than any, the tiles of smaller GPUs; and that the deterministic pass repeats itself.
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "op_case_rig.h"
 #include "ops/attention.h"
+#include "ops/cuda/attention_fallback.h"
 #include "ops/memory.h"
 #include "ops/reduce.h"
 #include "probe/operands.h"
@@ -72,8 +74,10 @@ TEST_F(CudaAttention, ABatchTakenInPiecesGivesWhatItsHalvesGive) {
   const auto zeros = [&](int64_t heads) { return operands.zeros(DType::BF16, {B, T, heads, D}); };
   const Tensor q = random(H), k = random(G), v = random(G), out = random(H), dout = random(H);
   const Tensor lse = operands.random(DType::F32, {B, H, T});
+  Context fast = gpu();
+  fast.deterministic = false;
   Context ctx =
-      operands.with_workspace(attention_workspace_bytes(gpu(), DType::BF16, B, T, T, H, G, D));
+      operands.with_workspace(attention_workspace_bytes(fast, DType::BF16, B, T, T, H, G, D));
   const auto backward = [&](int64_t begin, int64_t end, const auto& gradients) {
     const auto rows = [&](const Tensor& tensor) { return tensor.slice(0, begin, end); };
     attention_backward(ctx, rows(dout), rows(q), rows(k), rows(v), rows(out), rows(lse), {},
@@ -95,6 +99,49 @@ TEST_F(CudaAttention, ABatchTakenInPiecesGivesWhatItsHalvesGive) {
         EXPECT_GT(std::ranges::max(want), 0.0);
       }
   }
+}
+
+// As on sm_89, whose blocks have 99 KB of shared memory.
+TEST_F(CudaAttention, TilesOfHalfTheRowsGiveWhatWholeOnesGive) {
+  constexpr int64_t B = 2, T = 150, H = 4, G = 2, kSmallGpu = 99 * 1024, kLargeGpu = 227 * 1024;
+  for (const DType dtype : {DType::F32, DType::BF16, DType::F16})
+    for (const int64_t D : {64, 80, 256}) {
+      SCOPED_TRACE(fmt::format("{} heads of {}", name_of(dtype), D));
+      Operands operands(gpu());
+      const auto random = [&](int64_t heads) { return operands.random(dtype, {B, T, heads, D}); };
+      const auto zeros = [&](int64_t heads) { return operands.zeros(dtype, {B, T, heads, D}); };
+      const Tensor q = random(H), k = random(G), v = random(G), dout = random(H);
+      Context ctx =
+          operands.with_workspace(attention_workspace_bytes(gpu(), dtype, B, T, T, H, G, D));
+      AttentionOptions options;
+      options.scale = 1.0 / std::sqrt(static_cast<double>(D));
+      const auto run = [&](int64_t shared_bytes) {
+        const std::array<Tensor, 4> results{zeros(H), zeros(H), zeros(G), zeros(G)};
+        const auto& [out, dq, dk, dv] = results;
+        const Tensor lse = operands.zeros(DType::F32, {B, H, T});
+        cuda::fallback_attention_forward(ctx, q, k, v, options, out, lse, shared_bytes);
+        cuda::fallback_attention_backward(ctx, dout, q, k, v, out, lse, options, dq, dk, dv,
+                                          shared_bytes);
+        return results;
+      };
+      const auto whole = run(kLargeGpu), halved = run(kSmallGpu);
+      const double tolerance = dtype == DType::F32 ? 1e-5 : dtype == DType::F16 ? 2e-3 : 1.6e-2;
+      for (size_t i = 0; i < whole.size(); ++i)
+        for (int64_t b = 0; b < B; ++b) {
+          const std::vector<double> got = row_of(halved[i], b), want = row_of(whole[i], b);
+          EXPECT_LE(relative_error(got, want), tolerance) << "result " << i << ", row " << b;
+          EXPECT_GT(std::ranges::max(want), 0.0);
+        }
+    }
+}
+
+// cuDNN's deterministic backward stores the gradients of all scores; ours on Hopper does not.
+TEST_F(CudaAttention, WholeRowsOnHopperReserveNothingByTheSquareOfTheirLength) {
+  const auto bytes = [&](AttentionCalls calls) {
+    return attention_workspace_bytes(gpu(), DType::BF16, 1, 8192, 8192, 32, 8, 64, calls);
+  };
+  EXPECT_EQ(16 * bytes(AttentionCalls::WholeRows) < bytes(AttentionCalls::Any),
+            gpu_facts(gpu().device)->major == 9);
 }
 
 }  // namespace

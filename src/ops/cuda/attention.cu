@@ -32,6 +32,10 @@ AttentionOptions with_needed_documents(AttentionOptions options, int64_t B) {
   return options;
 }
 
+int64_t shared_bytes(const Context& ctx) {
+  return static_cast<int64_t>(ctx.cuda->properties().sharedMemPerBlockOptin);
+}
+
 constexpr int kListThreads = 1024;  // one a token
 
 // Where list_documents writes.
@@ -125,7 +129,7 @@ void attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Ten
                        const AttentionOptions& options, const Tensor& out, const Tensor& lse) {
   const AttentionOptions needed = with_needed_documents(options, q.shape[0]);
   if (is_for_cudnn(q, k, needed) && cudnn_attention_forward(ctx, q, k, v, needed, out, lse)) return;
-  fallback_attention_forward(ctx, q, k, v, needed, out, lse);
+  fallback_attention_forward(ctx, q, k, v, needed, out, lse, shared_bytes(ctx));
 }
 
 void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
@@ -138,16 +142,22 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
       (hopper_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv) ||
        cudnn_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv)))
     return;
-  fallback_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv);
+  fallback_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv, shared_bytes(ctx));
 }
 
 int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
-                                  int64_t Tk, int64_t H, int64_t G, int64_t D) {
+                                  int64_t Tk, int64_t H, int64_t G, int64_t D,
+                                  AttentionCalls calls) {
   // Documents that nobody counted, and what cuDNN refuses, go to our kernels.
   const int64_t fallback = fallback_attention_workspace_bytes(dtype, B, Tq, H);
   if (!is_for_cudnn(dtype, B, Tq, Tk, H, D)) return fallback;
-  return std::max({fallback, cudnn_attention_workspace_bytes(ctx, dtype, B, Tq, H, G, D),
-                   hopper_attention_workspace_bytes(B, Tq, H, D)});
+  const bool by_hopper = is_for_hopper(ctx, dtype, Tq, D);
+  const int64_t hopper = by_hopper ? hopper_attention_workspace_bytes(ctx, B, Tq, H) : 0;
+  // cuDNN's deterministic backward takes memory by the square of T: only where it may be called.
+  const int64_t cudnn = by_hopper && calls == AttentionCalls::WholeRows
+                            ? cudnn_forward_workspace_bytes(ctx, dtype, B, Tq, H, G, D)
+                            : cudnn_attention_workspace_bytes(ctx, dtype, B, Tq, H, G, D);
+  return std::max({fallback, cudnn, hopper});
 }
 
 }  // namespace ingot::cuda

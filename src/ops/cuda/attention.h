@@ -17,7 +17,8 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
                         const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                         const Tensor& dv);
 int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
-                                  int64_t Tk, int64_t H, int64_t G, int64_t D);
+                                  int64_t Tk, int64_t H, int64_t G, int64_t D,
+                                  AttentionCalls calls);
 
 // Elements of a tensor from one row of the batch to the next, and from one token to the next.
 struct TokenStrides {

@@ -43,13 +43,17 @@ struct Problem {
   }
 };
 
-// How elements of T with at most kD dims are tiled: kRows queries meet kRows keys. Tiles lie in
-// shared memory in the type of the computation, dims beyond D and rows beyond T zero.
-template <class T, int kD>
+// How elements of T with at most kD_ dims are tiled: kRows queries meet kRows keys. Tiles lie in
+// shared memory in the type of the computation, dims beyond D and rows beyond T zero. Halved ones
+// are for GPUs with little of it.
+template <class T, int kD_, bool kHalved>
 struct Tiling {
+  using Element = T;
   using Real = Compute<T>;
+  static constexpr int kD = kD_;
   static constexpr int kRowBytes = kD * static_cast<int>(sizeof(Real));
-  static constexpr int kRows = kRowBytes <= 512 ? 64 : kRowBytes <= 1024 ? 32 : 16;
+  static constexpr int kWholeRows = kRowBytes <= 512 ? 64 : kRowBytes <= 1024 ? 32 : 16;
+  static constexpr int kRows = kHalved ? std::max(kSide, kWholeRows / 2) : kWholeRows;
   static constexpr int kVec = Vec<Real>::kSize;
   // One vector more than a row, so that vectors of eight rows at one column lie in different banks.
   static constexpr int kPitch = kD + kVec;
@@ -58,6 +62,10 @@ struct Tiling {
   static constexpr int kWeights = kRows * kWeightPitch;  // elements of (kRows, kRows)
   static constexpr int kPerThread = kRows / kSide;  // rows, and columns of weights, a thread has
   static constexpr int kColumns = kD / kSide;       // columns of a (kRows, D) sum it has
+  // Shared memory of each kernel, in elements.
+  static constexpr int kForward = 3 * kTile + kWeights;
+  static constexpr int kQueryGradient = 4 * kTile + kWeights;
+  static constexpr int kKeyGradient = 4 * kTile + 2 * kWeights;
 
   static __device__ int tx() { return static_cast<int>(threadIdx.x) % kSide; }
   static __device__ int row(int i) { return static_cast<int>(threadIdx.x) / kSide + i * kSide; }
@@ -67,10 +75,10 @@ struct Tiling {
 };
 
 // Rows [row0, row0 + kRows) of `from`, of which there are `num_rows`, `stride` apart.
-template <class T, int kD>
+template <class X, class T = typename X::Element>
 __device__ void load_tile(const Problem& p, const T* from, int64_t stride, int row0, int num_rows,
                           Compute<T>* tile) {
-  using X = Tiling<T, kD>;
+  constexpr int kD = X::kD;
   if (p.vectors) {
     constexpr int kSize = Vec<T>::kSize, kVecs = kD / kSize;
     for (int i = static_cast<int>(threadIdx.x); i < X::kRows * kVecs; i += kThreads) {
@@ -197,11 +205,10 @@ struct QueryTile {
 
 // One block: the output of kRows queries of one head, over all the keys they see.
 // Shared: Q, K, V tiles, weights.
-template <class T, int kD>
+template <class X, class T = typename X::Element>
 __global__ void __launch_bounds__(kThreads)
     forward_kernel(Problem p, Heads<const T> q, Heads<const T> k, Heads<const T> v, Heads<T> out,
                    Compute<T>* lse) {
-  using X = Tiling<T, kD>;
   using Real = typename X::Real;
   constexpr int n = X::kPerThread;
   extern __shared__ uint4 memory[];
@@ -213,15 +220,15 @@ __global__ void __launch_bounds__(kThreads)
 
   const QueryTile<X::kRows> at(p);
   visible.fill(p, at.b, at.query0);
-  load_tile<T, kD>(p, q.rows(at.b, at.h), q.token, at.query0, p.Tq, q_tile);
+  load_tile<X>(p, q.rows(at.b, at.h), q.token, at.query0, p.Tq, q_tile);
   __syncthreads();
 
   Real sums[n][X::kColumns] = {}, max[n], sum[n] = {};
   for (int i = 0; i < n; ++i) max[i] = -INFINITY;
   const KeyRange keys = visible.hull();
   for (int key0 = keys.begin / X::kRows * X::kRows; key0 < keys.end; key0 += X::kRows) {
-    load_tile<T, kD>(p, k.rows(at.b, at.g), k.token, key0, p.Tk, k_tile);
-    load_tile<T, kD>(p, v.rows(at.b, at.g), v.token, key0, p.Tk, v_tile);
+    load_tile<X>(p, k.rows(at.b, at.g), k.token, key0, p.Tk, k_tile);
+    load_tile<X>(p, v.rows(at.b, at.g), v.token, key0, p.Tk, v_tile);
     __syncthreads();
     Real scores[n][n];
     multiply_rows<X>(q_tile, k_tile, scores);
@@ -269,12 +276,11 @@ __global__ void __launch_bounds__(kThreads)
 
 // One block: dq of kRows queries of one head; also delta(B, H, Tq) = Σ dout · out for the other
 // kernel. Shared: Q, dout, K, V tiles, weights.
-template <class T, int kD>
+template <class X, class T = typename X::Element>
 __global__ void __launch_bounds__(kThreads)
     query_gradient_kernel(Problem p, Heads<const T> dout, Heads<const T> q, Heads<const T> k,
                           Heads<const T> v, Heads<const T> out, const Compute<T>* lse,
                           Compute<T>* delta, Heads<T> dq) {
-  using X = Tiling<T, kD>;
   using Real = typename X::Real;
   constexpr int n = X::kPerThread;
   extern __shared__ uint4 memory[];
@@ -287,8 +293,8 @@ __global__ void __launch_bounds__(kThreads)
 
   const QueryTile<X::kRows> at(p);
   visible.fill(p, at.b, at.query0);
-  load_tile<T, kD>(p, q.rows(at.b, at.h), q.token, at.query0, p.Tq, q_tile);
-  load_tile<T, kD>(p, dout.rows(at.b, at.h), dout.token, at.query0, p.Tq, dout_tile);
+  load_tile<X>(p, q.rows(at.b, at.h), q.token, at.query0, p.Tq, q_tile);
+  load_tile<X>(p, dout.rows(at.b, at.h), dout.token, at.query0, p.Tq, dout_tile);
   __syncthreads();
 
   Real row_lse[n], row_delta[n], scale[n];
@@ -310,8 +316,8 @@ __global__ void __launch_bounds__(kThreads)
   Real sums[n][X::kColumns] = {};
   const KeyRange keys = visible.hull();
   for (int key0 = keys.begin / X::kRows * X::kRows; key0 < keys.end; key0 += X::kRows) {
-    load_tile<T, kD>(p, k.rows(at.b, at.g), k.token, key0, p.Tk, k_tile);
-    load_tile<T, kD>(p, v.rows(at.b, at.g), v.token, key0, p.Tk, v_tile);
+    load_tile<X>(p, k.rows(at.b, at.g), k.token, key0, p.Tk, k_tile);
+    load_tile<X>(p, v.rows(at.b, at.g), v.token, key0, p.Tk, v_tile);
     __syncthreads();
     Real scores[n][n], dweights[n][n];
     multiply_rows<X>(q_tile, k_tile, scores);
@@ -334,12 +340,11 @@ __global__ void __launch_bounds__(kThreads)
 
 // One block: dk and dv of kRows keys of one group, over the queries of the group's heads, one head
 // after the other. Shared: K, V, Q, dout tiles, weights, dscores.
-template <class T, int kD>
+template <class X, class T = typename X::Element>
 __global__ void __launch_bounds__(kThreads)
     key_gradient_kernel(Problem p, Heads<const T> dout, Heads<const T> q, Heads<const T> k,
                         Heads<const T> v, const Compute<T>* lse, const Compute<T>* delta,
                         Heads<T> dk, Heads<T> dv) {
-  using X = Tiling<T, kD>;
   using Real = typename X::Real;
   constexpr int n = X::kPerThread;
   extern __shared__ uint4 memory[];
@@ -355,8 +360,8 @@ __global__ void __launch_bounds__(kThreads)
   const int group = static_cast<int>(blockIdx.x % static_cast<unsigned>(p.B * p.G));
   const int b = group / p.G, g = group % p.G, heads = p.H / p.G;
   const int key0 = static_cast<int>(blockIdx.x / static_cast<unsigned>(p.B * p.G)) * X::kRows;
-  load_tile<T, kD>(p, k.rows(b, g), k.token, key0, p.Tk, k_tile);
-  load_tile<T, kD>(p, v.rows(b, g), v.token, key0, p.Tk, v_tile);
+  load_tile<X>(p, k.rows(b, g), k.token, key0, p.Tk, k_tile);
+  load_tile<X>(p, v.rows(b, g), v.token, key0, p.Tk, v_tile);
 
   // Causality and the window bound the queries that may see these keys; documents are found tile by
   // tile.
@@ -378,8 +383,8 @@ __global__ void __launch_bounds__(kThreads)
         meets = visible.begin[r] < key0 + X::kRows && visible.end[r] > key0;
       }
       if (!__syncthreads_or(meets)) continue;
-      load_tile<T, kD>(p, q.rows(b, h), q.token, query0, p.Tq, q_tile);
-      load_tile<T, kD>(p, dout.rows(b, h), dout.token, query0, p.Tq, dout_tile);
+      load_tile<X>(p, q.rows(b, h), q.token, query0, p.Tq, q_tile);
+      load_tile<X>(p, dout.rows(b, h), dout.token, query0, p.Tq, dout_tile);
       __syncthreads();
       Real scores[n][n], dweights[n][n];
       multiply_rows<X>(k_tile, q_tile, scores);
@@ -443,16 +448,30 @@ Problem problem_of(const Tensor& q, const Tensor& k, const Tensor& v,
           .vectors = rows_fit_vec(q) && rows_fit_vec(k) && rows_fit_vec(v)};
 }
 
-// Calls f(T{}, the smallest kD that holds D).
-template <class F>
-void with_tiling(DType dtype, int D, const F& f) {
+// Calls f(Tiling<T, the smallest kD that holds D, …>{}), with whole tiles if num_elements() of
+// them leave room for the kernels' own variables in `shared_bytes`.
+template <class NumElements, class F>
+void with_tiling(DType dtype, int D, int64_t shared_bytes, const NumElements& num_elements,
+                 const F& f) {
+  const auto with_width = [&]<class T, int kD>(T, std::integral_constant<int, kD>) {
+    constexpr int64_t kVariables = 2048;
+    constexpr int64_t kSize = sizeof(Compute<T>);
+    using Whole = Tiling<T, kD, false>;
+    using Halved = Tiling<T, kD, true>;
+    // sm_86, 89 and 120 have least of what Ingot is built for. F64 is for tests.
+    static_assert(kSize == 8 || Halved::kKeyGradient * kSize + kVariables <= 99 * 1024);
+    if (num_elements(Whole{}) * kSize + kVariables <= shared_bytes)
+      f(Whole{});
+    else
+      f(Halved{});
+  };
   with_device_type(dtype, [&](auto element) {
     if (D <= 64)
-      f(element, std::integral_constant<int, 64>{});
+      with_width(element, std::integral_constant<int, 64>{});
     else if (D <= 128)
-      f(element, std::integral_constant<int, 128>{});
+      with_width(element, std::integral_constant<int, 128>{});
     else
-      f(element, std::integral_constant<int, kMaxCudaHeadDim>{});
+      with_width(element, std::integral_constant<int, kMaxCudaHeadDim>{});
   });
 }
 
@@ -461,16 +480,6 @@ template <class Real, class... Parameters, class... Arguments>
 void launch_tiles(const Context& ctx, int64_t num_blocks, int num_elements,
                   void (*kernel)(Parameters...), Arguments&&... arguments) {
   const int bytes = num_elements * static_cast<int>(sizeof(Real));
-  cudaFuncAttributes attributes;
-  cuda_check(cudaFuncGetAttributes(&attributes, kernel));
-  const size_t needed = static_cast<size_t>(bytes) + attributes.sharedSizeBytes;
-  const size_t most = ctx.cuda->properties().sharedMemPerBlockOptin;
-  check(
-      needed <= most, ErrorCode::Missing,
-      "attention without cuDNN takes {} bytes of shared memory a block for these heads, this GPU "
-      "has {}: use smaller heads, or bf16 with batch.seq a multiple of 64 and a batch large enough "
-      "for cuDNN",
-      needed, most);
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   launch({ctx, static_cast<unsigned>(num_blocks), kThreads, static_cast<size_t>(bytes)}, kernel,
          std::forward<Arguments>(arguments)...);
@@ -480,41 +489,40 @@ void launch_tiles(const Context& ctx, int64_t num_blocks, int num_elements,
 
 void fallback_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
                                 const AttentionOptions& options, const Tensor& out,
-                                const Tensor& lse) {
+                                const Tensor& lse, int64_t shared_bytes) {
   const Problem p = problem_of(q, k, v, options);
-  with_tiling(q.dtype, p.D, [&](auto element, auto width) {
-    using T = decltype(element);
-    using X = Tiling<T, width()>;
-    launch_tiles<Compute<T>>(ctx, int64_t{p.B} * p.H * blocks_for(p.Tq, X::kRows),
-                             3 * X::kTile + X::kWeights, forward_kernel<T, width()>, p,
-                             heads_of<const T>(q), heads_of<const T>(k), heads_of<const T>(v),
-                             heads_of<T>(out), static_cast<Compute<T>*>(lse.data));
+  const auto num_elements = []<class X>(X) { return X::kForward; };
+  with_tiling(q.dtype, p.D, shared_bytes, num_elements, [&]<class X>(X) {
+    using T = typename X::Element;
+    using Real = typename X::Real;
+    launch_tiles<Real>(ctx, int64_t{p.B} * p.H * blocks_for(p.Tq, X::kRows), X::kForward,
+                       forward_kernel<X>, p, heads_of<const T>(q), heads_of<const T>(k),
+                       heads_of<const T>(v), heads_of<T>(out), static_cast<Real*>(lse.data));
   });
 }
 
 void fallback_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
                                  const Tensor& v, const Tensor& out, const Tensor& lse,
                                  const AttentionOptions& options, const Tensor& dq,
-                                 const Tensor& dk, const Tensor& dv) {
+                                 const Tensor& dk, const Tensor& dv, int64_t shared_bytes) {
   Problem p = problem_of(q, k, v, options);
   p.vectors = p.vectors && rows_fit_vec(dout);
   Workspace::Scope scope(ctx.workspace);
   const Tensor delta = ctx.workspace.take(lse.dtype, lse.shape);  // (B, H, Tq)
-  with_tiling(q.dtype, p.D, [&](auto element, auto width) {
-    using T = decltype(element);
-    using X = Tiling<T, width()>;
-    auto* const lse_data = static_cast<const Compute<T>*>(lse.data);
-    auto* const delta_data = static_cast<Compute<T>*>(delta.data);
-    launch_tiles<Compute<T>>(ctx, int64_t{p.B} * p.H * blocks_for(p.Tq, X::kRows),
-                             4 * X::kTile + X::kWeights, query_gradient_kernel<T, width()>, p,
-                             heads_of<const T>(dout), heads_of<const T>(q), heads_of<const T>(k),
-                             heads_of<const T>(v), heads_of<const T>(out), lse_data, delta_data,
-                             heads_of<T>(dq));
-    launch_tiles<Compute<T>>(ctx, int64_t{p.B} * p.G * blocks_for(p.Tk, X::kRows),
-                             4 * X::kTile + 2 * X::kWeights, key_gradient_kernel<T, width()>, p,
-                             heads_of<const T>(dout), heads_of<const T>(q), heads_of<const T>(k),
-                             heads_of<const T>(v), lse_data, delta_data, heads_of<T>(dk),
-                             heads_of<T>(dv));
+  const auto num_elements = []<class X>(X) { return X::kKeyGradient; };
+  with_tiling(q.dtype, p.D, shared_bytes, num_elements, [&]<class X>(X) {
+    using T = typename X::Element;
+    using Real = typename X::Real;
+    const auto* const lse_data = static_cast<const Real*>(lse.data);
+    auto* const delta_data = static_cast<Real*>(delta.data);
+    launch_tiles<Real>(ctx, int64_t{p.B} * p.H * blocks_for(p.Tq, X::kRows), X::kQueryGradient,
+                       query_gradient_kernel<X>, p, heads_of<const T>(dout), heads_of<const T>(q),
+                       heads_of<const T>(k), heads_of<const T>(v), heads_of<const T>(out), lse_data,
+                       delta_data, heads_of<T>(dq));
+    launch_tiles<Real>(ctx, int64_t{p.B} * p.G * blocks_for(p.Tk, X::kRows), X::kKeyGradient,
+                       key_gradient_kernel<X>, p, heads_of<const T>(dout), heads_of<const T>(q),
+                       heads_of<const T>(k), heads_of<const T>(v), lse_data, delta_data,
+                       heads_of<T>(dk), heads_of<T>(dv));
   });
 }
 

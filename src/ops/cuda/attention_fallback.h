@@ -9,14 +9,16 @@
 namespace ingot::cuda {
 
 // Arguments as in ops/attention.h, already checked, with the scale filled in. Both directions sum
-// in a fixed order: equal inputs give equal bits.
+// in a fixed order: equal inputs give equal bits. `shared_bytes` is the shared memory that a block
+// may take: where whole tiles do not fit (up to 171 KB, by dtype, D and direction), they have half
+// the rows, and other last bits.
 void fallback_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
                                 const AttentionOptions& options, const Tensor& out,
-                                const Tensor& lse);
+                                const Tensor& lse, int64_t shared_bytes);
 void fallback_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
                                  const Tensor& v, const Tensor& out, const Tensor& lse,
                                  const AttentionOptions& options, const Tensor& dq,
-                                 const Tensor& dk, const Tensor& dv);
+                                 const Tensor& dk, const Tensor& dv, int64_t shared_bytes);
 int64_t fallback_attention_workspace_bytes(DType dtype, int64_t B, int64_t Tq, int64_t H);
 
 }  // namespace ingot::cuda

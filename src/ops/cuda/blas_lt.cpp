@@ -349,8 +349,13 @@ std::vector<BlasLt::Algorithm> BlasLt::propose(const GemmKey& key, const Plan& p
 BlasLt::Algorithm BlasLt::fastest(Context& ctx, const GemmKey& key, const Plan& plan,
                                   const std::vector<Algorithm>& candidates,
                                   const GemmBuffers& buffers) {
+  const auto keep = [&](const Algorithm& chosen, double time_us) {
+    tuned_.put(key, {std::bit_cast<std::array<uint64_t, 8>>(chosen.config), time_us});
+    return chosen;
+  };
   const TrialBuffers trial(ctx, key, buffers);
-  if (!trial.usable()) return candidates.front();
+  // No room to time anything. Kept all the same: a resumed run must not find room and another one.
+  if (!trial.usable()) return keep(candidates.front(), 0.0);
   const auto runs = [&](size_t i) {
     return run(ctx, key, plan, candidates[i], trial.get()) == CUBLAS_STATUS_SUCCESS;
   };
@@ -386,9 +391,7 @@ BlasLt::Algorithm BlasLt::fastest(Context& ctx, const GemmKey& key, const Plan& 
               {"algorithm", fmt::format("{} of {}", chosen + 1, candidates.size())},
               {"us", fmt::format("{:.1f}", microseconds[chosen])},
               {"first_us", fmt::format("{:.1f}", microseconds[0])}});
-  tuned_.put(key, {std::bit_cast<std::array<uint64_t, 8>>(candidates[chosen].config),
-                   microseconds[chosen]});
-  return candidates[chosen];
+  return keep(candidates[chosen], microseconds[chosen]);
 }
 
 void matmul(Context& ctx, const cpu::Gemm& gemm) {

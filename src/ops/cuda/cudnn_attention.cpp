@@ -503,6 +503,22 @@ Problem backward_problem(bool deterministic, const AttentionOptions& options, co
   return problem;
 }
 
+// Heads in packed rows without memory behind them, for graphs that only ask extents and strides.
+struct PackedHeads {
+  PackedHeads(const Context& ctx, DType dtype, int64_t B, int64_t T, int64_t H, int64_t G,
+              int64_t D) {
+    const auto heads = [&](int64_t num_heads, int64_t row) {
+      Tensor tensor = Tensor::contiguous(nullptr, dtype, {B, T, num_heads, D}, ctx.device);
+      tensor.strides = {T * row, row, D, 1};
+      return tensor;
+    };
+    out = heads(H, H * D), q = heads(H, (H + 2 * G) * D), k = heads(G, (H + 2 * G) * D);
+    lse = Tensor::contiguous(nullptr, DType::F32, {B, H, T}, ctx.device);
+  }
+  Tensor out, q, k;  // (B, T, heads, D); v lies as k, gradients as what they are of
+  Tensor lse;        // (B, H, T)
+};
+
 // cuDNN reads and writes 16 bytes at a time; it checks strides itself.
 bool is_aligned(const Problem& problem) {
   return std::ranges::all_of(problem.operands, [](const Operand& operand) {
@@ -540,18 +556,18 @@ bool cudnn_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q,
   });
 }
 
+int64_t cudnn_forward_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t T,
+                                      int64_t H, int64_t G, int64_t D) {
+  const auto [out, q, k, lse] = PackedHeads(ctx, dtype, B, T, H, G, D);
+  const Problem whole = forward_problem({}, q, k, k, out);
+  return ctx.cuda->library<CudnnAttention>().plan(whole).workspace_bytes;
+}
+
 int64_t cudnn_attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t T,
                                         int64_t H, int64_t G, int64_t D) {
-  // Views of packed rows without memory behind them: only extents and strides count here.
-  const auto heads = [&](int64_t num_heads, int64_t row) {
-    Tensor tensor = Tensor::contiguous(nullptr, dtype, {B, T, num_heads, D}, ctx.device);
-    tensor.strides = {T * row, row, D, 1};
-    return tensor;
-  };
-  const Tensor out = heads(H, H * D), q = heads(H, (H + 2 * G) * D), k = heads(G, (H + 2 * G) * D);
-  const Tensor lse = Tensor::contiguous(nullptr, DType::F32, {B, H, T}, ctx.device);
+  const auto [out, q, k, lse] = PackedHeads(ctx, dtype, B, T, H, G, D);
   auto& cudnn = ctx.cuda->library<CudnnAttention>();
-  int64_t bytes = cudnn.plan(forward_problem({}, q, k, k, out)).workspace_bytes;
+  int64_t bytes = cudnn_forward_workspace_bytes(ctx, dtype, B, T, H, G, D);
   const Problem whole = backward_problem(ctx.deterministic, {}, out, q, k, k, out, q, k, k);
   for_each_piece(whole, lse, [&](const Problem& part, const Tensor&) {
     bytes = std::max(bytes, cudnn.plan(part).workspace_bytes);

@@ -23,8 +23,11 @@ bool cudnn_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q,
                               const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                               const Tensor& dv);
 
-// Of both directions, with and without documents. Builds the graphs of a causal model without
-// documents whose heads lie in packed QKV rows, so that training finds them ready.
+// Of the forward pass without documents, and of both directions with and without. They build the
+// graphs of a causal model without documents whose heads lie in packed QKV rows, so that training
+// finds them ready.
+int64_t cudnn_forward_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t T,
+                                      int64_t H, int64_t G, int64_t D);
 int64_t cudnn_attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t T,
                                         int64_t H, int64_t G, int64_t D);
 

@@ -47,9 +47,10 @@ struct Scratch {
         next(ctx.workspace.take(DType::I32, {2})) {
     if (!ctx.deterministic) dq = ctx.workspace.take(DType::F32, {num_rows, H, T, kHeadWidth});
   }
-  static int64_t bytes(int64_t num_rows, int64_t H, int64_t T) {
+  static int64_t bytes(const Context& ctx, int64_t num_rows, int64_t H, int64_t T) {
     const int64_t floats = num_rows * H * T * size_of(DType::F32);
-    return 2 * align_up(floats) + align_up(2 * size_of(DType::I32)) + align_up(floats * kHeadWidth);
+    return 2 * align_up(floats) + align_up(2 * size_of(DType::I32)) +
+           (ctx.deterministic ? 0 : align_up(floats * kHeadWidth));
   }
 
   Tensor lse2, delta;  // (num_rows, H, T) F32
@@ -83,18 +84,17 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
                                const Tensor& v, const Tensor& out, const Tensor& lse,
                                const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                                const Tensor& dv) {
-  const auto& maps = ctx.cuda->library<HopperMaps>();
   const int64_t B = q.shape[0], T = q.shape[1], H = q.shape[2], G = k.shape[2];
   const bool masked =
       options.document_start.defined() || (options.window > 0 && options.window < T);
-  const bool is_for_it = maps.available() && q.shape[3] == kHeadWidth && k.shape[1] == T &&
-                         T % kBlockTokens == 0 && options.causal && !masked &&
-                         lse.is_contiguous() && lie_alike(out, dout) && lie_alike(dk, dv);
-  if (!is_for_it) return false;
+  if (!is_for_hopper(ctx, q.dtype, T, q.shape[3]) || k.shape[1] != T || !options.causal || masked ||
+      !lse.is_contiguous() || !lie_alike(out, dout) || !lie_alike(dk, dv))
+    return false;
   for (const Tensor* heads : {&dout, &q, &k, &v, &out, &dq, &dk, &dv})
     if (!fits(*heads)) return false;
 
   using namespace hopper;
+  const auto& maps = ctx.cuda->library<HopperMaps>();
   const int64_t num_rows = rows_at_once(B, T, H);
   const Workspace::Scope scope(ctx.workspace);
   const Scratch scratch(ctx, num_rows, H, T);
@@ -155,8 +155,13 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
   return true;
 }
 
-int64_t hopper_attention_workspace_bytes(int64_t B, int64_t T, int64_t H, int64_t D) {
-  return D == kHeadWidth ? Scratch::bytes(rows_at_once(B, T, H), H, T) : 0;
+bool is_for_hopper(const Context& ctx, DType dtype, int64_t T, int64_t D) {
+  return ctx.cuda->library<HopperMaps>().available() && dtype == DType::BF16 && D == kHeadWidth &&
+         T % kBlockTokens == 0;
+}
+
+int64_t hopper_attention_workspace_bytes(const Context& ctx, int64_t B, int64_t T, int64_t H) {
+  return Scratch::bytes(ctx, rows_at_once(B, T, H), H, T);
 }
 
 }  // namespace ingot::cuda
