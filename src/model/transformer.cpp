@@ -39,7 +39,8 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
       store_(store),
       layer_(config_, shape.B, shape.T),
       offload_(ctx, placed, config.layers, shape.offload_layers),
-      recorded_(make_recorded_work(ctx)) {
+      recorded_(make_recorded_work(ctx)),
+      loss_sum_(make_running_sum(ctx)) {
   const TensorTable parameters = llama_parameters(config);
   num_parameters_ = static_cast<int32_t>(parameters.rows().size());
   embedding_ = parameters.find("embedding.weight");
@@ -66,13 +67,18 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
   if (rope_.positions.defined()) positions_.resize(static_cast<size_t>(shape.B * shape.T));
 }
 
-StepLoss Transformer::train_micro_step(const MicroBatch& batch, double scale) {
+void Transformer::train_micro_step(const MicroBatch& batch, double scale) {
   load(batch);
+  run_micro_step(scale);
+  loss_sum_->add(placed_.find("losses"));
+}
+
+void Transformer::run_micro_step(double scale) {
   const std::optional<Accumulate> writes = store_.recordable_writes();
   // Documents change what attention launches; copies to the host go through a stream of their own.
   if (!writes || shape_.document_mask || shape_.offload_layers > 0) {
     issue_micro_step(scale);
-    return collect_loss(batch);
+    return;
   }
   const int64_t version = store_.weights_version();
   const std::string key = fmt::format("{} {} {} {}", scale, *writes == Accumulate::Yes,
@@ -81,7 +87,6 @@ StepLoss Transformer::train_micro_step(const MicroBatch& batch, double scale) {
     for (int32_t row = 0; row < num_parameters_; ++row) store_.gradient({row});  // all are written
     quantized_layers_ = quantized_head_ = version;
   }
-  return collect_loss(batch);
 }
 
 void Transformer::issue_micro_step(double scale) {
@@ -121,7 +126,8 @@ StepLoss Transformer::evaluate(const MicroBatch& batch) {
     lm_head_loss_forward(ctx_, h, w.plain, targets, options, losses);
   }
   release_head();
-  return collect_loss(batch);
+  const int64_t N = shape_.B * shape_.T;
+  return {sum(ctx_, losses), N - std::count(batch.targets, batch.targets + N, kNoTarget)};
 }
 
 // Ids are checked here, in host memory: a GPU has no way to complain that would not cost a wait.
@@ -364,14 +370,6 @@ void Transformer::acquire_head() {
 void Transformer::release_head() {
   store_.release(head_block(config_));
   if (config_.tied) store_.release(0);
-}
-
-StepLoss Transformer::collect_loss(const MicroBatch& batch) {
-  StepLoss loss;
-  loss.sum = sum(ctx_, placed_.find("losses"));
-  const int64_t N = shape_.B * shape_.T;
-  loss.num_targets = N - std::count(batch.targets, batch.targets + N, kNoTarget);
-  return loss;
 }
 
 void Transformer::weight_gradient(const Operand& dy, const Operand& x, TensorId weight) {

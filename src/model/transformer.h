@@ -10,6 +10,7 @@
 #include "model/layer.h"
 #include "model/offload.h"
 #include "ops/lm_head.h"
+#include "ops/reduce.h"
 #include "parallel/shard/parameter_store.h"
 #include "spec/llama_table.h"
 #include "spec/placed_tensors.h"
@@ -25,7 +26,7 @@ struct MicroBatch {
 inline constexpr int32_t kNoTarget = -1;
 
 struct StepLoss {
-  double sum = 0.0;         // Σ token losses in nats; training includes the z-loss term
+  double sum = 0.0;         // Σ token losses in nats
   int64_t num_targets = 0;  // tokens that count
 };
 
@@ -37,8 +38,11 @@ class Transformer {
               const PlacedTensors& placed, ParameterStore& store);
 
   // Forward and backward of one micro-batch: adds the gradients of scale · Σ token losses to the
-  // store.
-  StepLoss train_micro_step(const MicroBatch& batch, double scale);
+  // store. Waits for nothing.
+  void train_micro_step(const MicroBatch& batch, double scale);
+  // Σ token losses in nats, z-loss included, of the micro-steps since it was last called, which are
+  // waited for.
+  double take_loss() { return loss_sum_->take(); }
 
   // Losses only, without z-loss.
   StepLoss evaluate(const MicroBatch& batch);
@@ -49,7 +53,9 @@ class Transformer {
     TensorId attn_norm, qkv, q_norm, k_norm, out, mlp_norm, up, down;
   };
 
-  // Everything a micro-step computes, on what load() left on the device.
+  // Everything a micro-step computes, on what load() left on the device; where it is recorded, by
+  // the record.
+  void run_micro_step(double scale);
   void issue_micro_step(double scale);
   void check_ids(const MicroBatch& batch) const;
   void load(const MicroBatch& batch);
@@ -73,7 +79,6 @@ class Transformer {
   Operand head_weight() const;
   void acquire_head();
   void release_head();
-  StepLoss collect_loss(const MicroBatch& batch);
   void weight_gradient(const Operand& dy, const Operand& x, TensorId weight);
   // A slot for ops that only add: cleared when this is its first write.
   Tensor adding_slot(TensorId parameter);
@@ -99,6 +104,7 @@ class Transformer {
   AttentionOptions attention_;
   std::vector<int32_t> positions_;  // (B, T), reset at each document
   std::unique_ptr<RecordedWork> recorded_;
+  std::unique_ptr<RunningSum> loss_sum_;
 };
 
 // Bytes of the largest workspace any op of a training step needs, the output head's apart; both go

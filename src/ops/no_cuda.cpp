@@ -162,6 +162,9 @@ void fill_normal(Context&, const RandomStream&, uint64_t, float, const Tensor&) 
 double sum_of(Context&, std::span<const Tensor>, cpu::SumOf) {
   refuse();
 }
+std::unique_ptr<RunningSum> make_running_sum(Context&) {
+  refuse();
+}
 void cast(Context&, const Tensor&, const Tensor&) {
   refuse();
 }

@@ -1,5 +1,7 @@
 #include "ops/reduce.h"
 
+#include <utility>
+
 #include "ops/checks.h"
 #include "ops/cpu/reduce.h"
 #include "ops/cuda/reduce.h"
@@ -8,20 +10,33 @@
 namespace ingot {
 namespace {
 
+void check_summand(const char* op, const Context& ctx, const Tensor& tensor) {
+  check(tensor.dtype != DType::F16, ErrorCode::Internal,
+        "{}: tensor must be f64, f32 or bf16, got {}", op, tensor);
+  check_float(op, "tensor", tensor);
+  check_contiguous(op, "tensor", tensor);
+  runs_on_cuda(ctx, tensor);  // throws when it lies elsewhere
+}
+
 double sum_of(const char* op, Context& ctx, std::span<const Tensor> tensors, cpu::SumOf what) {
-  for (const Tensor& tensor : tensors) {
-    check(tensor.dtype != DType::F16, ErrorCode::Internal,
-          "{}: tensor must be f64, f32 or bf16, got {}", op, tensor);
-    check_float(op, "tensor", tensor);
-    check_contiguous(op, "tensor", tensor);
-    runs_on_cuda(ctx, tensor);  // throws when it lies elsewhere
-  }
+  for (const Tensor& tensor : tensors) check_summand(op, ctx, tensor);
   // All in one call there: each answer would be waited for.
   if (ctx.device.kind == DeviceKind::Cuda) return cuda::sum_of(ctx, tensors, what);
   double total = 0.0;
   for (const Tensor& tensor : tensors) total += INGOT_CPU_DISPATCH(sum_of, ctx, tensor, what);
   return total;
 }
+
+class CpuRunningSum : public RunningSum {
+ public:
+  explicit CpuRunningSum(Context& ctx) : ctx_(ctx) {}
+  void add(const Tensor& tensor) override { total_ += sum(ctx_, tensor); }
+  double take() override { return std::exchange(total_, 0.0); }
+
+ private:
+  Context& ctx_;
+  double total_ = 0.0;
+};
 
 bool is_float(DType dtype) {
   switch (dtype) {
@@ -45,6 +60,11 @@ double sum_of_squares(Context& ctx, std::span<const Tensor> tensors) {
 
 double sum(Context& ctx, const Tensor& tensor) {
   return sum_of("sum", ctx, {&tensor, 1}, cpu::SumOf::Values);
+}
+
+std::unique_ptr<RunningSum> make_running_sum(Context& ctx) {
+  if (ctx.device.kind == DeviceKind::Cuda) return cuda::make_running_sum(ctx);
+  return std::make_unique<CpuRunningSum>(ctx);
 }
 
 void cast(Context& ctx, const Tensor& src, const Tensor& dst) {

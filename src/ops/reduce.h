@@ -1,6 +1,7 @@
 // Reductions to one number, and casts.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "core/context.h"
@@ -14,6 +15,17 @@ double sum_of_squares(Context& ctx, std::span<const Tensor> tensors);
 
 // Σ x in double, same promise.
 double sum(Context& ctx, const Tensor& tensor);
+
+// A sum that grows while the host goes on: a GPU has no reason to stand still for each part of it.
+class RunningSum {
+ public:
+  virtual ~RunningSum() = default;
+  virtual void add(const Tensor& tensor) = 0;  // Σ x, as sum() computes it
+  // The sums in the order they were added, and 0 from then on. Waits for them, not for what was
+  // issued after the last.
+  virtual double take() = 0;
+};
+std::unique_ptr<RunningSum> make_running_sum(Context& ctx);  // which must outlive it
 
 // dst = src, converted (rounding to nearest even); same numel, both contiguous. F32, BF16, F16,
 // F8*, F64.

@@ -44,8 +44,8 @@ StepBench bench_train_step(const RunConfig& config, int64_t steps) {
 
   // All tokens are drawn before: a GPU that waits for them cools down and computes faster after.
   const int64_t N = config.batch.micro_batch * config.batch.seq;
-  const int64_t num_updates = steps + 2;
-  std::vector<int32_t> tokens(static_cast<size_t>(num_updates * N)), targets(tokens.size());
+  const int64_t num_steps = steps + 2;
+  std::vector<int32_t> tokens(static_cast<size_t>(num_steps * N)), targets(tokens.size());
   const RandomStream stream(1, Purpose::Test, 0, 0);
   const auto vocab = static_cast<uint32_t>(config.model.vocab);
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -55,30 +55,28 @@ StepBench bench_train_step(const RunConfig& config, int64_t steps) {
 
   const bool documents = config.train.document_mask;
   const std::vector<int32_t> document_starts =
-      random_document_starts(documents ? num_updates * N : 0, config.batch.seq);
+      random_document_starts(documents ? num_steps * N : 0, config.batch.seq);
 
-  const auto compute_gradients = [&](int64_t update) {
+  const auto run_step = [&](int64_t step) {
     engine.start_step();
-    const StepLoss loss =
-        engine.accumulate({tokens.data() + update * N, targets.data() + update * N,
-                           documents ? document_starts.data() + update * N : nullptr},
-                          1.0 / static_cast<double>(N));
-    bench.last_loss = loss.sum / static_cast<double>(N);
+    engine.accumulate({tokens.data() + step * N, targets.data() + step * N,
+                       documents ? document_starts.data() + step * N : nullptr},
+                      1.0 / static_cast<double>(N));
+    engine.update(config.optim.lr, step + 1);
+    bench.last_loss = engine.take_loss() / static_cast<double>(N);
   };
   start = Clock::now();
-  compute_gradients(0);
-  engine.update(config.optim.lr, 1);
+  run_step(0);
   synchronize(engine.context());
   bench.first_step_seconds = seconds_since(start);
 
-  // A step lasts from loss to loss, as in a run: the next batch is handed over while the update is
-  // computed.
-  compute_gradients(1);
+  // A step lasts from one gradient norm, which the host waits for, to the next, as in a run: the
+  // next batch is handed over while the update is computed.
+  run_step(1);
   std::vector<double> times;
-  for (int64_t update = 2; update < num_updates; ++update) {
+  for (int64_t step = 2; step < num_steps; ++step) {
     start = Clock::now();
-    engine.update(config.optim.lr, update);
-    compute_gradients(update);
+    run_step(step);
     times.push_back(seconds_since(start));
   }
   std::nth_element(times.begin(), times.begin() + steps / 2, times.end());

@@ -252,14 +252,14 @@ void Engine::start_step() {
   store_->start_step();
 }
 
-StepLoss Engine::accumulate(const MicroBatch& batch, double scale) {
+void Engine::accumulate(const MicroBatch& batch, double scale) {
   ++micro_steps_;
   check(micro_steps_ == 1 || !one_micro_step(config_, shape_of(config_, context().device)),
         ErrorCode::Internal,
         "micro-step {} in a step that was planned as one (batch.tokens {}): its activations would "
         "lie where the first one's gradients are",
         micro_steps_, config_.batch.tokens);
-  return model_->train_micro_step(batch, loss_scale_ ? scale * loss_scale_->value() : scale);
+  model_->train_micro_step(batch, loss_scale_ ? scale * loss_scale_->value() : scale);
 }
 
 UpdateReport Engine::update(double lr, int64_t step) {

@@ -46,10 +46,13 @@ class Engine {
   void start_step();
   // Adds a micro-batch's gradients, scaled so that the step's sum is the gradient of the mean loss;
   // as many as batch.tokens are.
-  StepLoss accumulate(const MicroBatch& batch, double scale);
+  void accumulate(const MicroBatch& batch, double scale);
   // Reduces, clips and applies; `step` counts from 1. In fp16 a step that overflows updates nothing
   // and is no error.
   UpdateReport update(double lr, int64_t step);
+  // Σ token losses, z-loss included, of what was accumulated since the last call. After update(),
+  // which waits for the gradients, it need not wait.
+  double take_loss() { return model_->take_loss(); }
   StepLoss evaluate(const MicroBatch& batch);  // between steps: it may overwrite gradients
 
   // In fp16 part of the run's state, to be saved and restored with the weights.

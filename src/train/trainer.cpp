@@ -152,7 +152,6 @@ class RankTrainer {
         static_cast<double>(run_.data.train->num_targets(first_sample, last_sample));
 
     engine_.start_step();
-    double loss_sum = 0.0;
     for (int64_t micro = 0; micro < tokens / granule; ++micro) {
       const int64_t position = first_sample + (micro * comm_.size() + comm_.rank()) * B;
       const Batch& batch = batches_->next();
@@ -161,14 +160,14 @@ class RankTrainer {
       const MicroBatch micro_batch{
           batch.tokens.data(), batch.targets.data(),
           batch.document_start.empty() ? nullptr : batch.document_start.data()};
-      loss_sum += engine_.accumulate(micro_batch, 1.0 / targets).sum;
+      engine_.accumulate(micro_batch, 1.0 / targets);
     }
     const UpdateReport update = engine_.update(lr, state_.step + 1);
 
     // One small collective carries the loss and whether anybody was asked to stop, so that all
     // ranks stop after the same step.
     const bool asked = run_.options.stop && run_.options.stop->load(std::memory_order_relaxed);
-    double shared[2] = {loss_sum, asked ? 1.0 : 0.0};
+    double shared[2] = {engine_.take_loss(), asked ? 1.0 : 0.0};
     comm_.all_reduce_sum(Tensor::contiguous(shared, DType::F64, {2}));
 
     ++state_.step;

@@ -47,11 +47,11 @@ Trace run_steps(RigOptions options, int64_t rows, int64_t steps, bool evaluates 
       const auto targets =
           random_tokens(rows * T, options.model.vocab, static_cast<uint64_t>(2 * step + 1));
       rig.store().start_step();
-      double sum = 0;
       for (int64_t row = comm.rank() * B; row < rows; row += comm.size() * B) {
         const MicroBatch batch{tokens.data() + row * T, targets.data() + row * T, nullptr};
-        sum += rig.model().train_micro_step(batch, 1.0 / static_cast<double>(rows * T)).sum;
+        rig.model().train_micro_step(batch, 1.0 / static_cast<double>(rows * T));
       }
+      double sum = rig.model().take_loss();
       rig.store().finish_gradients();
       comm.all_reduce_sum(Tensor::contiguous(&sum, DType::F64, {1}));
       if (comm.rank() == 0) {

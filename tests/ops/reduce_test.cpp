@@ -32,6 +32,19 @@ TEST(Sum, SquaresOfHugeFloatsDoNotOverflow) {
   EXPECT_NEAR(std::sqrt(sum_of_squares(rig.ctx, {&t, 1})), 5e30, 1e24);
 }
 
+TEST(Sum, ARunningSumIsItsPartsInOrderAndBeginsAnew) {
+  test::Rig rig;
+  const auto running = make_running_sum(rig.ctx);
+  EXPECT_EQ(running->take(), 0.0);
+  std::vector<float> x = {0.1f, 0.2f}, y = {1e8f, 3.0f, -1e8f};
+  const double want = sum(rig.ctx, view(x, {2})) + sum(rig.ctx, view(y, {3}));
+  running->add(view(x, {2}));
+  running->add(view(y, {3}));
+  EXPECT_EQ(running->take(), want);
+  running->add(view(x, {2}));
+  EXPECT_EQ(running->take(), sum(rig.ctx, view(x, {2})));
+}
+
 TEST(Cast, EveryBf16SurvivesFloatAndBackOnEveryIsa) {
   for (cpu::Isa isa : test::runnable_isas()) {
     const test::ForcedIsa forced(isa);

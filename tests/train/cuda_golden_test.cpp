@@ -54,10 +54,9 @@ Curve ten_steps(const std::string& preset, const std::string& precision) {
   for (int64_t step = 1; step <= kSteps; ++step) {
     const std::vector<int32_t> tokens = text_like_tokens(step);
     engine.start_step();
-    const StepLoss loss =
-        engine.accumulate({tokens.data(), tokens.data() + 1, nullptr}, 1.0 / (kB * kT));
-    curve.losses.push_back(loss.sum / static_cast<double>(loss.num_targets));
+    engine.accumulate({tokens.data(), tokens.data() + 1, nullptr}, 1.0 / (kB * kT));
     curve.grad_norms.push_back(engine.update(lr_of(preset), step).grad_norm);
+    curve.losses.push_back(engine.take_loss() / (kB * kT));
   }
   return curve;
 }

@@ -2,6 +2,8 @@
 
 #include <cuda_fp8.h>
 
+#include <algorithm>
+
 #include "ops/cuda/tensor_list.cuh"
 
 namespace ingot::cuda {
@@ -98,6 +100,64 @@ __global__ void sum_partials(const double* partials, int64_t n, double* total) {
   if (threadIdx.x == 0) *total = sum;
 }
 
+// *total = the sum over all tensors, once the stream gets there; `total` is pinned host memory.
+void issue_sum(Context& ctx, std::span<const Tensor> tensors, SumOf what, double* total) {
+  SumState& state = ctx.cuda->library<SumState>();
+  std::vector<Summand> summands;
+  for (const Tensor& tensor : tensors)
+    summands.push_back({.data = tensor.data, .dtype = tensor.dtype, .n = tensor.numel()});
+  state.summands.set(ctx, std::move(summands));
+  const int64_t num_chunks = state.summands.num_chunks();
+  const int64_t bytes = std::max<int64_t>(num_chunks, 1) * size_of(DType::F64);
+  if (!state.partials || state.partials->bytes() < bytes) state.partials.emplace(ctx.device, bytes);
+  auto* partials = state.partials->place(0, DType::F64, {num_chunks}).as<double>();
+  if (num_chunks > 0)
+    launch({ctx, blocks_for(num_chunks, 1), kThreads}, sum_chunks, state.summands.on_device(),
+           state.summands.size(), what == SumOf::Squares, partials);
+  launch({ctx, 1, kTotalThreads}, sum_partials, partials, num_chunks, total);
+}
+
+// Each sum has a place of its own; the host adds them up when it is asked, or when places run out.
+class CudaRunningSum : public RunningSum {
+ public:
+  explicit CudaRunningSum(Context& ctx) : ctx_(ctx) {
+    cuda_check(cudaHostAlloc(&sums_, kPlaces * sizeof(double), cudaHostAllocDefault));
+    cuda_check(cudaEventCreateWithFlags(&added_, cudaEventDisableTiming));
+  }
+  ~CudaRunningSum() override {
+    cudaEventSynchronize(added_);  // a sum under way still has its place
+    cudaEventDestroy(added_);
+    cudaFreeHost(sums_);
+  }
+  CudaRunningSum(const CudaRunningSum&) = delete;
+  CudaRunningSum& operator=(const CudaRunningSum&) = delete;
+
+  void add(const Tensor& tensor) override {
+    if (num_sums_ == kPlaces) add_up();
+    issue_sum(ctx_, {&tensor, 1}, SumOf::Values, sums_ + num_sums_++);
+    cuda_check(cudaEventRecord(added_, stream_of(ctx_)));
+  }
+  double take() override {
+    add_up();
+    return std::exchange(total_, 0.0);
+  }
+
+ private:
+  static constexpr int kPlaces = 512;
+
+  void add_up() {
+    cuda_check(cudaEventSynchronize(added_));  // at once when nothing was added
+    for (int i = 0; i < num_sums_; ++i) total_ += sums_[i];
+    num_sums_ = 0;
+  }
+
+  Context& ctx_;
+  double* sums_ = nullptr;       // (kPlaces), pinned
+  cudaEvent_t added_ = nullptr;  // when the last of them is there
+  int num_sums_ = 0;
+  double total_ = 0.0;
+};
+
 // The float nearest to d but, where d is not a float, the odd one of its two neighbours: rounding
 // that to 16 or 8 bits gives what rounding d itself would, where a second rounding to even errs.
 __device__ float round_to_odd(double d) {
@@ -160,22 +220,14 @@ void with_any_float_type(DType dtype, const F& f) {
 }  // namespace
 
 double sum_of(Context& ctx, std::span<const Tensor> tensors, SumOf what) {
-  SumState& state = ctx.cuda->library<SumState>();
-  std::vector<Summand> summands;
-  for (const Tensor& tensor : tensors)
-    summands.push_back({.data = tensor.data, .dtype = tensor.dtype, .n = tensor.numel()});
-  state.summands.set(ctx, std::move(summands));
-  const int64_t num_chunks = state.summands.num_chunks();
-  if (num_chunks == 0) return 0.0;
-  const auto bytes = num_chunks * size_of(DType::F64);
-  if (!state.partials || state.partials->bytes() < bytes) state.partials.emplace(ctx.device, bytes);
-  auto* partials = state.partials->place(0, DType::F64, {num_chunks}).as<double>();
-  auto* total = static_cast<double*>(ctx.cuda->scalars());
-  launch({ctx, blocks_for(num_chunks, 1), kThreads}, sum_chunks, state.summands.on_device(),
-         state.summands.size(), what == SumOf::Squares, partials);
-  launch({ctx, 1, kTotalThreads}, sum_partials, partials, num_chunks, total);
+  auto* const total = static_cast<double*>(ctx.cuda->scalars());
+  issue_sum(ctx, tensors, what, total);
   ctx.cuda->synchronize();
   return *total;
+}
+
+std::unique_ptr<RunningSum> make_running_sum(Context& ctx) {
+  return std::make_unique<CudaRunningSum>(ctx);
 }
 
 void cast(Context& ctx, const Tensor& src, const Tensor& dst) {
