@@ -1,9 +1,10 @@
-# add_layer_tests(layer SOURCES file… [LINK target…]): one GoogleTest program per layer, its tests
-# registered one by one with ctest. Tests see the include roots of the layer they test plus the
+# add_layer_tests(layer SOURCES file… [LINK target…] [ALONE filter]): one GoogleTest program per
+# layer, its tests registered one by one with ctest; those that the filter (of GoogleTest, without
+# «-») names never run beside others. Tests see the include roots of the layer they test plus the
 # shared helpers under tests/support.
 include(GoogleTest)
 function(add_layer_tests layer)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "ALONE" "SOURCES;LINK" ${ARGN})
   set(target test_${layer})
   add_executable(${target} ${ARG_SOURCES})
   target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/include/${layer} ${CMAKE_SOURCE_DIR}/tests)
@@ -11,8 +12,13 @@ function(add_layer_tests layer)
   precompile(${target} test_headers)
   target_compile_definitions(${target} PRIVATE
     INGOT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" INGOT_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  gtest_discover_tests(${target} TEST_PREFIX ${layer}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS ${layer})
+  set(discover ${target} TEST_PREFIX ${layer}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  if(ARG_ALONE)
+    gtest_discover_tests(${discover} TEST_FILTER ${ARG_ALONE} PROPERTIES LABELS ${layer} RUN_SERIAL ON)
+    gtest_discover_tests(${discover} TEST_FILTER -${ARG_ALONE} PROPERTIES LABELS ${layer})
+  else()
+    gtest_discover_tests(${discover} PROPERTIES LABELS ${layer})
+  endif()
 endfunction()
 
 # add_fuzz_target(name layer): tests/fuzz/<name>.cpp, which defines LLVMFuzzerTestOneInput.

@@ -16,6 +16,7 @@ import glob
 import os
 import re
 import shutil
+import subprocess
 import sys
 import xml.etree.ElementTree
 from typing import NamedTuple
@@ -34,11 +35,20 @@ def installed(*programs):
     return all(shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin") for name in programs)
 
 
+def first_gpu():
+    """The name of the GPU that tests compute on; empty where there is none."""
+    if not installed("nvidia-smi"):
+        return ""
+    query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    return subprocess.run(query, capture_output=True, text=True, check=False).stdout.partition("\n")[0]
+
+
 # What a reason says, as a question about this machine and build.
 REASONS = {
     "needs-shared": lambda preset: not os.path.isdir(os.path.join(SOURCE_DIR, "..", "shared", "data")),
     "needs-arrow": lambda preset: not os.path.exists(os.path.join(SOURCE_DIR, "build", preset, "libingot_arrow.so")),
     "needs-gpu": lambda preset: not glob.glob("/dev/nvidia[0-9]*"),
+    "needs-h200": lambda preset: "H200" not in first_gpu(),
     "needs-mpirun": lambda preset: not installed("mpirun"),
     "needs-slurm": lambda preset: not installed("munged", "slurmctld", "slurmd", "srun", "scancel", "sinfo"),
     "needs-avx2": lambda preset: cpu_lacks("avx2"),
@@ -48,6 +58,7 @@ REASONS = {
 # Reasons whose tests only the builds of some presets have.
 ONLY_IN = {
     "needs-gpu": lambda preset: preset.startswith("cuda"),
+    "needs-h200": lambda preset: preset.startswith("cuda"),
 }
 
 
