@@ -1,39 +1,21 @@
-// Whole runs on a GPU: equal to the CPU's, to themselves, and through a stop and resume.
+// Whole runs on a GPU: equal to the CPU's, to themselves, and through a stop and resume; and the
+// text that their models write.
 #include <cmath>
 #include <numeric>
 #include <vector>
 
-#include "support/on_gpu.h"
-#include "support/train_fixture.h"
+#include "infer/generate.h"
+#include "support/cuda_train_fixture.h"
 #include "train/engine.h"
 
 namespace ingot {
 namespace {
 
+using test::expect_close;
 using test::Recorder;
 using test::run;
 
-class CudaTrain : public test::OnGpu<test::TrainFixture> {
- protected:
-  void SetUp() override {
-    test::TrainFixture::SetUp();
-    test::OnGpu<test::TrainFixture>::SetUp();
-  }
-
-  std::map<int64_t, double> losses(const std::string& name, int64_t steps, Overrides more = {}) {
-    more.insert(more.begin(), {"system.device", "cuda"});
-    Recorder recorder;
-    run(config(name, steps, more), recorder);
-    return recorder.losses;
-  }
-};
-
-void expect_close(const std::map<int64_t, double>& got, const std::map<int64_t, double>& want,
-                  double tolerance) {
-  ASSERT_EQ(got.size(), want.size());
-  for (const auto& [step, loss] : want)
-    EXPECT_NEAR(got.at(step) / loss, 1.0, tolerance) << "step " << step;
-}
+class CudaTrain : public test::CudaTrainFixture {};
 
 TEST_F(CudaTrain, Fp32LossesEqualTheCpus) {
   Recorder cpu;
@@ -169,16 +151,10 @@ TEST_F(CudaTrain, StoppedAndResumedEqualsUndisturbedBitForBit) {
        {std::pair{"train.precision", "bf16"}, std::pair{"train.precision", "fp16"},
         std::pair{"train.precision", "fp8"}, std::pair{"optim.moments", "bf16"},
         std::pair{"batch.tokens", "0"}}) {  // one micro-step: gradients lie where activations were
-    const auto undisturbed = losses(std::string(name) + value, 12, {{name, value}});
-    Recorder recorder;
-    recorder.stop_after = 5;
-    const RunConfig halves = config(std::string("halves_") + name + value, 12,
-                                    {{"system.device", "cuda"}, {name, value}});
-    run(halves, recorder);
-    recorder.stop = false;
-    recorder.stop_after = 0;
-    run(halves, recorder, /*resume=*/true);
-    EXPECT_EQ(recorder.losses, undisturbed) << name << " " << value;
+    const Overrides more = {{name, value}};
+    EXPECT_EQ(losses_of_halves(std::string("halves_") + name + value, 12, more),
+              losses(std::string(name) + value, 12, more))
+        << name << " " << value;
   }
 }
 
@@ -204,6 +180,26 @@ TEST_F(CudaTrain, DocumentMaskAndQkNormRunAsOnTheCpu) {
   Overrides on_gpu = all;
   on_gpu.push_back({"train.precision", "fp32"});
   expect_close(losses("gpu", 8, on_gpu), cpu.losses, 2e-5);
+}
+
+TEST_F(CudaTrain, GreedyTextOfItsModelIsTheSameOnTheCpu) {
+  losses("run", 100, {{"preset", "llama_tiny"}, {"batch.seq", "64"}, {"batch.tokens", "512"}});
+  const auto text_on = [&](Context ctx) {
+    Generator generator(ctx, posix_storage(), (root_ / "run").string(), 0);
+    SamplingOptions greedy;
+    greedy.temperature = 0;
+    std::string text;
+    // More than the decoder takes at once.
+    generator.generate("line 7 follows line 6.\nline 8 follows line 7.\nline 9 follows line 8.\n",
+                       150, greedy, [&](int32_t, std::string_view piece) {
+                         text += piece;
+                         return true;
+                       });
+    return text;
+  };
+  const std::string text = text_on(gpu());
+  EXPECT_EQ(text, text_on(cpu()));
+  EXPECT_NE(text.find("follows line "), std::string::npos) << text;
 }
 
 }  // namespace
