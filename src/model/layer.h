@@ -59,14 +59,6 @@ struct HeadViews {
   Tensor qk;  // (B, T, H+G, D) queries and keys, which lie side by side: rotated in one pass
 };
 
-struct RopeInput {
-  Tensor cos;        // (context, D/2)
-  Tensor sin;        // (context, D/2)
-  Tensor positions;  // (B, T), or undefined: first_position + t
-  int64_t first_position = 0;
-  RopePairs pairs = RopePairs::HalfSplit;
-};
-
 class Layer {
  public:
   Layer(const ModelConfig& config, int64_t B, int64_t T) : config_(config), B_(B), T_(T) {}

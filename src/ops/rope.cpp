@@ -75,8 +75,9 @@ void rope_forward(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor
 }
 
 void rope_backward(Context& ctx, const Tensor& dx, const Tensor& cos, const Tensor& sin,
-                   RopePairs pairs, const Tensor& positions) {
-  rotate("rope_backward", ctx, dx, cos, sin, pairs, positions, 0, cpu::Rotation::Inverse);
+                   RopePairs pairs, const Tensor& positions, int64_t first_position) {
+  rotate("rope_backward", ctx, dx, cos, sin, pairs, positions, first_position,
+         cpu::Rotation::Inverse);
 }
 
 }  // namespace ingot

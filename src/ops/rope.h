@@ -17,6 +17,15 @@ struct RopeFrequencies {
   int64_t original_context = 8192;
 };
 
+// What a rotation takes beside the heads, for those that hand it on.
+struct RopeInput {
+  Tensor cos;             // (context, D/2)
+  Tensor sin;             // (context, D/2)
+  Tensor positions = {};  // (B, T), or undefined: first_position + t
+  int64_t first_position = 0;
+  RopePairs pairs = RopePairs::HalfSplit;
+};
+
 // cos, sin: (context, D/2) F32 (or F64), filled for positions 0 … context-1. Computed on the host
 // in double, then copied to where the tensors are.
 void rope_table(Context& ctx, const RopeFrequencies& frequencies, const Tensor& cos,
@@ -29,6 +38,6 @@ void rope_forward(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor
                   RopePairs pairs, const Tensor& positions = {}, int64_t first_position = 0);
 // The inverse rotation, which is the gradient.
 void rope_backward(Context& ctx, const Tensor& dx, const Tensor& cos, const Tensor& sin,
-                   RopePairs pairs, const Tensor& positions = {});
+                   RopePairs pairs, const Tensor& positions = {}, int64_t first_position = 0);
 
 }  // namespace ingot

@@ -4,9 +4,15 @@
 
 #include <vector>
 
+#include "ops/rope.h"
 #include "probe/op_case.h"
 
 namespace ingot {
+
+// Tables for heads of D in `dtype`, made in the workspace, and the bytes they take there.
+RopeInput take_rope_tables(Context& ctx, DType dtype, int64_t context, int64_t D,
+                           const RopeFrequencies& frequencies = {});
+int64_t rope_tables_bytes(int64_t context, int64_t D);
 
 std::vector<OpCase> matmul_cases();
 std::vector<OpCase> embedding_cases();

@@ -66,28 +66,23 @@ OpCase linear_rope_case(std::string name, int64_t B, int64_t T, int64_t C, int64
     c.inputs.push_back(
         {.name = "positions", .shape = {B, T}, .integer = true, .values = positions});
   c.outputs = {{.name = "y", .shape = {N, R}}};
-  struct Tables {
-    Tensor cos, sin, positions;
-  };
   const auto tables = [=](Context& ctx, const OpTensors& t) {
-    const DType wide = t.at("x").dtype == DType::F64 ? DType::F64 : DType::F32;
-    const Tables made{ctx.workspace.take(wide, {T, D / 2}), ctx.workspace.take(wide, {T, D / 2}),
-                      positions.empty() ? Tensor{} : t.at("positions")};
-    rope_table(ctx, {}, made.cos, made.sin);
-    return made;
+    RopeInput rope = take_rope_tables(ctx, t.at("x").dtype, T, D);
+    if (!positions.empty()) rope.positions = t.at("positions");
+    return rope;
   };
   const auto heads = [=](const Tensor& rows) {  // (B, T, H, D)
     return rows.slice(1, 0, H * D).split(1, H, D).split(0, B, T);
   };
   c.forward = [=](Context& ctx, const OpTensors& t) {
     Workspace::Scope scope(ctx.workspace);
-    const Tables rope = tables(ctx, t);
+    const RopeInput rope = tables(ctx, t);
     linear_rope_forward(ctx, t.at("x"), t.at("w"), t.at("y"), heads(t.at("y")), rope.cos, rope.sin,
                         RopePairs::HalfSplit, rope.positions);
   };
   c.backward = [=](Context& ctx, const OpTensors& t) {
     Workspace::Scope scope(ctx.workspace);
-    const Tables rope = tables(ctx, t);
+    const RopeInput rope = tables(ctx, t);
     const Tensor dy = ctx.workspace.take(t.at("x").dtype, {N, R});
     copy(ctx, t.at("d.y"), dy);
     rope_backward(ctx, heads(dy), rope.cos, rope.sin, RopePairs::HalfSplit, rope.positions);
@@ -95,8 +90,7 @@ OpCase linear_rope_case(std::string name, int64_t B, int64_t T, int64_t C, int64
     linear_backward_weight(ctx, dy, t.at("x"), t.at("d.w"), Accumulate::Yes);
   };
   c.workspace_bytes = [=](const Context& ctx, DType dtype) {
-    return 2 * align_up(T * D / 2 * 8) + align_up(N * R * size_of(dtype)) +
-           matmul_workspace_bytes(ctx);
+    return rope_tables_bytes(T, D) + align_up(N * R * size_of(dtype)) + matmul_workspace_bytes(ctx);
   };
   c.flops = 6.0 * static_cast<double>(N) * static_cast<double>(C) * static_cast<double>(R);
   // Each operand of three products, the copy of dy and its rotation back.

@@ -31,24 +31,34 @@ OpCase rope_case(std::string name, int64_t B, int64_t T, int64_t H, int64_t D,
     const Tensor& x = t.at(to);
     copy(ctx, t.at(from), x);
     Workspace::Scope scope(ctx.workspace);
-    const DType wide = x.dtype == DType::F64 ? DType::F64 : DType::F32;
-    const Tensor cos = ctx.workspace.take(wide, {context, D / 2});
-    const Tensor sin = ctx.workspace.take(wide, {context, D / 2});
-    rope_table(ctx, setting.frequencies, cos, sin);
+    const RopeInput rope = take_rope_tables(ctx, x.dtype, context, D, setting.frequencies);
     const Tensor positions = explicit_positions ? t.at("positions") : Tensor{};
     if (forward) {
-      rope_forward(ctx, x, cos, sin, setting.pairs, positions);
+      rope_forward(ctx, x, rope.cos, rope.sin, setting.pairs, positions);
     } else {
-      rope_backward(ctx, x, cos, sin, setting.pairs, positions);
+      rope_backward(ctx, x, rope.cos, rope.sin, setting.pairs, positions);
     }
   };
   c.forward = [=](Context& ctx, const OpTensors& t) { rotate(ctx, t, "x", "y", true); };
   c.backward = [=](Context& ctx, const OpTensors& t) { rotate(ctx, t, "d.y", "d.x", false); };
-  c.workspace_bytes = [=](const Context&, DType) { return 2 * align_up(context * D / 2 * 8); };
+  c.workspace_bytes = [=](const Context&, DType) { return rope_tables_bytes(context, D); };
   return c;
 }
 
 }  // namespace
+
+RopeInput take_rope_tables(Context& ctx, DType dtype, int64_t context, int64_t D,
+                           const RopeFrequencies& frequencies) {
+  const DType wide = dtype == DType::F64 ? DType::F64 : DType::F32;
+  const RopeInput rope{.cos = ctx.workspace.take(wide, {context, D / 2}),
+                       .sin = ctx.workspace.take(wide, {context, D / 2})};
+  rope_table(ctx, frequencies, rope.cos, rope.sin);
+  return rope;
+}
+
+int64_t rope_tables_bytes(int64_t context, int64_t D) {
+  return 2 * align_up(context * D / 2 * size_of(DType::F64));
+}
 
 std::vector<OpCase> rope_cases() {
   // Waves of pairs 0 to 5 with theta 100 and D 12 are 6 to 290 tokens long: kept, blended,
