@@ -8,6 +8,7 @@
 #include "ops/cpu/attention.h"
 #include "ops/cuda/attention.h"
 #include "ops/dispatch.h"
+#include "ops/rope_checks.h"
 
 namespace ingot {
 namespace cpu {
@@ -133,6 +134,18 @@ AttentionOptions check_attention(const Context& ctx, const Tensor& q, const Tens
   return options;
 }
 
+AttentionOptions check_backward(const Context& ctx, const Tensor& dout, const Tensor& q,
+                                const Tensor& k, const Tensor& v, const Tensor& out,
+                                const Tensor& lse, const AttentionOptions& options,
+                                const Tensor& dq, const Tensor& dk, const Tensor& dv) {
+  const AttentionOptions scaled = check_attention(ctx, q, k, v, out, lse, options);
+  check_heads("dout", dout, q.dtype, q.shape);
+  check_heads("dq", dq, q.dtype, q.shape);
+  check_heads("dk", dk, q.dtype, k.shape);
+  check_heads("dv", dv, q.dtype, v.shape);
+  return scaled;
+}
+
 }  // namespace
 
 void attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
@@ -145,12 +158,26 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
                         const Tensor& v, const Tensor& out, const Tensor& lse,
                         const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                         const Tensor& dv) {
-  const AttentionOptions scaled = check_attention(ctx, q, k, v, out, lse, options);
-  check_heads("dout", dout, q.dtype, q.shape);
-  check_heads("dq", dq, q.dtype, q.shape);
-  check_heads("dk", dk, q.dtype, k.shape);
-  check_heads("dv", dv, q.dtype, v.shape);
+  const AttentionOptions scaled = check_backward(ctx, dout, q, k, v, out, lse, options, dq, dk, dv);
   INGOT_DISPATCH(q, attention_backward, ctx, dout, q, k, v, out, lse, scaled, dq, dk, dv);
+}
+
+void attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
+                             const Tensor& v, const Tensor& out, const Tensor& lse,
+                             const AttentionOptions& options, const RopeInput& rope,
+                             const Tensor& dq, const Tensor& dk, const Tensor& dv) {
+  constexpr const char* kRotating = "attention_rope_backward";
+  const AttentionOptions scaled = check_backward(ctx, dout, q, k, v, out, lse, options, dq, dk, dv);
+  check(q.shape[1] == k.shape[1], ErrorCode::Internal,
+        "{}: expected as many queries as keys, got {} and {}", kRotating, q.shape[1], k.shape[1]);
+  for (const Tensor* heads : {&dq, &dk})
+    check_rotation(kRotating, *heads, rope.cos, rope.sin, rope.positions, rope.first_position);
+  if (runs_on_cuda(ctx, q) &&
+      cuda::attention_rope_backward(ctx, dout, q, k, v, out, lse, scaled, rope, dq, dk, dv))
+    return;
+  attention_backward(ctx, dout, q, k, v, out, lse, scaled, dq, dk, dv);
+  for (const Tensor* heads : {&dq, &dk})
+    rope_backward(ctx, *heads, rope.cos, rope.sin, rope.pairs, rope.positions, rope.first_position);
 }
 
 int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,

@@ -3,6 +3,7 @@
 
 #include "core/context.h"
 #include "core/tensor.h"
+#include "ops/rope.h"
 
 namespace ingot {
 
@@ -34,6 +35,13 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
                         const Tensor& v, const Tensor& out, const Tensor& lse,
                         const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                         const Tensor& dv);
+// attention_backward(), then rope_backward() of dq and dk: the gradients of queries and keys as
+// they were before rope_forward() turned them to q and k. Needs Tq == Tk. A GPU that has a kernel
+// for both rounds dq and dk once instead of twice.
+void attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
+                             const Tensor& v, const Tensor& out, const Tensor& lse,
+                             const AttentionOptions& options, const RopeInput& rope,
+                             const Tensor& dq, const Tensor& dk, const Tensor& dv);
 
 // Which calls a workspace has to be enough for.
 enum class AttentionCalls {

@@ -45,6 +45,11 @@ void attention_forward(Context&, const Tensor&, const Tensor&, const Tensor&,
                        const AttentionOptions&, const Tensor&, const Tensor&) {
   refuse();
 }
+bool attention_rope_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
+                             const Tensor&, const Tensor&, const AttentionOptions&,
+                             const RopeInput&, const Tensor&, const Tensor&, const Tensor&) {
+  refuse();
+}
 void attention_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
                         const Tensor&, const Tensor&, const AttentionOptions&, const Tensor&,
                         const Tensor&, const Tensor&) {

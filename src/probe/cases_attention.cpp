@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ops/attention.h"
+#include "ops/memory.h"
 #include "probe/cases.h"
 
 namespace ingot {
@@ -88,6 +89,53 @@ OpCase attention_case(std::string name, const AttentionShape& s, const Attention
   return c;
 }
 
+// Queries and keys are rotated and attended with, and the way back is one op.
+OpCase attention_rope_case(std::string name, const AttentionShape& s, RopePairs pairs,
+                           const std::vector<double>& positions = {}) {
+  OpCase c = attention_case(std::move(name), s, {});
+  c.op = "attention_rope";
+  int64_t context = s.Tk;
+  for (const double position : positions)
+    context = std::max(context, static_cast<int64_t>(position) + 1);
+  if (!positions.empty())
+    c.inputs.push_back({.name = "positions",
+                        .shape = {s.B, s.Tk},
+                        .differentiable = false,
+                        .integer = true,
+                        .values = positions});
+  c.outputs.push_back(
+      {.name = "q_turned", .shape = {s.B, s.Tq, s.H, s.D}, .differentiable = false});
+  c.outputs.push_back(
+      {.name = "k_turned", .shape = {s.B, s.Tk, s.G, s.D}, .differentiable = false});
+  const auto tables = [=](Context& ctx, const OpTensors& t) {
+    RopeInput rope = take_rope_tables(ctx, t.at("q").dtype, context, s.D);
+    rope.pairs = pairs;
+    if (!positions.empty()) rope.positions = t.at("positions");
+    return rope;
+  };
+  c.forward = [=](Context& ctx, const OpTensors& t) {
+    Workspace::Scope scope(ctx.workspace);
+    const RopeInput rope = tables(ctx, t);
+    for (const char* heads : {"q", "k"}) {
+      const Tensor& turned = t.at(std::string(heads) + "_turned");
+      copy(ctx, t.at(heads), turned);
+      rope_forward(ctx, turned, rope.cos, rope.sin, rope.pairs, rope.positions);
+    }
+    attention_forward(ctx, t.at("q_turned"), t.at("k_turned"), t.at("v"), {}, t.at("out"),
+                      t.at("lse"));
+  };
+  c.backward = [=](Context& ctx, const OpTensors& t) {
+    Workspace::Scope scope(ctx.workspace);
+    attention_rope_backward(ctx, t.at("d.out"), t.at("q_turned"), t.at("k_turned"), t.at("v"),
+                            t.at("out"), t.at("lse"), {}, tables(ctx, t), t.at("d.q"), t.at("d.k"),
+                            t.at("d.v"));
+  };
+  c.workspace_bytes = [=](const Context& ctx, DType dtype) {
+    return workspace_bytes(ctx, s, dtype) + rope_tables_bytes(context, s.D);
+  };
+  return c;
+}
+
 }  // namespace
 
 std::vector<OpCase> attention_cases() {
@@ -106,6 +154,10 @@ std::vector<OpCase> attention_cases() {
       attention_case("attention_window3_b1_t11_h2_g2_d4", {1, 11, 11, 2, 2, 4}, window),
       attention_case("attention_scaled_b1_t5_h1_g1_d17", {1, 5, 5, 1, 1, 17}, scaled),
       attention_case("attention_documents_b2_t9_h2_g1_d4", {2, 9, 9, 2, 1, 4}, {}, documents),
+      attention_rope_case("attention_rope_half_b2_t7_h4_g2_d6", {2, 7, 7, 4, 2, 6},
+                          RopePairs::HalfSplit),
+      attention_rope_case("attention_rope_positions_b2_t5_h2_g1_d10", {2, 5, 5, 2, 1, 10},
+                          RopePairs::Interleaved, {0, 1, 2, 0, 1, 7, 39, 0, 1, 2}),
   };
 }
 
@@ -113,6 +165,12 @@ std::vector<OpCase> attention_large_cases() {
   AttentionOptions full, window;
   full.causal = false;
   window.window = 64;
+  using enum RopePairs;
+  const auto positions = [](int64_t count) {
+    std::vector<double> places;
+    for (int64_t n = 0; n < count; ++n) places.push_back(static_cast<double>(n * 7 % 600));
+    return places;
+  };
   return {
       attention_case("attention_causal_b2_t256_h4_g4_d64", {2, 256, 256, 4, 4, 64}, {}),
       attention_case("attention_grouped_b1_t256_h4_g2_d128", {1, 256, 256, 4, 2, 128}, {}),
@@ -133,11 +191,24 @@ std::vector<OpCase> attention_large_cases() {
                      documents_of({{3}, {1, 4}, {7}, {5, 1, 60}}, 512)),
       attention_case("attention_window64_documents_b4_t512_h2_g1_d128", {4, 512, 512, 2, 1, 128},
                      window, documents_of({{200}, {65}, {512}, {1, 300}}, 512)),
+      attention_rope_case("attention_rope_half_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64},
+                          HalfSplit),
+      attention_rope_case("attention_rope_interleaved_b4_t512_h4_g1_d64", {4, 512, 512, 4, 1, 64},
+                          Interleaved),
+      attention_rope_case("attention_rope_half_positions_b5_t384_h6_g6_d64",
+                          {5, 384, 384, 6, 6, 64}, HalfSplit, positions(5 * 384)),
+      attention_rope_case("attention_rope_interleaved_positions_b5_t384_h6_g3_d64",
+                          {5, 384, 384, 6, 3, 64}, Interleaved, positions(5 * 384)),
+      attention_rope_case("attention_rope_half_b2_t512_h2_g1_d128", {2, 512, 512, 2, 1, 128},
+                          HalfSplit),
   };
 }
 
 std::vector<OpCase> attention_bench_cases(const BenchShape& s) {
   const AttentionShape shape{s.B, s.T, s.T, s.H, s.H, s.D};
+  const auto heads = [H = s.H, D = s.D](const Tensor& qkv, int64_t which) {
+    return qkv.split(2, 3 * H, D).slice(2, which * H, (which + 1) * H);
+  };
   const auto bench = [&](std::string name, const Documents& documents) {
     OpCase c;
     c.op = "attention";
@@ -147,9 +218,6 @@ std::vector<OpCase> attention_bench_cases(const BenchShape& s) {
     documents.add_input(shape, c);
     c.outputs = {{.name = "out", .shape = {s.B, s.T, s.H, s.D}},
                  {.name = "lse", .shape = {s.B, s.H, s.T}, .differentiable = false, .wide = true}};
-    const auto heads = [H = s.H, D = s.D](const Tensor& qkv, int64_t which) {
-      return qkv.split(2, 3 * H, D).slice(2, which * H, (which + 1) * H);
-    };
     c.forward = [=](Context& ctx, const OpTensors& t) {
       const Tensor& qkv = t.at("qkv");
       attention_forward(ctx, heads(qkv, 0), heads(qkv, 1), heads(qkv, 2), documents.add_to({}, t),
@@ -171,12 +239,25 @@ std::vector<OpCase> attention_bench_cases(const BenchShape& s) {
     c.elements = static_cast<double>(12 * s.N() * s.H * s.D);
     return c;
   };
+  // The same, but that the way back turns its gradients too.
+  OpCase turned = bench("attention_rope", {});
+  turned.op = "attention_rope";
+  for (const char* table : {"cos", "sin"})
+    turned.inputs.push_back(
+        {.name = table, .shape = {s.T, s.D / 2}, .differentiable = false, .wide = true});
+  turned.backward = [=](Context& ctx, const OpTensors& t) {
+    const Tensor &qkv = t.at("qkv"), &dqkv = t.at("d.qkv");
+    attention_rope_backward(ctx, t.at("d.out"), heads(qkv, 0), heads(qkv, 1), heads(qkv, 2),
+                            t.at("out"), t.at("lse"), {}, {.cos = t.at("cos"), .sin = t.at("sin")},
+                            heads(dqkv, 0), heads(dqkv, 1), heads(dqkv, 2));
+  };
   // Six documents a row, of half of it to a thirty-second.
   const std::vector<int64_t> row = {s.T / 2, s.T / 8, s.T / 32, s.T / 4, s.T / 16, s.T / 32};
   return {
       bench("attention_causal", {}),
       bench("attention_documents",
-            documents_of(std::vector<std::vector<int64_t>>(static_cast<size_t>(s.B), row), s.T))};
+            documents_of(std::vector<std::vector<int64_t>>(static_cast<size_t>(s.B), row), s.T)),
+      turned};
 }
 
 }  // namespace ingot

@@ -13,6 +13,7 @@
 #include "ops/cpu/isa.h"
 #include "probe/op_run.h"
 #include "probe/tolerance.h"
+#include "rig.h"
 
 namespace ingot {
 namespace {
@@ -132,8 +133,9 @@ AttentionOptions options_of(const Problem& p) {
   return options;
 }
 
-// Runs both passes with exactly the workspace the op asks for.
-void run(const Problem& p, Tensors& t, int num_threads = 2) {
+// Runs both passes with exactly the workspace the op asks for; gradients are turned back if there
+// is a rope.
+void run(const Problem& p, Tensors& t, int num_threads = 2, const RopeInput* rope = nullptr) {
   ThreadPool pool(num_threads);
   Context ctx;
   ctx.pool = &pool;
@@ -144,8 +146,13 @@ void run(const Problem& p, Tensors& t, int num_threads = 2) {
   ctx.workspace = Workspace(memory);
   const AttentionOptions options = options_of(p);
   attention_forward(ctx, t.q.tensor(), t.k.tensor(), t.v.tensor(), options, t.out.tensor(), t.lse);
-  attention_backward(ctx, t.dout.tensor(), t.q.tensor(), t.k.tensor(), t.v.tensor(), t.out.tensor(),
-                     t.lse, options, t.dq.tensor(), t.dk.tensor(), t.dv.tensor());
+  if (rope != nullptr)
+    attention_rope_backward(ctx, t.dout.tensor(), t.q.tensor(), t.k.tensor(), t.v.tensor(),
+                            t.out.tensor(), t.lse, options, *rope, t.dq.tensor(), t.dk.tensor(),
+                            t.dv.tensor());
+  else
+    attention_backward(ctx, t.dout.tensor(), t.q.tensor(), t.k.tensor(), t.v.tensor(),
+                       t.out.tensor(), t.lse, options, t.dq.tensor(), t.dk.tensor(), t.dv.tensor());
 }
 
 struct Reference {
@@ -351,6 +358,43 @@ TEST_P(Attention, ThreadCountDoesNotChangeABit) {
   }
 }
 
+// Tables for positions below 10 of heads of 4, and a batch's of 2 rows of 5 tokens.
+struct Rotation {
+  test::Rig rig;
+  std::vector<float> cos = std::vector<float>(20), sin = cos;
+  std::vector<int32_t> positions = {0, 1, 2, 0, 1, 9, 3, 0, 1, 2};
+
+  Rotation() { rope_table(rig.ctx, {}, test::view(cos, {10, 2}), test::view(sin, {10, 2})); }
+  RopeInput input(RopePairs pairs, bool listed) {
+    RopeInput rope{
+        .cos = test::view(cos, {10, 2}), .sin = test::view(sin, {10, 2}), .pairs = pairs};
+    if (listed)
+      rope.positions = test::view(positions, {2, 5});
+    else
+      rope.first_position = 3;
+    return rope;
+  }
+};
+
+TEST_P(Attention, TurningGradientsBackIsTheRotationOfTheGradients) {
+  Rotation rotation;
+  for (DType dtype : {DType::F32, DType::BF16})
+    for (RopePairs pairs : {RopePairs::HalfSplit, RopePairs::Interleaved})
+      for (bool listed : {false, true}) {
+        const Problem p{.B = 2, .Tq = 5, .Tk = 5, .H = 4, .G = 2, .D = 4, .dtype = dtype};
+        const RopeInput rope = rotation.input(pairs, listed);
+        Tensors apart(p), fused(p);
+        run(p, apart);
+        for (const Heads* heads : {&apart.dq, &apart.dk})
+          rope_backward(rotation.rig.ctx, heads->tensor(), rope.cos, rope.sin, pairs,
+                        rope.positions, rope.first_position);
+        run(p, fused, 2, &rope);
+        EXPECT_EQ(fused.dq.bytes(), apart.dq.bytes());
+        EXPECT_EQ(fused.dk.bytes(), apart.dk.bytes());
+        EXPECT_EQ(fused.dv.bytes(), apart.dv.bytes());
+      }
+}
+
 std::vector<cpu::Isa> runnable_isas() {
   std::vector<cpu::Isa> isas = {cpu::Isa::Generic, cpu::Isa::Avx2, cpu::Isa::Avx512};
   std::erase_if(isas, [](cpu::Isa isa) { return isa > cpu::best_isa(); });
@@ -361,10 +405,10 @@ INSTANTIATE_TEST_SUITE_P(Isa, Attention, ::testing::ValuesIn(runnable_isas()),
                          [](const auto& test) { return std::string(cpu::name_of(test.param)); });
 
 // What the checks say to a problem; empty: nothing.
-std::string refusal(Problem p) {
+std::string refusal(Problem p, const RopeInput* rope = nullptr) {
   Tensors t(p);
   try {
-    run(p, t);
+    run(p, t, 2, rope);
   } catch (const Error& error) {
     return error.what();
   }
@@ -389,6 +433,17 @@ TEST(AttentionChecks, RefuseWhatTheMaskCannotMean) {
   counted.max_document_tokens = 0;
   counted.num_documents = 3;
   EXPECT_NE(refusal(counted).find("the options say 3"), std::string::npos);
+}
+
+TEST(AttentionChecks, RefuseARotationThatDoesNotFitTheHeads) {
+  Rotation rotation;
+  const RopeInput rope = rotation.input(RopePairs::HalfSplit, false);  // from position 3 on
+  EXPECT_EQ(refusal({.Tq = 7, .Tk = 7, .D = 4}, &rope), "");
+  EXPECT_NE(refusal({.Tq = 8, .Tk = 8, .D = 4}, &rope).find("beyond the rotary table's context"),
+            std::string::npos);
+  EXPECT_NE(refusal({.Tq = 4, .Tk = 4, .D = 6}, &rope).find("table must be"), std::string::npos);
+  EXPECT_NE(refusal({.Tq = 2, .Tk = 4, .D = 4}, &rope).find("as many queries as keys, got 2 and 4"),
+            std::string::npos);
 }
 
 }  // namespace

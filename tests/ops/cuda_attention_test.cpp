@@ -1,16 +1,20 @@
 // What no OpCase takes: the backward pass that Context::deterministic = false allows, batches
-// larger than any, the tiles of smaller GPUs; and that the deterministic pass repeats itself.
+// larger than any, the tiles of smaller GPUs; that the deterministic pass repeats itself, and which
+// calls turn their gradients back themselves.
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 #include <map>
 
+#include "core/compute_device.h"
 #include "op_case_rig.h"
 #include "ops/attention.h"
+#include "ops/cuda/attention.h"
 #include "ops/cuda/attention_fallback.h"
 #include "ops/memory.h"
 #include "ops/reduce.h"
+#include "ops/rope.h"
 #include "probe/operands.h"
 #include "support/on_gpu.h"
 
@@ -19,6 +23,21 @@ namespace {
 
 class CudaAttention : public OnGpu<::testing::Test> {
  protected:
+  // Tables for heads of 64, at positions(B, T) that no two rows share if `listed`, else from 5 on.
+  static RopeInput rope_of(Operands& operands, RopePairs pairs, int64_t B, int64_t T, bool listed) {
+    const int64_t context = T + std::max<int64_t>(B, 5);
+    RopeInput rope{.cos = operands.zeros(DType::F32, {context, 32}),
+                   .sin = operands.zeros(DType::F32, {context, 32}),
+                   .first_position = 5,
+                   .pairs = pairs};
+    rope_table(gpu(), {}, rope.cos, rope.sin);
+    if (!listed) return rope;
+    std::vector<int32_t> positions;
+    for (int64_t n = 0; n < B * T; ++n) positions.push_back(static_cast<int32_t>(n / T + n % T));
+    rope.positions = operands.zeros(DType::I32, {B, T});
+    copy_from_host(gpu(), positions.data(), rope.positions);
+    return rope;
+  }
   // Row b of the batch.
   static std::vector<double> row_of(const Tensor& tensor, int64_t b) {
     const Tensor row = tensor.slice(0, b, b + 1);
@@ -35,7 +54,7 @@ TEST_F(CudaAttention, TheFastBackwardAgreesWithDoubleOnTheCpu) {
   Context fast = gpu();
   fast.deterministic = false;
   for (const OpCase& c : op_large_cases()) {
-    if (c.op != "attention") continue;
+    if (!is_attention(c)) continue;
     SCOPED_TRACE(c.name);
     OpRun exact(c, DType::F64, DType::BF16, cpu());
     OpRun narrow(c, DType::BF16, DType::BF16, fast);
@@ -52,7 +71,7 @@ TEST_F(CudaAttention, TheFastBackwardAgreesWithDoubleOnTheCpu) {
 
 TEST_F(CudaAttention, TheDeterministicBackwardRepeatsBitForBit) {
   for (const OpCase& c : op_large_cases()) {
-    if (c.op != "attention") continue;
+    if (!is_attention(c)) continue;
     SCOPED_TRACE(c.name);
     OpRun run(c, DType::BF16, DType::BF16, gpu());
     run.forward();
@@ -64,6 +83,75 @@ TEST_F(CudaAttention, TheDeterministicBackwardRepeatsBitForBit) {
       for (const auto& [name, values] : first) EXPECT_EQ(run.values(name), values) << name;
     }
   }
+}
+
+// Heads in packed rows, as in the model. The ops one after the other round dq and dk once more.
+TEST_F(CudaAttention, HopperTurnsGradientsBackBeforeTheyAreRounded) {
+  constexpr int64_t B = 3, T = 384, H = 6, G = 2, D = 64;
+  const bool on_hopper = gpu_facts(gpu().device)->major == 9;
+  Operands operands(gpu());
+  const auto heads = [](const Tensor& qkv, int64_t begin, int64_t end) {
+    return qkv.split(2, H + 2 * G, D).slice(2, begin, end);
+  };
+  const auto q = [&](const Tensor& qkv) { return heads(qkv, 0, H); };
+  const auto k = [&](const Tensor& qkv) { return heads(qkv, H, H + G); };
+  const auto v = [&](const Tensor& qkv) { return heads(qkv, H + G, H + 2 * G); };
+  const Shape packed{B, T, (H + 2 * G) * D};
+  const Tensor qkv = operands.random(DType::BF16, packed);
+  const Tensor out = operands.zeros(DType::BF16, {B, T, H, D});
+  const Tensor dout = operands.random(DType::BF16, {B, T, H, D});
+  const Tensor lse = operands.zeros(DType::F32, {B, H, T});
+  const Tensor apart = operands.zeros(DType::BF16, packed);
+  const Tensor fused = operands.zeros(DType::BF16, packed);
+  Context fast = gpu();
+  fast.deterministic = false;
+  Context ctx =
+      operands.with_workspace(attention_workspace_bytes(fast, DType::BF16, B, T, T, H, G, D));
+  attention_forward(ctx, q(qkv), k(qkv), v(qkv), {}, out, lse);
+  AttentionOptions scaled;
+  scaled.scale = 0.125;
+  for (const RopePairs pairs : {RopePairs::HalfSplit, RopePairs::Interleaved})
+    for (const bool listed : {false, true}) {
+      const RopeInput rope = rope_of(operands, pairs, B, T, listed);
+      for (const bool deterministic : {true, false}) {
+        SCOPED_TRACE(fmt::format("interleaved {}, listed {}, deterministic {}",
+                                 pairs == RopePairs::Interleaved, listed, deterministic));
+        ctx.deterministic = deterministic;
+        ASSERT_EQ(cuda::attention_rope_backward(ctx, dout, q(qkv), k(qkv), v(qkv), out, lse, scaled,
+                                                rope, q(fused), k(fused), v(fused)),
+                  on_hopper);
+        if (!on_hopper) return;
+        attention_backward(ctx, dout, q(qkv), k(qkv), v(qkv), out, lse, scaled, q(apart), k(apart),
+                           v(apart));
+        rope_backward(ctx, heads(apart, 0, H + G), rope.cos, rope.sin, pairs, rope.positions,
+                      rope.first_position);
+        for (const auto& [begin, end] : {std::pair{int64_t{0}, H}, {H, H + G}, {H + G, H + 2 * G}})
+          for (int64_t b = 0; b < B; ++b)
+            EXPECT_LE(relative_error(row_of(heads(fused, begin, end), b),
+                                     row_of(heads(apart, begin, end), b)),
+                      begin == H + G ? 0.0 : 2 * tolerance_of(DType::BF16))
+                << "heads from " << begin << ", row " << b;
+      }
+    }
+}
+
+TEST_F(CudaAttention, WhatHopperDoesNotTurnBackIsLeftToTheSeparateOps) {
+  Operands operands(gpu());
+  const auto refused = [&](DType dtype, int64_t T, int64_t D, int64_t window = 0) {
+    constexpr int64_t B = 2, H = 8;
+    AttentionOptions options;
+    options.scale = 0.125;
+    options.window = window;
+    const Tensor heads = operands.random(dtype, {B, T, H, D});
+    const Tensor lse = operands.zeros(DType::F32, {B, H, T});
+    const Tensor table = operands.zeros(DType::F32, {T, D / 2});
+    return !cuda::attention_rope_backward(gpu(), heads, heads, heads, heads, heads, lse, options,
+                                          {.cos = table, .sin = table}, heads, heads, heads);
+  };
+  EXPECT_TRUE(refused(DType::F32, 512, 64));
+  EXPECT_TRUE(refused(DType::BF16, 512, 128));
+  EXPECT_TRUE(refused(DType::BF16, 448, 64));      // blocks are of 128 tokens
+  EXPECT_TRUE(refused(DType::BF16, 512, 64, 64));  // a window
 }
 
 // dq's sums take a piece of the batch at a time: with 1 MiB a row of it, 1024 rows, then the rest.
@@ -78,10 +166,13 @@ TEST_F(CudaAttention, ABatchTakenInPiecesGivesWhatItsHalvesGive) {
   fast.deterministic = false;
   Context ctx =
       operands.with_workspace(attention_workspace_bytes(fast, DType::BF16, B, T, T, H, G, D));
+  const RopeInput rope = rope_of(operands, RopePairs::HalfSplit, B, T, true);
   const auto backward = [&](int64_t begin, int64_t end, const auto& gradients) {
     const auto rows = [&](const Tensor& tensor) { return tensor.slice(0, begin, end); };
-    attention_backward(ctx, rows(dout), rows(q), rows(k), rows(v), rows(out), rows(lse), {},
-                       rows(gradients[0]), rows(gradients[1]), rows(gradients[2]));
+    RopeInput of_rows = rope;
+    of_rows.positions = rows(rope.positions);
+    attention_rope_backward(ctx, rows(dout), rows(q), rows(k), rows(v), rows(out), rows(lse), {},
+                            of_rows, rows(gradients[0]), rows(gradients[1]), rows(gradients[2]));
   };
   const std::array<Tensor, 3> whole{zeros(H), zeros(G), zeros(G)};  // of q, k, v
   const std::array<Tensor, 3> halves{zeros(H), zeros(G), zeros(G)};

@@ -48,10 +48,14 @@ inline void expect_close(const OpRun& got, const OpRun& want, DType tolerance) {
   expect_close(got, want, tolerance_of(tolerance));
 }
 
+inline bool is_attention(const OpCase& c) {
+  return c.op == "attention" || c.op == "attention_rope";
+}
+
 // What a GPU may be off by. cuDNN rounds the softmax and its gradient to 16 bits before it sums
 // their products over the whole sequence.
 inline double gpu_tolerance(const OpCase& c, DType dtype) {
-  return tolerance_of(dtype) * (c.op == "attention" && dtype == DType::BF16 ? 2 : 1);
+  return tolerance_of(dtype) * (is_attention(c) && dtype == DType::BF16 ? 2 : 1);
 }
 
 inline void expect_equal_bits(const OpRun& got, const OpRun& want) {

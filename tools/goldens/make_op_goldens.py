@@ -176,6 +176,27 @@ def linear_rope():
     c.finish(y=torch.cat((turned, y[:, :, 2:]), dim=2).reshape(6, 12))
 
 
+def attention_rope():
+    def run(name, shape, interleaved=False, positions=None):
+        c = Case(name)
+        B, T, H, G, D = shape
+        q, k, v = (c.normal(n, B, T, heads, D) for n, heads in (("q", H), ("k", G), ("v", G)))
+        frequencies = 1.0 / 10000.0 ** (torch.arange(0, D, 2, dtype=torch.float64) / D)
+        places = torch.arange(T).expand(B, T)
+        if positions is not None:
+            places = c.given("positions", np.array(positions).reshape(B, T)).long()
+        q, k = (rotate(x, places, frequencies, interleaved) for x in (q, k))
+        c.statistic("q_turned", q)
+        c.statistic("k_turned", k)
+        heads = [t.transpose(1, 2) for t in (q, k, v)]  # (B, H, T, D)
+        out = F.scaled_dot_product_attention(*heads, is_causal=True, enable_gqa=True)
+        c.finish(out=out.transpose(1, 2))
+
+    run("attention_rope_half_b2_t7_h4_g2_d6", (2, 7, 4, 2, 6))
+    run("attention_rope_positions_b2_t5_h2_g1_d10", (2, 5, 2, 1, 10), interleaved=True,
+        positions=[0, 1, 2, 0, 1, 7, 39, 0, 1, 2])
+
+
 def llama3_frequencies(plain, factor, low, high, old_context):
     """_compute_llama3_parameters of Hugging Face transformers, in float64."""
     wavelen = 2 * torch.pi / plain
@@ -278,8 +299,8 @@ def reduce():
 
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
-    for make in (matmul, embedding, rms_norm, rope, attention, activation, mlp, linear_rope,
-                 lm_head, adamw, muon, reduce):
+    for make in (matmul, embedding, rms_norm, rope, attention, attention_rope, activation, mlp,
+                 linear_rope, lm_head, adamw, muon, reduce):
         make()
     size = sum(f.stat().st_size for f in OUT.glob("*.safetensors"))
     print(f"{len(list(OUT.glob('*.safetensors')))} files, {size} bytes, torch {torch.__version__}")

@@ -139,10 +139,19 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
   const AttentionOptions needed = with_needed_documents(options, q.shape[0]);
   // What is worth cuDNN's graphs is worth our kernels for Hopper, where they fit.
   if (is_for_cudnn(q, k, needed) &&
-      (hopper_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv) ||
+      (hopper_attention_backward(ctx, dout, q, k, v, out, lse, needed, {}, dq, dk, dv) ||
        cudnn_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv)))
     return;
   fallback_attention_backward(ctx, dout, q, k, v, out, lse, needed, dq, dk, dv, shared_bytes(ctx));
+}
+
+bool attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
+                             const Tensor& v, const Tensor& out, const Tensor& lse,
+                             const AttentionOptions& options, const RopeInput& rope,
+                             const Tensor& dq, const Tensor& dk, const Tensor& dv) {
+  const AttentionOptions needed = with_needed_documents(options, q.shape[0]);
+  return is_for_cudnn(q, k, needed) &&
+         hopper_attention_backward(ctx, dout, q, k, v, out, lse, needed, rope, dq, dk, dv);
 }
 
 int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,

@@ -7,6 +7,7 @@
 #include "core/context.h"
 #include "core/tensor.h"
 #include "ops/attention.h"
+#include "ops/rope.h"
 
 namespace ingot::cuda {
 
@@ -16,6 +17,11 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
                         const Tensor& v, const Tensor& out, const Tensor& lse,
                         const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                         const Tensor& dv);
+// False: no kernel does both for these arguments, and nothing was done.
+bool attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
+                             const Tensor& v, const Tensor& out, const Tensor& lse,
+                             const AttentionOptions& options, const RopeInput& rope,
+                             const Tensor& dq, const Tensor& dk, const Tensor& dv);
 int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
                                   int64_t Tk, int64_t H, int64_t G, int64_t D,
                                   AttentionCalls calls);

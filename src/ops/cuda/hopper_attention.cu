@@ -39,6 +39,17 @@ CUtensorMap map_of(const HopperMaps& maps, const Tensor& heads) {
                      {kHeadWidth, kBlockTokens, 1, 1});
 }
 
+// Angles of rows b to b_end of the batch.
+hopper::RopeAngles angles_of(const RopeInput& rope, int64_t b, int64_t b_end) {
+  if (!rope.cos.defined()) return {};
+  const bool listed = rope.positions.defined();
+  const int64_t first = listed ? 0 : rope.first_position * (kHeadWidth / 2);
+  return {.cos = rope.cos.as<float>() + first,
+          .sin = rope.sin.as<float>() + first,
+          .positions = listed ? rope.positions.slice(0, b, b_end).as<int32_t>() : nullptr,
+          .pairs = rope.pairs};
+}
+
 // What a call takes of the workspace, for num_rows of the batch at a time.
 struct Scratch {
   Scratch(Context& ctx, int64_t num_rows, int64_t H, int64_t T)
@@ -82,8 +93,8 @@ void set_zero(Context& ctx, const Tensor& tensor) {
 
 bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
                                const Tensor& v, const Tensor& out, const Tensor& lse,
-                               const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
-                               const Tensor& dv) {
+                               const AttentionOptions& options, const RopeInput& rope,
+                               const Tensor& dq, const Tensor& dk, const Tensor& dv) {
   const int64_t B = q.shape[0], T = q.shape[1], H = q.shape[2], G = k.shape[2];
   const bool masked =
       options.document_start.defined() || (options.window > 0 && options.window < T);
@@ -92,6 +103,8 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
     return false;
   for (const Tensor* heads : {&dout, &q, &k, &v, &out, &dq, &dk, &dv})
     if (!fits(*heads)) return false;
+  for (const Tensor* table : {&rope.cos, &rope.sin})
+    if (!fits_vec(static_cast<const float*>(table->data), kHeadWidth / 2)) return false;
 
   using namespace hopper;
   const auto& maps = ctx.cuda->library<HopperMaps>();
@@ -126,7 +139,8 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
                                  .H = H32,
                                  .G = static_cast<int>(G),
                                  .scale = scale,
-                                 .scale2 = scale2};
+                                 .scale2 = scale2,
+                                 .rope = angles_of(rope, b, b_end)};
     auto* const next = scratch.next.as<int32_t>();
     const AttentionBackward keys{inputs,
                                  as_bf16(part(dk)),
@@ -148,8 +162,8 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
       launch_on_all(ctx, attention_backward_kernel<true>, AttentionPlaces::kBytes, keys,
                     G * blocks);
       launch({ctx, static_cast<unsigned>(H * blocks * (kBlockTokens / kGroupTokens)), kWarpgroup},
-             round_queries_kernel, keys.dq, scale, T32, H32, dq.strides[0], dq.strides[1],
-             as_bf16(part(dq)));
+             round_queries_kernel, keys.dq, scale, inputs.rope, T32, H32, dq.strides[0],
+             dq.strides[1], as_bf16(part(dq)));
     }
   }
   return true;

@@ -7,6 +7,8 @@
 #include <numbers>
 
 #include "ops/cuda/hopper.cuh"
+#include "ops/cuda/rope.cuh"
+#include "ops/rope.h"
 
 namespace ingot::cuda::hopper {
 
@@ -19,6 +21,13 @@ inline constexpr int kGroupBytes = kGroupTokens * kHeadWidth * 2;
 inline constexpr int kSumsBytes = kGroupTokens * kHeadWidth * 4;  // of dq
 inline constexpr int kFactorBytes = kBlockTokens * 4;             // a float for each query
 
+// By what dq and dk are turned back before they are rounded.
+struct RopeAngles {
+  const float *cos, *sin;    // (context, 32), or null: they stay as they are
+  const int32_t* positions;  // (B, T), or null: token t of each row is at t
+  RopePairs pairs;
+};
+
 // What both kernels read.
 struct AttentionInputs {
   CUtensorMap q, d_out;       // (B, H, T, 64), boxes of kBlockTokens
@@ -26,6 +35,7 @@ struct AttentionInputs {
   const float *lse2, *delta;  // (B, H, T): log2 Σ exp(score), Σ dout·out
   int B, T, H, G;
   float scale, scale2;  // of scores, and times log2(e)
+  RopeAngles rope;
 };
 
 __device__ __forceinline__ float exp2_approximate(float x) {
@@ -63,6 +73,41 @@ __device__ __forceinline__ void run_attention(const Arguments& a, const Fetch& f
   worker.finish();
 }
 
+// Turns a warp's 16 rows of 64 sums back, as products leave them: tokens of `row` of the batch, T
+// each, from `first` on. Both numbers of a pair lie in one thread.
+__device__ __forceinline__ void turn_back(float (&sums)[32], const RopeAngles& rope, int row, int T,
+                                          int first) {
+  if (rope.cos == nullptr) return;
+  const bool halves = rope.pairs == RopePairs::HalfSplit;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const float *cos[2], *sin[2];  // of this thread's first pair, for its two tokens
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int token = first + lane / 4 + 8 * half;
+    const int64_t position =
+        rope.positions != nullptr ? rope.positions[int64_t{row} * T + token] : token;
+    const int64_t angle = position * (kHeadWidth / 2) + (halves ? lane % 4 * 2 : lane % 4);
+    cos[half] = rope.cos + angle;
+    sin[half] = rope.sin + angle;
+  }
+  if (halves) {
+#pragma unroll
+    for (int i = 0; i < 16; i += 2) {
+      const int half = i / 2 % 2;
+      const float2 c = *reinterpret_cast<const float2*>(cos[half] + i / 4 * 8);
+      const float2 s = *reinterpret_cast<const float2*>(sin[half] + i / 4 * 8);
+      turn(sums[i], sums[i + 16], c.x, -s.x);
+      turn(sums[i + 1], sums[i + 17], c.y, -s.y);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < 32; i += 2) {
+      const int half = i / 2 % 2;
+      turn(sums[i], sums[i + 1], cos[half][i / 4 * 4], -sin[half][i / 4 * 4]);
+    }
+  }
+}
+
 // lse2 and delta of out(B, T, H, 64) and d_out, which lie alike. A warp a token, eight lanes a head.
 __global__ void attention_factors_kernel(const __nv_bfloat16* out, const __nv_bfloat16* d_out,
                                          int64_t row_stride, int64_t token_stride,
@@ -97,7 +142,7 @@ __global__ void attention_factors_kernel(const __nv_bfloat16* out, const __nv_bf
 
 // dq(B, T, H, 64) of its sums, which lie as AttentionBackward::dq says; a block of 128 threads for
 // 64 tokens of a head.
-__global__ void round_queries_kernel(const float* sums, float scale, int T, int H,
+__global__ void round_queries_kernel(const float* sums, float scale, RopeAngles rope, int T, int H,
                                      int64_t row_stride, int64_t token_stride, __nv_bfloat16* dq) {
   const int blocks = T / kGroupTokens, block = static_cast<int>(blockIdx.x) % blocks;
   const int row = static_cast<int>(blockIdx.x) / blocks / H;
@@ -114,7 +159,8 @@ __global__ void round_queries_kernel(const float* sums, float scale, int T, int 
     mine[4 * i + 2] = four.z;
     mine[4 * i + 3] = four.w;
   }
-  const int64_t token = block * kGroupTokens + warp * 16;
+  const int token = block * kGroupTokens + warp * 16;
+  turn_back(mine, rope, row, T, token);
   store_sums(mine, scale, dq + row * row_stride + token * token_stride + head * kHeadWidth,
              token_stride);
 }

@@ -5,15 +5,17 @@
 #include "core/context.h"
 #include "core/tensor.h"
 #include "ops/attention.h"
+#include "ops/rope.h"
 
 namespace ingot::cuda {
 
-// Arguments as attention_backward() takes them. False: this GPU or these arguments are not for it,
-// and nothing was done. Unless the context is deterministic, dq is summed in an order that changes.
+// Arguments as attention_rope_backward() takes them; a rope without tables leaves dq and dk as
+// attention_backward() has them. False: this GPU or these arguments are not for it, and nothing was
+// done. Unless the context is deterministic, dq is summed in an order that changes.
 bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
                                const Tensor& v, const Tensor& out, const Tensor& lse,
-                               const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
-                               const Tensor& dv);
+                               const AttentionOptions& options, const RopeInput& rope,
+                               const Tensor& dq, const Tensor& dk, const Tensor& dv);
 
 // Whether it takes AttentionCalls::WholeRows of T tokens and heads of D on this GPU.
 bool is_for_hopper(const Context& ctx, DType dtype, int64_t T, int64_t D);

@@ -154,9 +154,10 @@ class AttentionWorker {
     products_read(dk);
     products_read(dv);
     barrier_arrive_as_warp(lane_, at_.keys_free);
-    const int64_t token = keys.block * kBlockTokens + group_ * kGroupTokens + warp_ * 16;
+    const int token = keys.block * kBlockTokens + group_ * kGroupTokens + warp_ * 16;
     const int64_t to = keys.row * a_.d_row + token * a_.d_token + keys.group * kHeadWidth;
     store_sums(dv, 1.0f, a_.dv + to, a_.d_token);
+    turn_back(dk, a_.rope, keys.row, a_.T, token);
     store_sums(dk, a_.scale, a_.dk + to, a_.d_token);
     return true;
   }

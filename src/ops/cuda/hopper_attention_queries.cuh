@@ -93,6 +93,7 @@ class QueryWorker {
     barrier_arrive_as_warp(lane_, at_.keys_free + 8 * before_);
     barrier_arrive_as_warp(lane_, at_.q_free + 8 * place_.stage);
     place_.advance();
+    turn_back(dq, a_.rope, queries.row, a_.T, first);
     store_sums(dq, a_.scale,
                a_.dq + queries.row * a_.d_row + first * a_.d_token + queries.head * kHeadWidth,
                a_.d_token);
