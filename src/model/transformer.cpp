@@ -270,10 +270,9 @@ void Transformer::backward_attention(size_t layer, const LayerWeights& w) {
 
   const HeadViews heads = layer_.heads(x.qkv, x.qk);
   const HeadViews d_heads = layer_.heads(d.qkv.plain, d_qk);
-  attention_backward(ctx_, d_attn.reshape({B, T, H, D}), heads.q, heads.k, heads.v,
-                     x.attn.plain.reshape({B, T, H, D}), x.lse, attention_, d_heads.q, d_heads.k,
-                     d_heads.v);
-  rope_backward(ctx_, d_heads.qk, rope_.cos, rope_.sin, rope_.pairs, rope_.positions);
+  attention_rope_backward(ctx_, d_attn.reshape({B, T, H, D}), heads.q, heads.k, heads.v,
+                          x.attn.plain.reshape({B, T, H, D}), x.lse, attention_, rope_, d_heads.q,
+                          d_heads.k, d_heads.v);
   if (config_.qk_norm) {
     auto norm_backward = [&](int64_t begin, int64_t n, const Tensor& weight, const Tensor& rstd,
                              TensorId id) {
