@@ -42,8 +42,10 @@ class CudaAttention : public OnGpu<::testing::Test> {
   static std::vector<double> row_of(const Tensor& tensor, int64_t b) {
     const Tensor row = tensor.slice(0, b, b + 1);
     Operands operands(gpu());
+    const Tensor packed = operands.zeros(row.dtype, row.shape);
     const Tensor wide = operands.zeros(DType::F32, row.shape);
-    cast(gpu(), row, wide);
+    copy(gpu(), row, packed);
+    cast(gpu(), packed, wide);
     std::vector<float> values(static_cast<size_t>(wide.numel()));
     copy_to_host(gpu(), wide, values.data());
     return {values.begin(), values.end()};
