@@ -37,11 +37,11 @@ class Transformer {
   Transformer(Context& ctx, const ModelConfig& config, const TrainShape& shape, double z_loss,
               const PlacedTensors& placed, ParameterStore& store);
 
+  void start_step() { loss_sum_->reset(); }  // whatever became of the last one
   // Forward and backward of one micro-batch: adds the gradients of scale · Σ token losses to the
-  // store. Waits for nothing.
+  // store. Does not wait for its own work.
   void train_micro_step(const MicroBatch& batch, double scale);
-  // Σ token losses in nats, z-loss included, of the micro-steps since it was last called, which are
-  // waited for.
+  // Σ token losses in nats, z-loss included, of the step's micro-steps, which are waited for.
   double take_loss() { return loss_sum_->take(); }
 
   // Losses only, without z-loss.

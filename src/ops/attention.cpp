@@ -175,7 +175,7 @@ void attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, 
   if (runs_on_cuda(ctx, q) &&
       cuda::attention_rope_backward(ctx, dout, q, k, v, out, lse, scaled, rope, dq, dk, dv))
     return;
-  attention_backward(ctx, dout, q, k, v, out, lse, scaled, dq, dk, dv);
+  INGOT_DISPATCH(q, attention_backward, ctx, dout, q, k, v, out, lse, scaled, dq, dk, dv);
   for (const Tensor* heads : {&dq, &dk})
     rope_backward(ctx, *heads, rope.cos, rope.sin, rope.pairs, rope.positions, rope.first_position);
 }

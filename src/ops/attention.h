@@ -46,8 +46,9 @@ void attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, 
 // Which calls a workspace has to be enough for.
 enum class AttentionCalls {
   Any,
-  // Causal, without window or documents; a token's heads side by side, tokens and rows multiples of
-  // 16 bytes apart, dout laid out as out, dv as dk: training without QK-norm.
+  // Causal, without documents or a window that hides anything; a token's heads side by side, tokens
+  // and rows multiples of 16 bytes apart, dout laid out as out, dv as dk. As in training without
+  // QK-norm.
   WholeRows,
 };
 

@@ -27,14 +27,16 @@ double sum_of(const char* op, Context& ctx, std::span<const Tensor> tensors, cpu
   return total;
 }
 
-class CpuRunningSum : public RunningSum {
+class CpuRunningSum final : public RunningSum {
  public:
-  explicit CpuRunningSum(Context& ctx) : ctx_(ctx) {}
-  void add(const Tensor& tensor) override { total_ += sum(ctx_, tensor); }
+  explicit CpuRunningSum(Context& ctx) : RunningSum(ctx) {}
   double take() override { return std::exchange(total_, 0.0); }
+  void reset() override { total_ = 0.0; }
 
  private:
-  Context& ctx_;
+  void add_checked(const Tensor& tensor) override {
+    total_ += INGOT_CPU_DISPATCH(sum_of, ctx_, tensor, cpu::SumOf::Values);
+  }
   double total_ = 0.0;
 };
 
@@ -60,6 +62,11 @@ double sum_of_squares(Context& ctx, std::span<const Tensor> tensors) {
 
 double sum(Context& ctx, const Tensor& tensor) {
   return sum_of("sum", ctx, {&tensor, 1}, cpu::SumOf::Values);
+}
+
+void RunningSum::add(const Tensor& tensor) {
+  check_summand("running sum", ctx_, tensor);
+  add_checked(tensor);
 }
 
 std::unique_ptr<RunningSum> make_running_sum(Context& ctx) {

@@ -20,10 +20,16 @@ double sum(Context& ctx, const Tensor& tensor);
 class RunningSum {
  public:
   virtual ~RunningSum() = default;
-  virtual void add(const Tensor& tensor) = 0;  // Σ x, as sum() computes it
+  void add(const Tensor& tensor);  // Σ x, as sum() computes it
   // The sums in the order they were added, and 0 from then on. Waits for them, not for what was
   // issued after the last.
   virtual double take() = 0;
+  virtual void reset() = 0;  // 0 from then on; waits for nothing
+
+ protected:
+  explicit RunningSum(Context& ctx) : ctx_(ctx) {}
+  virtual void add_checked(const Tensor& tensor) = 0;
+  Context& ctx_;
 };
 std::unique_ptr<RunningSum> make_running_sum(Context& ctx);  // which must outlive it
 

@@ -250,6 +250,7 @@ void Engine::init(uint64_t seed) {
 void Engine::start_step() {
   micro_steps_ = 0;
   store_->start_step();
+  model_->start_step();
 }
 
 void Engine::accumulate(const MicroBatch& batch, double scale) {

@@ -50,8 +50,8 @@ class Engine {
   // Reduces, clips and applies; `step` counts from 1. In fp16 a step that overflows updates nothing
   // and is no error.
   UpdateReport update(double lr, int64_t step);
-  // Σ token losses, z-loss included, of what was accumulated since the last call. After update(),
-  // which waits for the gradients, it need not wait.
+  // Σ token losses, z-loss included, of what the step accumulated, once. After update(), which
+  // waits for the gradients, it need not wait.
   double take_loss() { return model_->take_loss(); }
   StepLoss evaluate(const MicroBatch& batch);  // between steps: it may overwrite gradients
 

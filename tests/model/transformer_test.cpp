@@ -362,6 +362,7 @@ TEST(Decoder, CachedStepsEqualTheWholeSequence) {
     std::vector<int32_t> late_targets(tokens.begin() + 1, tokens.end());
     std::fill_n(late_targets.begin(), 6, kNoTarget);
     const StepLoss late = rig.model().evaluate({tokens.data(), late_targets.data(), nullptr});
+    EXPECT_EQ(late.num_targets, T - 6);
     EXPECT_NEAR(cached / late.sum, 1.0, 1e-5);
     EXPECT_GT(whole.sum, late.sum);
   }

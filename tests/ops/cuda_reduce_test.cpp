@@ -13,9 +13,8 @@ namespace {
 
 class CudaReduce : public OnGpu<::testing::Test> {};
 
-// More parts than it has places for.
 TEST_F(CudaReduce, ARunningSumIsItsPartsInOrderAndBeginsAnew) {
-  constexpr int64_t kParts = 1200;
+  constexpr int64_t kParts = 20;
   Operands operands(gpu());
   const Tensor x = operands.random(DType::F32, {kParts, 1000});
   const auto running = make_running_sum(gpu());
@@ -29,9 +28,10 @@ TEST_F(CudaReduce, ARunningSumIsItsPartsInOrderAndBeginsAnew) {
   EXPECT_EQ(running->take(), 0.0);
 }
 
-// Nothing waits in between, and memory that is written again was read before.
+// More parts than it has places for; nothing waits in between, and memory that is written again was
+// read before.
 TEST_F(CudaReduce, PartsAreAddedAsTheyWereWhenTheyWereAdded) {
-  constexpr int64_t kParts = 100, n = 1 << 20;
+  constexpr int64_t kParts = 1200, n = 1 << 18;
   Operands operands(gpu());
   const Tensor x = operands.zeros(DType::F32, {n});
   const auto running = make_running_sum(gpu());

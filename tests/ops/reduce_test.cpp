@@ -41,8 +41,13 @@ TEST(Sum, ARunningSumIsItsPartsInOrderAndBeginsAnew) {
   running->add(view(x, {2}));
   running->add(view(y, {3}));
   EXPECT_EQ(running->take(), want);
+  running->add(view(y, {3}));
+  running->reset();
   running->add(view(x, {2}));
   EXPECT_EQ(running->take(), sum(rig.ctx, view(x, {2})));
+
+  std::vector<F16> narrow(2);
+  EXPECT_THROW(running->add(view(narrow, {2})), Error);
 }
 
 TEST(Cast, EveryBf16SurvivesFloatAndBackOnEveryIsa) {

@@ -94,6 +94,14 @@ TEST_F(CudaLargeRuns, Fp8RepeatsAndResumesBitForBit) {
   expect_equal_bits("fp8");
 }
 
+// Copies take as long as kernels here, and no micro-step waits for the last one's.
+TEST_F(CudaLargeRuns, OffloadOverManyMicroStepsGivesTheSameLossesBitForBit) {
+  const Overrides kept = large({{"batch.tokens", "16384"}});
+  Overrides offloaded = kept;
+  offloaded.push_back({"train.offload_layers", "4"});
+  EXPECT_EQ(losses("offloaded", kSteps, offloaded), losses("kept", kSteps, kept));
+}
+
 // Without the mask the first loss would be another by 4e-3, without queries' gradients the eighth
 // by 1e-3; bf16 accounts for 3e-4, last bits of gradients for 3e-5 (tried on the CPU).
 TEST_F(CudaLargeRuns, Bf16OverDocumentsTracksFp32AndRepeatsBitForBit) {

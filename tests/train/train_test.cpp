@@ -396,6 +396,23 @@ TEST_F(Train, AStepPlannedAsOneMicroStepRefusesASecond) {
   }
 }
 
+TEST_F(Train, AStepThatWasGivenUpLeavesNothingInTheNextOnesLoss) {
+  const std::vector<int32_t> tokens(2 * 16, 7), others(2 * 16, 9);  // B · T
+  const auto comm = single_communicator();
+  Engine engine(config("run", 1, {{"batch.tokens", "64"}}), *comm, 1);
+  engine.init(1);
+  const auto accumulate = [&](const std::vector<int32_t>& ids) {
+    engine.start_step();
+    engine.accumulate({ids.data(), ids.data(), nullptr}, 1.0 / 32);
+  };
+  accumulate(tokens);
+  const double alone = engine.take_loss();
+  EXPECT_GT(alone, 0.0);
+  accumulate(others);
+  accumulate(tokens);
+  EXPECT_EQ(engine.take_loss(), alone);
+}
+
 // A model whose weights, gradients and moments take 1.14 times what is free in F32, and 0.86 times
 // with moments in bf16.
 TEST_F(Train, SaysThatNarrowMomentsWouldFit) {

@@ -10,8 +10,8 @@ namespace ingot::cuda {
 
 // Arguments as in ops/attention.h, already checked, with the scale filled in. Both directions sum
 // in a fixed order: equal inputs give equal bits. `shared_bytes` is the shared memory that a block
-// may take: where whole tiles do not fit (up to 171 KB, by dtype, D and direction), they have half
-// the rows, and other last bits.
+// may take: where whole tiles do not fit (up to 171 KB, by D and direction; F64 203), they have
+// half the rows, and other last bits. 99 KB are enough but for F64, which only tests compute in.
 void fallback_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
                                 const AttentionOptions& options, const Tensor& out,
                                 const Tensor& lse, int64_t shared_bytes);

@@ -354,8 +354,12 @@ BlasLt::Algorithm BlasLt::fastest(Context& ctx, const GemmKey& key, const Plan& 
     return chosen;
   };
   const TrialBuffers trial(ctx, key, buffers);
-  // No room to time anything. Kept all the same: a resumed run must not find room and another one.
-  if (!trial.usable()) return keep(candidates.front(), 0.0);
+  // Kept though nothing was timed: a resumed run must not find room and then another algorithm.
+  if (!trial.usable()) {
+    log::warn("no memory to time a product: cuBLASLt's first proposal is kept for it",
+              {{"product", key.str()}});
+    return keep(candidates.front(), 0.0);
+  }
   const auto runs = [&](size_t i) {
     return run(ctx, key, plan, candidates[i], trial.get()) == CUBLAS_STATUS_SUCCESS;
   };

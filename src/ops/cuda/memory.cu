@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// Pinned memory that host data passes through on its way to the device, in slots used in turn. A
-// micro-batch sends four arrays, so the next one's find free slots.
+// Pinned memory that host data passes through on its way to the device, in slots used in turn: how
+// far the host may run ahead of it, four micro-batches of up to four arrays of a slot each.
 class Staging {
  public:
   static constexpr int64_t kSlotBytes = 1 << 20;

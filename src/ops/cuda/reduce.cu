@@ -118,9 +118,9 @@ void issue_sum(Context& ctx, std::span<const Tensor> tensors, SumOf what, double
 }
 
 // Each sum has a place of its own; the host adds them up when it is asked, or when places run out.
-class CudaRunningSum : public RunningSum {
+class CudaRunningSum final : public RunningSum {
  public:
-  explicit CudaRunningSum(Context& ctx) : ctx_(ctx) {
+  explicit CudaRunningSum(Context& ctx) : RunningSum(ctx) {
     cuda_check(cudaHostAlloc(&sums_, kPlaces * sizeof(double), cudaHostAllocDefault));
     cuda_check(cudaEventCreateWithFlags(&added_, cudaEventDisableTiming));
   }
@@ -132,26 +132,30 @@ class CudaRunningSum : public RunningSum {
   CudaRunningSum(const CudaRunningSum&) = delete;
   CudaRunningSum& operator=(const CudaRunningSum&) = delete;
 
-  void add(const Tensor& tensor) override {
-    if (num_sums_ == kPlaces) add_up();
-    issue_sum(ctx_, {&tensor, 1}, SumOf::Values, sums_ + num_sums_++);
-    cuda_check(cudaEventRecord(added_, stream_of(ctx_)));
-  }
   double take() override {
     add_up();
     return std::exchange(total_, 0.0);
+  }
+  // A sum under way ends before the next one that gets its place begins.
+  void reset() override {
+    num_sums_ = 0;
+    total_ = 0.0;
   }
 
  private:
   static constexpr int kPlaces = 512;
 
+  void add_checked(const Tensor& tensor) override {
+    if (num_sums_ == kPlaces) add_up();
+    issue_sum(ctx_, {&tensor, 1}, SumOf::Values, sums_ + num_sums_++);
+    cuda_check(cudaEventRecord(added_, stream_of(ctx_)));
+  }
   void add_up() {
     cuda_check(cudaEventSynchronize(added_));  // at once when nothing was added
     for (int i = 0; i < num_sums_; ++i) total_ += sums_[i];
     num_sums_ = 0;
   }
 
-  Context& ctx_;
   double* sums_ = nullptr;       // (kPlaces), pinned
   cudaEvent_t added_ = nullptr;  // when the last of them is there
   int num_sums_ = 0;

@@ -27,6 +27,7 @@ class TensorList {
     if (entries == entries_) return;
     entries_.clear();  // should sending fail, nothing is taken for sent
     const auto bytes = static_cast<int64_t>(entries.size() * sizeof(Entry));
+    // Kernels under way may still read the last table: cudaFree waits for them.
     if (!memory_ || memory_->bytes() < bytes) memory_.emplace(ctx.device, bytes);
     const Tensor table = memory_->place(0, DType::U8, {bytes});
     copy_from_host(ctx, entries.data(), table);
