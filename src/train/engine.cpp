@@ -80,7 +80,7 @@ TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
 }
 
 // What lies on a GPU beside the table: kernels, loaded when first launched, recorded steps, small
-// tables. The size is an estimate.
+// tables. An estimate, which CudaMemory's test holds small runs to.
 constexpr int64_t kCudaReserveBytes = int64_t{512} << 20;
 
 using Changes = std::vector<std::string_view>;  // settings as a recipe would have them
