@@ -47,18 +47,12 @@ CudaContext::CudaContext(int device, std::string cache_dir)
   check_device(device);
   cuda_check(cudaSetDevice(device));
   cuda_check(cudaGetDeviceProperties(&properties_, device));
-  cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  cuda_check(cudaHostAlloc(&scalars_, kScalarBytes, cudaHostAllocDefault));
-}
-
-CudaContext::~CudaContext() {
-  libraries_.clear();
-  cudaFreeHost(scalars_);
-  cudaStreamDestroy(stream_);
+  stream_ = make_stream();
+  scalars_ = allocate_pinned(kScalarBytes);
 }
 
 void CudaContext::synchronize() const {
-  cuda_check(cudaStreamSynchronize(stream_));
+  cuda_check(cudaStreamSynchronize(stream()));
 }
 
 std::shared_ptr<CudaContext> make_cuda_context(int device, const std::string& cache_dir) {

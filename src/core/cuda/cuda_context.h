@@ -9,18 +9,18 @@
 #include <unordered_map>
 
 #include "core/context.h"
+#include "core/cuda/owners.h"
 
 namespace ingot {
 
 class CudaContext {
  public:
   CudaContext(int device, std::string cache_dir);  // makes `device` current on this thread
-  ~CudaContext();
   CudaContext(const CudaContext&) = delete;
   CudaContext& operator=(const CudaContext&) = delete;
 
   int device() const { return device_; }
-  cudaStream_t stream() const { return stream_; }
+  cudaStream_t stream() const { return stream_.get(); }
   const cudaDeviceProp& properties() const { return properties_; }
   int num_sms() const { return properties_.multiProcessorCount; }
   const std::string& cache_dir() const { return cache_dir_; }  // empty: keep nothing
@@ -28,7 +28,7 @@ class CudaContext {
   // Pinned host memory for results that kernels hand to the host, kScalarBytes of it. Written by
   // kernels or copies on the stream; valid after synchronize().
   static constexpr int64_t kScalarBytes = 4096;
-  void* scalars() const { return scalars_; }
+  void* scalars() const { return scalars_.get(); }
   void synchronize() const;
 
   // The one T of this context, made by T(CudaContext&) on first use, destroyed with the context
@@ -44,9 +44,9 @@ class CudaContext {
   int device_;
   std::string cache_dir_;
   cudaDeviceProp properties_{};
-  cudaStream_t stream_ = nullptr;
-  void* scalars_ = nullptr;
-  std::unordered_map<std::type_index, std::shared_ptr<void>> libraries_;
+  OwnedStream stream_;
+  PinnedMemory scalars_;
+  std::unordered_map<std::type_index, std::shared_ptr<void>> libraries_;  // the first to go
 };
 
 // The stream that the work of `ctx` goes to.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/cuda/launch.h"
+#include "core/cuda/owners.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "ops/cuda/fp8.h"
@@ -125,31 +126,22 @@ class TrialBuffers {
 
 class Stopwatch {
  public:
-  explicit Stopwatch(cudaStream_t stream) : stream_(stream) {
-    cuda_check(cudaEventCreate(&begin_));
-    cuda_check(cudaEventCreate(&end_));
-  }
-  ~Stopwatch() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
+  explicit Stopwatch(cudaStream_t stream) : stream_(stream) {}
 
   template <class F>
   double microseconds(const F& f) {
-    cuda_check(cudaEventRecord(begin_, stream_));
+    cuda_check(cudaEventRecord(begin_.get(), stream_));
     f();
-    cuda_check(cudaEventRecord(end_, stream_));
-    cuda_check(cudaEventSynchronize(end_));
+    cuda_check(cudaEventRecord(end_.get(), stream_));
+    cuda_check(cudaEventSynchronize(end_.get()));
     float milliseconds = 0;
-    cuda_check(cudaEventElapsedTime(&milliseconds, begin_, end_));
+    cuda_check(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()));
     return 1e3 * static_cast<double>(milliseconds);
   }
 
  private:
   cudaStream_t stream_;
-  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+  OwnedEvent begin_ = make_timing_event(), end_ = make_timing_event();
 };
 
 double num_products(const GemmKey& key) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/cuda/owners.h"
 #include "ops/cuda/bytes.cuh"
 #include "ops/cuda/device.cuh"
 
@@ -19,31 +20,24 @@ class Staging {
   static constexpr int kSlots = 16;
 
   explicit Staging(CudaContext&) {
-    cuda_check(cudaHostAlloc(&memory_, kSlots * kSlotBytes, cudaHostAllocDefault));
-    for (cudaEvent_t& sent : sent_)
-      cuda_check(cudaEventCreateWithFlags(&sent, cudaEventDisableTiming));
+    for (OwnedEvent& sent : sent_) sent = make_event();
   }
-  ~Staging() {
-    for (const cudaEvent_t sent : sent_) cudaEventDestroy(sent);
-    cudaFreeHost(memory_);
-  }
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
 
   // At most a slot; `host` may be reused when this returns.
   void send(cudaStream_t stream, const std::byte* host, std::byte* device, int64_t bytes) {
-    cuda_check(cudaEventSynchronize(sent_[next_]));  // at once when the slot was never used
-    std::byte* slot = static_cast<std::byte*>(memory_) + next_ * kSlotBytes;
+    const cudaEvent_t sent = sent_[next_].get();
+    cuda_check(cudaEventSynchronize(sent));  // at once when the slot was never used
+    std::byte* slot = static_cast<std::byte*>(memory_.get()) + next_ * kSlotBytes;
     const auto size = static_cast<size_t>(bytes);
     std::memcpy(slot, host, size);
     cuda_check(cudaMemcpyAsync(device, slot, size, cudaMemcpyHostToDevice, stream));
-    cuda_check(cudaEventRecord(sent_[next_], stream));
+    cuda_check(cudaEventRecord(sent, stream));
     next_ = (next_ + 1) % kSlots;
   }
 
  private:
-  void* memory_ = nullptr;
-  cudaEvent_t sent_[kSlots] = {};  // when a slot's last copy left it
+  PinnedMemory memory_ = allocate_pinned(kSlots * kSlotBytes);
+  OwnedEvent sent_[kSlots];  // when a slot's last copy left it
   int next_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/cuda/owners.h"
 #include "ops/cuda/tensor_list.cuh"
 
 namespace ingot::cuda {
@@ -24,11 +25,14 @@ struct Summand {
   bool operator==(const Summand&) const = default;
 };
 
-// The summands and a double for each of their chunks.
+// What a sum keeps on the device, so that the same one again has nothing to send: the summands and
+// a double for each of their chunks.
 struct SumState {
-  explicit SumState(CudaContext&) {}
   TensorList<Summand, kChunk> summands;
   std::optional<Arena> partials;
+};
+struct SharedSumState : SumState {
+  explicit SharedSumState(CudaContext&) {}
 };
 
 // This thread's share of Σ x or Σ x² over x(n); which elements it takes depends on n alone.
@@ -101,8 +105,8 @@ __global__ void sum_partials(const double* partials, int64_t n, double* total) {
 }
 
 // *total = the sum over all tensors, once the stream gets there; `total` is pinned host memory.
-void issue_sum(Context& ctx, std::span<const Tensor> tensors, SumOf what, double* total) {
-  SumState& state = ctx.cuda->library<SumState>();
+void issue_sum(Context& ctx, SumState& state, std::span<const Tensor> tensors, SumOf what,
+               double* total) {
   std::vector<Summand> summands;
   for (const Tensor& tensor : tensors)
     summands.push_back({.data = tensor.data, .dtype = tensor.dtype, .n = tensor.numel()});
@@ -120,17 +124,9 @@ void issue_sum(Context& ctx, std::span<const Tensor> tensors, SumOf what, double
 // Each sum has a place of its own; the host adds them up when it is asked, or when places run out.
 class CudaRunningSum final : public RunningSum {
  public:
-  explicit CudaRunningSum(Context& ctx) : RunningSum(ctx) {
-    cuda_check(cudaHostAlloc(&sums_, kPlaces * sizeof(double), cudaHostAllocDefault));
-    cuda_check(cudaEventCreateWithFlags(&added_, cudaEventDisableTiming));
-  }
-  ~CudaRunningSum() override {
-    cudaEventSynchronize(added_);  // a sum under way still has its place
-    cudaEventDestroy(added_);
-    cudaFreeHost(sums_);
-  }
-  CudaRunningSum(const CudaRunningSum&) = delete;
-  CudaRunningSum& operator=(const CudaRunningSum&) = delete;
+  explicit CudaRunningSum(Context& ctx) : RunningSum(ctx) {}
+  // Sums under way still write to their places.
+  ~CudaRunningSum() override { cudaEventSynchronize(added_.get()); }
 
   double take() override {
     add_up();
@@ -147,17 +143,20 @@ class CudaRunningSum final : public RunningSum {
 
   void add_checked(const Tensor& tensor) override {
     if (num_sums_ == kPlaces) add_up();
-    issue_sum(ctx_, {&tensor, 1}, SumOf::Values, sums_ + num_sums_++);
-    cuda_check(cudaEventRecord(added_, stream_of(ctx_)));
+    issue_sum(ctx_, state_, {&tensor, 1}, SumOf::Values, sums() + num_sums_++);
+    cuda_check(cudaEventRecord(added_.get(), stream_of(ctx_)));
   }
   void add_up() {
-    cuda_check(cudaEventSynchronize(added_));  // at once when nothing was added
-    for (int i = 0; i < num_sums_; ++i) total_ += sums_[i];
+    cuda_check(cudaEventSynchronize(added_.get()));  // at once when nothing was added
+    for (int i = 0; i < num_sums_; ++i) total_ += sums()[i];
     num_sums_ = 0;
   }
 
-  double* sums_ = nullptr;       // (kPlaces), pinned
-  cudaEvent_t added_ = nullptr;  // when the last of them is there
+  double* sums() const { return static_cast<double*>(memory_.get()); }  // (kPlaces)
+
+  SumState state_;
+  PinnedMemory memory_ = allocate_pinned(kPlaces * sizeof(double));
+  OwnedEvent added_ = make_event();  // when the last sum is in its place
   int num_sums_ = 0;
   double total_ = 0.0;
 };
@@ -225,7 +224,7 @@ void with_any_float_type(DType dtype, const F& f) {
 
 double sum_of(Context& ctx, std::span<const Tensor> tensors, SumOf what) {
   auto* const total = static_cast<double*>(ctx.cuda->scalars());
-  issue_sum(ctx, tensors, what, total);
+  issue_sum(ctx, ctx.cuda->library<SharedSumState>(), tensors, what, total);
   ctx.cuda->synchronize();
   return *total;
 }
