@@ -4,7 +4,7 @@ Shows that a loss curve is the model's and not the engine's; docs/benchmarks.md 
     parity_torch.py CHECKPOINT TOKENS.bin RUN…   [--steps N] [--device cuda] [--compile]
 CHECKPOINT  a checkpoint of one step with optim.lr = 0, which holds the initial weights
 TOKENS.bin  the raw u16 file the runs were trained on
-RUN         folders of ingot's runs of it, with bf16, fp8 …, optim.schedule.kind = "constant" and one micro-batch a step
+RUN         folders of ingot's runs of it, with bf16, fp8 …: optim.schedule.kind = "constant", its unit = "steps", one micro-batch a step
 Prints a line for each hundred steps: the mean loss over them in PyTorch and in each run.
 """
 import argparse, json, math, pathlib, struct
@@ -120,6 +120,9 @@ def main():
     config_of = lambda folder: json.loads((folder / "manifest.json").read_text())["checkpoint"]["config"]
     config, run_config = config_of(args.checkpoint), config_of(sorted(pathlib.Path(args.runs[0]).glob("step_*"))[-1])
     get = lambda table, key: setting(run_config, table, key)
+    for key, expected in ("kind", "constant"), ("unit", "steps"):
+        if get("optim.schedule", key) != expected:
+            raise SystemExit(f'expected runs with optim.schedule.{key} = "{expected}", not "{get("optim.schedule", key)}"')
     T, B, seed = int(get("batch", "seq")), int(get("batch", "micro_batch")), int(get("train", "seed"))
     model = Model(config, read_safetensors(args.checkpoint / "rank_0.safetensors"), T, args.device)
     tokens = np.fromfile(args.tokens, np.uint16).astype(np.int64)
