@@ -8,6 +8,8 @@
 
 #include "core/error.h"
 #include "ops/attention.h"
+#include "train/batch_walk.h"
+#include "train/resume.h"
 
 namespace ingot {
 namespace {
@@ -83,7 +85,7 @@ TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
 // tables. An estimate, which CudaMemory's test holds small runs to.
 constexpr int64_t kCudaReserveBytes = int64_t{512} << 20;
 
-using Changes = std::vector<std::string_view>;  // settings as a recipe would have them
+using Changes = std::vector<std::string>;  // settings as a recipe would have them
 
 RunConfig with_changes(RunConfig config, const Changes& changes) {
   apply_toml(fmt::format("{}", fmt::join(changes, "\n")), "advice", {}, settings_of(config), "");
@@ -122,13 +124,13 @@ int64_t largest_micro_batch(RunConfig config, Device device, const TrainShape& a
 
 // What a run that does not fit could do instead: the settings that keep its micro-batch, or the
 // largest one that fits as it is, and the setting with which a larger one would. Layers are kept
-// where there is memory to spare, so none is.
+// where there is memory to spare, so none is. Where the run is `resumed`, its batch stays as large.
 std::string advice(const RunConfig& config, Device device, const TrainShape& asked,
-                   int64_t available) {
-  constexpr std::string_view kSelective = "train.recompute = \"selective\"",
-                             kFull = "train.recompute = \"full\"",
-                             kNarrowMoments = "optim.moments = \"bf16\"",
-                             kFp8 = "train.precision = \"fp8\"";
+                   int64_t available, bool resumed) {
+  constexpr const char *kSelective = "train.recompute = \"selective\"",
+                       *kFull = "train.recompute = \"full\"",
+                       *kNarrowMoments = "optim.moments = \"bf16\"",
+                       *kFp8 = "train.precision = \"fp8\"";
   std::vector<Changes> remedies = {{}, {kSelective}, {kFull}, {kNarrowMoments}};
   const auto gpu = gpu_facts(device);
   if (gpu && has_fp8(*gpu) && precision_of(config, device) == "bf16") remedies.push_back({kFp8});
@@ -144,9 +146,12 @@ std::string advice(const RunConfig& config, Device device, const TrainShape& ask
   };
   std::vector<Choice> choices;
   for (Changes& changes : remedies) {
+    const bool allowed = !resumed || std::ranges::all_of(changes, may_change_on_resume);
+    if (resumed && config.batch.tokens == 0)
+      changes.insert(changes.begin(), fmt::format("batch.tokens = {}", full_batch_tokens(config)));
     if (config.train.keep_layers > 0) changes.insert(changes.begin(), "train.keep_layers = 0");
     const int64_t most =
-        largest_micro_batch(with_changes(config, changes), device, asked, available);
+        allowed ? largest_micro_batch(with_changes(config, changes), device, asked, available) : 0;
     choices.push_back({std::move(changes), most});
     if (most == asked.B) return fmt::format("batch.micro_batch = {} fits", choices.back().text());
   }
@@ -155,7 +160,9 @@ std::string advice(const RunConfig& config, Device device, const TrainShape& ask
       std::ranges::max_element(choices.begin(), choices.end() - 1, {}, &Choice::most);
   const Choice& best = largest->most > 0 ? *largest : two_changes;
   if (best.most == 0)
-    return "not even one sequence fits: choose a smaller model or a shorter batch.seq";
+    return fmt::format("not even one sequence fits: {}",
+                       resumed ? "go on where more memory is free"
+                               : "choose a smaller model or a shorter batch.seq");
   if (as_it_is.most == 0) return fmt::format("batch.micro_batch = {} fits", best.text());
   return fmt::format("batch.micro_batch = {} fits{}", as_it_is.text(),
                      best.most > as_it_is.most ? ", or " + best.text() : "");
@@ -170,7 +177,7 @@ Context& prepared_context(ComputeDevice& compute, const RunConfig& config) {
 }
 
 // The table, after making sure that all ranks of this machine fit into what is free.
-TensorTable checked_table(const Context& ctx, const RunConfig& config) {
+TensorTable checked_table(const Context& ctx, const RunConfig& config, bool resumed) {
   const TrainShape shape = shape_of(ctx, config);
   TensorTable table = table_of(config, shape);
   const int64_t needed = plan_memory(table).total_bytes * config.system.ranks;
@@ -184,7 +191,7 @@ TensorTable checked_table(const Context& ctx, const RunConfig& config) {
                 fmt::format("this run needs {} on {} and {} are free{}: {}", gib(needed),
                             ctx.device, gib(available),
                             reserve > 0 ? fmt::format(" besides {} for kernels", gib(reserve)) : "",
-                            advice(config, ctx.device, shape, available)));
+                            advice(config, ctx.device, shape, available, resumed)));
   return table;
 }
 
@@ -223,12 +230,12 @@ TensorTable train_table(const Context& ctx, const RunConfig& config) {
   return table_of(config, shape_of(ctx, config));
 }
 
-Engine::Engine(const RunConfig& config, Communicator& comm, int threads_per_rank)
+Engine::Engine(const RunConfig& config, Communicator& comm, int threads_per_rank, bool resumed)
     : config_(config),
       comm_(comm),
       compute_(run_device(config), threads_per_rank, config.system.cache_dir),
       parameters_(llama_parameters(config.model)),
-      placed_(checked_table(prepared_context(compute_, config), config),
+      placed_(checked_table(prepared_context(compute_, config), config, resumed),
               compute_.context().device) {
   Context& ctx = compute_.context();
   ctx.workspace = Workspace(placed_.find("workspace"));

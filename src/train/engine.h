@@ -36,8 +36,8 @@ class Engine {
  public:
   // Allocates everything the run will ever need on run_device(). Before that it throws
   // ErrorCode::Memory when all ranks together would not fit into what is free there, saying what
-  // would.
-  Engine(const RunConfig& config, Communicator& comm, int threads_per_rank);
+  // would: where the run is `resumed`, of what a resume may change.
+  Engine(const RunConfig& config, Communicator& comm, int threads_per_rank, bool resumed = false);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 

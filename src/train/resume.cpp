@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <array>
-#include <string_view>
 
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
@@ -13,20 +12,6 @@
 
 namespace ingot {
 namespace {
-
-// What may change between a checkpoint and its resumption without changing what was trained so far.
-bool may_change(std::string_view name) {
-  constexpr std::array kFree = {"checkpoint.",       "system.",
-                                "train.steps",       "train.total_tokens",
-                                "train.eval_every",  "train.eval_tokens",
-                                "train.log_every",   "train.recompute",
-                                "train.loss_chunk",  "train.offload_layers",
-                                "train.keep_layers", "batch.micro_batch",
-                                "data.train"};  // the data's identity is compared instead
-  for (const std::string_view prefix : kFree)
-    if (name.starts_with(prefix)) return true;
-  return false;
-}
 
 std::string text_of(const SettingValue& value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
@@ -41,7 +26,7 @@ std::vector<std::string> conflicts(const RunConfig& saved, const RunConfig& want
   std::vector<std::string> found;
   for (size_t i = 0; i < was.size(); ++i) {
     const SettingValue before = was[i].get(), after = now[i].get();
-    if (before != after && !may_change(was[i].name))
+    if (before != after && !may_change_on_resume(was[i].name))
       found.push_back(
           fmt::format("{} (was {}, is {})", was[i].name, text_of(before), text_of(after)));
   }
@@ -49,6 +34,19 @@ std::vector<std::string> conflicts(const RunConfig& saved, const RunConfig& want
 }
 
 }  // namespace
+
+bool may_change_on_resume(std::string_view name) {
+  constexpr std::array kFree = {"checkpoint.",       "system.",
+                                "train.steps",       "train.total_tokens",
+                                "train.eval_every",  "train.eval_tokens",
+                                "train.log_every",   "train.recompute",
+                                "train.loss_chunk",  "train.offload_layers",
+                                "train.keep_layers", "batch.micro_batch",
+                                "data.train"};  // the data's identity is compared instead
+  for (const std::string_view prefix : kFree)
+    if (name.starts_with(prefix)) return true;
+  return false;
+}
 
 std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
                                              const RunConfig& config, bool resume) {

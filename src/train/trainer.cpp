@@ -62,7 +62,7 @@ class RankTrainer {
       : run_(run),
         config_(run.config),
         comm_(comm),
-        engine_(run.config, comm, run.threads_per_rank),
+        engine_(run.config, comm, run.threads_per_rank, run.resume_from.has_value()),
         loader_(*run.data.train, config_.train.document_mask) {
     config_.batch.tokens = full_batch_tokens(config_);
   }

@@ -357,6 +357,25 @@ TEST_F(Train, SaysThatRebuildingLayersWouldKeepTheBatch) {
       << refusal;
 }
 
+// A smaller micro-batch alone would make a smaller batch where batch.tokens follows it.
+TEST_F(Train, SaysWhatKeepsTheBatchOfAResumedRun) {
+  RunConfig c =
+      config("run", 2, {{"preset", "llama_10m"}, {"batch.seq", "512"}, {"batch.tokens", "0"}});
+  for (c.batch.micro_batch = 16; share_of_free_memory(c) < 1.2;)
+    c.batch.micro_batch += c.batch.micro_batch / 16;
+  const auto comm = single_communicator();
+  const auto refusal = [&](bool resumed) {
+    return message_of([&] { Engine(c, *comm, 1, resumed); });
+  };
+  EXPECT_EQ(refusal(false).find("batch.tokens"), std::string::npos) << refusal(false);
+  const int64_t B = c.batch.micro_batch;
+  EXPECT_NE(refusal(true).find(fmt::format(
+                "batch.micro_batch = {} with batch.tokens = {} and train.recompute = \"full\" fits",
+                B, B * c.batch.seq)),
+            std::string::npos)
+      << refusal(true);
+}
+
 // A batch too large even then: the largest micro-batches of both ways, such that steps of
 // batch.tokens can be made of them.
 TEST_F(Train, SaysWhichBatchesFitAsItIsAndRebuildingLayers) {
@@ -414,25 +433,28 @@ TEST_F(Train, AStepThatWasGivenUpLeavesNothingInTheNextOnesLoss) {
 }
 
 // A model whose weights, gradients and moments take 1.14 times what is free in F32, and 0.86 times
-// with moments in bf16.
-TEST_F(Train, SaysThatNarrowMomentsWouldFit) {
+// with moments in bf16, which a resume may not change.
+TEST_F(Train, SaysThatNarrowMomentsWouldFitButNotToAResume) {
   ModelConfig model = model_preset("debug_120m");
   const auto bytes = [&] { return 16.0 * static_cast<double>(parameter_count(model)); };
   const auto available = static_cast<double>(available_memory_bytes());
   for (model.layers = 1; bytes() < 1.14 * available;) ++model.layers;
+  const RunConfig c = config("run", 2,
+                             {{"preset", "debug_120m"},
+                              {"model.layers", std::to_string(model.layers)},
+                              {"batch.micro_batch", "2"},
+                              {"batch.seq", "64"},
+                              {"batch.tokens", "0"}});
   Recorder recorder;
-  const std::string refusal = message_of([&] {
-    run(config("run", 2,
-               {{"preset", "debug_120m"},
-                {"model.layers", std::to_string(model.layers)},
-                {"batch.micro_batch", "2"},
-                {"batch.seq", "64"},
-                {"batch.tokens", "0"}}),
-        recorder);
-  });
-  EXPECT_NE(refusal.find("batch.micro_batch = 2 with optim.moments = \"bf16\" fits"),
+  const std::string fresh = message_of([&] { run(c, recorder); });
+  EXPECT_NE(fresh.find("batch.micro_batch = 2 with optim.moments = \"bf16\" fits"),
             std::string::npos)
-      << refusal;
+      << fresh;
+  const auto comm = single_communicator();
+  const std::string resumed = message_of([&] { Engine(c, *comm, 1, true); });
+  EXPECT_NE(resumed.find("not even one sequence fits: go on where more memory is free"),
+            std::string::npos)
+      << resumed;
 }
 
 }  // namespace
