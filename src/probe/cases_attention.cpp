@@ -41,11 +41,8 @@ struct Documents {
   }
   void add_input(const AttentionShape& s, OpCase& c) const {
     if (!starts.empty())
-      c.inputs.push_back({.name = "document_start",
-                          .shape = {s.B, s.Tq},
-                          .differentiable = false,
-                          .integer = true,
-                          .values = starts});
+      c.inputs.push_back(
+          {.name = "document_start", .shape = {s.B, s.Tq}, .integer = true, .values = starts});
   }
 };
 
@@ -98,11 +95,8 @@ OpCase attention_rope_case(std::string name, const AttentionShape& s, RopePairs 
   for (const double position : positions)
     context = std::max(context, static_cast<int64_t>(position) + 1);
   if (!positions.empty())
-    c.inputs.push_back({.name = "positions",
-                        .shape = {s.B, s.Tk},
-                        .differentiable = false,
-                        .integer = true,
-                        .values = positions});
+    c.inputs.push_back(
+        {.name = "positions", .shape = {s.B, s.Tk}, .integer = true, .values = positions});
   c.outputs.push_back(
       {.name = "q_turned", .shape = {s.B, s.Tq, s.H, s.D}, .differentiable = false});
   c.outputs.push_back(

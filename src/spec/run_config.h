@@ -126,6 +126,10 @@ RunConfig parse_run_config(std::string_view toml, std::string_view origin,
 // Cross-field rules (T within the context, batch divisible, something to stop at, …).
 void validate(const RunConfig& config);
 
+// Whether a resumed run may have another value of a setting than its checkpoint: what was trained
+// so far stays as it is. `setting` is its name, or begins with it ("optim.lr = 1").
+bool may_change_on_resume(std::string_view setting);
+
 std::string to_toml(const RunConfig& config);  // every setting, resolved; parses back to the same
 uint64_t config_hash(
     const RunConfig& config);      // over to_toml, without checkpoint.dir, system.*, logging

@@ -1,3 +1,5 @@
+#include <array>
+
 #include "core/error.h"
 #include "spec/run_config.h"
 
@@ -128,6 +130,19 @@ void validate(const RunConfig& c) {
   check_precision(c);
   check_activations(c);
   check_fp8(c);
+}
+
+bool may_change_on_resume(std::string_view setting) {
+  constexpr std::array kFree = {"checkpoint.",       "system.",
+                                "train.steps",       "train.total_tokens",
+                                "train.eval_every",  "train.eval_tokens",
+                                "train.log_every",   "train.recompute",
+                                "train.loss_chunk",  "train.offload_layers",
+                                "train.keep_layers", "batch.micro_batch",
+                                "data.train"};  // the data's identity is compared instead
+  for (const std::string_view prefix : kFree)
+    if (setting.starts_with(prefix)) return true;
+  return false;
 }
 
 }  // namespace ingot

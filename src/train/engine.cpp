@@ -9,7 +9,6 @@
 #include "core/error.h"
 #include "ops/attention.h"
 #include "train/batch_walk.h"
-#include "train/resume.h"
 
 namespace ingot {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <array>
-
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -34,19 +32,6 @@ std::vector<std::string> conflicts(const RunConfig& saved, const RunConfig& want
 }
 
 }  // namespace
-
-bool may_change_on_resume(std::string_view name) {
-  constexpr std::array kFree = {"checkpoint.",       "system.",
-                                "train.steps",       "train.total_tokens",
-                                "train.eval_every",  "train.eval_tokens",
-                                "train.log_every",   "train.recompute",
-                                "train.loss_chunk",  "train.offload_layers",
-                                "train.keep_layers", "batch.micro_batch",
-                                "data.train"};  // the data's identity is compared instead
-  for (const std::string_view prefix : kFree)
-    if (name.starts_with(prefix)) return true;
-  return false;
-}
 
 std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
                                              const RunConfig& config, bool resume) {

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "core/storage.h"
 #include "spec/run_config.h"
@@ -17,8 +16,5 @@ namespace ingot {
 // `config` has its train.precision decided.
 std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
                                              const RunConfig& config, bool resume);
-
-// Whether a setting may differ from the checkpoint's without changing what was trained so far.
-bool may_change_on_resume(std::string_view name);
 
 }  // namespace ingot

@@ -1,5 +1,6 @@
 // Owners of what the CUDA runtime hands out: given back at the end of a scope, also when a
-// constructor throws half-way. Who destroys one waits first for work that still uses it.
+// constructor throws half-way. None of them waits: where work under way may still use what is
+// about to go, its holder waits first.
 #pragma once
 
 #include <cuda_runtime_api.h>
