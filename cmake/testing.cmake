@@ -1,34 +1,38 @@
-# add_layer_tests(layer SOURCES file… [LINK target…] [ALONE filter]): one GoogleTest program per
-# layer, its tests registered one by one with ctest; those that the filter (of GoogleTest, without
-# «-») names never run beside others. Tests see the include roots of the layer they test plus the
-# shared helpers under tests/support.
+# add_layer_tests(layer [NAME name] SOURCES file… [LINK target…] [ALONE filter]): a GoogleTest program
+# test_<name>, by default the layer's, its tests registered one by one with ctest; those that the
+# filter (of GoogleTest, without «-») names never run beside others. Tests see the include roots of
+# the layer they test plus the shared helpers under tests/support.
 include(GoogleTest)
 function(add_layer_tests layer)
-  cmake_parse_arguments(ARG "" "ALONE" "SOURCES;LINK" ${ARGN})
-  set(target test_${layer})
+  cmake_parse_arguments(ARG "" "NAME;ALONE" "SOURCES;LINK" ${ARGN})
+  set(name ${layer})
+  if(ARG_NAME)
+    set(name ${ARG_NAME})
+  endif()
+  set(target test_${name})
   add_executable(${target} ${ARG_SOURCES})
   target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/include/${layer} ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${target} PRIVATE ingot_options test_options ${layer} ${ARG_LINK} GTest::gtest_main)
   precompile(${target} test_headers)
   target_compile_definitions(${target} PRIVATE
     INGOT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" INGOT_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  set(discover ${target} TEST_PREFIX ${layer}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  set(discover ${target} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
   if(ARG_ALONE)
-    gtest_discover_tests(${discover} TEST_FILTER ${ARG_ALONE} PROPERTIES LABELS ${layer} RUN_SERIAL ON)
-    gtest_discover_tests(${discover} TEST_FILTER -${ARG_ALONE} PROPERTIES LABELS ${layer})
+    gtest_discover_tests(${discover} TEST_FILTER ${ARG_ALONE} PROPERTIES LABELS ${name} RUN_SERIAL ON)
+    gtest_discover_tests(${discover} TEST_FILTER -${ARG_ALONE} PROPERTIES LABELS ${name})
   else()
-    gtest_discover_tests(${discover} PROPERTIES LABELS ${layer})
+    gtest_discover_tests(${discover} PROPERTIES LABELS ${name})
   endif()
 endfunction()
 
-# add_fuzz_target(name layer): tests/fuzz/<name>.cpp, which defines LLVMFuzzerTestOneInput.
+# add_fuzz_target(name): tests/fuzz/<name>.cpp, which defines LLVMFuzzerTestOneInput.
 # With INGOT_FUZZ it becomes a libFuzzer program. In every other build it becomes a program that
 # replays the corpus and some thousand fixed mutations of it, as the ctest test fuzz.<name>.
-function(add_fuzz_target name layer)
+function(add_fuzz_target name)
   set(target fuzz_${name})
   add_executable(${target} ${name}.cpp)
-  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/include/${layer})
-  target_link_libraries(${target} PRIVATE ingot_options ${layer})
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/include/ingest ${CMAKE_BINARY_DIR}/include/feed)
+  target_link_libraries(${target} PRIVATE ingot_options ingest feed)
   precompile(${target} common_headers)
   if(INGOT_FUZZ)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)

@@ -1,5 +1,5 @@
 """Documents for comparing cleaners: cut from the texts under ../shared/data by a recipe that
-tests/data/clean_documents.h follows too. Each piece of text comes as it is, and every second once more,
+tests/ingest/clean_documents.h follows too. Each piece of text comes as it is, and every second once more,
 worn in one of nine ways, so that rules fire that good prose does not wake.
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes src/tokenizer/hf_unicode.inc: where the Unicode of Hugging Face tokenizers differs from that of utf8proc.
+"""Makes src/tokenizer/unicode/hf_unicode.inc: where the Unicode of Hugging Face tokenizers differs from that of utf8proc.
 
     python tools/make_hf_unicode.py      # needs tokenizers (made with 0.23.3) and libutf8proc.so.2 (2.8.0)
 
@@ -11,7 +11,7 @@ import pathlib
 
 from tokenizers import normalizers
 
-OUT = pathlib.Path(__file__).resolve().parents[1] / "src/tokenizer/hf_unicode.inc"
+OUT = pathlib.Path(__file__).resolve().parents[1] / "src/tokenizer/unicode/hf_unicode.inc"
 LIBRARY = ctypes.CDLL("libutf8proc.so.2")
 STABLE, COMPAT, DECOMPOSE = 1 << 1, 1 << 2, 1 << 4
 CODE_POINTS = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000]

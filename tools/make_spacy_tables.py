@@ -1,6 +1,6 @@
-"""Writes src/data/ingest/clean/spacy_data.inc: the tables of spaCy's rule-based English tokenizer.
+"""Writes src/ingest/clean/splitters/spacy_data.inc: the tables of spaCy's rule-based English tokenizer.
 
-usage: make_spacy_tables.py >src/data/ingest/clean/spacy_data.inc      (needs spacy 3.8; MIT licence)
+usage: make_spacy_tables.py >src/ingest/clean/splitters/spacy_data.inc      (needs spacy 3.8; MIT licence)
 
 Characters get one bit per class of the affix rules; the classes are spaCy's own regular expressions,
 asked about every code point. Exceptions are written as their pieces with a tab between them; those that

@@ -1,6 +1,6 @@
-"""Writes src/tokenizer/unicode_classes.inc: what the pre-tokenizers' patterns ask of a character.
+"""Writes src/tokenizer/unicode/unicode_classes.inc: what the pre-tokenizers' patterns ask of a character.
 
-usage: make_split_table.py >src/tokenizer/unicode_classes.inc        # needs unicodedata2==16.0.0
+usage: make_split_table.py >src/tokenizer/unicode/unicode_classes.inc        # needs unicodedata2==16.0.0
 
 Unicode 16.0, because that is what the engines behind Hugging Face tokenizers 0.23 (Oniguruma) and
 tiktoken 0.14 (Rust's regex) have: their \\p{L}, \\p{N}, \\p{M}, \\s and \\w agree with this table on

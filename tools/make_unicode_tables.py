@@ -1,6 +1,6 @@
-"""Writes src/data/ingest/text/unicode_data.inc: what CPython 3.11's str and re know of Unicode 14.
+"""Writes src/core/text/unicode_data.inc: what CPython 3.11's str and re know of Unicode 14.
 
-usage: make_unicode_tables.py >src/data/ingest/text/unicode_data.inc
+usage: make_unicode_tables.py >src/core/text/unicode_data.inc
 
 Needs a Python whose unicodedata is 14.0 (3.11) and a Perl whose Unicode is 14.0 (5.36, Debian 12),
 which knows Word_Break and Script where Python does not. The three character sets are those of the

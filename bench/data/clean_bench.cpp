@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "data/bench_text.h"
-#include "data/ingest/clean/cleaner.h"
+#include "ingest/clean/cleaner.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 
 #include "core/random.h"
 #include "data/bench_text.h"
-#include "data/serve/loader.h"
-#include "data/shards/shard_writer.h"
+#include "feed/loader.h"
+#include "shards/shard_writer.h"
 
 namespace {
 

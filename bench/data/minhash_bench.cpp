@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "data/bench_text.h"
-#include "data/ingest/dedup/minhash.h"
+#include "ingest/dedup/minhash.h"
 
 namespace {
 

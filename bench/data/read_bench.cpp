@@ -11,8 +11,8 @@
 #include <map>
 
 #include "core/storage.h"
-#include "data/ingest/read/document_reader.h"
-#include "data/ingest/write/document_writer.h"
+#include "ingest/read/document_reader.h"
+#include "ingest/write/document_writer.h"
 
 namespace {
 

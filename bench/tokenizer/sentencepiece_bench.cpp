@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "tokenizer/sentencepiece.h"
+#include "tokenizer/sentencepiece/sentencepiece.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command_line.h"
-#include "data/ingest/read/document_reader.h"
+#include "ingest/read/document_reader.h"
 
 namespace ingot::cli {
 

@@ -7,7 +7,7 @@
 
 #include "cli/command_line.h"
 #include "cli/remote.h"
-#include "data/ingest/read/document_reader.h"
+#include "ingest/read/document_reader.h"
 #include "tokenizer/train/documents.h"
 
 namespace ingot::cli {

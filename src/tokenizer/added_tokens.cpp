@@ -6,7 +6,7 @@
 #include <bit>
 #include <functional>
 
-#include "tokenizer/unicode_classes.h"
+#include "tokenizer/unicode/unicode_classes.h"
 
 namespace ingot {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "tokenizer/bpe_model.h"
-#include "tokenizer/hf_convert.h"
+#include "tokenizer/bpe/model.h"
+#include "tokenizer/hf/convert.h"
 
 namespace ingot {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "tokenizer/bpe_model.h"
+#include "tokenizer/bpe/model.h"
 
 namespace ingot {
 

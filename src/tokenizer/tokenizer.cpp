@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "tokenizer/bpe_model.h"
+#include "tokenizer/bpe/model.h"
 #include "tokenizer/byte_tokenizer.h"
-#include "tokenizer/hf_pieces.h"
-#include "tokenizer/sentencepiece.h"
+#include "tokenizer/hf/pieces.h"
+#include "tokenizer/sentencepiece/sentencepiece.h"
 #include "tokenizer/special_tokens.h"
 
 namespace ingot {

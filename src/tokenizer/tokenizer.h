@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/storage.h"
-#include "tokenizer/split.h"
+#include "tokenizer/bpe/split.h"
 
 namespace ingot {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "data/serve/loader.h"
+#include "feed/loader.h"
 
 namespace ingot {
 

@@ -1,7 +1,7 @@
 // Validation loss over held-out tokens.
 #pragma once
 
-#include "data/serve/sample_stream.h"
+#include "feed/sample_stream.h"
 #include "parallel/comm/communicator.h"
 #include "spec/run_config.h"
 #include "train/engine.h"

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "data/serve/data_identity.h"
-#include "data/serve/sample_stream.h"
-#include "data/serve/token_source.h"
+#include "feed/data_identity.h"
+#include "feed/sample_stream.h"
+#include "shards/token_source.h"
 #include "spec/mixture_config.h"
 #include "spec/run_config.h"
 #include "tokenizer/tokenizer.h"

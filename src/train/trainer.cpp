@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "core/thread_pool.h"
-#include "data/serve/loader.h"
-#include "data/serve/prefetch.h"
+#include "feed/loader.h"
+#include "feed/prefetch.h"
 #include "ledger/ledger.h"
 #include "optim/schedule.h"
 #include "train/batch_walk.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/stage_fixture.h"
-#include "data/ingest/write/document_writer.h"
+#include "ingest/write/document_writer.h"
 
 namespace ingot::test {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.h"
-#include "data/small_shards.h"
+#include "support/small_shards.h"
 #include "support/own_folder.h"
 
 namespace ingot::test {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,6 +18,13 @@ namespace ingot::test {
 inline std::string slurp(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The program under test: $INGOT_PROGRAM, so that tests can be shown another build, or the one
+// built beside them.
+inline std::string program() {
+  const char* other = std::getenv("INGOT_PROGRAM");
+  return other != nullptr ? other : INGOT_PROGRAM;
 }
 
 // A started `LAUNCHER… ingot ARGS…`, its output going to files in `folder`.
@@ -64,7 +72,7 @@ class Process {
  private:
   static std::vector<std::string> command(std::vector<std::string> words,
                                           const std::vector<std::string>& args) {
-    words.emplace_back(INGOT_PROGRAM);
+    words.push_back(program());
     words.insert(words.end(), args.begin(), args.end());
     return words;
   }

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.h"
-#include "data/web_server.h"
+#include "ingest/web_server.h"
 #include "support/own_folder.h"
 
 namespace ingot::test {

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "cli/process.h"
-#include "data/ingest/read/document_reader.h"
+#include "ingest/read/document_reader.h"
 #include "support/own_folder.h"
 
 namespace ingot::test {

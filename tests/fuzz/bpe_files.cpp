@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "tokenizer/bpe_model.h"
+#include "tokenizer/bpe/model.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "tokenizer/chat_template.h"
+#include "tokenizer/chat/chat_template.h"
 
 namespace {
 

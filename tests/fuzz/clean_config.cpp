@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "data/ingest/clean/clean_config.h"
+#include "ingest/clean/clean_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "data/ingest/clean/cleaner.h"
-#include "data/ingest/text/normalize.h"
-#include "data/serve/utf8.h"
+#include "ingest/clean/cleaner.h"
+#include "ingest/text/normalize.h"
+#include "core/text/utf8.h"
 
 namespace {
 

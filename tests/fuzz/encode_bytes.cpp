@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/thread_pool.h"
-#include "tokenizer/split.h"
+#include "tokenizer/bpe/split.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/train/bpe_trainer.h"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "data/ingest/decontaminate/contamination_index.h"
+#include "ingest/decontaminate/contamination_index.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "data/ingest/clean/language.h"
+#include "ingest/clean/language/language.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "data/shards/foreign_tokens.h"
+#include "shards/foreign_tokens.h"
 #include "memory_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

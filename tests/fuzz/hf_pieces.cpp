@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "tokenizer/hf_pieces.h"
+#include "tokenizer/hf/pieces.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 1) return 0;

@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "data/ingest/clean/url_filter.h"
-#include "data/ingest/read/remote/hf_address.h"
-#include "data/ingest/read/remote/remote.h"
-#include "data/serve/utf8.h"
+#include "ingest/clean/filters/url_filter.h"
+#include "ingest/read/remote/hf_address.h"
+#include "ingest/read/remote/remote.h"
+#include "core/text/utf8.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "data/serve/megatron_file.h"
+#include "shards/megatron_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "data/ingest/read/json_record.h"
+#include "ingest/read/json_record.h"
 #include "documents_of_bytes.h"
 
 namespace {

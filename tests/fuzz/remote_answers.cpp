@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "data/ingest/read/remote/hf_address.h"
-#include "data/ingest/read/remote/http_reply.h"
+#include "ingest/read/remote/hf_address.h"
+#include "ingest/read/remote/http_reply.h"
 
 namespace {
 

@@ -14,7 +14,7 @@
 
 #include "core/error.h"
 #include "core/storage.h"
-#include "data/serve/run_steps.h"
+#include "feed/run_steps.h"
 #include "ledger/ledger.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "data/shards/shard_reader.h"
+#include "shards/shard_reader.h"
 #include "memory_files.h"
 
 namespace {

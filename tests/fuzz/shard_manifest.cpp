@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "data/shards/manifest.h"
+#include "shards/manifest.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {

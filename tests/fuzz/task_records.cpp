@@ -8,10 +8,10 @@
 
 #include "core/error.h"
 #include "core/storage.h"
-#include "data/ingest/clean/clean_report.h"
-#include "data/ingest/dedup/dedup_report.h"
-#include "data/ingest/tasks/task_folder.h"
-#include "data/shards/tokenize_task.h"
+#include "ingest/clean/clean_report.h"
+#include "ingest/dedup/dedup_report.h"
+#include "ledger/task_folder.h"
+#include "ingest/tokenize/tokenize_task.h"
 #include "tokenizer/tokenizer.h"
 
 namespace {

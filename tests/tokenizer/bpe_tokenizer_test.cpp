@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "core/thread_pool.h"
-#include "tokenizer/bpe_model.h"
+#include "tokenizer/bpe/model.h"
 #include "tokenizer/nasty_text.h"
 #include "tokenizer/small_bpe.h"
 

@@ -15,7 +15,7 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "tokenizer/split.h"
+#include "tokenizer/bpe/split.h"
 
 namespace ingot {
 namespace {

@@ -1,5 +1,5 @@
 // From .model to tokenizer.json and back.
-#include "tokenizer/hf_convert.h"
+#include "tokenizer/hf/convert.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 
 #include "core/error.h"
 #include "tokenizer/convert.h"
-#include "tokenizer/hf_pieces.h"
+#include "tokenizer/hf/pieces.h"
 #include "tokenizer/nasty_text.h"
-#include "tokenizer/sentencepiece.h"
+#include "tokenizer/sentencepiece/sentencepiece.h"
 #include "tokenizer/sentencepiece_file.h"
 
 namespace ingot {

@@ -1,5 +1,5 @@
 // tokenizer.json files of pieces: ids and texts are those of Hugging Face tokenizers.
-#include "tokenizer/hf_pieces.h"
+#include "tokenizer/hf/pieces.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tokenizer/nfc.h"
+#include "tokenizer/unicode/nfc.h"
 
 #include <gtest/gtest.h>
 #include <utf8proc.h>

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tokenizer/sentencepiece_model.h"
-#include "tokenizer/sentencepiece_wire.h"
+#include "tokenizer/sentencepiece/model.h"
+#include "tokenizer/sentencepiece/wire.h"
 
 namespace ingot::testing_support {
 

@@ -1,4 +1,4 @@
-#include "tokenizer/sentencepiece.h"
+#include "tokenizer/sentencepiece/sentencepiece.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/random.h"
-#include "tokenizer/bpe_model.h"
-#include "tokenizer/split_scalar.h"
+#include "tokenizer/bpe/model.h"
+#include "tokenizer/bpe/split_scalar.h"
 
 namespace ingot::testing_support {
 

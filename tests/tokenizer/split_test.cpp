@@ -1,4 +1,4 @@
-#include "tokenizer/split.h"
+#include "tokenizer/bpe/split.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tokenizer/nasty_text.h"
-#include "tokenizer/split_scalar.h"
-#include "tokenizer/split_window.h"
-#include "tokenizer/unicode_classes.h"
+#include "tokenizer/bpe/split_scalar.h"
+#include "tokenizer/bpe/split_window.h"
+#include "tokenizer/unicode/unicode_classes.h"
 
 namespace ingot {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "core/error.h"
-#include "tokenizer/bpe_model.h"
+#include "tokenizer/bpe/model.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/nasty_text.h"
 #include "tokenizer/small_bpe.h"

@@ -2,7 +2,7 @@
 // pass of it on Hopper, products with SwiGLU or rotation inside, tuned products.
 #include <algorithm>
 
-#include "data/serve/loader.h"
+#include "feed/loader.h"
 #include "support/cuda_train_fixture.h"
 #include "train/run_data.h"
 

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/error.h"
-#include "data/serve/loader.h"
-#include "data/serve/run_steps.h"
+#include "feed/loader.h"
+#include "feed/run_steps.h"
 #include "ledger/ledger.h"
 #include "support/train_fixture.h"
 #include "train/batch_walk.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "tokenizer/unicode_classes.h"
+#include "tokenizer/unicode/unicode_classes.h"
 
 namespace ingot::chat {
 namespace {

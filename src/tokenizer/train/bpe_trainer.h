@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/thread_pool.h"
-#include "tokenizer/bpe_model.h"
+#include "tokenizer/bpe/model.h"
 #include "tokenizer/train/documents.h"
 
 namespace ingot {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tokenizer/sentencepiece_model.h"
+#include "tokenizer/sentencepiece/model.h"
 #include "tokenizer/train/documents.h"
 
 namespace ingot {

@@ -1,0 +1,254 @@
+// ingot bench ops | train | limit | encode
+#include "cli/bench/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.h"
+#include "core/error.h"
+#include "probe/measure.h"
+#include "probe/op_case.h"
+#include "probe/step_limit.h"
+#include "spec/flops.h"
+#include "train/bench_step.h"
+#include "train/engine.h"
+#include "train/progress.h"
+
+namespace ingot::cli {
+namespace {
+
+// The shape a bench runs, from flags or from any setting by --set.
+struct BenchShape {
+  std::string preset = "llama_10m";
+  int64_t batch = 8;
+  int64_t seq = 512;
+  std::string precision = "auto";
+  std::string recompute = "selective";
+  DeviceOptions device;
+  std::vector<std::string> sets;
+
+  void add_to(Command& command) {
+    command.add_option("--preset", preset, "model preset")->capture_default_str();
+    command.add_option("--batch", batch, "sequences a step (B)")->capture_default_str();
+    command.add_option("--seq", seq, "tokens a sequence (T)")->capture_default_str();
+    command
+        .add_option("--precision", precision,
+                    "fp32, tf32, bf16, fp16 or fp8; auto = bf16 on a GPU, fp32 on the CPU")
+        ->capture_default_str();
+    device.add_to(command);
+    command.add_option("--set", sets, "any other setting")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+  }
+
+  RunConfig config() const {
+    Overrides overrides = {{"preset", preset},
+                           {"batch.micro_batch", std::to_string(batch)},
+                           {"batch.seq", std::to_string(seq)},
+                           {"train.precision", precision},
+                           {"train.recompute", recompute},
+                           {"train.steps", "1"},
+                           {"system.device", device.device},
+                           {"system.threads", std::to_string(device.threads)}};
+    for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
+    RunConfig config = with_environment(parse_run_config("", "", overrides));
+    validate(config);
+    check_one_micro_batch(config);
+    return config;
+  }
+
+ private:
+  static void check_one_micro_batch(const RunConfig& config) {
+    const BatchConfig& batch = config.batch;
+    check(
+        config.system.ranks == 1, ErrorCode::Config,
+        "a bench runs one rank, got system.ranks = {}: leave it out; `ingot train` says the tok/s "
+        "of several",
+        config.system.ranks);
+    check(batch.tokens <= batch.micro_batch * batch.seq, ErrorCode::Config,
+          "a bench's step is one micro-batch of {} tokens, got batch.tokens = {}: leave it out or "
+          "raise batch.micro_batch",
+          batch.micro_batch * batch.seq, batch.tokens);
+  }
+};
+
+// What a figure belongs to.
+nlohmann::json facts_of(const RunConfig& config, const Context& ctx) {
+  return {{"preset", config.preset},           {"batch", config.batch.micro_batch},
+          {"seq", config.batch.seq},           {"precision", precision_of(config, ctx.device)},
+          {"device", ctx.device.str()},        {"gpu", gpu_name(ctx.device)},
+          {"threads", ctx.pool->num_threads()}};
+}
+
+std::string recompute_name(RunConfig config) {
+  const std::vector<Setting> settings = settings_of(config);
+  const auto recompute = std::ranges::find(settings, "train.recompute", &Setting::name);
+  return std::get<std::string>(recompute->get());
+}
+
+void check_has_limit(const RunConfig& config) {
+  check(config.optim.kind == OptimKind::AdamW, ErrorCode::Config,
+        "the limit counts AdamW's bytes and none of Muon's products: set optim.kind=adamw");
+  check(!config.train.document_mask, ErrorCode::Config,
+        "the limit counts attention over whole sequences: set train.document_mask=false");
+}
+
+StepLimit step_limit(Context& ctx, const RunConfig& config) {
+  ctx.tf32 = uses_tf32(config);
+  LimitShape shape;
+  shape.B = config.batch.micro_batch;
+  shape.T = config.batch.seq;
+  shape.loss_chunk = loss_chunk(config, ctx.device);
+  shape.compute = compute_dtype(config, ctx.device);
+  if (shape.compute == DType::F16) shape.compute = DType::BF16;  // tensor cores are as fast
+  shape.fp8 = uses_fp8(config);
+  shape.fp8_head = config.train.fp8_head;
+  shape.moments = config.optim.moments;
+  return measure_step_limit(ctx, config.model, shape);
+}
+
+void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const JsonOption& json) {
+  const RunConfig config = shape.config();
+  if (with_limit) check_has_limit(config);
+  const double before_engine = seconds_since_process_start();
+  const StepBench bench = bench_train_step(config, steps);
+  const auto compute = open_device(config);
+  Context& ctx = compute->context();
+  const double peak = measure_peak_flops(ctx);
+  auto mfu = [&](AttentionFlops convention) {
+    return bench.tokens_per_second *
+           train_flops_per_token(config.model, config.batch.seq, convention) / peak;
+  };
+  const double start = before_engine + bench.setup_seconds;
+  fmt::print(
+      "{} B {} T {} {} on {}, {} threads\n"
+      "  step            {:.1f} ms (median of {})\n"
+      "  throughput      {:.0f} tok/s\n"
+      "  MFU             {:.1f}% causal, {:.1f}% full attention, of {}'s peak: {:.0f} GFLOP/s "
+      "measured\n"
+      "  start           {:.2f} s to the first step, {:.2f} s to its end\n"
+      "  memory          {} allocated, {} predicted\n",
+      config.preset, config.batch.micro_batch, config.batch.seq, precision_of(config, ctx.device),
+      ctx.device, ctx.pool->num_threads(), bench.step_seconds * 1e3, steps, bench.tokens_per_second,
+      100 * mfu(AttentionFlops::Causal), 100 * mfu(AttentionFlops::Full),
+      name_of(bench_dtype(ctx.device)), peak / 1e9, start, start + bench.first_step_seconds,
+      human_bytes(bench.peak_bytes), human_bytes(bench.predicted_bytes));
+  nlohmann::json line = {{"steps", steps},
+                         {"deterministic", config.train.deterministic},
+                         {"recompute", recompute_name(config)},
+                         {"document_mask", config.train.document_mask},
+                         {"tok_s", bench.tokens_per_second},
+                         {"step_ms", bench.step_seconds * 1e3},
+                         {"mfu", mfu(AttentionFlops::Causal)},
+                         {"mfu_full", mfu(AttentionFlops::Full)},
+                         {"peak_flops", peak},
+                         {"peak_dtype", name_of(bench_dtype(ctx.device))},
+                         {"start_s", start},
+                         {"first_step_s", start + bench.first_step_seconds},
+                         {"peak_bytes", bench.peak_bytes},
+                         {"predicted_bytes", bench.predicted_bytes},
+                         {"loss", bench.last_loss}};
+  line.update(facts_of(config, ctx));
+  if (with_limit) {
+    const StepLimit limit = step_limit(ctx, config);
+    fmt::print("  limit           {:.0f} tok/s: this step reaches {:.1f}% of it\n",
+               limit.tokens_per_second, 100 * bench.tokens_per_second / limit.tokens_per_second);
+    line["limit_tok_s"] = limit.tokens_per_second;
+  }
+  json.print(line);
+}
+
+void run_limit(const BenchShape& shape, const JsonOption& json) {
+  const RunConfig config = shape.config();
+  check_has_limit(config);
+  const auto compute = open_device(config);
+  Context& ctx = compute->context();
+  const StepLimit limit = step_limit(ctx, config);
+  nlohmann::json parts = nlohmann::json::array();
+  fmt::print("{:<28}{:>7}{:>12}{:>12}{:>10}\n", "part", "calls", "ms a step", "GFLOP/s", "GB/s");
+  for (const LimitPart& part : limit.parts) {
+    fmt::print("{:<28}{:>7}{:>12.2f}{:>12}{:>10}\n", part.name, part.calls, part.seconds * 1e3,
+               part.flops > 0 ? fmt::format("{:.1f}", part.flops / part.seconds / 1e9) : "",
+               part.bytes > 0 ? fmt::format("{:.1f}", part.bytes / part.seconds / 1e9) : "");
+    parts.push_back({{"name", part.name},
+                     {"calls", part.calls},
+                     {"ms", part.seconds * 1e3},
+                     {"flops", part.flops},
+                     {"bytes", part.bytes}});
+  }
+  fmt::print(
+      "products and attention {:.1f} ms at {:.1f}% of the machine's product rate ({:.0f} GFLOP/s), "
+      "bytes {:.1f} ms at {:.1f} GB/s\nlimit {:.0f} tok/s\n",
+      limit.product_seconds * 1e3, 100 * limit.product_share, limit.peak_flops / 1e9,
+      limit.memory_seconds * 1e3, limit.copy_bytes_per_second / 1e9, limit.tokens_per_second);
+  nlohmann::json line = {
+      {"limit_tok_s", limit.tokens_per_second},   {"product_ms", limit.product_seconds * 1e3},
+      {"memory_ms", limit.memory_seconds * 1e3},  {"product_share", limit.product_share},
+      {"peak_flops", limit.peak_flops},           {"copy_bytes_s", limit.copy_bytes_per_second},
+      {"moments", name_of(config.optim.moments)}, {"parts", parts}};
+  line.update(facts_of(config, ctx));
+  json.print(line);
+}
+
+void add_ops(Command& bench) {
+  struct Options {
+    std::string only;
+    DeviceOptions device;
+    JsonOption json;
+  };
+  auto options = std::make_shared<Options>();
+  auto* ops =
+      bench.add_subcommand("ops", "each op at a training step's shape, percent of roofline");
+  ops->add_option("--op", options->only, "only this op");
+  options->device.add_to(*ops);
+  options->json.add_to(*ops);
+  ops->callback([options] { bench_ops(options->only, options->device, options->json); });
+}
+
+void add_train_bench(Command& bench) {
+  struct Options {
+    BenchShape shape;
+    int64_t steps = 8;
+    bool limit = false;
+    JsonOption json;
+  };
+  auto options = std::make_shared<Options>();
+  auto* train = bench.add_subcommand("train", "whole training steps on synthetic tokens");
+  options->shape.add_to(*train);
+  train->add_option("--recompute", options->shape.recompute, "none, selective or full")
+      ->capture_default_str();
+  train->add_option("--steps", options->steps, "timed steps")->capture_default_str()->positive();
+  train->add_flag("--limit", options->limit, "measure the limit too and say how close this is");
+  options->json.add_to(*train);
+  train->callback(
+      [options] { run_train(options->shape, options->steps, options->limit, options->json); });
+}
+
+void add_limit(Command& bench) {
+  struct Options {
+    BenchShape shape;
+    JsonOption json;
+  };
+  auto options = std::make_shared<Options>();
+  auto* limit = bench.add_subcommand(
+      "limit",
+      "the fastest this step could be: products and attention alone + bytes at copy speed");
+  options->shape.add_to(*limit);
+  options->json.add_to(*limit);
+  limit->callback([options] { run_limit(options->shape, options->json); });
+}
+
+}  // namespace
+
+void add_bench(Command& app) {
+  auto* bench = app.add_subcommand("bench", "measure this machine and this program on it");
+  bench->require_subcommand(1);
+  add_ops(*bench);
+  add_train_bench(*bench);
+  add_limit(*bench);
+  add_bench_encode(*bench);
+}
+
+}  // namespace ingot::cli

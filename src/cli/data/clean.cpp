@@ -1,0 +1,87 @@
+// ingot data clean: which documents stay, and what is left of them.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/data/data.h"
+#include "cli/data/stage.h"
+#include "core/error.h"
+#include "ingest/clean/clean_stage.h"
+#include "train/progress.h"
+
+namespace ingot::cli {
+namespace {
+
+struct Options {
+  StageOptions stage;
+  std::string preset, config;
+  std::vector<std::string> sets;
+  bool keeps_removed = false, prints_config = false;
+};
+
+CleanConfig load_config(const Options& options) {
+  Overrides overrides = parse_sets(options.sets);
+  if (!options.preset.empty()) overrides.insert(overrides.begin(), {"preset", options.preset});
+  const auto storage = posix_storage();
+  const std::string toml = options.config.empty() ? "" : read_text(*storage, options.config);
+  return parse_clean_config(toml, options.config, overrides);
+}
+
+void print_report(const nlohmann::json& report, const std::string& folder) {
+  const int64_t documents = report["documents"], kept = report["kept"];
+  const int64_t bytes_in = report["bytes_in"], bytes_kept = report["bytes_kept"];
+  fmt::print("kept {} of {} documents ({}), {} of {} of text ({})\n", with_commas(kept),
+             with_commas(documents), percent(kept, documents), human_bytes(bytes_kept),
+             human_bytes(bytes_in), percent(bytes_kept, bytes_in));
+  for (const auto& rule : report["removed"]) {
+    const int64_t count = rule["documents"];
+    fmt::print("  {:>12}  {:>7}  {} {}\n", with_commas(count), percent(count, documents),
+               rule["step"].get<std::string>(), rule["reason"].get<std::string>());
+  }
+  print_skipped(report);
+  fmt::print("documents in {0}/documents, samples in {0}/report.html\n", folder);
+}
+
+void clean(const Options& options) {
+  CleanStage stage;
+  stage.config = load_config(options);
+  if (options.prints_config) {
+    fmt::print("{}", to_toml(stage.config));
+    return;
+  }
+  check(!options.stage.inputs.empty() && !options.stage.out.empty(), ErrorCode::Usage,
+        "clean: expected INPUT files and --out FOLDER; see ingot data clean --help");
+  stage.inputs = options.stage.stage_inputs();
+  stage.keeps_removed = options.keeps_removed;
+  finish_stage(
+      options.stage, [&](const StageRun& run) { return run_clean(stage, run); }, print_report);
+}
+
+}  // namespace
+
+void add_data_clean(Command& data) {
+  auto options = std::make_shared<Options>();
+  auto* command = data.add_subcommand(
+      "clean", "filter documents by FineWeb's rules; says what was removed and why");
+  options->stage.add_to(*command);
+  for (const char* name : {"INPUT", "--out"}) {  // --print-config does without
+    command->get_option(name)->required(false);
+  }
+  command->add_option("--preset", options->preset, "whose formulas (datatrove-0.10)")
+      ->one_of(std::vector<std::string>(std::begin(kCleanPresets), std::end(kCleanPresets)));
+  command->add_option("--config", options->config, "TOML file of settings")->existing_file();
+  command->add_option("--set", options->sets, "KEY=VALUE, over the config file; repeatable")
+      ->allow_extra_args(false);
+  command->add_flag("--keep-removed", options->keeps_removed,
+                    "write removed documents to OUT/removed, with step and reason");
+  command->add_flag("--print-config", options->prints_config,
+                    "print all settings as TOML for --config, and stop");
+  command->footer(
+      "Writes OUT/documents/NAME.jsonl.zst for each input, report.json and report.html. Run it\n"
+      "again after an interruption: finished files are not repeated. Example:\n"
+      "  ingot data clean crawl/*.jsonl.gz --out cleaned --set language.languages=en");
+  command->callback(
+      [options] { run_as_process(options->stage.process, [&] { clean(*options); }); });
+}
+
+}  // namespace ingot::cli

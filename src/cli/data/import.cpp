@@ -1,0 +1,105 @@
+// ingot data import | export
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/data/data.h"
+#include "core/error.h"
+#include "core/storage.h"
+#include "core/text/format.h"
+#include "shards/foreign_import.h"
+
+namespace ingot::cli {
+namespace {
+
+struct ImportCommand {
+  std::vector<std::string> files;
+  std::string folder, tokenizer;
+  ImportSettings settings;
+  JsonOption json;
+
+  void run() {
+    std::unique_ptr<Tokenizer> loaded;
+    if (!tokenizer.empty()) loaded = load_tokenizer(*posix_storage(), tokenizer);
+    check(loaded || settings.vocab_size > 0, ErrorCode::Usage,
+          "expected --tokenizer FILE, or --vocab N where there is none");
+    settings.tokenizer = loaded.get();
+    const ShardManifest manifest = import_tokens(posix_storage(), files, settings, folder);
+    fmt::print("{}: {} tokens of {} documents, {} shards\n", folder,
+               format_count(manifest.num_tokens()), format_count(manifest.num_documents()),
+               manifest.shards.size());
+    for (const auto& [reason, count] : manifest.left_out) {
+      fmt::print("left out: {} {}\n", format_count(count), reason);
+    }
+    json.print({{"tokens", manifest.num_tokens()},
+                {"documents", manifest.num_documents()},
+                {"shards", manifest.shards.size()},
+                {"left_out", manifest.left_out}});
+  }
+};
+
+struct ExportCommand {
+  static inline const std::map<std::string, ForeignFormat> formats = {
+      {"megatron", ForeignFormat::Megatron},
+      {"nanogpt", ForeignFormat::NanoGpt},
+      {"llmc", ForeignFormat::LlmC}};
+  std::string folder, format, path;
+
+  static std::vector<std::string> names() {
+    std::vector<std::string> names;
+    for (const auto& [name, format] : formats) names.push_back(name);
+    return names;
+  }
+
+  void run() const {
+    const auto files =
+        export_tokens(*posix_storage(), ShardFolder(folder), formats.at(format), path);
+    for (const std::string& file : files) fmt::print("{}\n", file);
+  }
+};
+
+}  // namespace
+
+void add_data_import(Command& data) {
+  auto command = std::make_shared<ImportCommand>();
+  auto* import = data.add_subcommand(
+      "import",
+      "token files of other programs to shards\n\n"
+      "Reads Megatron's .bin with .idx, datatrove's .ds with .ds.index, llm.c's and nanoGPT's "
+      ".bin; "
+      "name and header tell which. The last two do not say where documents are: --bos or --eos, "
+      "the id that begins or ends each, does.");
+  import->add_option("files", command->files, "token files, in order")->required();
+  import->add_option("--out", command->folder, "folder for the shards")->required();
+  import->add_option("--tokenizer", command->tokenizer, "the one that made the ids");
+  ImportSettings& settings = command->settings;
+  import->add_option("--vocab", settings.vocab_size, "number of ids, where there is no tokenizer");
+  import->add_option("--bos", settings.marks.bos, "id that begins each document");
+  import->add_option("--eos", settings.marks.eos, "id that ends each document");
+  import->add_option("--source", settings.source, "name of the source")->capture_default_str();
+  import->add_option("--shard-tokens", settings.shard_tokens, "tokens of a shard")
+      ->capture_default_str()
+      ->positive();
+  command->json.add_to(*import);
+  import->callback([command] { command->run();
+});
+}  // namespace ingot::cli
+
+void add_data_export(Command& data) {
+  auto command = std::make_shared<ExportCommand>();
+  auto* exporting = data.add_subcommand("export", "shards to token files of other programs");
+  exporting->add_option("folder", command->folder, "folder of shards")->required();
+  exporting
+      ->add_option("--format", command->format,
+                   "megatron: PATH.bin and PATH.idx; nanogpt: PATH; llmc: PATH_000000.bin …")
+      ->required()
+      ->one_of(ExportCommand::names());
+  exporting->add_option("--out", command->path, "where to, without what the format adds")
+      ->type_name("PATH")
+      ->required();
+  exporting->callback([command] { command->run(); });
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,81 @@
+// ingot data mix
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/data/data.h"
+#include "cli/progress_line.h"
+#include "core/storage.h"
+#include "core/thread_pool.h"
+#include "core/text/format.h"
+#include "shards/mix.h"
+
+namespace ingot::cli {
+namespace {
+
+struct MixCommand {
+  std::string recipe, folder;
+  JsonOption json;
+
+  void run() const {
+    const MixSettings settings = parse_mix(read_text(*posix_storage(), recipe), recipe);
+    const int64_t total = settings.train_tokens + settings.valid_tokens + settings.test_tokens;
+    ProgressLine line;
+    const std::vector<MixSplit> splits =
+        mix(posix_storage(), settings, folder, available_cores(), [&](int64_t tokens) {
+          if (!line.is_due()) return;
+          const double rate = static_cast<double>(tokens) / std::max(1e-3, line.seconds());
+          line.show(fmt::format("{} of {} tokens, {:.0f} M tokens/s, {:.0f} s left",
+                                format_count(tokens), format_count(total), rate / 1e6,
+                                static_cast<double>(total - tokens) / rate));
+        });
+    print(settings, splits);
+  }
+
+ private:
+  void print(const MixSettings& settings, const std::vector<MixSplit>& splits) const {
+    auto results = nlohmann::json::array();
+    fmt::print("{:<6} {:>18} {:>12} {:>7} {:>8}  source\n", "split", "tokens", "documents", "share",
+               "epochs");
+    for (const MixSplit& split : splits) {
+      const int64_t tokens = split.manifest.num_tokens();
+      for (size_t i = 0; i < split.shares.size(); ++i) {
+        const MixShare& share = split.shares[i];
+        fmt::print("{:<6} {:>18} {:>12} {:>6.2f}% {:>8.3f}  {}\n", split.name,
+                   format_count(share.tokens), format_count(share.documents),
+                   100.0 * static_cast<double>(share.tokens) / static_cast<double>(tokens),
+                   share.epochs, settings.sources[i].path);
+        results.push_back({{"split", split.name},
+                           {"source", settings.sources[i].path},
+                           {"tokens", share.tokens},
+                           {"documents", share.documents},
+                           {"epochs", share.epochs}});
+      }
+      fmt::print("{:<6} {:>18} {:>12}                   {} ({} documents cut to make it exact)\n",
+                 split.name, format_count(tokens), format_count(split.manifest.num_documents()),
+                 join_path(folder, split.name), split.manifest.cut_documents.size());
+    }
+    json.print({{"shares", results}});
+  }
+};
+
+}  // namespace
+
+void add_data_mix(Command& data) {
+  auto command = std::make_shared<MixCommand>();
+  auto* mix = data.add_subcommand(
+      "mix",
+      "shard folders to train, valid and test of exactly so many tokens\n\n"
+      "MIX.toml: seed, train_tokens, valid_tokens, test_tokens, shard_tokens, when_short = "
+      "\"error\" or \"renormalize\", and for each source a [[source]] with path, weight, "
+      "max_epochs, max_tokens. No document is in two splits; the last that a source gives to a "
+      "split is cut to make the count exact. Stopped and started again, it keeps the splits that "
+      "were finished.");
+  mix->add_option("recipe", command->recipe, "MIX.toml")->required();
+  mix->add_option("--out", command->folder, "folder for train, valid and test")->required();
+  command->json.add_to(*mix);
+  mix->callback([command] { command->run(); });
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,177 @@
+#include "cli/data/stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+
+#include "core/error.h"
+#include "core/thread_pool.h"
+#include "train/progress.h"
+
+namespace ingot::cli {
+namespace {
+
+std::optional<int64_t> parse_whole(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+ProcessShare parse_share(std::string_view index, std::string_view count, std::string_view origin) {
+  const auto k = parse_whole(index), n = parse_whole(count);
+  check(k && n && *n >= 1 && *k >= 0 && *k < *n, ErrorCode::Usage,
+        "{}: expected a process K of N with K from 0 to N-1, got «{}» of «{}»", origin, index,
+        count);
+  return {*k, *n};
+}
+
+}  // namespace
+
+ProcessShare process_share(const std::string& option) {
+  if (!option.empty()) {
+    const size_t slash = option.find('/');
+    check(slash != std::string::npos, ErrorCode::Usage,
+          "--process: expected K/N such as 0/4, got «{}»", option);
+    return parse_share(option.substr(0, slash), option.substr(slash + 1), "--process");
+  }
+  constexpr std::array<std::array<const char*, 2>, 3> kLaunchers = {
+      {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+       {"PMI_RANK", "PMI_SIZE"},
+       {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}}};
+  for (const auto& [rank_name, size_name] : kLaunchers) {
+    const char *rank = std::getenv(rank_name), *size = std::getenv(size_name);
+    if (rank != nullptr && size != nullptr) {
+      return parse_share(rank, size, fmt::format("{} and {}", rank_name, size_name));
+    }
+  }
+  return {};
+}
+
+void run_as_process(const std::string& process, const std::function<void()>& command) {
+  const ProcessShare share = process_share(process);
+  try {
+    command();
+  } catch (Error& error) {
+    if (share.count > 1) error.on_rank(static_cast<int>(share.index));
+    throw;
+  }
+}
+
+StageOptions::StageOptions() : threads(available_cores()) {}
+
+void StageOptions::add_to(Command& command) {
+  command
+      .add_option(
+          "INPUT", inputs,
+          "files, folders, globs or http(s)://, hf:// and s3:// addresses: .jsonl .txt .csv "
+          ".parquet .warc, also .gz and .zst")
+      ->required();
+  command.add_option("--out", out, "folder of the outputs; begun work there is continued")
+      ->required();
+  command
+      .add_option("--threads", threads, "files worked on at a time; outputs do not depend on it")
+      ->positive()
+      ->capture_default_str();
+  command.add_option("--process", process,
+                     "K/N: be process K (from 0) of N that share the work through --out; srun and "
+                     "mpirun need not be told");
+  command.add_option("--text-field", read.text_field, "of JSON lines, CSV and parquet")
+      ->capture_default_str();
+  command.add_option("--id-field", read.id_field, "documents without one get FILE:NUMBER")
+      ->capture_default_str();
+  command.add_option("--url-field", read.url_field, "for URL lists")->capture_default_str();
+  command.add_option("--source", read.source, "name of the source, written into each document")
+      ->capture_default_str();
+  remote.add_to(command);
+  json.add_to(command);
+}
+
+StageInputs StageOptions::stage_inputs() const {
+  StageInputs listed{{}, read};
+  listed.read.remote = remote.settings();
+  listed.files = list_input_files(inputs, listed.read.remote);
+  return listed;
+}
+
+StageRun StageOptions::stage_run(StageObserver& observer) const {
+  StageRun run;
+  run.storage = posix_storage();
+  run.folder = out;
+  run.share = process_share(process);
+  run.threads = threads;
+  run.observer = &observer;
+  if (run.share.count > 1) {
+    fmt::print(stderr, "process {} of {}\n", run.share.index, run.share.count);
+  }
+  return run;
+}
+
+void StageProgress::on_tasks(std::string_view step, int64_t done, int64_t of) {
+  const std::lock_guard lock(mutex_);
+  step_ = step;
+  done_ = done;
+  of_ = of;
+  show();
+}
+
+void StageProgress::on_documents(int64_t documents, int64_t text_bytes) {
+  const std::lock_guard lock(mutex_);
+  documents_ += documents;
+  bytes_ += text_bytes;
+  show();
+}
+
+void StageProgress::on_waiting(std::string_view step, int64_t tasks_of_others) {
+  const std::lock_guard lock(mutex_);
+  if (!line_.is_due()) return;
+  line_.show(fmt::format("{}: waiting for {} tasks of other processes", step,
+                         with_commas(tasks_of_others)));
+}
+
+void StageProgress::show() {
+  if (!line_.is_due()) return;
+  const double per_second = static_cast<double>(bytes_) / std::max(line_.seconds(), 1e-3);
+  line_.show(fmt::format("{}: {} of {} tasks, {} documents, {} of text, {}/s", step_,
+                         with_commas(done_), with_commas(of_), with_commas(documents_),
+                         human_bytes(bytes_), human_bytes(static_cast<int64_t>(per_second))));
+}
+
+void finish_stage(
+    const StageOptions& options,
+    const std::function<std::optional<nlohmann::json>(const StageRun& run)>& run_stage,
+    const std::function<void(const nlohmann::json& report, const std::string& folder)>& print) {
+  std::optional<nlohmann::json> report;
+  {
+    StageProgress progress;
+    report = run_stage(options.stage_run(progress));
+  }
+  if (!report) {
+    fmt::print(
+        "this process has done its share of {}; the last one to finish writes the report (if one "
+        "died, run again)\n",
+        options.out);
+    return;
+  }
+  print(*report, options.out);
+  report->erase("samples");
+  options.json.print(*report);
+}
+
+void print_skipped(const nlohmann::json& report) {
+  for (const auto& [reason, count] : report["skipped"].items()) {
+    fmt::print("  {:>12}           skipped while reading: {}\n", with_commas(count.get<int64_t>()),
+               reason);
+  }
+}
+
+std::string percent(int64_t part, int64_t whole) {
+  return fmt::format(
+      "{:.1f} %", whole == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+}  // namespace ingot::cli

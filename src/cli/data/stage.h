@@ -1,0 +1,72 @@
+// What `ingot data clean`, `dedup` and `decontaminate` share: inputs, processes, progress.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/progress_line.h"
+#include "cli/remote.h"
+#include "ingest/tasks/stage.h"
+
+namespace ingot::cli {
+
+struct StageOptions {
+  std::vector<std::string> inputs;
+  std::string out;
+  std::string process;  // "K/N"; empty: from srun's or mpirun's environment
+  int threads;
+  ReadSettings read;
+  RemoteOptions remote;
+  JsonOption json;
+
+  StageOptions();
+  void add_to(Command& command);
+  StageInputs stage_inputs() const;
+  // Says on stderr which process this is, where there are several.
+  StageRun stage_run(StageObserver& observer) const;
+};
+
+// Reads "K/N", or where that is empty what a launcher left in the environment: OMPI_COMM_WORLD_RANK
+// and _SIZE, PMI_RANK and PMI_SIZE, SLURM_PROCID and SLURM_STEP_NUM_TASKS. The last is set by srun
+// but not in a batch script, which has a rank too and yet is alone. Throws ErrorCode::Usage.
+ProcessShare process_share(const std::string& option);
+
+// Runs `command`; an error says which process it is from, where there are several. `process` as in
+// process_share().
+void run_as_process(const std::string& process, const std::function<void()>& command);
+
+// How far it is, on stderr.
+class StageProgress : public StageObserver {
+ public:
+  void on_tasks(std::string_view step, int64_t done, int64_t of) override;
+  void on_documents(int64_t documents, int64_t text_bytes) override;
+  void on_waiting(std::string_view step, int64_t tasks_of_others) override;
+
+ private:
+  void show();
+
+  std::mutex mutex_;
+  ProgressLine line_;
+  std::string step_;
+  int64_t done_ = 0, of_ = 0, documents_ = 0, bytes_ = 0;
+};
+
+// Runs a stage with progress on stderr and, where this process is the last to finish, prints its
+// report by `print` and as JSON; else it says that others still work.
+void finish_stage(
+    const StageOptions& options,
+    const std::function<std::optional<nlohmann::json>(const StageRun& run)>& run_stage,
+    const std::function<void(const nlohmann::json& report, const std::string& folder)>& print);
+
+std::string percent(int64_t part, int64_t whole);
+
+// What a report says about records that were no documents, a line for each reason.
+void print_skipped(const nlohmann::json& report);
+
+}  // namespace ingot::cli

@@ -1,0 +1,150 @@
+// ingot quickstart: from a text to a model and samples from it, in a few minutes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/machine.h"
+#include "cli/run/terminal.h"
+#include "core/error.h"
+#include "infer/generate.h"
+#include "train/bench_step.h"
+
+namespace ingot::cli {
+namespace {
+
+constexpr std::string_view kRecipe = R"(
+preset = "llama_quickstart"
+[batch]
+micro_batch = 16
+seq = 256
+[optim]
+lr = 2e-3
+weight_decay = 0.1
+[optim.schedule]
+kind = "cosine"
+unit = "steps"
+final_fraction = 0.05
+)";
+
+struct QuickstartCommand {
+  std::string text;
+  double minutes = 4.0;
+  std::string out = "runs/quickstart";
+  std::vector<std::string> sets;
+  JsonOption json;
+
+  void run() const {
+    const auto storage = posix_storage();
+    const RunConfig config = timed_config(*storage);
+    TerminalProgress progress(config, quick_peak_flops(config));
+    const StopOnSignal stop;
+    TrainOptions options;
+    options.stop = &stop.flag();
+    options.observer = &progress;
+    const TrainResult result = train(storage, config, options);
+    if (result.stopped) {
+      fmt::print("stopped after step {}; the model so far is in {}\n", result.state.step,
+                 config.checkpoint.dir);
+      return;
+    }
+    fmt::print("\nvalidation loss {:.4f} nats per byte, {:.4f} bits per byte\n", result.eval->loss,
+               result.eval->bits_per_byte.value_or(result.eval->loss / std::log(2.0)));
+    write_samples(*storage, config);
+    say_what_next(config);
+    json.print({{"valid_loss", result.eval->loss},
+                {"bits_per_byte", result.eval->bits_per_byte.value_or(0.0)},
+                {"steps", result.state.step},
+                {"tokens", result.state.tokens},
+                {"checkpoint", result.checkpoint}});
+  }
+
+ private:
+  // Steps are chosen by timing a few, so that the run takes about the asked minutes on any machine.
+  RunConfig timed_config(Storage& storage) const {
+    check(storage.exists(text), ErrorCode::Usage,
+          "there is no text at {}: give --text FILE (or a folder of .txt files), or use ./run "
+          "quickstart, which fetches some",
+          text);
+    Overrides overrides = {
+        {"data.train", text}, {"train.steps", "1"}, {"checkpoint.dir", free_folder(storage)}};
+    for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
+    RunConfig config = with_environment(parse_run_config(kRecipe, "quickstart", overrides));
+    validate(config);
+    fmt::print(stderr, "timing a step …\n");
+    RunConfig one_rank = config;  // of several, which share the cores
+    one_rank.system.ranks = 1;
+    const double step_seconds =
+        static_cast<double>(config.system.ranks) * bench_train_step(one_rank, 2).step_seconds;
+    config.train.steps = std::max<int64_t>(20, std::llround(60.0 * minutes / step_seconds));
+    config.optim.schedule.warmup = config.train.steps / 20;
+    config.train.eval_every = std::max<int64_t>(10, config.train.steps / 5);
+    config.checkpoint.every = config.train.eval_every;
+    config.train.log_every = std::max<int64_t>(1, config.train.steps / 40);
+    return config;
+  }
+
+  // Earlier quickstarts are kept: runs/quickstart, runs/quickstart-2, …
+  std::string free_folder(Storage& storage) const {
+    std::string dir = out;
+    for (int n = 2; storage.exists(dir); ++n) dir = fmt::format("{}-{}", out, n);
+    return dir;
+  }
+
+  void write_samples(Storage& storage, const RunConfig& config) const {
+    const auto compute = open_device(config);
+    Generator generator(compute->context(), posix_storage(), config.checkpoint.dir, 0);
+    std::string all;
+    for (const std::string prompt : {"The ", "In the beginning", "A house is "}) {
+      SamplingOptions sampling;
+      sampling.temperature = 0.8;
+      sampling.top_k = 40;
+      std::string sample = prompt;
+      const int64_t room = generator.model().context - static_cast<int64_t>(prompt.size()) - 1;
+      generator.generate(prompt, std::min<int64_t>(240, room), sampling,
+                         [&](int32_t, std::string_view piece) {
+                           sample += piece;
+                           return true;
+                         });
+      fmt::print("\n--- sample\n{}\n", sample);
+      all += sample + "\n\n";
+    }
+    write_file_atomically(storage, join_path(config.checkpoint.dir, "samples.txt"), all);
+  }
+
+  static void say_what_next(const RunConfig& config) {
+    const std::string& dir = config.checkpoint.dir;
+    fmt::print(
+        "\nWhat next:\n"
+        "  ingot generate {0} --prompt \"Once \"     more text from this model\n"
+        "  ingot checkpoint ls {0}              what was saved\n"
+        "  ingot quickstart --text YOUR.txt --minutes 10\n"
+        "  ingot config show --set preset=llama_10m    a larger model; recipes/ has whole runs\n"
+        "  ingot bench limit                    how fast this machine could train\n",
+        dir);
+  }
+};
+
+}  // namespace
+
+void add_quickstart(Command& app) {
+  auto command = std::make_shared<QuickstartCommand>();
+  command->text = "build/quickstart/text";
+  auto* quickstart = app.add_subcommand(
+      "quickstart", "train a small model on a text in minutes and sample from it");
+  quickstart->add_option("--text", command->text, "text file or folder of .txt files")
+      ->capture_default_str();
+  quickstart->add_option("--minutes", command->minutes, "about how long to train")
+      ->capture_default_str()
+      ->positive();
+  quickstart->add_option("--out", command->out, "run folder")->capture_default_str();
+  quickstart->add_option("--set", command->sets, "any setting")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->json.add_to(*quickstart);
+  quickstart->callback([command] { command->run(); });
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,83 @@
+// ingot tokenizer chat
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/command.h"
+#include "cli/tokenizer/separated_input.h"
+#include "cli/tokenizer/tokenizer.h"
+#include "core/error.h"
+#include "core/storage.h"
+#include "tokenizer/chat/chat_template.h"
+
+namespace ingot::cli {
+namespace {
+
+struct ChatCommand {
+  TokenizerOption tokenizer;
+  std::string messages, template_file;
+  bool generation_prompt = false, ids = false;
+
+  void run() const {
+    const auto storage = posix_storage();
+    const bool is_folder = std::filesystem::is_directory(tokenizer.path);
+    const std::string folder = is_folder ? tokenizer.path : parent_path(tokenizer.path);
+    ChatFiles files = read_chat_files(*storage, folder);
+    if (!template_file.empty()) {
+      files.source = read_text(*storage, template_file);
+      files.origin = template_file;
+    }
+    check(!files.source.empty(), ErrorCode::Data,
+          "{}: no chat template: expected a tokenizer_config.json with \"chat_template\" or a "
+          "chat_template.jinja there, or --template FILE",
+          folder);
+    const std::string text = ChatTemplate(files.source, files.origin).render(variables(files));
+    if (!ids) {
+      fmt::print("{}", text);
+      return;
+    }
+    std::vector<int32_t> encoded;
+    tokenizer.load()->encode_with_specials(text, encoded);
+    fmt::print("{}\n", fmt::join(encoded, " "));
+  }
+
+ private:
+  // The file's own names come before those of the tokenizer.
+  std::string variables(const ChatFiles& files) const {
+    SeparatedInput input(messages, "");
+    const auto documents = input.next();
+    const auto given = documents.empty()
+                           ? nlohmann::ordered_json()
+                           : nlohmann::ordered_json::parse(documents[0], nullptr, false);
+    check(given.is_array() || given.is_object(), ErrorCode::Data,
+          "{}: expected JSON, a list of messages or an object with \"messages\"", input.name());
+    auto all = nlohmann::ordered_json::parse(files.variables);
+    all["add_generation_prompt"] = generation_prompt;
+    if (given.is_array()) {
+      all["messages"] = given;
+    } else {
+      all.update(given);
+    }
+    return all.dump();
+  }
+};
+
+}  // namespace
+
+void add_tokenizer_chat(Command& tokenizer) {
+  auto command = std::make_shared<ChatCommand>();
+  auto* chat = tokenizer.add_subcommand(
+      "chat", "a conversation as the text that a model wants, by its chat template");
+  command->tokenizer.add_to(*chat);
+  chat->add_option("--messages", command->messages,
+                   "JSON file; stdin without it. A list of {\"role\": …, \"content\": …}, or an "
+                   "object with \"messages\" and what else the template knows (\"tools\", …)");
+  chat->add_option("--template", command->template_file,
+                   "a Jinja file in place of the one beside the tokenizer");
+  chat->add_flag("--generation-prompt", command->generation_prompt,
+                 "end where the assistant's answer begins");
+  chat->add_flag("--ids", command->ids, "write the text's ids, special tokens found");
+  chat->callback([command] { command->run(); });
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,49 @@
+// ingot tokenizer convert
+#include <fmt/format.h>
+
+#include "cli/tokenizer/tokenizer.h"
+#include "core/storage.h"
+#include "tokenizer/convert.h"
+
+namespace ingot::cli {
+namespace {
+
+struct ConvertCommand {
+  TokenizerOption tokenizer;
+  std::string out;
+
+  void run() const {
+    const auto loaded = tokenizer.load();
+    const std::string file = file_as(*loaded, out);
+    write_file_atomically(*posix_storage(), out, file);
+    fmt::print("{}: {} tokens\n", out, loaded->vocab_size());
+    for (const auto& [name, value] : loaded->facts()) {
+      if (name == "split" && out.ends_with(".tiktoken")) {
+        fmt::print("the file does not say how text is cut (--split {}) nor its special tokens\n",
+                   value);
+      }
+      if (name == "model" && value == "unigram" && file != loaded->serialize()) {
+        fmt::print(
+            "a unigram model: the programs that read the two formats round differently, and treat "
+            "combining marks differently where the normalizer replaces characters; rarely that "
+            "gives other ids\n");
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void add_tokenizer_convert(Command& tokenizer) {
+  auto command = std::make_shared<ConvertCommand>();
+  auto* convert = tokenizer.add_subcommand(
+      "convert",
+      "write a tokenizer in another format, where the ids stay the same: byte-level BPE as "
+      "tokenizer.json or .tiktoken, SentencePiece models as .model or tokenizer.json");
+  command->tokenizer.add_to(*convert);
+  convert->add_option("--out", command->out, "NAME.json, NAME.tiktoken, NAME.model or NAME.bin")
+      ->required();
+  convert->callback([command] { command->run(); });
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,189 @@
+// ingot tokenizer train
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/progress_line.h"
+#include "cli/text_documents.h"
+#include "cli/tokenizer/tokenizer.h"
+#include "core/error.h"
+#include "core/storage.h"
+#include "core/thread_pool.h"
+#include "tokenizer/sentencepiece/sentencepiece.h"
+#include "tokenizer/bpe/split.h"
+#include "tokenizer/train/bpe_trainer.h"
+#include "tokenizer/train/sentencepiece_trainer.h"
+#include "train/progress.h"
+
+namespace ingot::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string out;
+  std::string type = "bpe", split = "llama3", ties = "hf";
+  int64_t vocab_size = 0;  // 0: the type's usual one
+  std::vector<std::string> special_tokens;
+  ReadOptions read;
+  SampleLimit sample;
+  double coverage = SentencePieceTrainerOptions().character_coverage;
+  int threads = available_cores();
+  JsonOption json;
+};
+
+struct Result {
+  std::string file;
+  int64_t asked = 0, vocab_size = 0;  // tokens
+  int64_t documents = 0, characters = 0, bytes = 0;
+  std::string details;
+  std::vector<std::string> special_tokens;
+};
+
+Result train_bpe(const Options& options, const NextDocument& next, ProgressLine& progress) {
+  const Split split = *split_named(options.split);  // add_tokenizer_train() checks the name
+  BpeTrainerOptions trainer;
+  trainer.vocab_size = options.vocab_size > 0 ? options.vocab_size : 32768;
+  trainer.ties = options.ties == "raw" ? Ties::Raw : Ties::Hf;
+  trainer.special_tokens = options.special_tokens;
+  if (trainer.special_tokens.empty()) trainer.special_tokens = {"<|endoftext|>"};
+  trainer.progress = [&](int64_t characters, int64_t merges) {
+    if (!progress.is_due()) return;
+    progress.show(merges == 0 ? fmt::format("read {} characters", with_commas(characters))
+                              : fmt::format("{} merges", with_commas(merges)));
+  };
+  ThreadPool pool(options.threads);
+  TrainedBpe trained = ingot::train_bpe(
+      next,
+      [&](std::string_view text, std::vector<uint32_t>& ends) { split_text(split, text, ends); },
+      trainer, pool);
+  trained.model.split = split;
+  Result result;
+  result.asked = trainer.vocab_size;
+  result.special_tokens = trainer.special_tokens;
+  result.file = options.out.ends_with(".tiktoken") ? to_tiktoken(trained.model)
+                                                   : to_tokenizer_json(trained.model);
+  result.vocab_size = static_cast<int64_t>(trained.model.tokens.size());
+  result.documents = trained.documents;
+  result.characters = trained.characters;
+  result.bytes = trained.bytes;
+  result.details = fmt::format(", {} pieces, {} of them different", with_commas(trained.pieces),
+                               with_commas(trained.distinct_pieces));
+  return result;
+}
+
+Result train_sentencepiece(const Options& options, const NextDocument& next,
+                           ProgressLine& progress) {
+  SentencePieceTrainerOptions trainer;
+  trainer.kind =
+      options.type == "unigram" ? SentencePieceModel::Kind::Unigram : SentencePieceModel::Kind::Bpe;
+  if (options.vocab_size > 0) trainer.vocab_size = options.vocab_size;
+  trainer.special_tokens = options.special_tokens;
+  trainer.character_coverage = options.coverage;
+  trainer.progress = [&](int64_t characters) {
+    if (!progress.is_due()) return;
+    progress.show(fmt::format("read {} characters", with_commas(characters)));
+  };
+  TrainedSentencePiece trained = ingot::train_sentencepiece(next, trainer);
+  Result result;
+  result.asked = trainer.vocab_size;
+  result.vocab_size = parse_sentencepiece(trained.file, options.out)->vocab_size();
+  result.file = std::move(trained.file);
+  result.documents = trained.documents;
+  result.characters = trained.characters;
+  result.bytes = trained.bytes;
+  return result;
+}
+
+void check_out(const Options& options) {
+  const bool is_bpe = options.type == "bpe";
+  const auto is = [&](const char* extension) { return options.out.ends_with(extension); };
+  check(is_bpe ? is(".json") || is(".tiktoken") : is(".model"), ErrorCode::Usage,
+        "--out: expected a name that ends with {} for --type {}, got «{}»",
+        is_bpe ? ".json or .tiktoken" : ".model", options.type, options.out);
+}
+
+void train(const Options& options) {
+  check_out(options);
+  Result result;
+  double seconds = 0;
+  {
+    ProgressLine progress;
+    TextDocuments documents(options.inputs, options.read);
+    const NextDocument next =
+        sample_of([&](std::string& text) { return documents.next(text); }, options.sample);
+    result = options.type == "bpe" ? train_bpe(options, next, progress)
+                                   : train_sentencepiece(options, next, progress);
+    documents.report();
+    seconds = progress.seconds();
+  }
+  const auto storage = posix_storage();
+  write_file_atomically(*storage, options.out, result.file);
+  fmt::print("{}: {} tokens, trained on {} documents, {} characters ({}){}, in {}\n", options.out,
+             with_commas(result.vocab_size), with_commas(result.documents),
+             with_commas(result.characters), human_bytes(result.bytes), result.details,
+             human_duration(seconds));
+  if (options.out.ends_with(".tiktoken")) {
+    fmt::print("the file does not say how text is cut (--split {}) nor its special tokens ({})\n",
+               options.split, fmt::join(result.special_tokens, ", "));
+  }
+  if (result.asked > result.vocab_size) {
+    fmt::print("fewer than the {} tokens asked for: no pair is left to merge\n",
+               with_commas(result.asked));
+  }
+  options.json.print({{"file", options.out},
+                      {"type", options.type},
+                      {"vocab_size", result.vocab_size},
+                      {"documents", result.documents},
+                      {"characters", result.characters},
+                      {"bytes", result.bytes},
+                      {"seconds", seconds}});
+}
+
+}  // namespace
+
+void add_tokenizer_train(Command& tokenizer) {
+  auto options = std::make_shared<Options>();
+  auto* command = tokenizer.add_subcommand("train", "learn a tokenizer from text");
+  command
+      ->add_option(
+          "--input", options->inputs,
+          "text, .jsonl, .csv, .parquet, .warc (also .gz, .zst), folders, globs, addresses")
+      ->required();
+  command->add_option("--out", options->out, "tokenizer.json, NAME.tiktoken or NAME.model")
+      ->required();
+  command->add_option("--type", options->type, "byte-level BPE, or a SentencePiece model")
+      ->one_of({"bpe", "unigram", "sp-bpe"})
+      ->capture_default_str();
+  command->add_option("--vocab", options->vocab_size, "tokens (32768; SentencePiece 32000)")
+      ->positive();
+  command->add_option("--split", options->split, "whose pattern cuts the text (bpe)")
+      ->one_of(names_of_splits())
+      ->capture_default_str();
+  command->add_option("--ties", options->ties, "order of equally frequent pairs, and ids (bpe)")
+      ->one_of({"hf", "raw"})
+      ->capture_default_str();
+  command
+      ->add_option("--special", options->special_tokens,
+                   "a special token; repeatable (bpe: <|endoftext|> if none is given)")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--coverage", options->coverage,
+                   "share of the characters that get pieces; rarer ones become bytes (unigram, "
+                   "sp-bpe)")
+      ->between(0.98, 1.0)
+      ->capture_default_str();
+  command->add_option("--sample-documents", options->sample.documents, "read no more documents")
+      ->positive();
+  command->add_option("--sample-characters", options->sample.characters, "read no more characters")
+      ->positive();
+  command->add_option("--threads", options->threads, "threads that count pieces (bpe)")
+      ->positive()
+      ->capture_default_str();
+  options->read.add_to(*command);
+  options->json.add_to(*command);
+  command->callback([options] { train(*options); });
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,75 @@
+#include "core/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+// A descriptor that closes itself: the mapping outlives it.
+struct Descriptor {
+  int value;
+  ~Descriptor() { ::close(value); }
+};
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) : path_(path) {
+  // Not to wait on a pipe's writer; a regular file knows no such waiting.
+  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  check(opened >= 0 || errno != ENOENT, ErrorCode::Data, "{}: no such file; check the path", path);
+  check(opened >= 0, ErrorCode::Storage, "{}: cannot open: {}", path, std::strerror(errno));
+  const Descriptor file{opened};
+  struct stat status {};
+  check(::fstat(file.value, &status) == 0, ErrorCode::Storage, "{}: cannot stat: {}", path,
+        std::strerror(errno));
+  check(S_ISREG(status.st_mode), ErrorCode::Data,
+        "{}: expected a regular file, got a pipe, device or folder", path);
+  check(status.st_size > 0, ErrorCode::Data, "{}: the file is empty; expected text or tokens",
+        path);
+  size_ = static_cast<size_t>(status.st_size);
+  void* data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file.value, 0);
+  check(data != MAP_FAILED, ErrorCode::Storage,
+        "{}: cannot map: {}; with tens of thousands of files, join them into larger ones", path,
+        std::strerror(errno));
+  data_ = static_cast<const char*>(data);
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+void MappedFile::release(size_t begin, size_t end) const {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t first = begin / page * page;
+  // Only a hint: where the system ignores it, the pages stay reclaimable as they are.
+  ::madvise(const_cast<char*>(data_) + first, end - first, MADV_DONTNEED);
+}
+
+uint64_t MappedFile::content_hash() const {
+  if (static_cast<int64_t>(size_) <= kResidentBytes) return XXH3_64bits(data_, size_);
+  constexpr size_t kPlaces = 64, kPlaceBytes = size_t{64} << 10;
+  uint64_t hash = size_;
+  for (size_t place = 0; place < kPlaces; ++place) {
+    const size_t begin = (size_ - kPlaceBytes) / (kPlaces - 1) * place;
+    hash = XXH3_64bits_withSeed(data_ + begin, kPlaceBytes, hash);
+    release(begin, begin + kPlaceBytes);
+  }
+  return hash;
+}
+
+}  // namespace ingot

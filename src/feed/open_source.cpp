@@ -1,0 +1,22 @@
+#include "feed/open_source.h"
+
+#include "core/error.h"
+#include "feed/shard_source.h"
+#include "feed/text_source.h"
+#include "shards/megatron_file.h"
+#include "shards/token_file.h"
+
+namespace ingot {
+
+std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
+                                               const std::string& token_dtype, int64_t vocab) {
+  if (is_shard_folder(path)) return open_shards(path, tokenizer, vocab);
+  if (has_megatron_index(path)) return open_megatron_file(path, vocab);
+  if (path.ends_with(".bin")) return open_token_file(path, token_dtype, vocab);
+  check(tokenizer.vocab_size() <= vocab, ErrorCode::Config,
+        "{}: the {} tokenizer has {} ids, the model's vocabulary only {}; raise it", path,
+        tokenizer.kind(), tokenizer.vocab_size(), vocab);
+  return open_text(path, tokenizer);
+}
+
+}  // namespace ingot

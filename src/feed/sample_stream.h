@@ -1,0 +1,66 @@
+// The endless stream of samples that a run walks: what stands at position c is a function of c
+// alone, whoever asks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "feed/mixture.h"
+#include "feed/sample_plan.h"
+
+namespace ingot {
+
+// The order of one source's samples: epoch e visits every one once, in the order of
+// KeyedPermutation(n, seed, e).
+struct SampleOrder {
+  int64_t num_samples = 0;
+  uint64_t seed = 0;
+  // Which sample stands at position `index` of the source's endless stream of epochs.
+  int64_t sample_at(int64_t index) const;
+  int64_t index_of(int64_t sample, int64_t epoch) const;  // its inverse
+  int64_t epoch_of(int64_t index) const { return index / num_samples; }
+};
+
+// One source of a stream.
+struct StreamPart {
+  const TokenSource* source = nullptr;  // must outlive the stream
+  std::unique_ptr<SamplePlan> plan;
+  double weight = 1.0;
+};
+
+class SampleStream {
+ public:
+  // Part k has the seed `seed` + k; seed < 0: samples in file order (validation).
+  SampleStream(std::vector<StreamPart> parts, int64_t T, int64_t seed);
+
+  struct Place {
+    int64_t part = 0;
+    int64_t epoch = 0;
+    int64_t sample = 0;  // of the part's plan
+  };
+  Place at(int64_t counter) const;
+
+  int64_t T() const { return T_; }
+  const std::vector<StreamPart>& parts() const { return parts_; }
+  const Mixture& mixture() const { return mixture_; }
+  SampleOrder order(int64_t part) const;
+  // Positions before the first at which a source begins again.
+  int64_t one_pass() const;
+  // Targets of the samples at positions [begin, end).
+  int64_t num_targets(int64_t begin, int64_t end) const;
+  // UTF-8 bytes of those targets; -1 when a source does not know.
+  int64_t num_target_bytes(int64_t begin, int64_t end) const;
+  std::string describe() const;
+
+ private:
+  std::vector<StreamPart> parts_;
+  int64_t T_;
+  int64_t seed_;
+  Mixture mixture_;
+};
+
+// A stream of one source.
+SampleStream single_stream(const TokenSource& source, Packing packing, int64_t T, int64_t seed);
+
+}  // namespace ingot

@@ -1,0 +1,23 @@
+// A folder of token shards as one source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "shards/token_source.h"
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+
+// Whether `path` is a folder with a manifest.
+bool is_shard_folder(const std::string& path);
+
+// Documents, their bytes and their names come from the shards' own index, BOS and EOS stand where
+// the manifest says they do. Throws ErrorCode::Config when `tokenizer` is not the one that made the
+// shards, with both hashes, or when ids may be outside `vocab`; ErrorCode::Data when a file is
+// missing or not of the size that the manifest says.
+std::unique_ptr<TokenSource> open_shards(const std::string& folder, const Tokenizer& tokenizer,
+                                         int64_t vocab);
+
+}  // namespace ingot

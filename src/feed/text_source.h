@@ -1,0 +1,21 @@
+// Text as tokens: one document a file, each followed by EOS.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "shards/token_source.h"
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+
+// The most text a tokenizer other than "byte" takes: its ids are made at open and kept in memory, 4
+// bytes each, at most one per byte and file.
+inline constexpr int64_t kMaxEncodedTextBytes = int64_t{512} << 20;
+
+// `path` is a text file or a folder. Files in a folder that are empty hold no document and are
+// passed over; a folder without any text throws.
+std::unique_ptr<TokenSource> open_text(const std::string& path, const Tokenizer& tokenizer);
+
+}  // namespace ingot

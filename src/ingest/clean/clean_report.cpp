@@ -1,0 +1,135 @@
+#include "ingest/clean/clean_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/json_integer.h"
+#include "ingest/tasks/html_page.h"
+#include "ingest/tasks/stage.h"
+#include "core/text/unicode.h"
+
+namespace ingot {
+namespace {
+
+using nlohmann::json;
+
+json lines_of(const C4LineCounts& lines) {
+  json counts = json::object();
+  for (size_t i = 0; i < lines.size(); ++i) counts[std::string(kC4LineNames[i])] = lines[i];
+  return counts;
+}
+
+std::string with_share(int64_t part, int64_t whole) {
+  const double share =
+      whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+  return fmt::format("{} ({:.2f} %)", part, share);
+}
+
+}  // namespace
+
+json clean_record(const CleanTotals& totals) {
+  const CleanCounts& c = totals.counts;
+  return {{"documents", c.documents},
+          {"kept", c.kept},
+          {"bytes_in", c.bytes_in},
+          {"bytes_kept", c.bytes_kept},
+          {"without_url", c.without_url},
+          {"removed", c.removed},
+          {"lines", c.lines},
+          {"emails", c.pii.emails},
+          {"ips", c.pii.ips},
+          {"read", to_json(totals.read)},
+          {"samples", totals.samples.to_json()}};
+}
+
+void add_record(CleanTotals& totals, const json& record) {
+  CleanCounts c;
+  c.documents = integer_of(record.at("documents"));
+  c.kept = integer_of(record.at("kept"));
+  c.bytes_in = integer_of(record.at("bytes_in"));
+  c.bytes_kept = integer_of(record.at("bytes_kept"));
+  c.without_url = integer_of(record.at("without_url"));
+  c.removed = integers_of(record.at("removed"));
+  for (size_t i = 0; i < c.lines.size(); ++i) c.lines[i] = integer_of(record.at("lines").at(i));
+  c.pii.emails = integer_of(record.at("emails"));
+  c.pii.ips = integer_of(record.at("ips"));
+  totals.counts += c;
+  totals.read += read_counts_of(record.at("read"));
+  totals.samples.merge(record.at("samples"));
+}
+
+json clean_report(const CleanConfig& config, int64_t num_files, const CleanTotals& totals) {
+  const CleanCounts& c = totals.counts;
+  json removed = json::array();
+  for (const auto& [label, count] : c.removed) {
+    const size_t space = label.find(' ');
+    removed.push_back({{"step", label.substr(0, space)},
+                       {"reason", label.substr(space + 1)},
+                       {"documents", count}});
+  }
+  std::stable_sort(removed.begin(), removed.end(), [](const json& a, const json& b) {
+    return a["documents"].get<int64_t>() > b["documents"].get<int64_t>();
+  });
+  return {{"stage", "clean"},
+          {"preset", config.settings.preset},
+          {"splitter", config.settings.splitter},
+          {"unicode", text::kUnicodeVersion},
+          {"files", num_files},
+          {"documents", c.documents},
+          {"kept", c.kept},
+          {"bytes_in", c.bytes_in},
+          {"bytes_kept", c.bytes_kept},
+          {"removed", std::move(removed)},
+          {"skipped", totals.read.skipped},
+          {"lines", lines_of(c.lines)},
+          {"without_url", c.without_url},
+          {"masked_emails", c.pii.emails},
+          {"masked_ips", c.pii.ips},
+          {"samples", totals.samples.to_json()}};
+}
+
+std::string clean_report_page(const CleanConfig& config, const json& report,
+                              const Samples& samples) {
+  const int64_t documents = report["documents"], kept = report["kept"];
+  HtmlPage page("Cleaning");
+  page.facts(
+      {{"preset", config.settings.preset},
+       {"splitter", config.settings.splitter},
+       {"files", fmt::format("{}", report["files"].get<int64_t>())},
+       {"documents", fmt::format("{}", documents)},
+       {"kept", with_share(kept, documents)},
+       {"bytes of text", fmt::format("{}", report["bytes_in"].get<int64_t>())},
+       {"bytes kept", with_share(report["bytes_kept"], report["bytes_in"])},
+       {"e-mail addresses masked", fmt::format("{}", report["masked_emails"].get<int64_t>())},
+       {"IP addresses masked", fmt::format("{}", report["masked_ips"].get<int64_t>())}});
+
+  page.heading("Documents");
+  std::vector<HtmlPage::Bar> bars = {{"kept", kept}};
+  for (const json& rule : report["removed"]) {
+    bars.push_back(
+        {fmt::format("{} · {}", rule["step"].get<std::string>(), rule["reason"].get<std::string>()),
+         rule["documents"]});
+  }
+  page.bars(bars, documents);
+
+  if (const int64_t lines = report["lines"]["line-total"]; lines > 0) {
+    page.heading("Lines that C4 saw");
+    bars.clear();
+    for (const auto& [name, count] : report["lines"].items()) bars.push_back({name, count});
+    page.bars(bars, lines);
+  }
+  if (!report["skipped"].empty()) {
+    page.heading("Records that are no documents");
+    std::vector<std::pair<std::string, std::string>> rows;
+    for (const auto& [reason, count] : report["skipped"].items()) {
+      rows.emplace_back(reason, fmt::format("{}", count.get<int64_t>()));
+    }
+    page.facts(rows);
+  }
+  page.heading("Samples");
+  page.samples(samples);
+  return page.str();
+}
+
+}  // namespace ingot

@@ -1,0 +1,27 @@
+// What a cleaning stage found: of one file as its task's record, of all as the report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "ingest/clean/clean_config.h"
+#include "ingest/read/document_reader.h"
+#include "ingest/tasks/samples.h"
+
+namespace ingot {
+
+struct CleanTotals {
+  CleanCounts counts;
+  ReadCounts read;
+  Samples samples;
+};
+
+nlohmann::json clean_record(const CleanTotals& totals);
+void add_record(CleanTotals& totals, const nlohmann::json& record);
+
+nlohmann::json clean_report(const CleanConfig& config, int64_t num_files,
+                            const CleanTotals& totals);
+std::string clean_report_page(const CleanConfig& config, const nlohmann::json& report,
+                              const Samples& samples);
+
+}  // namespace ingot

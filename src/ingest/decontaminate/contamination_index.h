@@ -1,0 +1,74 @@
+// Which n-grams belong to evaluation tasks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ingest/clean/splitters/splitter.h"
+#include "ingest/decontaminate/eval_items.h"
+#include "ingest/dedup/joined_words.h"
+#include "ingest/text/normalize.h"
+
+namespace ingot {
+
+struct ContaminationSettings {
+  int64_t n_gram = 12;          // words
+  bool from_straddling = true;  // n-grams that begin in the query and end in the label
+  bool from_query = false;      // n-grams of the query alone
+  text::NormalForm form = text::NormalForm::Datatrove010;
+  std::string splitter = "spacy-en";
+};
+
+// Immutable once built, so threads share it.
+class ContaminationIndex {
+ public:
+  ContaminationIndex(const ContaminationSettings& settings, const std::vector<EvalTask>& tasks);
+
+  struct TaskFacts {
+    std::string name;
+    int64_t items = 0;
+    int64_t unprotected = 0;  // items that are too short for an n-gram: nothing finds them
+  };
+  const std::vector<TaskFacts>& tasks() const { return tasks_; }
+  int64_t num_n_grams() const { return static_cast<int64_t>(task_of_.size()); }
+  const ContaminationSettings& settings() const { return settings_; }
+
+  // The task that an n-gram's hash belongs to; the first of several.
+  std::optional<size_t> task_of(uint64_t hash) const {
+    const auto found = task_of_.find(hash);
+    return found == task_of_.end() ? std::nullopt : std::optional<size_t>(found->second);
+  }
+  const Splitter& splitter() const { return *splitter_; }
+
+ private:
+  ContaminationSettings settings_;
+  std::unique_ptr<const Splitter> splitter_;
+  std::vector<TaskFacts> tasks_;
+  std::unordered_map<uint64_t, uint32_t> task_of_;
+};
+
+// Looks for tasks in documents; one a thread.
+class ContaminationFinder {
+ public:
+  explicit ContaminationFinder(const ContaminationIndex& index) : index_(index) {}
+
+  struct Found {
+    size_t task = 0;
+    std::string n_gram;  // normalised, words with a space between them
+  };
+  // The first n-gram of the text, which must be valid UTF-8, that belongs to a task.
+  std::optional<Found> find(std::string_view text);
+
+ private:
+  const ContaminationIndex& index_;
+  std::string normal_;
+  WordList words_;
+  JoinedWords joined_;
+};
+
+}  // namespace ingot

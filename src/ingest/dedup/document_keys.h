@@ -1,0 +1,41 @@
+// The keys by which documents are found to be duplicates.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/dedup/dedup_stage.h"
+#include "ingest/dedup/key_runs.h"
+
+namespace ingot {
+
+// Keys are cut into partitions so that they can be merged apart: by bucket, and by their first
+// bits.
+int64_t num_partitions(const DedupSettings& settings);
+
+// One a thread. `splitter` is null for exact deduplication, else it must outlive it.
+class DocumentKeys {
+ public:
+  DocumentKeys(const DedupSettings& settings, const Splitter* splitter);
+
+  struct Key {
+    int64_t partition;
+    uint64_t high, low;
+  };
+  // Two documents are duplicates if they have a key in common. Without any, a document is nobody's:
+  // MinHash needs as many words as an n-gram has, a normal form must not be empty. Valid until the
+  // next call.
+  const std::vector<Key>& keys_of(std::string_view text);
+
+ private:
+  void add(int64_t bucket, const void* data, size_t size);
+
+  DedupSettings settings_;
+  std::unique_ptr<MinHasher> hasher_;
+  std::string normal_;
+  std::vector<Key> keys_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,95 @@
+#include "ingest/dedup/minhash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cstring>
+#include <random>
+
+#include "core/error.h"
+#include "ingest/dedup/sha1.h"
+
+namespace ingot {
+namespace {
+
+constexpr size_t round_up(size_t value, size_t step) {
+  return (value + step - 1) / step * step;
+}
+
+// numpy's masked rejection: draws of two outputs, the first being the high half.
+uint64_t draw_below_2_61(std::mt19937& generator, uint64_t least) {
+  const uint64_t range = kMersenne61 - 1 - least;
+  for (;;) {
+    const uint64_t high = generator(), low = generator();
+    const uint64_t value = (high << 32 | low) & kMersenne61;
+    if (value <= range) return least + value;
+  }
+}
+
+uint64_t hash_shingle(ShingleHash kind, std::string_view shingle) {
+  if (kind == ShingleHash::Xxh64) return XXH64(shingle.data(), shingle.size(), 0);
+  const auto digest = sha1(shingle);
+  uint64_t value;
+  std::memcpy(&value, digest.data(), sizeof value);
+  return value;
+}
+
+}  // namespace
+
+void validate(const MinHashSettings& s) {
+  check(s.n_gram >= 1 && s.n_gram <= 1000, ErrorCode::Config,
+        "n-gram: expected 1 to 1000 words, got {}", s.n_gram);
+  check(s.num_buckets >= 1 && s.num_buckets <= 1000, ErrorCode::Config,
+        "buckets: expected 1 to 1000, got {}", s.num_buckets);
+  check(s.hashes_per_bucket >= 1 && s.hashes_per_bucket <= 1000, ErrorCode::Config,
+        "hashes per bucket: expected 1 to 1000, got {}", s.hashes_per_bucket);
+}
+
+MinHashParameters minhash_parameters(uint32_t seed, int64_t count) {
+  std::mt19937 generator(seed);
+  MinHashParameters parameters;
+  for (int64_t i = 0; i < count; ++i) parameters.a.push_back(draw_below_2_61(generator, 1));
+  for (int64_t i = 0; i < count; ++i) parameters.b.push_back(draw_below_2_61(generator, 0));
+  return parameters;
+}
+
+std::span<const MinHashKernel> minhash_kernels() {
+  static const std::vector<MinHashKernel> kernels = [] {
+    std::vector<MinHashKernel> found;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+      found.push_back(minhash_avx512::find_minima);
+    }
+    if (__builtin_cpu_supports("avx2")) found.push_back(minhash_avx2::find_minima);
+    found.push_back(minhash_generic::find_minima);
+    return found;
+  }();
+  return kernels;
+}
+
+MinHasher::MinHasher(const MinHashSettings& settings, const Splitter& splitter,
+                     MinHashKernel kernel)
+    : settings_(settings), splitter_(splitter), kernel_(kernel) {
+  validate(settings_);
+  parameters_ = minhash_parameters(settings_.seed, settings_.num_hashes());
+  const size_t lanes = round_up(parameters_.a.size(), kMinHashBlock);
+  parameters_.a.resize(lanes);
+  parameters_.b.resize(lanes);
+  minima_.resize(lanes);
+}
+
+std::span<const uint64_t> MinHasher::signature(std::string_view text) {
+  const auto n = static_cast<size_t>(settings_.n_gram);
+  hashes_.clear();
+  text::normalize(settings_.form, text, normal_);
+  splitter_.words(normal_, words_);
+  if (words_.words.size() < n) return {};
+
+  joined_.assign(words_);
+  for (size_t i = 0; i + n <= joined_.num_words(); ++i) {
+    hashes_.push_back(hash_shingle(settings_.hash, joined_.n_gram(i, n)));
+  }
+  kernel_(hashes_, parameters_.a.data(), parameters_.b.data(), minima_.size(), minima_.data());
+  return {minima_.data(), static_cast<size_t>(settings_.num_hashes())};
+}
+
+}  // namespace ingot

@@ -1,0 +1,67 @@
+// MinHash signatures, bit for bit those of datatrove: documents that share most of their word
+// n-grams share most of their signature.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/clean/splitters/splitter.h"
+#include "ingest/dedup/joined_words.h"
+#include "ingest/dedup/minhash_kernel.h"
+#include "ingest/text/normalize.h"
+
+namespace ingot {
+
+enum class ShingleHash { Xxh64, Sha1 };  // SHA-1: its first eight bytes, little-endian
+
+struct MinHashSettings {
+  int64_t n_gram = 5;  // words
+  int64_t num_buckets = 14, hashes_per_bucket = 8;
+  uint32_t seed = 1;
+  ShingleHash hash = ShingleHash::Xxh64;
+  text::NormalForm form = text::NormalForm::Datatrove010;
+
+  int64_t num_hashes() const { return num_buckets * hashes_per_bucket; }
+};
+
+// Throws ErrorCode::Config for numbers that make no sense.
+void validate(const MinHashSettings& settings);
+
+// h -> (h * a + b) mod 2^64 mod (2^61 - 1), for each hash of a signature.
+struct MinHashParameters {
+  std::vector<uint64_t> a, b;
+};
+// As numpy's RandomState(seed) draws them: all a from [1, 2^61 - 2], then all b from [0, 2^61 - 2].
+MinHashParameters minhash_parameters(uint32_t seed, int64_t count);
+
+// One a thread. Splitter and settings decide which documents are alike, so both belong to a stage's
+// description.
+class MinHasher {
+ public:
+  // `splitter` must outlive it. `kernel` is for tests and benches: all give the same.
+  MinHasher(const MinHashSettings& settings, const Splitter& splitter,
+            MinHashKernel kernel = minhash_kernels().front());
+
+  // num_hashes() values, bucket after bucket; empty where the text, which must be valid UTF-8, has
+  // fewer than n_gram words: such a document is nobody's duplicate. Valid until the next call.
+  std::span<const uint64_t> signature(std::string_view text);
+
+  // Of the last text, in order: what signatures are made of.
+  std::span<const uint64_t> shingle_hashes() const { return hashes_; }
+
+ private:
+  MinHashSettings settings_;
+  const Splitter& splitter_;
+  MinHashKernel kernel_;
+  MinHashParameters parameters_;  // padded to whole blocks
+  std::string normal_;
+  WordList words_;
+  JoinedWords joined_;
+  std::vector<uint64_t> hashes_, minima_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,41 @@
+// The bytes of a file, front to back, wherever it lies and however it is compressed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "ingest/read/document_reader.h"
+
+namespace ingot {
+
+// Single-threaded. Every error names the file and where in it.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  // Up to `size` bytes into `into`; 0 only at the end. Throws ErrorCode::Data where the file is
+  // damaged or cut short, ErrorCode::Storage where it cannot be read.
+  virtual size_t read(char* into, size_t size) = 0;
+  virtual int64_t bytes_read() const = 0;  // of the file as stored
+};
+
+std::unique_ptr<ByteStream> open_local_file(const std::string& path);
+
+// `inner` decompressed. Members that follow each other are one stream; anything else after the last
+// one is an error, as is an end in the middle of one.
+std::unique_ptr<ByteStream> decompress_gzip(std::unique_ptr<ByteStream> inner, std::string name);
+std::unique_ptr<ByteStream> decompress_zstd(std::unique_ptr<ByteStream> inner, std::string name);
+
+// What the end of a name says about compression and kind: "a.jsonl.gz" is {".jsonl", ".gz"}.
+struct FileKind {
+  std::string kind, compression;
+};
+FileKind file_kind(const std::string& name);
+bool is_readable_kind(const std::string& kind);  // of those open_documents() knows
+std::string readable_kinds();                    // all of them, for messages
+
+// The file's contents, decompressed as its name says.
+std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings& settings);
+
+}  // namespace ingot

@@ -1,0 +1,29 @@
+#include "ingest/read/document_reader.h"
+
+#include "core/error.h"
+#include "ingest/read/byte_stream.h"
+#include "ingest/read/record_reader.h"
+
+namespace ingot {
+
+ReadCounts& ReadCounts::operator+=(const ReadCounts& other) {
+  documents += other.documents;
+  bytes += other.bytes;
+  for (const auto& [reason, count] : other.skipped) skipped[reason] += count;
+  return *this;
+}
+
+std::unique_ptr<DocumentReader> open_documents(const InputFile& file,
+                                               const ReadSettings& settings) {
+  const std::string kind = file_kind(file.name).kind;
+  if (kind == ".txt" || kind == ".md") return read_text(file, settings);
+  if (kind == ".jsonl" || kind == ".ndjson" || kind == ".json") return read_json(file, settings);
+  if (kind == ".csv" || kind == ".tsv") return read_csv(file, settings);
+  if (kind == ".parquet") return read_parquet(file, settings);
+  if (kind == ".warc") return read_warc(file, settings);
+  throw Error(ErrorCode::Data, fmt::format("{}: documents are read from {} files, also "
+                                           "with .gz or .zst after it; got «{}»",
+                                           file.location, readable_kinds(), kind));
+}
+
+}  // namespace ingot

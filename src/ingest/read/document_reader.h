@@ -1,0 +1,81 @@
+// Documents from files of any kind, wherever they lie, as one stream with bounded memory.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ingest/document.h"
+
+namespace ingot {
+
+// One file of an input: a path, or an http(s)://, hf:// or s3:// address.
+struct InputFile {
+  std::string location;
+  std::string name;    // below what the user named ("2024/a.jsonl.gz"); unique within the list
+  int64_t bytes = -1;  // as stored; -1: not known before it is opened
+};
+
+// How addresses are reached. cli fills in what comes from the environment.
+struct RemoteSettings {
+  std::string cache_folder;  // files are kept here; empty: streamed, not kept
+  std::string hf_endpoint = "https://huggingface.co";
+  std::string hf_token;          // empty: only public datasets
+  bool s3_anonymous = false;     // without credentials; else those that the AWS library finds
+  std::string s3_endpoint;       // "http://localhost:9000"; empty: Amazon's
+  std::string s3_region;         // empty: asked of the bucket
+  int64_t max_attempts = 6;      // without a byte more, before a transfer is given up
+  int64_t first_delay_ms = 500;  // before the second attempt; doubled each time
+  int64_t stall_seconds = 30;    // a transfer that brings nothing for so long is broken
+};
+
+// What `locations` stand for: files, folders (recursively; hidden files and those of a kind that
+// open_documents() does not know are left out), globs (* ? [] within a name, ** for any number of
+// folders), addresses. Each location's files come in byte order of their names, so the list is the
+// same on every machine. Names that two locations have in common get the location's number before
+// them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file, and a file that two
+// locations name.
+std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
+                                        const RemoteSettings& remote = {});
+
+struct ReadSettings {
+  std::string source = "input";     // Document::source
+  std::string text_field = "text";  // of JSON lines, CSV and parquet
+  std::string id_field = "id";      // where a record has none: "NAME:NUMBER", counted from 0
+  std::string url_field = "url";
+  RemoteSettings remote;
+  int64_t max_document_bytes = int64_t{256} << 20;  // longer ones are skipped and counted
+};
+
+// Sums, so merging them in any order gives the same. A skipped record is counted under its reason:
+// "empty", "too_large", "invalid_utf8", "no_text" (the field is missing or null), "not_a_string",
+// "invalid_json", "not_an_object", …
+struct ReadCounts {
+  int64_t documents = 0;
+  int64_t bytes = 0;  // of text
+  std::map<std::string, int64_t> skipped;
+
+  ReadCounts& operator+=(const ReadCounts& other);
+};
+
+// The documents of one file, in the order they lie in it: well-formed UTF-8, without a byte order
+// mark, not empty, no longer than max_document_bytes. Single-threaded.
+class DocumentReader {
+ public:
+  virtual ~DocumentReader() = default;
+  // False at the end of the file. Reuses the strings of `document`. Throws ErrorCode::Data, with
+  // file and place, where the file itself is damaged (truncated gz, bad parquet page, …): what came
+  // before has been given, and nothing after it can be trusted.
+  virtual bool next(Document& document) = 0;
+  virtual const ReadCounts& counts() const = 0;
+  virtual int64_t bytes_read() const = 0;  // of the file as stored: for progress
+};
+
+// The kind is told by the name below compression (.gz .zst): .txt .md (one document), .jsonl .json
+// .ndjson (a record a line), .csv .tsv, .parquet, .warc. Throws ErrorCode::Data for another kind,
+// ErrorCode::Missing where the library for it cannot be loaded (parquet, s3).
+std::unique_ptr<DocumentReader> open_documents(const InputFile& file, const ReadSettings& settings);
+
+}  // namespace ingot

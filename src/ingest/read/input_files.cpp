@@ -1,0 +1,150 @@
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+#include "core/error.h"
+#include "ingest/read/byte_stream.h"
+#include "ingest/read/document_reader.h"
+#include "ingest/read/remote/remote.h"
+
+namespace ingot {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_hidden(const fs::path& path) {
+  return path.filename().native().starts_with('.');
+}
+
+bool is_pattern(std::string_view text) {
+  return text.find_first_of("*?[") != std::string_view::npos;
+}
+
+InputFile local_file(const fs::path& path, const fs::path& below) {
+  std::error_code error;
+  const auto bytes = fs::file_size(path, error);
+  const std::string name = path == below ? path.filename() : path.lexically_relative(below);
+  return {path.string(), name, error ? -1 : static_cast<int64_t>(bytes)};
+}
+
+void list_folder(const fs::path& folder, std::vector<InputFile>& files) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    if (is_hidden(it->path())) {
+      it.disable_recursion_pending();
+    } else if (it->is_regular_file() && is_readable_kind(file_kind(it->path()).kind)) {
+      files.push_back(local_file(it->path(), folder));
+    }
+  }
+  check(!error, ErrorCode::Storage, "{}: cannot list the folder: {}", folder.string(),
+        error.message());
+}
+
+// Files below `folder` that match the components [first, last): "**" stands for any number of
+// folders, the rest for one name each, as in a shell.
+using Component = fs::path::const_iterator;
+void match(const fs::path& folder, Component first, Component last, std::set<fs::path>& found) {
+  const fs::path& pattern = *first;
+  const Component rest = std::next(first);
+  if (pattern == "**" && rest != last) match(folder, rest, last, found);
+  std::error_code error;
+  if (!is_pattern(pattern.native())) {
+    const fs::path path = folder / pattern;
+    if (rest != last) {
+      if (fs::is_directory(path, error)) match(path, rest, last, found);
+    } else if (fs::is_regular_file(path, error)) {
+      found.insert(path);
+    }
+    return;
+  }
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
+    const fs::path path = folder / entry.path().filename();
+    if (is_hidden(path) && !pattern.native().starts_with('.')) continue;
+    if (pattern == "**") {
+      if (entry.is_directory() && !entry.is_symlink()) {
+        match(path, first, last, found);
+      } else if (rest == last && entry.is_regular_file()) {
+        found.insert(path);
+      }
+    } else if (fnmatch(pattern.c_str(), path.filename().c_str(), 0) == 0) {
+      if (rest == last && entry.is_regular_file()) found.insert(path);
+      if (rest != last && entry.is_directory()) match(path, rest, last, found);
+    }
+  }
+}
+
+void list_pattern(const fs::path& pattern, std::vector<InputFile>& files) {
+  fs::path folder;
+  auto component = pattern.begin();
+  while (!is_pattern(component->native())) folder /= *component++;
+  std::set<fs::path> found;
+  match(folder, component, pattern.end(), found);
+  for (const fs::path& path : found) {
+    files.push_back(local_file(path, folder));
+    if (folder.empty()) files.back().name = path.string();
+  }
+}
+
+std::vector<InputFile> list_location(const std::string& location, const RemoteSettings& remote) {
+  std::vector<InputFile> files;
+  std::error_code error;
+  const fs::path path = fs::path(location).lexically_normal();
+  if (is_remote(location)) {
+    files = list_remote(location, remote);
+    check(!files.empty(), ErrorCode::Data, "{}: no documents there", location);
+    for (const InputFile& file : files) {  // names become paths of what is written
+      const fs::path name(file.name);
+      check(std::find(name.begin(), name.end(), "..") == name.end(), ErrorCode::Data,
+            "{}: a file's name leads out of its folder", file.location);
+    }
+  } else if (fs::is_directory(path, error)) {
+    list_folder(path, files);
+    check(!files.empty(), ErrorCode::Data,
+          "{}: no documents in this folder; expected files as .txt, .jsonl, .parquet, …", location);
+  } else if (fs::exists(path, error)) {
+    files.push_back(local_file(path, path));
+  } else if (is_pattern(location)) {
+    list_pattern(path, files);
+    check(!files.empty(), ErrorCode::Data, "{}: no file matches this pattern", location);
+  } else {
+    throw Error(ErrorCode::Data, location + ": no such file or folder");
+  }
+  std::sort(files.begin(), files.end(),
+            [](const InputFile& a, const InputFile& b) { return a.name < b.name; });
+  return files;
+}
+
+bool names_are_unique(const std::vector<InputFile>& files) {
+  std::set<std::string_view> names;
+  return std::all_of(files.begin(), files.end(),
+                     [&](const InputFile& file) { return names.insert(file.name).second; });
+}
+
+}  // namespace
+
+std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
+                                        const RemoteSettings& remote) {
+  std::vector<InputFile> files;
+  std::vector<size_t> location_of;
+  std::set<std::string> seen;
+  for (size_t i = 0; i < locations.size(); ++i) {
+    for (InputFile& file : list_location(locations[i], remote)) {
+      check(seen.insert(file.location).second, ErrorCode::Data,
+            "{}: named twice among the inputs; its documents would be read twice", file.location);
+      files.push_back(std::move(file));
+      location_of.push_back(i);
+    }
+  }
+  if (!names_are_unique(files)) {
+    for (size_t i = 0; i < files.size(); ++i) {
+      files[i].name = std::to_string(location_of[i]) + "/" + files[i].name;
+    }
+  }
+  return files;
+}
+
+}  // namespace ingot

@@ -1,0 +1,55 @@
+// A JSON array as its elements' texts, one at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/read/byte_stream.h"
+#include "ingest/read/line_reader.h"
+
+namespace ingot {
+
+// Splits at the outermost commas; whether an element is JSON is for its parser to say. Holds one
+// element, and no more than max_element_bytes of it.
+class JsonArraySplitter {
+ public:
+  // `stream` begins with spaces and '['. `name`: for messages.
+  JsonArraySplitter(ByteStream& stream, size_t max_element_bytes, std::string name);
+
+  // As LineReader::next(). Throws ErrorCode::Data where the array does not end, or something
+  // follows it.
+  LineOutcome next(std::string_view& element);
+
+ private:
+  bool take(char& byte);
+  [[noreturn]] void fail(const std::string& what) const;
+  void check_end();
+
+  ByteStream& stream_;
+  size_t max_element_bytes_;
+  std::string name_;
+  std::vector<char> chunk_;
+  size_t at_ = 0, end_ = 0;
+  std::string element_;
+  bool begun_ = false, after_comma_ = false, ended_ = false;
+};
+
+// `inner` again from its beginning, after a look at it.
+class PeekedStream final : public ByteStream {
+ public:
+  explicit PeekedStream(std::unique_ptr<ByteStream> inner);
+  // The first byte after a byte order mark and spaces; '\0' where the first bytes have none.
+  char first_byte() const;
+  size_t read(char* into, size_t size) override;
+  int64_t bytes_read() const override { return inner_->bytes_read(); }
+
+ private:
+  std::unique_ptr<ByteStream> inner_;
+  std::string head_;
+  size_t given_ = 0;  // of head_
+};
+
+}  // namespace ingot

@@ -1,0 +1,94 @@
+#include <array>
+
+#include "ingest/read/json_array.h"
+#include "ingest/read/json_record.h"
+#include "ingest/read/line_reader.h"
+#include "ingest/read/record_reader.h"
+
+namespace ingot {
+namespace {
+
+// Escapes make a character up to six bytes, and a record holds more than its text: a record may be
+// this much longer than a document before it is passed over unread.
+constexpr size_t kRecordPerTextBytes = 4;
+constexpr size_t kOtherFieldsBytes = size_t{1} << 20;
+
+// Of a .json file the first byte tells whether it is one array or a record a line.
+template <class Splitter>
+class JsonReader final : public RecordReader {
+ public:
+  JsonReader(const InputFile& file, const ReadSettings& settings,
+             std::unique_ptr<ByteStream> stream, Splitter splitter)
+      : RecordReader(file, settings), stream_(std::move(stream)), records_(std::move(splitter)) {
+    fields_[kText].name = this->settings().text_field;
+    fields_[kId].name = this->settings().id_field;
+    fields_[kUrl].name = this->settings().url_field;
+  }
+
+  int64_t bytes_read() const override { return stream_->bytes_read(); }
+
+ private:
+  Outcome read_record(Document& document) override {
+    std::string_view line;
+    do {
+      const LineOutcome outcome = records_.next(line);
+      if (outcome == LineOutcome::End) return Outcome::End;
+      if (outcome == LineOutcome::TooLong) return skip("too_large");
+    } while (line.find_first_not_of(" \t\r\n") == std::string_view::npos);
+    return parse(line, document);
+  }
+
+  Outcome parse(std::string_view line, Document& document) {
+    // The document's strings, with what they have allocated, lend themselves to the parser.
+    fields_[kText].value.swap(document.text);
+    fields_[kId].value.swap(document.id);
+    fields_[kUrl].value.swap(document.url);
+    const JsonOutcome outcome = parse_json_record(line, fields_);
+    fields_[kText].value.swap(document.text);
+    fields_[kId].value.swap(document.id);
+    fields_[kUrl].value.swap(document.url);
+    switch (outcome) {
+      case JsonOutcome::InvalidUtf8:
+        return skip("invalid_utf8");
+      case JsonOutcome::InvalidJson:
+        return skip("invalid_json");
+      case JsonOutcome::NotAnObject:
+        return skip("not_an_object");
+      case JsonOutcome::Record:
+        break;
+    }
+    using Kind = JsonField::Kind;
+    const Kind text = fields_[kText].kind;
+    if (text == Kind::Absent || text == Kind::Null) return skip("no_text");
+    if (text != Kind::String) return skip("not_a_string");
+    if (fields_[kUrl].kind != Kind::String) document.url.clear();
+    return Outcome::Document;
+  }
+
+  enum { kText, kId, kUrl };
+  std::unique_ptr<ByteStream> stream_;
+  Splitter records_;
+  std::array<JsonField, 3> fields_;
+};
+
+}  // namespace
+
+std::unique_ptr<DocumentReader> read_json(const InputFile& file, const ReadSettings& settings) {
+  const size_t max_record_bytes =
+      static_cast<size_t>(settings.max_document_bytes) * kRecordPerTextBytes + kOtherFieldsBytes;
+  std::unique_ptr<ByteStream> stream = open_stream(file, settings);
+  if (file_kind(file.name).kind == ".json") {
+    auto peeked = std::make_unique<PeekedStream>(std::move(stream));
+    if (peeked->first_byte() == '[') {
+      JsonArraySplitter splitter(*peeked, max_record_bytes, file.location);
+      return std::make_unique<JsonReader<JsonArraySplitter>>(file, settings, std::move(peeked),
+                                                             std::move(splitter));
+    }
+    stream = std::move(peeked);
+  }
+  LineReader splitter(*stream, max_record_bytes);
+  return std::make_unique<JsonReader<LineReader>>(file, settings, std::move(stream),
+                                                  std::move(splitter));
+}
+
+}  // namespace ingot

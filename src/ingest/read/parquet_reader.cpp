@@ -1,0 +1,74 @@
+#include "core/error.h"
+#include "core/module.h"
+#include "ingest/read/arrow_library.h"
+#include "ingest/read/record_reader.h"
+#include "ingest/read/remote/remote.h"
+
+namespace ingot {
+namespace {
+
+// Pages, dictionaries and batches in work, in documents of the largest size.
+constexpr int64_t kDocumentsInWork = 4;
+constexpr int64_t kLeastBytes = int64_t{64} << 20;
+
+class ParquetReader final : public RecordReader {
+ public:
+  ParquetReader(const InputFile& file, const ReadSettings& settings)
+      : RecordReader(file, settings) {
+    const ParquetRequest request{
+        .location =
+            is_remote(file.location) ? local_or_s3(file.location, settings.remote) : file.location,
+        .text_column = settings.text_field,
+        .id_column = settings.id_field,
+        .url_column = settings.url_field,
+        .max_bytes = std::max(kLeastBytes, settings.max_document_bytes * kDocumentsInWork)};
+    ArrowLibrary& library = arrow_library(file.location);
+    named([&] { rows_ = library.open_parquet(request, settings.remote); });
+  }
+
+  int64_t bytes_read() const override { return rows_->bytes_read(); }
+
+ private:
+  Outcome read_record(Document& document) override {
+    row_.text.swap(document.text);
+    bool any = false;
+    named([&] { any = rows_->next(row_); });
+    if (!any) return Outcome::End;
+    if (!row_.has_text) return skip("no_text");
+    row_.text.swap(document.text);
+    row_.id.swap(document.id);
+    row_.url.swap(document.url);
+    return Outcome::Document;
+  }
+
+  template <class Call>
+  void named(Call call) const {
+    try {
+      call();
+    } catch (const Error&) {
+      throw;
+    } catch (const std::runtime_error& error) {
+      throw Error(ErrorCode::Data, fmt::format("{}: {}", file().location, error.what()));
+    }
+  }
+
+  std::unique_ptr<ParquetRows> rows_;
+  ParquetRow row_;
+};
+
+}  // namespace
+
+ArrowLibrary& arrow_library(const std::string& what) {
+  void* function = load_module_function(
+      kArrowModule, kArrowFunction,
+      what +
+          ": parquet and s3:// need Arrow (the wheel that tools/requirements-arrow.txt pins) and "
+          "our module for it");
+  return *reinterpret_cast<ArrowFunction*>(function)();
+}
+
+std::unique_ptr<DocumentReader> read_parquet(const InputFile& file, const ReadSettings& settings) {
+  return std::make_unique<ParquetReader>(file, settings);
+}
+
+}  // namespace ingot

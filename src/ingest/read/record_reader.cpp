@@ -1,0 +1,46 @@
+#include "ingest/read/record_reader.h"
+
+#include "core/text/utf8.h"
+
+namespace ingot {
+
+bool RecordReader::next(Document& document) {
+  for (;;) {
+    document.text.clear();
+    document.id.clear();
+    document.url.clear();
+    document.language.clear();
+    const Outcome outcome = read_record(document);
+    if (outcome == Outcome::End) return false;
+    const int64_t number = num_records_++;
+    if (outcome == Outcome::Skipped || !keep(document)) continue;
+    document.source = settings_.source;
+    if (document.id.empty()) document.id = file_.name + ":" + std::to_string(number);
+    counts_.documents += 1;
+    counts_.bytes += static_cast<int64_t>(document.text.size());
+    return true;
+  }
+}
+
+bool RecordReader::keep(Document& document) {
+  if (document.text.empty()) {
+    skip("empty");
+  } else if (document.text.size() > max_document_bytes()) {
+    skip("too_large");
+  } else if (valid_utf8_prefix(document.text) != document.text.size()) {
+    skip("invalid_utf8");
+  } else {
+    // An address that is no text is worth less than the document.
+    if (valid_utf8_prefix(document.url) != document.url.size()) document.url.clear();
+    if (valid_utf8_prefix(document.id) != document.id.size()) document.id.clear();
+    return true;
+  }
+  return false;
+}
+
+RecordReader::Outcome RecordReader::skip(const std::string& reason) {
+  ++counts_.skipped[reason];
+  return Outcome::Skipped;
+}
+
+}  // namespace ingot

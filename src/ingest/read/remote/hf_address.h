@@ -1,0 +1,32 @@
+// hf://datasets/OWNER/NAME[@REVISION]/PATH: files of the Hugging Face hub.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/read/document_reader.h"
+#include "ingest/read/remote/fetch.h"
+
+namespace ingot {
+
+struct HfAddress {
+  std::string repository;  // "OWNER/NAME"
+  std::string revision =
+      "main";        // a branch, a tag, a commit, or "refs/convert/parquet", "refs/pr/1"
+  std::string path;  // empty: the whole dataset
+};
+// Throws ErrorCode::Usage with the form that is expected.
+HfAddress parse_hf_address(const std::string& address);
+std::string to_string(const HfAddress& address);
+
+WebFile hf_file(const std::string& address, const RemoteSettings& remote);
+// The files in the hub's answer to a request for the list of `folder`, named by their paths in the
+// dataset. Throws ErrorCode::Data for anything else.
+std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& folder);
+// Where the list goes on: of a Link header «<URL>; rel="next"»; empty where there is none.
+std::string hf_next_page(const std::string& link);
+// All files below the folder `address`.
+std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote);
+
+}  // namespace ingot

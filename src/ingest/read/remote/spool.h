@@ -1,0 +1,53 @@
+// What lies between the thread that fetches a file and the one that reads it.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "ingest/read/remote/fetch.h"
+
+namespace ingot {
+
+// The base keeps the peace; a kind of spool holds the bytes. The fetching thread calls begin(), the
+// functions of FetchSink and finish(), the reading one read() and close().
+class Spool : public FetchSink {
+ public:
+  struct Start {
+    int64_t offset = 0;  // bytes that need not be fetched
+    WebVersion version;
+    bool is_whole = false;
+  };
+  virtual Start begin() = 0;
+  // After the last byte, or with what went wrong.
+  void finish(std::exception_ptr failure);
+
+  // Waits for bytes; 0 at the end of the file. Throws what the fetching thread threw, once all that
+  // came before has been read.
+  size_t read(char* into, size_t size);
+  void close();  // ends the waiting of the fetching thread: nobody will read
+  void wait_until_finished();
+
+ protected:
+  // Under the lock.
+  virtual size_t available() const = 0;
+  virtual size_t take(char* into, size_t size) = 0;  // from what is available
+  // By finish(), not under the lock; `whole`: without failure.
+  virtual void end(bool whole) { (void)whole; }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closed_ = false;
+  int64_t given_ = 0;  // bytes that were read
+
+ private:
+  bool finished_ = false;
+  std::exception_ptr failure_;
+};
+
+std::unique_ptr<Spool> memory_spool();
+std::unique_ptr<Spool> file_spool(const std::string& path, const WebFile& file);
+
+}  // namespace ingot

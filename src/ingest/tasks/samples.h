@@ -1,0 +1,47 @@
+// A few documents of each kind to look at. Which ones depends on the documents alone: those whose
+// place has the lowest hash, so samples of parts merge into samples of the whole.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/document.h"
+
+namespace ingot {
+
+struct Sample {
+  uint64_t rank = 0;
+  std::string id;
+  std::string text;  // its beginning
+  std::string note;  // why it is here, beyond the label; may be empty
+};
+
+class Samples {
+ public:
+  explicit Samples(size_t per_label = 4) : per_label_(per_label) {}
+
+  // `file` and `number` say which document it is.
+  void add(const std::string& label, std::string_view file, int64_t number,
+           const Document& document, const std::string& note = {});
+  // Stays among the samples of its label, before all others.
+  void add_first(const std::string& label, const Document& document, const std::string& note);
+  void merge(const nlohmann::json& samples);  // of another's to_json()
+
+  const std::map<std::string, std::vector<Sample>>& by_label() const { return samples_; }
+  nlohmann::json to_json() const;
+
+ private:
+  void add(const std::string& label, Sample sample);
+
+  size_t per_label_;
+  std::map<std::string, std::vector<Sample>> samples_;  // each in order of (rank, id)
+};
+
+// The first bytes of a text, cut between characters and marked where something was cut off.
+std::string beginning_of(std::string_view text, size_t max_bytes);
+
+}  // namespace ingot

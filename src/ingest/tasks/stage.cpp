@@ -1,0 +1,111 @@
+#include "ingest/tasks/stage.h"
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "core/json_integer.h"
+
+namespace ingot {
+namespace {
+
+using nlohmann::json;
+
+// Often enough to look alive.
+constexpr int64_t kReportBytes = int64_t{4} << 20;
+constexpr auto kPollPause = std::chrono::milliseconds(100);
+
+std::string_view without_ending(std::string_view name) {
+  constexpr std::array<std::string_view, 2> kCompression = {".gz", ".zst"};
+  constexpr std::array<std::string_view, 10> kKinds = {
+      ".jsonl", ".json", ".ndjson", ".txt", ".md", ".csv", ".tsv", ".parquet", ".warc", ".text"};
+  const auto cut = [&name](auto endings) {
+    for (const std::string_view ending : endings) {
+      if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
+    }
+    return name;
+  };
+  name = cut(kCompression);
+  return cut(kKinds);
+}
+
+}  // namespace
+
+json describe(const StageInputs& inputs) {
+  json files = json::array();
+  for (const InputFile& file : inputs.files) {
+    files.push_back({{"name", file.name}, {"bytes", file.bytes}});
+  }
+  return {{"files", std::move(files)},
+          {"source", inputs.read.source},
+          {"text_field", inputs.read.text_field},
+          {"id_field", inputs.read.id_field},
+          {"url_field", inputs.read.url_field},
+          {"max_document_bytes", inputs.read.max_document_bytes}};
+}
+
+std::vector<std::string> output_names(const std::vector<InputFile>& files) {
+  std::map<std::string, int64_t> uses;
+  for (const InputFile& file : files) ++uses[std::string(without_ending(file.name))];
+  std::vector<std::string> names;
+  for (const InputFile& file : files) {
+    std::string name(without_ending(file.name));
+    names.push_back(uses[name] == 1 ? std::move(name) : file.name);
+  }
+  return names;
+}
+
+std::string output_path(Storage& storage, const std::string& folder, const std::string& name) {
+  std::string path = join_path(folder, name + ".jsonl.zst");
+  storage.make_directories(parent_path(path));
+  return path;
+}
+
+json to_json(const ReadCounts& counts) {
+  return {{"documents", counts.documents}, {"bytes", counts.bytes}, {"skipped", counts.skipped}};
+}
+
+ReadCounts read_counts_of(const json& j) {
+  return {integer_of(j.at("documents")), integer_of(j.at("bytes")), integers_of(j.at("skipped"))};
+}
+
+void run_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
+               const TaskFolder::Work& work) {
+  tasks.run(run.share, run.threads, work,
+            [&](int64_t done, int64_t of) { run.observer->on_tasks(step, done, of); });
+}
+
+bool run_all_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
+                   const TaskFolder::Work& work, const std::function<bool()>& is_pointless) {
+  run_tasks(tasks, run, step, work);
+  for (;;) {
+    const int64_t missing = tasks.num_tasks() - tasks.num_finished();
+    if (missing == 0) return true;
+    if (is_pointless()) return false;
+    if (tasks.help(run.threads, work) > 0) continue;
+    run.observer->on_waiting(step, missing);
+    std::this_thread::sleep_for(kPollPause);
+  }
+}
+
+ObservedReader::ObservedReader(const InputFile& file, const ReadSettings& settings,
+                               StageObserver& observer)
+    : reader_(open_documents(file, settings)), observer_(observer) {}
+
+ObservedReader::~ObservedReader() {
+  report();
+}
+
+bool ObservedReader::next(Document& document) {
+  if (reader_->counts().bytes - reported_bytes_ >= kReportBytes) report();
+  return reader_->next(document);
+}
+
+void ObservedReader::report() {
+  const ReadCounts& counts = reader_->counts();
+  observer_.on_documents(counts.documents - reported_documents_, counts.bytes - reported_bytes_);
+  reported_documents_ = counts.documents;
+  reported_bytes_ = counts.bytes;
+}
+
+}  // namespace ingot

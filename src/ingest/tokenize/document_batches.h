@@ -1,0 +1,101 @@
+// Documents of many files as batches of text that threads can encode apart from each other.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/storage.h"
+#include "ingest/read/document_reader.h"
+#include "shards/manifest.h"
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+
+struct SourceFile {
+  InputFile file;
+  int64_t source = 0;  // number in ShardManifest::sources
+};
+
+using LeftOut = std::map<std::string, int64_t>;  // records, by reason
+
+// Where reading stands: so many documents of that file have been taken.
+struct InputPosition {
+  int64_t file = 0, documents = 0;
+};
+
+// A document, or a part of one that is long.
+struct BatchDocument {
+  size_t begin = 0, size = 0;      // in TextBatch::view()
+  bool first = true, last = true;  // of its parts
+  // The rest is set where `last` is.
+  DocumentId id;
+  std::string name;
+  int64_t source = 0;
+  int64_t num_bytes = 0;  // of all its parts
+  InputPosition after;    // where to go on behind it
+  LeftOut left_out;       // by files that ended since the document before it
+};
+
+struct TextBatch {
+  std::vector<BatchDocument> documents;
+  std::string text;                              // of short documents
+  std::shared_ptr<const std::string> long_text;  // or of a long one, of which `part` is the batch's
+  std::string_view part;
+  LeftOut left_out;        // after the last document of all files
+  int64_t bytes_read = 0;  // of the input as stored, since the batch before
+
+  std::string_view view() const { return long_text ? part : std::string_view(text); }
+  void clear();
+};
+
+// Documents come in the order of the files; the cuts depend on them alone. Texts longer than
+// kLongDocumentBytes are cut where the tokenizer allows it. A text file (.txt, .md, neither
+// compressed nor remote) larger than kStreamBytes is read twice, window by window: to see whether
+// it is UTF-8, and to give its text. It may be of any size; ReadSettings::max_document_bytes holds
+// for all others.
+class BatchReader {
+ public:
+  static constexpr size_t kBatchBytes = size_t{512} << 10;
+  static constexpr size_t kLongDocumentBytes = size_t{1} << 20;
+  static constexpr int64_t kStreamBytes = int64_t{4} << 20;
+
+  // All must outlive the reader. `sources` names them; begins at `from`.
+  BatchReader(const std::vector<SourceFile>& files, const std::vector<ShardSource>& sources,
+              const ReadSettings& settings, const Tokenizer& tokenizer, InputPosition from);
+
+  // False when there is nothing left; then the batch may still have `left_out`.
+  bool fill(TextBatch& batch);
+
+ private:
+  bool next_document(BatchDocument& entry);
+  bool open_text(BatchDocument& entry);
+  bool read_window();
+  void add_part(TextBatch& batch);
+  void add_short(TextBatch& batch, BatchDocument entry);
+  bool name_fits(const BatchDocument& entry);
+  int64_t take_bytes_read();
+
+  const std::vector<SourceFile>& files_;
+  const std::vector<ShardSource>& sources_;
+  const ReadSettings settings_;
+  const Tokenizer& tokenizer_;
+  InputPosition next_;
+  std::unique_ptr<DocumentReader> reader_;  // of file next_.file; empty: not opened yet
+  Document document_;
+  // A long document: what was read of it, what of that is not in a batch yet, and the file where
+  // the rest lies; empty: nothing does.
+  std::shared_ptr<const std::string> long_text_;
+  std::string_view long_rest_;
+  BatchDocument long_entry_;
+  bool long_begun_ = false;
+  std::unique_ptr<ReadableFile> long_file_;
+  int64_t long_file_at_ = 0;
+  LeftOut left_out_;  // not yet in a batch
+  int64_t bytes_of_files_ = 0, bytes_reported_ = 0;
+};
+
+}  // namespace ingot

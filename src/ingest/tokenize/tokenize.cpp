@@ -1,0 +1,186 @@
+#include "ingest/tokenize/tokenize.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "core/error.h"
+#include "shards/duplicate_ids.h"
+#include "ingest/tokenize/tokenize_task.h"
+
+namespace ingot {
+namespace {
+
+using nlohmann::json;
+
+std::vector<SourceFile> all_files(const std::vector<TokenizeSource>& sources) {
+  std::vector<SourceFile> files;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    for (const InputFile& file : sources[i].files) {
+      files.push_back({file, static_cast<int64_t>(i)});
+    }
+  }
+  return files;
+}
+
+// Files of unknown size come alone: they may be of any.
+std::vector<std::vector<SourceFile>> group_into_tasks(std::vector<SourceFile> files,
+                                                      int64_t task_bytes) {
+  std::vector<std::vector<SourceFile>> tasks;
+  int64_t bytes = task_bytes;
+  for (SourceFile& file : files) {
+    const int64_t size = file.file.bytes < 0 ? task_bytes : file.file.bytes;
+    if (tasks.empty() || bytes + size > task_bytes) {
+      tasks.emplace_back();
+      bytes = 0;
+    }
+    bytes += size;
+    tasks.back().push_back(std::move(file));
+  }
+  return tasks;
+}
+
+std::string hash_of(const std::vector<SourceFile>& files) {
+  std::string list;
+  for (const SourceFile& file : files) {
+    list += fmt::format("{}\t{}\t{}\n", file.source, file.file.bytes, file.file.name);
+  }
+  return fmt::format("{:016x}", XXH3_64bits(list.data(), list.size()));
+}
+
+json describe(const ShardManifest& manifest, const std::vector<SourceFile>& files,
+              const TokenizeSettings& settings) {
+  json sources = json::array();
+  for (const ShardSource& source : manifest.sources) sources.push_back(source.name);
+  return {{"stage", "tokenize"},
+          {"tokenizer", fmt::format("{:016x}", manifest.tokenizer_hash)},
+          {"bos", manifest.bos},
+          {"eos", manifest.eos},
+          {"shard_tokens", settings.shard_tokens},
+          {"task_bytes", settings.task_bytes},
+          {"text_field", settings.read.text_field},
+          {"id_field", settings.read.id_field},
+          {"max_document_bytes", settings.read.max_document_bytes},
+          {"sources", sources},
+          {"num_files", files.size()},
+          {"files_hash", hash_of(files)}};
+}
+
+// Adds the parts of a later one.
+void join(ShardManifest& manifest, const ShardManifest& later) {
+  manifest.shards.insert(manifest.shards.end(), later.shards.begin(), later.shards.end());
+  for (size_t i = 0; i < manifest.sources.size(); ++i) {
+    manifest.sources[i].num_documents += later.sources.at(i).num_documents;
+    manifest.sources[i].num_tokens += later.sources[i].num_tokens;
+    manifest.sources[i].num_bytes += later.sources[i].num_bytes;
+  }
+  for (const auto& [reason, count] : later.left_out) manifest.left_out[reason] += count;
+}
+
+std::string text_of(const std::map<std::string, int64_t>& left_out) {
+  std::string text;
+  for (const auto& [reason, count] : left_out) {
+    text += fmt::format("{}{} {}", text.empty() ? "; left out: " : ", ", count, reason);
+  }
+  return text;
+}
+
+class ProgressSum {
+ public:
+  ProgressSum(int64_t bytes_total, std::function<void(const TokenizeProgress&)> report)
+      : report_(std::move(report)) {
+    sum_.bytes_total = bytes_total;
+  }
+  void add(const TokenizeStep& step) {
+    const std::lock_guard lock(mutex_);
+    sum_.bytes_read += step.bytes_read;
+    sum_.text_bytes += step.text_bytes;
+    sum_.documents += step.documents;
+    sum_.tokens += step.tokens;
+    if (report_) report_(sum_);
+  }
+
+ private:
+  std::mutex mutex_;
+  TokenizeProgress sum_;
+  std::function<void(const TokenizeProgress&)> report_;
+};
+
+// Of the tasks that are still to be done by this process; -1 where a file's size is not known.
+int64_t bytes_to_do(const std::vector<std::vector<SourceFile>>& tasks, ProcessShare share) {
+  int64_t bytes = 0;
+  for (auto task = static_cast<size_t>(share.index); task < tasks.size();
+       task += static_cast<size_t>(share.count)) {
+    for (const SourceFile& file : tasks[task]) {
+      if (file.file.bytes < 0) return -1;
+      bytes += file.file.bytes;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& tokenizer,
+                        const std::vector<TokenizeSource>& sources,
+                        const TokenizeSettings& settings, const std::string& folder,
+                        const std::function<void(const TokenizeProgress&)>& progress) {
+  ShardManifest manifest;
+  manifest.vocab_size = tokenizer.vocab_size();
+  manifest.token_bytes = token_bytes_for(manifest.vocab_size);
+  manifest.bos = settings.bos;
+  manifest.eos = settings.eos;
+  manifest.tokenizer_hash = tokenizer_hash(tokenizer);
+  manifest.tokenizer_kind = tokenizer.kind();
+  for (const TokenizeSource& source : sources) manifest.sources.push_back({source.name, 0, 0, 0});
+
+  const std::vector<SourceFile> files = all_files(sources);
+  const auto tasks = group_into_tasks(files, settings.task_bytes);
+  const auto num_tasks = static_cast<int64_t>(tasks.size());
+  TaskFolder stage(storage, folder, describe(manifest, files, settings), num_tasks);
+  if (storage->exists(join_path(folder, kShardManifestName))) {
+    return {true, read_manifest(*storage, folder), {}};
+  }
+  publish_file(*storage, join_path(folder, kShardTokenizerName), tokenizer.serialize());
+
+  // Tasks side by side as far as they go: they need not wait for each other.
+  const int64_t at_once =
+      std::clamp<int64_t>((num_tasks + settings.share.count - 1) / settings.share.count, 1,
+                          std::max<int64_t>(1, settings.threads));
+  const int64_t threads_each = std::max<int64_t>(1, settings.threads / at_once);
+  ProgressSum sum(bytes_to_do(tasks, settings.share), progress);
+  const auto work = [&](int64_t number) -> json {
+    TokenizeTask task;
+    task.files = tasks[static_cast<size_t>(number)];
+    task.read = settings.read;
+    task.manifest = manifest;
+    task.shards = {manifest.token_bytes, settings.shard_tokens,
+                   num_tasks == 1 ? "" : fmt::format("{:05}-", number)};
+    task.folder = folder;
+    task.record_path = join_path(folder, fmt::format("tasks/{:05}.partial", number));
+    const ShardManifest done = run_tokenize_task(storage, task, tokenizer, threads_each,
+                                                 [&](const TokenizeStep& step) { sum.add(step); });
+    return {{"manifest", to_json(done)}};
+  };
+  stage.run(settings.share, at_once, work, {});
+  if (!stage.finished()) return {};
+  const auto lock = stage.lock_end();  // two processes may end at the same time
+  if (storage->exists(join_path(folder, kShardManifestName))) {
+    return {true, read_manifest(*storage, folder), {}};
+  }
+
+  for (int64_t task = 0; task < num_tasks; ++task) {
+    join(manifest, parse_manifest(stage.record(task).at("manifest").get<std::string>(), folder));
+  }
+  check(manifest.num_documents() > 0, ErrorCode::Data,
+        "{}: no documents in the {} files of the input{}", folder, files.size(),
+        text_of(manifest.left_out));
+  const DuplicateIds duplicates = find_duplicate_ids(
+      *storage, folder, manifest, settings.sort_bytes, join_path(folder, "duplicate_ids.tmp"));
+  manifest.duplicate_ids = duplicates.count;
+  write_manifest(*storage, folder, manifest);
+  return {true, std::move(manifest), duplicates.examples};
+}
+
+}  // namespace ingot

@@ -1,0 +1,59 @@
+// Documents to token shards.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ingest/read/document_reader.h"
+#include "ledger/task_folder.h"
+#include "shards/shard_writer.h"
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+
+struct TokenizeSource {
+  std::string name;
+  std::vector<InputFile> files;
+};
+
+struct TokenizeSettings {
+  ReadSettings read;           // ReadSettings::source is set for each source
+  int32_t bos = -1, eos = -1;  // what to put before and after each document; -1: nothing
+  int64_t shard_tokens = kDefaultShardTokens;
+  // A task takes whole files, so many bytes of them as they are stored, and at least one. Shards do
+  // not span tasks; a small value gives small shards and lets more processes share the work.
+  int64_t task_bytes = int64_t{1} << 30;
+  int64_t threads = 1;
+  ProcessShare share;
+  int64_t sort_bytes = int64_t{1} << 30;  // memory for finding duplicate ids
+};
+
+struct TokenizeProgress {
+  int64_t bytes_read = 0, bytes_total = -1;  // of this process' input as stored; -1: not known
+  int64_t text_bytes = 0, documents = 0, tokens = 0;
+};
+
+struct TokenizeResult {
+  bool finished = false;  // false: other processes still have tasks to do
+  ShardManifest manifest;
+  std::vector<std::string> duplicate_examples;  // "source: id"
+};
+
+// Encodes every document of the sources, in their order, into `folder`. Called again after a kill,
+// or by several processes at once, it goes on where records say so; the bytes in `folder` are the
+// same for any number of threads, processes and kills. Throws ErrorCode::Config where the folder
+// was begun with other inputs or settings, ErrorCode::Data where no document is found. `progress`
+// may be empty; it is called by one thread at a time.
+TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& tokenizer,
+                        const std::vector<TokenizeSource>& sources,
+                        const TokenizeSettings& settings, const std::string& folder,
+                        const std::function<void(const TokenizeProgress&)>& progress);
+
+// The file in a folder of shards that holds the tokenizer that made them, as
+// Tokenizer::serialize() writes it.
+inline constexpr std::string_view kShardTokenizerName = "tokenizer";
+
+}  // namespace ingot

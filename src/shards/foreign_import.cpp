@@ -1,0 +1,117 @@
+#include "shards/foreign_import.h"
+
+#include "core/error.h"
+#include "ingest/tokenize/tokenize.h"
+
+namespace ingot {
+namespace {
+
+class Importer {
+ public:
+  Importer(std::shared_ptr<Storage> storage, const ImportSettings& settings,
+           const std::string& folder)
+      : settings_(settings) {
+    manifest_.vocab_size =
+        settings.tokenizer ? settings.tokenizer->vocab_size() : settings.vocab_size;
+    manifest_.token_bytes = token_bytes_for(manifest_.vocab_size);
+    manifest_.bos = settings.marks.bos;
+    manifest_.eos = settings.marks.eos;
+    manifest_.tokenizer_kind = "unknown";
+    if (settings.tokenizer) {
+      manifest_.tokenizer_kind = settings.tokenizer->kind();
+      manifest_.tokenizer_hash = tokenizer_hash(*settings.tokenizer);
+      for (int32_t id = 0; id < manifest_.vocab_size; ++id) {
+        bytes_of_id_.push_back(static_cast<int64_t>(settings.tokenizer->decode(id).size()));
+      }
+    }
+    writer_ = std::make_unique<ShardWriter>(
+        std::move(storage), folder, ShardSettings{manifest_.token_bytes, settings.shard_tokens, ""},
+        WrittenShards{{}, {{settings.source, 0, 0, 0}}});
+  }
+
+  void add_file(const std::string& path) {
+    const auto tokens = open_foreign_tokens(path, settings_.marks, manifest_.vocab_size);
+    const std::string name = file_name(path);
+    document_ = 0;
+    start();
+    tokens->each_document([&](std::span<const int32_t> ids, bool last) {
+      add(path, ids);
+      if (last) end_document(path, name);
+    });
+    check(num_tokens_ == 0, ErrorCode::Data, "{}: ids after the end of its last document", path);
+    if (file_has_cut_) manifest_.cut_documents.push_back(num_documents_ - 1);
+    file_has_cut_ = false;
+  }
+
+  ShardManifest finish() {
+    writer_->finish();
+    manifest_.shards = writer_->written().shards;
+    manifest_.sources = writer_->written().sources;
+    return manifest_;
+  }
+
+ private:
+  void start() {
+    num_tokens_ = num_bytes_ = 0;
+    last_id_ = -1;
+  }
+
+  void add(const std::string& path, std::span<const int32_t> ids) {
+    if (ids.empty()) return;
+    if (!bytes_of_id_.empty()) {
+      for (const int32_t id : ids) num_bytes_ += bytes_of_id_[static_cast<size_t>(id)];
+    }
+    check(num_tokens_ > 0 || manifest_.bos < 0 || ids.front() == manifest_.bos, ErrorCode::Data,
+          "{}: document {} begins with {}: expected BOS {}; import without it", path, document_,
+          ids.front(), manifest_.bos);
+    num_tokens_ += static_cast<int64_t>(ids.size());
+    last_id_ = ids.back();
+    writer_->append(ids);
+  }
+
+  void end_document(const std::string& path, const std::string& name) {
+    check(!file_has_cut_, ErrorCode::Data,
+          "{}: document {} ends without EOS {}, which only a file's last may; import without it",
+          path, document_ - 1, manifest_.eos);
+    if (num_tokens_ == 0) {
+      ++manifest_.left_out["no_tokens"];
+    } else {
+      file_has_cut_ = manifest_.eos >= 0 && last_id_ != manifest_.eos;
+      const std::string id = fmt::format("{}:{}", name, document_);
+      writer_->end_document(document_id(settings_.source, id), num_bytes_, 0, id);
+      ++num_documents_;
+    }
+    ++document_;
+    start();
+  }
+
+  const ImportSettings& settings_;
+  ShardManifest manifest_;
+  std::unique_ptr<ShardWriter> writer_;
+  std::vector<int64_t> bytes_of_id_;  // empty: not known
+  int64_t document_ = 0;              // in the file
+  int64_t num_documents_ = 0;         // written
+  int64_t num_tokens_ = 0, num_bytes_ = 0;
+  int32_t last_id_ = -1;
+  bool file_has_cut_ = false;  // its last document, so far
+};
+
+}  // namespace
+
+ShardManifest import_tokens(std::shared_ptr<Storage> storage, const std::vector<std::string>& files,
+                            const ImportSettings& settings, const std::string& folder) {
+  check(!storage->exists(join_path(folder, kShardManifestName)), ErrorCode::Config,
+        "{} is a finished folder of shards: choose another", folder);
+  Importer importer(storage, settings, folder);
+  for (const std::string& file : files) importer.add_file(file);
+  ShardManifest manifest = importer.finish();
+  check(manifest.num_documents() > 0, ErrorCode::Data, "no documents in {}", files.front());
+  if (settings.tokenizer) {
+    write_file_atomically(*storage, join_path(folder, kShardTokenizerName),
+                          settings.tokenizer->serialize());
+  }
+  write_manifest(*storage, folder, manifest);
+  return manifest;
+}
+
+}  // namespace ingot

@@ -1,0 +1,19 @@
+// Megatron's token files: NAME.bin holds bare ids, NAME.idx their type and where documents begin.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "shards/token_source.h"
+
+namespace ingot {
+
+// Whether `bin_path` ends in .bin and a file with Megatron's magic ends in .idx beside it.
+bool has_megatron_index(const std::string& bin_path);
+
+// Ids of the types Megatron writes: uint16 and int32. The index must describe exactly the
+// file beside it, sequence after sequence; what does not is ErrorCode::Data with what differs.
+std::unique_ptr<TokenSource> open_megatron_file(const std::string& bin_path, int64_t vocab);
+
+}  // namespace ingot

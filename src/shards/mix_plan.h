@@ -1,0 +1,55 @@
+// Which documents of each source go into which split: decided before anything is written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/permutation.h"
+#include "shards/mix.h"
+#include "shards/shard_folder.h"
+
+namespace ingot {
+
+// What a source gives to a split: all documents whose rank is in [first, end_of_all), `whole`
+// times, and then those with ranks in [first, end_of_part), the last of them only in part.
+struct MixTake {
+  int64_t first = 0, end_of_all = 0, whole = 0;
+  int64_t end_of_part = 0;     // first: there is no part
+  int64_t tokens_of_last = 0;  // of the document with rank end_of_part - 1
+  bool last_is_cut = false;
+  int64_t tokens = 0;         // in all
+  int64_t tokens_of_all = 0;  // of one pass over [first, end_of_all)
+};
+
+// A source's documents by rank: a permutation keyed by seed and contents, so that another source
+// beside it changes nothing.
+class RankedSource {
+ public:
+  RankedSource(const MixSource& source, uint64_t seed);
+
+  const ShardFolder& folder() const { return folder_; }
+  int64_t num_documents() const { return folder_.num_documents(); }
+  int64_t rank_of(int64_t document) const;
+  int64_t length_at(int64_t rank) const;  // tokens
+
+ private:
+  ShardFolder folder_;
+  KeyedPermutation permutation_;
+};
+
+struct MixPlan {
+  std::vector<std::unique_ptr<RankedSource>> sources;
+  std::vector<std::string> names;           // of the splits that have tokens
+  std::vector<std::vector<MixTake>> takes;  // [split][source]
+};
+
+// Throws as mix() does.
+MixPlan plan_mix(const MixSettings& settings);
+
+// `total` in proportion to the weights, to the token: what is left by rounding down goes to the
+// largest remainders, the first of equal ones.
+std::vector<int64_t> shares_of(int64_t total, const std::vector<double>& weights);
+
+}  // namespace ingot

@@ -1,0 +1,182 @@
+#include "tokenizer/hf/json_fields.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+// Sequences of sequences are read by recursion; no tokenizer needs a tenth of this.
+constexpr int kMostNesting = 100;
+
+bool is_deeper(const Json& json, int levels) {
+  if (!json.is_structured()) return false;
+  return levels == 0 || std::any_of(json.begin(), json.end(),
+                                    [&](const Json& part) { return is_deeper(part, levels - 1); });
+}
+
+}  // namespace
+
+Json parse_object(std::string_view text, std::string_view origin) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  check(!is_deeper(json, kMostNesting), ErrorCode::Data,
+        "{}: not a tokenizer: lists or objects more than {} deep in each other", origin,
+        kMostNesting);
+  check(json.is_object(), ErrorCode::Data, "{}: not a tokenizer: expected a JSON object", origin);
+  return json;
+}
+
+const Json& member(const Json& object, const char* name) {
+  static const Json null;
+  const auto found = object.find(name);
+  return found == object.end() ? null : *found;
+}
+
+bool flag(const Json& object, const char* name, bool otherwise, std::string_view origin) {
+  const Json& value = member(object, name);
+  check(value.is_null() || value.is_boolean(), ErrorCode::Data,
+        "{}: \"{}\": expected true or false, got {}", origin, name, value.dump());
+  return value.is_null() ? otherwise : value.get<bool>();
+}
+
+std::string text_of(const Json& object, const char* name) {
+  const Json& value = member(object, name);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+int32_t id_from(const Json& value, std::string_view what, std::string_view origin) {
+  const bool is_id =
+      value.is_number_integer() && value.get<int64_t>() >= 0 && value.get<int64_t>() < INT32_MAX;
+  check(is_id, ErrorCode::Data, "{}: {}: expected an id, got {}", origin, what, value.dump());
+  return value.get<int32_t>();
+}
+
+namespace {
+
+// Makes room for `id`. Ids are nearly dense in real files; one far out would cost memory.
+void make_room(std::vector<std::string>& tokens, int32_t id, size_t num_ids,
+               std::string_view origin) {
+  check(static_cast<size_t>(id) < 4 * num_ids + 65536, ErrorCode::Data,
+        "{}: id {} is far beyond the {} tokens of the file", origin, id, num_ids);
+  if (tokens.size() <= static_cast<size_t>(id)) tokens.resize(id + 1);
+}
+
+}  // namespace
+
+std::vector<std::string> read_spellings(const Json& vocab, size_t num_ids,
+                                        std::string_view origin) {
+  std::vector<std::string> spellings;
+  for (const auto& [spelling, value] : vocab.items()) {
+    const int32_t id = id_from(value, "the vocabulary", origin);
+    make_room(spellings, id, num_ids, origin);
+    check(spellings[id].empty(), ErrorCode::Data, "{}: two tokens have the id {}", origin, id);
+    check(!spelling.empty(), ErrorCode::Data, "{}: id {} is an empty token", origin, id);
+    spellings[id] = spelling;
+  }
+  return spellings;
+}
+
+namespace {
+
+TokenMerge merge_of(const std::string& left, const std::string& right, const TokenIndex& index,
+                    std::string_view origin) {
+  const auto id = [&](const std::string& token) {
+    const int32_t found = index.find(token);
+    check(found != TokenIndex::kNone, ErrorCode::Data,
+          "{}: the merge of \"{}\" and \"{}\" needs \"{}\", which is not in the vocabulary", origin,
+          left, right, token);
+    return found;
+  };
+  return {id(left), id(right), id(left + right)};
+}
+
+}  // namespace
+
+TokenMerge merge_of_line(const std::string& line, const TokenIndex& index,
+                         std::string_view origin) {
+  const size_t space = line.find(' ');
+  check(space != std::string::npos && line.find(' ', space + 1) == std::string::npos,
+        ErrorCode::Data, "{}: expected a merge «left right», got \"{}\"", origin, line);
+  return merge_of(line.substr(0, space), line.substr(space + 1), index, origin);
+}
+
+std::vector<TokenMerge> read_merges(const Json& merges, const TokenIndex& index,
+                                    std::string_view origin) {
+  check(merges.is_array(), ErrorCode::Data, "{}: expected a list of merges", origin);
+  std::vector<TokenMerge> read;
+  read.reserve(merges.size());
+  for (const Json& merge : merges) {
+    if (merge.is_string()) {
+      read.push_back(merge_of_line(merge.get<std::string>(), index, origin));
+      continue;
+    }
+    check(merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string(),
+          ErrorCode::Data, "{}: expected a merge [left, right], got {}", origin, merge.dump());
+    read.push_back(
+        merge_of(merge[0].get<std::string>(), merge[1].get<std::string>(), index, origin));
+  }
+  return read;
+}
+
+std::vector<AddedToken> read_added(const Json& list, size_t num_ids, const TokenIndex& index,
+                                   std::vector<std::string>& tokens, std::string_view origin) {
+  std::vector<AddedToken> added;
+  if (list.is_null()) return added;
+  check(list.is_array(), ErrorCode::Data, "{}: expected a list of added tokens", origin);
+  for (const Json& item : list) {
+    check(item.is_object(), ErrorCode::Data, "{}: expected an added token, got {}", origin,
+          item.dump());
+    AddedToken token;
+    token.content = text_of(item, "content");
+    token.id = id_from(member(item, "id"), "added token \"" + token.content + "\"", origin);
+    token.special = flag(item, "special", false, origin);
+    token.normalized = flag(item, "normalized", !token.special, origin);
+    token.lstrip = flag(item, "lstrip", false, origin);
+    token.rstrip = flag(item, "rstrip", false, origin);
+    token.single_word = flag(item, "single_word", false, origin);
+    make_room(tokens, token.id, num_ids, origin);
+    const int32_t known = index.find(token.content);
+    check(known == TokenIndex::kNone ? tokens[token.id].empty() : known == token.id,
+          ErrorCode::Data, "{}: added token \"{}\" has id {}, the vocabulary says otherwise",
+          origin, token.content, token.id);
+    tokens[token.id] = token.content;
+    added.push_back(std::move(token));
+  }
+  return added;
+}
+
+Json own_json(BosAndEos ids) {
+  Json own = Json::object();
+  if (ids.bos >= 0) own["bos"] = ids.bos;
+  if (ids.eos >= 0) own["eos"] = ids.eos;
+  return own;
+}
+
+std::string with_bos_and_eos(Json tokenizer, BosAndEos ids) {
+  tokenizer["model"][kOwnMember] = own_json(ids);
+  return tokenizer.dump() + "\n";
+}
+
+std::string added_json(const AddedToken& token) {
+  return Json({{"id", token.id},
+               {"content", token.content},
+               {"single_word", token.single_word},
+               {"lstrip", token.lstrip},
+               {"rstrip", token.rstrip},
+               {"normalized", token.normalized},
+               {"special", token.special}})
+      .dump();
+}
+
+void check_merging(const Json& model, std::string_view origin) {
+  const Json& dropout = member(model, "dropout");
+  check(dropout.is_null() || dropout == 0.0, ErrorCode::Data,
+        "{}: dropout is {}: expected none, ids must not be left to chance", origin, dropout.dump());
+  for (const char* affix : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    check(text_of(model, affix).empty(), ErrorCode::Data, "{}: \"{}\" is not supported", origin,
+          affix);
+  }
+}
+
+}  // namespace ingot

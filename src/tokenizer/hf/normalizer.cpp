@@ -1,0 +1,259 @@
+#include "tokenizer/hf/normalizer.h"
+
+#include <utf8proc.h>
+
+#include "core/error.h"
+#include "tokenizer/bpe/base64.h"
+#include "tokenizer/hf/patterns.h"
+#include "tokenizer/hf/json_fields.h"
+#include "tokenizer/replace_all.h"
+#include "tokenizer/sentencepiece/normalizer.h"
+#include "tokenizer/unicode/unicode_classes.h"
+
+namespace ingot {
+namespace {
+
+constexpr size_t kMostGrowth = 256;
+
+// Runs of two spaces and more.
+void replace_runs_of_spaces(std::string& text, std::string_view content) {
+  size_t found = text.find("  ");
+  if (found == std::string::npos) return;
+  std::string out;
+  size_t copied = 0;
+  for (; found != std::string::npos; found = text.find("  ", copied)) {
+    out.append(text, copied, found - copied) += content;
+    copied = std::min(text.find_first_not_of(' ', found), text.size());
+  }
+  text = out.append(text, copied);
+}
+
+// Bytes of White_Space that the text begins or ends with.
+size_t spaces_in_front(std::string_view text) {
+  size_t size = 0;
+  while (size < text.size()) {
+    const Character c = first_character(text.substr(size));
+    if (!(c.classes & kSpace)) break;
+    size += c.size;
+  }
+  return size;
+}
+size_t spaces_at_end(std::string_view text) {
+  size_t left = text.size();
+  while (left > 0) {
+    const Character c = last_character(text.substr(0, left));
+    if (!(c.classes & kSpace)) break;
+    left -= c.size;
+  }
+  return text.size() - left;
+}
+
+// The end of the user-perceived character that begins at `begin`.
+size_t grapheme_end(std::string_view text, size_t begin) {
+  utf8proc_int32_t state = 0;
+  Character left = first_character(text.substr(begin));
+  size_t end = begin + left.size;
+  while (end < text.size()) {
+    const Character right = first_character(text.substr(end));
+    if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(left.code_point),
+                                         static_cast<utf8proc_int32_t>(right.code_point), &state)) {
+      break;
+    }
+    end += right.size;
+    left = right;
+  }
+  return end;
+}
+
+std::string without_marks(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const Character c = first_character(text);
+    if (!is_combining_mark(c.code_point)) out.append(text, 0, c.size);
+    text.remove_prefix(c.size);
+  }
+  return out;
+}
+
+}  // namespace
+
+HfNormalizer::HfNormalizer(const Json& normalizer, std::string_view origin) {
+  if (!normalizer.is_null()) add(normalizer, origin);
+}
+
+void HfNormalizer::add(const Json& part, std::string_view origin) {
+  const std::string type = text_of(part, "type");
+  if (type == "Sequence") {
+    const Json& parts = member(part, "normalizers");
+    check(parts.is_array(), ErrorCode::Data, "{}: a Sequence without its list of normalizers",
+          origin);
+    for (const Json& one : parts) add(one, origin);
+  } else if (type == "Prepend") {
+    steps_.push_back({Kind::Prepend, {}, text_of(part, "prepend")});
+  } else if (type == "Replace") {
+    add_replace(part, origin);
+  } else if (type == "NFC" || type == "NFD" || type == "NFKC" || type == "NFKD") {
+    const UnicodeForm form = type == "NFC"    ? UnicodeForm::Nfc
+                             : type == "NFD"  ? UnicodeForm::Nfd
+                             : type == "NFKC" ? UnicodeForm::Nfkc
+                                              : UnicodeForm::Nfkd;
+    steps_.push_back({Kind::Form, {}, {}, form});
+  } else if (type == "Strip") {
+    Step step{Kind::Strip, {}, {}};
+    step.left = flag(part, "strip_left", true, origin);
+    step.right = flag(part, "strip_right", true, origin);
+    steps_.push_back(std::move(step));
+  } else if (type == "StripAccents") {
+    steps_.push_back({Kind::Accents, {}, {}});
+  } else if (type == "Lowercase") {
+    steps_.push_back({Kind::Lower, {}, {}});
+  } else if (type == "Precompiled") {
+    const std::string base64 = text_of(part, "precompiled_charsmap");
+    if (base64.empty()) return;
+    const std::string charsmap = from_base64(base64);
+    check(!charsmap.empty(), ErrorCode::Data,
+          "{}: normalizer Precompiled: expected a charsmap in base64", origin);
+    Step step{Kind::Map, {}, {}};
+    step.map = maps_.size();
+    maps_.push_back({CharsMap(charsmap, origin), {}});
+    maps_.back().replaced = maps_.back().rules.characters().replaced;
+    steps_.push_back(std::move(step));
+  } else {
+    check(
+        false, ErrorCode::Data,
+        "{}: normalizer \"{}\" is not supported: expected Prepend, Replace, NFC, NFD, NFKC, NFKD, "
+        "Strip, StripAccents, Lowercase or Precompiled",
+        origin, type);
+  }
+}
+
+void HfNormalizer::add_replace(const Json& part, std::string_view origin) {
+  const Json& pattern = member(part, "pattern");
+  const std::string text = text_of(pattern, "String"), regex = text_of(pattern, "Regex");
+  const std::string content = text_of(part, "content");
+  if (!text.empty()) {
+    steps_.push_back({Kind::Replace, text, content});
+  } else if (regex == kRunsOfSpaces) {
+    steps_.push_back({Kind::ReplaceSpaces, {}, content});
+  } else {
+    check(regex == kSpacesAround && content.empty(), ErrorCode::Data,
+          "{}: normalizer Replace of {} is not supported: expected a string, or the pattern \"{}\"",
+          origin, pattern.dump(), kRunsOfSpaces);
+    steps_.push_back({Kind::TrimSpaces, {}, {}});
+  }
+}
+
+bool HfNormalizer::ends_with_marks_for_spaces() const {
+  return !steps_.empty() && steps_.back().kind == Kind::Replace && steps_.back().pattern == " " &&
+         steps_.back().content == kSpaceMark;
+}
+
+bool HfNormalizer::normalize(std::string& text) const {
+  // Steps that double the text, one after another, would fill the memory.
+  const size_t longest = text.size() * kMostGrowth + kMostGrowth * kMostGrowth;
+  bool whole = true;
+  for (const Step& step : steps_) {
+    whole = apply(step, text) && whole;
+    check(text.size() <= longest, ErrorCode::Data,
+          "the normalizer makes {} bytes of text more than {} times as long", text.size(),
+          kMostGrowth);
+  }
+  return whole;
+}
+
+bool HfNormalizer::apply(const Step& step, std::string& text) const {
+  switch (step.kind) {
+    case Kind::Prepend:
+      if (!text.empty()) text.insert(0, step.content);
+      return true;
+    case Kind::Replace: {
+      const bool whole = !step.content.empty() || !text.starts_with(step.pattern);
+      replace_all(text, step.pattern, step.content);
+      return whole;
+    }
+    case Kind::ReplaceSpaces: {
+      const bool whole = !step.content.empty() || !text.starts_with("  ");
+      replace_runs_of_spaces(text, step.content);
+      return whole;
+    }
+    case Kind::TrimSpaces: {
+      const bool whole = !text.starts_with(' ');
+      while (text.ends_with(' ') || text.ends_with(kSpaceMark)) {
+        text.resize(text.size() - (text.ends_with(' ') ? 1 : kSpaceMark.size()));
+      }
+      text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
+      return whole;
+    }
+    case Kind::Form: {
+      std::string out;
+      append_form(text, step.form, out);
+      text = std::move(out);
+      return true;
+    }
+    case Kind::Strip: {
+      if (step.right) text.resize(text.size() - spaces_at_end(text));
+      const size_t front = step.left ? spaces_in_front(text) : 0;
+      text.erase(0, front);
+      return front == 0;
+    }
+    case Kind::Accents: {
+      const bool whole = text.empty() || !is_combining_mark(first_character(text).code_point);
+      text = without_marks(text);
+      return whole;
+    }
+    case Kind::Lower: {
+      std::string out;
+      append_lower(text, out);
+      text = std::move(out);
+      return true;
+    }
+    case Kind::Map:
+      text = mapped(maps_[step.map], text);
+      return true;
+  }
+  return true;
+}
+
+// Hugging Face looks at user-perceived characters. One of fewer than 6 bytes that begins with what
+// a rule replaces, the shortest such rule, becomes that rule's text as a whole; in others each code
+// point is looked up. SentencePiece takes the longest rule at each place.
+std::string HfNormalizer::mapped(const Map& map, std::string_view text) {
+  constexpr size_t kShort = 6;
+  std::string out;
+  out.reserve(text.size() + text.size() / 8);
+  const auto is_replaced = [&](uint32_t code_point) {
+    return code_point >= CharsMap::kBasicPlane || map.replaced[code_point];
+  };
+  const auto add = [&](std::string_view part) {
+    const auto match = map.rules.shortest(part);
+    out += match.size > 0 ? match.replacement : part;
+  };
+  for (size_t at = 0; at < text.size();) {
+    const auto byte = static_cast<uint8_t>(text[at]);
+    const bool alone =
+        at + 1 == text.size() || (static_cast<uint8_t>(text[at + 1]) < 0x80 && byte != '\r');
+    if (byte < 0x80 && alone && !map.replaced[byte]) {
+      out += text[at++];
+      continue;
+    }
+    const std::string_view grapheme = text.substr(at, grapheme_end(text, at) - at);
+    at += grapheme.size();
+    if (grapheme.size() < kShort && map.rules.shortest(grapheme).size > 0) {
+      add(grapheme);
+      continue;
+    }
+    for (size_t i = 0; i < grapheme.size();) {
+      const Character c = first_character(grapheme.substr(i));
+      const std::string_view part = grapheme.substr(i, c.size);
+      if (is_replaced(c.code_point)) {
+        add(part);
+      } else {
+        out += part;
+      }
+      i += c.size;
+    }
+  }
+  return out;
+}
+
+}  // namespace ingot

@@ -1,0 +1,54 @@
+// tokenizer.json's normalizers that tokenizers of pieces have, as Hugging Face tokenizers carries
+// them out.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/unicode/hf_unicode.h"
+#include "tokenizer/sentencepiece/charsmap.h"
+
+namespace ingot {
+
+class HfNormalizer {
+ public:
+  HfNormalizer() = default;  // changes nothing
+  // Prepend, Replace (of a string, or of a pattern we know), NFC, NFD, NFKC, NFKD, Strip,
+  // StripAccents, Lowercase, Precompiled, and sequences of them. Throws ErrorCode::Data, naming the
+  // part and `origin`, for anything else.
+  HfNormalizer(const nlohmann::json& normalizer, std::string_view origin);
+
+  bool empty() const { return steps_.empty(); }
+  bool ends_with_marks_for_spaces() const;  // the last step puts U+2581 in place of every space
+  void drop_last() { steps_.pop_back(); }
+
+  // Replaces `text`, which must be valid UTF-8. False: characters at its beginning were dropped in
+  // a way that Hugging Face remembers: it is then no longer the beginning of the input.
+  bool normalize(std::string& text) const;
+
+ private:
+  enum class Kind { Prepend, Replace, ReplaceSpaces, TrimSpaces, Form, Strip, Accents, Lower, Map };
+  struct Step {
+    Kind kind;
+    std::string pattern, content;  // of Prepend, Replace, ReplaceSpaces
+    UnicodeForm form = UnicodeForm::Nfc;
+    bool left = false, right = false;  // of Strip
+    size_t map = 0;                    // of Map: in maps_
+  };
+  struct Map {
+    CharsMap rules;
+    std::bitset<CharsMap::kBasicPlane> replaced;
+  };
+
+  void add(const nlohmann::json& part, std::string_view origin);
+  void add_replace(const nlohmann::json& part, std::string_view origin);
+  bool apply(const Step& step, std::string& text) const;
+  static std::string mapped(const Map& map, std::string_view text);
+
+  std::vector<Step> steps_;
+  std::vector<Map> maps_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,250 @@
+#include "tokenizer/hf/pieces.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <unordered_set>
+
+#include "core/error.h"
+#include "tokenizer/sentencepiece/normalizer.h"
+#include "tokenizer/sentencepiece/trie.h"
+#include "tokenizer/sentencepiece/utf8.h"
+#include "tokenizer/special_tokens.h"
+#include "tokenizer/bpe/token_index.h"
+
+namespace ingot {
+
+HfMetaspace::HfMetaspace(const Json& part, std::string_view origin) {
+  const std::string replacement = text_of(part, "replacement");
+  check(replacement == kSpaceMark, ErrorCode::Data,
+        "{}: Metaspace with \"{}\" in place of spaces is not supported: expected \"{}\"", origin,
+        replacement, kSpaceMark);
+  const std::string scheme = text_of(part, "prepend_scheme");
+  check(scheme.empty() || scheme == "always" || scheme == "first" || scheme == "never",
+        ErrorCode::Data,
+        "{}: Metaspace: expected a prepend_scheme of always, first or never, got \"{}\"", origin,
+        scheme);
+  prefix = scheme == "never" ? Prefix::Never : scheme == "first" ? Prefix::First : Prefix::Always;
+  check(
+      flag(part, "add_prefix_space", true, origin) || prefix == Prefix::Never, ErrorCode::Data,
+      "{}: Metaspace: add_prefix_space is false, prepend_scheme is not \"never\": expected the two "
+      "to say the same",
+      origin);
+  split = flag(part, "split", true, origin);
+}
+
+// Hugging Face reads numbers quickly, not always to the nearest double: the digits as one number,
+// times or by a power of ten. Where two segmentations tie, the last bit decides.
+double as_hugging_face_reads(double value) {
+  std::array<char, 32> buffer;
+  const std::to_chars_result written = std::to_chars(
+      buffer.data(), buffer.data() + buffer.size(), std::abs(value), std::chars_format::scientific);
+  const std::string text(buffer.data(), written.ptr);  // "7.25e+00"
+  const size_t e = text.find('e'), fraction = std::min(text.find('.'), e);
+  uint64_t digits = 0;
+  for (const char c : text.substr(0, e)) {
+    if (c != '.') digits = digits * 10 + static_cast<uint64_t>(c - '0');
+  }
+  const int decimals = fraction < e ? static_cast<int>(e - fraction) - 1 : 0;
+  const int exponent = std::stoi(text.substr(e + 1)) - decimals;
+  constexpr int kLargestPower = 308;
+  if (std::abs(exponent) > kLargestPower) return value;
+  const double power = std::stod(fmt::format("1e{}", std::abs(exponent)));
+  const auto read = static_cast<double>(digits);
+  return std::copysign(exponent >= 0 ? read * power : read / power, value);
+}
+
+namespace {
+
+using Piece = SentencePieceModel::Piece;
+
+// The pre-tokenizer, part by part.
+void read_pre_tokenizer(const Json& part, HfPieces& pieces, std::string_view origin) {
+  if (part.is_null()) return;
+  const std::string type = text_of(part, "type");
+  if (type == "Sequence") {
+    const Json& parts = member(part, "pretokenizers");
+    check(parts.is_array(), ErrorCode::Data, "{}: a Sequence without its list of pre-tokenizers",
+          origin);
+    for (const Json& one : parts) read_pre_tokenizer(one, pieces, origin);
+    return;
+  }
+  const bool supported = !pieces.metaspace && (type == "Metaspace" || type == "WhitespaceSplit");
+  // Gemma's: there are no spaces left that it could split at.
+  const bool no_op = type == "Split" && text_of(member(part, "pattern"), "String") == " " &&
+                     pieces.normalizer.ends_with_marks_for_spaces();
+  check(supported || no_op, ErrorCode::Data,
+        "{}: pre-tokenizer {} is not supported: expected Metaspace, WhitespaceSplit before it, or "
+        "none",
+        origin, part.dump());
+  if (type == "Metaspace") pieces.metaspace.emplace(part, origin);
+  if (type == "WhitespaceSplit") pieces.split_at_whitespace = true;
+}
+
+void check_bpe(const Json& model, std::string_view origin) {
+  check_merging(model, origin);
+  check(!flag(model, "ignore_merges", false, origin), ErrorCode::Data,
+        "{}: ignore_merges is not supported in a BPE of characters", origin);
+}
+
+// [[piece, score], …]; the piece's place is its id.
+std::vector<std::string> read_scored(const Json& vocab, std::vector<double>& scores,
+                                     std::string_view origin) {
+  std::vector<std::string> spellings;
+  std::unordered_set<std::string_view> seen;
+  for (const Json& entry : vocab) {
+    const bool is_pair =
+        entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_number();
+    check(is_pair, ErrorCode::Data, "{}: expected a piece [text, score], got {}", origin,
+          entry.dump());
+    const auto& text = entry[0].get_ref<const std::string&>();
+    check(!text.empty() && seen.insert(text).second, ErrorCode::Data,
+          "{}: piece {} «{}» is empty or there twice: expected different pieces", origin,
+          spellings.size(), text);
+    constexpr double kLargestScore = 1e30;  // sums stay finite
+    check(std::abs(entry[1].get<double>()) <= kLargestScore, ErrorCode::Data,
+          "{}: piece {} «{}»: expected a score within ±{}, got {}", origin, spellings.size(), text,
+          kLargestScore, entry[1].dump());
+    spellings.push_back(text);
+    scores.push_back(as_hugging_face_reads(entry[1].get<double>()));
+  }
+  return spellings;
+}
+
+// Byte pieces count only if all are there; Hugging Face would mix bytes and unknowns.
+void read_byte_pieces(bool fallback, const TokenIndex& index, SentencePieceModel& model,
+                      std::string_view origin) {
+  if (!fallback) return;
+  std::array<int32_t, 256> ids{};
+  int found = 0;
+  for (int byte = 0; byte < 256; ++byte) {
+    ids[byte] = index.find(piece_of_byte(static_cast<uint8_t>(byte)));
+    found += ids[byte] >= 0 ? 1 : 0;
+  }
+  check(found == 0 || found == 256, ErrorCode::Data,
+        "{}: byte_fallback with {} byte pieces is not supported: expected all 256", origin, found);
+  if (found == 0) return;
+  model.byte_fallback = true;
+  for (const int32_t id : ids) model.pieces[id].type = PieceType::Byte;
+}
+
+int32_t unknown_of(const Json& inner, const TokenIndex& index, const SentencePieceModel& model,
+                   std::string_view origin) {
+  const bool unigram = model.kind == SentencePieceModel::Kind::Unigram;
+  const Json& value = member(inner, unigram ? "unk_id" : "unk_token");
+  // With bytes nothing is unknown. This one is in no text, and is never sought for itself.
+  if (!unigram && value.is_null() && model.byte_fallback) return index.find(piece_of_byte(0));
+  check(!value.is_null(), ErrorCode::Data,
+        "{}: no {}: expected a piece for unknown characters, which would be lost", origin,
+        unigram ? "unk_id" : "unk_token");
+  const int32_t id =
+      unigram ? id_from(value, "unk_id", origin) : index.find(text_of(inner, "unk_token"));
+  check(id >= 0 && static_cast<size_t>(id) < model.pieces.size(), ErrorCode::Data,
+        "{}: the unknown piece is {}, which is not in the vocabulary", origin, value.dump());
+  return id;
+}
+
+void check_merges(const SentencePieceModel& model, std::string_view origin) {
+  for (const auto& [left, right, result] : model.hugging_face->merges) {
+    for (const int32_t id : {left, right, result}) {
+      const PieceType type = model.pieces[id].type;
+      check(type != PieceType::Byte && type != PieceType::Unknown, ErrorCode::Data,
+            "{}: a merge of \"{}\" is not supported: expected merges of characters", origin,
+            model.pieces[id].text);
+    }
+  }
+}
+
+void read_model(const Json& tokenizer, HfPieces& pieces, std::string_view origin) {
+  const Json& inner = member(tokenizer, "model");
+  const Json& vocab = member(inner, "vocab");
+  SentencePieceModel& model = pieces.model;
+  model.kind = vocab.is_array() ? SentencePieceModel::Kind::Unigram : SentencePieceModel::Kind::Bpe;
+  // Not emplace(): clang takes a nested class with default values for one that cannot be made.
+  model.hugging_face = SentencePieceModel::HuggingFace();
+  const size_t num_ids = vocab.size() + member(tokenizer, "added_tokens").size();
+  std::vector<double> scores;
+  std::vector<std::string> texts = vocab.is_array() ? read_scored(vocab, scores, origin)
+                                                    : read_spellings(vocab, num_ids, origin);
+  const std::vector<std::string> spellings = texts;
+  const TokenIndex index(spellings);
+  if (model.kind == SentencePieceModel::Kind::Bpe) {
+    check_bpe(inner, origin);
+    model.hugging_face->merges = read_merges(member(inner, "merges"), index, origin);
+    model.hugging_face->fuse_unknown = flag(inner, "fuse_unk", false, origin);
+  }
+  pieces.added = read_added(member(tokenizer, "added_tokens"), num_ids, index, texts, origin);
+  check(texts.size() < DoubleArray::kMaxValues, ErrorCode::Data,
+        "{}: expected less than {} pieces, got {}", origin, DoubleArray::kMaxValues, texts.size());
+  scores.resize(texts.size());
+  for (size_t id = 0; id < texts.size(); ++id) {
+    const bool in_model = id < spellings.size() && !spellings[id].empty();
+    model.pieces.push_back(
+        {texts[id], scores[id], in_model ? PieceType::Normal : PieceType::Unused});
+  }
+  read_byte_pieces(flag(inner, "byte_fallback", false, origin), index, model, origin);
+  for (const AddedToken& added : pieces.added) {
+    check(!added.content.empty(), ErrorCode::Data, "{}: added token {} has no text", origin,
+          added.id);
+    if (added.special) model.pieces[added.id].type = PieceType::Control;
+  }
+  model.unknown = unknown_of(inner, index, model, origin);
+  if (model.pieces[model.unknown].type != PieceType::Byte) {
+    model.pieces[model.unknown].type = PieceType::Unknown;
+  }
+  check_merges(model, origin);
+}
+
+void read_bos_and_eos(const Json& own, HfPieces& pieces, std::string_view origin) {
+  const BosAndEos named = bos_and_eos_of(pieces.added);
+  pieces.model.bos = named.bos;
+  pieces.model.eos = named.eos;
+  if (!own.is_object()) return;
+  const auto id = [&](const char* name) {
+    const int32_t read = own.contains(name) ? id_from(own[name], name, origin) : -1;
+    check(read < static_cast<int32_t>(pieces.model.pieces.size()), ErrorCode::Data,
+          "{}: {} is {}, which is no token", origin, name, read);
+    return read;
+  };
+  pieces.model.bos = id("bos");
+  pieces.model.eos = id("eos");
+}
+
+bool names(const Json& part, std::string_view type) {
+  return !part.is_null() && part.dump().find("\"" + std::string(type) + "\"") != std::string::npos;
+}
+
+}  // namespace
+
+bool holds_pieces(const Json& tokenizer) {
+  const Json& model = member(tokenizer, "model");
+  const std::string type = text_of(model, "type");
+  if (type == "Unigram" || member(model, "vocab").is_array()) return true;
+  if (!type.empty() && type != "BPE") return false;
+  return !names(member(tokenizer, "pre_tokenizer"), "ByteLevel") &&
+         !names(member(tokenizer, "normalizer"), "ByteLevel");
+}
+
+HfPieces hf_pieces_from(const Json& tokenizer, std::string_view origin) {
+  HfPieces pieces{{},    {}, HfNormalizer(member(tokenizer, "normalizer"), origin),
+                  false, {}, HfDecoder(member(tokenizer, "decoder"), origin)};
+  read_model(tokenizer, pieces, origin);
+  read_pre_tokenizer(member(tokenizer, "pre_tokenizer"), pieces, origin);
+  check(!pieces.split_at_whitespace || pieces.metaspace, ErrorCode::Data,
+        "{}: pre-tokenizer WhitespaceSplit without Metaspace after it is not supported", origin);
+  const bool marks = pieces.normalizer.ends_with_marks_for_spaces();
+  pieces.model.normalizer = {.charsmap = {},
+                             .add_dummy_prefix = false,
+                             .remove_extra_whitespaces = false,
+                             .escape_whitespaces = marks || pieces.metaspace};
+  // The rules do it; but tokens that are looked for in normalised text must see the marks.
+  const bool any_normalized = std::any_of(pieces.added.begin(), pieces.added.end(),
+                                          [](const AddedToken& added) { return added.normalized; });
+  if (marks && !any_normalized) pieces.normalizer.drop_last();
+  pieces.model.hugging_face->split_at_spaces = pieces.metaspace && pieces.metaspace->split;
+  read_bos_and_eos(member(member(tokenizer, "model"), kOwnMember), pieces, origin);
+  return pieces;
+}
+
+}  // namespace ingot

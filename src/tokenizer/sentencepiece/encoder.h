@@ -1,0 +1,74 @@
+// Text to ids by a SentencePiece model: normalise, cut, look each part up, encode those not seen
+// before.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/sentencepiece/bpe.h"
+#include "tokenizer/sentencepiece/cache.h"
+#include "tokenizer/sentencepiece/cuts.h"
+#include "tokenizer/sentencepiece/model.h"
+#include "tokenizer/sentencepiece/normalizer.h"
+#include "tokenizer/sentencepiece/unigram.h"
+
+namespace ingot {
+
+// Thread-safe: each call that runs at the same time works in memory of its own, 4 MiB and, for a
+// unigram model, 12 bytes for each byte of the longest text that cannot be cut. It is kept for
+// later calls, as long as the encoder lives.
+class SentencePieceEncoder {
+ public:
+  SentencePieceEncoder(const SentencePieceModel& model, std::string_view origin);  // keeps neither
+  ~SentencePieceEncoder();
+  SentencePieceEncoder(const SentencePieceEncoder&) = delete;
+  SentencePieceEncoder& operator=(const SentencePieceEncoder&) = delete;
+
+  void encode(std::string_view text, std::vector<int32_t>& ids) const;  // appends
+
+ private:
+  struct Workspace;
+  class Lease;
+  template <class Sum>
+  struct Output {
+    std::vector<int32_t>& ids;
+    Sum sum = 0;  // of the scores, as the other program has rounded it; 0 with a BPE model
+    bool after_unknown = false;
+  };
+
+  SentencePieceEncoder(const SentencePieceModel& model, const std::vector<std::string>& texts,
+                       std::string_view origin);
+  template <class Sum>
+  void encode_normalized(std::string_view text, const std::vector<Sum>& scores, Workspace& work,
+                         Output<Sum> out) const;
+  int32_t id_of_character(std::string_view part) const;
+  template <class Sum>
+  void encode_part(std::string_view part, const PartCache::Entry* found,
+                   const std::vector<Sum>& scores, Workspace& work, Output<Sum>& out) const;
+  template <class Sum>
+  void find_tokens(std::string_view part, bool is_new, Workspace& work, Sum& sum) const;
+  void remember(std::string_view part, float bound, Workspace& work) const;
+  template <class Sum>
+  void append_unknown(std::string_view character, Output<Sum>& out) const;
+
+  SentencePieceNormalizer normalizer_;
+  PieceCuts cuts_;
+  std::optional<UnigramEncoder> unigram_;  // one of the two
+  std::optional<SentencePieceBpe> bpe_;
+  std::vector<float> no_scores_;     // zeros by id, with a BPE model
+  std::vector<int32_t> characters_;  // ids of the characters of three bytes, by code point
+  int32_t unknown_;
+  bool escaped_spaces_, split_at_spaces_, fuse_unknown_, double_sums_;
+  std::optional<std::array<int32_t, 256>> byte_ids_;  // with byte fallback
+
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Workspace>> idle_;
+};
+
+}  // namespace ingot

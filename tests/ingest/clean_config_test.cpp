@@ -1,0 +1,66 @@
+#include "ingest/clean/clean_config.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+
+namespace ingot::test {
+namespace {
+
+TEST(CleanConfig, APresetComesFirstWhereverItStands) {
+  const CleanConfig config =
+      parse_clean_config("[fineweb]\nmax_short_lines = 0.5\n", "", {{"preset", "fineweb-v1"}});
+  EXPECT_EQ(config.settings.splitter, "nltk-en");
+  EXPECT_EQ(config.settings.language.languages, std::vector<std::string>{"en"});
+  EXPECT_EQ(config.settings.fineweb.max_short_lines, 0.5);
+}
+
+TEST(CleanConfig, ListsAndNGramLimitsAreTextWithSpaces) {
+  const CleanConfig config = parse_clean_config(
+      "[language]\nlanguages = \"en  de\"\n[gopher_repetition]\ntop_n_grams = \"3:0.25\"\n", "",
+      {});
+  EXPECT_EQ(config.settings.language.languages, (std::vector<std::string>{"en", "de"}));
+  ASSERT_EQ(config.settings.gopher_repetition.top_n_grams.size(), 1u);
+  EXPECT_EQ(config.settings.gopher_repetition.top_n_grams[0].n, 3);
+  EXPECT_EQ(config.settings.gopher_repetition.top_n_grams[0].max_share, 0.25);
+}
+
+TEST(CleanConfig, WhatIsPrintedReadsBackToTheSame) {
+  for (const std::string_view preset : kCleanPresets) {
+    const CleanConfig config = parse_clean_config("", "", {{"preset", std::string(preset)}});
+    const std::string printed = to_toml(config);
+    EXPECT_EQ(to_toml(parse_clean_config(printed, "printed", {})), printed);
+  }
+}
+
+TEST(CleanConfig, ValuesThatMakeNoSenseAreRefusedByName) {
+  const std::pair<const char*, const char*> wrong[] = {
+      {"gopher_repetition.top_n_grams", "2"},
+      {"gopher_repetition.top_n_grams", "2:x"},
+      {"gopher_repetition.dup_n_grams", "5:2"},
+      {"gopher_repetition.dup_n_grams", "5:0.1 4:0.1"},
+      {"gopher_repetition.dup_n_grams", "99:0.1"},
+      {"language.min_score", "2"},
+      {"splitter", "none"},
+      {"no.such", "1"}};
+  for (const auto& [name, value] : wrong) {
+    EXPECT_THROW(parse_clean_config("", "", {{name, value}}), Error) << name << " = " << value;
+  }
+}
+
+TEST(CleanConfig, FilesAreReadAndHashed) {
+  const auto storage = memory_storage();
+  write_file_atomically(*storage, "bad.txt", "nasty\n");
+  CleanConfig config = parse_clean_config("", "", {{"bad_words.list", "bad.txt"}});
+  const auto first = load_clean_resources(*storage, config);
+  EXPECT_EQ(first.resources.bad_words, "nasty\n");
+  write_file_atomically(*storage, "bad.txt", "nastier\n");
+  EXPECT_NE(load_clean_resources(*storage, config).hash, first.hash);
+  write_file_atomically(*storage, "bad.txt", "caf\xE9\n");  // Latin-1
+  EXPECT_THROW(load_clean_resources(*storage, config), Error);
+  config.files.bad_words = "missing.txt";
+  EXPECT_THROW(load_clean_resources(*storage, config), Error);
+}
+
+}  // namespace
+}  // namespace ingot::test

@@ -1,0 +1,382 @@
+// ingot data tokenize, below the command: which tokens come out, and that they are always the same.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/random.h"
+#include "ingest/tokenize/document_batches.h"
+#include "shards/duplicate_ids.h"
+#include "shards/shard_reader.h"
+#include "ingest/tokenize/tokenize.h"
+#include "files.h"
+#include "tokenizer/bpe/model.h"
+
+namespace ingot::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing_support::error_of;
+using testing_support::TemporaryFolder;
+
+// Words of its bytes, and a few merges: "th", "the", " the", "an", "and".
+std::unique_ptr<Tokenizer> small_bpe(Split split = Split::Gpt2) {
+  BpeModel model;
+  model.split = split;
+  for (int byte = 0; byte < 256; ++byte) model.tokens.emplace_back(1, static_cast<char>(byte));
+  const auto merge = [&](int32_t left, int32_t right) {
+    const auto result = static_cast<int32_t>(model.tokens.size());
+    model.tokens.push_back(model.tokens[static_cast<size_t>(left)] +
+                           model.tokens[static_cast<size_t>(right)]);
+    model.merges.push_back({left, right, result});
+    return result;
+  };
+  const int32_t the = merge(merge('t', 'h'), 'e');
+  merge(' ', the);
+  merge(merge('a', 'n'), 'd');
+  model.bos = static_cast<int32_t>(model.tokens.size());
+  model.added.push_back({"<s>", model.bos, true});
+  model.tokens.emplace_back("<s>");
+  model.eos = static_cast<int32_t>(model.tokens.size());
+  model.added.push_back({"</s>", model.eos, true});
+  model.tokens.emplace_back("</s>");
+  return bpe_tokenizer(std::move(model), "small");
+}
+
+std::string some_text(uint64_t seed, size_t size) {
+  static const std::vector<std::string> words = {"the",  "and", "band",  "other", "\n", "über",
+                                                 "漢字", ",",   "thand", "1984",  "  ", "x</s>"};
+  const RandomStream random(seed, Purpose::Test);
+  std::string text;
+  for (uint64_t i = 0; text.size() < size; ++i) {
+    text += words[random.bits(i) % words.size()] + " ";
+  }
+  return text;
+}
+
+// Twelve files of both kinds, in two sources, with things to leave out.
+struct Corpus {
+  explicit Corpus(const TemporaryFolder& folder) {
+    for (int file = 0; file < 12; ++file) {
+      const auto seed = static_cast<uint64_t>(file);
+      const std::string source = file < 7 ? "web" : "books";
+      if (file % 3 == 0) {
+        add(folder, source, std::to_string(file) + ".txt", some_text(seed, 3000));
+        continue;
+      }
+      std::string lines;
+      for (int line = 0; line < 40; ++line) {
+        nlohmann::json record = {{"text", some_text(100 * seed + static_cast<uint64_t>(line),
+                                                    static_cast<size_t>(line * 17))}};
+        if (line % 2 == 0) record["id"] = "id-" + std::to_string(line);
+        lines += record.dump() + "\n";
+      }
+      add(folder, source, std::to_string(file) + ".jsonl", lines);
+    }
+    for (const char* source : {"web", "books"}) {
+      sources.push_back({source, list_input_files({folder.path(std::string("in/") + source)})});
+    }
+  }
+  static void add(const TemporaryFolder& folder, const std::string& source, const std::string& name,
+                  const std::string& contents) {
+    folder.write("in/" + source + "/" + name, contents);
+  }
+
+  std::vector<TokenizeSource> sources;
+};
+
+TokenizeSettings small_settings(const Tokenizer& tokenizer) {
+  TokenizeSettings settings;
+  settings.bos = tokenizer.bos();
+  settings.eos = tokenizer.eos();
+  settings.shard_tokens = 12'000;
+  settings.task_bytes = 20'000;
+  return settings;
+}
+
+// Everything that readers of the folder see.
+std::map<std::string, std::string> contents(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory()) continue;
+    files[entry.path().filename()] = read_text(*posix_storage(), entry.path());
+  }
+  return files;
+}
+
+TEST(Tokenize, EveryDocumentOnceInOrderBetweenBosAndEos) {
+  const TemporaryFolder folder;
+  const Corpus corpus(folder);
+  const auto tokenizer = small_bpe();
+  const std::string out = folder.path("out");
+  const TokenizeResult result =
+      tokenize(posix_storage(), *tokenizer, corpus.sources, small_settings(*tokenizer), out, {});
+  ASSERT_TRUE(result.finished);
+  const ShardManifest manifest = read_manifest(*posix_storage(), out);
+  EXPECT_EQ(to_json(manifest), to_json(result.manifest));
+  EXPECT_GT(manifest.shards.size(), 5u);
+
+  size_t shard = 0;
+  int64_t document = 0;
+  std::unique_ptr<ShardReader> reader;
+  int64_t num_documents = 0;
+  for (size_t source = 0; source < corpus.sources.size(); ++source) {
+    ReadSettings settings;
+    settings.source = corpus.sources[source].name;
+    for (const InputFile& file : corpus.sources[source].files) {
+      const auto documents = open_documents(file, settings);
+      for (Document expected; documents->next(expected); ++num_documents, ++document) {
+        if (!reader || document == reader->num_documents()) {
+          ASSERT_LT(shard, manifest.shards.size());
+          reader = std::make_unique<ShardReader>(out, manifest, shard++);
+          document = 0;
+        }
+        std::vector<int32_t> ids = {tokenizer->bos()}, got;
+        tokenizer->encode(expected.text, ids);
+        ids.push_back(tokenizer->eos());
+        const int64_t begin = reader->document_begin(document);
+        got.resize(static_cast<size_t>(reader->document_end(document) - begin));
+        reader->tokens(begin, got);
+        ASSERT_EQ(got, ids);
+        EXPECT_EQ(std::count(got.begin(), got.end(), tokenizer->eos()), 1);
+        EXPECT_EQ(reader->name(document).id, expected.id);
+        EXPECT_EQ(reader->name(document).source, static_cast<int64_t>(source));
+        EXPECT_EQ(reader->id(document), document_id(settings.source, expected.id));
+        EXPECT_EQ(reader->num_bytes(document), static_cast<int64_t>(expected.text.size()));
+      }
+    }
+  }
+  EXPECT_EQ(num_documents, manifest.num_documents());
+  EXPECT_EQ(shard, manifest.shards.size());
+  EXPECT_EQ(manifest.left_out, (LeftOut{{"empty", 8}}));
+  // Of each of eight files of lines: twenty ids that the others have too, less the empty document.
+  EXPECT_EQ(manifest.duplicate_ids, 3 * 19 + 3 * 19);
+  EXPECT_EQ(result.duplicate_examples.size(), 3u);
+  EXPECT_EQ(tokenizer_hash(*load_tokenizer(*posix_storage(), out + "/tokenizer")),
+            manifest.tokenizer_hash);
+}
+
+TEST(Tokenize, EqualBytesForAnyThreadsAndProcesses) {
+  const TemporaryFolder folder;
+  const Corpus corpus(folder);
+  const auto tokenizer = small_bpe();
+  const auto run = [&](const std::string& out, int64_t threads, int64_t task_bytes,
+                       ProcessShare share = {}) {
+    TokenizeSettings settings = small_settings(*tokenizer);
+    settings.threads = threads;
+    settings.task_bytes = task_bytes;
+    settings.share = share;
+    return tokenize(posix_storage(), *tokenizer, corpus.sources, settings, folder.path(out), {});
+  };
+  for (const int64_t task_bytes : {20'000, 1'000'000}) {
+    const std::string name = std::to_string(task_bytes);
+    run(name + "-1", 1, task_bytes);
+    for (const int64_t threads : {2, 8}) {
+      const std::string other = name + "-" + std::to_string(threads);
+      run(other, threads, task_bytes);
+      EXPECT_EQ(contents(folder.path(other)), contents(folder.path(name + "-1"))) << other;
+    }
+  }
+  EXPECT_FALSE(run("shared", 2, 20'000, {1, 3}).finished);
+  EXPECT_FALSE(run("shared", 1, 20'000, {0, 3}).finished);
+  EXPECT_TRUE(run("shared", 1, 20'000, {2, 3}).finished);
+  EXPECT_EQ(contents(folder.path("shared")), contents(folder.path("20000-1")));
+}
+
+// One task of many batches, so that threads overtake each other inside it.
+TEST(Tokenize, BatchesAreWrittenInTheOrderTheyWereRead) {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (uint64_t i = 0; lines.size() < static_cast<size_t>(6) << 20; ++i) {
+    lines += nlohmann::json({{"text", some_text(i, 200 + i % 7000)}}).dump() + "\n";
+  }
+  folder.write("in/a.jsonl", lines);
+  const std::vector<TokenizeSource> sources = {{"s", list_input_files({folder.path("in")})}};
+  const auto tokenizer = small_bpe();
+  TokenizeSettings settings = small_settings(*tokenizer);
+  settings.task_bytes = int64_t{1} << 30;
+  settings.shard_tokens = 500'000;
+  for (const int64_t threads : {1, 2, 8}) {
+    settings.threads = threads;
+    tokenize(posix_storage(), *tokenizer, sources, settings,
+             folder.path("out-" + std::to_string(threads)), {});
+  }
+  EXPECT_TRUE(contents(folder.path("out-2")) == contents(folder.path("out-1")));
+  EXPECT_TRUE(contents(folder.path("out-8")) == contents(folder.path("out-1")));
+}
+
+TEST(Tokenize, EqualBytesAfterPowerCutsAtAnyMoment) {
+  const TemporaryFolder folder;
+  const Corpus corpus(folder);
+  const auto tokenizer = small_bpe();
+  for (const int64_t task_bytes : {20'000, 1'000'000}) {
+    TokenizeSettings settings = small_settings(*tokenizer);
+    settings.task_bytes = task_bytes;
+    settings.threads = 2;
+    const auto run = [&](const std::shared_ptr<Storage>& storage, const std::string& out) {
+      return tokenize(storage, *tokenizer, corpus.sources, settings, out, {});
+    };
+    const std::string whole = folder.path("whole-" + std::to_string(task_bytes));
+    const std::string cut = folder.path("cut-" + std::to_string(task_bytes));
+    run(posix_storage(), whole);
+    const RandomStream random(3, Purpose::Test);
+    int cuts = 0;
+    for (bool finished = false; !finished; ++cuts) {
+      ASSERT_LT(cuts, 200);
+      const int64_t operations = 28 + random.bits(static_cast<uint64_t>(cuts)) % 20;
+      try {
+        finished = run(faulty_storage(posix_storage(), {operations, true}), cut).finished;
+      } catch (const Error& error) {
+        ASSERT_EQ(error.code(), ErrorCode::Storage) << error.what();
+      }
+    }
+    EXPECT_GT(cuts, 4);
+    auto got = contents(cut);
+    std::erase_if(got,
+                  [](const auto& file) { return file.first.find(".tmp") != std::string::npos; });
+    EXPECT_EQ(got, contents(whole));
+  }
+}
+
+TEST(Tokenize, LongTextsInPartsHaveTheIdsOfTheWhole) {
+  const TemporaryFolder folder;
+  const std::string streamed = some_text(1, static_cast<size_t>(5) << 20);
+  const std::string held = some_text(2, static_cast<size_t>(3) << 20);
+  const std::string unbroken(static_cast<size_t>(2) << 20, 'a');  // no place to cut
+  folder.write("in/a.txt", "\xEF\xBB\xBF" + streamed);
+  folder.write("in/b.txt", held);
+  folder.write("in/c.txt", unbroken);
+  const std::vector<TokenizeSource> sources = {{"long", list_input_files({folder.path("in")})}};
+  const auto byte = byte_tokenizer();
+  const auto bpe = small_bpe();
+  for (const Tokenizer* tokenizer : {byte.get(), bpe.get()}) {
+    TokenizeSettings settings;
+    settings.threads = 4;
+    settings.eos = tokenizer->eos();
+    settings.read.max_document_bytes = 4 << 20;  // a text file may be longer
+    const std::string out = folder.path("out-" + tokenizer->kind());
+    const ShardManifest manifest =
+        tokenize(posix_storage(), *tokenizer, sources, settings, out, {}).manifest;
+    ASSERT_EQ(manifest.num_documents(), 3);
+    const ShardReader reader(out, manifest, 0);
+    int64_t number = 0;
+    for (const std::string* text : {&streamed, &held, &unbroken}) {
+      const int64_t begin = reader.document_begin(number);
+      std::vector<int32_t> got(static_cast<size_t>(reader.document_end(number) - begin));
+      reader.tokens(begin, got);
+      std::vector<int32_t> expected = tokenizer->encode(*text);
+      expected.push_back(tokenizer->eos());
+      EXPECT_TRUE(got == expected) << tokenizer->kind() << " " << number;
+      EXPECT_EQ(reader.num_bytes(number), static_cast<int64_t>(text->size()));
+      ++number;
+    }
+  }
+}
+
+// The cuts of a tokenizer with added tokens that texts may hold.
+TEST(Tokenize, CutsKeepOutOfAddedTokens) {
+  BpeModel model;
+  for (int byte = 0; byte < 256; ++byte) model.tokens.emplace_back(1, static_cast<char>(byte));
+  for (const char* content : {"a b", "ab-c", "   "}) {
+    model.added.push_back({content, static_cast<int32_t>(model.tokens.size()), false});
+    model.tokens.emplace_back(content);
+  }
+  const auto tokenizer = bpe_tokenizer(std::move(model), "added");
+  const std::string text = "xyz a bab-c b a bca   b ab-ca bxy, ab-cab a b zz ab c";
+  const std::vector<int32_t> whole = tokenizer->encode(text);
+  int cuts = 0;
+  for (size_t limit = 1; limit < text.size(); ++limit) {
+    const size_t cut = tokenizer->safe_cut(text, limit);
+    ASSERT_LE(cut, limit);
+    if (cut == 0) continue;
+    std::vector<int32_t> parts = tokenizer->encode(text.substr(0, cut));
+    tokenizer->encode(text.substr(cut), parts);
+    EXPECT_EQ(parts, whole) << limit << " " << cut;
+    ++cuts;
+  }
+  EXPECT_GT(cuts, 10);
+}
+
+TEST(Tokenize, WhatIsLeftOutIsCounted) {
+  const TemporaryFolder folder;
+  folder.write(
+      "in/a.jsonl",
+      "{\"text\": \"good\"}\n{\"text\": \"\"}\n{\"txt\": 1}\nno json\n{\"text\": \"b\xFF\"}\n" +
+          std::string("{\"text\": \"x\", \"id\": \"") + std::string(kMaxNameBytes + 1, 'i') +
+          "\"}\n{\"text\": \"last\"}\n");
+  folder.write("in/bad.txt", "caf\xE9");
+  std::string large = some_text(3, static_cast<size_t>(5) << 20);
+  large[large.size() / 2] = '\xFF';
+  folder.write("in/large.txt", large);
+  const auto tokenizer = byte_tokenizer();
+  const ShardManifest manifest =
+      tokenize(posix_storage(), *tokenizer, {{"s", list_input_files({folder.path("in")})}},
+               TokenizeSettings(), folder.path("out"), {})
+          .manifest;
+  EXPECT_EQ(manifest.num_documents(), 2);
+  LeftOut left_out = manifest.left_out;
+  EXPECT_EQ(left_out["empty"], 1);
+  EXPECT_EQ(left_out["id_too_long"], 1);
+  int64_t sum = 0;
+  for (const auto& [reason, count] : left_out) sum += count;
+  EXPECT_EQ(sum, 7);
+}
+
+TEST(Tokenize, OtherSettingsOrInputsAreRefused) {
+  const TemporaryFolder folder;
+  const Corpus corpus(folder);
+  const auto tokenizer = small_bpe();
+  const TokenizeSettings settings = small_settings(*tokenizer);
+  const std::string out = folder.path("out");
+  const auto begin = [&](const Tokenizer& other, const TokenizeSettings& changed) {
+    return tokenize(posix_storage(), other, corpus.sources, changed, out, {});
+  };
+  begin(*tokenizer, settings);
+  EXPECT_TRUE(begin(*tokenizer, settings).finished);
+  const auto refused = [&](const Tokenizer& other, const TokenizeSettings& changed) {
+    return error_of(ErrorCode::Config, [&] { begin(other, changed); });
+  };
+  TokenizeSettings changed = settings;
+  changed.eos = -1;
+  EXPECT_NE(refused(*tokenizer, changed).find("eos"), std::string::npos);
+  EXPECT_NE(refused(*small_bpe(Split::Cl100k), settings).find("tokenizer"), std::string::npos);
+  folder.write("in/web/0.txt", "changed");
+  const std::vector<TokenizeSource> other = {{"web", list_input_files({folder.path("in/web")})},
+                                             corpus.sources[1]};
+  const std::string message = error_of(
+      ErrorCode::Config, [&] { tokenize(posix_storage(), *tokenizer, other, settings, out, {}); });
+  EXPECT_NE(message.find("files_hash"), std::string::npos) << message;
+}
+
+TEST(Tokenize, NothingToReadIsAnError) {
+  const TemporaryFolder folder;
+  folder.write("in/a.jsonl", "{\"text\": \"\"}\n");
+  const std::string message = error_of(ErrorCode::Data, [&] {
+    tokenize(posix_storage(), *byte_tokenizer(), {{"s", list_input_files({folder.path("in")})}},
+             TokenizeSettings(), folder.path("out"), {});
+  });
+  EXPECT_NE(message.find("no documents"), std::string::npos) << message;
+  EXPECT_FALSE(fs::exists(folder.path("out/manifest.json")));
+}
+
+TEST(Tokenize, DuplicateIdsAreFoundWithLittleMemoryToo) {
+  const TemporaryFolder folder;
+  const Corpus corpus(folder);
+  const auto tokenizer = small_bpe();
+  const std::string out = folder.path("out");
+  const ShardManifest manifest =
+      tokenize(posix_storage(), *tokenizer, corpus.sources, small_settings(*tokenizer), out, {})
+          .manifest;
+  for (const int64_t memory_bytes : {500, 3'000, 1 << 20}) {
+    const DuplicateIds found =
+        find_duplicate_ids(*posix_storage(), out, manifest, memory_bytes, folder.path("aside"));
+    EXPECT_EQ(found.count, manifest.duplicate_ids) << memory_bytes;
+    EXPECT_EQ(found.examples.size(), 3u);
+    EXPECT_FALSE(fs::exists(folder.path("aside")));
+  }
+}
+
+}  // namespace
+}  // namespace ingot::test
