@@ -81,8 +81,8 @@ void on_bus_error(int number, siginfo_t* info, void* /*context*/) {
     return;
   }
   struct stat facts {};
-  const bool shortened = ::stat(mapping.path, &facts) != 0 ||
-                         static_cast<size_t>(facts.st_size) < mapping.size;
+  const bool shortened =
+      ::stat(mapping.path, &facts) != 0 || static_cast<size_t>(facts.st_size) < mapping.size;
   write_stderr({"ingot: ", mapping.path,
                 shortened ? " was shortened while it was being read; give it its contents back and "
                             "run again\n"

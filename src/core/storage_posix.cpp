@@ -42,9 +42,9 @@ std::string advice_on(int reason) {
 
 [[noreturn]] void fail(const char* what, const std::string& path, int reason) {
   const bool missing = reason == ENOENT || reason == ENOTDIR || reason == EISDIR;
-  throw Error(missing ? ErrorCode::Data : ErrorCode::Storage,
-              fmt::format("cannot {} '{}': {}; {}", what, path, std::strerror(reason),
-                          advice_on(reason)));
+  throw Error(
+      missing ? ErrorCode::Data : ErrorCode::Storage,
+      fmt::format("cannot {} '{}': {}; {}", what, path, std::strerror(reason), advice_on(reason)));
 }
 
 class Descriptor {
@@ -95,10 +95,13 @@ class PosixWriter : public WritableFile {
 
 class PosixReader : public ReadableFile {
  public:
-  explicit PosixReader(const std::string& path) : file_("open", path, O_RDONLY) {
+  // Not to wait on a pipe's writer; a regular file knows no such waiting.
+  explicit PosixReader(const std::string& path) : file_("open", path, O_RDONLY | O_NONBLOCK) {
     struct stat facts {};
     if (::fstat(file_.get(), &facts) != 0) fail("open", path, errno);
     if (S_ISDIR(facts.st_mode)) fail("open", path, EISDIR);
+    check(S_ISREG(facts.st_mode), ErrorCode::Data,
+          "cannot open '{}': expected a regular file, got a pipe, device or socket", path);
     size_ = facts.st_size;
   }
 
