@@ -6,8 +6,8 @@
 #include "cli/data/data.h"
 #include "cli/data/stage.h"
 #include "core/error.h"
+#include "core/text/format.h"
 #include "ingest/clean/clean_stage.h"
-#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {
@@ -19,7 +19,7 @@ struct Options {
   bool keeps_removed = false, prints_config = false;
 };
 
-CleanConfig load_config(const Options& options) {
+CleanSettings load_settings(const Options& options) {
   Overrides overrides = parse_sets(options.sets);
   if (!options.preset.empty()) overrides.insert(overrides.begin(), {"preset", options.preset});
   const auto storage = posix_storage();
@@ -30,23 +30,30 @@ CleanConfig load_config(const Options& options) {
 void print_report(const nlohmann::json& report, const std::string& folder) {
   const int64_t documents = report["documents"], kept = report["kept"];
   const int64_t bytes_in = report["bytes_in"], bytes_kept = report["bytes_kept"];
-  fmt::print("kept {} of {} documents ({}), {} of {} of text ({})\n", with_commas(kept),
-             with_commas(documents), percent(kept, documents), human_bytes(bytes_kept),
-             human_bytes(bytes_in), percent(bytes_kept, bytes_in));
+  fmt::print("kept {} of {} documents ({}), {} of {} of text ({})\n", format_count(kept),
+             format_count(documents), format_percent(kept, documents), format_bytes(bytes_kept),
+             format_bytes(bytes_in), format_percent(bytes_kept, bytes_in));
   for (const auto& rule : report["removed"]) {
     const int64_t count = rule["documents"];
-    fmt::print("  {:>12}  {:>7}  {} {}\n", with_commas(count), percent(count, documents),
+    fmt::print("  {:>12}  {:>7}  {} {}\n", format_count(count), format_percent(count, documents),
                rule["step"].get<std::string>(), rule["reason"].get<std::string>());
   }
   print_skipped(report);
   fmt::print("documents in {0}/documents, samples in {0}/report.html\n", folder);
 }
 
+std::string filter_lines() {
+  std::string lines;
+  for (const OwnedFilterSettings& filter : all_filters())
+    lines += fmt::format("  {:<18}  {}\n", filter->name(), filter->doc());
+  return lines;
+}
+
 void clean(const Options& options) {
   CleanStage stage;
-  stage.config = load_config(options);
+  stage.settings = load_settings(options);
   if (options.prints_config) {
-    fmt::print("{}", to_toml(stage.config));
+    fmt::print("{}", to_toml(stage.settings));
     return;
   }
   check(!options.stage.inputs.empty() && !options.stage.out.empty(), ErrorCode::Usage,
@@ -76,10 +83,12 @@ void add_data_clean(Command& data) {
                     "write removed documents to OUT/removed, with step and reason");
   command->add_flag("--print-config", options->prints_config,
                     "print all settings as TOML for --config, and stop");
-  command->footer(
+  command->footer(fmt::format(
       "Writes OUT/documents/NAME.jsonl.zst for each input, report.json and report.html. Run it\n"
       "again after an interruption: finished files are not repeated. Example:\n"
-      "  ingot data clean crawl/*.jsonl.gz --out cleaned --set language.languages=en");
+      "  ingot data clean crawl/*.jsonl.gz --out cleaned --set language.languages=en\n"
+      "Filters, in this order; --set NAME.enabled=false leaves one out:\n{}",
+      filter_lines()));
   command->callback(
       [options] { run_as_process(options->stage.process, [&] { clean(*options); }); });
 }

@@ -1,0 +1,46 @@
+// One kernel source, compiled once per instruction set and chosen at run time.
+//
+// The sources that a layer lists in add_isa_objects (cmake/isa.cmake) are built three times with
+// INGOT_ISA set to generic, avx2 or avx512; their functions live in namespace
+// ingot::cpu::INGOT_ISA. A kernel source includes isa_begin.h after all other headers and isa_end.h
+// at its end: code defined before (the standard library's inline functions) must not be compiled
+// for a wider ISA, since the linker would keep one copy for all.
+#pragma once
+
+namespace ingot::cpu {
+
+enum class Isa { Generic, Avx2, Avx512 };  // each runs what those before it can
+inline constexpr Isa kAllIsas[] = {Isa::Generic, Isa::Avx2, Isa::Avx512};
+
+Isa best_isa();           // what this machine can run
+Isa active_isa();         // what kernels dispatch to: best_isa() unless a test forced another
+void force_isa(Isa isa);  // for tests; throws ErrorCode::Missing when the machine lacks it
+const char* name_of(Isa isa);
+
+}  // namespace ingot::cpu
+
+// Declares a kernel in all three namespaces: INGOT_CPU_KERNEL(void, f, (int a, float* b));
+#define INGOT_CPU_KERNEL(result, name, arguments) \
+  namespace generic {                             \
+  result name arguments;                          \
+  }                                               \
+  namespace avx2 {                                \
+  result name arguments;                          \
+  }                                               \
+  namespace avx512 {                              \
+  result name arguments;                          \
+  }
+
+// Calls the active one: INGOT_CPU_DISPATCH(f, a, b).
+#define INGOT_CPU_DISPATCH(name, ...)                   \
+  [&] {                                                 \
+    switch (::ingot::cpu::active_isa()) {               \
+      case ::ingot::cpu::Isa::Avx512:                   \
+        return ::ingot::cpu::avx512::name(__VA_ARGS__); \
+      case ::ingot::cpu::Isa::Avx2:                     \
+        return ::ingot::cpu::avx2::name(__VA_ARGS__);   \
+      case ::ingot::cpu::Isa::Generic:                  \
+        break;                                          \
+    }                                                   \
+    return ::ingot::cpu::generic::name(__VA_ARGS__);    \
+  }()
