@@ -109,9 +109,8 @@ class Reader {
 
   std::string unknown(const std::string& name) const {
     const std::string near = nearest_name(name, names_);
-    return fmt::format("unknown setting \"{}\"; {}", on_one_line(name),
-                       near.empty() ? fmt::format("{} lists them all", page_)
-                                    : fmt::format("did you mean \"{}\"?", near));
+    return fmt::format("unknown setting \"{}\"; {}{} lists them all", on_one_line(name),
+                       near.empty() ? "" : fmt::format("did you mean \"{}\"? ", near), page_);
   }
 
   const std::vector<Setting>& settings_;
@@ -155,7 +154,7 @@ void apply_toml(std::string_view text, std::string_view origin, const Overrides&
 RunConfig parse_run_config(std::string_view text, std::string_view origin,
                            const Overrides& overrides) {
   RunConfig config;
-  apply_toml(text, origin, overrides, settings_of(config), "docs/settings.md");
+  apply_toml(text, origin, overrides, settings_of(config), "`ingot config keys`");
   return config;
 }
 

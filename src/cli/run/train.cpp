@@ -7,6 +7,7 @@
 #include "cli/machine.h"
 #include "cli/run/terminal.h"
 #include "cli/signals.h"
+#include "core/text/format.h"
 
 namespace ingot::cli {
 namespace {
