@@ -150,8 +150,9 @@ std::vector<Setting> train_settings(TrainConfig& t) {
                       "Steps between validations; 0 = only at the end."),
       integer_setting("train.eval_tokens", t.eval_tokens, {1, 1e12}, "tokens",
                       "Tokens a validation covers at most."),
-      not_hashed(integer_setting("train.log_every", t.log_every, {1, 1e12}, "steps",
-                                 "Steps between progress lines.")),
+      not_hashed(integer_setting("train.log_every", t.log_every, {0, 1e12}, "steps",
+                                 "Steps between progress lines; 0 = one that writes over itself on "
+                                 "a terminal, elsewhere one every ten seconds.")),
   };
 }
 

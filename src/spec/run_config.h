@@ -78,7 +78,7 @@ struct TrainConfig {
   bool deterministic = true;
   int64_t eval_every = 0;  // steps; 0 = only at the end
   int64_t eval_tokens = 131072;
-  int64_t log_every = 1;
+  int64_t log_every = 0;  // steps; 0 = as time passes
 };
 
 struct CheckpointConfig {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/text/nearest.h"
 #include "spec/run_config.h"
 #include "spec/toml_tree.h"
 

@@ -8,15 +8,20 @@
 
 namespace ingot {
 
-EvalReport evaluate_loss(Engine& engine, Communicator& comm, const SampleStream& stream,
-                         const RunConfig& config) {
+std::optional<EvalReport> evaluate_loss(Engine& engine, Communicator& comm,
+                                        const SampleStream& stream, const RunConfig& config,
+                                        const std::atomic<bool>* stop) {
   const int64_t B = config.batch.micro_batch, T = config.batch.seq;
   const Loader loader(stream, config.train.document_mask);
   const int64_t samples = std::clamp<int64_t>(config.train.eval_tokens / T, 1, stream.one_pass());
 
   Batch batch;
-  double totals[2] = {0.0, 0.0};  // nats, tokens
+  double totals[3] = {0.0, 0.0, 0.0};  // nats, tokens, ranks that were stopped
   for (int64_t first = comm.rank() * B; first < samples; first += comm.size() * B) {
+    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
+      totals[2] = 1.0;
+      break;
+    }
     loader.fill(first, B, batch);
     // The stream goes on past the last wanted sample; what is beyond it must not count.
     const int64_t wanted = std::min(B, samples - first);
@@ -27,7 +32,8 @@ EvalReport evaluate_loss(Engine& engine, Communicator& comm, const SampleStream&
     totals[0] += loss.sum;
     totals[1] += static_cast<double>(loss.num_targets);
   }
-  comm.all_reduce_sum(Tensor::contiguous(totals, DType::F64, {2}));
+  comm.all_reduce_sum(Tensor::contiguous(totals, DType::F64, {3}));
+  if (totals[2] > 0) return std::nullopt;
 
   EvalReport report;
   report.loss = totals[0] / totals[1];

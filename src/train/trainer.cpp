@@ -73,8 +73,12 @@ class RankTrainer {
     prefetch();
     while (state_.step < run_.horizon.steps && !result_.stopped) {
       step();
-      if (is_due(config_.train.eval_every)) evaluate();
-      if (result_.stopped || is_due(config_.checkpoint.every)) save();
+      if (!result_.stopped && is_due(config_.train.eval_every)) evaluate();
+      if (result_.stopped || save_asked_ || is_due(config_.checkpoint.every)) {
+        save();
+        // Asked meanwhile: what was saved is the newest there is.
+        if (!result_.stopped) result_.stopped = agree(is_stop_asked());
+      }
     }
     if (!result_.stopped) finish();
     result_.state = state_;
@@ -85,6 +89,19 @@ class RankTrainer {
   bool leads() const { return comm_.rank() == 0; }
   bool is_due(int64_t every) const {
     return every > 0 && state_.step % every == 0 && state_.step < run_.horizon.steps;
+  }
+
+  bool is_stop_asked() const {
+    return run_.options.stop && run_.options.stop->load(std::memory_order_relaxed);
+  }
+  bool take_save_request() const {
+    return leads() && run_.options.save && run_.options.save->exchange(false);
+  }
+  // True on every rank when it is on one.
+  bool agree(bool own) {
+    double all = own ? 1.0 : 0.0;
+    comm_.all_reduce_sum(Tensor::contiguous(&all, DType::F64, {1}));
+    return all > 0;
   }
 
   void restore_or_init() {
@@ -164,11 +181,11 @@ class RankTrainer {
     }
     const UpdateReport update = engine_.update(lr, state_.step + 1);
 
-    // One small collective carries the loss and whether anybody was asked to stop, so that all
-    // ranks stop after the same step.
-    const bool asked = run_.options.stop && run_.options.stop->load(std::memory_order_relaxed);
-    double shared[2] = {engine_.take_loss(), asked ? 1.0 : 0.0};
-    comm_.all_reduce_sum(Tensor::contiguous(shared, DType::F64, {2}));
+    // One small collective carries the loss and what was asked for from outside, so that all ranks
+    // stop or save after the same step.
+    double shared[3] = {engine_.take_loss(), is_stop_asked() ? 1.0 : 0.0,
+                        take_save_request() ? 1.0 : 0.0};
+    comm_.all_reduce_sum(Tensor::contiguous(shared, DType::F64, {3}));
 
     ++state_.step;
     state_.tokens += tokens;
@@ -176,6 +193,7 @@ class RankTrainer {
     state_.last_loss = shared[0] / targets;
     result_.train_loss = state_.last_loss;
     result_.stopped = shared[1] > 0 && state_.step < run_.horizon.steps;
+    save_asked_ = shared[2] > 0;
     if (leads()) report_step(lr, update, tokens, first_sample, seconds_since(start));
     state_.loss_scale = engine_.loss_scale();
   }
@@ -213,7 +231,11 @@ class RankTrainer {
   }
 
   void evaluate() {
-    EvalReport report = evaluate_loss(engine_, comm_, *run_.data.valid, config_);
+    const auto measured =
+        evaluate_loss(engine_, comm_, *run_.data.valid, config_, run_.options.stop);
+    result_.stopped = !measured;
+    if (!measured) return;
+    EvalReport report = *measured;
     report.step = state_.step;
     result_.eval = report;
     if (!leads()) return;
@@ -240,7 +262,7 @@ class RankTrainer {
   void finish() {
     evaluate();
     save();
-    if (leads()) run_.ledger->append({{"kind", "end"}, {"step", state_.step}});
+    if (leads() && !result_.stopped) run_.ledger->append({{"kind", "end"}, {"step", state_.step}});
   }
 
   // The file that goes into the checkpoint; the byte tokenizer has none.
@@ -255,6 +277,7 @@ class RankTrainer {
   Loader loader_;
   RunState state_;
   TrainResult result_;
+  bool save_asked_ = false;  // after this step, by options.save
   std::optional<Prefetcher> batches_;
 };
 

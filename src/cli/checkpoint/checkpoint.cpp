@@ -77,7 +77,6 @@ void add_verify(Command& checkpoint) {
 
 void add_checkpoint(Command& app) {
   auto* checkpoint = app.add_subcommand("checkpoint", "look at, verify and import checkpoints");
-  checkpoint->require_subcommand(1);
   add_ls(*checkpoint);
   add_show(*checkpoint);
   add_verify(*checkpoint);

@@ -10,7 +10,6 @@ namespace ingot::cli {
 void add_config(Command& app) {
   auto* config =
       app.add_subcommand("config", "show what a run would do, and every setting there is");
-  config->require_subcommand(1);
 
   auto* show = config->add_subcommand("show", "print the resolved config of a recipe and its hash");
   auto recipe = std::make_shared<RecipeOptions>();

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/machine.h"
 #include "cli/run/terminal.h"
+#include "cli/signals.h"
 #include "core/text/format.h"
 
 namespace ingot::cli {
@@ -16,14 +17,15 @@ struct TrainCommand {
   JsonOption json;
   bool resume = false;
 
-  void run() const {
+  Exit run() const {
     const RunConfig config = with_environment(recipe.load());
     validate(config);
     TerminalProgress progress(config, quick_peak_flops(config));
-    const StopOnSignal stop;
+    const RunSignals signals;
     TrainOptions options;
     options.resume = resume;
-    options.stop = &stop.flag();
+    options.stop = signals.stop();
+    options.save = signals.save();
     options.observer = &progress;
     const TrainResult result = train(posix_storage(), config, options);
 
@@ -45,6 +47,7 @@ struct TrainCommand {
     if (result.eval && result.eval->bits_per_byte)
       line["bits_per_byte"] = *result.eval->bits_per_byte;
     json.print(line);
+    return result.stopped ? Exit::Stopped : Exit::Done;
   }
 };
 
@@ -59,8 +62,10 @@ void add_train(Command& app) {
   command->json.add_to(*train);
   train->footer(
       "Example: ingot train recipes/shakespeare.toml --set data.train=input.txt\n"
-      "Ctrl-C saves and stops; `ingot config keys` lists every setting.");
-  train->callback([command] { command->run(); });
+      "Ctrl-C, SIGTERM and SIGUSR1 save and stop, SIGUSR2 saves and goes on, SIGHUP changes "
+      "nothing. "
+      "`ingot config keys` lists every setting.");
+  train->callback([command] { return command->run(); });
 }
 
 }  // namespace ingot::cli
