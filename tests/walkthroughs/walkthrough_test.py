@@ -61,9 +61,8 @@ def changed_files(pages):
                 if os.path.exists(os.path.join(SOURCE, block.path)):
                     raise AssertionError(f"{page}: {block.path} is in the tree")
                 files[block.path] = block.text
-                layer = re.match(r"tests/(\w+)/\w+_test\.cpp$", block.path)
-                if layer:
-                    tests.append((layer[1], block.path.removeprefix("tests/")))
+                if re.match(r"tests/\w+/\w+_test\.cpp$", block.path):
+                    tests.append(block.path.removeprefix("tests/"))
             elif block.kind == "after":
                 if block.path not in files:
                     with open(os.path.join(SOURCE, block.path), encoding="utf-8") as file:
@@ -71,13 +70,10 @@ def changed_files(pages):
                 files[block.path] = insert_after(files[block.path], block.line, block.text)
     with open(os.path.join(SOURCE, "tests/CMakeLists.txt"), encoding="utf-8") as file:
         cmake = file.read()
-    # In a program of their own: the layers' test programs are not built here.
-    layers = {layer for layer, _ in tests}
-    if len(layers) > 1:
-        raise AssertionError(f"expected tests of one layer, got {sorted(layers)}")
-    for layer in layers:
-        sources = " ".join(path for _, path in tests)
-        cmake += f"add_layer_tests({layer} NAME {OWN_TESTS} SOURCES {sources})\n"
+    # In a program of their own, as cli's, which sees every layer: the layers' test programs are not built here.
+    cmake += f"""add_layer_tests(cli NAME {OWN_TESTS} SOURCES {' '.join(tests)})
+target_compile_definitions(test_{OWN_TESTS} PRIVATE INGOT_PROGRAM="$<TARGET_FILE:ingot>")
+"""
     files["tests/CMakeLists.txt"] = cmake
     return files
 
