@@ -8,7 +8,7 @@
 
 #include "core/error.h"
 #include "ops/attention.h"
-#include "train/batch_walk.h"
+#include "spec/run_length.h"
 
 namespace ingot {
 namespace {
