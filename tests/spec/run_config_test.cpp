@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "spec/error_text.h"
+#include "spec/run_length.h"
 
 namespace ingot {
 namespace {
@@ -224,6 +225,8 @@ TEST(RunConfig, RecipesParseAndAreValid) {
   for (const char* name : {"shakespeare", "llama_10m", "debug_120m"}) {
     const std::string path = std::string(INGOT_SOURCE_DIR "/recipes/") + name + ".toml";
     EXPECT_NO_THROW(validate(parse_run_config(file_text(path), path, {}))) << name;
+    EXPECT_NO_THROW(validate(parse_run_config(file_text(path), path, {{"train.steps", "5"}})))
+        << "a shorter run of " << name;
   }
 }
 
@@ -234,6 +237,7 @@ TEST(RunConfig, ShakespeareRecipeIsTheBaselinesShape) {
   EXPECT_EQ(c.batch.seq, 64);
   EXPECT_EQ(c.optim.schedule.unit, ScheduleUnit::Steps);
   EXPECT_EQ(c.data.valid_fraction, 0.1);
+  EXPECT_EQ(resolved_schedule(c).warmup, 30);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ void request_stop(int signal) {
 
 }  // namespace
 
-TerminalProgress::TerminalProgress(const RunConfig& config, double peak_flops)
-    : format_(config.model, config.batch.seq, peak_flops),
+TerminalProgress::TerminalProgress(const RunConfig& config, PeakFlops peak)
+    : format_(config.model, config.batch.seq, std::move(peak)),
       log_every_(std::max<int64_t>(1, config.train.log_every)),
       live_(isatty(STDERR_FILENO) == 1) {}
 
