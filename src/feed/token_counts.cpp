@@ -36,6 +36,11 @@ std::string text_of(const TokenCounts& counts) {
                      format_count(counts.padded), format_count(counts.unique));
 }
 
+std::string short_text(const TokenCounts& counts) {
+  return fmt::format("{}, {} padded, {} unique", format_short_count(counts.trained),
+                     format_short_count(counts.padded), format_short_count(counts.unique));
+}
+
 TokenCounts count_tokens(const SampleStream& stream, int64_t begin, int64_t end) {
   TokenCounts counts;
   const int64_t T = stream.T();

@@ -28,8 +28,8 @@ struct TokenCounts {
 nlohmann::json to_json(const TokenCounts& counts);
 // Throws nlohmann's exception when `json` does not hold them.
 TokenCounts parse_token_counts(const nlohmann::json& json);
-// "1,234 trained, 56 padded, 1,000 unique"
-std::string text_of(const TokenCounts& counts);
+std::string text_of(const TokenCounts& counts);     // "1,234 trained, 56 padded, 1,000 unique"
+std::string short_text(const TokenCounts& counts);  // "1.23k, 56 padded, 1.00k unique"
 
 // Of the samples at positions [begin, end). Where every position has a target at once, else a
 // sample at a time.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "core/text/format.h"
 #include "spec/run_config.h"
 
 namespace ingot {
@@ -40,12 +41,6 @@ std::string type_text(const Setting& s) {
       return fmt::format("{}", fmt::join(s.choices, ", "));
   }
   return "";
-}
-
-std::string count_text(int64_t count) {
-  const auto n = static_cast<double>(count);
-  if (n >= 1e9) return fmt::format("{:.2f}B", n / 1e9);
-  return n >= 1e6 ? fmt::format("{:.1f}M", n / 1e6) : fmt::format("{:.0f}k", n / 1e3);
 }
 
 constexpr std::string_view kReferenceHead = R"(# Settings
@@ -89,7 +84,7 @@ std::string settings_reference() {
     const ModelConfig m = model_preset(name);
     page += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, m.dim,
                         m.layers, m.heads, m.kv_heads, m.ffn, m.vocab, m.context,
-                        m.tied ? "yes" : "no", count_text(parameter_count(m)));
+                        m.tied ? "yes" : "no", format_short_count(parameter_count(m)));
   }
   RunConfig defaults;
   std::string current = "none yet";

@@ -51,7 +51,7 @@ std::string ProgressFormat::step(const StepReport& r) {
   text += fmt::format("  {} tok/s", format_count(std::llround(r.tokens_per_second)));
   const std::string mfu = mfu_text(r.tokens_per_second * flops_per_token_, peak_);
   if (!mfu.empty()) text += "  MFU " + mfu;
-  text += fmt::format("  tokens {}", text_of(r.counts));
+  text += fmt::format("  tokens {}", short_text(r.counts));
   const auto left = static_cast<double>(r.total_tokens - r.tokens);
   return text + fmt::format("  ETA {}", format_duration(left / smoothed_rate_));
 }

@@ -19,8 +19,8 @@ class ProgressFormat {
 
   std::string start(const RunFacts& facts) const;  // several lines
   // "step 120/2000  loss 2.1034  lr 1.00e-03  norm 0.840  31,200 tok/s  MFU 44.1 % (60.7 % of
-  // measured)  tokens 480,000 trained, 0 padded, 480,000 unique  ETA 1 min 12 s"; in fp16 with the
-  // loss scale after the norm, and whether the step was skipped.
+  // measured)  tokens 480k, 0 padded, 480k unique  ETA 1 min 12 s"; in fp16 with the loss scale
+  // after the norm, and whether the step was skipped.
   std::string step(const StepReport& report);
   std::string eval(const EvalReport& report) const;
   double tokens_per_second() const { return smoothed_rate_; }

@@ -19,7 +19,7 @@ TEST(Progress, StepLineShowsSharesOfThePeaksTokensAndTimeLeft) {
       << line;
   // 59.8 MFLOP a token.
   EXPECT_NE(line.find("MFU 3.0 % (6.0 % of measured)"), std::string::npos) << line;
-  EXPECT_NE(line.find("tokens 4,900 trained, 100 padded, 3,000 unique"), std::string::npos) << line;
+  EXPECT_NE(line.find("tokens 4.90k, 100 padded, 3.00k unique"), std::string::npos) << line;
   EXPECT_NE(line.find("ETA 5.0 s"), std::string::npos) << line;
 }
 

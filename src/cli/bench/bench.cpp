@@ -137,7 +137,8 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
       "{} B {} T {} {} on {}, {} threads\n"
       "  step            {:.1f} ms (median of {})\n"
       "  throughput      {} tok/s\n"
-      "  MFU             {} causal, {} full attention\n"
+      "  MFU             {}, causal\n"
+      "                  {}, full attention\n"
       "  peak            {}\n"
       "  start           {:.2f} s to the first step, {:.2f} s to its end\n"
       "  memory          {} allocated, {} predicted\n",

@@ -34,12 +34,16 @@ void show(const RecipeOptions& recipe, const JsonOption& json) {
                {"settings", Json::object()}};
   for (const Setting& setting : settings_of(resolved))
     line["settings"][setting.name] = json_of(setting.get());
-  const RunConfig here = with_environment(resolved);
-  const RunPlan plan = plan_of(here);
-  fmt::print("{}\n", as_comment(text_of(plan)));
-  if (plan.length.steps > 0) fmt::print("{}\n", as_comment(time_text(here, plan.length.tokens)));
-  line.update(to_json(plan));
-  add_time(line, here, plan.length.tokens);
+  try {
+    const RunConfig here = with_environment(resolved);
+    const RunPlan plan = plan_of(here);
+    fmt::print("{}\n", as_comment(text_of(plan)));
+    if (plan.length.steps > 0) fmt::print("{}\n", as_comment(time_text(here, plan.length.tokens)));
+    line.update(to_json(plan));
+    add_time(line, here, plan.length.tokens);
+  } catch (const Error& error) {  // good settings, of another machine
+    fmt::print("# it would not run here: {}\n", error.what());
+  }
   json.print(line);
 }
 
