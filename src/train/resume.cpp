@@ -5,7 +5,7 @@
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "train/batch_walk.h"
+#include "spec/run_length.h"
 #include "train/engine.h"
 
 namespace ingot {

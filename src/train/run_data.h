@@ -27,9 +27,16 @@ struct RunData {
 // do.
 RunData open_run_data(Storage& storage, const RunConfig& config);
 
-// Throws ErrorCode::Config when a run of that many samples would pass over a source more often than
-// its max_epochs.
-void check_epochs(const RunData& data, int64_t num_samples);
+// How often a run of `num_samples` passes over each source of its training data.
+struct SourceEpochs {
+  std::string path;
+  double epochs = 0.0;
+};
+std::vector<SourceEpochs> epochs_of(const RunData& data, int64_t num_samples);
+
+// Throws ErrorCode::Config when that is more often than allowed: the source's max_epochs, or where
+// it has none data.max_epochs, whose 0 is once over tokens and without limit over text.
+void check_epochs(const RunData& data, const DataConfig& config, int64_t num_samples);
 
 // Throws ErrorCode::Config with both hashes and what differs when the samples that a counter counts
 // are not those of `saved`, an identity as JSON text ("": nothing is known).

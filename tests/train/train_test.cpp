@@ -171,24 +171,6 @@ TEST_F(Train, HeadsTooWideForAGpuAreRefusedBeforeItIsTouched) {
   EXPECT_NE(refusal.find("model.head_dim 512"), std::string::npos) << refusal;
 }
 
-TEST_F(Train, ValidationDoesNotDependOnRanksOrMicroBatch) {
-  Recorder recorder;
-  const auto one =
-      run(config("one", 1, {{"train.eval_tokens", "300"}, {"optim.schedule.warmup", "0"}}),
-          recorder)
-          .eval;
-  const auto other = run(config("other", 1,
-                                {{"train.eval_tokens", "300"},
-                                 {"optim.schedule.warmup", "0"},
-                                 {"system.ranks", "2"},
-                                 {"batch.micro_batch", "4"}}),
-                         recorder)
-                         .eval;
-  ASSERT_TRUE(one && other);
-  EXPECT_EQ(one->tokens, other->tokens);
-  EXPECT_NEAR(one->loss / other->loss, 1.0, 1e-6);
-}
-
 TEST_F(Train, LedgerAccountsForEverySampleOnceAcrossResumes) {
   Recorder recorder;
   recorder.stop_after = 4;
