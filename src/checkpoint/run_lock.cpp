@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -27,6 +28,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::json;
+
+constexpr std::chrono::milliseconds kPause(50);  // between two looks at another owner's record
 
 struct Owner {
   std::string host;
@@ -141,7 +144,7 @@ struct RunLock::Impl {
   void acquire() {
     std::optional<Owner> watched;
     auto end = Clock::now() + times.lease;
-    for (;; std::this_thread::sleep_for(times.lease / 1000)) {
+    for (;; std::this_thread::sleep_for(std::min(kPause, times.lease / 100))) {
       try_lock();
       const std::optional<Owner> owner = read_owner();
       if (lock && (!owner || owner->machine == own.machine)) return;

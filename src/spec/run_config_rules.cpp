@@ -139,7 +139,7 @@ bool may_change_on_resume(std::string_view setting) {
                                 "train.log_every",   "train.recompute",
                                 "train.loss_chunk",  "train.offload_layers",
                                 "train.keep_layers", "batch.micro_batch",
-                                "data.train"};  // the data's identity is compared instead
+                                "data.train",        "data.tokenizer"};  // compared by content
   for (const std::string_view prefix : kFree)
     if (setting.starts_with(prefix)) return true;
   return false;

@@ -14,6 +14,7 @@
 #include "train/evaluate.h"
 #include "train/resume.h"
 #include "train/run_data.h"
+#include "train/run_folder.h"
 
 namespace ingot {
 namespace {
@@ -52,7 +53,9 @@ struct Run {
   Horizon horizon;
   int threads_per_rank = 1;
   std::optional<std::string> resume_from;
-  std::unique_ptr<LedgerWriter> ledger;  // rank 0 only
+  std::unique_ptr<RunFolder> folder;     // rank 0 only, as what follows
+  std::unique_ptr<LedgerWriter> ledger;
+  std::string tokenizer;  // as checkpoints keep it; empty for bytes
 };
 
 // One rank's walk through the run.
@@ -69,6 +72,7 @@ class RankTrainer {
 
   TrainResult run() {
     restore_or_init();
+    begin();
     announce();
     prefetch();
     while (state_.step < run_.horizon.steps && !result_.stopped) {
@@ -109,6 +113,15 @@ class RankTrainer {
                           comm_.rank(), comm_.size())]() mutable { return walk.next(); });
   }
 
+  // Only when every rank has its memory: a refused run leaves nothing behind.
+  void begin() {
+    comm_.barrier();
+    if (!leads()) return;
+    run_.folder->begin(run_.config);
+    run_.ledger = std::make_unique<LedgerWriter>(run_.storage,
+                                                 join_path(config_.checkpoint.dir, kRunLedgerName));
+  }
+
   void announce() {
     if (!leads()) return;
     RunFacts facts;
@@ -140,6 +153,7 @@ class RankTrainer {
   }
 
   void step() {
+    if (leads()) run_.folder->check_held();
     const auto start = Clock::now();
     const int64_t B = config_.batch.micro_batch, T = config_.batch.seq;
     const int64_t granule = B * T * comm_.size();
@@ -226,10 +240,12 @@ class RankTrainer {
 
   void save() {
     state_.fp8_scales = engine_.fp8_scales();
+    if (leads()) run_.folder->check_held_now();
     result_.checkpoint =
         save_checkpoint(*run_.storage, comm_, config_.checkpoint.dir, run_.config, state_,
-                        engine_.parameters(), engine_.store(), tokenizer_file());
+                        engine_.parameters(), engine_.store(), run_.tokenizer);
     if (!leads()) return;
+    run_.folder->check_held_now();  // saving would make a removed folder again
     run_.ledger->append(
         {{"kind", "checkpoint"}, {"step", state_.step}, {"dir", result_.checkpoint}});
     run_.ledger->sync();
@@ -241,11 +257,6 @@ class RankTrainer {
     evaluate();
     save();
     if (leads()) run_.ledger->append({{"kind", "end"}, {"step", state_.step}});
-  }
-
-  // The file that goes into the checkpoint; the byte tokenizer has none.
-  std::string tokenizer_file() const {
-    return run_.data.tokenizer->kind() == "byte" ? std::string() : config_.data.tokenizer;
   }
 
   Run& run_;
@@ -269,8 +280,12 @@ TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
   // Checkpoints must know it: where `auto` meant bf16, a CPU must not go on in fp32.
   run.config.train.precision = precision_of(config, run_device(config));
   run.options = options;
+  run.folder = std::make_unique<RunFolder>(run.storage, config.checkpoint.dir);
   run.resume_from = find_resume_point(run.storage, run.config, options.resume);
-  run.data = open_run_data(*run.storage, config);
+  run.data = open_run_data(
+      *run.storage, config,
+      run.resume_from ? tokenizer_to_resume(run.storage, config, *run.resume_from) : nullptr);
+  if (run.data.tokenizer->kind() != "byte") run.tokenizer = run.data.tokenizer->serialize();
   run.horizon = horizon_of(config);
   check_epochs(run.data, run.horizon.tokens / config.batch.seq);
   if (run.resume_from)
@@ -279,9 +294,6 @@ TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
                     *run.resume_from);
   const int64_t threads = config.system.threads > 0 ? config.system.threads : available_cores();
   run.threads_per_rank = static_cast<int>(std::max<int64_t>(1, threads / config.system.ranks));
-  run.storage->make_directories(config.checkpoint.dir);
-  run.ledger =
-      std::make_unique<LedgerWriter>(run.storage, join_path(config.checkpoint.dir, "ledger.jsonl"));
 
   TrainResult result;
   run_local_ranks(static_cast<int>(config.system.ranks), [&](Communicator& comm) {

@@ -1,11 +1,14 @@
 // ingot train RECIPE.toml
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/machine.h"
 #include "cli/run/terminal.h"
+#include "core/error.h"
+#include "train/resume.h"
 
 namespace ingot::cli {
 namespace {
@@ -15,8 +18,17 @@ struct TrainCommand {
   JsonOption json;
   bool resume = false;
 
+  // A folder in the recipe's place is a run's, which knows its settings.
+  RunConfig load() const {
+    if (!std::filesystem::is_directory(recipe.path)) return recipe.load();
+    check(resume, ErrorCode::Usage,
+          "{} is a folder: add --resume to go on with the run in it, or give a recipe",
+          recipe.path);
+    return saved_run_config(posix_storage(), recipe.path, parse_sets(recipe.sets));
+  }
+
   void run() const {
-    const RunConfig config = with_environment(recipe.load());
+    const RunConfig config = with_environment(load());
     validate(config);
     TerminalProgress progress(config, quick_peak_flops(config));
     const StopOnSignal stop;
@@ -54,10 +66,12 @@ void add_train(Command& app) {
   auto* train = app.add_subcommand("train", "train a model by a recipe");
   command->recipe.add_to(*train, /*recipe_required=*/true);
   train->add_flag("--resume", command->resume,
-                  "go on from the newest good checkpoint in checkpoint.dir, if there is one");
+                  "go on from the newest good checkpoint in checkpoint.dir, if there is one; with "
+                  "a run folder for the recipe, by the settings kept in it");
   command->json.add_to(*train);
   train->footer(
       "Example: ingot train recipes/shakespeare.toml --set data.train=input.txt\n"
+      "         ingot train --resume runs/default\n"
       "Ctrl-C saves and stops; `ingot config keys` lists every setting.");
   train->callback([command] { command->run(); });
 }
