@@ -10,12 +10,12 @@
 #include "cli/tokenizer/tokenizer.h"
 #include "core/error.h"
 #include "core/storage.h"
+#include "core/text/format.h"
 #include "core/thread_pool.h"
 #include "tokenizer/bpe/split.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
 #include "tokenizer/train/bpe_trainer.h"
 #include "tokenizer/train/sentencepiece_trainer.h"
-#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {
@@ -50,8 +50,8 @@ Result train_bpe(const Options& options, const NextDocument& next, ProgressLine&
   if (trainer.special_tokens.empty()) trainer.special_tokens = {"<|endoftext|>"};
   trainer.progress = [&](int64_t characters, int64_t merges) {
     if (!progress.is_due()) return;
-    progress.show(merges == 0 ? fmt::format("read {} characters", with_commas(characters))
-                              : fmt::format("{} merges", with_commas(merges)));
+    progress.show(merges == 0 ? fmt::format("read {} characters", format_count(characters))
+                              : fmt::format("{} merges", format_count(merges)));
   };
   ThreadPool pool(options.threads);
   TrainedBpe trained = ingot::train_bpe(
@@ -68,8 +68,8 @@ Result train_bpe(const Options& options, const NextDocument& next, ProgressLine&
   result.documents = trained.documents;
   result.characters = trained.characters;
   result.bytes = trained.bytes;
-  result.details = fmt::format(", {} pieces, {} of them different", with_commas(trained.pieces),
-                               with_commas(trained.distinct_pieces));
+  result.details = fmt::format(", {} pieces, {} of them different", format_count(trained.pieces),
+                               format_count(trained.distinct_pieces));
   return result;
 }
 
@@ -83,7 +83,7 @@ Result train_sentencepiece(const Options& options, const NextDocument& next,
   trainer.character_coverage = options.coverage;
   trainer.progress = [&](int64_t characters) {
     if (!progress.is_due()) return;
-    progress.show(fmt::format("read {} characters", with_commas(characters)));
+    progress.show(fmt::format("read {} characters", format_count(characters)));
   };
   TrainedSentencePiece trained = ingot::train_sentencepiece(next, trainer);
   Result result;
@@ -121,16 +121,16 @@ void train(const Options& options) {
   const auto storage = posix_storage();
   write_file_atomically(*storage, options.out, result.file);
   fmt::print("{}: {} tokens, trained on {} documents, {} characters ({}){}, in {}\n", options.out,
-             with_commas(result.vocab_size), with_commas(result.documents),
-             with_commas(result.characters), human_bytes(result.bytes), result.details,
-             human_duration(seconds));
+             format_count(result.vocab_size), format_count(result.documents),
+             format_count(result.characters), format_bytes(result.bytes), result.details,
+             format_duration(seconds));
   if (options.out.ends_with(".tiktoken")) {
     fmt::print("the file does not say how text is cut (--split {}) nor its special tokens ({})\n",
                options.split, fmt::join(result.special_tokens, ", "));
   }
   if (result.asked > result.vocab_size) {
     fmt::print("fewer than the {} tokens asked for: no pair is left to merge\n",
-               with_commas(result.asked));
+               format_count(result.asked));
   }
   options.json.print({{"file", options.out},
                       {"type", options.type},

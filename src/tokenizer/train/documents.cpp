@@ -3,12 +3,12 @@
 #include <memory>
 #include <utility>
 
+#include "core/text/utf8.h"
+
 namespace ingot {
 namespace {
 
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
+using text::is_continuation;
 
 // Bytes of the first `characters` of text.
 size_t prefix_bytes(std::string_view text, int64_t characters) {
