@@ -8,6 +8,7 @@
 #include "cli/machine.h"
 #include "cli/run/terminal.h"
 #include "core/error.h"
+#include "core/text/format.h"
 #include "train/resume.h"
 
 namespace ingot::cli {
