@@ -14,6 +14,7 @@
 #include "train/engine.h"
 #include "train/evaluate.h"
 #include "train/prepare.h"
+#include "train/run_folder.h"
 
 namespace ingot {
 namespace {
@@ -30,7 +31,9 @@ double seconds_since(Clock::time_point start) {
 struct Run : PreparedRun {
   std::shared_ptr<Storage> storage;
   TrainOptions options;
-  std::unique_ptr<LedgerWriter> ledger;  // rank 0 only
+  std::unique_ptr<RunFolder> folder;  // rank 0 only, as what follows
+  std::unique_ptr<LedgerWriter> ledger;
+  std::string tokenizer;  // as checkpoints keep it; empty for bytes
 };
 
 // One rank's walk through the run.
@@ -48,6 +51,7 @@ class RankTrainer {
 
   TrainResult run() {
     restore_or_init();
+    begin();
     announce();
     prefetch();
     while (state_.step < run_.horizon.steps && !result_.stopped) {
@@ -107,6 +111,15 @@ class RankTrainer {
                           comm_.rank(), comm_.size())]() mutable { return walk.next(); });
   }
 
+  // Only when every rank has its memory: a refused run leaves nothing behind.
+  void begin() {
+    comm_.barrier();
+    if (!leads()) return;
+    run_.folder->begin(run_.config);
+    run_.ledger = std::make_unique<LedgerWriter>(run_.storage,
+                                                 join_path(config_.checkpoint.dir, kRunLedgerName));
+  }
+
   void announce() {
     if (!leads()) return;
     RunFacts facts;
@@ -141,6 +154,7 @@ class RankTrainer {
   }
 
   void step() {
+    if (leads()) run_.folder->check_held();
     const auto start = Clock::now();
     const int64_t B = config_.batch.micro_batch, T = config_.batch.seq;
     const int64_t granule = B * T * comm_.size();
@@ -235,10 +249,12 @@ class RankTrainer {
 
   void save() {
     state_.fp8_scales = engine_.fp8_scales();
+    if (leads()) run_.folder->check_held_now();
     result_.checkpoint =
         save_checkpoint(*run_.storage, comm_, config_.checkpoint.dir, run_.config, state_,
-                        engine_.parameters(), engine_.store(), tokenizer_file());
+                        engine_.parameters(), engine_.store(), run_.tokenizer);
     if (!leads()) return;
+    run_.folder->check_held_now();  // saving would make a removed folder again
     run_.ledger->append(
         {{"kind", "checkpoint"}, {"step", state_.step}, {"dir", result_.checkpoint}});
     run_.ledger->sync();
@@ -250,11 +266,6 @@ class RankTrainer {
     evaluate();
     save();
     if (leads() && !result_.stopped) run_.ledger->append({{"kind", "end"}, {"step", state_.step}});
-  }
-
-  // The file that goes into the checkpoint; the byte tokenizer has none.
-  std::string tokenizer_file() const {
-    return run_.data.tokenizer->kind() == "byte" ? std::string() : config_.data.tokenizer;
   }
 
   Run& run_;
@@ -273,10 +284,10 @@ class RankTrainer {
 
 TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
                   const TrainOptions& options) {
-  Run run{prepare_run(storage, config, options), storage, options, nullptr};
-  run.storage->make_directories(config.checkpoint.dir);
-  run.ledger =
-      std::make_unique<LedgerWriter>(run.storage, join_path(config.checkpoint.dir, "ledger.jsonl"));
+  validate(config);
+  auto folder = std::make_unique<RunFolder>(storage, config.checkpoint.dir);
+  Run run{prepare_run(storage, config, options), storage, options, std::move(folder), nullptr, ""};
+  if (run.data.tokenizer->kind() != "byte") run.tokenizer = run.data.tokenizer->serialize();
 
   TrainResult result;
   run_local_ranks(static_cast<int>(config.system.ranks), [&](Communicator& comm) {
