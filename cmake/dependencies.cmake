@@ -91,9 +91,6 @@ if(INGOT_CUDA)
     target_link_options(CUDNN::frontend INTERFACE LINKER:-rpath,${folder})
   endif()
 endif()
-if(cli IN_LIST INGOT_LAYERS)
-  pin_package(CLI11 2.1)
-endif()
 if(ops IN_LIST INGOT_LAYERS)  # for bench/ only, where our kernels meet a vendor's
   find_package(OpenMP REQUIRED)
   # libdnnl-dev's own CMake package asks for OpenCL headers that the Debian package does not bring.

@@ -10,9 +10,7 @@ namespace ingot::cli {
 void RecipeOptions::add_to(Command& command, bool recipe_required) {
   auto* recipe = command.add_option("recipe", path, "recipe file (TOML); see recipes/");
   if (recipe_required) recipe->required();
-  command.add_option("--set", sets, "override a setting: --set optim.lr=3e-4 (repeatable)")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_sets(command, sets, "override a setting: --set optim.lr=3e-4 (repeatable)");
 }
 
 RunConfig RecipeOptions::load() const {
@@ -26,6 +24,18 @@ void JsonOption::add_to(Command& command) {
 
 void JsonOption::print(const nlohmann::json& result) const {
   if (wanted) fmt::print("{}\n", result.dump());
+}
+
+void add_sets(Command& command, std::vector<std::string>& sets, const std::string& help) {
+  command.add_option("--set", sets, help)
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->suggest([] {
+        RunConfig config;
+        std::vector<std::string> names;
+        for (const Setting& setting : settings_of(config)) names.push_back(setting.name + "=");
+        return names;
+      });
 }
 
 Overrides parse_sets(const std::vector<std::string>& sets) {

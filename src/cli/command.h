@@ -1,5 +1,5 @@
-// What the commands share. A command registers itself on the app and throws Error when it fails;
-// main turns that into an exit code.
+// What the commands share. A command registers itself on the program and throws Error when it
+// fails; main turns that into an exit code.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,15 +11,8 @@
 
 namespace ingot::cli {
 
-// One per file of this folder.
-void add_bench(Command& app);
-void add_checkpoint(Command& app);
-void add_config(Command& app);
-void add_data(Command& app);
-void add_generate(Command& app);
-void add_quickstart(Command& app);
-void add_tokenizer(Command& app);
-void add_train(Command& app);
+// Every command of the program, in the order of its help; the one place that lists them.
+void add_commands(Command& program);
 
 std::string version_text();
 
@@ -38,6 +31,9 @@ struct JsonOption {
   void add_to(Command& command);
   void print(const nlohmann::json& result) const;
 };
+
+// --set KEY=VALUE, repeatable: any setting of a run.
+void add_sets(Command& command, std::vector<std::string>& sets, const std::string& help);
 
 // "a=b" → {"a", "b"}; throws ErrorCode::Usage without '='.
 Overrides parse_sets(const std::vector<std::string>& sets);

@@ -1,62 +1,104 @@
-// ingot: raw text to a trained language model. Exit code 0: done, 1: failed, 2: wrong usage.
+// ingot: raw text to a trained language model.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "cli/command.h"
+#include "cli/console.h"
+#include "cli/help.h"
+#include "cli/signals.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/text/printable.h"
 
 namespace {
 
-int run(int argc, char** argv) {
-  CLI::App app("Ingot: from raw text to a trained language model, in one program.", "ingot");
-  app.require_subcommand(0, 1);
-  bool version = false, verbose = false;
-  app.add_flag("--version", version, "print version and build facts");
-  app.add_flag("-v,--verbose", verbose, "log more to stderr");
-  ingot::cli::Command root(&app);
-  ingot::cli::add_quickstart(root);
-  ingot::cli::add_config(root);
-  ingot::cli::add_train(root);
-  ingot::cli::add_generate(root);
-  ingot::cli::add_checkpoint(root);
-  ingot::cli::add_data(root);
-  ingot::cli::add_tokenizer(root);
-  ingot::cli::add_bench(root);
-  app.footer("Start with: ingot quickstart --text FILE\nEvery command answers --help.");
-  // Commands run inside parse(), when everything before them is known.
-  app.parse_complete_callback([&] {
+using ingot::ErrorCode;
+using ingot::cli::Exit;
+
+Exit exit_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::Usage:
+    case ErrorCode::Config:
+      return Exit::Usage;
+    case ErrorCode::Comm:
+      return Exit::RankLost;
+    default:
+      return Exit::Failed;
+  }
+}
+
+Exit run(const std::vector<std::string>& words, bool& verbose) {
+  ingot::cli::Command program("ingot",
+                              "Ingot: from raw text to a trained language model, in one program.");
+  bool version = false;
+  program.add_flag("--version", version, "version and build facts, as `ingot version`");
+  program
+      .add_flag("-v,--verbose", verbose,
+                "say on stderr which files are opened, which algorithms are chosen and what is "
+                "waited for")
+      ->everywhere();
+  ingot::cli::add_commands(program);
+  program.footer("Start with: ingot quickstart --text FILE\nEvery command answers --help.");
+  program.callback([&] {
+    if (version)
+      fmt::print("{}", ingot::cli::version_text());
+    else
+      ingot::cli::print_help(program);
+  });
+  const Exit exit = program.run(words, [&] {
     ingot::log::configure(verbose ? ingot::log::Level::Debug : ingot::log::Level::Info,
                           ingot::log::Format::Text);
   });
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  if (version)
-    fmt::print("{}", ingot::cli::version_text());
-  else if (app.get_subcommands().empty())
-    fmt::print("{}", app.help());
-  return 0;
+  ingot::cli::finish_stdout();
+  return exit;
+}
+
+// Nobody reads any more: end as other programs do in a pipe, without a word.
+void end_if_abandoned() {
+  if (std::ferror(stdout) == 0 || !ingot::cli::is_stdout_abandoned()) return;
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+}
+
+Exit fail(ErrorCode code, const std::string& message) {
+  end_if_abandoned();
+  // One line, whatever it quotes.
+  std::string line = ingot::printable(message);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  fmt::print(stderr, "ingot: {}\n", line);
+  return exit_of(code);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  ingot::cli::prepare_process();
+  ingot::cli::open_console();
+  bool verbose = false;
+  Exit exit = Exit::Failed;
   try {
-    return run(argc, argv);
+    exit = run({argv + 1, argv + argc}, verbose);
   } catch (const ingot::Error& error) {
     const std::string rank = error.rank() >= 0 ? fmt::format("rank {}: ", error.rank()) : "";
-    fmt::print(stderr, "ingot: {}{}\n", rank, error.what());
-    const bool wrong_usage =
-        error.code() == ingot::ErrorCode::Usage || error.code() == ingot::ErrorCode::Config;
-    return wrong_usage ? 2 : 1;
+    const std::string place =
+        error.code() == ErrorCode::Internal
+            ? fmt::format(" (an internal error at {}: please report it)", error.place())
+            : "";
+    exit = fail(error.code(), rank + error.what() + place);
+  } catch (const std::bad_alloc&) {
+    exit = fail(ErrorCode::Memory, "out of memory: the system gave no more");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "ingot: unexpected: {}\n", error.what());
-    return 1;
+    if (std::ferror(stdout) != 0) {
+      exit = fail(ErrorCode::Storage, "cannot write to stdout: check the disk");
+    } else {
+      exit = fail(ErrorCode::Internal, fmt::format("internal error: please report it; {}",
+                                                   verbose ? error.what() : "-v says more"));
+    }
   }
+  return static_cast<int>(exit);
 }

@@ -6,22 +6,27 @@
 
 namespace ingot::cli {
 
-// On a terminal a line that rewrites itself and is gone at the end, elsewhere a line now and then.
-// For one thread at a time.
+// On a terminal a line that writes over itself, cut to the window's width, without escape
+// sequences; elsewhere a line every ten seconds. For one thread at a time.
 class ProgressLine {
  public:
   ProgressLine();
-  ~ProgressLine();
+  ~ProgressLine();  // what stands on the terminal is wiped out
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  bool is_live() const { return live_; }
   bool is_due() const;  // so that a text is only made when it will be shown
   void show(const std::string& text);
-  double seconds() const;  // since it was made
+  void keep(const std::string& text);  // lines that stay, above the one that changes
+  double seconds() const;              // since it was made
 
  private:
+  void wipe();
+
   using Clock = std::chrono::steady_clock;
-  bool live_, open_ = false;
+  bool live_;
+  size_t width_ = 0;  // of what stands on the terminal
   Clock::time_point start_, last_;
 };
 

@@ -1,4 +1,7 @@
+// ingot version
 #include <fmt/format.h>
+
+#include <memory>
 
 #include "cli/command.h"
 #include "core/cuda_facts.h"
@@ -33,6 +36,21 @@ std::string version_text() {
       "MPI       not in this build\n",
       INGOT_VERSION, INGOT_COMPILER, INGOT_BUILD_TYPE, cuda_facts() ? "cpu, cuda" : "cpu",
       cpu::name_of(cpu::active_isa()), available_cores(), cuda_text());
+}
+
+void add_version(Command& program) {
+  auto json = std::make_shared<JsonOption>();
+  auto* version = program.add_subcommand("version", "version and build facts");
+  json->add_to(*version);
+  version->callback([json] {
+    fmt::print("{}", version_text());
+    json->print({{"version", INGOT_VERSION},
+                 {"compiler", INGOT_COMPILER},
+                 {"build", INGOT_BUILD_TYPE},
+                 {"isa", cpu::name_of(cpu::active_isa())},
+                 {"cores", available_cores()},
+                 {"cuda", cuda_text()}});
+  });
 }
 
 }  // namespace ingot::cli

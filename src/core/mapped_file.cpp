@@ -6,13 +6,69 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "core/error.h"
 
 namespace ingot {
+
+// A mapping as a signal handler finds it. Records form a list that only grows and are used again
+// once their mapping is gone; what they hold belongs to `begin_`, which is set last and cleared
+// first.
+class MappingRecord {
+ public:
+  static MappingRecord* add(const std::string& path, const char* begin, size_t size) {
+    const std::lock_guard lock(mutex);
+    MappingRecord* record = unused;
+    if (record != nullptr) {
+      unused = record->next_unused_;
+    } else {
+      record = new MappingRecord;
+      record->older_ = newest.load();
+      newest.store(record);
+    }
+    record->path_ = path;
+    record->size_ = size;
+    record->begin_.store(begin);
+    return record;
+  }
+
+  void remove() {
+    begin_.store(nullptr);
+    const std::lock_guard lock(mutex);
+    next_unused_ = std::exchange(unused, this);
+  }
+
+  static const MappingRecord* find(const char* address) noexcept {
+    const MappingRecord* record = newest.load();
+    while (record != nullptr && !record->holds(address)) record = record->older_;
+    return record;
+  }
+
+  Mapping facts() const noexcept { return {path_.c_str(), size_}; }
+
+ private:
+  bool holds(const char* address) const noexcept {
+    const char* begin = begin_.load();
+    return begin != nullptr && address >= begin && address < begin + size_;
+  }
+
+  static_assert(std::atomic<const char*>::is_always_lock_free);
+  static inline std::atomic<MappingRecord*> newest = nullptr;
+  static inline MappingRecord* unused = nullptr;
+  static inline std::mutex mutex;  // guards `unused`
+
+  MappingRecord* older_ = nullptr;
+  MappingRecord* next_unused_ = nullptr;
+  std::atomic<const char*> begin_ = nullptr;
+  std::string path_;
+  size_t size_ = 0;
+};
+
 namespace {
 
 // A descriptor that closes itself: the mapping outlives it.
@@ -42,16 +98,20 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
         "{}: cannot map: {}; with tens of thousands of files, join them into larger ones", path,
         std::strerror(errno));
   data_ = static_cast<const char*>(data);
+  record_ = MappingRecord::add(path_, data_, size_);
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
+  if (data_ == nullptr) return;
+  record_->remove();
+  ::munmap(const_cast<char*>(data_), size_);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)) {}
+      size_(std::exchange(other.size_, 0)),
+      record_(std::exchange(other.record_, nullptr)) {}
 
 void MappedFile::release(size_t begin, size_t end) const {
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
@@ -70,6 +130,11 @@ uint64_t MappedFile::content_hash() const {
     release(begin, begin + kPlaceBytes);
   }
   return hash;
+}
+
+Mapping mapping_at(const void* address) noexcept {
+  const MappingRecord* record = MappingRecord::find(static_cast<const char*>(address));
+  return record == nullptr ? Mapping{nullptr, 0} : record->facts();
 }
 
 }  // namespace ingot

@@ -12,7 +12,10 @@ namespace ingot {
 // use, so that the resident set is bounded by it whatever the corpus.
 inline constexpr int64_t kResidentBytes = int64_t{256} << 20;
 
-// The file must not be shortened while it is mapped: reading beyond its new end is a bus error.
+class MappingRecord;  // of mapped_file.cpp
+
+// The file must not be shortened while it is mapped: reading beyond its new end is a bus error,
+// whose handler can ask mapping_at() for the name of the file.
 class MappedFile {
  public:
   // Throws ErrorCode::Data when the file is missing, empty or not a regular file, and
@@ -35,6 +38,16 @@ class MappedFile {
   std::string path_;
   const char* data_ = nullptr;
   size_t size_ = 0;
+  MappingRecord* record_ = nullptr;
 };
+
+struct Mapping {
+  const char* path;  // null: no MappedFile is there
+  size_t size;       // of the file when it was mapped
+};
+
+// The MappedFile that holds `address`. Async-signal-safe; what it names is there as long as the
+// MappedFile is, which the reader who met the bus error holds.
+Mapping mapping_at(const void* address) noexcept;
 
 }  // namespace ingot

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,13 +17,34 @@
 namespace ingot {
 namespace {
 
+std::string advice_on(int reason) {
+  switch (reason) {
+    case ENOENT:
+    case ENOTDIR:
+    case EISDIR:
+      return "check the path";
+    case ENOSPC:
+      return "free some space";
+    case EDQUOT:
+      return "your quota there is used up: free some space or ask for more";
+    case EFBIG: {
+      struct rlimit limit {};
+      ::getrlimit(RLIMIT_FSIZE, &limit);
+      return limit.rlim_cur == RLIM_INFINITY
+                 ? "the file system has no larger files"
+                 : fmt::format("files may have {} bytes here: raise the limit (ulimit -f)",
+                               limit.rlim_cur);
+    }
+    default:
+      return "check the disk and the permissions";
+  }
+}
+
 [[noreturn]] void fail(const char* what, const std::string& path, int reason) {
   const bool missing = reason == ENOENT || reason == ENOTDIR || reason == EISDIR;
-  const char* advice = "check the disk and the permissions";
-  if (missing) advice = "check the path";
-  if (reason == ENOSPC || reason == EDQUOT) advice = "free some space";
-  throw Error(missing ? ErrorCode::Data : ErrorCode::Storage,
-              fmt::format("cannot {} '{}': {}; {}", what, path, std::strerror(reason), advice));
+  throw Error(
+      missing ? ErrorCode::Data : ErrorCode::Storage,
+      fmt::format("cannot {} '{}': {}; {}", what, path, std::strerror(reason), advice_on(reason)));
 }
 
 class Descriptor {
@@ -73,10 +95,13 @@ class PosixWriter : public WritableFile {
 
 class PosixReader : public ReadableFile {
  public:
-  explicit PosixReader(const std::string& path) : file_("open", path, O_RDONLY) {
+  // Not to wait on a pipe's writer; a regular file knows no such waiting.
+  explicit PosixReader(const std::string& path) : file_("open", path, O_RDONLY | O_NONBLOCK) {
     struct stat facts {};
     if (::fstat(file_.get(), &facts) != 0) fail("open", path, errno);
     if (S_ISDIR(facts.st_mode)) fail("open", path, EISDIR);
+    check(S_ISREG(facts.st_mode), ErrorCode::Data,
+          "cannot open '{}': expected a regular file, got a pipe, device or socket", path);
     size_ = facts.st_size;
   }
 

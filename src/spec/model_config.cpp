@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/nearest.h"
 #include "spec/model_settings.h"
 
 namespace ingot {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/error.h"
+#include "core/text/nearest.h"
 #include "spec/run_config.h"
 #include "spec/toml_tree.h"
 

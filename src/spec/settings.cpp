@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 #include "core/error.h"
+#include "core/text/nearest.h"
 #include "core/text/utf8.h"
 
 namespace ingot {
@@ -120,25 +120,6 @@ std::optional<SettingValue> parse_number(SettingType type, std::string_view text
   digits += exponent;  // read as one decimal, so that 4.35k is exactly 4350
   const auto number = parse_whole_text<double>(digits);
   return number ? std::optional<SettingValue>(*number) : std::nullopt;
-}
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
-    }
-  }
-  return row.back();
-}
-
-std::string_view last_part(std::string_view name) {
-  return name.substr(name.rfind('.') + 1);
 }
 
 }  // namespace
@@ -260,21 +241,6 @@ std::string on_one_line(std::string_view text) {
   for (char& c : out)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   return out;
-}
-
-std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names) {
-  const size_t limit = std::max<size_t>(2, wrong.size() / 3);  // a third of the letters mistyped
-  size_t best = limit + 1;
-  std::string nearest;
-  for (const std::string& name : names) {
-    size_t distance = edit_distance(wrong, name);
-    if (last_part(wrong) == last_part(name)) distance = std::min<size_t>(distance, 2);
-    if (distance < best) {
-      best = distance;
-      nearest = name;
-    }
-  }
-  return nearest;
 }
 
 }  // namespace ingot

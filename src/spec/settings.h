@@ -104,8 +104,4 @@ std::string toml_text(const SettingValue& value);
 // `text` with control characters replaced, for messages that stay on one line.
 std::string on_one_line(std::string_view text);
 
-// The nearest of `names` by edit distance (a name that is right but for its section is near), or
-// empty when nothing is near.
-std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names);
-
 }  // namespace ingot

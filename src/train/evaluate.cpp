@@ -10,8 +10,9 @@
 
 namespace ingot {
 
-EvalReport evaluate_loss(Engine& engine, Communicator& comm, const SampleStream& stream,
-                         const RunConfig& config) {
+std::optional<EvalReport> evaluate_loss(Engine& engine, Communicator& comm,
+                                        const SampleStream& stream, const RunConfig& config,
+                                        const std::atomic<bool>* stop) {
   const int64_t B = config.batch.micro_batch, T = config.batch.seq;
   const Loader loader(stream, config.train.document_mask);
   const int64_t samples = std::clamp<int64_t>(config.train.eval_tokens / T, 1, stream.one_pass());
@@ -22,6 +23,10 @@ EvalReport evaluate_loss(Engine& engine, Communicator& comm, const SampleStream&
   std::vector<double> nats(static_cast<size_t>(rounds * ranks)), targets(nats.size());
   Batch batch;
   for (int64_t round = 0; round < rounds; ++round) {
+    // Agreed by all before each pass: one that left alone would leave the others waiting.
+    double stopped = stop != nullptr && stop->load(std::memory_order_relaxed) ? 1.0 : 0.0;
+    comm.all_reduce_sum(Tensor::contiguous(&stopped, DType::F64, {1}));
+    if (stopped > 0) return std::nullopt;
     const int64_t micro = round * ranks + comm.rank(), first = micro * B;
     loader.fill(first, B, batch);
     const int64_t wanted = std::clamp<int64_t>(samples - first, 0, B);

@@ -1,6 +1,9 @@
 // Validation loss over held-out tokens.
 #pragma once
 
+#include <atomic>
+#include <optional>
+
 #include "feed/sample_stream.h"
 #include "parallel/comm/communicator.h"
 #include "spec/run_config.h"
@@ -12,8 +15,9 @@ namespace ingot {
 // Mean loss over the first train.eval_tokens of `stream`, in whole sequences and at most one pass,
 // and bits per byte where its sources know their bytes. Every rank calls it and makes as many
 // passes through the model as the others; the result is equal on all and does not depend on their
-// number.
-EvalReport evaluate_loss(Engine& engine, Communicator& comm, const SampleStream& stream,
-                         const RunConfig& config);
+// number. Nothing, on all ranks, when `stop` was set on the way on one.
+std::optional<EvalReport> evaluate_loss(Engine& engine, Communicator& comm,
+                                        const SampleStream& stream, const RunConfig& config,
+                                        const std::atomic<bool>* stop = nullptr);
 
 }  // namespace ingot

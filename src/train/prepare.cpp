@@ -31,7 +31,9 @@ PreparedRun prepare_run(std::shared_ptr<Storage> storage, const RunConfig& confi
   // Checkpoints must know it: where `auto` meant bf16, a CPU must not go on in fp32.
   run.config.train.precision = precision_of(config, run_device(config));
   run.resume_from = find_resume_point(storage, run.config, options.resume);
-  run.data = open_run_data(*storage, config);
+  run.data = open_run_data(
+      *storage, config,
+      run.resume_from ? tokenizer_to_resume(storage, config, *run.resume_from) : nullptr);
   run.horizon = horizon_of(config);
   check_epochs(run.data, config.data, run.horizon.tokens / config.batch.seq);
   if (run.resume_from) {

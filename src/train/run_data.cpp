@@ -60,10 +60,12 @@ class Opener {
 
 }  // namespace
 
-RunData open_run_data(Storage& storage, const RunConfig& config) {
+RunData open_run_data(Storage& storage, const RunConfig& config,
+                      std::unique_ptr<Tokenizer> tokenizer) {
   RunData data;
   check(!config.data.train.empty(), ErrorCode::Config, "data.train is empty: set it to {}", kKinds);
-  data.tokenizer = load_tokenizer(storage, config.data.tokenizer);
+  data.tokenizer =
+      tokenizer ? std::move(tokenizer) : load_tokenizer(storage, config.data.tokenizer);
   check(data.tokenizer->vocab_size() <= config.model.vocab, ErrorCode::Config,
         "model.vocab is {}, but the {} tokenizer has {} ids: set model.vocab to at least that",
         config.model.vocab, data.tokenizer->kind(), data.tokenizer->vocab_size());

@@ -14,6 +14,7 @@
 #include "train/engine.h"
 #include "train/evaluate.h"
 #include "train/prepare.h"
+#include "train/run_folder.h"
 
 namespace ingot {
 namespace {
@@ -30,7 +31,9 @@ double seconds_since(Clock::time_point start) {
 struct Run : PreparedRun {
   std::shared_ptr<Storage> storage;
   TrainOptions options;
-  std::unique_ptr<LedgerWriter> ledger;  // rank 0 only
+  std::unique_ptr<RunFolder> folder;  // rank 0 only, as what follows
+  std::unique_ptr<LedgerWriter> ledger;
+  std::string tokenizer;  // as checkpoints keep it; empty for bytes
 };
 
 // One rank's walk through the run.
@@ -48,12 +51,17 @@ class RankTrainer {
 
   TrainResult run() {
     restore_or_init();
+    begin();
     announce();
     prefetch();
     while (state_.step < run_.horizon.steps && !result_.stopped) {
       step();
-      if (is_due(config_.train.eval_every)) evaluate();
-      if (result_.stopped || is_due(config_.checkpoint.every)) save();
+      if (!result_.stopped && is_due(config_.train.eval_every)) evaluate();
+      if (result_.stopped || save_asked_ || is_due(config_.checkpoint.every)) {
+        save();
+        // Asked meanwhile: what was saved is the newest there is.
+        if (!result_.stopped) result_.stopped = agree(is_stop_asked());
+      }
     }
     if (!result_.stopped) finish();
     result_.state = state_;
@@ -65,6 +73,19 @@ class RankTrainer {
   bool leads() const { return comm_.rank() == 0; }
   bool is_due(int64_t every) const {
     return every > 0 && state_.step % every == 0 && state_.step < run_.horizon.steps;
+  }
+
+  bool is_stop_asked() const {
+    return run_.options.stop && run_.options.stop->load(std::memory_order_relaxed);
+  }
+  bool take_save_request() const {
+    return leads() && run_.options.save && run_.options.save->exchange(false);
+  }
+  // True on every rank when it is on one.
+  bool agree(bool own) {
+    double all = own ? 1.0 : 0.0;
+    comm_.all_reduce_sum(Tensor::contiguous(&all, DType::F64, {1}));
+    return all > 0;
   }
 
   void restore_or_init() {
@@ -88,6 +109,15 @@ class RankTrainer {
         loader_, config_.batch.micro_batch,
         [walk = BatchWalk(config_.batch, {state_.step, state_.tokens}, state_.samples, run_.horizon,
                           comm_.rank(), comm_.size())]() mutable { return walk.next(); });
+  }
+
+  // Only when every rank has its memory: a refused run leaves nothing behind.
+  void begin() {
+    comm_.barrier();
+    if (!leads()) return;
+    run_.folder->begin(run_.config);
+    run_.ledger = std::make_unique<LedgerWriter>(run_.storage,
+                                                 join_path(config_.checkpoint.dir, kRunLedgerName));
   }
 
   void announce() {
@@ -124,6 +154,7 @@ class RankTrainer {
   }
 
   void step() {
+    if (leads()) run_.folder->check_held();
     const auto start = Clock::now();
     const int64_t B = config_.batch.micro_batch, T = config_.batch.seq;
     const int64_t granule = B * T * comm_.size();
@@ -148,11 +179,11 @@ class RankTrainer {
     }
     const UpdateReport update = engine_.update(lr, state_.step + 1);
 
-    // One small collective carries the loss and whether anybody was asked to stop, so that all
-    // ranks stop after the same step.
-    const bool asked = run_.options.stop && run_.options.stop->load(std::memory_order_relaxed);
-    double shared[2] = {engine_.take_loss(), asked ? 1.0 : 0.0};
-    comm_.all_reduce_sum(Tensor::contiguous(shared, DType::F64, {2}));
+    // One small collective carries the loss and what was asked for from outside, so that all ranks
+    // stop or save after the same step.
+    double shared[3] = {engine_.take_loss(), is_stop_asked() ? 1.0 : 0.0,
+                        take_save_request() ? 1.0 : 0.0};
+    comm_.all_reduce_sum(Tensor::contiguous(shared, DType::F64, {3}));
 
     ++state_.step;
     state_.tokens += tokens;
@@ -161,6 +192,7 @@ class RankTrainer {
     state_.last_loss = shared[0] / targets;
     result_.train_loss = state_.last_loss;
     result_.stopped = shared[1] > 0 && state_.step < run_.horizon.steps;
+    save_asked_ = shared[2] > 0;
     if (leads()) report_step(lr, update, tokens, first_sample, seconds_since(start));
     state_.loss_scale = engine_.loss_scale();
   }
@@ -200,7 +232,11 @@ class RankTrainer {
   }
 
   void evaluate() {
-    EvalReport report = evaluate_loss(engine_, comm_, *run_.data.valid, config_);
+    const auto measured =
+        evaluate_loss(engine_, comm_, *run_.data.valid, config_, run_.options.stop);
+    result_.stopped = !measured;
+    if (!measured) return;
+    EvalReport report = *measured;
     report.step = state_.step;
     result_.eval = report;
     if (!leads()) return;
@@ -213,10 +249,12 @@ class RankTrainer {
 
   void save() {
     state_.fp8_scales = engine_.fp8_scales();
+    if (leads()) run_.folder->check_held_now();
     result_.checkpoint =
         save_checkpoint(*run_.storage, comm_, config_.checkpoint.dir, run_.config, state_,
-                        engine_.parameters(), engine_.store(), tokenizer_file());
+                        engine_.parameters(), engine_.store(), run_.tokenizer);
     if (!leads()) return;
+    run_.folder->check_held_now();  // saving would make a removed folder again
     run_.ledger->append(
         {{"kind", "checkpoint"}, {"step", state_.step}, {"dir", result_.checkpoint}});
     run_.ledger->sync();
@@ -227,12 +265,7 @@ class RankTrainer {
   void finish() {
     evaluate();
     save();
-    if (leads()) run_.ledger->append({{"kind", "end"}, {"step", state_.step}});
-  }
-
-  // The file that goes into the checkpoint; the byte tokenizer has none.
-  std::string tokenizer_file() const {
-    return run_.data.tokenizer->kind() == "byte" ? std::string() : config_.data.tokenizer;
+    if (leads() && !result_.stopped) run_.ledger->append({{"kind", "end"}, {"step", state_.step}});
   }
 
   Run& run_;
@@ -243,6 +276,7 @@ class RankTrainer {
   RunState state_;
   TokenCounts counts_;
   TrainResult result_;
+  bool save_asked_ = false;  // after this step, by options.save
   std::optional<Prefetcher> batches_;
 };
 
@@ -250,10 +284,10 @@ class RankTrainer {
 
 TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
                   const TrainOptions& options) {
-  Run run{prepare_run(storage, config, options), storage, options, nullptr};
-  run.storage->make_directories(config.checkpoint.dir);
-  run.ledger =
-      std::make_unique<LedgerWriter>(run.storage, join_path(config.checkpoint.dir, "ledger.jsonl"));
+  validate(config);
+  auto folder = std::make_unique<RunFolder>(storage, config.checkpoint.dir);
+  Run run{prepare_run(storage, config, options), storage, options, std::move(folder), nullptr, ""};
+  if (run.data.tokenizer->kind() != "byte") run.tokenizer = run.data.tokenizer->serialize();
 
   TrainResult result;
   run_local_ranks(static_cast<int>(config.system.ranks), [&](Communicator& comm) {

@@ -67,7 +67,10 @@ class TrainObserver {
 struct TrainOptions {
   bool resume = false;  // go on from the newest good checkpoint of the run folder, if there is one
   bool accept_schedule = false;  // also where the learning rates are not those that were planned
-  const std::atomic<bool>* stop = nullptr;  // set from outside: save and return after this step
+  // Set from outside, at any time. `stop`: save after this step and return, leaving a validation
+  // unfinished. `save`: save after this step and go on; taken back when that is seen.
+  const std::atomic<bool>* stop = nullptr;
+  std::atomic<bool>* save = nullptr;
   TrainObserver* observer = nullptr;
 };
 

@@ -39,9 +39,7 @@ struct BenchShape {
                     "fp32, tf32, bf16, fp16 or fp8; auto = bf16 on a GPU, fp32 on the CPU")
         ->capture_default_str();
     device.add_to(command);
-    command.add_option("--set", sets, "any other setting")
-        ->type_name("KEY=VALUE")
-        ->allow_extra_args(false);
+    add_sets(command, sets, "any other setting");
   }
 
   RunConfig config() const {
@@ -264,7 +262,6 @@ void add_limit(Command& bench) {
 
 void add_bench(Command& app) {
   auto* bench = app.add_subcommand("bench", "measure this machine and this program on it");
-  bench->require_subcommand(1);
   add_ops(*bench);
   add_train_bench(*bench);
   add_limit(*bench);

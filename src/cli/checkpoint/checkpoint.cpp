@@ -21,15 +21,15 @@ void add_import(Command& checkpoint) {
       checkpoint.add_subcommand("import", "turn a llama2.c model file into a checkpoint");
   import->add_option("model", options->model, "llama2.c version-0 file (.bin)")->required();
   import->add_option("--tokenizer", options->tokenizer, "its tokenizer.bin")->required();
-  import->add_option("--out", options->out, "folder to create")->required();
+  import->add_option("--out", options->out, "folder to create; must be new or empty")->required();
   import->callback([options] {
     const auto storage = posix_storage();
-  import_llama2c(*storage, options->model, options->tokenizer, options->out);
-  const CheckpointReader reader(storage, options->out);
-  fmt::print("{}: {} parameters\n", options->out,
-             format_count(parameter_count(reader.info().model)));
-});
-}  // namespace
+    import_llama2c(*storage, options->model, options->tokenizer, options->out);
+    const CheckpointReader reader(storage, options->out);
+    fmt::print("{}: {} parameters\n", options->out,
+               format_count(parameter_count(reader.info().model)));
+  });
+}
 
 void add_ls(Command& checkpoint) {
   auto run_dir = std::make_shared<std::string>();
@@ -73,11 +73,10 @@ void add_verify(Command& checkpoint) {
   });
 }
 
-}  // namespace ingot::cli
+}  // namespace
 
 void add_checkpoint(Command& app) {
   auto* checkpoint = app.add_subcommand("checkpoint", "look at, verify and import checkpoints");
-  checkpoint->require_subcommand(1);
   add_ls(*checkpoint);
   add_show(*checkpoint);
   add_verify(*checkpoint);

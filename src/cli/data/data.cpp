@@ -7,7 +7,6 @@ namespace ingot::cli {
 
 void add_data(Command& app) {
   auto* data = app.add_subcommand("data", "prepare text: from raw files to token shards");
-  data->require_subcommand(1);
   add_data_clean(*data);
   add_data_dedup(*data);
   add_data_decontaminate(*data);

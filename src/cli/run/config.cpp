@@ -69,7 +69,6 @@ void print_keys(const JsonOption& json) {
 void add_config(Command& app) {
   auto* config =
       app.add_subcommand("config", "show what a run would do, and every setting there is");
-  config->require_subcommand(1);
 
   auto* show_command = config->add_subcommand(
       "show", "check a recipe; print its resolved settings, their hash and what it would take");

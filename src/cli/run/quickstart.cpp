@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/machine.h"
 #include "cli/run/terminal.h"
+#include "cli/signals.h"
 #include "core/error.h"
 #include "infer/generate.h"
 #include "train/bench_step.h"
@@ -37,19 +38,24 @@ struct QuickstartCommand {
   std::vector<std::string> sets;
   JsonOption json;
 
-  void run() const {
+  Exit run() const {
     const auto storage = posix_storage();
     const RunConfig config = timed_config(*storage);
     TerminalProgress progress(config, quick_peak_flops(config));
-    const StopOnSignal stop;
+    const RunSignals signals;
     TrainOptions options;
-    options.stop = &stop.flag();
+    options.stop = signals.stop();
+    options.save = signals.save();
     options.observer = &progress;
     const TrainResult result = train(storage, config, options);
     if (result.stopped) {
       fmt::print("stopped after step {}; the model so far is in {}\n", result.state.step,
                  config.checkpoint.dir);
-      return;
+      json.print({{"stopped", true},
+                  {"steps", result.state.step},
+                  {"tokens", result.state.tokens},
+                  {"checkpoint", result.checkpoint}});
+      return Exit::Stopped;
     }
     fmt::print("\ntokens {}\nvalidation loss {:.4f} nats per byte, {:.4f} bits per byte\n",
                text_of(result.counts), result.eval->loss,
@@ -60,9 +66,11 @@ struct QuickstartCommand {
                            {"bits_per_byte", result.eval->bits_per_byte.value_or(0.0)},
                            {"steps", result.state.step},
                            {"tokens", result.state.tokens},
-                           {"checkpoint", result.checkpoint}};
+                           {"checkpoint", result.checkpoint},
+                           {"stopped", false}};
     line.update(to_json(result.counts));
     json.print(line);
+    return Exit::Done;
   }
 
  private:
@@ -143,11 +151,9 @@ void add_quickstart(Command& app) {
       ->capture_default_str()
       ->positive();
   quickstart->add_option("--out", command->out, "run folder")->capture_default_str();
-  quickstart->add_option("--set", command->sets, "any setting")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_sets(*quickstart, command->sets, "any setting");
   command->json.add_to(*quickstart);
-  quickstart->callback([command] { command->run(); });
+  quickstart->callback([command] { return command->run(); });
 }
 
 }  // namespace ingot::cli

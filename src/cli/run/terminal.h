@@ -1,16 +1,17 @@
 // A run as the person at the terminal sees it, on stderr.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <string>
 
+#include "cli/progress_line.h"
 #include "train/progress.h"
 #include "train/trainer.h"
 
 namespace ingot::cli {
 
-// On a terminal the step line rewrites itself; elsewhere every log_every-th step is a line.
+// The step line is a ProgressLine: on a terminal it writes over itself, elsewhere there is the
+// first step, one every ten seconds and the last. With train.log_every every so many steps are a
+// line that stays instead.
 class TerminalProgress : public TrainObserver {
  public:
   TerminalProgress(const RunConfig& config, PeakFlops peak);
@@ -21,23 +22,10 @@ class TerminalProgress : public TrainObserver {
   double tokens_per_second() const { return format_.tokens_per_second(); }
 
  private:
-  void print_line(const std::string& line);
-
   ProgressFormat format_;
   int64_t log_every_;
-  bool live_;
-  bool line_open_ = false;  // a live line stands on the terminal
-  std::chrono::steady_clock::time_point last_live_;
-};
-
-// While it lives, the first Ctrl-C (or SIGTERM) sets flag() and the second ends the process.
-class StopOnSignal {
- public:
-  StopOnSignal();
-  ~StopOnSignal();
-  StopOnSignal(const StopOnSignal&) = delete;
-  StopOnSignal& operator=(const StopOnSignal&) = delete;
-  const std::atomic<bool>& flag() const;
+  bool first_ = true;  // no step was shown
+  ProgressLine line_;
 };
 
 }  // namespace ingot::cli

@@ -1,13 +1,18 @@
 // ingot train RECIPE.toml
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/machine.h"
 #include "cli/run/terminal.h"
+#include "cli/signals.h"
 #include "cli/speed_record.h"
+#include "core/error.h"
+#include "core/text/format.h"
 #include "train/plan.h"
+#include "train/resume.h"
 
 namespace ingot::cli {
 namespace {
@@ -17,16 +22,29 @@ struct TrainCommand {
   JsonOption json;
   bool resume = false, accept_schedule = false, dry_run = false;
 
-  void run() const {
-    const RunConfig config = with_environment(recipe.load());
+  // A folder in the recipe's place is a run's, which knows its settings.
+  RunConfig load() const {
+    if (!std::filesystem::is_directory(recipe.path)) return recipe.load();
+    check(resume, ErrorCode::Usage,
+          "{} is a folder: add --resume to go on with the run in it, or give a recipe",
+          recipe.path);
+    return saved_run_config(posix_storage(), recipe.path, parse_sets(recipe.sets));
+  }
+
+  Exit run() const {
+    const RunConfig config = with_environment(load());
     validate(config);
-    if (dry_run) return show_plan(config);
+    if (dry_run) {
+      show_plan(config);
+      return Exit::Done;
+    }
     TerminalProgress progress(config, quick_peak_flops(config));
-    const StopOnSignal stop;
+    const RunSignals signals;
     TrainOptions options;
     options.resume = resume;
     options.accept_schedule = accept_schedule;
-    options.stop = &stop.flag();
+    options.stop = signals.stop();
+    options.save = signals.save();
     options.observer = &progress;
     const TrainResult result = train(posix_storage(), config, options);
     remember_speed(config, progress.tokens_per_second());
@@ -50,6 +68,7 @@ struct TrainCommand {
     if (result.eval && result.eval->bits_per_byte)
       line["bits_per_byte"] = *result.eval->bits_per_byte;
     json.print(line);
+    return result.stopped ? Exit::Stopped : Exit::Done;
   }
 
  private:
@@ -77,7 +96,8 @@ void add_train(Command& app) {
   auto* train = app.add_subcommand("train", "train a model by a recipe");
   command->recipe.add_to(*train, /*recipe_required=*/true);
   train->add_flag("--resume", command->resume,
-                  "go on from the newest good checkpoint in checkpoint.dir, if there is one");
+                  "go on from the newest good checkpoint in checkpoint.dir, if there is one; with "
+                  "a run folder for the recipe, by the settings kept in it");
   train->add_flag("--accept-schedule", command->accept_schedule,
                   "go on also where the learning rates are not those that were planned");
   train->add_flag("--dry-run", command->dry_run,
@@ -85,8 +105,10 @@ void add_train(Command& app) {
   command->json.add_to(*train);
   train->footer(
       "Example: ingot train recipes/shakespeare.toml --set data.train=input.txt\n"
-      "Ctrl-C saves and stops; `ingot config keys` lists every setting.");
-  train->callback([command] { command->run(); });
+      "         ingot train --resume runs/default\n"
+      "Ctrl-C, SIGTERM and SIGUSR1 save and stop, SIGUSR2 saves and goes on, SIGHUP changes "
+      "nothing. `ingot config keys` lists every setting.");
+  train->callback([command] { return command->run(); });
 }
 
 }  // namespace ingot::cli

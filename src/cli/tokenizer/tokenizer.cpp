@@ -63,7 +63,6 @@ void TokenizerOption::add_to(Command& command) {
 
 void add_tokenizer(Command& app) {
   auto* tokenizer = app.add_subcommand("tokenizer", "train, use and compare tokenizers");
-  tokenizer->require_subcommand(1);
   add_tokenizer_train(*tokenizer);
   add_tokenizer_encode(*tokenizer);
   add_tokenizer_decode(*tokenizer);

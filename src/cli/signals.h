@@ -1,0 +1,31 @@
+// What signals do to the program.
+#pragma once
+
+#include <atomic>
+
+namespace ingot::cli {
+
+// For the whole process, before it opens anything:
+// - a write that a signal would answer (SIGPIPE, SIGXFSZ) fails with an error instead;
+// - a file that is shortened while it is mapped (SIGBUS) is named before the process ends;
+// - stdin, stdout and stderr that the caller closed stay closed: no file takes their place.
+void prepare_process();
+
+// While it lives, signals speak to a run:
+// - SIGINT, SIGTERM and SIGUSR1 ask it to save and stop; a second SIGINT or SIGTERM ends it at
+// once;
+// - SIGUSR2 asks it to save and go on;
+// - SIGHUP lets it go on without its terminal.
+// Each is acknowledged on stderr at once. One at a time.
+class RunSignals {
+ public:
+  RunSignals();
+  ~RunSignals();
+  RunSignals(const RunSignals&) = delete;
+  RunSignals& operator=(const RunSignals&) = delete;
+
+  const std::atomic<bool>* stop() const;
+  std::atomic<bool>* save() const;  // for the run to take back
+};
+
+}  // namespace ingot::cli
