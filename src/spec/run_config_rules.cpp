@@ -35,6 +35,10 @@ void check_batch(const BatchConfig& b, const SystemConfig& s) {
         "batch.ramp_start_tokens: a ramp grows, so expected at most the {} tokens of a step, got "
         "{}",
         b.tokens, b.ramp_start_tokens);
+  constexpr int64_t kMostStages = 65536;  // each of which is walked to know a run's length
+  check(b.tokens / b.ramp_start_tokens <= kMostStages, ErrorCode::Config,
+        "batch.ramp_start_tokens: a ramp has at most {} stages, so expected at least {}, got {}",
+        kMostStages, b.tokens / kMostStages + 1, b.ramp_start_tokens);
   check_whole_micro_steps(b, s, "batch.ramp_start_tokens", b.ramp_start_tokens);
 }
 

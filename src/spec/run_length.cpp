@@ -1,5 +1,6 @@
 #include "spec/run_length.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -10,26 +11,38 @@ namespace {
 
 __extension__ using Int128 = __int128;  // tokens · tokens passes 2^63 in a long run
 
-// Steps until `done(progress)`, given that the batch is whole once a ramp is over: those of the
-// ramp are walked, `rest(progress)` counts the others.
-template <class Done, class Rest>
-Progress walk(const RunConfig& config, Done done, Rest rest) {
+int64_t divide_up(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+// Trained tokens at which a ramp's next stage begins: the least that batch_tokens() rounds to more.
+int64_t next_stage(const BatchConfig& batch, const Progress& progress) {
+  const int64_t start = batch.ramp_start_tokens, growth = batch.tokens - start;
+  if (growth == 0) return batch.ramp_tokens;
+  const Int128 stage = batch_tokens(batch, progress) / start;
+  const Int128 begin = (stage * start * batch.ramp_tokens + growth - 1) / growth;
+  return static_cast<int64_t>(std::min<Int128>(begin, batch.ramp_tokens));
+}
+
+// From the start until `steps_left(progress, tokens of a step)` is none: a stage of the ramp at a
+// time, and all that comes after it at once.
+template <class StepsLeft>
+Progress walk(const RunConfig& config, StepsLeft steps_left) {
   BatchConfig batch = config.batch;
   batch.tokens = full_batch_tokens(config);
-  Progress progress;
-  const int64_t ramp_end = batch.ramp_start_tokens > 0 ? batch.ramp_tokens : 0;
-  while (progress.tokens < ramp_end && !done(progress)) {
-    progress.tokens += batch_tokens(batch, progress);
-    ++progress.step;
+  Progress at;
+  for (;;) {
+    const int64_t tokens = batch_tokens(batch, at);
+    int64_t steps = steps_left(at, tokens);
+    if (steps <= 0) return at;
+    if (batch.ramp_start_tokens > 0 && at.tokens < batch.ramp_tokens)
+      steps = std::min(steps, divide_up(next_stage(batch, at) - at.tokens, tokens));
+    check(steps <= (std::numeric_limits<int64_t>::max() - at.tokens) / tokens, ErrorCode::Config,
+          "a run of {} steps of {} tokens is longer than can be counted: lower train.steps", steps,
+          tokens);
+    at.step += steps;
+    at.tokens += steps * tokens;
   }
-  if (done(progress)) return progress;
-  const int64_t steps = rest(progress, batch.tokens);
-  check(steps <= (std::numeric_limits<int64_t>::max() - progress.tokens) / batch.tokens,
-        ErrorCode::Config,
-        "a run of {} steps of {} tokens is longer than can be counted: lower "
-        "train.steps",
-        steps, batch.tokens);
-  return {progress.step + steps, progress.tokens + steps * batch.tokens};
 }
 
 int64_t share_of(double fraction, int64_t length) {
@@ -53,20 +66,16 @@ int64_t batch_tokens(const BatchConfig& config, const Progress& progress) {
 }
 
 Progress progress_after(const RunConfig& config, int64_t steps) {
-  return walk(
-      config, [&](const Progress& at) { return at.step >= steps; },
-      [&](const Progress& at, int64_t) { return steps - at.step; });
+  return walk(config, [&](const Progress& at, int64_t) { return steps - at.step; });
 }
 
 Horizon horizon_of(const RunConfig& config) {
   const int64_t total = config.train.total_tokens;
   const Progress end = config.train.steps > 0
                            ? progress_after(config, config.train.steps)
-                           : walk(
-                                 config, [&](const Progress& at) { return at.tokens >= total; },
-                                 [&](const Progress& at, int64_t tokens) {
-                                   return (total - at.tokens + tokens - 1) / tokens;
-                                 });
+                           : walk(config, [&](const Progress& at, int64_t tokens) {
+                               return divide_up(std::max<int64_t>(0, total - at.tokens), tokens);
+                             });
   return {end.step, end.tokens};
 }
 

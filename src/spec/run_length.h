@@ -26,7 +26,7 @@ int64_t full_batch_tokens(const RunConfig& config);
 // depend on how many ranks there are.
 int64_t batch_tokens(const BatchConfig& config, const Progress& progress);
 
-// After that many steps from the start; walks the steps of a ramp only.
+// After that many steps from the start; takes time by the stages of a ramp only.
 Progress progress_after(const RunConfig& config, int64_t steps);
 
 // Nothing where neither train.steps nor train.total_tokens says.

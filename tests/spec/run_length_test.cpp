@@ -25,16 +25,24 @@ TEST(RunLength, StepsAndTokensSayTheSameEnd) {
 TEST(RunLength, OfARampIsWhatItsStepsSumUpTo) {
   const RunConfig ramped = with({{"batch.tokens", "32768"},
                                  {"batch.ramp_start_tokens", "4096"},
-                                 {"batch.ramp_tokens", "500k"},
-                                 {"train.total_tokens", "2M"}});
+                                 {"batch.ramp_tokens", "5M"},
+                                 {"train.total_tokens", "6M"}});
   Progress walked;
-  while (walked.tokens < 2'000'000) {
+  while (walked.tokens < 6'000'000) {
     walked.tokens += batch_tokens(ramped.batch, walked);
     ++walked.step;
     EXPECT_EQ(progress_after(ramped, walked.step).tokens, walked.tokens) << walked.step;
   }
   EXPECT_EQ(horizon_of(ramped).steps, walked.step);
   EXPECT_EQ(horizon_of(ramped).tokens, walked.tokens);
+}
+
+TEST(RunLength, OfALongRampIsKnownAtOnce) {
+  const RunConfig ramped = with({{"batch.tokens", "40960000"},
+                                 {"batch.ramp_start_tokens", "4096"},
+                                 {"batch.ramp_tokens", "1e15"},
+                                 {"train.steps", "1e10"}});
+  EXPECT_GE(horizon_of(ramped).tokens, int64_t{4096} * 10'000'000'000);
 }
 
 TEST(RunLength, AnyNumberOfStepsIsCountedAtOnceOrRefused) {

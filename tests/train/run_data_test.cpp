@@ -182,7 +182,9 @@ TEST_F(RunDataTest, ASourceIsNotPassedOverMoreOftenThanAllowed) {
 }
 
 TEST_F(RunDataTest, TokensAreNotRepeatedUnlessItIsSaidButTextIs) {
-  write("tokens.bin", std::string(4000, '\1'));  // 2,000 ids
+  std::string ids;
+  for (int i = 0; i < 2000; ++i) ids += std::string("\1\0", 2);  // u16
+  write("tokens.bin", ids);
   const Overrides tokens = {{"data.train", (root_ / "tokens.bin").string()}};
   const auto with = [&](const std::string& max_epochs) {
     Overrides all = tokens;
