@@ -133,13 +133,11 @@ void validate(const RunConfig& c) {
 }
 
 bool may_change_on_resume(std::string_view setting) {
-  constexpr std::array kFree = {"checkpoint.",       "system.",
-                                "train.steps",       "train.total_tokens",
-                                "train.eval_every",  "train.eval_tokens",
-                                "train.log_every",   "train.recompute",
-                                "train.loss_chunk",  "train.offload_layers",
-                                "train.keep_layers", "batch.micro_batch",
-                                "data.train",        "data.tokenizer"};  // compared by content
+  constexpr std::array kFree = {"checkpoint.",          "system.",           "train.steps",
+                                "train.total_tokens",   "train.eval_every",  "train.eval_tokens",
+                                "train.log_every",      "train.recompute",   "train.loss_chunk",
+                                "train.offload_layers", "train.keep_layers", "batch.micro_batch",
+                                "data.train",           "data.tokenizer"};  // compared by content
   for (const std::string_view prefix : kFree)
     if (setting.starts_with(prefix)) return true;
   return false;

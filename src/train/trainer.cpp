@@ -53,7 +53,7 @@ struct Run {
   Horizon horizon;
   int threads_per_rank = 1;
   std::optional<std::string> resume_from;
-  std::unique_ptr<RunFolder> folder;     // rank 0 only, as what follows
+  std::unique_ptr<RunFolder> folder;  // rank 0 only, as what follows
   std::unique_ptr<LedgerWriter> ledger;
   std::string tokenizer;  // as checkpoints keep it; empty for bytes
 };
