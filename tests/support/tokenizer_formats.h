@@ -26,8 +26,8 @@ inline void make_tokenizer(const std::string& name, const std::filesystem::path&
     std::ofstream(folder / file, std::ios::binary) << contents;
   };
   const auto learn = [&](const std::string& out, const std::vector<std::string>& more) {
-    std::vector<std::string> args = {"tokenizer", "train", "--input", folder / text, "--out",
-                                     folder / out};
+    std::vector<std::string> args = {"tokenizer",   "train", "--input",
+                                     folder / text, "--out", folder / out};
     args.insert(args.end(), more.begin(), more.end());
     const Outcome outcome = run_ingot(args, folder);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -38,9 +38,9 @@ inline void make_tokenizer(const std::string& name, const std::filesystem::path&
   const std::string type = name.substr(0, name.find('.'));
   if (type == "unigram" || type == "sp-bpe") {
     learn(type + ".model", {"--type", type, "--vocab", "300"});
-    const Outcome converted = run_ingot({"tokenizer", "convert", "--tokenizer",
-                                         folder / (type + ".model"), "--out", folder / name},
-                                        folder);
+    const Outcome converted = run_ingot(
+        {"tokenizer", "convert", "--tokenizer", folder / (type + ".model"), "--out", folder / name},
+        folder);
     ASSERT_EQ(converted.code, 0) << converted.err;
     return;
   }
