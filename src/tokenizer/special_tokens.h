@@ -1,4 +1,4 @@
-// What files leave unsaid and everybody knows: pattern and specials of OpenAI's encodings, and
+// What files leave unsaid and everybody knows: pattern and specials of published encodings, and
 // which tokens begin and end a text.
 #pragma once
 
@@ -8,9 +8,15 @@
 
 namespace ingot {
 
-// Sets the pattern and adds the special tokens of a published encoding ("cl100k_base"); false, and
-// nothing done, when the name is not one.
+// Sets the pattern, adds the special tokens and sets BOS and EOS as a published encoding has them
+// ("cl100k_base"); false, and nothing done, when the name is not one. `model` has ranks alone: where
+// there are as many as were published, ids are the published ones, else they follow the ranks.
 bool apply_encoding(std::string_view name, BpeModel& model);
+// The same by a pattern's name, which may be that of several encodings: the one of the model's size,
+// else the first. Split::None brings no special tokens.
+void apply_split(Split split, BpeModel& model);
+
+void add_special_token(std::string_view content, int32_t id, BpeModel& model);
 
 struct BosAndEos {
   int32_t bos = -1, eos = -1;  // ids; -1: none

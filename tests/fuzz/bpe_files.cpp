@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "tokenizer/bpe/model.h"
+#include "tokenizer/special_tokens.h"
 
 namespace {
 
@@ -19,8 +20,11 @@ ingot::BpeModel parse(uint8_t format, std::string_view file) {
   switch (format % 3) {
     case 0:
       return ingot::parse_tokenizer_json(file, "fuzz");
-    case 1:
-      return ingot::parse_tiktoken(file, format & 0x80 ? "cl100k_base" : "other", "fuzz");
+    case 1: {
+      ingot::BpeModel model = ingot::parse_tiktoken(file, "fuzz");
+      if (format & 0x80) ingot::apply_encoding("cl100k_base", model);
+      return model;
+    }
     default: {
       const size_t zero = std::min(file.find('\0'), file.size());
       return ingot::parse_vocab_and_merges(file.substr(0, zero),

@@ -38,12 +38,6 @@ void add_info(Command& tokenizer) {
 
 }  // namespace
 
-std::vector<std::string> names_of_splits() {
-  std::vector<std::string> names;
-  for (const Split split : kAllSplits) names.emplace_back(name_of(split));
-  return names;
-}
-
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path, const std::string& split) {
   LoadOptions options;
   if (!split.empty()) options.split = split_named(split);
@@ -58,7 +52,7 @@ void TokenizerOption::add_to(Command& command) {
       ->required();
   command
       .add_option("--split", split, "whose pattern cuts the text, where the file does not say it")
-      ->one_of(names_of_splits());
+      ->one_of(split_names());
 }
 
 void add_tokenizer(Command& app) {

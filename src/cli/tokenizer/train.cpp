@@ -159,7 +159,7 @@ void add_tokenizer_train(Command& tokenizer) {
   command->add_option("--vocab", options->vocab_size, "tokens (32768; SentencePiece 32000)")
       ->positive();
   command->add_option("--split", options->split, "whose pattern cuts the text (bpe)")
-      ->one_of(names_of_splits())
+      ->one_of(split_names())
       ->capture_default_str();
   command->add_option("--ties", options->ties, "order of equally frequent pairs, and ids (bpe)")
       ->one_of({"hf", "raw"})
