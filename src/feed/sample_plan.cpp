@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "feed/best_fit.h"
 #include "core/text/format.h"
+#include "feed/best_fit.h"
 
 namespace ingot {
 namespace {

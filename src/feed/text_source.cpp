@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/text/format.h"
 #include "core/mapped_file.h"
+#include "core/text/format.h"
 #include "core/text/utf8.h"
 
 namespace ingot {

@@ -1,7 +1,6 @@
 #include "shards/foreign_import.h"
 
 #include "core/error.h"
-#include "ingest/tokenize/tokenize.h"
 
 namespace ingot {
 namespace {

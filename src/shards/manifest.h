@@ -89,4 +89,8 @@ uint64_t tokenizer_hash(const Tokenizer& tokenizer);  // XXH3-64 of Tokenizer::s
 void check_tokenizer(const ShardManifest& manifest, const Tokenizer& tokenizer,
                      std::string_view folder);
 
+// The file in a folder of shards that holds the tokenizer that made them, as
+// Tokenizer::serialize() writes it.
+inline constexpr std::string_view kShardTokenizerName = "tokenizer";
+
 }  // namespace ingot

@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "core/error.h"
-#include "core/text/format.h"
 #include "core/mapped_file.h"
+#include "core/text/format.h"
 #include "shards/token_file.h"
 
 namespace ingot {

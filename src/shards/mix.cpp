@@ -9,7 +9,6 @@
 #include "core/thread_pool.h"
 #include "ledger/task_folder.h"
 #include "shards/mix_plan.h"
-#include "ingest/tokenize/tokenize.h"
 
 namespace ingot {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "core/dtype.h"
 #include "core/error.h"
-#include "core/text/format.h"
 #include "core/mapped_file.h"
+#include "core/text/format.h"
 
 namespace ingot {
 namespace {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "feed/open_source.h"
 
 namespace ingot {
 namespace {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/process.h"
-#include "support/small_shards.h"
 #include "support/own_folder.h"
+#include "support/small_shards.h"
 
 namespace ingot::test {
 namespace {

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "core/random.h"
+#include "feed/best_fit.h"
 #include "feed/best_fit_oracle.h"
 #include "feed/counting_source.h"
-#include "feed/best_fit.h"
 #include "feed/loader.h"
 
 namespace ingot {

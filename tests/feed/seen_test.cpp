@@ -6,8 +6,8 @@
 #include <set>
 
 #include "feed/counting_source.h"
-#include "support/files.h"
 #include "ledger/ledger.h"
+#include "support/files.h"
 
 namespace ingot {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "support/files.h"
 #include "feed/loader.h"
+#include "support/files.h"
 #include "support/small_shards.h"
 
 namespace ingot {

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "support/files.h"
 #include "feed/open_source.h"
+#include "support/files.h"
 #include "tokenizer/llama2c_file.h"
 
 namespace ingot {

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "core/random.h"
-#include "support/files.h"
 #include "feed/open_source.h"
+#include "support/files.h"
 
 namespace ingot {
 namespace {

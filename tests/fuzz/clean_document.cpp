@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
+#include "core/text/utf8.h"
 #include "ingest/clean/cleaner.h"
 #include "ingest/text/normalize.h"
-#include "core/text/utf8.h"
 
 namespace {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ingest/clean/filters/bad_words.h"
-#include "ingest/clean/splitters/punkt.h"
-#include "ingest/clean/filters/url_filter.h"
 #include "core/text/utf8.h"
+#include "ingest/clean/filters/bad_words.h"
+#include "ingest/clean/filters/url_filter.h"
+#include "ingest/clean/splitters/punkt.h"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ingest/read/document_reader.h"
 #include "core/text/utf8.h"
+#include "ingest/read/document_reader.h"
 
 struct FuzzedDocuments {
   std::vector<ingot::Document> documents;

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/error.h"
-#include "shards/foreign_tokens.h"
 #include "memory_files.h"
+#include "shards/foreign_tokens.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 3) return 0;

@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
 #include "ingest/clean/filters/url_filter.h"
 #include "ingest/read/remote/hf_address.h"
 #include "ingest/read/remote/remote.h"
-#include "core/text/utf8.h"
 
 namespace {
 

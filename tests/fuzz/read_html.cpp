@@ -3,9 +3,9 @@
 #include <array>
 #include <cstdlib>
 
+#include "core/text/utf8.h"
 #include "ingest/read/charset.h"
 #include "ingest/read/html_text.h"
-#include "core/text/utf8.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;

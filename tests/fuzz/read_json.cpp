@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "ingest/read/json_record.h"
 #include "documents_of_bytes.h"
+#include "ingest/read/json_record.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "shards/shard_reader.h"
 #include "memory_files.h"
+#include "shards/shard_reader.h"
 
 namespace {
 

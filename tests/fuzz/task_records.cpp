@@ -10,8 +10,8 @@
 #include "core/storage.h"
 #include "ingest/clean/clean_report.h"
 #include "ingest/dedup/dedup_report.h"
-#include "ledger/task_folder.h"
 #include "ingest/tokenize/tokenize_task.h"
+#include "ledger/task_folder.h"
 #include "tokenizer/tokenizer.h"
 
 namespace {

@@ -12,8 +12,8 @@
 #include "ingest/clean_documents.h"
 #include "ingest/clean_punkt.h"
 #include "ingest/clean_vectors.h"
-#include "support/files.h"
 #include "ingest/text/normalize.h"
+#include "support/files.h"
 
 namespace ingot {
 namespace {

@@ -6,11 +6,11 @@
 #include <iterator>
 #include <sstream>
 
-#include "support/files.h"
 #include "ingest/clean/filters/bad_words.h"
-#include "ingest/clean/language/language.h"
 #include "ingest/clean/filters/pii.h"
 #include "ingest/clean/filters/url_filter.h"
+#include "ingest/clean/language/language.h"
+#include "support/files.h"
 
 namespace ingot {
 namespace {

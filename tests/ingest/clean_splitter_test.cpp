@@ -4,9 +4,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "ingest/clean/splitters/splitter.h"
 #include "ingest/clean_punkt.h"
 #include "support/files.h"
-#include "ingest/clean/splitters/splitter.h"
 
 namespace ingot {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "support/read_support.h"
 #include "ingest/web_server.h"
+#include "support/read_support.h"
 
 namespace ingot {
 namespace {

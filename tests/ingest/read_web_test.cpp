@@ -4,8 +4,8 @@
 
 #include "ingest/read/remote/hf_address.h"
 #include "ingest/read/remote/remote.h"
-#include "support/read_support.h"
 #include "ingest/web_server.h"
+#include "support/read_support.h"
 
 namespace ingot {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <fstream>
 
-#include "ingest/text/normalize.h"
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
+#include "ingest/text/normalize.h"
 
 namespace ingot::text {
 namespace {

@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "core/error.h"
-#include "shards/shard_folder.h"
-#include "shards/verify.h"
 #include "files.h"
 #include "shard_documents.h"
+#include "shards/shard_folder.h"
+#include "shards/verify.h"
 
 namespace ingot::test {
 namespace {

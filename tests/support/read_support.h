@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "support/files.h"
 #include "ingest/read/document_reader.h"
+#include "support/files.h"
 
 namespace ingot::testing_support {
 

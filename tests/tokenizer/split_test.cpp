@@ -5,9 +5,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tokenizer/nasty_text.h"
 #include "tokenizer/bpe/split_scalar.h"
 #include "tokenizer/bpe/split_window.h"
+#include "tokenizer/nasty_text.h"
 #include "tokenizer/unicode/unicode_classes.h"
 
 namespace ingot {

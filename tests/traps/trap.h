@@ -43,14 +43,15 @@ class Trap : public ::testing::Test {
 
   // Through `sh -c`, for redirections and limits; the program is "$INGOT".
   Outcome shell(const std::string& script) const {
-    Process process(root_, {"env", "INGOT=" + program(), "sh", "-c", "cd '" + root_.string() + "'; " + script});
+    Process process(
+        root_, {"env", "INGOT=" + program(), "sh", "-c", "cd '" + root_.string() + "'; " + script});
     const int code = process.wait();
     return {code, process.out(), process.err()};
   }
 
   // `ingot train` of the tiny run of six steps into the folder `run`; `sets` are more KEY=VALUE.
   Args train_args(const std::string& run, const Args& sets = {}) const {
-    Args args = {"train", path("recipe.toml"), "--set", "data.train=" + path("text.txt"),
+    Args args = {"train", path("recipe.toml"),          "--set", "data.train=" + path("text.txt"),
                  "--set", "checkpoint.dir=" + path(run)};
     for (const std::string& set : sets) args.insert(args.end(), {"--set", set});
     return args;

@@ -14,8 +14,8 @@
 #include "core/storage.h"
 #include "core/text/format.h"
 #include "core/text/utf8.h"
-#include "shards/shard_folder.h"
 #include "ingest/tokenize/tokenize.h"
+#include "shards/shard_folder.h"
 
 namespace ingot::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "cli/data/data.h"
 #include "cli/progress_line.h"
 #include "core/storage.h"
-#include "core/thread_pool.h"
 #include "core/text/format.h"
+#include "core/thread_pool.h"
 #include "shards/mix.h"
 
 namespace ingot::cli {

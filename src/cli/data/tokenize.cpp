@@ -12,8 +12,8 @@
 #include "cli/tokenizer/tokenizer.h"
 #include "core/error.h"
 #include "core/storage.h"
-#include "core/thread_pool.h"
 #include "core/text/format.h"
+#include "core/thread_pool.h"
 #include "ingest/tokenize/tokenize.h"
 
 namespace ingot::cli {

@@ -8,8 +8,8 @@
 #include "cli/progress_line.h"
 #include "core/error.h"
 #include "core/storage.h"
-#include "core/thread_pool.h"
 #include "core/text/format.h"
+#include "core/thread_pool.h"
 #include "ingest/tokenize/tokenize.h"
 #include "shards/verify.h"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "core/json_integer.h"
+#include "core/text/unicode.h"
 #include "ingest/tasks/html_page.h"
 #include "ingest/tasks/stage.h"
-#include "core/text/unicode.h"
 
 namespace ingot {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "ingest/clean/filters/bad_words.h"
 #include "ingest/clean/filters/filters.h"
-#include "ingest/clean/language/language.h"
 #include "ingest/clean/filters/pii.h"
-#include "ingest/clean/settings.h"
 #include "ingest/clean/filters/url_filter.h"
+#include "ingest/clean/language/language.h"
+#include "ingest/clean/settings.h"
 #include "ingest/document.h"
 
 namespace ingot {

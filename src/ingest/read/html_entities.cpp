@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "ingest/read/html_text.h"
 #include "core/text/utf8.h"
+#include "ingest/read/html_text.h"
 
 namespace ingot {
 namespace {

@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "core/error.h"
-#include "shards/duplicate_ids.h"
 #include "ingest/tokenize/tokenize_task.h"
+#include "shards/duplicate_ids.h"
 
 namespace ingot {
 namespace {

@@ -52,8 +52,4 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
                         const TokenizeSettings& settings, const std::string& folder,
                         const std::function<void(const TokenizeProgress&)>& progress);
 
-// The file in a folder of shards that holds the tokenizer that made them, as
-// Tokenizer::serialize() writes it.
-inline constexpr std::string_view kShardTokenizerName = "tokenizer";
-
 }  // namespace ingot

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/error.h"
-#include "ingest/write/compressor.h"
 #include "core/text/utf8.h"
+#include "ingest/write/compressor.h"
 
 namespace ingot {
 namespace {

@@ -1,8 +1,8 @@
 #include "tokenizer/hf/decoder.h"
 
 #include "core/error.h"
-#include "tokenizer/hf/metaspace.h"
 #include "tokenizer/hf/json_fields.h"
+#include "tokenizer/hf/metaspace.h"
 #include "tokenizer/replace_all.h"
 #include "tokenizer/sentencepiece/normalizer.h"
 #include "tokenizer/sentencepiece/utf8.h"

@@ -9,8 +9,8 @@
 
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/bpe/model.h"
-#include "tokenizer/special_tokens.h"
 #include "tokenizer/bpe/token_index.h"
+#include "tokenizer/special_tokens.h"
 
 namespace ingot {
 

@@ -4,8 +4,8 @@
 
 #include "core/error.h"
 #include "tokenizer/bpe/base64.h"
-#include "tokenizer/hf/patterns.h"
 #include "tokenizer/hf/json_fields.h"
+#include "tokenizer/hf/patterns.h"
 #include "tokenizer/replace_all.h"
 #include "tokenizer/sentencepiece/normalizer.h"
 #include "tokenizer/unicode/unicode_classes.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tokenizer/unicode/hf_unicode.h"
 #include "tokenizer/sentencepiece/charsmap.h"
+#include "tokenizer/unicode/hf_unicode.h"
 
 namespace ingot {
 

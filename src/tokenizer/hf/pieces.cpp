@@ -7,11 +7,11 @@
 #include <unordered_set>
 
 #include "core/error.h"
+#include "tokenizer/bpe/token_index.h"
 #include "tokenizer/sentencepiece/normalizer.h"
 #include "tokenizer/sentencepiece/trie.h"
 #include "tokenizer/sentencepiece/utf8.h"
 #include "tokenizer/special_tokens.h"
-#include "tokenizer/bpe/token_index.h"
 
 namespace ingot {
 

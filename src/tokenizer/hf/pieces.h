@@ -9,9 +9,9 @@
 
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/hf/decoder.h"
+#include "tokenizer/hf/json_fields.h"
 #include "tokenizer/hf/metaspace.h"
 #include "tokenizer/hf/normalizer.h"
-#include "tokenizer/hf/json_fields.h"
 #include "tokenizer/sentencepiece/model.h"
 #include "tokenizer/tokenizer.h"
 

@@ -3,11 +3,11 @@
 
 #include "core/error.h"
 #include "core/log.h"
-#include "tokenizer/bpe/model.h"
 #include "tokenizer/bpe/byte_alphabet.h"
+#include "tokenizer/bpe/model.h"
+#include "tokenizer/bpe/token_index.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/special_tokens.h"
-#include "tokenizer/bpe/token_index.h"
 #include "tokenizer/unicode/unicode_classes.h"
 
 namespace ingot {

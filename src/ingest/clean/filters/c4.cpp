@@ -3,10 +3,10 @@
 #include <cstring>
 #include <limits>
 
-#include "ingest/clean/filters/filters.h"
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
+#include "ingest/clean/filters/filters.h"
 
 namespace ingot {
 namespace {

@@ -5,9 +5,9 @@
 #include <bit>
 #include <numeric>
 
+#include "core/text/python_text.h"
 #include "ingest/clean/filters/duplicates.h"
 #include "ingest/clean/filters/filters.h"
-#include "core/text/python_text.h"
 
 namespace ingot {
 namespace {

@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "ingest/clean/language/language.h"
 #include "core/text/utf8.h"
+#include "ingest/clean/language/language.h"
 
 namespace ingot {
 namespace {

@@ -2,9 +2,9 @@
 #include <array>
 #include <numeric>
 
-#include "ingest/clean/language/language.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
+#include "ingest/clean/language/language.h"
 
 namespace ingot {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ingest/clean/splitters/spacy_data.h"
 #include "core/text/utf8.h"
+#include "ingest/clean/splitters/spacy_data.h"
 
 namespace ingot {
 namespace {

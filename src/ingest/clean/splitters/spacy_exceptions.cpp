@@ -3,8 +3,8 @@
 #include <cstring>
 #include <string>
 
-#include "ingest/clean/splitters/spacy_data.h"
 #include "core/text/python_text.h"
+#include "ingest/clean/splitters/spacy_data.h"
 
 namespace ingot {
 namespace {

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "ingest/clean/splitters/spacy_affixes.h"
-#include "ingest/clean/splitters/spacy_data.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
+#include "ingest/clean/splitters/spacy_affixes.h"
+#include "ingest/clean/splitters/spacy_data.h"
 
 namespace ingot {
 namespace {

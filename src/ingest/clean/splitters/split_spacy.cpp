@@ -6,11 +6,11 @@
 #include <cstring>
 #include <utility>
 
-#include "ingest/clean/splitters/spacy_affixes.h"
-#include "ingest/clean/splitters/spacy_exceptions.h"
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
+#include "ingest/clean/splitters/spacy_affixes.h"
+#include "ingest/clean/splitters/spacy_exceptions.h"
 
 namespace ingot {
 namespace {

@@ -1,9 +1,9 @@
 #include "ingest/clean/splitters/split_uax29.h"
 
-#include "ingest/clean/splitters/split_whitespace.h"
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
+#include "ingest/clean/splitters/split_whitespace.h"
 
 namespace ingot {
 namespace {

@@ -3,11 +3,11 @@
 #include <fmt/ranges.h>
 
 #include "core/error.h"
+#include "core/text/python_text.h"
 #include "ingest/clean/splitters/split_nltk.h"
 #include "ingest/clean/splitters/split_spacy.h"
 #include "ingest/clean/splitters/split_uax29.h"
 #include "ingest/clean/splitters/split_whitespace.h"
-#include "core/text/python_text.h"
 
 namespace ingot {
 
