@@ -1,6 +1,7 @@
 #include "spec/mixture_config.h"
 
 #include "core/error.h"
+#include "core/storage.h"
 #include "spec/settings.h"
 #include "spec/toml.h"
 
@@ -23,7 +24,7 @@ MixtureSource parse_source(const toml::table& table, std::string_view origin) {
     if (name == "path") {
       const auto path = node.value<std::string>();
       check(path && !path->empty(), ErrorCode::Config, "{}: path: expected text", place);
-      source.path = *path;
+      source.path = path_in_file(origin, *path);
     } else if (name == "weight") {
       source.weight = positive_number(node, name, 1e6, place);
     } else if (name == "max_epochs") {

@@ -138,12 +138,13 @@ TEST(Cleaner, DocumentsWithoutUrlPassAndAreCounted) {
 }
 
 TEST(Cleaner, LanguagesAreAskedForByName) {
-  CleanSettings settings = clean_preset("fineweb-v1");  // English
+  CleanSettings settings = clean_preset("fineweb-v1");
+  settings.language.languages = {"Latn"};
   settings.gopher_repetition.enabled = settings.gopher_quality.enabled = settings.c4.enabled =
       settings.fineweb.enabled = false;
   EXPECT_EQ(outcome(settings, document("plain English")), "kept");
   EXPECT_EQ(outcome(settings, document("это по-русски")), "language language");
-  settings.language.languages = {"en", "ru"};
+  settings.language.languages = {"Latn", "Cyrl"};
   EXPECT_EQ(outcome(settings, document("это по-русски")), "kept");
   // Two thirds are enough for a request, though no label may be best; half is not.
   EXPECT_EQ(outcome(settings, document("ab ж")), "kept");

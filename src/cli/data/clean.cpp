@@ -79,7 +79,8 @@ void add_data_clean(Command& data) {
   command->footer(
       "Writes OUT/documents/NAME.jsonl.zst for each input, report.json and report.html. Run it\n"
       "again after an interruption: finished files are not repeated. Example:\n"
-      "  ingot data clean crawl/*.jsonl.gz --out cleaned --set language.languages=en");
+      "  ingot data clean crawl/*.jsonl.gz --out cleaned --set language.model=lid.176.bin \\\n"
+      "    --set language.languages=en");
   command->callback(
       [options] { run_as_process(options->stage.process, [&] { clean(*options); }); });
 }

@@ -1,6 +1,6 @@
 #include "ingest/clean/cleaner.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -25,11 +25,7 @@ Cleaner::Cleaner(CleanSettings settings, CleanResources resources)
                     ? std::move(resources.language)
                     : std::shared_ptr<const LanguageDetector>(make_script_detector());
     for (const std::string& language : settings_.language.languages) {
-      const auto label = language_->label_of(language);
-      check(label.has_value(), ErrorCode::Config,
-            "clean.language: expected labels among {}, got «{}»",
-            fmt::join(language_->labels(), " "), language);
-      requested_labels_.push_back(*label);
+      requested_labels_.push_back(language_->label_of(language));
     }
   }
 }
