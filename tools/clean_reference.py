@@ -1,5 +1,5 @@
 """A plain Python implementation of the document filters, from their definitions and without regard
-for speed, to compare src/data/ingest/clean with.
+for speed, to compare src/ingest/clean with.
 
 usage: clean_reference.py ../shared/data PUNKT_FOLDER >tests/golden/data/clean.txt
 

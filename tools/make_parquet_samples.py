@@ -1,6 +1,6 @@
-"""Writes the parquet files of tests/data/parquet, small and with known contents (needs pyarrow).
+"""Writes the parquet files of tests/ingest/parquet, small and with known contents (needs pyarrow).
 
-usage: python3 tools/make_parquet_samples.py tests/data/parquet"""
+usage: python3 tools/make_parquet_samples.py tests/ingest/parquet"""
 
 import sys
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "train/progress.h"
+#include "core/text/format.h"
 
 namespace ingot::cli {
 
@@ -43,7 +43,7 @@ void TextDocuments::report() const {
   ReadCounts all = counts_;
   if (reader_ != nullptr) all += reader_->counts();
   for (const auto& [reason, count] : all.skipped) {
-    fmt::print(stderr, "left out: {} documents ({})\n", with_commas(count), reason);
+    fmt::print(stderr, "left out: {} documents ({})\n", format_count(count), reason);
   }
   check(all.documents > 0, ErrorCode::Data,
         "no document in {} files: expected text, or records with a field «{}» (--text-field)",

@@ -2,9 +2,9 @@
 
 #include "cli/command.h"
 #include "core/cuda_facts.h"
+#include "core/text/format.h"
 #include "core/thread_pool.h"
 #include "ops/cpu/isa.h"
-#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {
@@ -16,7 +16,7 @@ std::string cuda_text() {
                                  facts->driver.empty() ? "none" : facts->driver);
   for (const CudaDevice& device : facts->devices)
     text += fmt::format(", {} (sm_{}{}, {})", device.name, device.major, device.minor,
-                        human_bytes(device.memory_bytes));
+                        format_bytes(device.memory_bytes));
   return text;
 }
 

@@ -192,8 +192,8 @@ double BestFitPlan::padding_share() const {
 }
 
 std::string BestFitPlan::describe() const {
-  return fmt::format("{} samples of {} tokens, best fit, {:.2f}% padding",
-                     format_count(num_samples()), T_, 100.0 * padding_share());
+  return fmt::format("{} samples of {} tokens, best fit, {} padding", format_count(num_samples()),
+                     T_, format_percent(padding_share(), 2));
 }
 
 }  // namespace ingot

@@ -29,7 +29,7 @@ struct MixSettings {
   std::vector<MixSource> sources;
 };
 
-// The settings as TOML, one [[source]] table each; docs/data-shards.md has them all. Throws
+// The settings as TOML, one [[source]] table each; docs/shards.md has them all. Throws
 // ErrorCode::Config naming the key.
 MixSettings parse_mix(std::string_view toml, std::string_view origin);
 

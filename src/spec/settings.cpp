@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
 
 namespace ingot {
 namespace {
@@ -59,29 +60,9 @@ bool in_range(const Setting& s, double value) {
   return s.min == s.max || (value >= s.min && value <= s.max);
 }
 
-// A continuation must follow a lead byte in exactly the number it announces; overlong forms,
-// surrogates and code points beyond U+10FFFF are caught by the second byte's bounds.
 bool is_plain_utf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
-    const unsigned lead = byte(i++);
-    if (lead < 0x80) {
-      if (lead < 0x20 || lead == 0x7f) return false;
-      continue;
-    }
-    if (lead < 0xc2 || lead > 0xf4) return false;
-    const int following = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
-    unsigned low = 0x80, high = 0xbf;
-    if (lead == 0xe0) low = 0xa0;
-    if (lead == 0xed) high = 0x9f;
-    if (lead == 0xf0) low = 0x90;
-    if (lead == 0xf4) high = 0x8f;
-    for (int k = 0; k < following; ++k, ++i) {
-      if (i == text.size() || byte(i) < low || byte(i) > high) return false;
-      low = 0x80, high = 0xbf;
-    }
-  }
-  return true;
+  const auto is_control = [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; };
+  return is_utf8(text) && std::none_of(text.begin(), text.end(), is_control);
 }
 
 Setting declare(std::string name, SettingType type, std::string unit, std::string doc) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/format.h"
 #include "ops/attention.h"
 #include "train/batch_walk.h"
 
@@ -182,15 +183,14 @@ TensorTable checked_table(const Context& ctx, const RunConfig& config, bool resu
   const int64_t needed = plan_memory(table).total_bytes * config.system.ranks;
   const int64_t reserve = ctx.device.kind == DeviceKind::Cuda ? kCudaReserveBytes : 0;
   const int64_t available = available_memory(ctx.device) - reserve;
-  const auto gib = [](int64_t bytes) {
-    return fmt::format("{:.2f} GiB", static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0));
-  };
   if (needed > available)
-    throw Error(ErrorCode::Memory,
-                fmt::format("this run needs {} on {} and {} are free{}: {}", gib(needed),
-                            ctx.device, gib(available),
-                            reserve > 0 ? fmt::format(" besides {} for kernels", gib(reserve)) : "",
-                            advice(config, ctx.device, shape, available, resumed)));
+    throw Error(
+        ErrorCode::Memory,
+        fmt::format(
+            "this run needs {} on {} and {} are free{}: {}", format_bytes(needed), ctx.device,
+            format_bytes(available),
+            reserve > 0 ? fmt::format(" besides {} for kernels", format_bytes(reserve)) : "",
+            advice(config, ctx.device, shape, available, resumed)));
   return table;
 }
 

@@ -8,13 +8,6 @@
 
 namespace ingot {
 
-// "1,234,567"
-std::string with_commas(int64_t value);
-// "850 ms", "12.3 s", "4 min 05 s", "3 h 12 min"
-std::string human_duration(double seconds);
-// "20.1 MB" (powers of ten), "512 B"
-std::string human_bytes(int64_t bytes);
-
 // Formats a run's reports as lines; pure, so that it can be tested. `peak_flops` is what was
 // measured at start, 0 = unknown.
 class ProgressFormat {
@@ -22,7 +15,7 @@ class ProgressFormat {
   ProgressFormat(const ModelConfig& model, int64_t T, double peak_flops);
 
   std::string start(const RunFacts& facts) const;  // several lines
-  // "step 120/2000  loss 2.1034  lr 1.00e-03  norm 0.84  31.2k tok/s  MFU 61.3%  ETA 1 min 12 s";
+  // "step 120/2000  loss 2.1034  lr 1.00e-03  norm 0.84  31.2k tok/s  MFU 61.3 %  ETA 1 min 12 s";
   // in fp16 with the loss scale after the norm, and whether the step was skipped.
   std::string step(const StepReport& report);
   std::string eval(const EvalReport& report) const;

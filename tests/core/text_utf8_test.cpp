@@ -28,6 +28,17 @@ TEST(Utf8, EveryCodePointIsValidAndEverySurrogateIsNot) {
     const std::string text = encode_utf8(code);
     const bool surrogate = code >= 0xD800 && code < 0xE000;
     ASSERT_EQ(valid_utf8_prefix(text), surrogate ? 0 : text.size()) << code;
+    const text::Decoded first = text::decode_first(text + "x"),
+                        last = text::decode_last("x" + text);
+    ASSERT_EQ(text::is_invalid(first), surrogate) << code;
+    ASSERT_EQ(text::is_invalid(last), surrogate) << code;
+    if (surrogate) continue;
+    ASSERT_EQ(first.code_point, code);
+    ASSERT_EQ(last.code_point, code);
+    ASSERT_EQ(text::decode(text.data()), code);
+    std::string appended;
+    text::append_character(appended, code);
+    ASSERT_EQ(appended, text);
   }
   EXPECT_EQ(valid_utf8_prefix(encode_utf8(0x110000)), 0u);
 }
@@ -63,6 +74,17 @@ TEST(Utf8, CharactersMayStraddleBlocks) {
     EXPECT_EQ(valid_utf8_prefix(text), text.size());
     EXPECT_EQ(valid_utf8_prefix(std::string(before, 'x') + "\xF0\x9F\x98"), before);
   }
+}
+
+// Of a character cut short the bytes are replaced one by one; U+FFFD itself is a character.
+TEST(Utf8, ReplacesEachByteThatIsNoPartOfACharacter) {
+  EXPECT_EQ(valid_utf8("a\xE2\x82z"), "a\uFFFD\uFFFDz");
+  EXPECT_EQ(valid_utf8("\x80é\xFF"), "\uFFFDé\uFFFD");
+  EXPECT_EQ(valid_utf8("\uFFFD"), "\uFFFD");
+  EXPECT_FALSE(text::is_invalid(text::decode_first("\uFFFD")));
+  EXPECT_TRUE(text::is_invalid(text::decode_last("x\x82")));
+  EXPECT_TRUE(is_utf8("a\uFFFDé"));
+  EXPECT_FALSE(is_utf8("a\xC3"));
 }
 
 }  // namespace

@@ -5,19 +5,6 @@
 namespace ingot {
 namespace {
 
-TEST(Progress, NumbersReadWell) {
-  EXPECT_EQ(with_commas(0), "0");
-  EXPECT_EQ(with_commas(999), "999");
-  EXPECT_EQ(with_commas(1234567), "1,234,567");
-  EXPECT_EQ(with_commas(-1000), "-1,000");
-  EXPECT_EQ(human_duration(0.0123), "12 ms");
-  EXPECT_EQ(human_duration(12.34), "12.3 s");
-  EXPECT_EQ(human_duration(245), "4 min 05 s");
-  EXPECT_EQ(human_duration(3 * 3600 + 12 * 60), "3 h 12 min");
-  EXPECT_EQ(human_bytes(999), "999 B");
-  EXPECT_EQ(human_bytes(20100000), "20.1 MB");
-}
-
 TEST(Progress, StepLineShowsShareOfMeasuredPeakAndTimeLeft) {
   ProgressFormat format(model_preset("llama_10m"), 512, 1e12);
   StepReport report;

@@ -8,13 +8,13 @@
 
 #include "cli/command.h"
 #include "core/error.h"
+#include "core/text/format.h"
 #include "probe/measure.h"
 #include "probe/op_case.h"
 #include "probe/step_limit.h"
 #include "spec/flops.h"
 #include "train/bench_step.h"
 #include "train/engine.h"
-#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {
@@ -125,16 +125,17 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
   fmt::print(
       "{} B {} T {} {} on {}, {} threads\n"
       "  step            {:.1f} ms (median of {})\n"
-      "  throughput      {:.0f} tok/s\n"
-      "  MFU             {:.1f}% causal, {:.1f}% full attention, of {}'s peak: {:.0f} GFLOP/s "
+      "  throughput      {} tok/s\n"
+      "  MFU             {} causal, {} full attention, of {}'s peak: {:.0f} GFLOP/s "
       "measured\n"
       "  start           {:.2f} s to the first step, {:.2f} s to its end\n"
       "  memory          {} allocated, {} predicted\n",
       config.preset, config.batch.micro_batch, config.batch.seq, precision_of(config, ctx.device),
-      ctx.device, ctx.pool->num_threads(), bench.step_seconds * 1e3, steps, bench.tokens_per_second,
-      100 * mfu(AttentionFlops::Causal), 100 * mfu(AttentionFlops::Full),
+      ctx.device, ctx.pool->num_threads(), bench.step_seconds * 1e3, steps,
+      format_count(std::llround(bench.tokens_per_second)),
+      format_percent(mfu(AttentionFlops::Causal)), format_percent(mfu(AttentionFlops::Full)),
       name_of(bench_dtype(ctx.device)), peak / 1e9, start, start + bench.first_step_seconds,
-      human_bytes(bench.peak_bytes), human_bytes(bench.predicted_bytes));
+      format_bytes(bench.peak_bytes), format_bytes(bench.predicted_bytes));
   nlohmann::json line = {{"steps", steps},
                          {"deterministic", config.train.deterministic},
                          {"recompute", recompute_name(config)},
@@ -153,8 +154,9 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
   line.update(facts_of(config, ctx));
   if (with_limit) {
     const StepLimit limit = step_limit(ctx, config);
-    fmt::print("  limit           {:.0f} tok/s: this step reaches {:.1f}% of it\n",
-               limit.tokens_per_second, 100 * bench.tokens_per_second / limit.tokens_per_second);
+    fmt::print("  limit           {} tok/s: this step reaches {} of it\n",
+               format_count(std::llround(limit.tokens_per_second)),
+               format_percent(bench.tokens_per_second / limit.tokens_per_second));
     line["limit_tok_s"] = limit.tokens_per_second;
   }
   json.print(line);
@@ -179,10 +181,11 @@ void run_limit(const BenchShape& shape, const JsonOption& json) {
                      {"bytes", part.bytes}});
   }
   fmt::print(
-      "products and attention {:.1f} ms at {:.1f}% of the machine's product rate ({:.0f} GFLOP/s), "
-      "bytes {:.1f} ms at {:.1f} GB/s\nlimit {:.0f} tok/s\n",
-      limit.product_seconds * 1e3, 100 * limit.product_share, limit.peak_flops / 1e9,
-      limit.memory_seconds * 1e3, limit.copy_bytes_per_second / 1e9, limit.tokens_per_second);
+      "products and attention {:.1f} ms at {} of the machine's product rate ({:.0f} GFLOP/s), "
+      "bytes {:.1f} ms at {:.1f} GB/s\nlimit {} tok/s\n",
+      limit.product_seconds * 1e3, format_percent(limit.product_share), limit.peak_flops / 1e9,
+      limit.memory_seconds * 1e3, limit.copy_bytes_per_second / 1e9,
+      format_count(std::llround(limit.tokens_per_second)));
   nlohmann::json line = {
       {"limit_tok_s", limit.tokens_per_second},   {"product_ms", limit.product_seconds * 1e3},
       {"memory_ms", limit.memory_seconds * 1e3},  {"product_share", limit.product_share},

@@ -10,8 +10,8 @@
 #include "cli/tokenizer/tokenizer.h"
 #include "core/error.h"
 #include "core/storage.h"
+#include "core/text/format.h"
 #include "core/thread_pool.h"
-#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {
@@ -38,11 +38,12 @@ void run(const Options& options) {
     if (i > 0) seconds = std::min(seconds, seconds_since_process_start() - start);
   }
   const auto bytes = static_cast<double>(text.size()), tokens = static_cast<double>(ids.size());
-  fmt::print("{}: {} in {} tokens ({:.3f} bytes a token), {} thread{}: {:.1f} MB/s, {} tok/s\n",
-             options.input, human_bytes(static_cast<int64_t>(text.size())),
-             with_commas(static_cast<int64_t>(ids.size())), bytes / tokens, options.threads,
-             options.threads == 1 ? "" : "s", bytes / seconds / 1e6,
-             with_commas(static_cast<int64_t>(tokens / seconds)));
+  fmt::print("{}: {} in {} tokens ({:.3f} bytes a token), {} thread{}: {}, {} tok/s\n",
+             options.input, format_bytes(static_cast<int64_t>(text.size())),
+             format_count(static_cast<int64_t>(ids.size())), bytes / tokens, options.threads,
+             options.threads == 1 ? "" : "s",
+             format_byte_rate(static_cast<int64_t>(text.size()), seconds),
+             format_count(static_cast<int64_t>(tokens / seconds)));
   options.json.print({{"bytes", text.size()},
                       {"tokens", ids.size()},
                       {"threads", options.threads},

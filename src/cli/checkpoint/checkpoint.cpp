@@ -7,7 +7,7 @@
 #include "checkpoint/import_llama2c.h"
 #include "cli/command.h"
 #include "core/error.h"
-#include "train/progress.h"
+#include "core/text/format.h"
 
 namespace ingot::cli {
 namespace {
@@ -27,7 +27,7 @@ void add_import(Command& checkpoint) {
   import_llama2c(*storage, options->model, options->tokenizer, options->out);
   const CheckpointReader reader(storage, options->out);
   fmt::print("{}: {} parameters\n", options->out,
-             with_commas(parameter_count(reader.info().model)));
+             format_count(parameter_count(reader.info().model)));
 });
 }  // namespace
 
@@ -41,7 +41,7 @@ void add_ls(Command& checkpoint) {
     for (const std::string& dir : list_checkpoints(*storage, *run_dir)) {
       const CheckpointInfo info = CheckpointReader(storage, dir).info();
       fmt::print("{}  step {}  {} tokens  loss {:.4f}  {}\n", dir, info.state.step,
-                 with_commas(info.state.tokens), info.state.last_loss, human_bytes(info.bytes));
+                 format_count(info.state.tokens), info.state.last_loss, format_bytes(info.bytes));
     }
   });
 }
@@ -55,8 +55,9 @@ void add_show(Command& checkpoint) {
     const CheckpointInfo info = CheckpointReader(storage, resolve_checkpoint(storage, *dir)).info();
     fmt::print(
         "# {}\n# step {}, {} tokens, {} samples, loss {:.4f}\n# {} parameters, {} on disk, {}\n{}",
-        info.dir, info.state.step, with_commas(info.state.tokens), with_commas(info.state.samples),
-        info.state.last_loss, with_commas(parameter_count(info.model)), human_bytes(info.bytes),
+        info.dir, info.state.step, format_count(info.state.tokens),
+        format_count(info.state.samples), info.state.last_loss,
+        format_count(parameter_count(info.model)), format_bytes(info.bytes),
         info.has_optimizer ? "with optimizer state" : "weights only", info.config_toml);
   });
 }
@@ -68,7 +69,7 @@ void add_verify(Command& checkpoint) {
   verify->callback([dir] {
     const CheckpointReader reader(posix_storage(), *dir);
     reader.verify();
-    fmt::print("{}: good, {}\n", *dir, human_bytes(reader.info().bytes));
+    fmt::print("{}: good, {}\n", *dir, format_bytes(reader.info().bytes));
   });
 }
 

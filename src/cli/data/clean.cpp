@@ -6,8 +6,8 @@
 #include "cli/data/data.h"
 #include "cli/data/stage.h"
 #include "core/error.h"
+#include "core/text/format.h"
 #include "ingest/clean/clean_stage.h"
-#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {
@@ -30,12 +30,12 @@ CleanConfig load_config(const Options& options) {
 void print_report(const nlohmann::json& report, const std::string& folder) {
   const int64_t documents = report["documents"], kept = report["kept"];
   const int64_t bytes_in = report["bytes_in"], bytes_kept = report["bytes_kept"];
-  fmt::print("kept {} of {} documents ({}), {} of {} of text ({})\n", with_commas(kept),
-             with_commas(documents), percent(kept, documents), human_bytes(bytes_kept),
-             human_bytes(bytes_in), percent(bytes_kept, bytes_in));
+  fmt::print("kept {} of {} documents ({}), {} of {} of text ({})\n", format_count(kept),
+             format_count(documents), format_percent(kept, documents), format_bytes(bytes_kept),
+             format_bytes(bytes_in), format_percent(bytes_kept, bytes_in));
   for (const auto& rule : report["removed"]) {
     const int64_t count = rule["documents"];
-    fmt::print("  {:>12}  {:>7}  {} {}\n", with_commas(count), percent(count, documents),
+    fmt::print("  {:>12}  {:>7}  {} {}\n", format_count(count), format_percent(count, documents),
                rule["step"].get<std::string>(), rule["reason"].get<std::string>());
   }
   print_skipped(report);

@@ -7,8 +7,8 @@
 #include "cli/data/data.h"
 #include "cli/data/stage.h"
 #include "core/error.h"
+#include "core/text/format.h"
 #include "ingest/decontaminate/decontaminate_stage.h"
-#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {
@@ -36,8 +36,8 @@ std::vector<EvalTask> read_tasks(const std::vector<std::string>& paths) {
 
 void print_report(const nlohmann::json& report, const std::string& folder) {
   const int64_t documents = report["documents"], kept = report["kept"];
-  fmt::print("kept {} of {} documents ({})\n", with_commas(kept), with_commas(documents),
-             percent(kept, documents));
+  fmt::print("kept {} of {} documents ({})\n", format_count(kept), format_count(documents),
+             format_percent(kept, documents));
   fmt::print("  {:>9}  {:>9}  {:>11}  task\n", "removed", "items", "unprotected");
   for (const auto& task : report["tasks"]) {
     fmt::print("  {:>9}  {:>9}  {:>11}  {}\n", task["removed_documents"].get<int64_t>(),

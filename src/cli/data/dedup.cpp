@@ -5,8 +5,8 @@
 
 #include "cli/data/data.h"
 #include "cli/data/stage.h"
+#include "core/text/format.h"
 #include "ingest/dedup/dedup_stage.h"
-#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {
@@ -31,13 +31,13 @@ DedupSettings settings_of(const Options& options) {
 void print_report(const nlohmann::json& report, const std::string& folder) {
   const int64_t documents = report["documents"], kept = report["kept"];
   const int64_t bytes_in = report["bytes_in"], bytes_kept = report["bytes_kept"];
-  fmt::print("kept {} of {} documents ({}), {} of {} of text ({})\n", with_commas(kept),
-             with_commas(documents), percent(kept, documents), human_bytes(bytes_kept),
-             human_bytes(bytes_in), percent(bytes_kept, bytes_in));
-  fmt::print("{} clusters of duplicates", with_commas(report["clusters"].get<int64_t>()));
+  fmt::print("kept {} of {} documents ({}), {} of {} of text ({})\n", format_count(kept),
+             format_count(documents), format_percent(kept, documents), format_bytes(bytes_kept),
+             format_bytes(bytes_in), format_percent(bytes_kept, bytes_in));
+  fmt::print("{} clusters of duplicates", format_count(report["clusters"].get<int64_t>()));
   for (const auto& row : report["clusters_by_size"]) {
     fmt::print("{} {} of {} to {}", &row == &report["clusters_by_size"].front() ? ":" : ",",
-               with_commas(row["clusters"].get<int64_t>()), row["from"].get<int64_t>(),
+               format_count(row["clusters"].get<int64_t>()), row["from"].get<int64_t>(),
                row["to"].get<int64_t>());
   }
   fmt::print("\n");

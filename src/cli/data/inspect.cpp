@@ -96,11 +96,11 @@ struct InspectCommand {
     for (const auto& [reason, count] : manifest.left_out) {
       fmt::print("  left out    {} {}\n", format_count(count), reason);
     }
-    fmt::print("\n{:>16} {:>12} {:>7} {:>8}  source\n", "tokens", "documents", "share", "B/token");
+    fmt::print("\n{:>16} {:>12} {:>8} {:>8}  source\n", "tokens", "documents", "share", "B/token");
     for (const ShardSource& source : manifest.sources) {
-      fmt::print("{:>16} {:>12} {:>6.2f}% {:>8.3f}  {}\n", format_count(source.num_tokens),
+      fmt::print("{:>16} {:>12} {:>8} {:>8.3f}  {}\n", format_count(source.num_tokens),
                  format_count(source.num_documents),
-                 100 * per(source.num_tokens, manifest.num_tokens()),
+                 format_percent(source.num_tokens, manifest.num_tokens(), 2),
                  per(source.num_bytes, source.num_tokens), source.name);
     }
   }
@@ -112,10 +112,10 @@ struct InspectCommand {
     for (size_t b = 0; b < Lengths::kBuckets; ++b) {
       if (lengths.documents[b] == 0) continue;
       const auto width = static_cast<size_t>(40 * per(lengths.documents[b], most));
-      fmt::print("{:>16} {:>12} {:>6.2f}% of tokens {}\n",
+      fmt::print("{:>16} {:>12} {:>8} of tokens {}\n",
                  fmt::format("{}+", format_count(int64_t{1} << b)),
                  format_count(lengths.documents[b]),
-                 100 * per(lengths.tokens[b], manifest.num_tokens()),
+                 format_percent(lengths.tokens[b], manifest.num_tokens(), 2),
                  std::string(std::max<size_t>(1, width), '#'));
     }
   }

@@ -26,9 +26,9 @@ struct MixCommand {
         mix(posix_storage(), settings, folder, available_cores(), [&](int64_t tokens) {
           if (!line.is_due()) return;
           const double rate = static_cast<double>(tokens) / std::max(1e-3, line.seconds());
-          line.show(fmt::format("{} of {} tokens, {:.0f} M tokens/s, {:.0f} s left",
-                                format_count(tokens), format_count(total), rate / 1e6,
-                                static_cast<double>(total - tokens) / rate));
+          line.show(fmt::format("{} of {} tokens, {:.0f} M tokens/s, {} left", format_count(tokens),
+                                format_count(total), rate / 1e6,
+                                format_duration(static_cast<double>(total - tokens) / rate)));
         });
     print(settings, splits);
   }
@@ -36,23 +36,22 @@ struct MixCommand {
  private:
   void print(const MixSettings& settings, const std::vector<MixSplit>& splits) const {
     auto results = nlohmann::json::array();
-    fmt::print("{:<6} {:>18} {:>12} {:>7} {:>8}  source\n", "split", "tokens", "documents", "share",
+    fmt::print("{:<6} {:>18} {:>12} {:>8} {:>8}  source\n", "split", "tokens", "documents", "share",
                "epochs");
     for (const MixSplit& split : splits) {
       const int64_t tokens = split.manifest.num_tokens();
       for (size_t i = 0; i < split.shares.size(); ++i) {
         const MixShare& share = split.shares[i];
-        fmt::print("{:<6} {:>18} {:>12} {:>6.2f}% {:>8.3f}  {}\n", split.name,
+        fmt::print("{:<6} {:>18} {:>12} {:>8} {:>8.3f}  {}\n", split.name,
                    format_count(share.tokens), format_count(share.documents),
-                   100.0 * static_cast<double>(share.tokens) / static_cast<double>(tokens),
-                   share.epochs, settings.sources[i].path);
+                   format_percent(share.tokens, tokens, 2), share.epochs, settings.sources[i].path);
         results.push_back({{"split", split.name},
                            {"source", settings.sources[i].path},
                            {"tokens", share.tokens},
                            {"documents", share.documents},
                            {"epochs", share.epochs}});
       }
-      fmt::print("{:<6} {:>18} {:>12}                   {} ({} documents cut to make it exact)\n",
+      fmt::print("{:<6} {:>18} {:>12}                    {} ({} documents cut to make it exact)\n",
                  split.name, format_count(tokens), format_count(split.manifest.num_documents()),
                  join_path(folder, split.name), split.manifest.cut_documents.size());
     }

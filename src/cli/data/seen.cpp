@@ -106,7 +106,7 @@ struct SeenCommand {
           *reopened.data->train, static_cast<int64_t>(i), seen.samples, [&](double share) {
             if (progress.is_due())
               progress.show(
-                  fmt::format("{}: looking up documents, {:.0f}%", source.path, 100 * share));
+                  fmt::format("{}: looking up documents, {}", source.path, format_percent(share)));
           });
       result["documents"] = found->num_documents();
       result["tokens"] = found->num_tokens();

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/text/format.h"
 #include "core/thread_pool.h"
-#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {
@@ -132,15 +132,14 @@ void StageProgress::on_waiting(std::string_view step, int64_t tasks_of_others) {
   const std::lock_guard lock(mutex_);
   if (!line_.is_due()) return;
   line_.show(fmt::format("{}: waiting for {} tasks of other processes", step,
-                         with_commas(tasks_of_others)));
+                         format_count(tasks_of_others)));
 }
 
 void StageProgress::show() {
   if (!line_.is_due()) return;
-  const double per_second = static_cast<double>(bytes_) / std::max(line_.seconds(), 1e-3);
-  line_.show(fmt::format("{}: {} of {} tasks, {} documents, {} of text, {}/s", step_,
-                         with_commas(done_), with_commas(of_), with_commas(documents_),
-                         human_bytes(bytes_), human_bytes(static_cast<int64_t>(per_second))));
+  line_.show(fmt::format("{}: {} of {} tasks, {} documents, {} of text, {}", step_,
+                         format_count(done_), format_count(of_), format_count(documents_),
+                         format_bytes(bytes_), format_byte_rate(bytes_, line_.seconds())));
 }
 
 void finish_stage(
@@ -166,14 +165,9 @@ void finish_stage(
 
 void print_skipped(const nlohmann::json& report) {
   for (const auto& [reason, count] : report["skipped"].items()) {
-    fmt::print("  {:>12}           skipped while reading: {}\n", with_commas(count.get<int64_t>()),
+    fmt::print("  {:>12}           skipped while reading: {}\n", format_count(count.get<int64_t>()),
                reason);
   }
-}
-
-std::string percent(int64_t part, int64_t whole) {
-  return fmt::format(
-      "{:.1f} %", whole == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 }  // namespace ingot::cli

@@ -64,8 +64,6 @@ void finish_stage(
     const std::function<std::optional<nlohmann::json>(const StageRun& run)>& run_stage,
     const std::function<void(const nlohmann::json& report, const std::string& folder)>& print);
 
-std::string percent(int64_t part, int64_t whole);
-
 // What a report says about records that were no documents, a line for each reason.
 void print_skipped(const nlohmann::json& report);
 

@@ -101,15 +101,15 @@ struct TokenizeCommand {
 
   static std::string text_of(const TokenizeProgress& progress, const ProgressLine& line) {
     const double seconds = std::max(1e-3, line.seconds());
-    std::string text = fmt::format("{} tokens, {} documents, {} of text, {:.0f} MB/s",
-                                   format_count(progress.tokens), format_count(progress.documents),
-                                   format_bytes(progress.text_bytes),
-                                   static_cast<double>(progress.text_bytes) / 1e6 / seconds);
+    std::string text =
+        fmt::format("{} tokens, {} documents, {} of text, {}", format_count(progress.tokens),
+                    format_count(progress.documents), format_bytes(progress.text_bytes),
+                    format_byte_rate(progress.text_bytes, seconds));
     if (progress.bytes_total > 0 && progress.bytes_read > 0) {
       const double done =
           static_cast<double>(progress.bytes_read) / static_cast<double>(progress.bytes_total);
-      text += fmt::format(", {:.1f} %, {:.0f} s left", 100 * done,
-                          std::max(0.0, seconds / done - seconds));
+      text += fmt::format(", {}, {} left", format_percent(done),
+                          format_duration(std::max(0.0, seconds / done - seconds)));
     }
     return text;
   }
@@ -123,8 +123,8 @@ struct TokenizeCommand {
                format_count(manifest.num_documents()), format_bytes(manifest.num_bytes()),
                per_token, manifest.shards.size());
     if (progress.text_bytes > 0) {
-      fmt::print("{} in {:.1f} s: {:.0f} MB/s\n", format_bytes(progress.text_bytes), seconds,
-                 static_cast<double>(progress.text_bytes) / 1e6 / seconds);
+      fmt::print("{} in {}: {}\n", format_bytes(progress.text_bytes), format_duration(seconds),
+                 format_byte_rate(progress.text_bytes, seconds));
     }
     for (const auto& [reason, count] : manifest.left_out) {
       fmt::print("left out: {} {}\n", format_count(count), reason);

@@ -31,7 +31,7 @@ struct TrainCommand {
                  result.state.step, config.checkpoint.dir);
     else if (result.eval)
       fmt::print("done: {} steps, {} tokens, validation loss {:.4f}{}\n", result.state.step,
-                 with_commas(result.state.tokens), result.eval->loss,
+                 format_count(result.state.tokens), result.eval->loss,
                  result.eval->bits_per_byte
                      ? fmt::format(", {:.4f} bits per byte", *result.eval->bits_per_byte)
                      : "");

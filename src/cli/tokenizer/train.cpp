@@ -11,13 +11,13 @@
 #include "cli/tokenizer/tokenizer.h"
 #include "core/error.h"
 #include "core/storage.h"
+#include "core/text/format.h"
 #include "core/thread_pool.h"
 #include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/bpe/split.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
 #include "tokenizer/train/bpe_trainer.h"
 #include "tokenizer/train/sentencepiece_trainer.h"
-#include "train/progress.h"
 
 namespace ingot::cli {
 namespace {
@@ -52,8 +52,8 @@ Result train_bpe(const Options& options, const NextDocument& next, ProgressLine&
   if (trainer.special_tokens.empty()) trainer.special_tokens = {"<|endoftext|>"};
   trainer.progress = [&](int64_t characters, int64_t merges) {
     if (!progress.is_due()) return;
-    progress.show(merges == 0 ? fmt::format("read {} characters", with_commas(characters))
-                              : fmt::format("{} merges", with_commas(merges)));
+    progress.show(merges == 0 ? fmt::format("read {} characters", format_count(characters))
+                              : fmt::format("{} merges", format_count(merges)));
   };
   ThreadPool pool(options.threads);
   TrainedBpe trained = ingot::train_bpe(
@@ -73,8 +73,8 @@ Result train_bpe(const Options& options, const NextDocument& next, ProgressLine&
   result.documents = trained.documents;
   result.characters = trained.characters;
   result.bytes = trained.bytes;
-  result.details = fmt::format(", {} pieces, {} of them different", with_commas(trained.pieces),
-                               with_commas(trained.distinct_pieces));
+  result.details = fmt::format(", {} pieces, {} of them different", format_count(trained.pieces),
+                               format_count(trained.distinct_pieces));
   return result;
 }
 
@@ -88,7 +88,7 @@ Result train_sentencepiece(const Options& options, const NextDocument& next,
   trainer.character_coverage = options.coverage;
   trainer.progress = [&](int64_t characters) {
     if (!progress.is_due()) return;
-    progress.show(fmt::format("read {} characters", with_commas(characters)));
+    progress.show(fmt::format("read {} characters", format_count(characters)));
   };
   trainer.on_step = [&](const std::string& step, bool is_new) {
     if (is_new || progress.is_due()) progress.show(step);
@@ -120,7 +120,7 @@ DocumentSample draw(const Options& options, ProgressLine& progress) {
     if (!documents.next(text)) return false;
     ++count;
     if (progress.is_due()) {
-      progress.show(fmt::format("drawing the sample: {} documents read", with_commas(count)));
+      progress.show(fmt::format("drawing the sample: {} documents read", format_count(count)));
     }
     return true;
   };
@@ -150,16 +150,16 @@ void train(const Options& options) {
     write_file_atomically(*storage, rank_settings, result.rank_settings);
   }
   fmt::print("{}: {} tokens, trained on {} documents, {} characters ({}){}, in {}\n", options.out,
-             with_commas(result.vocab_size), with_commas(result.documents),
-             with_commas(result.characters), human_bytes(result.bytes), result.details,
-             human_duration(seconds));
+             format_count(result.vocab_size), format_count(result.documents),
+             format_count(result.characters), format_bytes(result.bytes), result.details,
+             format_duration(seconds));
   if (!result.rank_settings.empty()) {
     fmt::print("{}: how text is cut, and the special tokens; keep it beside the file\n",
                rank_settings);
   }
   if (result.asked > result.vocab_size) {
     fmt::print("fewer than the {} tokens asked for: no pair is left to merge\n",
-               with_commas(result.asked));
+               format_count(result.asked));
   }
   options.json.print({{"file", options.out},
                       {"type", options.type},

@@ -1,26 +1,18 @@
-// Sizes and counts as people read them.
+// Counts, sizes, shares and times as people read them. Everything the program prints for people
+// goes through these, so that a number looks the same in every command.
 #pragma once
-
-#include <fmt/format.h>
 
 #include <cstdint>
 #include <string>
 
 namespace ingot {
 
-inline std::string format_count(int64_t count) {  // 21004113 -> "21,004,113"
-  std::string text = fmt::format("{}", count);
-  for (auto i = static_cast<int64_t>(text.size()) - 3; i > 0; i -= 3) {
-    text.insert(text.begin() + i, ',');
-  }
-  return text;
-}
-
-inline std::string format_bytes(int64_t bytes) {  // decimal units, as disks are sold
-  if (bytes < 1'000) return fmt::format("{} B", bytes);
-  if (bytes < 1'000'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
-  if (bytes < 1'000'000'000) return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-  return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9);
-}
+std::string format_count(int64_t count);      // "1,234,567"
+std::string format_bytes(int64_t bytes);      // "512 B", "20.1 MB": powers of ten
+std::string format_duration(double seconds);  // "850 ms", "12.3 s", "4 min 05 s", "3 h 12 min"
+std::string format_percent(double share,      // 0.613 -> "61.3 %"
+                           int decimals = 1);
+std::string format_percent(int64_t part, int64_t whole, int decimals = 1);  // 0 of 0 is 0 %
+std::string format_byte_rate(int64_t bytes, double seconds);                // "20.1 MB/s"
 
 }  // namespace ingot

@@ -1,5 +1,14 @@
 // What CPython 3.11 knows of a character: Unicode 14.0, pinned by tables that are part of the
-// source.
+// source, so that results depend on no library of the machine.
+//
+// Each reference the program must agree with stands on a Unicode of its own, so there are three:
+//   14.0  datatrove and NLTK, which are Python: cleaning, deduplication (this header)
+//   16.0  the regular expressions of Hugging Face tokenizers and tiktoken: pre-tokenizers
+//         (tokenizer/unicode/unicode_classes.h)
+//   9.0   the normalizers of Hugging Face tokenizers; their lower case is of 17.0
+//         (tokenizer/unicode/hf_unicode.h, nfc.h)
+// The tables of all are runs of code points, looked up through CodePointMap; those of 16.0, asked
+// for every character of the text to encode, are compiled into that form instead.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kBlock = 64;
 
 // The eight words are or-ed without a branch between them, which compilers turn into vector code.
-bool block_is_ascii(const unsigned char* p) {
+bool block_is_ascii(const char* p) {
   uint64_t any = 0;
   for (size_t i = 0; i < kBlock; i += sizeof(uint64_t)) {
     uint64_t word;
@@ -19,28 +19,10 @@ bool block_is_ascii(const unsigned char* p) {
   return (any & 0x8080808080808080u) == 0;
 }
 
-// Bytes of the well-formed character of two or more bytes at p, 0 if there is none in p[0, left).
-size_t long_character(const unsigned char* p, size_t left) {
-  const auto tail = [&](size_t i) { return (p[i] & 0xC0) == 0x80; };
-  const unsigned lead = p[0];
-  if (lead < 0xC2) return 0;  // a continuation, or the overlong C0 and C1
-  if (lead < 0xE0) return left >= 2 && tail(1) ? 2 : 0;
-  if (lead < 0xF0) {
-    if (left < 3 || !tail(1) || !tail(2)) return 0;
-    if (lead == 0xE0 && p[1] < 0xA0) return 0;   // overlong
-    if (lead == 0xED && p[1] >= 0xA0) return 0;  // surrogates
-    return 3;
-  }
-  if (lead > 0xF4 || left < 4 || !tail(1) || !tail(2) || !tail(3)) return 0;
-  if (lead == 0xF0 && p[1] < 0x90) return 0;   // overlong
-  if (lead == 0xF4 && p[1] >= 0x90) return 0;  // above U+10FFFF
-  return 4;
-}
-
 }  // namespace
 
 size_t valid_utf8_prefix(std::string_view text) {
-  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  const char* p = text.data();
   size_t i = 0;
   while (i < text.size()) {
     if (text.size() - i >= kBlock && block_is_ascii(p + i)) {
@@ -51,16 +33,25 @@ size_t valid_utf8_prefix(std::string_view text) {
     // test per block, not per character, keeps prose with stray accents near the ASCII rate.
     const size_t end = text.size() - i >= kBlock ? i + kBlock : text.size();
     while (i < end) {
-      if (p[i] < 0x80) {
-        ++i;
-        continue;
-      }
-      const size_t length = long_character(p + i, text.size() - i);
-      if (length == 0) return i;
-      i += length;
+      const size_t bytes = text::well_formed_bytes(p + i, text.size() - i);
+      if (bytes == 0) return i;
+      i += bytes;
     }
   }
   return i;
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const size_t good = valid_utf8_prefix(text);
+    valid.append(text, 0, good);
+    if (good == text.size()) break;
+    valid += text::kReplacementCharacter;
+    text.remove_prefix(good + 1);
+  }
+  return valid;
 }
 
 }  // namespace ingot

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/json_integer.h"
+#include "core/text/format.h"
 #include "core/text/unicode.h"
 #include "ingest/tasks/html_page.h"
 #include "ingest/tasks/stage.h"
@@ -21,9 +22,7 @@ json lines_of(const C4LineCounts& lines) {
 }
 
 std::string with_share(int64_t part, int64_t whole) {
-  const double share =
-      whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-  return fmt::format("{} ({:.2f} %)", part, share);
+  return fmt::format("{} ({})", part, format_percent(part, whole, 2));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-// Which release of datatrove a formula follows where releases differ (docs/data-cleaning.md).
+// Which release of datatrove a formula follows where releases differ (docs/ingest-cleaning.md).
 enum class CleanVersion { FinewebV1, Datatrove010 };
 
 struct UrlSettings {

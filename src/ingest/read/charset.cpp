@@ -116,7 +116,7 @@ void repair_utf8(std::string_view bytes, std::string& out) {
     out += kReplacement;
     bytes.remove_prefix(1);
     // The rest of the broken character belongs to the same mark.
-    while (!bytes.empty() && (bytes[0] & 0xC0) == 0x80) bytes.remove_prefix(1);
+    while (!bytes.empty() && text::is_continuation(bytes[0])) bytes.remove_prefix(1);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text/format.h"
+
 #include <iterator>
 
 namespace ingot {
@@ -76,9 +78,9 @@ void HtmlPage::bars(const std::vector<Bar>& bars, int64_t whole) {
     const double share =
         whole == 0 ? 0 : static_cast<double>(bar.count) / static_cast<double>(whole);
     body_ += fmt::format(
-        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{:.2f} %</td><td "
+        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
         "class=\"bar\"><div style=\"width:{:.1f}%\"></div></td></tr>\n",
-        escape_html(bar.label), bar.count, 100 * share, 100 * share);
+        escape_html(bar.label), bar.count, format_percent(share, 2), 100 * share);
   }
   body_ += "</table>\n";
 }

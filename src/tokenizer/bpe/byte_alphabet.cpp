@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "tokenizer/unicode/unicode_classes.h"
+#include "core/text/utf8.h"
 
 namespace ingot {
 namespace {
@@ -39,13 +39,7 @@ constexpr Alphabet kAlphabet = make_alphabet();
 std::string spell_bytes(std::string_view bytes) {
   std::string spelling;
   for (const char byte : bytes) {
-    const uint32_t point = kAlphabet.point_of[static_cast<uint8_t>(byte)];
-    if (point < 0x80) {
-      spelling += static_cast<char>(point);
-    } else {
-      spelling += static_cast<char>(0xC0 | point >> 6);
-      spelling += static_cast<char>(0x80 | (point & 0x3F));
-    }
+    text::append_character(spelling, kAlphabet.point_of[static_cast<uint8_t>(byte)]);
   }
   return spelling;
 }
@@ -53,7 +47,7 @@ std::string spell_bytes(std::string_view bytes) {
 std::optional<std::string> spelt_bytes(std::string_view spelling) {
   std::string bytes;
   while (!spelling.empty()) {
-    const Character c = first_character(spelling);
+    const text::Decoded c = text::decode_first(spelling);
     if (c.code_point >= kNumSpellings || kAlphabet.byte_of[c.code_point] < 0) return std::nullopt;
     bytes += static_cast<char>(kAlphabet.byte_of[c.code_point]);
     spelling.remove_prefix(c.size);

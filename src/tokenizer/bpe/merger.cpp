@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
 
 namespace ingot {
 namespace {
@@ -13,11 +14,6 @@ namespace {
 // Up to here a scan for the best pair beats a heap.
 constexpr size_t kShortPiece = 64;
 constexpr size_t kQuadBits = 18;
-
-size_t size_by_lead(char lead) {
-  const auto byte = static_cast<uint8_t>(lead);
-  return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
-}
 
 size_t pair_at(std::string_view bytes, size_t i) {
   return static_cast<size_t>(static_cast<uint8_t>(bytes[i])) << 8 |
@@ -59,8 +55,8 @@ JoinFilter::JoinFilter(const std::vector<std::string>& tokens)
 
 size_t JoinFilter::next_cut(std::string_view text, size_t begin) const {
   // From character to character; where UTF-8 is broken a cut may be missed, which costs time only.
-  for (size_t at = begin + size_by_lead(text[begin]); at + 1 < text.size();
-       at += size_by_lead(text[at])) {
+  for (size_t at = begin + text::character_bytes(text[begin]); at + 1 < text.size();
+       at += text::character_bytes(text[at])) {
     if (at >= 2 && between_characters(text, at) && !pairs_[pair_at(text, at - 1)] &&
         !quads_[quad_bit(text, at)]) {
       return at;

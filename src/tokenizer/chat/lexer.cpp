@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
 #include "tokenizer/chat/value.h"
 
 namespace ingot::chat {
@@ -76,7 +77,7 @@ class Lexer {
     if (sign == '-') {
       while (!text.empty()) {
         size_t size = 1;
-        while (size < text.size() && (text[text.size() - size] & 0xC0) == 0x80) ++size;
+        while (size < text.size() && text::is_continuation(text[text.size() - size])) ++size;
         if (!is_python_space(text.substr(text.size() - size))) break;
         text.remove_suffix(size);
       }
@@ -246,16 +247,7 @@ class Lexer {
     }
     const bool is_character = hex.size() == digits && (code < 0xD800 || code > 0xDFFF);
     if (!is_character) fail("an escape that is no character");
-    if (code < 0x80) {
-      text += static_cast<char>(code);
-    } else if (code < 0x800) {
-      text += static_cast<char>(0xC0 | code >> 6);
-      text += static_cast<char>(0x80 | (code & 0x3F));
-    } else {
-      text += static_cast<char>(0xE0 | code >> 12);
-      text += static_cast<char>(0x80 | (code >> 6 & 0x3F));
-      text += static_cast<char>(0x80 | (code & 0x3F));
-    }
+    text::append_character(text, code);
   }
 
   void take(Token::Kind kind, size_t size) {

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
 #include "tokenizer/bpe/base64.h"
 #include "tokenizer/hf/patterns.h"
 #include "tokenizer/hf/pieces.h"
 #include "tokenizer/sentencepiece/normalizer.h"
-#include "tokenizer/sentencepiece/utf8.h"
 
 namespace ingot {
 namespace {
@@ -27,8 +27,8 @@ class MergeablePieces {
       id_of_.emplace(piece.text, static_cast<int32_t>(&piece - model.pieces.data()));
     }
     for (const auto& [text, id] : id_of_) {
-      for (size_t at = 0; at < text.size(); at += character_size(text[at])) {
-        const std::string_view character = text.substr(at, character_size(text[at]));
+      for (size_t at = 0; at < text.size(); at += text::character_bytes(text[at])) {
+        const std::string_view character = text.substr(at, text::character_bytes(text[at]));
         check(id_of_.contains(character), ErrorCode::Data,
               "{}: piece «{}» holds «{}», which is no piece: SentencePiece merges it, Hugging Face "
               "does not",
@@ -41,7 +41,8 @@ class MergeablePieces {
   std::vector<TokenMerge> merges_of(int32_t id) const {
     const std::string_view text = model_.pieces[id].text;
     std::vector<TokenMerge> merges;
-    for (size_t at = character_size(text[0]); at < text.size(); at += character_size(text[at])) {
+    for (size_t at = text::character_bytes(text[0]); at < text.size();
+         at += text::character_bytes(text[at])) {
       const auto left = id_of_.find(text.substr(0, at)), right = id_of_.find(text.substr(at));
       if (left == id_of_.end() || right == id_of_.end()) continue;
       merges.push_back({left->second, right->second, id});

@@ -1,11 +1,12 @@
 #include "tokenizer/hf/decoder.h"
 
 #include "core/error.h"
+#include "core/text/utf8.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/hf/metaspace.h"
 #include "tokenizer/replace_all.h"
+#include "tokenizer/sentencepiece/byte_pieces.h"
 #include "tokenizer/sentencepiece/normalizer.h"
-#include "tokenizer/sentencepiece/utf8.h"
 
 namespace ingot {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 std::string text_of_bytes(const std::string& bytes) {
   if (is_utf8(bytes)) return bytes;
   std::string text;
-  for (size_t i = 0; i < bytes.size(); ++i) text += kReplacementCharacter;
+  for (size_t i = 0; i < bytes.size(); ++i) text += text::kReplacementCharacter;
   return text;
 }
 
@@ -82,7 +83,7 @@ void HfDecoder::add(const Json& part, std::string_view origin) {
     steps_.push_back({Kind::Fuse, {}, {}});
   } else if (type == "Strip") {
     const std::string content = text_of(part, "content");
-    check(!content.empty() && first_character(content).size == content.size(), ErrorCode::Data,
+    check(!content.empty() && text::decode_first(content).size == content.size(), ErrorCode::Data,
           "{}: decoder Strip: expected one character as its content, got \"{}\"", origin, content);
     steps_.push_back({Kind::Strip,
                       {},

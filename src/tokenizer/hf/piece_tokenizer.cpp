@@ -2,10 +2,12 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
 #include "tokenizer/hf/pieces.h"
+#include "tokenizer/sentencepiece/byte_pieces.h"
 #include "tokenizer/sentencepiece/encoder.h"
 #include "tokenizer/sentencepiece/normalizer.h"
-#include "tokenizer/sentencepiece/utf8.h"
+#include "tokenizer/unicode/unicode_classes.h"
 
 namespace ingot {
 namespace {

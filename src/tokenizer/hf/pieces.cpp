@@ -8,9 +8,9 @@
 
 #include "core/error.h"
 #include "tokenizer/bpe/token_index.h"
+#include "tokenizer/sentencepiece/byte_pieces.h"
 #include "tokenizer/sentencepiece/normalizer.h"
 #include "tokenizer/sentencepiece/trie.h"
-#include "tokenizer/sentencepiece/utf8.h"
 #include "tokenizer/special_tokens.h"
 
 namespace ingot {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tokenizer/sentencepiece/utf8.h"
+#include "core/text/utf8.h"
 
 namespace ingot {
 namespace {
@@ -74,7 +74,9 @@ void SentencePieceBpe::split_into_symbols(std::string_view part, Scratch& scratc
   scratch.symbols.clear();
   for (size_t begin = 0; begin < part.size();) {
     const size_t frozen = user_defined_.longest_prefix(part.substr(begin));
-    const size_t size = frozen > 0 ? frozen : character_size(part, begin);
+    const size_t size =
+        frozen > 0 ? frozen
+                   : std::min<size_t>(text::character_bytes(part[begin]), part.size() - begin);
     const auto index = static_cast<int32_t>(scratch.symbols.size());
     scratch.symbols.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(size), index - 1,
                                begin + size < part.size() ? index + 1 : -1,

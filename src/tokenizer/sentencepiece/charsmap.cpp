@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
 
 namespace ingot {
 namespace {
@@ -20,19 +21,9 @@ uint32_t value_of(uint32_t unit) {
   return unit & ~(1U << 31);
 }
 
-std::string utf8_of(uint32_t point) {  // of the basic plane
+std::string utf8_of(uint32_t point) {
   std::string text;
-  const auto add = [&](uint32_t byte) { text += static_cast<char>(byte); };
-  if (point < 0x80) {
-    add(point);
-  } else if (point < 0x800) {
-    add(0xC0 | point >> 6);
-    add(0x80 | (point & 0x3F));
-  } else {
-    add(0xE0 | point >> 12);
-    add(0x80 | (point >> 6 & 0x3F));
-    add(0x80 | (point & 0x3F));
-  }
+  text::append_character(text, point);
   return text;
 }
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "tokenizer/sentencepiece/utf8.h"
+#include "core/text/utf8.h"
 
 namespace ingot {
 
@@ -19,7 +19,7 @@ struct PieceCuts::Runs {
     for (const std::string& piece : pieces) {
       const std::string padded = piece + std::string(kPadding, '\0');
       characters.clear();
-      for (size_t at = 0; at < piece.size(); at += character_size(piece[at])) {
+      for (size_t at = 0; at < piece.size(); at += text::character_bytes(piece[at])) {
         characters.push_back(character_at(padded.data() + at));
       }
       for (size_t i = 0; i + 1 < characters.size(); ++i) {
@@ -54,7 +54,7 @@ PieceCuts::Filter<kSets>::Filter(const std::array<std::vector<uint64_t>, kSets>&
 uint32_t PieceCuts::character_at(const char* text) {
   uint32_t bytes;
   std::memcpy(&bytes, text, sizeof bytes);
-  return bytes & ~uint32_t{0} >> (32 - 8 * character_size(*text));
+  return bytes & ~uint32_t{0} >> (32 - 8 * text::character_bytes(*text));
 }
 
 uint64_t PieceCuts::hash_of(uint32_t a, uint32_t b, uint32_t c) {
@@ -73,7 +73,7 @@ PieceCuts::PieceCuts(const Runs& runs, bool before_spaces)
 
 size_t PieceCuts::cut(std::string_view text, size_t begin, std::span<size_t> ends) const {
   if (begin >= text.size()) return 0;
-  size_t num_ends = 0, at = begin + character_size(text[begin]);
+  size_t num_ends = 0, at = begin + text::character_bytes(text[begin]);
   uint32_t left = character_at(text.data() + begin);
   bool reached = false;  // whether a piece may reach over `left` to what follows it
   while (at < text.size() && num_ends < ends.size()) {
@@ -88,7 +88,7 @@ size_t PieceCuts::cut(std::string_view text, size_t begin, std::span<size_t> end
     }
     const uint32_t right = character_at(text.data() + at);
     const uint64_t pair = hash_of(left, right);
-    at += character_size(text[at]);
+    at += text::character_bytes(text[at]);
     // Without branches: which it is cannot be predicted, and all three are looked up together. What
     // follows the text is in no piece.
     const bool reaches = triples_.may_hold(hash_of(left, right, character_at(text.data() + at)));

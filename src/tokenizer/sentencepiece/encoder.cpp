@@ -5,7 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "tokenizer/sentencepiece/utf8.h"
+#include "core/text/utf8.h"
+#include "tokenizer/sentencepiece/byte_pieces.h"
 
 namespace ingot {
 namespace {
@@ -50,8 +51,7 @@ std::vector<std::string_view> user_defined(const SentencePieceModel& model) {
 
 // Of a character of three bytes: its code point.
 size_t index_of_character(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(text[i])); };
-  return (byte(0) & 0xF) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F);
+  return text::decode(text.data());
 }
 
 }  // namespace

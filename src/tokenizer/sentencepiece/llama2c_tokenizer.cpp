@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -16,17 +17,12 @@ constexpr int32_t kEos = 2;
 constexpr int32_t kFirstByte = 3;                 // ids 3 … 258 are the pieces <0x00> … <0xFF>
 constexpr int32_t kFirstText = kFirstByte + 256;  // from here on pieces stand for themselves
 
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
-
 // Length of the UTF-8 character `text` begins with; 1 where it is malformed.
 size_t character_length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const size_t length = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF8 ? 4 : 1;
-  if (length > text.size()) return 1;
+  const size_t length = text::character_bytes(text[0]);
+  if (length > text.size() || static_cast<unsigned char>(text[0]) >= 0xF8) return 1;
   for (size_t i = 1; i < length; ++i) {
-    if (!is_continuation(text[i])) return 1;
+    if (!text::is_continuation(text[i])) return 1;
   }
   return length;
 }
@@ -91,7 +87,7 @@ class Llama2cTokenizer final : public Tokenizer {
     Workspace work;
     size_t begin = 0;
     for (size_t i = 1; i <= spaced.size(); ++i) {
-      const bool cut = i == spaced.size() || (!is_continuation(spaced[i]) &&
+      const bool cut = i == spaced.size() || (!text::is_continuation(spaced[i]) &&
                                               !joined_[byte_pair(spaced[i - 1], spaced[i])]);
       if (!cut) continue;
       encode_segment(std::string_view(spaced).substr(begin, i - begin), work, ids);

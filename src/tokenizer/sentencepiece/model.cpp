@@ -6,8 +6,9 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
+#include "tokenizer/sentencepiece/byte_pieces.h"
 #include "tokenizer/sentencepiece/trie.h"
-#include "tokenizer/sentencepiece/utf8.h"
 #include "tokenizer/sentencepiece/wire.h"
 
 namespace ingot {

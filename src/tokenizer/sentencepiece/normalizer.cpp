@@ -4,23 +4,23 @@
 
 #include <bit>
 
-#include "tokenizer/sentencepiece/utf8.h"
+#include "core/text/utf8.h"
 
 namespace ingot {
 namespace {
 
-// As first_character(text.substr(at)), but quick for most of the characters of three bytes.
-Character character_at(std::string_view text, size_t at) {
+// As text::decode_first(text.substr(at)), but quick for most of the characters of three bytes.
+text::Decoded character_at(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) {
     return static_cast<uint32_t>(static_cast<uint8_t>(text[at + i]));
   };
   if (at + 3 <= text.size() && byte(0) > 0xE0 &&
       byte(0) < 0xED) {  // no overlong form, no surrogate
     if ((byte(1) & 0xC0) == 0x80 && (byte(2) & 0xC0) == 0x80) {
-      return {(byte(0) & 0xF) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F), 3, 0};
+      return {(byte(0) & 0xF) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F), 3};
     }
   }
-  return first_character(text.substr(at));
+  return text::decode_first(text.substr(at));
 }
 
 }  // namespace
@@ -50,9 +50,9 @@ SentencePieceNormalizer::SentencePieceNormalizer(const SentencePieceRules& rules
   const auto [replaced, second] = charsmap_.characters();
   plain_ = ~replaced;
   second_ = second;
-  if (escape_spaces_) plain_.reset(first_character(kSpaceMark).code_point);
+  if (escape_spaces_) plain_.reset(text::decode_first(kSpaceMark).code_point);
   for (const std::string_view text : verbatim) {
-    const uint32_t first = first_character(text).code_point;
+    const uint32_t first = text::decode_first(text).code_point;
     if (first < CharsMap::kBasicPlane) plain_.reset(first);
   }
   for (size_t c = 0; c < 0x80; ++c) {
@@ -66,8 +66,8 @@ SentencePieceNormalizer::Step SentencePieceNormalizer::step(std::string_view tex
   }
   const CharsMap::Match match = charsmap_.longest(text);
   if (match.size > 0) return {match.replacement, match.size};
-  const Character c = first_character(text);
-  return {is_invalid(c) ? kReplacementCharacter : text.substr(0, c.size), c.size};
+  const text::Decoded c = text::decode_first(text);
+  return {text::is_invalid(c) ? text::kReplacementCharacter : text.substr(0, c.size), c.size};
 }
 
 // The end of the text from `begin` on that stays as it is.
@@ -84,9 +84,9 @@ size_t SentencePieceNormalizer::plain_end(std::string_view text, size_t begin,
         continue;
       }
     }
-    const Character c = character_at(text, at);
+    const text::Decoded c = character_at(text, at);
     if (c.code_point >= CharsMap::kBasicPlane || second_[c.code_point]) return last;
-    if (!plain_[c.code_point] || is_invalid(c) || (after_space && c.code_point == ' ')) break;
+    if (!plain_[c.code_point] || text::is_invalid(c) || (after_space && c.code_point == ' ')) break;
     after_space = collapse_spaces_ && c.code_point == ' ';
     last = at;
     at += c.size;

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
+#include "tokenizer/sentencepiece/byte_pieces.h"
 #include "tokenizer/sentencepiece/encoder.h"
 #include "tokenizer/sentencepiece/normalizer.h"
-#include "tokenizer/sentencepiece/utf8.h"
 
 namespace ingot {
 namespace {
@@ -118,8 +119,8 @@ class SentencePieceTokenizer final : public Tokenizer {
   // Bytes that together are no UTF-8 become U+FFFD, each.
   static void append_bytes(std::string& bytes, std::string& text) {
     for (std::string_view rest = bytes; !rest.empty();) {
-      const Character c = first_character(rest);
-      text += is_invalid(c) ? kReplacementCharacter : rest.substr(0, c.size);
+      const text::Decoded c = text::decode_first(rest);
+      text += text::is_invalid(c) ? text::kReplacementCharacter : rest.substr(0, c.size);
       rest.remove_prefix(c.size);
     }
     bytes.clear();

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tokenizer/sentencepiece/utf8.h"
+#include "core/text/utf8.h"
 
 namespace ingot {
 namespace {
@@ -53,7 +53,7 @@ UnigramEncoder::UnigramEncoder(const SentencePieceModel& model,
 void UnigramEncoder::find_starts(std::string_view part, std::vector<Scratch::Start>& starts) const {
   starts.clear();
   for (size_t begin = 0; begin < part.size();) {
-    const size_t end = begin + character_size(part, begin);
+    const size_t end = std::min(begin + text::character_bytes(part[begin]), part.size());
     const DoubleArray::Node node = trie_.walk(part.substr(begin, end - begin));
     if (end < part.size()) trie_.prefetch_child(node, static_cast<uint8_t>(part[end]));
     starts.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end), node});

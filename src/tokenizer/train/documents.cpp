@@ -6,15 +6,15 @@
 #include <memory>
 #include <utility>
 
+#include "core/text/utf8.h"
+
 namespace ingot {
 namespace {
 
+using text::is_continuation;
+
 // A stretch goes on to the end of the line in which it is so long, or is cut when it is twice that.
 constexpr size_t kStretchBytes = 4096;
-
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
 
 // Bytes of the first `characters` of text.
 size_t prefix_bytes(std::string_view text, int64_t characters) {

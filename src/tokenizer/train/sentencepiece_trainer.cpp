@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/module.h"
+#include "core/text/utf8.h"
 #include "tokenizer/train/sentencepiece_library.h"
 
 namespace ingot {
@@ -66,7 +67,7 @@ class SentenceStream {
     const size_t space = line.rfind(' ', kLongestSentence);
     if (space != std::string_view::npos && space > 0) return space;
     size_t size = kLongestSentence;
-    while (size > 1 && (static_cast<uint8_t>(line[size]) & 0xC0) == 0x80) --size;
+    while (size > 1 && text::is_continuation(line[size])) --size;
     return size;
   }
 

@@ -2,36 +2,26 @@
 
 #include <utf8proc.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <memory>
-
-#include "core/error.h"
-#include "tokenizer/unicode/unicode_classes.h"
+#include "core/text/code_point_map.h"
+#include "core/text/utf8.h"
+#include "tokenizer/unicode/utf8proc_map.h"
 
 namespace ingot {
 namespace {
 
-struct Range {
-  uint32_t first, last;
-};
-struct Lowered {
-  uint32_t from, to;
-};
+using text::CodePointRun;
 #include "tokenizer/unicode/hf_unicode.inc"
 
-template <size_t n>
-bool holds(const Range (&ranges)[n], uint32_t code_point) {
-  const auto* range =
-      std::upper_bound(std::begin(ranges), std::end(ranges), code_point,
-                       [](uint32_t point, const Range& r) { return point < r.first; });
-  return range != std::begin(ranges) && code_point <= (range - 1)->last;
+constexpr uint8_t kKept = 1, kMark = 2;
+uint8_t differences_of(uint32_t code_point) {
+  static const text::CodePointMap<uint8_t> map(kDifferenceRuns);
+  return map[code_point];
 }
 
 // A character that is younger than Hugging Face's Unicode: it changes nothing and joins nothing.
 bool stays(uint32_t code_point) {
   const auto* properties = utf8proc_get_property(static_cast<utf8proc_int32_t>(code_point));
-  return holds(kKept, code_point) ||
+  return (differences_of(code_point) & kKept) != 0 ||
          (properties->combining_class != 0 && !is_combining_mark(code_point));
 }
 
@@ -42,28 +32,18 @@ int options_of(UnicodeForm form) {
          (compatible ? UTF8PROC_COMPAT : 0);
 }
 
-void append_mapped(std::string_view text, int options, std::string& out) {
-  if (text.empty()) return;
-  utf8proc_uint8_t* mapped = nullptr;
-  const utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                             static_cast<utf8proc_ssize_t>(text.size()), &mapped,
-                                             static_cast<utf8proc_option_t>(options));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, std::free);
-  check(size >= 0, ErrorCode::Internal, "the normal form of {} bytes: {}", text.size(),
-        utf8proc_errmsg(size));
-  out.append(reinterpret_cast<const char*>(mapped), static_cast<size_t>(size));
-}
-
-void append_character(uint32_t code_point, std::string& out) {
-  utf8proc_uint8_t bytes[4];
-  const auto size = utf8proc_encode_char(static_cast<utf8proc_int32_t>(code_point), bytes);
-  out.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(size));
+// The rest is utf8proc's; ASCII and U+0130 are the caller's.
+uint32_t lower_of(uint32_t code_point) {
+  static const text::CodePointMap<int32_t> map(kLowerRuns);
+  const auto point = static_cast<int32_t>(code_point);
+  const int32_t offset = map[code_point];
+  return static_cast<uint32_t>(offset != 0 ? point + offset : utf8proc_tolower(point));
 }
 
 }  // namespace
 
 bool is_combining_mark(uint32_t code_point) {
-  return code_point >= 0x300 && holds(kMarks, code_point);
+  return (differences_of(code_point) & kMark) != 0;
 }
 
 // ASCII stays as it is, except that a mark may follow its last character.
@@ -71,8 +51,7 @@ void append_form(std::string_view text, UnicodeForm form, std::string& out) {
   const int options = options_of(form);
   size_t stretch = 0;  // text from here on is not in `out` yet
   for (size_t at = 0; at < text.size();) {
-    size_t end = at;
-    while (end < text.size() && static_cast<uint8_t>(text[end]) < 0x80) ++end;
+    const size_t end = text::ascii_end(text, at);
     if (end > at + 1) {
       append_mapped(text.substr(stretch, at - stretch), options, out);
       out.append(text, at, end - 1 - at);
@@ -80,7 +59,7 @@ void append_form(std::string_view text, UnicodeForm form, std::string& out) {
     }
     at = end;
     if (at == text.size()) break;
-    const Character c = first_character(text.substr(at));
+    const text::Decoded c = text::decode_first(text.substr(at));
     if (stays(c.code_point)) {
       append_mapped(text.substr(stretch, at - stretch), options, out);
       out.append(text, at, c.size);
@@ -93,7 +72,7 @@ void append_form(std::string_view text, UnicodeForm form, std::string& out) {
 
 void append_lower(std::string_view text, std::string& out) {
   while (!text.empty()) {
-    const Character c = first_character(text);
+    const text::Decoded c = text::decode_first(text);
     text.remove_prefix(c.size);
     if (c.code_point < 0x80) {
       out +=
@@ -105,13 +84,7 @@ void append_lower(std::string_view text, std::string& out) {
       out += "i\xCC\x87";
       continue;
     }
-    const auto* known = std::find_if(std::begin(kLowered), std::end(kLowered),
-                                     [&](const Lowered& l) { return l.from == c.code_point; });
-    append_character(
-        known != std::end(kLowered)
-            ? known->to
-            : static_cast<uint32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c.code_point))),
-        out);
+    text::append_character(out, lower_of(c.code_point));
   }
 }
 

@@ -2,30 +2,12 @@
 
 #include <utf8proc.h>
 
-#include <cstdlib>
-#include <memory>
-
-#include "core/error.h"
+#include "core/text/utf8.h"
 #include "tokenizer/unicode/unicode_classes.h"
+#include "tokenizer/unicode/utf8proc_map.h"
 
 namespace ingot {
 namespace {
-
-size_t ascii_run(std::string_view text, size_t at) {
-  while (at < text.size() && static_cast<uint8_t>(text[at]) < 0x80) ++at;
-  return at;
-}
-
-void append_normalized(std::string_view text, std::string& out) {
-  utf8proc_uint8_t* mapped = nullptr;
-  const utf8proc_ssize_t size =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                   static_cast<utf8proc_ssize_t>(text.size()), &mapped,
-                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, std::free);
-  check(size >= 0, ErrorCode::Internal, "NFC of {} bytes: {}", text.size(), utf8proc_errmsg(size));
-  out.append(reinterpret_cast<const char*>(mapped), static_cast<size_t>(size));
-}
 
 // A mark of the library's Unicode that the table, which keeps to Unicode 9 here as Hugging Face
 // tokenizers does, lets stay where it is: the library must not see it.
@@ -48,24 +30,23 @@ std::string_view to_nfc(std::string_view text, std::string& storage) {
     if (!changed) storage.clear();
     changed = true;
     storage.append(text, copied, stretch - copied);
-    append_normalized(text.substr(stretch, end - stretch), storage);
+    append_mapped(text.substr(stretch, end - stretch), UTF8PROC_STABLE | UTF8PROC_COMPOSE, storage);
     copied = end;
     in_stretch = false;
   };
   for (size_t at = 0; at < text.size();) {
     if (!in_stretch) {
-      const size_t end = ascii_run(text, at);
+      const size_t end = text::ascii_end(text, at);
       if (end > at) stretch = end - 1;
       at = end;
       if (at == text.size()) break;
     }
     const Character c = first_character(text.substr(at));
-    const bool invalid = c.size == 1 && static_cast<uint8_t>(text[at]) >= 0x80;
     if (c.classes & kNfc) {
       in_stretch = true;
     } else {
       end_stretch(at);
-      stretch = invalid || stays(c) ? at + c.size : at;
+      stretch = text::is_invalid(c) || stays(c) ? at + c.size : at;
     }
     at += c.size;
   }

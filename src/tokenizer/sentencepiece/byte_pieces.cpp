@@ -1,30 +1,6 @@
-#include "tokenizer/sentencepiece/utf8.h"
+#include "tokenizer/sentencepiece/byte_pieces.h"
 
 namespace ingot {
-
-bool is_utf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    const Character c = first_character(text.substr(at));
-    if (is_invalid(c)) return false;
-    at += c.size;
-  }
-  return true;
-}
-
-std::string valid_utf8(std::string_view text) {
-  std::string valid;
-  valid.reserve(text.size());
-  size_t copied = 0;
-  for (size_t at = 0; at < text.size();) {
-    const Character c = first_character(text.substr(at));
-    if (is_invalid(c)) {
-      valid.append(text, copied, at - copied) += kReplacementCharacter;
-      copied = at + 1;
-    }
-    at += c.size;
-  }
-  return valid.append(text, copied);
-}
 
 std::optional<uint8_t> byte_of_piece(std::string_view piece) {
   if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return {};

@@ -1,7 +1,7 @@
 """The run of `ingot train` again in PyTorch: same initial weights, same tokens in the same order, same AdamW.
 Shows that a loss curve is the model's and not the engine's; docs/benchmarks.md has what came out.
 
-    parity_torch.py CHECKPOINT TOKENS.bin RUN…   [--steps N] [--device cuda] [--compile]
+    python bench/baselines/parity_torch.py CHECKPOINT TOKENS.bin RUN…   [--steps N] [--device cuda] [--compile]
 CHECKPOINT  a checkpoint of one step with optim.lr = 0, which holds the initial weights
 TOKENS.bin  the raw u16 file the runs were trained on
 RUN         folders of ingot's runs of it, with bf16, fp8 …: optim.schedule.kind = "constant", its unit = "steps", one micro-batch a step
@@ -25,7 +25,7 @@ def philox(counter, key):
 
 
 def sample_at(position, n, seed):
-    """Which sample stands at `position` of the endless stream: docs/data.md."""
+    """Which sample stands at `position` of the endless stream: docs/feed.md."""
     epoch, value = divmod(position, n)
     bits = 1
     while bits < 32 and (n - 1) >> (2 * bits):
