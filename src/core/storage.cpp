@@ -49,9 +49,4 @@ std::string file_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-std::string path_in_file(std::string_view file, std::string_view path) {
-  const std::string folder = parent_path(file);
-  return path.starts_with('/') || folder == "." ? std::string(path) : join_path(folder, path);
-}
-
 }  // namespace ingot

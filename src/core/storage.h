@@ -79,7 +79,5 @@ void write_file_atomically(Storage& storage, const std::string& path, std::strin
 std::string join_path(std::string_view directory, std::string_view name);
 std::string parent_path(std::string_view path);  // "." for a bare name
 std::string file_name(std::string_view path);    // the last component
-// What `path`, written in `file`, stands for: relative ones begin in the folder of that file.
-std::string path_in_file(std::string_view file, std::string_view path);
 
 }  // namespace ingot

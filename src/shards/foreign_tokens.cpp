@@ -166,9 +166,9 @@ std::string name_of(ForeignFormat format) {
   return "unknown";
 }
 
-std::unique_ptr<ForeignTokens> open_foreign_tokens(const std::string& path,
-                                                   std::optional<ForeignFormat> format,
-                                                   DocumentMarks marks, int64_t vocab) {
+std::unique_ptr<ForeignTokens> open_foreign_tokens(const std::string& path, DocumentMarks marks,
+                                                   int64_t vocab,
+                                                   std::optional<ForeignFormat> format) {
   const std::string datatrove = without(path, ".index");
   const std::string bin = without(without(path, ".bin"), ".idx") + ".bin";
   if (!format) format = format_of(path, datatrove, bin);

@@ -38,8 +38,8 @@ class ForeignTokens {
 // be nanoGPT's, or Megatron's that has lost its .idx: it is refused unless `format` says which.
 // `path` may be any file of a pair. Throws ErrorCode::Data where a file is damaged: a header that
 // does not fit the size, offsets that lead outside.
-std::unique_ptr<ForeignTokens> open_foreign_tokens(const std::string& path,
-                                                   std::optional<ForeignFormat> format,
-                                                   DocumentMarks marks, int64_t vocab);
+std::unique_ptr<ForeignTokens> open_foreign_tokens(const std::string& path, DocumentMarks marks,
+                                                   int64_t vocab,
+                                                   std::optional<ForeignFormat> format = {});
 
 }  // namespace ingot

@@ -2,7 +2,6 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/storage.h"
 #include "shards/mix.h"
 #include "spec/toml_tree.h"
 

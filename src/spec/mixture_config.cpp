@@ -1,9 +1,9 @@
 #include "spec/mixture_config.h"
 
 #include "core/error.h"
-#include "core/storage.h"
 #include "spec/settings.h"
 #include "spec/toml.h"
+#include "spec/toml_tree.h"
 
 namespace ingot {
 namespace {

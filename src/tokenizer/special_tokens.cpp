@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -9,7 +10,7 @@ namespace ingot {
 namespace {
 
 struct Encoding {
-  std::string_view name;
+  std::string_view name;  // of its file; empty: that has no name of its own
   Split split;
   size_t num_ranks;  // of the published file, unused ones included
   std::vector<std::pair<std::string, int32_t>> specials;
@@ -17,7 +18,7 @@ struct Encoding {
 
 // 256 of them follow Llama 3's ranks; what is not used yet has a name all the same.
 Encoding llama3() {
-  Encoding encoding{"llama3", Split::Llama3, 128000, {}};
+  Encoding encoding{"", Split::Llama3, 128000, {}};
   const auto add = [&](std::string content) {
     encoding.specials.emplace_back(std::move(content),
                                    static_cast<int32_t>(128000 + encoding.specials.size()));
@@ -56,7 +57,10 @@ const std::vector<Encoding>& encodings() {
         {"<|fim_middle|>", 100259},
         {"<|fim_suffix|>", 100260},
         {"<|endofprompt|>", 100276}}},
-      {"o200k_base", Split::O200k, 199998, {{"<|endoftext|>", 199999}, {"<|endofprompt|>", 200018}}},
+      {"o200k_base",
+       Split::O200k,
+       199998,
+       {{"<|endoftext|>", 199999}, {"<|endofprompt|>", 200018}}},
       {"o200k_harmony",
        Split::O200k,
        199998,
@@ -71,11 +75,11 @@ const std::vector<Encoding>& encodings() {
         {"<|call|>", 200012},
         {"<|endofprompt|>", 200018}}},
       llama3(),
-      {"qwen2",
+      {"",
        Split::Qwen2,
        151643,
        {{"<|endoftext|>", 151643}, {"<|im_start|>", 151644}, {"<|im_end|>", 151645}}},
-      {"nanochat",  // of no one size
+      {"",  // of no one size
        Split::Nanochat,
        0,
        {{"<|bos|>", 0},
@@ -107,10 +111,8 @@ int32_t first_of(const std::string_view (&names)[n], const std::vector<AddedToke
   return -1;
 }
 
-// A file of another size than the published one has its special tokens after the ranks.
-void apply(const Encoding& encoding, BpeModel& model) {
+void apply(const Encoding& encoding, bool is_published, BpeModel& model) {
   model.split = encoding.split;
-  const bool is_published = encoding.num_ranks == model.tokens.size();
   for (const auto& [content, id] : encoding.specials) {
     add_special_token(content, is_published ? id : static_cast<int32_t>(model.tokens.size()),
                       model);
@@ -131,8 +133,8 @@ void add_special_token(std::string_view content, int32_t id, BpeModel& model) {
 
 bool apply_encoding(std::string_view name, BpeModel& model) {
   for (const Encoding& encoding : encodings()) {
-    if (encoding.name != name) continue;
-    apply(encoding, model);
+    if (name.empty() || encoding.name != name) continue;
+    apply(encoding, true, model);
     return true;
   }
   return false;
@@ -140,16 +142,14 @@ bool apply_encoding(std::string_view name, BpeModel& model) {
 
 void apply_split(Split split, BpeModel& model) {
   model.split = split;
-  const Encoding* found = nullptr;
-  for (const Encoding& encoding : encodings()) {
-    if (encoding.split != split) continue;
-    if (encoding.num_ranks == model.tokens.size()) {
-      found = &encoding;
-      break;
-    }
-    if (found == nullptr) found = &encoding;
-  }
-  if (found != nullptr) apply(*found, model);
+  const auto& all = encodings();
+  const auto find = [&](auto fits) { return std::find_if(all.begin(), all.end(), fits); };
+  const auto published = find([&](const Encoding& encoding) {
+    return encoding.split == split && encoding.num_ranks == model.tokens.size();
+  });
+  if (published != all.end()) return apply(*published, true, model);
+  const auto first = find([&](const Encoding& encoding) { return encoding.split == split; });
+  if (first != all.end()) apply(*first, false, model);
 }
 
 BosAndEos bos_and_eos_of(const std::vector<AddedToken>& added) {

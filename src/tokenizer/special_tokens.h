@@ -9,11 +9,11 @@
 namespace ingot {
 
 // Sets the pattern, adds the special tokens and sets BOS and EOS as a published encoding has them
-// ("cl100k_base"); false, and nothing done, when the name is not one. `model` has ranks alone: where
-// there are as many as were published, ids are the published ones, else they follow the ranks.
+// ("cl100k_base"); false, and nothing done, when the name is not one. `model` has ranks alone.
 bool apply_encoding(std::string_view name, BpeModel& model);
-// The same by a pattern's name, which may be that of several encodings: the one of the model's size,
-// else the first. Split::None brings no special tokens.
+// The same by a pattern, which may be that of several encodings: where one has as many ranks as the
+// model, its ids are the published ones, else the first one's tokens follow the ranks. Split::None
+// brings none.
 void apply_split(Split split, BpeModel& model);
 
 void add_special_token(std::string_view content, int32_t id, BpeModel& model);

@@ -219,7 +219,11 @@ TEST(TokenizerFiles, ATiktokenFileNeedsAKnownNameOrAPattern) {
             std::string::npos);
   LoadOptions options;
   options.split = Split::O200k;
-  EXPECT_EQ(load_tokenizer(*storage, "mine.tiktoken", options)->vocab_size(), 256);
+  const auto o200k = load_tokenizer(*storage, "mine.tiktoken", options);
+  EXPECT_EQ(o200k->vocab_size(), 258);  // its two special tokens follow the ranks
+  EXPECT_EQ(o200k->eos(), 256);
+  options.split = Split::None;
+  EXPECT_EQ(load_tokenizer(*storage, "mine.tiktoken", options)->eos(), -1);
   const auto cl100k = load_tokenizer(*storage, "cl100k_base.tiktoken");
   EXPECT_EQ(cl100k->eos(), 100257);
   EXPECT_EQ(cl100k->vocab_size(), 100277);

@@ -80,7 +80,9 @@ void add_data_dedup(Command& data) {
   command->add_option("--hash", options->hash, "minhash: of n-grams; FineWeb used sha1")
       ->one_of({"xxh64", "sha1"})
       ->capture_default_str();
-  command->add_option("--splitter", options->dedup.splitter, "minhash: what words are; auto goes by the script")
+  command
+      ->add_option("--splitter", options->dedup.splitter,
+                   "minhash: what words are; auto goes by the script")
       ->one_of({"auto", "spacy-en", "uax29", "whitespace"})
       ->capture_default_str();
   command->add_option("--normal-form", options->normal_form, "in which texts are compared")

@@ -68,12 +68,14 @@ struct ExportCommand {
 
 void add_data_import(Command& data) {
   auto command = std::make_shared<ImportCommand>();
-  auto* import = data.add_subcommand(
-      "import",
-      "token files of other programs to shards\n\n"
-      "Reads Megatron's .bin with .idx, datatrove's .ds with .ds.index and llm.c's .bin, which name "
-      "and header tell, and with --format nanogpt nanoGPT's bare .bin. The last two do not say where "
-      "documents are: --bos or --eos, the id that begins or ends each, does.");
+  auto* import =
+      data.add_subcommand("import",
+                          "token files of other programs to shards\n\n"
+                          "Reads Megatron's .bin with .idx, datatrove's .ds with .ds.index and "
+                          "llm.c's .bin, which name "
+                          "and header tell, and with --format nanogpt nanoGPT's bare .bin. The "
+                          "last two do not say where "
+                          "documents are: --bos or --eos, the id that begins or ends each, does.");
   import->add_option("files", command->files, "token files, in order")->required();
   import->add_option("--out", command->folder, "folder for the shards")->required();
   import

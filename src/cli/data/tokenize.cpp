@@ -39,7 +39,8 @@ struct TokenizeCommand {
     const auto loaded = tokenizer.load();
     // An own BOS belongs before a document; one that is also EOS already ends the one before.
     settings.bos = boundary("--bos", bos, loaded->bos(), loaded->bos() != loaded->eos());
-    check(!no_eos || eos != "yes", ErrorCode::Usage, "--no-eos and --eos yes: expected one of them");
+    check(!no_eos || eos != "yes", ErrorCode::Usage,
+          "--no-eos and --eos yes: expected one of them");
     if (no_eos) eos = "no";
     check(eos == "no" || loaded->eos() >= 0, ErrorCode::Usage,
           "{}: this tokenizer has no EOS, so nothing would end a document: say its special tokens "

@@ -24,7 +24,8 @@ struct ConvertCommand {
       const std::string settings = rank_settings_path(out);
       write_file_atomically(*posix_storage(), settings,
                             to_rank_settings(parse_tokenizer_json(loaded->serialize(), out)));
-      fmt::print("{}: how text is cut, and the special tokens; keep it beside the file\n", settings);
+      fmt::print("{}: how text is cut, and the special tokens; keep it beside the file\n",
+                 settings);
     }
     for (const auto& [name, value] : loaded->facts()) {
       if (name == "model" && value == "unigram" && file != loaded->serialize()) {

@@ -25,8 +25,9 @@ struct InfoCommand {
       fmt::print("{:<16}{}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
     }
     if (loaded->eos() < 0) {
-      fmt::print("no EOS: nothing ends a document; of a .tiktoken file, NAME.toml beside it or "
-                 "--split says the special tokens\n");
+      fmt::print(
+          "no EOS: nothing ends a document; of a .tiktoken file, NAME.toml beside it or "
+          "--split says the special tokens\n");
     }
     json.print(result);
   }
@@ -55,7 +56,8 @@ void TokenizerOption::add_to(Command& command) {
                   "llama2.c's tokenizer.bin, a folder with one of them, or «byte»")
       ->required();
   command
-      .add_option("--split", split, "whose pattern cuts the text, and whose special tokens there are, "
+      .add_option("--split", split,
+                  "whose pattern cuts the text, and whose special tokens there are, "
                   "where the file does not say it")
       ->one_of(split_names());
 }

@@ -67,8 +67,8 @@ void apply_rank_settings(std::string_view toml, std::string_view origin, BpeMode
   const json settings = parse_toml_tree(toml, origin);
   for (const auto& [key, value] : settings.items()) {
     check(key == "split" || key == "special_tokens" || key == "bos" || key == "eos",
-          ErrorCode::Config,
-          "{}: {}: unknown setting; expected split, special_tokens, bos and eos", origin, key);
+          ErrorCode::Config, "{}: {}: unknown setting; expected split, special_tokens, bos and eos",
+          origin, key);
   }
   check(settings.contains("split"), ErrorCode::Config, "{}: expected split = \"…\", one of {}",
         origin, fmt::join(split_names(), ", "));

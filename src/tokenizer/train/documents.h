@@ -22,9 +22,9 @@ struct SampleLimit {
 
 // A sample drawn at random over a whole stream, which is read twice: once to draw, once to take.
 // Where only characters are limited it consists of stretches of lines, so that a few long documents
-// are sampled all over; else of whole documents. It ends at the limit that is reached first, and the
-// part in which the characters run out is cut, so that there are exactly as many as asked for. The
-// sample is a function of the stream and the limit; memory is 24 bytes for each part in it.
+// are sampled all over; else of whole documents. It ends at the limit that is reached first, and
+// the part in which the characters run out is cut, so that there are exactly as many as asked for.
+// The sample is a function of the stream and the limit; memory is 24 bytes for each part in it.
 class DocumentSample {
  public:
   // Reads all of `stream`.

@@ -31,9 +31,9 @@ struct TrainedSentencePiece {
 // that is put in front. Lines are SentencePiece's sentences; it would skip those of more than 4192
 // bytes, so they are cut, at a space where there is one. The result is a function of documents and
 // options; the library always gets the same number of threads, because its sums depend on it. It
-// holds all text in memory, and for a unigram model many times that: DocumentSample bounds it. Throws
-// ErrorCode::Missing where the library is not installed, ErrorCode::Data with its words where it
-// refuses.
+// holds all text in memory, and for a unigram model many times that: DocumentSample bounds it.
+// Throws ErrorCode::Missing where the library is not installed, ErrorCode::Data with its words
+// where it refuses.
 TrainedSentencePiece train_sentencepiece(const NextDocument& next,
                                          const SentencePieceTrainerOptions& options);
 

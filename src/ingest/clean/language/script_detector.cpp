@@ -4,9 +4,9 @@
 #include <array>
 #include <numeric>
 
+#include "core/error.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
-#include "core/error.h"
 #include "ingest/clean/language/language.h"
 
 namespace ingot {
@@ -116,11 +116,12 @@ class ScriptDetector final : public LanguageDetector {
       if (!has_word(languages, language)) continue;
       // Chinese is what the others of its script are kinds of.
       if (languages == language || language == "zh") return index_of(script);
-      throw Error(ErrorCode::Config,
-                  fmt::format("clean.language.languages: «{}»: without a model only scripts are told "
-                              "apart, and {} is also that of other languages: set language.model to "
-                              "fastText's lid.176.bin, or ask for {} and keep them all",
-                              language, script, script));
+      throw Error(
+          ErrorCode::Config,
+          fmt::format("clean.language.languages: «{}»: without a model only scripts are told "
+                      "apart, and {} is also that of other languages: set language.model to "
+                      "fastText's lid.176.bin, or ask for {} and keep them all",
+                      language, script, script));
     }
     throw Error(ErrorCode::Config,
                 fmt::format("clean.language.languages: expected languages of one script or labels "

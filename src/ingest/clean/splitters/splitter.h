@@ -53,7 +53,7 @@ struct PunktFiles {
 };
 
 inline constexpr std::string_view kSplitterNames[] = {"auto", "whitespace", "uax29", "spacy-en",
-                                                     "nltk-en"};
+                                                      "nltk-en"};
 
 // `auto`:       spacy-en, but uax29 for words in scripts without spaces (split_by_script.h)
 // `whitespace`: str.split(); a sentence ends before whitespace that follows . ! or ?
