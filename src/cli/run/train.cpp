@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/machine.h"
 #include "cli/run/terminal.h"
+#include "core/text/format.h"
 
 namespace ingot::cli {
 namespace {
