@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/storage.h"
 #include "spec/settings.h"
+#include "spec/toml_tree.h"
 
 namespace ingot {
 namespace {
@@ -41,6 +43,11 @@ toml::table parse_toml(std::string_view text, std::string_view origin, std::stri
                 fmt::format("{}: not valid TOML: {}", at_line(origin, error.source()),
                             on_one_line(error.description())));
   }
+}
+
+std::string path_in_file(std::string_view origin, std::string_view path) {
+  const std::string folder = parent_path(origin);
+  return path.starts_with('/') || folder == "." ? std::string(path) : join_path(folder, path);
 }
 
 }  // namespace ingot
