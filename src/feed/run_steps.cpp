@@ -34,6 +34,8 @@ class StepReader {
     const auto& kind = record.at("kind");
     if (kind == "start") read_start(record);
     if (kind == "step") read_step(record);
+    if ((kind == "start" || kind == "step") && record.contains("trained_tokens"))
+      run_.counts = parse_token_counts(record);
   }
 
  private:

@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/storage.h"
 #include "core/text/printable.h"
 #include "spec/settings.h"
+#include "spec/toml_tree.h"
 
 namespace ingot {
 namespace {
@@ -50,6 +52,11 @@ toml::table parse_toml(std::string_view text, std::string_view origin, std::stri
     throw Error(ErrorCode::Config, fmt::format("{}: not valid TOML: «{}»", at_line(origin, error.source()),
                                                line_of(text, error.source().begin.line)));
   }
+}
+
+std::string path_in_file(std::string_view origin, std::string_view path) {
+  const std::string folder = parent_path(origin);
+  return path.starts_with('/') || folder == "." ? std::string(path) : join_path(folder, path);
 }
 
 }  // namespace ingot

@@ -1,5 +1,6 @@
 #include "ingest/clean/clean_config.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/error.h"
@@ -49,6 +50,18 @@ TEST(CleanConfig, ValuesThatMakeNoSenseAreRefusedByName) {
       {"no.such", "1"}};
   for (const auto& [name, value] : wrong) {
     EXPECT_THROW(parse_clean_config("", "", {{name, value}}), Error) << name << " = " << value;
+  }
+}
+
+TEST(CleanConfig, ThePageOfCleaningListsEveryFilterInOrder) {
+  const std::string page =
+      read_text(*posix_storage(), INGOT_SOURCE_DIR "/docs/ingest-cleaning.md");
+  size_t at = page.find("## Filters");
+  for (const OwnedFilterSettings& filter : clean_preset("datatrove-0.10").filters) {
+    const std::string row = fmt::format("| `{}` | {} | {} |\n", filter->name(), filter->doc(),
+                                        filter->enabled ? "yes" : "no");
+    at = page.find(row, at);
+    EXPECT_NE(at, std::string::npos) << "expected the row " << row;
   }
 }
 

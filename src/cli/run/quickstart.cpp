@@ -27,6 +27,7 @@ weight_decay = 0.1
 [optim.schedule]
 kind = "cosine"
 unit = "steps"
+warmup_fraction = 0.05
 final_fraction = 0.05
 )";
 
@@ -56,16 +57,19 @@ struct QuickstartCommand {
                   {"checkpoint", result.checkpoint}});
       return Exit::Stopped;
     }
-    fmt::print("\nvalidation loss {:.4f} nats per byte, {:.4f} bits per byte\n", result.eval->loss,
+    fmt::print("\ntokens {}\nvalidation loss {:.4f} nats per byte, {:.4f} bits per byte\n",
+               text_of(result.counts), result.eval->loss,
                result.eval->bits_per_byte.value_or(result.eval->loss / std::log(2.0)));
     write_samples(*storage, config);
     say_what_next(config);
-    json.print({{"valid_loss", result.eval->loss},
-                {"bits_per_byte", result.eval->bits_per_byte.value_or(0.0)},
-                {"steps", result.state.step},
-                {"tokens", result.state.tokens},
-                {"checkpoint", result.checkpoint},
-                {"stopped", false}});
+    nlohmann::json line = {{"valid_loss", result.eval->loss},
+                           {"bits_per_byte", result.eval->bits_per_byte.value_or(0.0)},
+                           {"steps", result.state.step},
+                           {"tokens", result.state.tokens},
+                           {"checkpoint", result.checkpoint},
+                           {"stopped", false}};
+    line.update(to_json(result.counts));
+    json.print(line);
     return Exit::Done;
   }
 
@@ -87,7 +91,6 @@ struct QuickstartCommand {
     const double step_seconds =
         static_cast<double>(config.system.ranks) * bench_train_step(one_rank, 2).step_seconds;
     config.train.steps = std::max<int64_t>(20, std::llround(60.0 * minutes / step_seconds));
-    config.optim.schedule.warmup = config.train.steps / 20;
     config.train.eval_every = std::max<int64_t>(10, config.train.steps / 5);
     config.checkpoint.every = config.train.eval_every;
     config.train.log_every = std::max<int64_t>(1, config.train.steps / 40);
