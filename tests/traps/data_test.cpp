@@ -163,7 +163,7 @@ TEST_F(DataTrap, VerifyNoticesAMissingTokenizer) {
 TEST_F(DataTrap, NearCopiesAreFoundInScriptsWithoutSpaces) {
   std::mt19937 random(1);
   const auto character = [&] {
-    const uint32_t code = 0x4E00 + random() % 3000;
+    const auto code = static_cast<uint32_t>(0x4E00 + random() % 3000);
     return std::string{static_cast<char>(0xE0 | (code >> 12)),
                        static_cast<char>(0x80 | ((code >> 6) & 0x3F)),
                        static_cast<char>(0x80 | (code & 0x3F))};
