@@ -111,7 +111,7 @@ double disagreement(Gemm g) {
 
 int main(int argc, char** argv) {
   omp_set_num_threads(1);
-  for (Isa isa : {Isa::Generic, Isa::Avx2, Isa::Avx512}) {
+  for (Isa isa : kAllIsas) {
     if (argc > 1 && std::string_view(argv[1]) == name_of(isa)) force_isa(isa);
   }
   fmt::print("{}: GFLOP/s of one thread, oneDNN and ours\n", name_of(active_isa()));

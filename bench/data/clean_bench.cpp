@@ -7,14 +7,19 @@
 
 #include "data/bench_text.h"
 #include "ingest/clean/cleaner.h"
+#include "ingest/clean/filters/c4.h"
+#include "ingest/clean/filters/fineweb.h"
+#include "ingest/clean/filters/gopher_quality.h"
+#include "ingest/clean/filters/gopher_repetition.h"
+#include "ingest/clean/language/language.h"
 
 namespace {
 
 using namespace ingot;
 
 void measure(const std::string& label, const std::vector<std::string>& texts) {
-  const CleanSettings settings = clean_preset("datatrove-0.10");
-  const Cleaner cleaner(settings);
+  CleanSettings settings = clean_preset("datatrove-0.10");
+  const Cleaner cleaner(settings, *posix_storage());
   CleanWorker worker(cleaner);
   Document document;
   const auto splitter = make_splitter(settings.splitter);
@@ -24,26 +29,29 @@ void measure(const std::string& label, const std::vector<std::string>& texts) {
   std::vector<float> scores;
   const auto split = [&](const std::string& text) { splitter->words(text, scratch.words); };
   const auto speeds = bench::mb_per_s(
-      texts, {[&](const std::string& text) {
-                document.text = text;
-                worker.clean(document);
-              },
-              split,
-              [&](const std::string& text) {
-                split(text);
-                gopher_repetition(settings.gopher_repetition, text, scratch.words, scratch);
-              },
-              [&](const std::string& text) {
-                split(text);
-                gopher_quality(settings.gopher_quality, settings.version, text, scratch.words);
-              },
-              [&](const std::string& text) {
-                c4_quality(settings.c4, settings.version, text, *splitter, scratch, lines);
-              },
-              [&](const std::string& text) {
-                fineweb_quality(settings.fineweb, settings.version, text, *splitter, scratch);
-              },
-              [&](const std::string& text) { detector->score(text, scores); }});
+      texts,
+      {[&](const std::string& text) {
+         document.text = text;
+         worker.clean(document);
+       },
+       split,
+       [&](const std::string& text) {
+         split(text);
+         gopher_repetition(settings.of<GopherRepetitionSettings>(), text, scratch.words, scratch);
+       },
+       [&](const std::string& text) {
+         split(text);
+         gopher_quality(settings.of<GopherQualitySettings>(), settings.version, text,
+                        scratch.words);
+       },
+       [&](const std::string& text) {
+         c4_quality(settings.of<C4Settings>(), settings.version, text, *splitter, scratch, lines);
+       },
+       [&](const std::string& text) {
+         fineweb_quality(settings.of<FinewebSettings>(), settings.version, text, *splitter,
+                         scratch);
+       },
+       [&](const std::string& text) { detector->score(text, scores); }});
   // A filter's own time is that of splitter and filter less the splitter's.
   const auto without_splitter = [&](double both) { return 1 / (1 / both - 1 / speeds[1]); };
   const CleanCounts& counts = worker.counts();

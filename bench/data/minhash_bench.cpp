@@ -18,17 +18,20 @@ void measure(const std::string& label, const std::vector<std::string>& texts) {
   const auto splitter = make_splitter("spacy-en");
   MinHashSettings sha1;
   sha1.hash = ShingleHash::Sha1;
-  MinHasher with_xxh64({}, *splitter), with_sha1(sha1, *splitter),
-      generic({}, *splitter, minhash_kernels().back());
+  MinHasher with_xxh64({}, *splitter), with_sha1(sha1, *splitter);
   MinHashSettings one;  // nearly all but the kernel
   one.num_buckets = one.hashes_per_bucket = 1;
-  MinHasher without_kernel(one, *splitter, minhash_kernels().front());
+  MinHasher without_kernel(one, *splitter);
   std::string normal;
   WordList words;
   const auto speeds =
       bench::mb_per_s(texts, {[&](const std::string& text) { with_xxh64.signature(text); },
                               [&](const std::string& text) { with_sha1.signature(text); },
-                              [&](const std::string& text) { generic.signature(text); },
+                              [&](const std::string& text) {
+                                cpu::force_isa(cpu::Isa::Generic);
+                                with_xxh64.signature(text);
+                                cpu::force_isa(cpu::best_isa());
+                              },
                               [&](const std::string& text) { without_kernel.signature(text); },
                               [&](const std::string& text) {
                                 text::normalize(text::NormalForm::Datatrove010, text, normal);

@@ -2,9 +2,9 @@
 
 #include "cli/command.h"
 #include "core/cuda_facts.h"
+#include "core/isa.h"
 #include "core/text/format.h"
 #include "core/thread_pool.h"
-#include "ops/cpu/isa.h"
 
 namespace ingot::cli {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "core/context.h"
 #include "core/error.h"
+#include "core/isa.h"
 #include "core/tensor.h"
-#include "ops/cpu/isa.h"
 
 namespace ingot {
 

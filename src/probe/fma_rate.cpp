@@ -19,3 +19,5 @@ double run_fmas(int64_t rounds) {
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ops/cpu/isa.h"
+#include "core/isa.h"
 
 namespace ingot::cpu {
 

@@ -68,7 +68,7 @@ std::string op_support_page() {
   std::string page =
       "# What runs where\n\n"
       "Generated from the op cases in `src/probe`; a test keeps this page equal to them. cpu: "
-      "generic, AVX2 and AVX-512, chosen at run time; cuda: what the GPU tests run in.\n\n"
+      "generic, AVX2 and\nAVX-512, chosen at run time; cuda: what the GPU tests run in.\n\n"
       "| op | backward | f64 | f32 | bf16 | cases |\n|---|---|---|---|---|---|\n";
   const std::vector<OpCase> cases = op_cases();
   for (const std::string& op : op_names(cases)) {

@@ -1,4 +1,5 @@
 #include "shards/megatron_file.h"
+#include "feed/open_source.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "feed/shard_source.h"
+#include "feed/open_source.h"
 
 #include <gtest/gtest.h>
 

@@ -9,6 +9,14 @@
 
 #include "core/text/utf8.h"
 #include "ingest/clean/cleaner.h"
+#include "ingest/clean/filters/bad_words.h"
+#include "ingest/clean/filters/c4.h"
+#include "ingest/clean/filters/fineweb.h"
+#include "ingest/clean/filters/gopher_quality.h"
+#include "ingest/clean/filters/gopher_repetition.h"
+#include "ingest/clean/filters/language.h"
+#include "ingest/clean/filters/length.h"
+#include "ingest/clean/filters/url.h"
 #include "ingest/text/normalize.h"
 
 namespace {
@@ -21,23 +29,51 @@ const Cleaner& cleaner_for(uint8_t choice) {
   if (cleaner != nullptr) return *cleaner;
   CleanSettings settings = clean_preset(kCleanPresets[choice & 1]);
   settings.splitter = kSplitterNames[choice >> 1 & 3];
-  settings.language.enabled = settings.url.enabled = settings.bad_words.enabled = true;
+  settings.of<LanguageSettings>().enabled = settings.of<UrlSettings>().enabled =
+      settings.of<BadWordsSettings>().enabled = true;
   if ((choice & 8) != 0) {  // no filter hides the text from the next
-    settings.language.enabled = false;
-    settings.gopher_repetition = {
-        true, 1, 1, 1, 1, true, {{1, 1}, {2, 1}, {9, 1}}, {{1, 1}, {3, 1}, {10, 1}}};
-    settings.gopher_quality = {true, 0, 0, 0, 0, 1, 1, 1, 0, 0, {}};
-    settings.c4.min_sentences = (choice & 16) != 0 ? -1 : 1;
-    settings.fineweb = {true, 0, true, 1, 3, 1, 1000};
+    settings.of<LanguageSettings>().enabled = false;
+    auto& repetition = settings.of<GopherRepetitionSettings>();
+    repetition.max_dup_paragraphs = repetition.max_dup_paragraph_chars = 1;
+    repetition.max_dup_lines = repetition.max_dup_line_chars = 1;
+    repetition.lines_by_splitlines = true;
+    repetition.top_n_grams = {{1, 1}, {2, 1}, {9, 1}};
+    repetition.dup_n_grams = {{1, 1}, {3, 1}, {10, 1}};
+    auto& quality = settings.of<GopherQualitySettings>();
+    quality.min_words = quality.max_words = quality.min_stop_words = 0;
+    quality.min_mean_word_chars = quality.max_mean_word_chars = quality.min_alpha_words = 0;
+    quality.max_symbols_per_word = quality.max_bullet_lines = quality.max_ellipsis_lines = 1;
+    quality.stop_words.clear();
+    settings.of<C4Settings>().min_sentences = (choice & 16) != 0 ? -1 : 1;
+    auto& fineweb = settings.of<FinewebSettings>();
+    fineweb.min_terminal_lines = 0;
+    fineweb.exempts_no_terminal_lines = true;
+    fineweb.max_short_lines = fineweb.max_dup_line_chars = 1;
+    fineweb.short_line_chars = 3;
+    fineweb.max_newlines_per_word = 1000;
   }
-  settings.c4.by_sentence = (choice & 32) != 0;
-  settings.length.enabled = true;
-  CleanResources resources;
-  resources.punkt = PunktFiles{"mr\ne.g\n", "no\t##number##\n", "the\n", "the\t46\nof\t32\n"};
-  resources.bad_words = "bad word\nсм\n";
-  resources.urls = {"a.com\n",       "http://b.com/\n", "word\n",
-                    "soft\nwords\n", "sub\n",           "com\n*.ck\n!www.ck\n"};
-  cleaner = std::make_unique<Cleaner>(settings, resources);
+  settings.of<C4Settings>().by_sentence = (choice & 32) != 0;
+  settings.of<LengthSettings>().enabled = true;
+  const auto storage = memory_storage();
+  storage->make_directories("lists");
+  const auto put = [&](const std::string& name, std::string_view contents) {
+    write_file_atomically(*storage, "lists/" + name, contents);
+    return "lists/" + name;
+  };
+  settings.punkt = "lists";
+  put("abbrev_types.txt", "mr\ne.g\n");
+  put("collocations.tab", "no\t##number##\n");
+  put("sent_starters.txt", "the\n");
+  put("ortho_context.tab", "the\t46\nof\t32\n");
+  settings.of<BadWordsSettings>().list = put("bad_words", "bad word\nсм\n");
+  auto& url = settings.of<UrlSettings>();
+  url.domains = put("domains", "a.com\n");
+  url.urls = put("urls", "http://b.com/\n");
+  url.words = put("words", "word\n");
+  url.soft_words = put("soft_words", "soft\nwords\n");
+  url.subwords = put("subwords", "sub\n");
+  url.public_suffixes = put("public_suffixes", "com\n*.ck\n!www.ck\n");
+  cleaner = std::make_unique<Cleaner>(settings, *storage);
   return *cleaner;
 }
 

@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "core/text/utf8.h"
 #include "ingest/clean/filters/bad_words.h"
-#include "ingest/clean/filters/url_filter.h"
+#include "ingest/clean/filters/url.h"
 #include "ingest/clean/splitters/punkt.h"
 
 namespace {
@@ -50,16 +50,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (data[0] & 1) {
       split_sentences({parts[0], parts[1], parts[2], parts[3]}, text);
     } else {
-      UrlSettings settings;
-      settings.enabled = true;
-      UrlFilter({settings}, {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]})
-          .filter(text);
+      UrlFilter(2, {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]}).filter(text);
       const std::string host = host_of(text);
       const std::string_view domain = PublicSuffixes(parts[5]).registered_domain(host);
       if (!host.ends_with(domain)) abort();
     }
     BadWordsSettings bad_words;
-    bad_words.enabled = true;
     bad_words.whole_words = (data[0] & 2) != 0;
     std::string lowered;
     BadWords(bad_words, parts[0]).filter("id", text, lowered);

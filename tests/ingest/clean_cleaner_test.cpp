@@ -6,9 +6,21 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <thread>
 
+#include "core/storage.h"
+#include "ingest/clean/filters/bad_words.h"
+#include "ingest/clean/filters/c4.h"
+#include "ingest/clean/filters/c4_paragraph.h"
+#include "ingest/clean/filters/fineweb.h"
+#include "ingest/clean/filters/gopher_quality.h"
+#include "ingest/clean/filters/gopher_repetition.h"
+#include "ingest/clean/filters/language.h"
+#include "ingest/clean/filters/length.h"
+#include "ingest/clean/filters/pii.h"
+#include "ingest/clean/filters/url.h"
 #include "ingest/clean_documents.h"
 #include "ingest/clean_punkt.h"
 #include "ingest/clean_vectors.h"
@@ -22,7 +34,6 @@ using testing_support::CleanDocuments;
 using testing_support::error_of;
 using testing_support::numbered_words;
 using testing_support::prefix_of;
-using testing_support::punkt_files;
 
 // A document that every filter of the presets lets pass.
 std::string good_text() {
@@ -34,26 +45,29 @@ std::string good_text() {
   return text;
 }
 
-CleanResources resources() {
-  CleanResources resources;
-  resources.punkt = punkt_files();
-  return resources;
+// Besides Punkt's, files by path.
+using Files = std::map<std::string, std::string>;
+
+Cleaner cleaner_of(CleanSettings settings, const Files& files = {}) {
+  const auto storage = memory_storage();
+  settings.punkt = testing_support::write_punkt(*storage);
+  for (const auto& [path, contents] : files) write_file_atomically(*storage, path, contents);
+  return {std::move(settings), *storage};
 }
 
 Document document(std::string text, std::string url = "") {
   return {"id", "source", std::move(text), std::move(url), ""};
 }
 
-std::string outcome(const CleanSettings& settings, Document doc,
-                    CleanResources given = resources()) {
-  const Cleaner cleaner(settings, std::move(given));
+std::string outcome(const CleanSettings& settings, Document doc, const Files& files = {}) {
+  const Cleaner cleaner = cleaner_of(settings, files);
   const Verdict verdict = CleanWorker(cleaner).clean(doc);
   return verdict.kept() ? "kept" : fmt::format("{} {}", verdict.step, verdict.reason);
 }
 
 TEST(Cleaner, PresetsKeepGoodTextAndMaskIt) {
   for (const std::string_view name : kCleanPresets) {
-    const Cleaner cleaner(clean_preset(name), resources());
+    const Cleaner cleaner = cleaner_of(clean_preset(name));
     CleanWorker worker(cleaner);
     Document doc = document(good_text() + "Write to a.b@c.de of the numbers with care.\n");
     const Verdict verdict = worker.clean(doc);
@@ -81,25 +95,24 @@ TEST(Cleaner, EveryStepCanRemove) {
   EXPECT_EQ(outcome(small, document(good_text())), "input too_large");
 
   CleanSettings lengths = preset;
-  lengths.length.enabled = true;
-  lengths.length.max_words = 10;
+  lengths.of<LengthSettings>().enabled = true;
+  lengths.of<LengthSettings>().max_words = 10;
   EXPECT_EQ(outcome(lengths, document(good_text())), "length too_many_words");
 
   CleanSettings paragraphs = preset;
-  paragraphs.c4_paragraph.enabled = true;
+  paragraphs.of<C4ParagraphSettings>().enabled = true;
   EXPECT_EQ(outcome(paragraphs, document(good_text())), "c4_paragraph < 3 paragraphs");
 
   CleanSettings words = preset;
-  words.bad_words.enabled = true;
-  CleanResources with_list = resources();
-  with_list.bad_words = "with\n";
-  EXPECT_EQ(outcome(words, document(good_text()), with_list),
+  words.of<BadWordsSettings>().enabled = true;
+  words.of<BadWordsSettings>().list = "list";
+  EXPECT_EQ(outcome(words, document(good_text()), {{"list", "with\n"}}),
             "bad_words document_removed_with_badwords");
 
   CleanSettings urls = preset;
-  urls.url.enabled = true;
-  CleanResources with_urls = resources();
-  with_urls.urls.domains = "bad.com";
+  urls.of<UrlSettings>().enabled = true;
+  urls.of<UrlSettings>().domains = "domains";
+  const Files with_urls{{"domains", "bad.com"}};
   EXPECT_EQ(outcome(urls, document(good_text(), "http://www.bad.com/"), with_urls), "url domain");
   EXPECT_EQ(outcome(urls, document(good_text(), "http://good.com/"), with_urls), "kept");
 }
@@ -107,18 +120,28 @@ TEST(Cleaner, EveryStepCanRemove) {
 TEST(Cleaner, FinewebSeesTheRewrittenText) {
   // C4 drops the lines of one word, which are more than two thirds.
   CleanSettings settings = clean_preset("datatrove-0.10");
-  settings.gopher_repetition.enabled = settings.gopher_quality.enabled = false;
+  settings.of<GopherRepetitionSettings>().enabled = settings.of<GopherQualitySettings>().enabled =
+      false;
   std::string list = good_text();
   for (int i = 0; i < 50; ++i) list += "word" + std::to_string(i) + "\n";
   EXPECT_EQ(outcome(settings, document(list)), "kept");
-  settings.c4.enabled = false;
+  settings.of<C4Settings>().enabled = false;
   EXPECT_EQ(outcome(settings, document(list)), "fineweb short_line_ratio");
+}
+
+TEST(Cleaner, EveryFilterHasANameAndADocLineOfItsOwn) {
+  std::set<std::string_view> names, docs;
+  for (const OwnedFilterSettings& filter : all_filters()) {
+    EXPECT_TRUE(names.insert(filter->name()).second) << filter->name();
+    EXPECT_TRUE(docs.insert(filter->doc()).second) << filter->name();
+  }
+  EXPECT_GE(names.size(), 10u);
 }
 
 TEST(Cleaner, ARemovedDocumentKeepsItsText) {
   CleanSettings settings = clean_preset("datatrove-0.10");
-  settings.fineweb.min_terminal_lines = 1;
-  const Cleaner cleaner(settings);
+  settings.of<FinewebSettings>().min_terminal_lines = 1;
+  const Cleaner cleaner = cleaner_of(settings);
   Document doc = document(good_text() + "of the[1] last line with a@b.co");
   const std::string before = doc.text;
   EXPECT_EQ(CleanWorker(cleaner).clean(doc).reason, "line_punct_ratio");
@@ -127,10 +150,9 @@ TEST(Cleaner, ARemovedDocumentKeepsItsText) {
 
 TEST(Cleaner, DocumentsWithoutUrlPassAndAreCounted) {
   CleanSettings settings = clean_preset("datatrove-0.10");
-  settings.url.enabled = true;
-  CleanResources with_urls;
-  with_urls.urls.domains = "bad.com";
-  const Cleaner cleaner(settings, with_urls);
+  settings.of<UrlSettings>().enabled = true;
+  settings.of<UrlSettings>().domains = "domains";
+  const Cleaner cleaner = cleaner_of(settings, {{"domains", "bad.com"}});
   CleanWorker worker(cleaner);
   Document doc = document(good_text());
   EXPECT_TRUE(worker.clean(doc).kept());
@@ -139,17 +161,17 @@ TEST(Cleaner, DocumentsWithoutUrlPassAndAreCounted) {
 
 TEST(Cleaner, LanguagesAreAskedForByName) {
   CleanSettings settings = clean_preset("fineweb-v1");  // English
-  settings.gopher_repetition.enabled = settings.gopher_quality.enabled = settings.c4.enabled =
-      settings.fineweb.enabled = false;
+  settings.of<GopherRepetitionSettings>().enabled = settings.of<GopherQualitySettings>().enabled =
+      settings.of<C4Settings>().enabled = settings.of<FinewebSettings>().enabled = false;
   EXPECT_EQ(outcome(settings, document("plain English")), "kept");
   EXPECT_EQ(outcome(settings, document("это по-русски")), "language language");
-  settings.language.languages = {"en", "ru"};
+  settings.of<LanguageSettings>().languages = {"en", "ru"};
   EXPECT_EQ(outcome(settings, document("это по-русски")), "kept");
   // Two thirds are enough for a request, though no label may be best; half is not.
   EXPECT_EQ(outcome(settings, document("ab ж")), "kept");
   EXPECT_EQ(outcome(settings, document("ab жя")), "language language");
-  settings.language.languages = {"klingon"};
-  EXPECT_NE(error_of(ErrorCode::Config, [&] { Cleaner(settings, resources()); }).find("klingon"),
+  settings.of<LanguageSettings>().languages = {"klingon"};
+  EXPECT_NE(error_of(ErrorCode::Config, [&] { cleaner_of(settings); }).find("klingon"),
             std::string::npos);
 }
 
@@ -159,20 +181,20 @@ TEST(Cleaner, SettingsThatMakeNoSenseAreRefused) {
   const auto message = [](auto change) {
     CleanSettings settings = clean_preset("datatrove-0.10");
     change(settings);
-    return error_of(ErrorCode::Config, [&] { Cleaner{settings}; });
+    return error_of(ErrorCode::Config, [&] { cleaner_of(settings); });
   };
   message([](auto& s) { s.splitter = "spacy"; });
-  message([](auto& s) { s.language.min_score = 1.5; });
-  message([](auto& s) { s.gopher_repetition.dup_n_grams = {{11, 0.1}}; });
-  message([](auto& s) { s.gopher_quality.min_words = 200'000; });
-  message([](auto& s) { s.c4.min_sentences = -2; });
+  message([](auto& s) { s.of<LanguageSettings>().min_score = 1.5; });
+  message([](auto& s) { s.of<GopherRepetitionSettings>().dup_n_grams = {{11, 0.1}}; });
+  message([](auto& s) { s.of<GopherQualitySettings>().min_words = 200'000; });
+  message([](auto& s) { s.of<C4Settings>().min_sentences = -2; });
   message([](auto& s) { s.max_document_bytes = 0; });
-  EXPECT_NE(message([](auto& s) { s.bad_words.enabled = true; }).find("bad_words"),
+  EXPECT_NE(message([](auto& s) { s.of<BadWordsSettings>().enabled = true; }).find("bad_words"),
             std::string::npos);
 }
 
 TEST(Cleaner, CountsAddUpWhoeverDidTheWork) {
-  const Cleaner cleaner(clean_preset("datatrove-0.10"));
+  const Cleaner cleaner = cleaner_of(clean_preset("datatrove-0.10"));
   std::vector<Document> documents;
   for (int i = 0; i < 200; ++i) {
     documents.push_back(document(i % 3 == 0   ? good_text()
@@ -227,15 +249,14 @@ class Digest {
 };
 
 // The recipe, and each filter alone on the text as it came.
-std::string digest_of(const std::vector<CleanSettings>& runs, const CleanResources& given,
-                      const std::string& text) {
+std::string digest_of(const std::vector<CleanSettings>& runs, const std::string& text) {
   Digest digest;
   for (const CleanSettings& settings : runs) {
     static std::map<std::string, std::unique_ptr<Cleaner>>
         cleaners;  // building one takes longer than cleaning
     auto& cleaner = cleaners[fmt::format("{} {} {}", settings.preset, settings.splitter,
                                          &settings - runs.data())];
-    if (cleaner == nullptr) cleaner = std::make_unique<Cleaner>(settings, given);
+    if (cleaner == nullptr) cleaner = std::make_unique<Cleaner>(cleaner_of(settings));
     Document doc = document(text);
     const Verdict verdict = CleanWorker(*cleaner).clean(doc);
     digest.add(verdict.reason, doc.text);
@@ -246,18 +267,18 @@ std::string digest_of(const std::vector<CleanSettings>& runs, const CleanResourc
 std::vector<CleanSettings> runs_of(const std::string& column) {
   CleanSettings recipe = clean_preset(column.substr(0, column.find('/')));
   recipe.splitter = column.substr(column.find('/') + 1);
-  recipe.language.enabled = false;
+  recipe.of<LanguageSettings>().enabled = false;
   CleanSettings none = recipe;
-  none.gopher_repetition.enabled = none.gopher_quality.enabled = none.c4.enabled =
-      none.fineweb.enabled = false;
-  none.pii.masks_emails = none.pii.masks_ips = false;
+  none.of<GopherRepetitionSettings>().enabled = none.of<GopherQualitySettings>().enabled =
+      none.of<C4Settings>().enabled = none.of<FinewebSettings>().enabled = false;
+  none.of<PiiSettings>().masks_emails = none.of<PiiSettings>().masks_ips = false;
   std::vector<CleanSettings> runs{recipe, none, none, none, none, none, none};
-  runs[1].gopher_repetition.enabled = true;
-  runs[2].gopher_quality.enabled = true;
-  runs[3].c4.enabled = runs[3].c4.needs_terminal_mark = true;
-  runs[4].c4.enabled = runs[4].c4.by_sentence = true;
-  runs[5].c4_paragraph.enabled = true;
-  runs[6].fineweb.enabled = true;
+  runs[1].of<GopherRepetitionSettings>().enabled = true;
+  runs[2].of<GopherQualitySettings>().enabled = true;
+  runs[3].of<C4Settings>().enabled = runs[3].of<C4Settings>().needs_terminal_mark = true;
+  runs[4].of<C4Settings>().enabled = runs[4].of<C4Settings>().by_sentence = true;
+  runs[5].of<C4ParagraphSettings>().enabled = true;
+  runs[6].of<FinewebSettings>().enabled = true;
   return runs;
 }
 
@@ -278,7 +299,6 @@ TEST(Cleaner, AgreesWithAnIndependentImplementation) {
   std::vector<std::vector<CleanSettings>> runs;
   for (const std::string& column : columns) runs.push_back(runs_of(column));
 
-  const CleanResources given = resources();
   for (size_t i = 0; i < documents.texts().size(); ++i) {
     const std::string& text = documents.texts()[i];
     ASSERT_TRUE(std::getline(golden, line))
@@ -290,7 +310,7 @@ TEST(Cleaner, AgreesWithAnIndependentImplementation) {
     ASSERT_EQ(plain.str(), word) << "document " << i << " was cut otherwise";
     for (size_t c = 0; c < columns.size(); ++c) {
       expected >> word;
-      EXPECT_EQ(digest_of(runs[c], given, text), word) << "document " << i << ", " << columns[c];
+      EXPECT_EQ(digest_of(runs[c], text), word) << "document " << i << ", " << columns[c];
     }
     Digest normal;
     for (const auto form : {text::NormalForm::Datatrove010, text::NormalForm::FinewebV1,

@@ -3,31 +3,35 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "ingest/clean/cleaner.h"
+#include "ingest/clean/filters/fineweb.h"
+#include "ingest/clean/filters/gopher_repetition.h"
+#include "ingest/clean/filters/language.h"
 
 namespace ingot::test {
 namespace {
 
 TEST(CleanConfig, APresetComesFirstWhereverItStands) {
-  const CleanConfig config =
+  CleanSettings config =
       parse_clean_config("[fineweb]\nmax_short_lines = 0.5\n", "", {{"preset", "fineweb-v1"}});
-  EXPECT_EQ(config.settings.splitter, "nltk-en");
-  EXPECT_EQ(config.settings.language.languages, std::vector<std::string>{"en"});
-  EXPECT_EQ(config.settings.fineweb.max_short_lines, 0.5);
+  EXPECT_EQ(config.splitter, "nltk-en");
+  EXPECT_EQ(config.of<LanguageSettings>().languages, std::vector<std::string>{"en"});
+  EXPECT_EQ(config.of<FinewebSettings>().max_short_lines, 0.5);
 }
 
 TEST(CleanConfig, ListsAndNGramLimitsAreTextWithSpaces) {
-  const CleanConfig config = parse_clean_config(
+  CleanSettings config = parse_clean_config(
       "[language]\nlanguages = \"en  de\"\n[gopher_repetition]\ntop_n_grams = \"3:0.25\"\n", "",
       {});
-  EXPECT_EQ(config.settings.language.languages, (std::vector<std::string>{"en", "de"}));
-  ASSERT_EQ(config.settings.gopher_repetition.top_n_grams.size(), 1u);
-  EXPECT_EQ(config.settings.gopher_repetition.top_n_grams[0].n, 3);
-  EXPECT_EQ(config.settings.gopher_repetition.top_n_grams[0].max_share, 0.25);
+  EXPECT_EQ(config.of<LanguageSettings>().languages, (std::vector<std::string>{"en", "de"}));
+  ASSERT_EQ(config.of<GopherRepetitionSettings>().top_n_grams.size(), 1u);
+  EXPECT_EQ(config.of<GopherRepetitionSettings>().top_n_grams[0].n, 3);
+  EXPECT_EQ(config.of<GopherRepetitionSettings>().top_n_grams[0].max_share, 0.25);
 }
 
 TEST(CleanConfig, WhatIsPrintedReadsBackToTheSame) {
   for (const std::string_view preset : kCleanPresets) {
-    const CleanConfig config = parse_clean_config("", "", {{"preset", std::string(preset)}});
+    CleanSettings config = parse_clean_config("", "", {{"preset", std::string(preset)}});
     const std::string printed = to_toml(config);
     EXPECT_EQ(to_toml(parse_clean_config(printed, "printed", {})), printed);
   }
@@ -48,18 +52,27 @@ TEST(CleanConfig, ValuesThatMakeNoSenseAreRefusedByName) {
   }
 }
 
-TEST(CleanConfig, FilesAreReadAndHashed) {
+TEST(CleanConfig, FilesOfEnabledFiltersAreReadAndHashed) {
   const auto storage = memory_storage();
   write_file_atomically(*storage, "bad.txt", "nasty\n");
-  CleanConfig config = parse_clean_config("", "", {{"bad_words.list", "bad.txt"}});
-  const auto first = load_clean_resources(*storage, config);
-  EXPECT_EQ(first.resources.bad_words, "nasty\n");
+  const CleanSettings settings =
+      parse_clean_config("", "", {{"bad_words.enabled", "true"}, {"bad_words.list", "bad.txt"}});
+  const uint64_t first = Cleaner(settings, *storage).files_hash();
+  EXPECT_EQ(Cleaner(settings, *storage).files_hash(), first);
   write_file_atomically(*storage, "bad.txt", "nastier\n");
-  EXPECT_NE(load_clean_resources(*storage, config).hash, first.hash);
+  EXPECT_NE(Cleaner(settings, *storage).files_hash(), first);
   write_file_atomically(*storage, "bad.txt", "caf\xE9\n");  // Latin-1
-  EXPECT_THROW(load_clean_resources(*storage, config), Error);
-  config.files.bad_words = "missing.txt";
-  EXPECT_THROW(load_clean_resources(*storage, config), Error);
+  EXPECT_THROW(Cleaner(settings, *storage), Error);
+  for (const char* enabled : {"true", "false"}) {
+    const CleanSettings missing =
+        parse_clean_config("", "", {{"bad_words.enabled", enabled}, {"bad_words.list", "no.txt"}});
+    const auto build = [&] { Cleaner(missing, *storage); };
+    if (enabled == std::string("true")) {
+      EXPECT_THROW(build(), Error);
+    } else {
+      EXPECT_NO_THROW(build());
+    }
+  }
 }
 
 }  // namespace

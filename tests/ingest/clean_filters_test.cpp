@@ -1,8 +1,12 @@
 // The filters' vectors: formulas of datatrove 0.3 and 0.10 with a whitespace splitter.
-#include "ingest/clean/filters/filters.h"
-
 #include <gtest/gtest.h>
 
+#include "ingest/clean/filters/c4.h"
+#include "ingest/clean/filters/c4_paragraph.h"
+#include "ingest/clean/filters/fineweb.h"
+#include "ingest/clean/filters/gopher_quality.h"
+#include "ingest/clean/filters/gopher_repetition.h"
+#include "ingest/clean/filters/length.h"
 #include "ingest/clean_vectors.h"
 
 namespace ingot {
@@ -114,7 +118,11 @@ TEST_F(CleanFilters, GopherQualityWantsLettersAndStopWords) {
 }
 
 TEST_F(CleanFilters, GopherQualityRulesAreOffAtZero) {
-  GopherQualitySettings off{true, 0, 0, 0, 0, 0, 0, 0, 0, 0, {}};
+  GopherQualitySettings off;
+  off.min_words = off.max_words = off.min_stop_words = 0;
+  off.min_mean_word_chars = off.max_mean_word_chars = off.max_symbols_per_word = 0;
+  off.max_bullet_lines = off.max_ellipsis_lines = off.min_alpha_words = 0;
+  off.stop_words.clear();
   EXPECT_EQ(quality("a # ... 1", off), same(kKeep));
   EXPECT_EQ(quality("  ", off), same("empty"));  // Python divides by zero
 }

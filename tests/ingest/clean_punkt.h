@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "core/storage.h"
 #include "ingest/clean/splitters/splitter.h"
 
 namespace ingot::testing_support {
@@ -16,6 +17,17 @@ inline PunktFiles punkt_files() {
   };
   return {read("abbrev_types.txt"), read("collocations.tab"), read("sent_starters.txt"),
           read("ortho_context.tab")};
+}
+
+// Into a folder of `storage`, whose path it gives.
+inline std::string write_punkt(Storage& storage) {
+  const PunktFiles files = punkt_files();
+  storage.make_directories("punkt");
+  write_file_atomically(storage, "punkt/abbrev_types.txt", files.abbreviations);
+  write_file_atomically(storage, "punkt/collocations.tab", files.collocations);
+  write_file_atomically(storage, "punkt/sent_starters.txt", files.sentence_starters);
+  write_file_atomically(storage, "punkt/ortho_context.tab", files.contexts);
+  return "punkt";
 }
 
 }  // namespace ingot::testing_support

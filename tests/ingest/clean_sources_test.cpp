@@ -8,7 +8,7 @@
 
 #include "ingest/clean/filters/bad_words.h"
 #include "ingest/clean/filters/pii.h"
-#include "ingest/clean/filters/url_filter.h"
+#include "ingest/clean/filters/url.h"
 #include "ingest/clean/language/language.h"
 #include "support/files.h"
 
@@ -92,9 +92,7 @@ class CleanUrl : public ::testing::Test {
         "// comment\ncom\norg\nuk\nco.uk\n*.ck\n!www.ck\n// ===END ICANN DOMAINS===\nblog.com\n";
     return lists;
   }
-  static std::string_view reason(std::string_view url) {
-    return UrlFilter({true, 2}, lists()).filter(url);
-  }
+  static std::string_view reason(std::string_view url) { return UrlFilter(2, lists()).filter(url); }
 };
 
 TEST_F(CleanUrl, RulesRunInOrder) {
@@ -147,14 +145,19 @@ TEST(CleanBadWords, MatchWholeWordsInLowerCase) {
   EXPECT_EQ(reason("a Bloody hell b"), "document_removed_with_badwords");
   EXPECT_EQ(reason("ÉRD"), "document_removed_with_badwords");
   EXPECT_EQ(reason("darning sm _darn darné édarn"), "");
-  const BadWords anywhere({true, false, 0, 0}, list);
+  BadWordsSettings settings;
+  settings.whole_words = false;
+  const BadWords anywhere(settings, list);
   EXPECT_EQ(anywhere.filter("id", "darning", scratch), "document_removed_with_badwords");
 }
 
 TEST(CleanBadWords, KeepAShareThatDependsOnTheDocumentAlone) {
   std::string scratch;
   const auto kept = [&](uint64_t seed) {
-    const BadWords words({true, true, 0.25, seed}, "darn");
+    BadWordsSettings settings;
+    settings.keep_fraction = 0.25;
+    settings.seed = seed;
+    const BadWords words(settings, "darn");
     std::vector<bool> result;
     for (int i = 0; i < 4000; ++i)
       result.push_back(words.filter(fmt::format("doc{}", i), "darn", scratch).empty());

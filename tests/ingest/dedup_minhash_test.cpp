@@ -6,6 +6,7 @@
 #include "ingest/dedup/minhash.h"
 #include "ingest/dedup/sha1.h"
 #include "shards/sha256.h"
+#include "support/forced_isa.h"
 
 namespace ingot::test {
 namespace {
@@ -91,10 +92,12 @@ TEST(MinHash, EveryInstructionSetGivesWhatTheDefinitionSays) {
       }
       expected.push_back(least);
     }
-    for (const MinHashKernel kernel : minhash_kernels()) {
+    for (const cpu::Isa isa : runnable_isas()) {
+      const ForcedIsa forced(isa);
       Values minima(p.a.size());
-      kernel(std::span(hashes).first(count), p.a.data(), p.b.data(), p.a.size(), minima.data());
-      ASSERT_EQ(minima, expected) << count;
+      INGOT_CPU_DISPATCH(find_minima, std::span(hashes).first(count), p.a.data(), p.b.data(),
+                         p.a.size(), minima.data());
+      ASSERT_EQ(minima, expected) << count << " " << cpu::name_of(isa);
     }
   }
 }

@@ -7,11 +7,11 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "files.h"
 #include "ingest/tokenize/document_batches.h"
 #include "ingest/tokenize/tokenize.h"
 #include "shards/duplicate_ids.h"
 #include "shards/shard_reader.h"
+#include "support/files.h"
 #include "tokenizer/bpe/model.h"
 
 namespace ingot::test {

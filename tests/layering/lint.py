@@ -21,6 +21,23 @@ HOMES = [
     (r"nccl|mpi\.h", ("parallel/comm/",)),
     (r"dnnl|oneapi/", ("ops/cpu/",)),
 ]
+# Folders of a layer, lowest first: an include goes to itself or to an earlier one.
+ROOMS = {
+    "core": ["text"],
+    "tokenizer": ["unicode", "bpe", "sentencepiece", "hf", "train", "chat"],
+    "ingest": ["text", "read", "write", "tasks", "clean", "dedup", "decontaminate", "tokenize"],
+}
+BASES = {"core/text", "tokenizer/unicode"}  # these include nothing of their layer but themselves
+# Layers that must not meet, whatever their CMakeLists say: data is prepared, and read in training,
+# by way of the shards alone.
+APART = [("shards", "ingest"), ("shards", "feed"), ("ingest", "feed"), ("feed", "ingest"),
+         ("tokenizer", "shards"), ("tokenizer", "ingest"), ("tokenizer", "feed")]
+
+MAX_COLUMNS = 120  # of a document
+# The tree speaks of the program, not of how it came about.
+ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
+HISTORY = (r"\bsession \d|\b(?:" + ORDINALS + r") session\b|\bissue \d|\bhelper work(?:er|tree)s?\b|"
+           r"\bhelper'?s branch\b|(?<![\w/])(?:docs/)?log\.md\b")
 ENDS_PROCESS = r"\b(exit|_exit|_Exit|quick_exit|abort)\s*\("
 UNFINISHED = r"\b(TO" r"DO|FIX" r"ME)\b"
 DEVELOPER_PATH = r"(?<![\w.}])/(home|root|work|Users)/\w"
@@ -83,6 +100,38 @@ def check_include(path, header, quoted, may_use):
         yield "include-root", f"\"{header}\": expected \"<layer>/…\""
 
 
+def check_rooms(path, header) -> Iterator[tuple]:
+    layer, _, below = path.removeprefix("src/").partition("/")
+    room = below.partition("/")[0] if "/" in below else ""
+    to_layer, _, to_below = header.partition("/")
+    to_room = to_below.partition("/")[0] if "/" in to_below else ""
+    if not path.startswith("src/") or layer != to_layer or not room or room == to_room:
+        return
+    order = ROOMS.get(layer, [])
+    if f"{layer}/{room}" in BASES:
+        yield "room-edge", f"{layer}/{room} includes nothing of {layer} but itself"
+    elif room in order and to_room in order and order.index(to_room) > order.index(room):
+        yield "room-edge", f"{layer}/{to_room} stands on {layer}/{room}, not the other way round"
+
+
+def check_document(path, text) -> Iterator[Finding]:
+    """Lines that fit beside code: tables, code and addresses are as long as they are."""
+    in_code = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            in_code = not in_code
+        without_addresses = re.sub(r"https?://[^\s)>]+", "", line)
+        excepted = in_code or line.startswith("    ") or line.lstrip().startswith("|")
+        if not excepted and len(without_addresses) > MAX_COLUMNS:
+            yield Finding(path, number, "document-width", f"{len(line)} columns: break it at {MAX_COLUMNS}")
+
+
+def check_apart(may_use) -> Iterator[Finding]:
+    for layer, other in APART:
+        if other in may_use.get(layer, ()):
+            yield Finding(f"src/{layer}/CMakeLists.txt", 1, "layer-edge", f"{layer} may not use {other}")
+
+
 def ends_process(code) -> Iterator[tuple]:
     """Calls of exit and its like; methods and declarations of that name are something else."""
     for match in re.finditer(ENDS_PROCESS, code):
@@ -104,7 +153,8 @@ def check_cxx(path, text, may_use, root) -> Iterator[Finding]:
     includes = list(re.finditer(r"^[ \t]*#[ \t]*include[ \t]*([\"<])([^\">]+)[\">]", text, re.MULTILINE))
     for match in includes:
         if code[match.start() : match.start(1)].strip():  # not commented out
-            for rule, message in check_include(path, match[2], match[1] == '"', may_use):
+            broken = list(check_include(path, match[2], match[1] == '"', may_use))
+            for rule, message in broken + list(check_rooms(path, match[2])):
                 yield Finding(path, line_of(text, match.start()), rule, message)
     if path.endswith(".cpp") and path.startswith("src/"):
         own = re.sub(r"\.cpp$", ".h", path)
@@ -152,6 +202,7 @@ def check_architecture(root, may_use) -> Iterator[Finding]:
 def lint(root, build) -> Iterator[Finding]:
     may_use = layers(root, build)
     yield from check_architecture(root, may_use)
+    yield from check_apart(may_use)
     names = {}
     for path in tree(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
@@ -161,9 +212,12 @@ def lint(root, build) -> Iterator[Finding]:
         for rule, pattern, message in (
             ("unfinished", UNFINISHED, "finish it, or open an issue"),
             ("developer-path", DEVELOPER_PATH, "a path of one machine"),
+            ("history", HISTORY, "say what the program does, not how it came about"),
         ):
             for match in re.finditer(pattern, text):
                 yield Finding(path, line_of(text, match.start()), rule, message)
+        if path.endswith(".md"):
+            yield from check_document(path, text)
         if path.endswith(CXX):
             yield from check_cxx(path, text, may_use, root)
         if path.endswith(".h") and path.startswith("src/"):

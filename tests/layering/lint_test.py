@@ -17,9 +17,21 @@ CLEAN = {
     "docs/architecture.md": "| 0 | `core` | a | nothing |\n| 1 | `ops` | b | core |\n| 7 | `cli` | c | core ops |\n",
 }
 MAY_USE = {"core": ["core"], "ops": ["ops", "core"], "cli": ["cli", "ops", "core"]}
+# The layers of data.
+ROOMS = {"tokenizer": ["core"], "shards": ["core", "tokenizer"], "ingest": ["core", "tokenizer", "shards"],
+         "feed": ["core", "tokenizer", "shards"]}
 
 
-def findings(extra):
+def with_rooms(extra, **more):
+    """Findings in a tree that has the layers of data too; `more` adds to what a layer may use."""
+    rooms = {layer: ["core"] + used[1:] + more.get(layer, []) for layer, used in ROOMS.items()}
+    rows = "".join(f"| 1 | `{layer}` | d | {' '.join(used)} |\n" for layer, used in rooms.items())
+    tree = {"docs/architecture.md": CLEAN["docs/architecture.md"] + rows}
+    tree.update({f"src/{layer}/x.h": "#pragma once\n" for layer in rooms})
+    return findings({**tree, **extra}, {**MAY_USE, **{layer: [layer] + used for layer, used in rooms.items()}})
+
+
+def findings(extra, layers=MAY_USE):
     with tempfile.TemporaryDirectory() as root:
         for path, text in {**CLEAN, **extra}.items():
             path = os.path.join(root, path)
@@ -27,7 +39,7 @@ def findings(extra):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
         build = os.path.join(root, "build")
-        for layer, allowed in MAY_USE.items():
+        for layer, allowed in layers.items():
             for name in allowed:
                 os.makedirs(os.path.join(build, "include", layer, name))
         return [(finding.rule, finding.path, finding.line) for finding in lint.lint(root, build)]
@@ -67,6 +79,49 @@ class LintTest(unittest.TestCase):
         self.found("layer-edge", "src/core/x.h", '#include "ops/b.h"\n')
         self.found("layer-edge", "src/core/deep/down/x.cpp", '#include "cli/b.h"\n')
         self.not_found("src/ops/deep/x.cpp", '#include "core/a.h"\n')
+
+    def test_data_is_prepared_and_read_by_way_of_shards_alone(self):
+        self.assertEqual(with_rooms({}), [])
+        for layer, other in (("ingest", "feed"), ("feed", "ingest"), ("shards", "ingest"), ("shards", "feed"),
+                             ("tokenizer", "shards")):
+            path = f"src/{layer}/y.cpp"
+            include = {path: f'#include "{other}/x.h"\n'}
+            self.assertEqual(with_rooms(include), [("layer-edge", path, 1)])
+            listed = ("layer-edge", f"src/{layer}/CMakeLists.txt", 1)  # not even a layer that lists it
+            self.assertEqual(with_rooms(include, **{layer: [other]}), [listed])
+
+    def test_rooms_of_a_layer_include_in_one_direction(self):
+        for path, header in (("tokenizer/bpe/y.cpp", "tokenizer/hf/x.h"), ("tokenizer/bpe/y.h", "tokenizer/train/x.h"),
+                             ("tokenizer/unicode/y.cpp", "tokenizer/x.h"), ("ingest/read/y.cpp", "ingest/clean/x.h"),
+                             ("ingest/clean/filters/y.cpp", "ingest/dedup/x.h"), ("core/text/y.cpp", "core/a.h")):
+            self.assertEqual(with_rooms({f"src/{path}": f'#include "{header}"\n'}), [("room-edge", f"src/{path}", 1)])
+            self.assertEqual(with_rooms({f"src/{path}": f'// #include "{header}"\n'}), [])
+        for header in ("ops/b.h", "tokenizer/x.h", "ingest/x.h"):
+            include = {"src/core/text/y.cpp": f'#include "{header}"\n'}
+            self.assertEqual(with_rooms(include), [("layer-edge", "src/core/text/y.cpp", 1)])
+        for path, header in (("tokenizer/hf/y.cpp", "tokenizer/bpe/x.h"), ("tokenizer/hf/y.cpp", "tokenizer/x.h"),
+                             ("tokenizer/y.cpp", "tokenizer/hf/x.h"), ("ingest/dedup/y.cpp", "ingest/clean/x.h"),
+                             ("core/text/y.cpp", "core/text/x.h"), ("core/y.cpp", "core/text/x.h")):
+            self.assertEqual(with_rooms({f"src/{path}": f'#include "{header}"\n'}), [])
+
+    def test_lines_of_documents(self):
+        self.found("document-width", "docs/x.md", "short\n" + "word " * 25 + "\n", 2)
+        self.not_found("docs/x.md", "é" * 120 + "\n")
+        self.not_found("docs/x.md", "| " + "word " * 25 + "|\n")
+        self.not_found("docs/x.md", "  | " + "word " * 25 + "|\n")
+        self.not_found("docs/x.md", "```\n" + "word " * 25 + "\n```\n")
+        self.not_found("docs/x.md", "    " + "word " * 25 + "\n")
+        self.not_found("docs/x.md", f"see https://x.org/{'y' * 120}\n")
+        self.found("document-width", "docs/x.md", "```\n```\n" + "word " * 25 + "\n", 3)
+
+    def test_words_of_development(self):
+        for text in ("in sess" "ion 4", "the eighth sess" "ion brought", "as iss" "ue 12 asks", "a helper work" "tree",
+                     "see [lo" "g.md](lo" "g.md)", "docs/lo" "g.md"):
+            self.assertIn(("history", "docs/x.md", 1), findings({"docs/x.md": text + "\n"}), text)
+            self.assertIn(("history", "src/ops/x.cpp", 1), findings({"src/ops/x.cpp": f"// {text}\n"}), text)
+        for text in ("a chat session", "an issue of numbers", "helper functions", "catalog.md", "the first step",
+                     "run/log.json"):
+            self.not_found("docs/x.md", text + "\n")
 
     def test_device_headers_outside_their_homes(self):
         for header in ("cuda_runtime.h", "cublasLt.h", "cudnn.h", "nvtx3/nvToolsExt.h", "cupti.h"):

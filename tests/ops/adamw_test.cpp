@@ -11,8 +11,8 @@
 
 #include "core/error.h"
 #include "core/random.h"
-#include "forced_isa.h"
 #include "rig.h"
+#include "support/forced_isa.h"
 #include "support/safetensors_file.h"
 
 namespace ingot {

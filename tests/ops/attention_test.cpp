@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ops/cpu/isa.h"
 #include "probe/op_run.h"
 #include "probe/tolerance.h"
 #include "rig.h"
+#include "support/forced_isa.h"
 
 namespace ingot {
 namespace {
@@ -395,13 +395,7 @@ TEST_P(Attention, TurningGradientsBackIsTheRotationOfTheGradients) {
       }
 }
 
-std::vector<cpu::Isa> runnable_isas() {
-  std::vector<cpu::Isa> isas = {cpu::Isa::Generic, cpu::Isa::Avx2, cpu::Isa::Avx512};
-  std::erase_if(isas, [](cpu::Isa isa) { return isa > cpu::best_isa(); });
-  return isas;
-}
-
-INSTANTIATE_TEST_SUITE_P(Isa, Attention, ::testing::ValuesIn(runnable_isas()),
+INSTANTIATE_TEST_SUITE_P(Isa, Attention, ::testing::ValuesIn(test::runnable_isas()),
                          [](const auto& test) { return std::string(cpu::name_of(test.param)); });
 
 // What the checks say to a problem; empty: nothing.

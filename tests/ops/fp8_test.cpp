@@ -4,8 +4,8 @@
 
 #include "core/error.h"
 #include "core/thread_pool.h"
-#include "forced_isa.h"
 #include "fp8_promises.h"
+#include "support/forced_isa.h"
 
 namespace ingot::test {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/random.h"
-#include "forced_isa.h"
 #include "ops/adamw.h"
 #include "rig.h"
+#include "support/forced_isa.h"
 #include "support/halves.h"
 
 namespace ingot {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "ops/cpu/isa.h"
+#include "support/forced_isa.h"
 
 namespace ingot {
 namespace {
@@ -137,13 +137,6 @@ void check_case(const Case& c, std::mt19937& rng) {
   expect_close(c, before, after);
 }
 
-std::vector<cpu::Isa> runnable_isas() {
-  std::vector<cpu::Isa> isas;
-  for (cpu::Isa isa : {cpu::Isa::Generic, cpu::Isa::Avx2, cpu::Isa::Avx512})
-    if (isa <= cpu::best_isa()) isas.push_back(isa);
-  return isas;
-}
-
 class Matmul : public ::testing::Test {
  protected:
   ~Matmul() override { cpu::force_isa(cpu::best_isa()); }
@@ -152,7 +145,7 @@ class Matmul : public ::testing::Test {
 
 TEST_F(Matmul, OddShapesAgreeWithExactSumsOnEveryIsa) {
   std::uniform_int_distribution<int64_t> extent(1, 70);
-  for (cpu::Isa isa : runnable_isas()) {
+  for (cpu::Isa isa : test::runnable_isas()) {
     cpu::force_isa(isa);
     for (Product product : kProducts) {
       for (int i = 0; i < 12; ++i) {
@@ -166,7 +159,7 @@ TEST_F(Matmul, OddShapesAgreeWithExactSumsOnEveryIsa) {
 }
 
 TEST_F(Matmul, ShapesBeyondOneBlockAgreeWithExactSums) {
-  for (cpu::Isa isa : runnable_isas()) {
+  for (cpu::Isa isa : test::runnable_isas()) {
     cpu::force_isa(isa);
     for (Product product : kProducts) {
       // Each extent in turn exceeds what one part of rows (288), columns (2048) and k (256) holds.
@@ -179,7 +172,7 @@ TEST_F(Matmul, ShapesBeyondOneBlockAgreeWithExactSums) {
 }
 
 TEST_F(Matmul, SixteenBitOperandsAreSummedInFloat) {
-  for (cpu::Isa isa : runnable_isas()) {
+  for (cpu::Isa isa : test::runnable_isas()) {
     cpu::force_isa(isa);
     for (int64_t N : {3, 45}) {
       for (Accumulate accumulate : {Accumulate::No, Accumulate::Yes}) {
@@ -203,7 +196,7 @@ TEST_F(Matmul, DoublesKeepTheirDigits) {
 }
 
 TEST_F(Matmul, FewRowsAgreeWithExactSums) {
-  for (cpu::Isa isa : runnable_isas()) {
+  for (cpu::Isa isa : test::runnable_isas()) {
     cpu::force_isa(isa);
     for (int64_t N = 1; N <= 9; ++N) {
       for (DType dtype : {DType::F32, DType::BF16}) {
@@ -214,7 +207,7 @@ TEST_F(Matmul, FewRowsAgreeWithExactSums) {
 }
 
 TEST_F(Matmul, TheNumberOfThreadsDoesNotChangeABit) {
-  for (cpu::Isa isa : runnable_isas()) {
+  for (cpu::Isa isa : test::runnable_isas()) {
     cpu::force_isa(isa);
     for (Product product : kProducts) {
       for (DType dtype : {DType::F32, DType::BF16}) {

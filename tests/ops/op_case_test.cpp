@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "core/thread_pool.h"
-#include "forced_isa.h"
 #include "op_case_rig.h"
+#include "support/forced_isa.h"
 #include "support/safetensors_file.h"
 
 namespace ingot::test {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "forced_isa.h"
 #include "rig.h"
+#include "support/forced_isa.h"
 
 namespace ingot {
 namespace {

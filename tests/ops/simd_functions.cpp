@@ -38,3 +38,5 @@ int vector_lanes() {
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

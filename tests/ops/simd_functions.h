@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/dtype.h"
-#include "ops/cpu/isa.h"
+#include "core/isa.h"
 
 namespace ingot::cpu {
 

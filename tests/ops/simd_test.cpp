@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "forced_isa.h"
 #include "simd_functions.h"
+#include "support/forced_isa.h"
 
 namespace ingot {
 namespace {

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "files.h"
-#include "shard_documents.h"
 #include "shards/foreign_import.h"
 #include "shards/verify.h"
+#include "support/files.h"
+#include "support/shard_documents.h"
 
 namespace ingot::test {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "files.h"
-#include "shard_documents.h"
+#include "support/files.h"
+#include "support/shard_documents.h"
 
 namespace ingot::test {
 namespace {

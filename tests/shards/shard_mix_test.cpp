@@ -7,10 +7,10 @@
 #include <set>
 
 #include "core/error.h"
-#include "files.h"
-#include "shard_documents.h"
 #include "shards/mix_plan.h"
 #include "shards/verify.h"
+#include "support/files.h"
+#include "support/shard_documents.h"
 
 namespace ingot::test {
 namespace {

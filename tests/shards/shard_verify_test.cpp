@@ -4,10 +4,10 @@
 #include <functional>
 
 #include "core/error.h"
-#include "files.h"
-#include "shard_documents.h"
 #include "shards/shard_folder.h"
 #include "shards/verify.h"
+#include "support/files.h"
+#include "support/shard_documents.h"
 
 namespace ingot::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "support/forced_isa.h"
 #include "tokenizer/bpe/split_scalar.h"
-#include "tokenizer/bpe/split_window.h"
 #include "tokenizer/nasty_text.h"
 #include "tokenizer/unicode/unicode_classes.h"
 
@@ -38,10 +38,10 @@ std::vector<uint32_t> ends_by_definition(Split split, std::string_view text) {
   return ends;
 }
 
-std::vector<uint32_t> ends_by_windows(SplitIsa isa, Split split, std::string_view text) {
+std::vector<uint32_t> ends_by_windows(Split split, std::string_view text) {
   std::vector<uint32_t> ends, some(64 + text.size() % 100);
   for (size_t at = 0; at < text.size();) {
-    const size_t count = split_windows(isa, split, text.substr(at), some);
+    const size_t count = split_some(split, text.substr(at), some);
     for (size_t i = 0; i < count; ++i) ends.push_back(static_cast<uint32_t>(at) + some[i]);
     at = ends.back();
   }
@@ -123,13 +123,13 @@ TEST(Split, CutsAsTwoRegexEnginesDo) {
 }
 
 TEST(Split, WindowsOfEveryIsaCutAsTheDefinition) {
-  for (const SplitIsa isa : {SplitIsa::Generic, SplitIsa::Avx2}) {
-    if (isa > best_split_isa()) continue;
+  for (const cpu::Isa isa : test::runnable_isas()) {
+    const test::ForcedIsa forced(isa);
     for (uint64_t seed = 0; seed < 3000; ++seed) {
       const std::string text = nasty_text(seed, 1 + seed % 150);
       for (const Split split : kAllSplits) {
-        ASSERT_EQ(ends_by_windows(isa, split, text), ends_by_definition(split, text))
-            << name_of(split) << " seed " << seed;
+        ASSERT_EQ(ends_by_windows(split, text), ends_by_definition(split, text))
+            << name_of(split) << " seed " << seed << " " << cpu::name_of(isa);
       }
     }
   }
@@ -143,7 +143,7 @@ TEST(Split, EveryCharacterInEveryPlaceOfAWindow) {
       text =
           text.substr(0, before) + part + " and so on until the window is full and ended, at last";
       for (const Split split : kAllSplits) {
-        ASSERT_EQ(ends_by_windows(best_split_isa(), split, text), ends_by_definition(split, text))
+        ASSERT_EQ(ends_by_windows(split, text), ends_by_definition(split, text))
             << name_of(split) << ": " << text;
       }
     }

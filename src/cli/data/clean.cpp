@@ -19,7 +19,7 @@ struct Options {
   bool keeps_removed = false, prints_config = false;
 };
 
-CleanConfig load_config(const Options& options) {
+CleanSettings load_settings(const Options& options) {
   Overrides overrides = parse_sets(options.sets);
   if (!options.preset.empty()) overrides.insert(overrides.begin(), {"preset", options.preset});
   const auto storage = posix_storage();
@@ -42,11 +42,18 @@ void print_report(const nlohmann::json& report, const std::string& folder) {
   fmt::print("documents in {0}/documents, samples in {0}/report.html\n", folder);
 }
 
+std::string filter_lines() {
+  std::string lines;
+  for (const OwnedFilterSettings& filter : all_filters())
+    lines += fmt::format("  {:<18}  {}\n", filter->name(), filter->doc());
+  return lines;
+}
+
 void clean(const Options& options) {
   CleanStage stage;
-  stage.config = load_config(options);
+  stage.settings = load_settings(options);
   if (options.prints_config) {
-    fmt::print("{}", to_toml(stage.config));
+    fmt::print("{}", to_toml(stage.settings));
     return;
   }
   check(!options.stage.inputs.empty() && !options.stage.out.empty(), ErrorCode::Usage,
@@ -76,10 +83,12 @@ void add_data_clean(Command& data) {
                     "write removed documents to OUT/removed, with step and reason");
   command->add_flag("--print-config", options->prints_config,
                     "print all settings as TOML for --config, and stop");
-  command->footer(
+  command->footer(fmt::format(
       "Writes OUT/documents/NAME.jsonl.zst for each input, report.json and report.html. Run it\n"
       "again after an interruption: finished files are not repeated. Example:\n"
-      "  ingot data clean crawl/*.jsonl.gz --out cleaned --set language.languages=en");
+      "  ingot data clean crawl/*.jsonl.gz --out cleaned --set language.languages=en\n"
+      "Filters, in this order; --set NAME.enabled=false leaves one out:\n{}",
+      filter_lines()));
   command->callback(
       [options] { run_as_process(options->stage.process, [&] { clean(*options); }); });
 }

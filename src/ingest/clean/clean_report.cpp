@@ -58,7 +58,7 @@ void add_record(CleanTotals& totals, const json& record) {
   totals.samples.merge(record.at("samples"));
 }
 
-json clean_report(const CleanConfig& config, int64_t num_files, const CleanTotals& totals) {
+json clean_report(const CleanSettings& settings, int64_t num_files, const CleanTotals& totals) {
   const CleanCounts& c = totals.counts;
   json removed = json::array();
   for (const auto& [label, count] : c.removed) {
@@ -71,8 +71,8 @@ json clean_report(const CleanConfig& config, int64_t num_files, const CleanTotal
     return a["documents"].get<int64_t>() > b["documents"].get<int64_t>();
   });
   return {{"stage", "clean"},
-          {"preset", config.settings.preset},
-          {"splitter", config.settings.splitter},
+          {"preset", settings.preset},
+          {"splitter", settings.splitter},
           {"unicode", text::kUnicodeVersion},
           {"files", num_files},
           {"documents", c.documents},
@@ -88,13 +88,13 @@ json clean_report(const CleanConfig& config, int64_t num_files, const CleanTotal
           {"samples", totals.samples.to_json()}};
 }
 
-std::string clean_report_page(const CleanConfig& config, const json& report,
+std::string clean_report_page(const CleanSettings& settings, const json& report,
                               const Samples& samples) {
   const int64_t documents = report["documents"], kept = report["kept"];
   HtmlPage page("Cleaning");
   page.facts(
-      {{"preset", config.settings.preset},
-       {"splitter", config.settings.splitter},
+      {{"preset", settings.preset},
+       {"splitter", settings.splitter},
        {"files", fmt::format("{}", report["files"].get<int64_t>())},
        {"documents", fmt::format("{}", documents)},
        {"kept", with_share(kept, documents)},

@@ -19,9 +19,9 @@ struct CleanTotals {
 nlohmann::json clean_record(const CleanTotals& totals);
 void add_record(CleanTotals& totals, const nlohmann::json& record);
 
-nlohmann::json clean_report(const CleanConfig& config, int64_t num_files,
+nlohmann::json clean_report(const CleanSettings& settings, int64_t num_files,
                             const CleanTotals& totals);
-std::string clean_report_page(const CleanConfig& config, const nlohmann::json& report,
+std::string clean_report_page(const CleanSettings& settings, const nlohmann::json& report,
                               const Samples& samples);
 
 }  // namespace ingot

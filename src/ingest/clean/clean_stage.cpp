@@ -10,15 +10,15 @@ namespace {
 
 using nlohmann::json;
 
-json description_of(const CleanStage& stage, uint64_t resources_hash) {
-  CleanConfig config = stage.config;
+json description_of(const CleanStage& stage, uint64_t files_hash) {
+  CleanSettings copy = stage.settings;
   json settings = json::object();
-  for (const Setting& setting : settings_of(config)) {
+  for (const Setting& setting : settings_of(copy)) {
     std::visit([&](const auto& value) { settings[setting.name] = value; }, setting.get());
   }
   return {{"stage", "clean"},
           {"settings", std::move(settings)},
-          {"resources", fmt::format("{:016x}", resources_hash)},
+          {"resources", fmt::format("{:016x}", files_hash)},
           {"inputs", describe(stage.inputs)},
           {"keeps_removed", stage.keeps_removed}};
 }
@@ -72,10 +72,8 @@ class CleanTask {
 }  // namespace
 
 std::optional<json> run_clean(const CleanStage& stage, const StageRun& run) {
-  LoadedCleanResources loaded = load_clean_resources(*run.storage, stage.config);
-  const json description = description_of(stage, loaded.hash);
-  const Cleaner cleaner(stage.config.settings, std::move(loaded.resources));
-  TaskFolder tasks(run.storage, run.folder, description,
+  const Cleaner cleaner(stage.settings, *run.storage);
+  TaskFolder tasks(run.storage, run.folder, description_of(stage, cleaner.files_hash()),
                    static_cast<int64_t>(stage.inputs.files.size()));
   const std::vector<std::string> names = output_names(stage.inputs.files);
   run_tasks(tasks, run, "clean", [&](int64_t task) {
@@ -86,9 +84,9 @@ std::optional<json> run_clean(const CleanStage& stage, const StageRun& run) {
 
   CleanTotals totals;
   tasks.read_records([&](const json& record) { add_record(totals, record); });
-  const json report = clean_report(stage.config, tasks.num_tasks(), totals);
+  const json report = clean_report(stage.settings, tasks.num_tasks(), totals);
   publish_file(*run.storage, join_path(run.folder, "report.html"),
-               clean_report_page(stage.config, report, totals.samples));
+               clean_report_page(stage.settings, report, totals.samples));
   publish_file(*run.storage, join_path(run.folder, "report.json"), report.dump(1) + "\n");
   return report;
 }

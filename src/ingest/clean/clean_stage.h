@@ -13,7 +13,7 @@ namespace ingot {
 
 struct CleanStage {
   StageInputs inputs;
-  CleanConfig config;
+  CleanSettings settings;
   bool keeps_removed = false;
 };
 

@@ -53,22 +53,8 @@ MinHashParameters minhash_parameters(uint32_t seed, int64_t count) {
   return parameters;
 }
 
-std::span<const MinHashKernel> minhash_kernels() {
-  static const std::vector<MinHashKernel> kernels = [] {
-    std::vector<MinHashKernel> found;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
-      found.push_back(minhash_avx512::find_minima);
-    }
-    if (__builtin_cpu_supports("avx2")) found.push_back(minhash_avx2::find_minima);
-    found.push_back(minhash_generic::find_minima);
-    return found;
-  }();
-  return kernels;
-}
-
-MinHasher::MinHasher(const MinHashSettings& settings, const Splitter& splitter,
-                     MinHashKernel kernel)
-    : settings_(settings), splitter_(splitter), kernel_(kernel) {
+MinHasher::MinHasher(const MinHashSettings& settings, const Splitter& splitter)
+    : settings_(settings), splitter_(splitter) {
   validate(settings_);
   parameters_ = minhash_parameters(settings_.seed, settings_.num_hashes());
   const size_t lanes = round_up(parameters_.a.size(), kMinHashBlock);
@@ -88,7 +74,8 @@ std::span<const uint64_t> MinHasher::signature(std::string_view text) {
   for (size_t i = 0; i + n <= joined_.num_words(); ++i) {
     hashes_.push_back(hash_shingle(settings_.hash, joined_.n_gram(i, n)));
   }
-  kernel_(hashes_, parameters_.a.data(), parameters_.b.data(), minima_.size(), minima_.data());
+  INGOT_CPU_DISPATCH(find_minima, hashes_, parameters_.a.data(), parameters_.b.data(),
+                     minima_.size(), minima_.data());
   return {minima_.data(), static_cast<size_t>(settings_.num_hashes())};
 }
 

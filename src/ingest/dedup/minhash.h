@@ -42,9 +42,7 @@ MinHashParameters minhash_parameters(uint32_t seed, int64_t count);
 // description.
 class MinHasher {
  public:
-  // `splitter` must outlive it. `kernel` is for tests and benches: all give the same.
-  MinHasher(const MinHashSettings& settings, const Splitter& splitter,
-            MinHashKernel kernel = minhash_kernels().front());
+  MinHasher(const MinHashSettings& settings, const Splitter& splitter);  // which must outlive it
 
   // num_hashes() values, bucket after bucket; empty where the text, which must be valid UTF-8, has
   // fewer than n_gram words: such a document is nobody's duplicate. Valid until the next call.
@@ -56,7 +54,6 @@ class MinHasher {
  private:
   MinHashSettings settings_;
   const Splitter& splitter_;
-  MinHashKernel kernel_;
   MinHashParameters parameters_;  // padded to whole blocks
   std::string normal_;
   WordList words_;

@@ -1,21 +1,13 @@
-// Built once each with INGOT_ISA=minhash_generic, minhash_avx2 and minhash_avx512.
 #include "ingest/dedup/minhash_kernel.h"
 
 #include <immintrin.h>
 
-// After all headers: their inline functions must not be compiled for the wider instruction set,
-// since the linker keeps one copy for all.
-#if defined(INGOT_ISA_AVX2)
-#define INGOT_TARGET "avx2"
-#elif defined(INGOT_ISA_AVX512)
-#define INGOT_TARGET "avx512f,avx512dq"
-#endif
-#include "core/target_begin.h"
+#include "core/isa_begin.h"
 
-namespace ingot::INGOT_ISA {
+namespace ingot::cpu::INGOT_ISA {
 namespace {
 
-#if defined(INGOT_ISA_AVX512)
+#if defined(INGOT_ISA_avx512)
 using Vector = __m512i;
 Vector all(uint64_t value) {
   return _mm512_set1_epi64(static_cast<long long>(value));
@@ -41,7 +33,7 @@ Vector reduce(Vector v, Vector modulus) {
 Vector least(Vector a, Vector b) {
   return _mm512_min_epu64(a, b);
 }
-#elif defined(INGOT_ISA_AVX2)
+#elif defined(INGOT_ISA_avx2)
 using Vector = __m256i;
 Vector all(uint64_t value) {
   return _mm256_set1_epi64x(static_cast<long long>(value));
@@ -132,6 +124,6 @@ void find_minima(std::span<const uint64_t> hashes, const uint64_t* a, const uint
   }
 }
 
-}  // namespace ingot::INGOT_ISA
+}  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/target_end.h"
+#include "core/isa_end.h"

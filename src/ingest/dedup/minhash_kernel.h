@@ -5,31 +5,22 @@
 #include <cstdint>
 #include <span>
 
+#include "core/isa.h"
+
 namespace ingot {
 
 inline constexpr uint64_t kMersenne61 = (uint64_t{1} << 61) - 1;
 inline constexpr size_t kMinHashBlock = 8;  // lanes come in multiples of this
 
+}  // namespace ingot
+
+namespace ingot::cpu {
+
 // minima[i] = min over h of ((h * a[i] + b[i]) mod 2^64) mod (2^61 - 1), for num_lanes lanes, which
 // is a multiple of kMinHashBlock. `hashes` is not empty. The product wraps: this is no universal
 // hash, but it is datatrove's.
-using MinHashKernel = void (*)(std::span<const uint64_t> hashes, const uint64_t* a,
-                               const uint64_t* b, size_t num_lanes, uint64_t* minima);
+INGOT_CPU_KERNEL(void, find_minima,
+                 (std::span<const uint64_t> hashes, const uint64_t* a, const uint64_t* b,
+                  size_t num_lanes, uint64_t* minima))
 
-namespace minhash_generic {
-void find_minima(std::span<const uint64_t> hashes, const uint64_t* a, const uint64_t* b,
-                 size_t num_lanes, uint64_t* minima);
-}
-namespace minhash_avx2 {
-void find_minima(std::span<const uint64_t> hashes, const uint64_t* a, const uint64_t* b,
-                 size_t num_lanes, uint64_t* minima);
-}
-namespace minhash_avx512 {
-void find_minima(std::span<const uint64_t> hashes, const uint64_t* a, const uint64_t* b,
-                 size_t num_lanes, uint64_t* minima);
-}
-
-// Those this machine can run, the fastest first; the last is the generic one.
-std::span<const MinHashKernel> minhash_kernels();
-
-}  // namespace ingot
+}  // namespace ingot::cpu

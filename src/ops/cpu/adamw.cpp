@@ -138,3 +138,5 @@ void adamw(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors) {
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

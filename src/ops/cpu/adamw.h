@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/context.h"
+#include "core/isa.h"
 #include "core/tensor.h"
 #include "ops/adamw.h"
-#include "ops/cpu/isa.h"
 
 namespace ingot::cpu {
 

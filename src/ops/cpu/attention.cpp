@@ -372,3 +372,5 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

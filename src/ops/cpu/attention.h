@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "core/context.h"
+#include "core/isa.h"
 #include "core/tensor.h"
 #include "ops/attention.h"
-#include "ops/cpu/isa.h"
 
 namespace ingot::cpu {
 

@@ -45,3 +45,5 @@ void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

@@ -263,3 +263,5 @@ void gemm_block(const Gemm& gemm, const GemmBlock& block) {
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/dtype.h"
-#include "ops/cpu/isa.h"
+#include "core/isa.h"
 
 namespace ingot::cpu {
 

@@ -30,3 +30,5 @@ void join_halves(Context& ctx, const Tensor& high, const Tensor& low, const Tens
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

@@ -149,3 +149,5 @@ void cross_entropy_gradient(Context& ctx, const Tensor& logits, const Tensor& ta
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

@@ -150,3 +150,5 @@ void matmul(Context& ctx, const Gemm& gemm) {
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

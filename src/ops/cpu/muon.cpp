@@ -111,3 +111,5 @@ void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const T
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

@@ -10,7 +10,7 @@
 #include "core/random.h"
 #pragma GCC pop_options
 
-#include "ops/cpu/isa_begin.h"
+#include "core/isa_begin.h"
 
 namespace ingot::cpu::INGOT_ISA {
 

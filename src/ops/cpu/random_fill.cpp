@@ -50,3 +50,5 @@ void fill_normal(const RandomStream& stream, uint64_t first_index, float scale, 
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "core/isa.h"
 #include "core/random.h"
-#include "ops/cpu/isa.h"
 
 namespace ingot::cpu {
 

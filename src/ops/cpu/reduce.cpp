@@ -116,3 +116,5 @@ void cast(Context& ctx, const Tensor& src, const Tensor& dst) {
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

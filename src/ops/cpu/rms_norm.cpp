@@ -142,3 +142,5 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

@@ -105,3 +105,5 @@ void rope(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin, R
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
+
+#include "core/isa_end.h"

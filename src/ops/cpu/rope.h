@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/context.h"
+#include "core/isa.h"
 #include "core/tensor.h"
-#include "ops/cpu/isa.h"
 #include "ops/rope.h"
 
 namespace ingot::cpu {

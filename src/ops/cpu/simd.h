@@ -35,7 +35,7 @@
 #include "core/dtype.h"
 #pragma GCC pop_options
 
-#include "ops/cpu/isa_begin.h"
+#include "core/isa_begin.h"
 
 #define INGOT_SIMD [[gnu::always_inline]] inline
 

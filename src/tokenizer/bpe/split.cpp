@@ -1,7 +1,4 @@
 #include "tokenizer/bpe/split.h"
-
-#include <cpuid.h>
-
 #include <algorithm>
 #include <array>
 
@@ -53,11 +50,6 @@ constexpr Spelling kSpellings[] = {
 // A cut is looked for so far back; text without one in this stretch is not worth more.
 constexpr size_t kCutSearchBytes = 1 << 16;
 
-SplitIsa active_isa() {
-  static const SplitIsa isa = best_split_isa();
-  return isa;
-}
-
 bool may_cut(std::string_view before, std::string_view after) {
   const Character next = first_character(after);
   if (next.classes & (kLetter | kMark) || next.code_point == '\'') return false;
@@ -106,26 +98,8 @@ std::optional<Split> split_of_pattern(std::string_view regex) {
   return std::nullopt;
 }
 
-// clang 16's __builtin_cpu_supports does not know it.
-static bool has_lzcnt() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
-}
-
-SplitIsa best_split_isa() {
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
-                    has_lzcnt();
-  return avx2 ? SplitIsa::Avx2 : SplitIsa::Generic;
-}
-
-size_t split_windows(SplitIsa isa, Split split, std::string_view text, std::span<uint32_t> ends) {
-  return isa == SplitIsa::Avx2 ? split_avx2::split_windows(split, text, ends)
-                               : split_generic::split_windows(split, text, ends);
-}
-
 size_t split_some(Split split, std::string_view text, std::span<uint32_t> ends) {
-  return split_windows(active_isa(), split, text, ends);
+  return INGOT_CPU_DISPATCH(split_windows, split, text, ends);
 }
 
 void split_text(Split split, std::string_view text, std::vector<uint32_t>& ends) {

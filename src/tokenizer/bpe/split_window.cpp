@@ -1,4 +1,3 @@
-// Built once with INGOT_ISA=split_generic and once with split_avx2.
 #include "tokenizer/bpe/split_window.h"
 
 #include <immintrin.h>
@@ -10,21 +9,16 @@
 #include "tokenizer/bpe/split_scalar.h"
 #include "tokenizer/unicode/unicode_classes.h"
 
-// After all headers: their inline functions must not be compiled for the wider instruction set,
-// since the linker keeps one copy for all.
-#if defined(INGOT_ISA_AVX2)
-#define INGOT_TARGET "avx2,bmi,bmi2,lzcnt,popcnt"
-#endif
-#include "core/target_begin.h"
+#include "core/isa_begin.h"
 
-namespace ingot::INGOT_ISA {
+namespace ingot::cpu::INGOT_ISA {
 namespace {
 
 constexpr size_t kWindow = 64;
 // A boundary depends on at most this many bytes after it (a contraction), apart from its own run.
 constexpr int kLookAhead = 3;
 
-#if defined(INGOT_ISA_AVX2)
+#if !defined(INGOT_ISA_generic)
 using Vector = __m256i;
 Vector load(const char* bytes) {
   return _mm256_loadu_si256(reinterpret_cast<const Vector*>(bytes));
@@ -371,6 +365,6 @@ size_t split_windows(Split split, std::string_view text, std::span<uint32_t> end
   return 1;
 }
 
-}  // namespace ingot::INGOT_ISA
+}  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/target_end.h"
+#include "core/isa_end.h"

@@ -11,22 +11,12 @@
 #include <span>
 #include <string_view>
 
+#include "core/isa.h"
 #include "tokenizer/bpe/split.h"
 
-namespace ingot {
+namespace ingot::cpu {
 
-enum class SplitIsa { Generic, Avx2 };
-SplitIsa best_split_isa();  // of this machine
+INGOT_CPU_KERNEL(size_t, split_windows,
+                 (Split split, std::string_view text, std::span<uint32_t> ends))  // as split_some()
 
-// As split_some(), by the code of that ISA; the machine must have it.
-size_t split_windows(SplitIsa isa, Split split, std::string_view text, std::span<uint32_t> ends);
-
-// split_window.cpp is compiled once for each.
-namespace split_generic {
-size_t split_windows(Split split, std::string_view text, std::span<uint32_t> ends);
-}
-namespace split_avx2 {
-size_t split_windows(Split split, std::string_view text, std::span<uint32_t> ends);
-}
-
-}  // namespace ingot
+}  // namespace ingot::cpu

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/error.h"
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
@@ -54,6 +55,30 @@ std::string_view BadWords::filter(std::string_view id, std::string_view text,
   const double draw =
       std::ldexp(static_cast<double>(XXH64(id.data(), id.size(), settings_.seed) >> 11), -53);
   return draw < settings_.keep_fraction ? std::string_view() : "document_removed_with_badwords";
+}
+
+std::string_view BadWords::judge(Passage& passage) const {
+  return filter(passage.document.id, passage.text(), passage.scratch.lowered);
+}
+
+std::vector<Setting> BadWordsSettings::declare() {
+  return {
+      text_setting(key("list"), list, "file, one word or phrase a line"),
+      flag_setting(key("whole_words"), whole_words, "off for ja, th, zh"),
+      number_setting(key("keep_fraction"), keep_fraction, kShare, "",
+                     "of such documents, by (seed, id)"),
+  };
+}
+
+std::unique_ptr<Filter> BadWordsSettings::make(CleanFiles& files) const {
+  const std::string words = files.read_list(list);
+  check(!words.empty(), ErrorCode::Config,
+        "clean.bad_words: expected a list of words, got none: name a file in bad_words.list");
+  return std::make_unique<BadWords>(*this, words);
+}
+
+std::unique_ptr<FilterSettings> filter_bad_words() {
+  return std::make_unique<BadWordsSettings>();
 }
 
 }  // namespace ingot

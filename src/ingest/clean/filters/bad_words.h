@@ -4,16 +4,31 @@
 #include <string>
 #include <string_view>
 
+#include "ingest/clean/filter.h"
 #include "ingest/clean/filters/aho_corasick.h"
-#include "ingest/clean/settings.h"
 
 namespace ingot {
 
-class BadWords {
+struct BadWordsSettings final : DeclaredFilter<BadWordsSettings> {
+  BadWordsSettings()
+      : DeclaredFilter("bad_words", "remove documents with words of a list", false) {}
+
+  std::string list;          // path
+  bool whole_words = true;   // off for languages without spaces: ja, th, zh
+  double keep_fraction = 0;  // of the documents with a bad word; which is decided by (seed, id)
+  uint64_t seed = 0;
+
+  std::vector<Setting> declare() override;
+  std::unique_ptr<Filter> make(CleanFiles& files) const override;
+};
+
+class BadWords final : public Filter {
  public:
   // `list` has one word or phrase a line (the LDNOOBW lists have no others). Words that mC4 allows
   // in every language are taken out: sm, グロ, 女の子, 性.
   BadWords(const BadWordsSettings& settings, std::string_view list);
+
+  std::string_view judge(Passage& passage) const override;
 
   // The reason, or an empty view. `id` decides which of the documents with bad words are kept.
   std::string_view filter(std::string_view id, std::string_view text, std::string& lowered) const;

@@ -1,3 +1,5 @@
+#include "ingest/clean/filters/c4.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -6,7 +8,6 @@
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
-#include "ingest/clean/filters/filters.h"
 
 namespace ingot {
 namespace {
@@ -225,15 +226,33 @@ std::string_view c4_quality(const C4Settings& settings, CleanVersion version, st
   return C4(settings, version, splitter, scratch, counts).run(text);
 }
 
-std::string_view c4_paragraphs(const C4ParagraphSettings& settings, std::string_view text) {
-  int64_t long_lines = 0, lines = 0;
-  for (std::string_view line; text::next_piece(text, '\n', line);) {
-    ++lines;
-    long_lines += static_cast<int64_t>(text::length(line)) >= settings.min_paragraph_chars;
-  }
-  // The third longest line is long enough just when three are.
-  const bool passes = lines >= settings.min_paragraphs && long_lines >= 3;
-  return passes ? std::string_view() : "< 3 paragraphs";
+std::vector<Setting> C4Settings::declare() {
+  return {
+      flag_setting(key("by_sentence"), by_sentence, "rules on sentences, not on lines"),
+      flag_setting(key("removes_citations"), removes_citations, "[1], [edit], [citation needed]"),
+      flag_setting(key("needs_terminal_mark"), needs_terminal_mark,
+                   "drop lines that do not end a sentence"),
+      integer_setting(key("max_word_chars"), max_word_chars, kCountOrOff, "characters", "-1: off"),
+      integer_setting(key("min_line_words"), min_line_words, kCountOrOff, "words", "-1: off"),
+      integer_setting(key("min_sentences"), min_sentences, kCountOrOff, "sentences", "-1: off"),
+      flag_setting(key("drops_lorem_ipsum"), drops_lorem_ipsum, "documents"),
+      flag_setting(key("drops_javascript"), drops_javascript, "lines"),
+      flag_setting(key("drops_curly_bracket"), drops_curly_bracket, "documents"),
+      flag_setting(key("drops_policy"), drops_policy, "lines about cookies and terms of use"),
+  };
+}
+
+std::unique_ptr<Filter> C4Settings::make(CleanFiles&) const {
+  return filter_of(*this, [](const C4Settings& s, Passage& passage) {
+    const auto reason = c4_quality(s, passage.version, passage.text(), passage.splitter,
+                                   passage.scratch, passage.lines);
+    if (reason.empty()) passage.rewrite();
+    return reason;
+  });
+}
+
+std::unique_ptr<FilterSettings> filter_c4() {
+  return std::make_unique<C4Settings>();
 }
 
 }  // namespace ingot

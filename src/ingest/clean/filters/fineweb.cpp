@@ -1,8 +1,9 @@
+#include "ingest/clean/filters/fineweb.h"
+
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
 #include "ingest/clean/filters/duplicates.h"
-#include "ingest/clean/filters/filters.h"
 
 namespace ingot {
 namespace {
@@ -73,10 +74,32 @@ std::string_view fineweb_quality(const FinewebSettings& s, CleanVersion version,
       ratio(find_duplicates(filled, scratch.seen).chars, text::length(text) - newlines);
   if (is_v1 ? dup >= s.max_dup_line_chars : dup > s.max_dup_line_chars) return "char_dup_ratio";
 
-  if (has_too_many_newlines(text, newlines, s.max_newlines_per_word, splitter, scratch.words)) {
+  if (has_too_many_newlines(text, newlines, s.max_newlines_per_word, splitter, scratch.own_words)) {
     return "list_ratio";
   }
   return {};
+}
+
+std::vector<Setting> FinewebSettings::declare() {
+  return {
+      number_setting(key("min_terminal_lines"), min_terminal_lines, kShare, "", ""),
+      flag_setting(key("exempts_no_terminal_lines"), exempts_no_terminal_lines,
+                   "a share of exactly 0 passes"),
+      number_setting(key("max_short_lines"), max_short_lines, kShare, "", ""),
+      integer_setting(key("short_line_chars"), short_line_chars, kCount, "characters", ""),
+      number_setting(key("max_dup_line_chars"), max_dup_line_chars, kShare, "", ""),
+      number_setting(key("max_newlines_per_word"), max_newlines_per_word, kRatio, "", ""),
+  };
+}
+
+std::unique_ptr<Filter> FinewebSettings::make(CleanFiles&) const {
+  return filter_of(*this, [](const FinewebSettings& s, Passage& passage) {
+    return fineweb_quality(s, passage.version, passage.text(), passage.splitter, passage.scratch);
+  });
+}
+
+std::unique_ptr<FilterSettings> filter_fineweb() {
+  return std::make_unique<FinewebSettings>();
 }
 
 }  // namespace ingot

@@ -1,9 +1,10 @@
+#include "ingest/clean/filters/gopher_quality.h"
+
 #include <algorithm>
 
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
-#include "ingest/clean/filters/filters.h"
 
 namespace ingot {
 namespace {
@@ -131,6 +132,37 @@ std::string_view gopher_quality(const GopherQualitySettings& s, CleanVersion ver
     return "gopher_enough_stop_words";
   }
   return {};
+}
+
+std::vector<Setting> GopherQualitySettings::declare() {
+  return {
+      integer_setting(key("min_words"), min_words, kCount, "words", ""),
+      integer_setting(key("max_words"), max_words, kCount, "words", ""),
+      number_setting(key("min_mean_word_chars"), min_mean_word_chars, kRatio, "characters", ""),
+      number_setting(key("max_mean_word_chars"), max_mean_word_chars, kRatio, "characters", ""),
+      number_setting(key("max_symbols_per_word"), max_symbols_per_word, kRatio, "",
+                     "hashes, and ellipses"),
+      number_setting(key("max_bullet_lines"), max_bullet_lines, kShare, "", ""),
+      number_setting(key("max_ellipsis_lines"), max_ellipsis_lines, kShare, "", ""),
+      number_setting(key("min_alpha_words"), min_alpha_words, kShare, "", ""),
+      integer_setting(key("min_stop_words"), min_stop_words, kCount, "words", ""),
+      list_setting(key("stop_words"), stop_words, ""),
+  };
+}
+
+void GopherQualitySettings::validate() const {
+  expect_order("words", static_cast<double>(min_words), static_cast<double>(max_words));
+  expect_order("mean_word_chars", min_mean_word_chars, max_mean_word_chars);
+}
+
+std::unique_ptr<Filter> GopherQualitySettings::make(CleanFiles&) const {
+  return filter_of(*this, [](const GopherQualitySettings& s, Passage& passage) {
+    return gopher_quality(s, passage.version, passage.text(), passage.words());
+  });
+}
+
+std::unique_ptr<FilterSettings> filter_gopher_quality() {
+  return std::make_unique<GopherQualitySettings>();
 }
 
 }  // namespace ingot

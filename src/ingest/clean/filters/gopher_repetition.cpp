@@ -1,13 +1,17 @@
+#include "ingest/clean/filters/gopher_repetition.h"
+
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <numeric>
 
+#include "core/error.h"
 #include "core/text/python_text.h"
 #include "ingest/clean/filters/duplicates.h"
-#include "ingest/clean/filters/filters.h"
 
 namespace ingot {
 namespace {
@@ -140,6 +144,45 @@ std::string_view dup_n_grams(const std::vector<NGramLimit>& limits, const NGrams
   return {};
 }
 
+NGramLimit parse_limit(const std::string& name, std::string_view text) {
+  NGramLimit limit{};
+  const char* end = text.data() + text.size();
+  const auto n = std::from_chars(text.data(), end, limit.n);
+  const bool has_share = n.ec == std::errc() && n.ptr != end && *n.ptr == ':';
+  const auto share = has_share ? std::from_chars(n.ptr + 1, end, limit.max_share)
+                               : std::from_chars_result{end, std::errc::invalid_argument};
+  check(share.ec == std::errc() && share.ptr == end, ErrorCode::Config,
+        "{}: expected N:SHARE such as 5:0.15, got «{}»", name, text);
+  return limit;
+}
+
+Setting n_gram_setting(const std::string& name, std::vector<NGramLimit>& field, std::string doc) {
+  return converted_setting(
+      name, std::move(doc),
+      [&field] {
+        std::vector<std::string> parts;
+        for (const auto& [n, share] : field) parts.push_back(fmt::format("{}:{}", n, share));
+        return fmt::format("{}", fmt::join(parts, " "));
+      },
+      [&field, name](std::string_view text) {
+        field.clear();
+        for (std::string_view word; text::next_word(text, word);) {
+          field.push_back(parse_limit(name, word));
+        }
+      });
+}
+
+void expect_n_grams(const std::string& name, const std::vector<NGramLimit>& limits) {
+  check(std::is_sorted(limits.begin(), limits.end(), [](auto a, auto b) { return a.n < b.n; }),
+        ErrorCode::Config, "clean.{}: expected them in order of n", name);
+  for (const auto [n, max_share] : limits) {
+    check(n >= 1 && n <= kMaxNGram, ErrorCode::Config, "clean.{}: expected n from 1 to {}, got {}",
+          name, kMaxNGram, n);
+    check(max_share >= 0 && max_share <= 1, ErrorCode::Config, "clean.{}: expected 0 to 1, got {}",
+          name, max_share);
+  }
+}
+
 }  // namespace
 
 std::string_view gopher_repetition(const GopherRepetitionSettings& settings, std::string_view text,
@@ -167,6 +210,34 @@ std::string_view gopher_repetition(const GopherRepetitionSettings& settings, std
   const auto reason = top_n_grams(settings.top_n_grams, scratch.n_grams, text_chars, scratch);
   if (!reason.empty()) return reason;
   return dup_n_grams(settings.dup_n_grams, scratch.n_grams, text_chars, scratch);
+}
+
+std::vector<Setting> GopherRepetitionSettings::declare() {
+  return {
+      number_setting(key("max_dup_paragraphs"), max_dup_paragraphs, kShare, "", ""),
+      number_setting(key("max_dup_paragraph_chars"), max_dup_paragraph_chars, kShare, "", ""),
+      number_setting(key("max_dup_lines"), max_dup_lines, kShare, "", ""),
+      number_setting(key("max_dup_line_chars"), max_dup_line_chars, kShare, "", ""),
+      flag_setting(key("lines_by_splitlines"), lines_by_splitlines,
+                   "as datatrove 0.2; else by runs of line feeds"),
+      n_gram_setting(key("top_n_grams"), top_n_grams, "share of the most frequent n-gram"),
+      n_gram_setting(key("dup_n_grams"), dup_n_grams, "share of repeated n-grams"),
+  };
+}
+
+void GopherRepetitionSettings::validate() const {
+  expect_n_grams(key("top_n_grams"), top_n_grams);
+  expect_n_grams(key("dup_n_grams"), dup_n_grams);
+}
+
+std::unique_ptr<Filter> GopherRepetitionSettings::make(CleanFiles&) const {
+  return filter_of(*this, [](const GopherRepetitionSettings& s, Passage& passage) {
+    return gopher_repetition(s, passage.text(), passage.words(), passage.scratch);
+  });
+}
+
+std::unique_ptr<FilterSettings> filter_gopher_repetition() {
+  return std::make_unique<GopherRepetitionSettings>();
 }
 
 }  // namespace ingot

@@ -239,4 +239,30 @@ PiiCounts mask_pii(const PiiSettings& settings, std::string& text) {
   return counts;
 }
 
+std::vector<Setting> PiiSettings::declare() {
+  return {
+      flag_setting(key("masks_emails"), masks_emails, "replace e-mail addresses"),
+      flag_setting(key("masks_ips"), masks_ips, "replace IPv4 addresses"),
+      flag_setting(key("only_public_ips"), only_public_ips, "leave private ranges alone"),
+      flag_setting(key("needs_digit_boundaries"), needs_digit_boundaries,
+                   "1.2.3.4.5 and 1234.5.6.7 are no addresses"),
+      flag_setting(key("lower_case_emails_only"), lower_case_emails_only, "as datatrove 0.2"),
+  };
+}
+
+std::unique_ptr<Filter> PiiSettings::make(CleanFiles&) const {
+  return filter_of(*this, [](const PiiSettings& s, Passage& passage) -> std::string_view {
+    passage.scratch.rewritten.assign(passage.text());
+    const PiiCounts masked = mask_pii(s, passage.scratch.rewritten);
+    if (masked.emails + masked.ips > 0) passage.rewrite();
+    passage.counts.pii.emails += masked.emails;
+    passage.counts.pii.ips += masked.ips;
+    return {};
+  });
+}
+
+std::unique_ptr<FilterSettings> filter_pii() {
+  return std::make_unique<PiiSettings>();
+}
+
 }  // namespace ingot

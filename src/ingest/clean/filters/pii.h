@@ -1,15 +1,22 @@
 // Replaces e-mail addresses and IPv4 addresses by fixed stand-ins.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
-#include "ingest/clean/settings.h"
+#include "ingest/clean/filter.h"
 
 namespace ingot {
 
-struct PiiCounts {
-  int64_t emails = 0, ips = 0;
+struct PiiSettings final : DeclaredFilter<PiiSettings> {
+  PiiSettings() : DeclaredFilter("pii", "mask what names a person's machine or mailbox", true) {}
+
+  bool masks_emails = true, masks_ips = true;
+  bool only_public_ips = true;
+  bool needs_digit_boundaries = false;  // ours: 1.2.3.4.5 and 1234.5.6.7 are no addresses
+  bool lower_case_emails_only = false;  // datatrove 0.2
+
+  std::vector<Setting> declare() override;
+  std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
 
 // First e-mails, then addresses, by datatrove's patterns; the stand-ins are used in turn, beginning

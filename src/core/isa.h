@@ -1,17 +1,19 @@
 // One kernel source, compiled once per instruction set and chosen at run time.
 //
-// Every file in this folder is built three times with INGOT_ISA set to generic, avx2 or avx512; its
-// functions live in namespace ingot::cpu::INGOT_ISA. Kernel sources include isa_begin.h after all
-// other headers: code defined before it (the standard library's inline functions) must not be
-// compiled for a wider ISA, since the linker would keep one copy for all.
+// The sources that a layer lists in add_isa_objects (cmake/isa.cmake) are built three times with
+// INGOT_ISA set to generic, avx2 or avx512; their functions live in namespace
+// ingot::cpu::INGOT_ISA. A kernel source includes isa_begin.h after all other headers and isa_end.h
+// at its end: code defined before (the standard library's inline functions) must not be compiled
+// for a wider ISA, since the linker would keep one copy for all.
 #pragma once
 
 namespace ingot::cpu {
 
-enum class Isa { Generic, Avx2, Avx512 };
+enum class Isa { Generic, Avx2, Avx512 };  // each runs what those before it can
+inline constexpr Isa kAllIsas[] = {Isa::Generic, Isa::Avx2, Isa::Avx512};
 
 Isa best_isa();           // what this machine can run
-Isa active_isa();         // what ops dispatch to: best_isa() unless a test forced another
+Isa active_isa();         // what kernels dispatch to: best_isa() unless a test forced another
 void force_isa(Isa isa);  // for tests; throws ErrorCode::Missing when the machine lacks it
 const char* name_of(Isa isa);
 

@@ -5,10 +5,21 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "ingest/clean/filter.h"
 #include "ingest/clean/filters/aho_corasick.h"
-#include "ingest/clean/settings.h"
 
 namespace ingot {
+
+// Paths of list files; empty: none.
+struct UrlSettings final : DeclaredFilter<UrlSettings> {
+  UrlSettings() : DeclaredFilter("url", "remove documents by their URL", false) {}
+
+  std::string domains, urls, words, soft_words, subwords, public_suffixes;
+  int64_t min_soft_words = 2;
+
+  std::vector<Setting> declare() override;
+  std::unique_ptr<Filter> make(CleanFiles& files) const override;
+};
 
 // Contents of list files, one entry a line, lines that begin with # skipped; empty: no such list.
 struct UrlLists {
@@ -33,15 +44,17 @@ class PublicSuffixes {
   std::unordered_set<std::string> rules_, wildcards_, exceptions_;
 };
 
-class UrlFilter {
+class UrlFilter final : public Filter {
  public:
-  UrlFilter(const UrlSettings& settings, const UrlLists& lists);
+  UrlFilter(int64_t min_soft_words, const UrlLists& lists);
+
+  std::string_view judge(Passage& passage) const override;  // without a URL it passes
 
   // The reason, or an empty view.
   std::string_view filter(std::string_view url) const;
 
  private:
-  UrlSettings settings_;
+  int64_t min_soft_words_;
   PublicSuffixes suffixes_;
   std::unordered_set<std::string> domains_, urls_, words_, soft_words_;
   AhoCorasick subwords_;

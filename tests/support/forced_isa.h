@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "ops/cpu/isa.h"
+#include "core/isa.h"
 
 namespace ingot::test {
 
@@ -21,7 +21,7 @@ class ForcedIsa {
 
 inline std::vector<cpu::Isa> runnable_isas() {
   std::vector<cpu::Isa> isas;
-  for (cpu::Isa isa : {cpu::Isa::Generic, cpu::Isa::Avx2, cpu::Isa::Avx512})
+  for (cpu::Isa isa : cpu::kAllIsas)
     if (isa <= cpu::best_isa()) isas.push_back(isa);
   return isas;
 }

@@ -1,7 +1,8 @@
+#include "ingest/clean/filters/length.h"
+
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
-#include "ingest/clean/filters/filters.h"
 
 namespace ingot {
 
@@ -34,6 +35,39 @@ std::string_view length_rules(const LengthSettings& s, std::string_view text) {
     return "too_many_symbols";
   }
   return {};
+}
+
+std::vector<Setting> LengthSettings::declare() {
+  return {
+      integer_setting(key("min_chars"), min_chars, kCount, "characters", "0: off"),
+      integer_setting(key("max_chars"), max_chars, kCount, "characters", "0: off"),
+      integer_setting(key("min_words"), min_words, kCount, "words", "0: off"),
+      integer_setting(key("max_words"), max_words, kCount, "words", "0: off"),
+      number_setting(key("min_mean_word_chars"), min_mean_word_chars, kRatio, "characters",
+                     "0: off"),
+      number_setting(key("max_mean_word_chars"), max_mean_word_chars, kRatio, "characters",
+                     "0: off"),
+      number_setting(key("min_alpha_share"), min_alpha_share, kShare, "",
+                     "letters among what is not whitespace"),
+      number_setting(key("max_symbol_share"), max_symbol_share, kShare, "",
+                     "neither letters nor digits, among the same; 0: off"),
+  };
+}
+
+void LengthSettings::validate() const {
+  expect_order("chars", static_cast<double>(min_chars), static_cast<double>(max_chars));
+  expect_order("words", static_cast<double>(min_words), static_cast<double>(max_words));
+  expect_order("mean_word_chars", min_mean_word_chars, max_mean_word_chars);
+}
+
+std::unique_ptr<Filter> LengthSettings::make(CleanFiles&) const {
+  return filter_of(*this, [](const LengthSettings& s, Passage& passage) {
+    return length_rules(s, passage.text());
+  });
+}
+
+std::unique_ptr<FilterSettings> filter_length() {
+  return std::make_unique<LengthSettings>();
 }
 
 }  // namespace ingot

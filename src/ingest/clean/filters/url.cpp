@@ -1,4 +1,4 @@
-#include "ingest/clean/filters/url_filter.h"
+#include "ingest/clean/filters/url.h"
 
 #include <vector>
 
@@ -116,8 +116,8 @@ std::string_view PublicSuffixes::registered_domain(std::string_view host) const 
   return {};
 }
 
-UrlFilter::UrlFilter(const UrlSettings& settings, const UrlLists& lists)
-    : settings_(settings),
+UrlFilter::UrlFilter(int64_t min_soft_words, const UrlLists& lists)
+    : min_soft_words_(min_soft_words),
       suffixes_(lists.public_suffixes),
       domains_(read_set(lists.domains, false)),
       urls_(read_set(lists.urls, false)),
@@ -135,10 +135,44 @@ std::string_view UrlFilter::filter(std::string_view url) const {
     if (words_.contains(word)) return "hard_blacklisted";
     soft_words += soft_words_.contains(word);
   }
-  if (soft_words >= settings_.min_soft_words) return "soft_blacklisted";
+  if (soft_words >= min_soft_words_) return "soft_blacklisted";
   const bool has_subword =
       subwords_.find(letters_and_digits(url), [](size_t, size_t) { return true; });
   return has_subword ? "blacklisted_subword" : std::string_view();
+}
+
+std::string_view UrlFilter::judge(Passage& passage) const {
+  if (!passage.document.url.empty()) return filter(passage.document.url);
+  ++passage.counts.without_url;
+  return {};
+}
+
+std::vector<Setting> UrlSettings::declare() {
+  return {
+      text_setting(key("domains"), domains, "file of registered domains and hosts"),
+      text_setting(key("urls"), urls, "file of whole URLs"),
+      text_setting(key("words"), words, "file of words of which one is enough"),
+      text_setting(key("soft_words"), soft_words, "file of words that count together"),
+      integer_setting(key("min_soft_words"), min_soft_words, kCount, "",
+                      "so many soft words are enough"),
+      text_setting(key("subwords"), subwords, "file of parts of words"),
+      text_setting(key("public_suffixes"), public_suffixes, "publicsuffix.org's list"),
+  };
+}
+
+std::unique_ptr<Filter> UrlSettings::make(CleanFiles& files) const {
+  UrlLists lists;
+  lists.domains = files.read_list(domains);
+  lists.urls = files.read_list(urls);
+  lists.words = files.read_list(words);
+  lists.soft_words = files.read_list(soft_words);
+  lists.subwords = files.read_list(subwords);
+  lists.public_suffixes = files.read_list(public_suffixes);
+  return std::make_unique<UrlFilter>(min_soft_words, lists);
+}
+
+std::unique_ptr<FilterSettings> filter_url() {
+  return std::make_unique<UrlSettings>();
 }
 
 }  // namespace ingot

@@ -1,0 +1,23 @@
+// From here to isa_end.h functions are compiled for INGOT_ISA; isa.h says where it is included and
+// why this is a pragma and not a compiler flag. No #pragma once: it is not a header.
+#ifndef INGOT_ISA_BEGUN
+#define INGOT_ISA_BEGUN
+#define INGOT_AVX2_FEATURES "avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt"
+#define INGOT_AVX512_FEATURES "avx512f,avx512bw,avx512dq,avx512vl," INGOT_AVX2_FEATURES
+#define INGOT_PRAGMA(text) _Pragma(#text)
+#ifdef __clang__
+#define INGOT_TARGET(features) \
+  INGOT_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+#else
+#define INGOT_TARGET(features) INGOT_PRAGMA(GCC target(features))
+#endif
+#if defined(INGOT_ISA_avx512) && defined(__clang__)
+INGOT_TARGET(INGOT_AVX512_FEATURES)
+#elif defined(INGOT_ISA_avx512)
+INGOT_TARGET(INGOT_AVX512_FEATURES ",prefer-vector-width=512")
+#elif defined(INGOT_ISA_avx2)
+INGOT_TARGET(INGOT_AVX2_FEATURES)
+#elif !defined(INGOT_ISA_generic)
+#error "kernel sources are built by add_isa_objects, with INGOT_ISA=generic|avx2|avx512"
+#endif
+#endif

@@ -1,0 +1,57 @@
+#include "ingest/clean/filter.h"
+
+#include <fmt/ranges.h>
+#include <xxhash.h>
+
+#include "core/error.h"
+#include "core/text/python_text.h"
+#include "core/text/utf8.h"
+
+namespace ingot {
+
+std::string CleanFiles::read(const std::string& path) {
+  std::string contents = path.empty() ? std::string() : read_text(storage_, path);
+  hash_ = XXH3_64bits_withSeed(contents.data(), contents.size(), hash_ + contents.size());
+  return contents;
+}
+
+std::string CleanFiles::read_list(const std::string& path) {
+  std::string contents = read(path);
+  const size_t valid = valid_utf8_prefix(contents);
+  check(valid == contents.size(), ErrorCode::Data,
+        "{}: not UTF-8 at byte {}: convert it, with iconv for example", path, valid);
+  return contents;
+}
+
+std::string FilterSettings::key(std::string_view setting) const {
+  return fmt::format("{}.{}", name_, setting);
+}
+
+void FilterSettings::expect_order(std::string_view what, double least, double most) const {
+  check(least >= 0 && (most == 0 || least <= most), ErrorCode::Config,
+        "clean.{}: expected 0 ≤ min ≤ max, got {} and {}", key(what), least, most);
+}
+
+Setting converted_setting(const std::string& name, std::string doc,
+                          const std::function<std::string()>& get,
+                          const std::function<void(std::string_view)>& set) {
+  const auto text = std::make_shared<std::string>();
+  Setting setting = text_setting(name, *text, std::move(doc));
+  setting.get = [get] { return SettingValue(get()); };
+  setting.set = [text, set, check_and_keep = setting.set](const SettingValue& value) {
+    check_and_keep(value);
+    set(*text);
+  };
+  return setting;
+}
+
+Setting list_setting(const std::string& name, std::vector<std::string>& field, std::string doc) {
+  return converted_setting(
+      name, std::move(doc), [&field] { return fmt::format("{}", fmt::join(field, " ")); },
+      [&field](std::string_view text) {
+        field.clear();
+        for (std::string_view word; text::next_word(text, word);) field.emplace_back(word);
+      });
+}
+
+}  // namespace ingot

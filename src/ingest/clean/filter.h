@@ -1,0 +1,108 @@
+// A filter of cleaning. Each is declared once, in a file of its own in filters/: its settings and
+// how it judges. filters/list.inc names them all; configuration, presets, help, cleaning and report
+// go by that list. docs/walkthroughs/add-a-filter.md adds one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/storage.h"
+#include "ingest/clean/passage.h"
+#include "spec/settings.h"
+
+namespace ingot {
+
+// Built once; immutable, so any number of workers share it.
+class Filter {
+ public:
+  virtual ~Filter() = default;
+  // The reason, in static memory, of the first rule that fires, or an empty view: the document
+  // stays.
+  virtual std::string_view judge(Passage& passage) const = 0;
+};
+
+// Files that settings name. All that is read is hashed.
+class CleanFiles {
+ public:
+  explicit CleanFiles(Storage& storage) : storage_(storage) {}
+
+  std::string read(const std::string& path);       // an empty path has no contents
+  std::string read_list(const std::string& path);  // of words: throws Data where it is not UTF-8
+  uint64_t hash() const { return hash_; }          // XXH3-64 of contents and lengths, in turn
+
+ private:
+  Storage& storage_;
+  uint64_t hash_ = 0;
+};
+
+class FilterSettings {
+ public:
+  FilterSettings(std::string_view name, std::string_view doc, bool is_enabled)
+      : enabled(is_enabled), name_(name), doc_(doc) {}
+  virtual ~FilterSettings() = default;
+
+  bool enabled;                                    // NAME.enabled
+  std::string_view name() const { return name_; }  // of its settings' section; of the step
+  std::string_view doc() const { return doc_; }    // what it does, one line
+
+  // The declarations but for `enabled`, bound to this object; their names are key("…").
+  virtual std::vector<Setting> declare() = 0;
+  virtual void apply_preset(CleanVersion) {}  // sets all that presets tell apart
+  virtual void validate() const {}            // what ranges do not say; throws Config
+  // Reads the files that the settings name. Throws Config or Data.
+  virtual std::unique_ptr<Filter> make(CleanFiles& files) const = 0;
+  virtual std::unique_ptr<FilterSettings> clone() const = 0;
+
+ protected:
+  FilterSettings(const FilterSettings&) = default;
+  FilterSettings& operator=(const FilterSettings&) = default;
+
+  std::string key(std::string_view setting) const;                            // "NAME.setting"
+  void expect_order(std::string_view what, double least, double most) const;  // 0: no most
+
+ private:
+  std::string_view name_, doc_;  // static
+};
+
+// What a filter's settings derive from: `struct XSettings : DeclaredFilter<XSettings>`.
+template <class Settings>
+class DeclaredFilter : public FilterSettings {
+ public:
+  using FilterSettings::FilterSettings;
+  std::unique_ptr<FilterSettings> clone() const override {
+    return std::make_unique<Settings>(static_cast<const Settings&>(*this));
+  }
+};
+
+// A filter that is a function of its settings and the passage.
+template <class Settings, class Judge>
+std::unique_ptr<Filter> filter_of(const Settings& settings, Judge judge) {
+  class FunctionFilter final : public Filter {
+   public:
+    FunctionFilter(const Settings& s, Judge j) : settings_(s), judge_(j) {}
+    std::string_view judge(Passage& passage) const override { return judge_(settings_, passage); }
+
+   private:
+    Settings settings_;
+    Judge judge_;
+  };
+  return std::make_unique<FunctionFilter>(settings, judge);
+}
+
+// Ranges that many settings have.
+inline constexpr Range kShare{0, 1};
+inline constexpr Range kCount{0, 1e15};
+inline constexpr Range kCountOrOff{-1, 1e15};
+inline constexpr Range kRatio{0, 1e6};
+
+// Words with spaces between them.
+Setting list_setting(const std::string& name, std::vector<std::string>& field, std::string doc);
+// A setting of type text whose field is not: `get` gives the text, `set` takes it.
+Setting converted_setting(const std::string& name, std::string doc,
+                          const std::function<std::string()>& get,
+                          const std::function<void(std::string_view)>& set);
+
+}  // namespace ingot
