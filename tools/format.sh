@@ -8,4 +8,4 @@ case $1 in
   --fix) mode=-i ;;
   *) echo "usage: format.sh --check|--fix" >&2; exit 2 ;;
 esac
-find src tests bench -name '*.cpp' -o -name '*.h' -o -name '*.cu' | sort | xargs -r clang-format-14 --style=file $mode
+find src tests bench -name '*.cpp' -o -name '*.h' -o -name '*.cu' -o -name '*.def' | sort | xargs -r clang-format-14 --style=file $mode

@@ -4,7 +4,8 @@
 //   rank_0.safetensors …  each rank's ranges of "weight:NAME", "moment1:NAME", "moment2:NAME"
 //                         (flat; F32, moments as they are kept); the last where the optimizer
 //                         keeps one
-//   tokenizer.bin         what the text was encoded with, when it is not the byte tokenizer
+//   tokenizer.bin         Tokenizer::serialize() of what the text was encoded with, when it is not
+//                         the byte tokenizer
 //   manifest.json         written last: state, resolved config, tensor ranges, size and XXH3-64 of
 //                         each file
 // The folder is written under a temporary name, synced, and renamed: it is there whole or not at
@@ -56,12 +57,12 @@ struct CheckpointInfo {
 };
 
 // Saves a whole run state; every rank calls it. Of a replicated store each rank writes its share.
-// `tokenizer_file` is empty for the byte tokenizer. A failed save throws on every rank, leaves no
-// partial checkpoint visible and touches no older one. Returns the folder.
+// `tokenizer` is what it serializes to, empty for the byte tokenizer. A failed save throws on every
+// rank, leaves no partial checkpoint visible and touches no older one. Returns the folder.
 std::string save_checkpoint(Storage& storage, Communicator& comm, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
-                            const std::string& tokenizer_file);
+                            const std::string& tokenizer);
 
 // Reads tensors by name and element range, whatever the number of ranks that wrote them.
 class CheckpointReader {
@@ -102,7 +103,8 @@ std::optional<std::string> latest_good_checkpoint(
     std::shared_ptr<Storage> storage, const std::string& run_dir,
     const std::function<void(const std::string& dir, const std::string& why)>& on_damaged);
 
-// `path` as the user gave it: a checkpoint folder, or a run folder (its newest good one).
+// `path` as the user gave it: a checkpoint folder, or a run folder (its newest good one). Either is
+// verified; throws ErrorCode::Data when it is damaged.
 std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::string& path);
 
 // Removes the oldest complete checkpoints beyond `keep` and leftovers of interrupted saves. Never
@@ -110,11 +112,11 @@ std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::stri
 void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run_dir, int64_t keep);
 
 // Writes a checkpoint folder of weights alone: `weight(name)` gives each parameter's whole F32
-// tensor, valid until it is asked for the next one. Replaces a checkpoint at `dir`; throws
-// ErrorCode::Usage when `dir` is a folder of another kind.
+// tensor, valid until it is asked for the next one. Throws ErrorCode::Usage, saying what is there,
+// unless `dir` is new or empty.
 void export_weights(Storage& storage, const std::string& dir, const RunConfig& config,
                     const TensorTable& parameters,
                     const std::function<Tensor(const std::string&)>& weight,
-                    const std::string& tokenizer_file);
+                    const std::string& tokenizer);
 
 }  // namespace ingot

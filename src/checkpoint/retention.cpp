@@ -61,7 +61,10 @@ std::optional<std::string> latest_good_checkpoint(std::shared_ptr<Storage> stora
 
 std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::string& path) {
   check(storage->exists(path), ErrorCode::Data, "'{}' does not exist; check the path", path);
-  if (is_checkpoint(*storage, path)) return path;
+  if (is_checkpoint(*storage, path)) {
+    CheckpointReader(storage, path).verify();
+    return path;
+  }
   const auto good = latest_good_checkpoint(storage, path, warn_of_damage);
   check(good.has_value(), ErrorCode::Data,
         "no sound checkpoint in '{}': expected a checkpoint folder or a run folder that has one",

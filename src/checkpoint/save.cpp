@@ -125,24 +125,38 @@ std::vector<ManifestFile> gather_files(Communicator& comm, const TensorTable& pa
   return files;
 }
 
-// Copies the tokenizer into the folder and then closes the folder with its manifest. Called once,
+// Writes the tokenizer into the folder and then closes the folder with its manifest. Called once,
 // when all other files are there and synced.
 void write_manifest(Storage& storage, const std::string& folder, const RunConfig& config,
-                    const TensorTable& parameters, const std::string& tokenizer_file,
+                    const TensorTable& parameters, const std::string& tokenizer,
                     Manifest manifest) {
   manifest.config_toml = to_toml(config);
   manifest.config_hash = config_hash(config);
   for (const TensorSpec& row : parameters.rows()) manifest.numel[row.name] = row.shape.numel();
-  manifest.has_tokenizer = !tokenizer_file.empty();
+  manifest.has_tokenizer = !tokenizer.empty();
   if (manifest.has_tokenizer) {
     const std::string name(kTokenizerName);
-    HashedFile copy(storage, join_path(folder, name));
-    copy.append(read_text(storage, tokenizer_file));
-    manifest.files.push_back({name, copy.finish(), {}});
+    HashedFile file(storage, join_path(folder, name));
+    file.append(tokenizer);
+    manifest.files.push_back({name, file.finish(), {}});
   }
   HashedFile file(storage, join_path(folder, kManifestName));
   file.append(to_text(manifest));
   file.finish();
+}
+
+// For a message.
+std::string what_is_in(Storage& storage, const std::string& dir) {
+  const std::string path = join_path(dir, kManifestName);
+  if (!storage.exists(path)) return "something that is no checkpoint";
+  try {
+    const Manifest manifest = parse_manifest(read_text(storage, path), path);
+    return fmt::format("a checkpoint of step {}, {} tokens, {}", manifest.state.step,
+                       manifest.state.tokens,
+                       manifest.has_optimizer ? "with optimizer state" : "weights only");
+  } catch (const Error&) {
+    return "a damaged checkpoint";
+  }
 }
 
 }  // namespace
@@ -150,7 +164,7 @@ void write_manifest(Storage& storage, const std::string& folder, const RunConfig
 std::string save_checkpoint(Storage& storage, Communicator& comm, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
-                            const std::string& tokenizer_file) {
+                            const std::string& tokenizer) {
   const std::string dir = join_path(run_dir, step_name(state.step));
   const std::string folder = temporary_path(dir);
   const bool first = comm.rank() == 0;
@@ -170,7 +184,7 @@ std::string save_checkpoint(Storage& storage, Communicator& comm, const std::str
     manifest.files = gather_files(comm, parameters, facts, parts);
     on_all_ranks(comm, [&] {
       if (!first) return;
-      write_manifest(storage, folder, config, parameters, tokenizer_file, std::move(manifest));
+      write_manifest(storage, folder, config, parameters, tokenizer, std::move(manifest));
       publish_folder(storage, dir);
     });
   } catch (...) {
@@ -183,10 +197,11 @@ std::string save_checkpoint(Storage& storage, Communicator& comm, const std::str
 void export_weights(Storage& storage, const std::string& dir, const RunConfig& config,
                     const TensorTable& parameters,
                     const std::function<Tensor(const std::string&)>& weight,
-                    const std::string& tokenizer_file) {
-  check(!storage.exists(dir) || storage.exists(join_path(dir, kManifestName)) ||
-            storage.list(dir).empty(),
-        ErrorCode::Usage, "'{}' exists and is no checkpoint; choose another folder", dir);
+                    const std::string& tokenizer) {
+  if (storage.exists(dir) && !storage.list(dir).empty())
+    throw Error(ErrorCode::Usage,
+                fmt::format("'{}' already holds {}: choose another folder, or remove it first", dir,
+                            what_is_in(storage, dir)));
   Manifest manifest;
   ManifestFile file{rank_file_name(0), {}, {}};
   std::vector<SafetensorsTensor> names;
@@ -200,7 +215,7 @@ void export_weights(Storage& storage, const std::string& dir, const RunConfig& c
     file.facts = write_safetensors(storage, join_path(folder, file.name), names,
                                    [&](size_t i) { return weight(parameters.rows()[i].name); });
     manifest.files.push_back(std::move(file));
-    write_manifest(storage, folder, config, parameters, tokenizer_file, std::move(manifest));
+    write_manifest(storage, folder, config, parameters, tokenizer, std::move(manifest));
     publish_folder(storage, dir);
   } catch (...) {
     abandon_folder(storage, dir);

@@ -4,6 +4,7 @@
 
 #include "core/storage.h"
 #include "probe/measure.h"
+#include "spec/gpu_peaks.h"
 #include "train/engine.h"
 
 namespace ingot::cli {
@@ -45,8 +46,22 @@ std::unique_ptr<ComputeDevice> open_device(const RunConfig& config) {
   return open_device(run_device(config), config.system.threads, config.system.cache_dir);
 }
 
-double quick_peak_flops(const RunConfig& config) {
-  return measure_peak_flops(open_device(config)->context());
+PeakFlops quick_peak_flops(const RunConfig& config) {
+  return quick_peak_flops(config, open_device(config)->context());
+}
+
+PeakFlops quick_peak_flops(const RunConfig& config, Context& ctx) {
+  const std::string gpu = gpu_name(ctx.device), precision = precision_of(config, ctx.device);
+  const double given = config.system.peak_tflops;
+  if (given > 0) check_dense_peak(given, gpu, precision);
+  // Ranks on the CPU share one machine, and so did the measurement.
+  const auto devices = gpu.empty() ? 1.0 : static_cast<double>(config.system.ranks);
+  PeakFlops peak;
+  peak.datasheet = devices * (given > 0 ? 1e12 * given : datasheet_peak_flops(gpu, precision));
+  peak.datasheet_source = given > 0 ? "system.peak_tflops" : "data sheet, dense " + precision;
+  peak.measured = devices * measure_peak_flops(ctx);
+  peak.measured_dtype = name_of(bench_dtype(ctx.device));
+  return peak;
 }
 
 std::string gpu_name(Device device) {

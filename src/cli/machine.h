@@ -7,6 +7,7 @@
 #include "cli/command_line.h"
 #include "core/compute_device.h"
 #include "spec/run_config.h"
+#include "train/mfu.h"
 
 namespace ingot::cli {
 
@@ -28,8 +29,11 @@ RunConfig with_environment(RunConfig config);
 // run_device() with the run's threads and cache.
 std::unique_ptr<ComputeDevice> open_device(const RunConfig& config);
 
-// What products reach there, measured now in tenths of a second at most.
-double quick_peak_flops(const RunConfig& config);
+// What all devices of the run could do together: by data sheet, or system.peak_tflops each, and
+// measured now in tenths of a second at most. Throws ErrorCode::Config when the latter is a figure
+// with sparsity.
+PeakFlops quick_peak_flops(const RunConfig& config);
+PeakFlops quick_peak_flops(const RunConfig& config, Context& ctx);
 
 // "NVIDIA H200"; empty for the CPU.
 std::string gpu_name(Device device);

@@ -8,6 +8,10 @@
 
 namespace ingot {
 
+bool holds_tokens(const std::string& path) {
+  return is_shard_folder(path) || path.ends_with(".bin");
+}
+
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
                                                const std::string& token_dtype, int64_t vocab) {
   if (is_shard_folder(path)) return open_shards(path, tokenizer, vocab);

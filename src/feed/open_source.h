@@ -10,6 +10,9 @@
 
 namespace ingot {
 
+// Whether `path` holds token ids (shards or a token file) rather than text.
+bool holds_tokens(const std::string& path);
+
 // Opens `path`: a text file, a folder of .txt (read in name order, recursively), a folder of token
 // shards (shard_source.h), or a token file.
 //  - text is encoded by the tokenizer, one document a file, each followed by EOS; must be valid

@@ -8,6 +8,7 @@
 
 #include "core/storage.h"
 #include "feed/data_identity.h"
+#include "feed/token_counts.h"
 
 namespace ingot {
 
@@ -31,6 +32,7 @@ struct RunSteps {
   int64_t num_starts = 0;
   std::vector<StepRange> held;  // the steps that made the model, ascending
   std::vector<StepRange> lost;  // trained, but given up by going back to an earlier checkpoint
+  std::optional<TokenCounts> counts;  // at the end of `held`; absent where records do not tell
   // Positions below the end of `held` that are in no step, or in two; of a sound run both are 0.
   int64_t num_missing = 0, num_repeated = 0;
 

@@ -54,18 +54,6 @@ int64_t SampleStream::one_pass() const {
   return end;
 }
 
-int64_t SampleStream::num_targets(int64_t begin, int64_t end) const {
-  if (std::all_of(parts_.begin(), parts_.end(),
-                  [](const StreamPart& part) { return part.plan->all_targets(); }))
-    return (end - begin) * T_;
-  int64_t targets = 0;
-  for (int64_t counter = begin; counter < end; ++counter) {
-    const Place place = at(counter);
-    targets += parts_[static_cast<size_t>(place.part)].plan->num_targets(place.sample);
-  }
-  return targets;
-}
-
 int64_t SampleStream::num_target_bytes(int64_t begin, int64_t end) const {
   int64_t bytes = 0;
   std::vector<Piece> pieces;

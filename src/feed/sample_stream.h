@@ -47,9 +47,8 @@ class SampleStream {
   SampleOrder order(int64_t part) const;
   // Positions before the first at which a source begins again.
   int64_t one_pass() const;
-  // Targets of the samples at positions [begin, end).
-  int64_t num_targets(int64_t begin, int64_t end) const;
-  // UTF-8 bytes of those targets; -1 when a source does not know.
+  // UTF-8 bytes of the targets of the samples at positions [begin, end); -1 when a source does not
+  // know.
   int64_t num_target_bytes(int64_t begin, int64_t end) const;
   std::string describe() const;
 

@@ -9,8 +9,6 @@
 namespace ingot {
 namespace {
 
-__extension__ using Int128 = __int128;  // tokens · tokens passes 2^63 in a long run
-
 // How far `at` is from `begin` to `end`, in [0, 1]; 1 at an end that is not after the beginning.
 double fraction(int64_t at, int64_t begin, int64_t end) {
   if (at >= end) return 1.0;
@@ -45,6 +43,8 @@ double shape(const ScheduleConfig& config, int64_t at, int64_t horizon) {
 
 double learning_rate(const OptimConfig& config, const Progress& progress, const Horizon& horizon) {
   const ScheduleConfig& schedule = config.schedule;
+  check(schedule.warmup_fraction == 0 && schedule.decay_fraction == 0, ErrorCode::Internal,
+        "schedule: expected its lengths to be decided, got fractions");
   const bool in_tokens = schedule.unit == ScheduleUnit::Tokens;
   const int64_t at = in_tokens ? progress.tokens : progress.step;
   const int64_t end = in_tokens ? horizon.tokens : horizon.steps;
@@ -56,15 +56,6 @@ double learning_rate(const OptimConfig& config, const Progress& progress, const 
     warm = static_cast<double>(at + 1) / static_cast<double>(schedule.warmup);
   // The smaller of both, so that a warm-up that reaches into wsd's decay cannot raise it again.
   return config.lr * std::min(warm, shape(schedule, at, end));
-}
-
-int64_t batch_tokens(const BatchConfig& config, const Progress& progress) {
-  check(config.tokens > 0, ErrorCode::Internal, "batch: expected its tokens to be decided, got {}",
-        config.tokens);
-  const int64_t start = config.ramp_start_tokens;
-  if (start == 0 || progress.tokens >= config.ramp_tokens) return config.tokens;
-  const Int128 grown = Int128{config.tokens - start} * progress.tokens / config.ramp_tokens;
-  return (start + static_cast<int64_t>(grown)) / start * start;
 }
 
 }  // namespace ingot

@@ -74,14 +74,19 @@ const std::vector<Preset>& presets() {
 
 }  // namespace
 
+void resolve_head_dim(ModelConfig& c) {
+  if (c.head_dim == 0) c.head_dim = c.dim / c.heads;
+}
+
 void validate(const ModelConfig& c) {
   ModelConfig copy = c;
   for (const Setting& setting : model_settings(copy)) setting.set(setting.get());
   check(c.dim % c.heads == 0, ErrorCode::Config,
         "model.heads must divide model.dim: expected a divisor of {}, got {}", c.dim, c.heads);
   check(c.heads * c.head_dim == c.dim, ErrorCode::Config,
-        "model.head_dim must be model.dim / model.heads: expected {}, got {}", c.dim / c.heads,
-        c.head_dim);
+        "model.head_dim must be model.dim / model.heads: expected {}, got {}; leave it out, and it "
+        "follows, or --set model.head_dim=0",
+        c.dim / c.heads, c.head_dim);
   check(c.heads % c.kv_heads == 0, ErrorCode::Config,
         "model.kv_heads must divide model.heads: expected a divisor of {}, got {}", c.heads,
         c.kv_heads);

@@ -15,42 +15,30 @@ enum class RopeStyle {
 enum class RopeScaling { None, Llama3 };
 enum class Activation { SwiGlu, ReluSquared };
 
+#include "spec/settings/fields.h"
 struct RopeConfig {
-  double theta = 10000.0;
-  RopeStyle style = RopeStyle::HalfSplit;
-  RopeScaling scaling = RopeScaling::None;
-  // Llama-3 scaling; ignored under None.
-  double factor = 8.0;
-  double low_freq_factor = 1.0;
-  double high_freq_factor = 4.0;
-  int64_t original_context = 8192;
+#include "spec/settings/rope.def"
   bool operator==(const RopeConfig&) const = default;
 };
 
 struct ModelConfig {
-  int64_t dim = 256;
-  int64_t layers = 8;
-  int64_t heads = 8;
-  int64_t kv_heads = 8;
-  int64_t head_dim = 32;
-  int64_t ffn = 768;
-  int64_t vocab = 8192;
-  int64_t context = 2048;  // longest T the rotary table covers
-  bool tied = false;       // output head shares the embedding
-  Activation activation = Activation::SwiGlu;
+#include "spec/settings/model.def"
   RopeConfig rope;
-  double norm_eps = 1e-5;
-  bool qk_norm = false;
-  int64_t window = 0;    // sliding attention window in tokens; 0 = unlimited
-  double softcap = 0.0;  // logits ← c·tanh(logits/c); 0 = off
-  double init_std = 0.02;
   bool operator==(const ModelConfig&) const = default;
 
   // Rows of the fused projection: all query heads, then key heads, then value heads.
-  int64_t qkv_rows() const { return (heads + 2 * kv_heads) * head_dim; }
+  int64_t qkv_rows() const {
+    return (heads + 2 * kv_heads) * head_dim;
+  }
   // Rows of the fused up projection: gate then up for SwiGLU, up alone for ReLU².
-  int64_t up_rows() const { return activation == Activation::SwiGlu ? 2 * ffn : ffn; }
+  int64_t up_rows() const {
+    return activation == Activation::SwiGlu ? 2 * ffn : ffn;
+  }
 };
+#include "spec/settings/end.h"
+
+// head_dim where it is 0: dim / heads.
+void resolve_head_dim(ModelConfig& config);
 
 // Throws ErrorCode::Config naming the field, what was expected and what it got.
 void validate(const ModelConfig& config);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "core/text/format.h"
 #include "spec/run_config.h"
 
 namespace ingot {
@@ -42,19 +43,15 @@ std::string type_text(const Setting& s) {
   return "";
 }
 
-std::string count_text(int64_t count) {
-  const auto n = static_cast<double>(count);
-  if (n >= 1e9) return fmt::format("{:.2f}B", n / 1e9);
-  return n >= 1e6 ? fmt::format("{:.1f}M", n / 1e6) : fmt::format("{:.0f}k", n / 1e3);
-}
-
 constexpr std::string_view kReferenceHead = R"(# Settings
 
-Generated from the declarations in `src/spec`; do not edit. A test compares the two.
+`ingot config keys` prints this page from the tables in `src/spec/settings`, where every setting is one row.
 
 A recipe is a TOML file with these keys; sections are TOML tables. `--set key=value` overrides any of
 them by its dotted name, for example `--set optim.lr=3e-4`. Later sources win: defaults, then the
-preset, then the recipe, then `--set`. Unknown keys are errors.
+preset, then the recipe, then `--set`. Unknown keys are errors. Two settings that say one thing in two
+ways, as `train.steps` and `train.total_tokens`, are set one at a time; `--set` of one overrides the
+recipe's other.
 
 Whole numbers on the command line may be written `1000000`, `1_000_000`, `1e6`, or with a decimal
 suffix: `64k` = 64,000, `20M` = 20,000,000, `2B` = 2,000,000,000, `1T` = 10^12.
@@ -77,7 +74,7 @@ std::string to_toml(const RunConfig& config) {
 uint64_t config_hash(const RunConfig& config) {
   RunConfig copy = config;
   const std::string text =
-      dump(settings_of(copy), [](const Setting& setting) { return setting.hashed; });
+      dump(settings_of(copy), [](const Setting& s) { return s.scope != SettingScope::Local; });
   return XXH3_64bits(text.data(), text.size());
 }
 
@@ -87,7 +84,7 @@ std::string settings_reference() {
     const ModelConfig m = model_preset(name);
     page += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", name, m.dim,
                         m.layers, m.heads, m.kv_heads, m.ffn, m.vocab, m.context,
-                        m.tied ? "yes" : "no", count_text(parameter_count(m)));
+                        m.tied ? "yes" : "no", format_short_count(parameter_count(m)));
   }
   RunConfig defaults;
   std::string current = "none yet";
@@ -96,12 +93,14 @@ std::string settings_reference() {
     if (section != current) {
       page += section.empty() ? "\n## Top level\n" : fmt::format("\n## [{}]\n", section);
       page +=
-          "\n| setting | values | default | range | unit | meaning |\n|---|---|---|---|---|---|\n";
+          "\n| setting | values | default | range | unit | on resume | meaning |\n"
+          "|---|---|---|---|---|---|---|\n";
     }
     current = section;
-    page += fmt::format("| `{}` | {} | `{}` | {} | {} | {} |\n", setting.name, type_text(setting),
-                        toml_text(setting.default_value), range_text(setting), setting.unit,
-                        setting.doc);
+    page +=
+        fmt::format("| `{}` | {} | `{}` | {} | {} | {} | {} |\n", setting.name, type_text(setting),
+                    toml_text(setting.default_value), range_text(setting), setting.unit,
+                    setting.scope == SettingScope::Fixed ? "the same" : "may change", setting.doc);
   }
   return page;
 }

@@ -1,7 +1,11 @@
-#include <array>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "core/error.h"
+#include "spec/gpu_peaks.h"
 #include "spec/run_config.h"
+#include "spec/run_length.h"
 
 namespace ingot {
 namespace {
@@ -31,32 +35,63 @@ void check_batch(const BatchConfig& b, const SystemConfig& s) {
         "batch.ramp_start_tokens: a ramp grows, so expected at most the {} tokens of a step, got "
         "{}",
         b.tokens, b.ramp_start_tokens);
+  constexpr int64_t kMostStages = 65536;  // each of which is walked to know a run's length
+  check(b.tokens / b.ramp_start_tokens <= kMostStages, ErrorCode::Config,
+        "batch.ramp_start_tokens: a ramp has at most {} stages, so expected at least {}, got {}",
+        kMostStages, b.tokens / kMostStages + 1, b.ramp_start_tokens);
   check_whole_micro_steps(b, s, "batch.ramp_start_tokens", b.ramp_start_tokens);
 }
 
-void check_stop(const TrainConfig& t) {
-  check(t.total_tokens > 0 || t.steps > 0, ErrorCode::Config,
-        "nothing says when to stop: set train.total_tokens or train.steps");
-  check(t.total_tokens == 0 || t.steps == 0, ErrorCode::Config,
-        "train.total_tokens and train.steps both say when to stop ({} tokens, {} steps): set one "
-        "of them to 0",
-        t.total_tokens, t.steps);
+bool says_when_to_stop(const TrainConfig& t) {
+  return t.total_tokens > 0 || t.steps > 0;
 }
 
-// Where the horizon is known in the schedule's own unit, warm-up and decay must fit into it.
+// Of two settings that say `what` in two ways, one is set; --set of either overrides a recipe's
+// other.
+void check_either(std::string_view one, double a, std::string_view other, double b,
+                  std::string_view what) {
+  check(a == 0 || b == 0, ErrorCode::Config,
+        "{} ({}) and {} ({}) both say {}: leave one out, or where both stand in the recipe add "
+        "--set {}={}",
+        one, a, other, b, what, other, b);
+}
+
+// Warm-up and decay must fit into the run; what does not is told with a length that would.
+void check_schedule_fits(const RunConfig& c) {
+  const ScheduleConfig s = resolved_schedule(c);
+  const bool in_tokens = s.unit == ScheduleUnit::Tokens;
+  const Horizon horizon = horizon_of(c);
+  const int64_t length = in_tokens ? horizon.tokens : horizon.steps;
+  if (s.warmup + s.decay <= length) return;
+  std::vector<std::string> sets;
+  const auto shorten = [&](std::string_view name, int64_t part, double fraction) {
+    if (part > 0)
+      sets.push_back(fmt::format("--set optim.schedule.{}_fraction={}", name, fraction));
+  };
+  // A decay that fits stays as it is, if it leaves room to warm up.
+  if (s.decay > length * 9 / 10) shorten("decay", s.decay, 0.2);
+  shorten("warmup", s.warmup, 0.05);
+  throw Error(
+      ErrorCode::Config,
+      fmt::format("optim.schedule: warmup {} and decay {} must fit into the run's {} {}: "
+                  "add {}, or train longer",
+                  s.warmup, s.decay, length, in_tokens ? "tokens" : "steps", fmt::join(sets, " ")));
+}
+
 void check_schedule(const RunConfig& c) {
   const ScheduleConfig& s = c.optim.schedule;
-  check(s.kind != ScheduleKind::Wsd || s.decay > 0, ErrorCode::Config,
-        "optim.schedule.kind wsd ends in a decay: set optim.schedule.decay to its length");
-  check(s.kind == ScheduleKind::Wsd || s.decay == 0, ErrorCode::Config,
+  check_either("optim.schedule.warmup", static_cast<double>(s.warmup),
+               "optim.schedule.warmup_fraction", s.warmup_fraction, "how long to warm up");
+  check_either("optim.schedule.decay", static_cast<double>(s.decay),
+               "optim.schedule.decay_fraction", s.decay_fraction, "how long to decay");
+  const bool decays = s.decay > 0 || s.decay_fraction > 0;
+  check(s.kind != ScheduleKind::Wsd || decays, ErrorCode::Config,
+        "optim.schedule.kind wsd ends in a decay: set optim.schedule.decay to its length, or "
+        "optim.schedule.decay_fraction");
+  check(s.kind == ScheduleKind::Wsd || !decays, ErrorCode::Config,
         "optim.schedule.decay belongs to kind wsd: set it to 0 or the kind to wsd, got {}",
-        s.decay);
-  const bool in_tokens = s.unit == ScheduleUnit::Tokens;
-  const int64_t horizon = in_tokens ? c.train.total_tokens : c.train.steps;
-  check(horizon == 0 || s.warmup + s.decay <= horizon, ErrorCode::Config,
-        "optim.schedule: warmup {} and decay {} must fit into the run's {} {}: shorten them or "
-        "train longer",
-        s.warmup, s.decay, horizon, in_tokens ? "tokens" : "steps");
+        s.decay > 0 ? static_cast<double>(s.decay) : s.decay_fraction);
+  if (says_when_to_stop(c.train)) check_schedule_fits(c);
 }
 
 void check_muon(const RunConfig& c) {
@@ -116,6 +151,12 @@ void check_fp8(const RunConfig& c) {
 }  // namespace
 
 void validate(const RunConfig& c) {
+  validate_open_ended(c);
+  check(says_when_to_stop(c.train), ErrorCode::Config,
+        "nothing says when to stop: set train.total_tokens or train.steps");
+}
+
+void validate_open_ended(const RunConfig& c) {
   validate(c.model);
   check(c.batch.seq <= c.model.context, ErrorCode::Config,
         "batch.seq is beyond the rotary table: expected at most model.context = {}, got {}; lower "
@@ -124,25 +165,23 @@ void validate(const RunConfig& c) {
   check_batch(c.batch, c.system);
   check(c.system.device != "cuda" || c.system.ranks == 1, ErrorCode::Config,
         "system.ranks: a GPU is used by one rank, got {} ranks on one", c.system.ranks);
-  check_stop(c.train);
+  check_either("train.total_tokens", static_cast<double>(c.train.total_tokens), "train.steps",
+               static_cast<double>(c.train.steps), "when to stop");
   check_schedule(c);
   check_muon(c);
   check_precision(c);
   check_activations(c);
   check_fp8(c);
+  if (c.system.peak_tflops > 0) check_dense_peak(c.system.peak_tflops, "", c.train.precision);
 }
 
 bool may_change_on_resume(std::string_view setting) {
-  constexpr std::array kFree = {"checkpoint.",       "system.",
-                                "train.steps",       "train.total_tokens",
-                                "train.eval_every",  "train.eval_tokens",
-                                "train.log_every",   "train.recompute",
-                                "train.loss_chunk",  "train.offload_layers",
-                                "train.keep_layers", "batch.micro_batch",
-                                "data.train"};  // the data's identity is compared instead
-  for (const std::string_view prefix : kFree)
-    if (setting.starts_with(prefix)) return true;
-  return false;
+  RunConfig any;
+  const std::string_view name = setting.substr(0, setting.find(' '));
+  const std::vector<Setting> all = settings_of(any);
+  const auto found = std::ranges::find(all, name, &Setting::name);
+  check(found != all.end(), ErrorCode::Internal, "no setting is declared as {}", name);
+  return found->scope != SettingScope::Fixed;
 }
 
 }  // namespace ingot

@@ -1,6 +1,7 @@
 #include "spec/toml.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/error.h"
 #include "core/text/nearest.h"
@@ -109,9 +110,8 @@ class Reader {
 
   std::string unknown(const std::string& name) const {
     const std::string near = nearest_name(name, names_);
-    return fmt::format("unknown setting \"{}\"; {}", on_one_line(name),
-                       near.empty() ? fmt::format("{} lists them all", page_)
-                                    : fmt::format("did you mean \"{}\"?", near));
+    return fmt::format("unknown setting \"{}\"; {}{} lists them all", on_one_line(name),
+                       near.empty() ? "" : fmt::format("did you mean \"{}\"? ", near), page_);
   }
 
   const std::vector<Setting>& settings_;
@@ -152,10 +152,36 @@ void apply_toml(std::string_view text, std::string_view origin, const Overrides&
   reader.apply_overrides(overrides);
 }
 
+namespace {
+
+// Of each pair that says one thing in two ways, what an override says is the one to follow.
+void let_overrides_win(RunConfig& config, const Overrides& overrides) {
+  constexpr std::array<std::array<std::string_view, 2>, 3> kPairs = {
+      {{"train.steps", "train.total_tokens"},
+       {"optim.schedule.warmup", "optim.schedule.warmup_fraction"},
+       {"optim.schedule.decay", "optim.schedule.decay_fraction"}}};
+  const auto overridden = [&](std::string_view name) {
+    return std::ranges::find(overrides, name, &Overrides::value_type::first) != overrides.end();
+  };
+  const std::vector<Setting> all = settings_of(config);
+  for (const auto& [a, b] : kPairs) {
+    if (overridden(a) == overridden(b)) continue;
+    const auto [said, other] = overridden(a) ? std::pair(a, b) : std::pair(b, a);
+    const Setting& loser = *std::ranges::find(all, other, &Setting::name);
+    const Setting& winner = *std::ranges::find(all, said, &Setting::name);
+    if (winner.get() != winner.default_value) loser.set(loser.default_value);
+  }
+}
+
+}  // namespace
+
 RunConfig parse_run_config(std::string_view text, std::string_view origin,
                            const Overrides& overrides) {
   RunConfig config;
-  apply_toml(text, origin, overrides, settings_of(config), "docs/settings.md");
+  config.model.head_dim = 0;
+  apply_toml(text, origin, overrides, settings_of(config), "`ingot config keys`");
+  resolve_head_dim(config.model);
+  let_overrides_win(config, overrides);
   return config;
 }
 

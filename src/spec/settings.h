@@ -16,6 +16,13 @@ using SettingValue = std::variant<bool, int64_t, double, std::string>;
 
 enum class SettingType { Flag, Integer, Number, Text, Choice };
 
+// What another value of a setting means for a run that goes on.
+enum class SettingScope {
+  Fixed,  // it would be another run: a resume has the same
+  Free,   // what was trained so far stays as it is: a resume may have another
+  Local   // it is the same run elsewhere, or said louder: a resume may have another, no hash knows
+};
+
 struct Setting {
   std::string name;  // dotted: "optim.lr"
   std::string unit;  // "tokens", "bytes", …; empty when none
@@ -24,18 +31,24 @@ struct Setting {
   SettingValue default_value;
   std::vector<std::string> choices;  // for enumerations
   double min = 0, max = 0;           // numeric range; min == max: unbounded
-  bool hashed = true;                // whether config_hash() covers it
+  SettingScope scope = SettingScope::Fixed;
   // Reads and writes the field the declaration is bound to. `set` throws ErrorCode::Config with
   // the setting's name, what was expected and what it got.
   std::function<SettingValue()> get;
   std::function<void(const SettingValue&)> set;
 };
 
+inline Setting with_scope(SettingScope scope, Setting setting) {
+  setting.scope = scope;
+  return setting;
+}
+
 struct Range {
   double min = 0, max = 0;  // both included
 };
 inline constexpr double kTiny = 1e-30;  // least value of settings that must be above zero
 inline constexpr double kHuge = 1e30;
+inline constexpr double kMaxTokens = 1e15;  // of a run: a hundred times the largest published one
 
 // Declarations bound to a field, which must outlive them. Integers take whole numbers written as
 // such or as 1e6; numbers take both and must be finite; text is UTF-8 without control characters.
@@ -45,6 +58,9 @@ Setting integer_setting(std::string name, int64_t& field, Range range, std::stri
 Setting number_setting(std::string name, double& field, Range range, std::string unit,
                        std::string doc);
 Setting text_setting(std::string name, std::string& field, std::string doc);
+// Text that is one of `choices`.
+Setting word_setting(std::string name, std::string& field, std::vector<std::string> choices,
+                     std::string doc);
 // `get` and `set` deal in names of `choices`; `set` is called with one of them only.
 Setting choice_setting(std::string name, std::vector<std::string> choices,
                        std::function<std::string()> get,

@@ -2,11 +2,6 @@
 
 namespace ingot {
 
-int64_t full_batch_tokens(const RunConfig& config) {
-  const int64_t granule = config.batch.micro_batch * config.batch.seq * config.system.ranks;
-  return config.batch.tokens > 0 ? config.batch.tokens : granule;
-}
-
 std::optional<int64_t> BatchWalk::next() {
   if (progress_.step >= horizon_.steps) return std::nullopt;
   const int64_t granule = batch_.micro_batch * batch_.seq * num_ranks_;

@@ -4,13 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "optim/schedule.h"
-#include "spec/run_config.h"
+#include "spec/run_length.h"
 
 namespace ingot {
-
-// Tokens of a step, a ramp aside: batch.tokens, or where that is 0 what all ranks take at once.
-int64_t full_batch_tokens(const RunConfig& config);
 
 // Micro-step m of rank r of R takes the B samples at counter + (m·R + r)·B.
 class BatchWalk {

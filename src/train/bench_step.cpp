@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/random.h"
-#include "core/thread_pool.h"
 #include "train/engine.h"
 
 namespace ingot {
@@ -31,12 +30,10 @@ StepBench bench_train_step(const RunConfig& config, int64_t steps) {
   auto seconds_since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
-  const int threads =
-      config.system.threads > 0 ? static_cast<int>(config.system.threads) : available_cores();
   StepBench bench;
   auto start = Clock::now();
   const auto comm = single_communicator();
-  Engine engine(config, *comm, threads);
+  Engine engine(config, *comm, threads_per_rank(config));
   engine.init(static_cast<uint64_t>(config.train.seed));
   bench.setup_seconds = seconds_since(start);
   bench.peak_bytes = engine.placed().allocated_bytes();

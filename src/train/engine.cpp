@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/text/format.h"
 #include "ops/attention.h"
-#include "train/batch_walk.h"
+#include "spec/run_length.h"
 
 namespace ingot {
 namespace {
@@ -227,6 +227,21 @@ int64_t loss_chunk(const RunConfig& config, Device device) {
 
 TensorTable train_table(const Context& ctx, const RunConfig& config) {
   return table_of(config, shape_of(ctx, config));
+}
+
+int threads_per_rank(const RunConfig& config) {
+  const int64_t threads = config.system.threads > 0 ? config.system.threads : available_cores();
+  return static_cast<int>(std::max<int64_t>(1, threads / config.system.ranks));
+}
+
+int64_t planned_bytes(const RunConfig& config, int threads) {
+  ComputeDevice compute(run_device(config), threads, config.system.cache_dir);
+  return plan_memory(train_table(prepared_context(compute, config), config)).total_bytes;
+}
+
+int64_t checked_bytes(const RunConfig& config, int threads, bool resumed) {
+  ComputeDevice compute(run_device(config), threads, config.system.cache_dir);
+  return plan_memory(checked_table(prepared_context(compute, config), config, resumed)).total_bytes;
 }
 
 Engine::Engine(const RunConfig& config, Communicator& comm, int threads_per_rank, bool resumed)

@@ -32,6 +32,13 @@ int64_t loss_chunk(const RunConfig& config, Device device);
 // Every row one rank of this run allocates on ctx's device; plan_memory() of it is the prediction.
 TensorTable train_table(const Context& ctx, const RunConfig& config);
 
+// Threads of one rank, of system.threads or the cores that there are.
+int threads_per_rank(const RunConfig& config);
+// plan_memory() of that table on run_device(); nothing of it is allocated.
+int64_t planned_bytes(const RunConfig& config, int threads);
+// The same, but throws where Engine would for want of memory.
+int64_t checked_bytes(const RunConfig& config, int threads, bool resumed);
+
 class Engine {
  public:
   // Allocates everything the run will ever need on run_device(). Before that it throws

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <vector>
 
 #include "feed/loader.h"
 
@@ -15,31 +17,40 @@ std::optional<EvalReport> evaluate_loss(Engine& engine, Communicator& comm,
   const Loader loader(stream, config.train.document_mask);
   const int64_t samples = std::clamp<int64_t>(config.train.eval_tokens / T, 1, stream.one_pass());
 
+  // Every rank makes as many forward passes, since fully sharded ones gather weights in each: where
+  // micro-batches do not divide by the ranks, the last ones see samples that do not count.
+  const int64_t ranks = comm.size(), rounds = (samples + B * ranks - 1) / (B * ranks);
+  std::vector<double> nats(static_cast<size_t>(rounds * ranks)), targets(nats.size());
   Batch batch;
-  double totals[3] = {0.0, 0.0, 0.0};  // nats, tokens, ranks that were stopped
-  for (int64_t first = comm.rank() * B; first < samples; first += comm.size() * B) {
-    if (stop != nullptr && stop->load(std::memory_order_relaxed)) {
-      totals[2] = 1.0;
-      break;
-    }
+  for (int64_t round = 0; round < rounds; ++round) {
+    // Agreed by all before each pass: one that left alone would leave the others waiting.
+    double stopped = stop != nullptr && stop->load(std::memory_order_relaxed) ? 1.0 : 0.0;
+    comm.all_reduce_sum(Tensor::contiguous(&stopped, DType::F64, {1}));
+    if (stopped > 0) return std::nullopt;
+    const int64_t micro = round * ranks + comm.rank(), first = micro * B;
     loader.fill(first, B, batch);
-    // The stream goes on past the last wanted sample; what is beyond it must not count.
-    const int64_t wanted = std::min(B, samples - first);
+    const int64_t wanted = std::clamp<int64_t>(samples - first, 0, B);
     std::fill(batch.targets.begin() + wanted * T, batch.targets.end(), kNoTarget);
     const StepLoss loss =
         engine.evaluate({batch.tokens.data(), batch.targets.data(),
                          batch.document_start.empty() ? nullptr : batch.document_start.data()});
-    totals[0] += loss.sum;
-    totals[1] += static_cast<double>(loss.num_targets);
+    nats[static_cast<size_t>(micro)] = loss.sum;
+    targets[static_cast<size_t>(micro)] = static_cast<double>(loss.num_targets);
   }
-  comm.all_reduce_sum(Tensor::contiguous(totals, DType::F64, {3}));
-  if (totals[2] > 0) return std::nullopt;
+  // Micro-batches are added up in their own order, so that the sum is the same bits for any number
+  // of ranks.
+  const auto total = [&](std::vector<double>& of_each) {
+    comm.all_reduce_sum(
+        Tensor::contiguous(of_each.data(), DType::F64, {static_cast<int64_t>(of_each.size())}));
+    return std::accumulate(of_each.begin(), of_each.end(), 0.0);
+  };
+  const double all_nats = total(nats), all_targets = total(targets);
 
   EvalReport report;
-  report.loss = totals[0] / totals[1];
-  report.tokens = static_cast<int64_t>(totals[1]);
+  report.loss = all_nats / all_targets;
+  report.tokens = static_cast<int64_t>(all_targets);
   const int64_t bytes = stream.num_target_bytes(0, samples);
-  if (bytes > 0) report.bits_per_byte = totals[0] / std::numbers::ln2 / static_cast<double>(bytes);
+  if (bytes > 0) report.bits_per_byte = all_nats / std::numbers::ln2 / static_cast<double>(bytes);
   return report;
 }
 

@@ -13,8 +13,9 @@
 namespace ingot {
 
 // Mean loss over the first train.eval_tokens of `stream`, in whole sequences and at most one pass,
-// and bits per byte where its sources know their bytes. Every rank calls it; the result is equal on
-// all and does not depend on their number. Nothing, on all ranks, when `stop` was set on the way.
+// and bits per byte where its sources know their bytes. Every rank calls it and makes as many
+// passes through the model as the others; the result is equal on all and does not depend on their
+// number. Nothing, on all ranks, when `stop` was set on the way on one.
 std::optional<EvalReport> evaluate_loss(Engine& engine, Communicator& comm,
                                         const SampleStream& stream, const RunConfig& config,
                                         const std::atomic<bool>* stop = nullptr);

@@ -1,17 +1,26 @@
 #include "train/progress.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
+#include <utility>
 
 #include "core/text/format.h"
 #include "spec/flops.h"
 
 namespace ingot {
 
-ProgressFormat::ProgressFormat(const ModelConfig& model, int64_t T, double peak_flops)
+std::string epochs_text(const std::vector<SourceEpochs>& epochs) {
+  std::vector<std::string> parts;
+  for (const auto& [path, times] : epochs)
+    parts.push_back(fmt::format("{}{:.4g}{}", epochs.size() > 1 ? path + " " : "", times,
+                                times > 1 ? ": data is repeated" : ""));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+ProgressFormat::ProgressFormat(const ModelConfig& model, int64_t T, PeakFlops peak)
     : flops_per_token_(train_flops_per_token(model, T, AttentionFlops::Causal)),
-      peak_flops_(peak_flops) {}
+      peak_(std::move(peak)) {}
 
 std::string ProgressFormat::start(const RunFacts& facts) const {
   std::string text =
@@ -24,7 +33,9 @@ std::string ProgressFormat::start(const RunFacts& facts) const {
   text += fmt::format("valid    {}\n", facts.valid_data);
   text += fmt::format("plan     {} steps, {} tokens", format_count(facts.total_steps),
                       format_count(facts.total_tokens));
-  if (peak_flops_ > 0) text += fmt::format(", measured peak {:.0f} GFLOP/s", peak_flops_ / 1e9);
+  text += fmt::format("\nepochs   {}", epochs_text(facts.epochs));
+  if (const std::string peak = text_of(peak_); !peak.empty())
+    text += fmt::format("\npeak     {}", peak);
   text += fmt::format("\nfolder   {}", facts.run_dir);
   if (facts.first_step > 0) text += fmt::format(" (resumed after step {})", facts.first_step);
   return text;
@@ -38,9 +49,9 @@ std::string ProgressFormat::step(const StepReport& r) {
   if (r.loss_scale)
     text += fmt::format("  scale {:g}{}", *r.loss_scale, r.skipped ? " (skipped)" : "");
   text += fmt::format("  {} tok/s", format_count(std::llround(r.tokens_per_second)));
-  if (peak_flops_ > 0)
-    text += fmt::format("  MFU {}",
-                        format_percent(r.tokens_per_second * flops_per_token_ / peak_flops_));
+  const std::string mfu = mfu_text(r.tokens_per_second * flops_per_token_, peak_);
+  if (!mfu.empty()) text += "  MFU " + mfu;
+  text += fmt::format("  tokens {}", short_text(r.counts));
   const auto left = static_cast<double>(r.total_tokens - r.tokens);
   return text + fmt::format("  ETA {}", format_duration(left / smoothed_rate_));
 }

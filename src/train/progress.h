@@ -4,25 +4,30 @@
 #include <string>
 
 #include "spec/model_config.h"
+#include "train/mfu.h"
 #include "train/trainer.h"
 
 namespace ingot {
 
-// Formats a run's reports as lines; pure, so that it can be tested. `peak_flops` is what was
-// measured at start, 0 = unknown.
+// "0.54", "2.3: data is repeated"; of several sources each by its name.
+std::string epochs_text(const std::vector<SourceEpochs>& epochs);
+
+// Formats a run's reports as lines; pure, so that it can be tested.
 class ProgressFormat {
  public:
-  ProgressFormat(const ModelConfig& model, int64_t T, double peak_flops);
+  ProgressFormat(const ModelConfig& model, int64_t T, PeakFlops peak);
 
   std::string start(const RunFacts& facts) const;  // several lines
-  // "step 120/2000  loss 2.1034  lr 1.00e-03  norm 0.84  31.2k tok/s  MFU 61.3 %  ETA 1 min 12 s";
-  // in fp16 with the loss scale after the norm, and whether the step was skipped.
+  // "step 120/2000  loss 2.1034  lr 1.00e-03  norm 0.840  31,200 tok/s  MFU 44.1 % (60.7 % of
+  // measured)  tokens 480k, 0 padded, 480k unique  ETA 1 min 12 s"; in fp16 with the loss scale
+  // after the norm, and whether the step was skipped.
   std::string step(const StepReport& report);
   std::string eval(const EvalReport& report) const;
+  double tokens_per_second() const { return smoothed_rate_; }
 
  private:
   double flops_per_token_;
-  double peak_flops_;
+  PeakFlops peak_;
   double smoothed_rate_ = 0.0;  // tokens per second, exponential average for the ETA
 };
 

@@ -3,10 +3,13 @@
 #include <fmt/ranges.h>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/folder.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "train/batch_walk.h"
+#include "ledger/ledger.h"
+#include "spec/run_length.h"
 #include "train/engine.h"
+#include "train/run_folder.h"
 
 namespace ingot {
 namespace {
@@ -31,24 +34,73 @@ std::vector<std::string> conflicts(const RunConfig& saved, const RunConfig& want
   return found;
 }
 
+// Sound or not.
+std::vector<std::string> step_folders(Storage& storage, const std::string& dir) {
+  std::vector<std::string> names;
+  if (!storage.exists(dir)) return names;
+  for (const std::string& name : storage.list(dir))
+    if (parse_step_name(name)) names.push_back(name);
+  return names;
+}
+
+// A run that has been trained must not begin at step 0 because its checkpoints are unreadable.
+void check_nothing_was_trained(Storage& storage, const std::string& dir) {
+  const std::string advice = fmt::format(
+      "restore a checkpoint from a copy; to start anew, remove {} or set checkpoint.dir to another "
+      "folder",
+      dir);
+  const auto unsound = step_folders(storage, dir);
+  check(unsound.empty(), ErrorCode::Config,
+        "cannot resume from {}: all that it holds is damaged or incomplete ({}): {}", dir,
+        fmt::join(unsound, ", "), advice);
+  const std::string ledger = join_path(dir, kRunLedgerName);
+  if (!storage.exists(ledger)) return;
+  for_each_record(storage, ledger, [&](const nlohmann::json& record) {
+    check(record.at("kind") != "checkpoint", ErrorCode::Config,
+          "cannot resume from {}: its ledger says that checkpoints were saved, and none is there: "
+          "{}",
+          dir, advice);
+  });
+}
+
+void warn_of_damage(const std::string& dir, const std::string& why) {
+  log::warn("checkpoint_damaged", {{"dir", dir}, {"why", why}});
+}
+
+// Whether a checkpoint's file is the tokenizer: as it serializes, also under another version of
+// Unicode, or as a plain copy of the file that was given.
+bool is_same(Storage& storage, const std::string& saved, const Tokenizer& tokenizer,
+             const std::string& given) {
+  try {
+    if (load_tokenizer(storage, saved)->serialize() == tokenizer.serialize()) return true;
+  } catch (const Error&) {
+    // A copy without what lay beside the file.
+  }
+  try {
+    return read_text(storage, saved) == read_text(storage, given);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
                                              const RunConfig& config, bool resume) {
   const std::string& dir = config.checkpoint.dir;
   if (!resume) {
-    const auto existing = list_checkpoints(*storage, dir);
+    const auto existing = step_folders(*storage, dir);
     check(existing.empty(), ErrorCode::Config,
           "{} already holds {} checkpoints: add --resume to go on from them, or set checkpoint.dir "
           "to another folder",
           dir, existing.size());
     return std::nullopt;
   }
-  const auto newest =
-      latest_good_checkpoint(storage, dir, [](const auto& damaged, const auto& why) {
-        log::warn("checkpoint_damaged", {{"dir", damaged}, {"why", why}});
-      });
-  if (!newest) return std::nullopt;
+  const auto newest = latest_good_checkpoint(storage, dir, warn_of_damage);
+  if (!newest) {
+    check_nothing_was_trained(*storage, dir);
+    return std::nullopt;
+  }
   const CheckpointReader reader(storage, *newest);
   const RunConfig saved = parse_run_config(reader.info().config_toml, *newest, {});
   const auto differing = conflicts(saved, config);
@@ -58,6 +110,39 @@ std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
       "another run in another checkpoint.dir",
       *newest, fmt::join(differing, ", "));
   return newest;
+}
+
+std::unique_ptr<Tokenizer> tokenizer_to_resume(std::shared_ptr<Storage> storage,
+                                               const RunConfig& config,
+                                               const std::string& checkpoint) {
+  const std::string& given = config.data.tokenizer;
+  const std::string saved = CheckpointReader(storage, checkpoint).info().tokenizer;
+  if (given != "byte" && !storage->exists(given)) {
+    log::info("tokenizer_of_checkpoint", {{"missing", given}, {"used", saved}});
+    return load_tokenizer(*storage, saved);
+  }
+  auto tokenizer = load_tokenizer(*storage, given);
+  check(is_same(*storage, saved, *tokenizer, given), ErrorCode::Config,
+        "cannot resume from {}: data.tokenizer {} is not the tokenizer that it was trained with, "
+        "{}; restore it, or start another run in another checkpoint.dir",
+        checkpoint, given, saved);
+  return tokenizer;
+}
+
+RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& dir,
+                           Overrides overrides) {
+  for (const auto& [name, value] : overrides)
+    check(name != "checkpoint.dir", ErrorCode::Usage,
+          "checkpoint.dir = {}: the run goes on in {}, where its checkpoints are", value, dir);
+  overrides.emplace_back("checkpoint.dir", dir);  // the folder may have moved
+  const std::string path = join_path(dir, kRunConfigName);
+  if (storage->exists(path)) return parse_run_config(read_text(*storage, path), path, overrides);
+  const auto newest = latest_good_checkpoint(storage, dir, warn_of_damage);
+  check(newest.has_value(), ErrorCode::Data,
+        "{} is no run to go on with: expected a {} or a sound checkpoint in it; give its recipe",
+        dir, kRunConfigName);
+  return parse_run_config(CheckpointReader(storage, *newest).info().config_toml, *newest,
+                          overrides);
 }
 
 }  // namespace ingot

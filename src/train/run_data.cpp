@@ -60,10 +60,12 @@ class Opener {
 
 }  // namespace
 
-RunData open_run_data(Storage& storage, const RunConfig& config) {
+RunData open_run_data(Storage& storage, const RunConfig& config,
+                      std::unique_ptr<Tokenizer> tokenizer) {
   RunData data;
   check(!config.data.train.empty(), ErrorCode::Config, "data.train is empty: set it to {}", kKinds);
-  data.tokenizer = load_tokenizer(storage, config.data.tokenizer);
+  data.tokenizer =
+      tokenizer ? std::move(tokenizer) : load_tokenizer(storage, config.data.tokenizer);
   check(data.tokenizer->vocab_size() <= config.model.vocab, ErrorCode::Config,
         "model.vocab is {}, but the {} tokenizer has {} ids: set model.vocab to at least that",
         config.model.vocab, data.tokenizer->kind(), data.tokenizer->vocab_size());
@@ -93,16 +95,32 @@ RunData open_run_data(Storage& storage, const RunConfig& config) {
   return data;
 }
 
-void check_epochs(const RunData& data, int64_t num_samples) {
+std::vector<SourceEpochs> epochs_of(const RunData& data, int64_t num_samples) {
+  std::vector<SourceEpochs> all;
   for (size_t i = 0; i < data.mixture.size(); ++i) {
-    const MixtureSource& source = data.mixture[i];
     const auto part = static_cast<int64_t>(i);
-    const double epochs = static_cast<double>(data.train->mixture().drawn(part, num_samples)) /
-                          static_cast<double>(data.train->order(part).num_samples);
-    check(source.max_epochs == 0 || epochs <= source.max_epochs, ErrorCode::Config,
-          "{}: the run would pass over it {:.2f} times, its max_epochs is {}: train shorter, lower "
-          "its weight, or give it more data",
-          source.path, epochs, source.max_epochs);
+    all.push_back(
+        {data.mixture[i].path, static_cast<double>(data.train->mixture().drawn(part, num_samples)) /
+                                   static_cast<double>(data.train->order(part).num_samples)});
+  }
+  return all;
+}
+
+void check_epochs(const RunData& data, const DataConfig& config, int64_t num_samples) {
+  const std::vector<SourceEpochs> all = epochs_of(data, num_samples);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto& [path, epochs] = all[i];
+    const double own = data.mixture[i].max_epochs;
+    check(own == 0 || epochs <= own, ErrorCode::Config,
+          "{}: the run would pass over it {:.5g} times, its max_epochs is {}: train shorter, lower "
+          "its weight, give it more data, or raise its max_epochs in {}",
+          path, epochs, own, config.train);
+    double limit = config.max_epochs;
+    if (limit == 0 && holds_tokens(path)) limit = 1;
+    check(own > 0 || limit == 0 || epochs <= limit, ErrorCode::Config,
+          "{}: the run would pass over it {:.5g} times, data.max_epochs allows {}: train shorter, "
+          "give it more data, or add --set data.max_epochs={}",
+          path, epochs, limit, std::ceil(epochs));
   }
 }
 

@@ -21,15 +21,23 @@ struct RunData {
   DataIdentity identity;  // of training
 };
 
-// Opens data.train and data.valid; without the latter the last data.valid_fraction of the tokens of
-// each training source is held out. Validation is in file order and never packed by best fit, so
-// that its loss does not depend on how training packs. Throws ErrorCode::Data / Config with what to
-// do.
-RunData open_run_data(Storage& storage, const RunConfig& config);
+// Opens data.train and data.valid, encoding with `tokenizer` (null: data.tokenizer); without the
+// latter the last data.valid_fraction of the tokens of each training source is held out. Validation
+// is in file order and never packed by best fit, so that its loss does not depend on how training
+// packs. Throws ErrorCode::Data / Config with what to do.
+RunData open_run_data(Storage& storage, const RunConfig& config,
+                      std::unique_ptr<Tokenizer> tokenizer = nullptr);
 
-// Throws ErrorCode::Config when a run of that many samples would pass over a source more often than
-// its max_epochs.
-void check_epochs(const RunData& data, int64_t num_samples);
+// How often a run of `num_samples` passes over each source of its training data.
+struct SourceEpochs {
+  std::string path;
+  double epochs = 0.0;
+};
+std::vector<SourceEpochs> epochs_of(const RunData& data, int64_t num_samples);
+
+// Throws ErrorCode::Config when that is more often than allowed: the source's max_epochs, or where
+// it has none data.max_epochs, whose 0 is once over tokens and without limit over text.
+void check_epochs(const RunData& data, const DataConfig& config, int64_t num_samples);
 
 // Throws ErrorCode::Config with both hashes and what differs when the samples that a counter counts
 // are not those of `saved`, an identity as JSON text ("": nothing is known).

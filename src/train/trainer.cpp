@@ -7,13 +7,14 @@
 #include "core/thread_pool.h"
 #include "feed/loader.h"
 #include "feed/prefetch.h"
+#include "feed/token_counts.h"
 #include "ledger/ledger.h"
 #include "optim/schedule.h"
 #include "train/batch_walk.h"
 #include "train/engine.h"
 #include "train/evaluate.h"
-#include "train/resume.h"
-#include "train/run_data.h"
+#include "train/prepare.h"
+#include "train/run_folder.h"
 
 namespace ingot {
 namespace {
@@ -26,33 +27,13 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Where the run ends, in both units. With a batch ramp a step is not a fixed number of tokens, so
-// the steps are walked; a run has at most millions of them.
-Horizon horizon_of(const RunConfig& config) {
-  BatchConfig batch = config.batch;
-  batch.tokens = full_batch_tokens(config);
-  Progress progress;
-  auto done = [&] {
-    return config.train.steps > 0 ? progress.step >= config.train.steps
-                                  : progress.tokens >= config.train.total_tokens;
-  };
-  while (!done()) {
-    progress.tokens += batch_tokens(batch, progress);
-    ++progress.step;
-  }
-  return {progress.step, progress.tokens};
-}
-
 // What the ranks of a run share; everything but `ledger` is read-only once they start.
-struct Run {
+struct Run : PreparedRun {
   std::shared_ptr<Storage> storage;
-  RunConfig config;
   TrainOptions options;
-  RunData data;
-  Horizon horizon;
-  int threads_per_rank = 1;
-  std::optional<std::string> resume_from;
-  std::unique_ptr<LedgerWriter> ledger;  // rank 0 only
+  std::unique_ptr<RunFolder> folder;  // rank 0 only, as what follows
+  std::unique_ptr<LedgerWriter> ledger;
+  std::string tokenizer;  // as checkpoints keep it; empty for bytes
 };
 
 // One rank's walk through the run.
@@ -65,10 +46,12 @@ class RankTrainer {
         engine_(run.config, comm, run.threads_per_rank, run.resume_from.has_value()),
         loader_(*run.data.train, config_.train.document_mask) {
     config_.batch.tokens = full_batch_tokens(config_);
+    config_.optim.schedule = resolved_schedule(config_);
   }
 
   TrainResult run() {
     restore_or_init();
+    begin();
     announce();
     prefetch();
     while (state_.step < run_.horizon.steps && !result_.stopped) {
@@ -82,6 +65,7 @@ class RankTrainer {
     }
     if (!result_.stopped) finish();
     result_.state = state_;
+    result_.counts = counts_;
     return result_;
   }
 
@@ -115,6 +99,7 @@ class RankTrainer {
     } else {
       engine_.init(static_cast<uint64_t>(config_.train.seed));
     }
+    counts_ = count_tokens(*run_.data.train, 0, state_.samples);
     state_.loss_scale = engine_.loss_scale();
     state_.data = to_json(run_.data.identity).dump();
   }
@@ -126,6 +111,15 @@ class RankTrainer {
                           comm_.rank(), comm_.size())]() mutable { return walk.next(); });
   }
 
+  // Only when every rank has its memory: a refused run leaves nothing behind.
+  void begin() {
+    comm_.barrier();
+    if (!leads()) return;
+    run_.folder->begin(run_.config);
+    run_.ledger = std::make_unique<LedgerWriter>(run_.storage,
+                                                 join_path(config_.checkpoint.dir, kRunLedgerName));
+  }
+
   void announce() {
     if (!leads()) return;
     RunFacts facts;
@@ -135,6 +129,7 @@ class RankTrainer {
     facts.parameters = parameter_count(config_.model);
     facts.total_steps = run_.horizon.steps;
     facts.total_tokens = run_.horizon.tokens;
+    facts.epochs = epochs_of(run_.data, run_.horizon.tokens / config_.batch.seq);
     facts.predicted_bytes = plan_memory(train_table(engine_.context(), config_)).total_bytes;
     facts.allocated_bytes = engine_.placed().allocated_bytes();
     facts.first_step = state_.step;
@@ -142,21 +137,24 @@ class RankTrainer {
     facts.precision = config_.train.precision;
     facts.ranks = comm_.size();
     facts.threads = run_.threads_per_rank * comm_.size();
-    run_.ledger->append({{"kind", "start"},
-                         {"step", state_.step},
-                         {"samples", state_.samples},
-                         {"config_hash", fmt::format("{:016x}", config_hash(run_.config))},
-                         {"config", to_toml(run_.config)},
-                         {"data_hash", fmt::format("{:016x}", run_.data.identity.hash())},
-                         {"data", to_json(run_.data.identity)},
-                         {"device", facts.device},
-                         {"precision", facts.precision},
-                         {"ranks", comm_.size()},
-                         {"bytes", facts.allocated_bytes}});
+    nlohmann::json record = {{"kind", "start"},
+                             {"step", state_.step},
+                             {"samples", state_.samples},
+                             {"config_hash", fmt::format("{:016x}", config_hash(run_.config))},
+                             {"config", to_toml(run_.config)},
+                             {"data_hash", fmt::format("{:016x}", run_.data.identity.hash())},
+                             {"data", to_json(run_.data.identity)},
+                             {"device", facts.device},
+                             {"precision", facts.precision},
+                             {"ranks", comm_.size()},
+                             {"bytes", facts.allocated_bytes}};
+    record.update(to_json(counts_));
+    run_.ledger->append(record);
     if (run_.options.observer) run_.options.observer->on_start(facts);
   }
 
   void step() {
+    if (leads()) run_.folder->check_held();
     const auto start = Clock::now();
     const int64_t B = config_.batch.micro_batch, T = config_.batch.seq;
     const int64_t granule = B * T * comm_.size();
@@ -165,8 +163,8 @@ class RankTrainer {
     const double lr = learning_rate(config_.optim, progress, run_.horizon);
 
     const int64_t first_sample = state_.samples, last_sample = first_sample + tokens / T;
-    const auto targets =
-        static_cast<double>(run_.data.train->num_targets(first_sample, last_sample));
+    const TokenCounts taken = count_tokens(*run_.data.train, first_sample, last_sample);
+    const auto targets = static_cast<double>(taken.trained);
 
     engine_.start_step();
     for (int64_t micro = 0; micro < tokens / granule; ++micro) {
@@ -190,6 +188,7 @@ class RankTrainer {
     ++state_.step;
     state_.tokens += tokens;
     state_.samples = last_sample;
+    counts_ += taken;
     state_.last_loss = shared[0] / targets;
     result_.train_loss = state_.last_loss;
     result_.stopped = shared[1] > 0 && state_.step < run_.horizon.steps;
@@ -209,6 +208,7 @@ class RankTrainer {
                              {"tokens", state_.tokens},
                              {"samples", {first_sample, state_.samples}},
                              {"seconds", seconds}};
+    record.update(to_json(counts_));
     if (state_.loss_scale) {
       record["loss_scale"] = state_.loss_scale->scale;
       record["skipped"] = update.skipped;
@@ -220,6 +220,7 @@ class RankTrainer {
     report.total_steps = run_.horizon.steps;
     report.tokens = state_.tokens;
     report.total_tokens = run_.horizon.tokens;
+    report.counts = counts_;
     report.loss = state_.last_loss;
     report.lr = lr;
     report.grad_norm = update.grad_norm;
@@ -248,10 +249,12 @@ class RankTrainer {
 
   void save() {
     state_.fp8_scales = engine_.fp8_scales();
+    if (leads()) run_.folder->check_held_now();
     result_.checkpoint =
         save_checkpoint(*run_.storage, comm_, config_.checkpoint.dir, run_.config, state_,
-                        engine_.parameters(), engine_.store(), tokenizer_file());
+                        engine_.parameters(), engine_.store(), run_.tokenizer);
     if (!leads()) return;
+    run_.folder->check_held_now();  // saving would make a removed folder again
     run_.ledger->append(
         {{"kind", "checkpoint"}, {"step", state_.step}, {"dir", result_.checkpoint}});
     run_.ledger->sync();
@@ -265,17 +268,13 @@ class RankTrainer {
     if (leads() && !result_.stopped) run_.ledger->append({{"kind", "end"}, {"step", state_.step}});
   }
 
-  // The file that goes into the checkpoint; the byte tokenizer has none.
-  std::string tokenizer_file() const {
-    return run_.data.tokenizer->kind() == "byte" ? std::string() : config_.data.tokenizer;
-  }
-
   Run& run_;
   RunConfig config_;
   Communicator& comm_;
   Engine engine_;
   Loader loader_;
   RunState state_;
+  TokenCounts counts_;
   TrainResult result_;
   bool save_asked_ = false;  // after this step, by options.save
   std::optional<Prefetcher> batches_;
@@ -286,25 +285,9 @@ class RankTrainer {
 TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
                   const TrainOptions& options) {
   validate(config);
-  Run run;
-  run.storage = std::move(storage);
-  run.config = config;
-  // Checkpoints must know it: where `auto` meant bf16, a CPU must not go on in fp32.
-  run.config.train.precision = precision_of(config, run_device(config));
-  run.options = options;
-  run.resume_from = find_resume_point(run.storage, run.config, options.resume);
-  run.data = open_run_data(*run.storage, config);
-  run.horizon = horizon_of(config);
-  check_epochs(run.data, run.horizon.tokens / config.batch.seq);
-  if (run.resume_from)
-    check_same_data(run.data.identity,
-                    CheckpointReader(run.storage, *run.resume_from).info().state.data,
-                    *run.resume_from);
-  const int64_t threads = config.system.threads > 0 ? config.system.threads : available_cores();
-  run.threads_per_rank = static_cast<int>(std::max<int64_t>(1, threads / config.system.ranks));
-  run.storage->make_directories(config.checkpoint.dir);
-  run.ledger =
-      std::make_unique<LedgerWriter>(run.storage, join_path(config.checkpoint.dir, "ledger.jsonl"));
+  auto folder = std::make_unique<RunFolder>(storage, config.checkpoint.dir);
+  Run run{prepare_run(storage, config, options), storage, options, std::move(folder), nullptr, ""};
+  if (run.data.tokenizer->kind() != "byte") run.tokenizer = run.data.tokenizer->serialize();
 
   TrainResult result;
   run_local_ranks(static_cast<int>(config.system.ranks), [&](Communicator& comm) {

@@ -92,6 +92,7 @@ TEST(ResolveCheckpoint, TakesACheckpointFolderOrARunFolder) {
   EXPECT_EQ(resolve_checkpoint(storage, kRun), step_dir(2));
   flip_byte(*storage, step_dir(2) + "/rank_0.safetensors", 50);
   EXPECT_EQ(resolve_checkpoint(storage, kRun), step_dir(1));
+  EXPECT_THROW(resolve_checkpoint(storage, step_dir(2)), Error);
 }
 
 TEST(ResolveCheckpoint, SaysWhatIsMissing) {

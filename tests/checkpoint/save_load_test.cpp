@@ -151,8 +151,7 @@ TEST(Checkpoint, WeightsKeptInHalvesAreSavedExactly) {
 
 TEST(Checkpoint, InfoTellsStateConfigAndSize) {
   const auto storage = empty_run();
-  overwrite(*storage, "tok", "tokens of a kind");
-  save(*storage, 7, 2, DataParallel::FullySharded, "tok");
+  save(*storage, 7, 2, DataParallel::FullySharded, "tokens of a kind");
   const CheckpointReader reader(storage, step_dir(7));
   const CheckpointInfo& info = reader.info();
   EXPECT_EQ(info.dir, step_dir(7));
@@ -255,7 +254,7 @@ TEST(Checkpoint, WeightsAloneLoadWithMomentsAtZero) {
   EXPECT_EQ(resolve_checkpoint(storage, "out"), "out");
 }
 
-TEST(Checkpoint, ExportReplacesACheckpointButNoOtherFolder) {
+TEST(Checkpoint, ExportReplacesNothingAndSaysWhatIsThere) {
   const auto storage = empty_run();
   const TensorTable parameters = small_parameters();
   std::vector<float> values(15, 1.0f);
@@ -263,12 +262,26 @@ TEST(Checkpoint, ExportReplacesACheckpointButNoOtherFolder) {
     return Tensor::contiguous(values.data(), DType::F32,
                               {parameters[parameters.find(name)].shape.numel()});
   };
-  export_weights(*storage, "out", RunConfig{}, parameters, weight, "");
-  export_weights(*storage, "out", RunConfig{}, parameters, weight, "");
+  const auto refusal = [&](const std::string& dir) -> std::string {
+    try {
+      export_weights(*storage, dir, RunConfig{}, parameters, weight, "");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Usage);
+      return error.what();
+    }
+    return "";
+  };
+  storage->make_directories("out");
+  EXPECT_EQ(refusal("out"), "");
+  EXPECT_NE(refusal("out").find("a checkpoint of step 0, 0 tokens, weights only"),
+            std::string::npos);
+  save(*storage, 3);
+  EXPECT_NE(refusal(step_dir(3)).find("a checkpoint of step 3, 3000 tokens, with optimizer state"),
+            std::string::npos);
   EXPECT_EQ(storage->list("."), (std::vector<std::string>{"out", "runs"}));
   storage->make_directories("home");
   overwrite(*storage, "home/thesis", "years of work");
-  EXPECT_THROW(export_weights(*storage, "home", RunConfig{}, parameters, weight, ""), Error);
+  EXPECT_NE(refusal("home").find("no checkpoint"), std::string::npos);
   EXPECT_EQ(storage->list("home"), (std::vector<std::string>{"thesis"}));
 }
 

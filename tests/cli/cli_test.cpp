@@ -11,7 +11,7 @@
 #include "core/storage.h"
 #include "ledger/ledger.h"
 #include "support/own_folder.h"
-#include "tokenizer/llama2c_file.h"
+#include "support/tokenizer_formats.h"
 
 namespace ingot::test {
 namespace {
@@ -108,18 +108,14 @@ TEST_F(Cli, TrainThenGenerate) {
   EXPECT_EQ(ingot({"checkpoint", "show", path("run")}).code, 0);
 }
 
-TEST_F(Cli, TheTokenizerTravelsWithTheCheckpoint) {
-  write("tok.bin", testing_support::small_llama2c_file());
-  std::string text;
-  for (int i = 0; i < 400; ++i) text += "abc ab aa bc a ";
-  write("text.txt", text);
-  const Outcome train =
-      ingot(train_args("run", {"data.tokenizer=" + path("tok.bin"), "model.vocab=512"}));
-  ASSERT_EQ(train.code, 0) << train.err;
-  fs::remove(root_ / "tok.bin");
-  const Outcome generate = ingot({"generate", path("run"), "--prompt", "abc", "--tokens", "5"});
-  EXPECT_EQ(generate.code, 0) << generate.err;
+class CliTokenizer : public Cli, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(CliTokenizer, TravelsWithTheCheckpoint) {
+  expect_tokenizer_travels(GetParam(), root_, "text.txt", train_args("run"));
 }
+
+INSTANTIATE_TEST_SUITE_P(Formats, CliTokenizer, ::testing::ValuesIn(kTokenizersOfOneFile),
+                         format_name);
 
 // Each is one clear line on stderr, a failing exit code, and nothing left behind.
 TEST_F(Cli, BadInputGivesOneLineAndLeavesNothing) {

@@ -40,6 +40,7 @@ class Process {
     if (pid_ == 0) {
       redirect(out_, STDOUT_FILENO);
       redirect(err_, STDERR_FILENO);
+      setenv("XDG_CACHE_HOME", (folder / ".cache").c_str(), 1);  // nothing in the user's own
       std::vector<char*> argv;
       for (std::string& word : words) argv.push_back(word.data());
       argv.push_back(nullptr);

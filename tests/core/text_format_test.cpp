@@ -16,6 +16,16 @@ TEST(TextFormat, CountsHaveACommaEveryThreeDigits) {
   EXPECT_EQ(format_count(std::numeric_limits<int64_t>::min()), "-9,223,372,036,854,775,808");
 }
 
+TEST(TextFormat, ShortCountsHaveThreeDigits) {
+  EXPECT_EQ(format_short_count(0), "0");
+  EXPECT_EQ(format_short_count(999), "999");
+  EXPECT_EQ(format_short_count(1000), "1.00k");
+  EXPECT_EQ(format_short_count(76800), "76.8k");
+  EXPECT_EQ(format_short_count(999'499), "999k");
+  EXPECT_EQ(format_short_count(999'500), "1.00M");
+  EXPECT_EQ(format_short_count(70'553'706'496), "70.6B");
+}
+
 TEST(TextFormat, BytesAreInPowersOfTen) {
   EXPECT_EQ(format_bytes(999), "999 B");
   EXPECT_EQ(format_bytes(20100000), "20.1 MB");

@@ -9,7 +9,7 @@ import sys
 from typing import Iterator, NamedTuple
 
 MAX_LINES = 600
-CXX = (".h", ".cpp", ".cu", ".cuh")
+CXX = (".h", ".cpp", ".cu", ".cuh", ".def")
 TEXT = CXX + (".py", ".sh", ".cmake", ".txt", ".md", ".toml", ".json")
 FOLDERS = ("src", "tests", "bench", "tools", "cmake", "docs", "recipes", ".ci")
 DATA_FOLDERS = {"golden", "corpus", "__pycache__"}  # test data: not ours to style

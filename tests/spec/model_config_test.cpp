@@ -57,8 +57,10 @@ TEST(ModelConfig, ImpossibleShapesSayWhatIsExpected) {
   };
   EXPECT_EQ(text([](auto& c) { c.heads = 7; }),
             "model.heads must divide model.dim: expected a divisor of 256, got 7");
-  EXPECT_EQ(text([](auto& c) { c.heads = 16; }),
-            "model.head_dim must be model.dim / model.heads: expected 16, got 32");
+  EXPECT_EQ(
+      text([](auto& c) { c.heads = 16; }),
+      "model.head_dim must be model.dim / model.heads: expected 16, got 32; leave it out, and it "
+      "follows, or --set model.head_dim=0");
   EXPECT_EQ(text([](auto& c) { c.kv_heads = 3; }),
             "model.kv_heads must divide model.heads: expected a divisor of 8, got 3");
   EXPECT_EQ(text([](auto& c) { c.dim = 8 * 31, c.head_dim = 31; }),

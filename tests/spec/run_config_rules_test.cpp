@@ -93,19 +93,57 @@ TEST(RunConfigRules, ARampHasAStartALengthAndGrows) {
 TEST(RunConfigRules, ExactlyOneSettingSaysWhenToStop) {
   EXPECT_EQ(refusal({{"train.steps", "0"}}),
             "nothing says when to stop: set train.total_tokens or train.steps");
-  EXPECT_EQ(refusal({{"train.total_tokens", "1M"}}),
-            "train.total_tokens and train.steps both say when to stop (1000000 tokens, 10 steps): "
-            "set one of them to 0");
+  EXPECT_EQ(
+      refusal({{"train.total_tokens", "1M"}}),
+      "train.total_tokens (1000000) and train.steps (10) both say when to stop: leave one out, "
+      "or where both stand in the recipe add --set train.steps=10");
 }
 
 TEST(RunConfigRules, TheScheduleMustFitTheRun) {
   EXPECT_EQ(refusal({{"optim.schedule.kind", "wsd"}}),
-            "optim.schedule.kind wsd ends in a decay: set optim.schedule.decay to its length");
+            "optim.schedule.kind wsd ends in a decay: set optim.schedule.decay to its length, or "
+            "optim.schedule.decay_fraction");
   EXPECT_EQ(refusal({{"optim.schedule.decay", "5"}}),
             "optim.schedule.decay belongs to kind wsd: set it to 0 or the kind to wsd, got 5");
   EXPECT_EQ(refusal({{"optim.schedule.unit", "steps"}, {"optim.schedule.warmup", "11"}}),
-            "optim.schedule: warmup 11 and decay 0 must fit into the run's 10 steps: shorten them "
-            "or train longer");
+            "optim.schedule: warmup 11 and decay 0 must fit into the run's 10 steps: add --set "
+            "optim.schedule.warmup_fraction=0.05, or train longer");
+  // Also where the run is told in steps and the schedule counts tokens: 10 steps are 40,960.
+  EXPECT_EQ(refusal({{"optim.schedule.warmup", "1M"}}),
+            "optim.schedule: warmup 1000000 and decay 0 must fit into the run's 40960 tokens: add "
+            "--set optim.schedule.warmup_fraction=0.05, or train longer");
+  const Overrides wsd = {{"optim.schedule.kind", "wsd"},
+                         {"optim.schedule.unit", "steps"},
+                         {"optim.schedule.warmup", "5"}};
+  const auto decaying = [&](const char* decay) {
+    Overrides all = wsd;
+    all.emplace_back("optim.schedule.decay", decay);
+    return refusal(all);
+  };
+  EXPECT_EQ(decaying("8"),
+            "optim.schedule: warmup 5 and decay 8 must fit into the run's 10 steps: add --set "
+            "optim.schedule.warmup_fraction=0.05, or train longer");
+  EXPECT_EQ(decaying("20"),
+            "optim.schedule: warmup 5 and decay 20 must fit into the run's 10 steps: add --set "
+            "optim.schedule.decay_fraction=0.2 --set optim.schedule.warmup_fraction=0.05, or train "
+            "longer");
+  EXPECT_EQ(refusal({{"optim.schedule.warmup", "3"}, {"optim.schedule.warmup_fraction", "0.1"}}),
+            "optim.schedule.warmup (3) and optim.schedule.warmup_fraction (0.1) both say how long "
+            "to warm up: leave one out, or where both stand in the recipe add --set "
+            "optim.schedule.warmup_fraction=0.1");
+}
+
+TEST(RunConfigRules, APeakWithSparsityIsRefused) {
+  EXPECT_EQ(refusal({{"system.peak_tflops", "1979"}}),
+            "system.peak_tflops: 1979 TFLOP/s is the NVIDIA H200's figure with sparsity, which "
+            "training does not use; its dense peak in bf16 is 989.4: leave system.peak_tflops out, "
+            "or --set system.peak_tflops=989.4");
+  RunConfig c = good();
+  c.system.peak_tflops = 989;
+  EXPECT_NO_THROW(validate(c));
+  c.system.peak_tflops = 1979;
+  c.train.precision = "fp8";  // in 8 bits it is dense
+  EXPECT_NO_THROW(validate(c));
 }
 
 TEST(RunConfigRules, MuonNeedsWholeMatricesAndASchedule) {

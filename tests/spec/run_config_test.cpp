@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "spec/error_text.h"
+#include "spec/run_length.h"
 
 namespace ingot {
 namespace {
@@ -56,9 +57,9 @@ TEST(RunConfig, UnknownKeysNameTheNearestAndTheLine) {
   EXPECT_EQ(parse_error("\n\nlr = 1\n"),
             "run.toml:3: unknown setting \"lr\"; did you mean \"optim.lr\"?");
   EXPECT_EQ(parse_error("[wandb]\n"),
-            "run.toml:1: unknown setting \"wandb\"; docs/settings.md lists them all");
+            "run.toml:1: unknown setting \"wandb\"; `ingot config keys` lists them all");
   EXPECT_EQ(parse_error("\"a\\nb\" = 1\n"),
-            "run.toml:1: unknown setting \"a?b\"; docs/settings.md lists them all");
+            "run.toml:1: unknown setting \"a?b\"; `ingot config keys` lists them all");
   EXPECT_EQ(parse_error("", {{"optim.lrr", "1"}}),
             "--set: unknown setting \"optim.lrr\"; did you mean \"optim.lr\"?");
 }
@@ -186,19 +187,46 @@ TEST(RunConfig, HashCoversWhatChangesTheRunAndNothingElse) {
   EXPECT_EQ(hash("train.log_every", "10"), base);
 }
 
-TEST(RunConfig, CommittedReferencePageIsTheGeneratedOne) {
-  const std::string generated = settings_reference();
-  const std::string page = INGOT_SOURCE_DIR "/docs/settings.md";
-  if (file_text(page) == generated) return;
-  const std::string aside = INGOT_BINARY_DIR "/settings.md";
-  std::ofstream(aside) << generated;
-  FAIL() << "settings changed; run: cp " << aside << " " << page;
+TEST(RunConfig, TheReferencePageHasARowForEverySettingAndPreset) {
+  const std::string page = settings_reference();
+  RunConfig config;
+  for (const Setting& setting : settings_of(config)) {
+    const std::string row = "\n| `" + setting.name + "` | ";
+    ASSERT_NE(page.find(row), std::string::npos) << setting.name;
+    EXPECT_NE(page.find(setting.doc + " |\n", page.find(row)), std::string::npos) << setting.name;
+  }
+  for (const std::string& preset : model_preset_names())
+    EXPECT_NE(page.find("\n| `" + preset + "` | "), std::string::npos) << preset;
+}
+
+TEST(RunConfig, HeadDimFollowsFromDimAndHeadsUnlessItIsSet) {
+  EXPECT_EQ(parse("", {{"model.heads", "16"}, {"model.kv_heads", "16"}}).model.head_dim, 16);
+  EXPECT_EQ(parse("preset = \"llama_tiny\"\n[model]\ndim = 256\n").model.head_dim, 64);
+  EXPECT_EQ(parse("model.head_dim = 8\n").model.head_dim, 8);  // which validate() refuses
+  EXPECT_EQ(parse("model.head_dim = 8\n", {{"model.head_dim", "0"}}).model.head_dim, 32);
+  for (const std::string& preset : model_preset_names())
+    EXPECT_EQ(parse("", {{"preset", preset}}).model, model_preset(preset)) << preset;
+}
+
+TEST(RunConfig, OfTwoWaysToSayOneThingAnOverrideWinsOverTheRecipe) {
+  const char* recipe = "train.total_tokens = 1000\n[optim.schedule]\nwarmup = 7\n";
+  const RunConfig shortened = parse(recipe, {{"train.steps", "20"}});
+  EXPECT_EQ(shortened.train.steps, 20);
+  EXPECT_EQ(shortened.train.total_tokens, 0);
+  EXPECT_EQ(shortened.optim.schedule.warmup, 7);
+  EXPECT_EQ(parse("train.steps = 3\n", {{"train.total_tokens", "50"}}).train.steps, 0);
+  const RunConfig fraction = parse(recipe, {{"optim.schedule.warmup_fraction", "0.1"}});
+  EXPECT_EQ(fraction.optim.schedule.warmup, 0);
+  EXPECT_EQ(fraction.train.total_tokens, 1000);
+  EXPECT_EQ(parse(recipe, {{"train.steps", "0"}}).train.total_tokens, 1000);
 }
 
 TEST(RunConfig, RecipesParseAndAreValid) {
   for (const char* name : {"shakespeare", "llama_10m", "debug_120m"}) {
     const std::string path = std::string(INGOT_SOURCE_DIR "/recipes/") + name + ".toml";
     EXPECT_NO_THROW(validate(parse_run_config(file_text(path), path, {}))) << name;
+    EXPECT_NO_THROW(validate(parse_run_config(file_text(path), path, {{"train.steps", "5"}})))
+        << "a shorter run of " << name;
   }
 }
 
@@ -209,6 +237,7 @@ TEST(RunConfig, ShakespeareRecipeIsTheBaselinesShape) {
   EXPECT_EQ(c.batch.seq, 64);
   EXPECT_EQ(c.optim.schedule.unit, ScheduleUnit::Steps);
   EXPECT_EQ(c.data.valid_fraction, 0.1);
+  EXPECT_EQ(resolved_schedule(c).warmup, 30);
 }
 
 }  // namespace

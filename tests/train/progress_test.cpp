@@ -5,23 +5,26 @@
 namespace ingot {
 namespace {
 
-TEST(Progress, StepLineShowsShareOfMeasuredPeakAndTimeLeft) {
-  ProgressFormat format(model_preset("llama_10m"), 512, 1e12);
+TEST(Progress, StepLineShowsSharesOfThePeaksTokensAndTimeLeft) {
+  ProgressFormat format(model_preset("llama_10m"), 512, {2e12, "data sheet", 1e12, "bf16"});
   StepReport report;
   report.step = 5, report.total_steps = 10;
   report.tokens = 5000, report.total_tokens = 10000;
   report.loss = 2.5, report.lr = 1e-3, report.grad_norm = 0.75;
   report.tokens_per_second = 1000;
+  report.counts = {4900, 100, 3000};
   const std::string line = format.step(report);
   EXPECT_NE(line.find("step 5/10  loss 2.5000  lr 1.00e-03  norm 0.750  1,000 tok/s"),
             std::string::npos)
       << line;
-  EXPECT_NE(line.find("MFU 6."), std::string::npos) << line;  // 59.8 MFLOP a token at 1 TFLOP/s
+  // 59.8 MFLOP a token.
+  EXPECT_NE(line.find("MFU 3.0 % (6.0 % of measured)"), std::string::npos) << line;
+  EXPECT_NE(line.find("tokens 4.90k, 100 padded, 3.00k unique"), std::string::npos) << line;
   EXPECT_NE(line.find("ETA 5.0 s"), std::string::npos) << line;
 }
 
 TEST(Progress, StartSaysWhatTheRunComputesOn) {
-  const ProgressFormat format(model_preset("llama_10m"), 512, 0);
+  const ProgressFormat format(model_preset("llama_10m"), 512, {});
   RunFacts facts;
   facts.device = "cuda:0 NVIDIA H200", facts.precision = "bf16", facts.threads = 2;
   const std::string text = format.start(facts);
@@ -29,8 +32,14 @@ TEST(Progress, StartSaysWhatTheRunComputesOn) {
       << text;
 }
 
+TEST(Progress, RepeatedDataIsSaidAtTheStart) {
+  EXPECT_EQ(epochs_text({{"shards", 0.5}}), "0.5");
+  EXPECT_EQ(epochs_text({{"shards", 2.25}}), "2.25: data is repeated");
+  EXPECT_EQ(epochs_text({{"web", 0.3}, {"books", 3}}), "web 0.3; books 3: data is repeated");
+}
+
 TEST(Progress, TheLossScaleIsShownInFp16Only) {
-  ProgressFormat format(model_preset("llama_10m"), 512, 0);
+  ProgressFormat format(model_preset("llama_10m"), 512, {});
   StepReport report;
   report.grad_norm = 0.75;
   report.tokens_per_second = 1000;

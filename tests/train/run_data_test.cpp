@@ -181,6 +181,24 @@ TEST_F(RunDataTest, ASourceIsNotPassedOverMoreOftenThanAllowed) {
   EXPECT_FALSE(fs::exists(root_ / "long"));
 }
 
+TEST_F(RunDataTest, TokensAreNotRepeatedUnlessItIsSaidButTextIs) {
+  std::string ids;
+  for (int i = 0; i < 2000; ++i) ids += std::string("\1\0", 2);  // u16
+  write("tokens.bin", ids);
+  const Overrides tokens = {{"data.train", (root_ / "tokens.bin").string()}};
+  const auto with = [&](const std::string& max_epochs) {
+    Overrides all = tokens;
+    all.emplace_back("data.max_epochs", max_epochs);
+    return all;
+  };
+  const std::string message = refusal(config("run", 30, tokens), false);  // 3,840 of 1,900
+  EXPECT_NE(message.find("add --set data.max_epochs=3"), std::string::npos) << message;
+  EXPECT_EQ(refusal(config("allowed", 30, with("3")), false), "accepted");
+  EXPECT_NE(refusal(config("run", 30, with("2")), false), "accepted");
+  EXPECT_EQ(refusal(config("text", 600), false), "accepted");
+  EXPECT_NE(refusal(config("run", 600, {{"data.max_epochs", "1"}}), false), "accepted");
+}
+
 TEST_F(RunDataTest, MixturesHoldOutTheTailOfEachSource) {
   const RunData data =
       open_run_data(*posix_storage(), config("run", 1, {{"data.train", mixture()}}));

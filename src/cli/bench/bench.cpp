@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/speed_record.h"
 #include "core/error.h"
 #include "core/text/format.h"
 #include "probe/measure.h"
@@ -107,6 +108,14 @@ StepLimit step_limit(Context& ctx, const RunConfig& config) {
   return measure_step_limit(ctx, config.model, shape);
 }
 
+// NAME: of the data sheet's peak, null where none is known; NAME_measured: of the measured one.
+void add_mfu(nlohmann::json& line, const std::string& name, double flops, const PeakFlops& peak) {
+  line[name] = peak.datasheet > 0 ? nlohmann::json(flops / peak.datasheet) : nlohmann::json();
+  line[name + "_measured"] = flops / peak.measured;
+  line["peak_flops"] = peak.measured;
+  line["datasheet_flops"] = peak.datasheet > 0 ? nlohmann::json(peak.datasheet) : nlohmann::json();
+}
+
 void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const JsonOption& json) {
   const RunConfig config = shape.config();
   if (with_limit) check_has_limit(config);
@@ -114,25 +123,27 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
   const StepBench bench = bench_train_step(config, steps);
   const auto compute = open_device(config);
   Context& ctx = compute->context();
-  const double peak = measure_peak_flops(ctx);
-  auto mfu = [&](AttentionFlops convention) {
+  const PeakFlops peak = quick_peak_flops(config, ctx);
+  const auto flops = [&](AttentionFlops convention) {
     return bench.tokens_per_second *
-           train_flops_per_token(config.model, config.batch.seq, convention) / peak;
+           train_flops_per_token(config.model, config.batch.seq, convention);
   };
+  const double causal = flops(AttentionFlops::Causal), full = flops(AttentionFlops::Full);
+  remember_speed(config, bench.tokens_per_second);
   const double start = before_engine + bench.setup_seconds;
   fmt::print(
       "{} B {} T {} {} on {}, {} threads\n"
       "  step            {:.1f} ms (median of {})\n"
       "  throughput      {} tok/s\n"
-      "  MFU             {} causal, {} full attention, of {}'s peak: {:.0f} GFLOP/s "
-      "measured\n"
+      "  MFU             {}, causal\n"
+      "                  {}, full attention\n"
+      "  peak            {}\n"
       "  start           {:.2f} s to the first step, {:.2f} s to its end\n"
       "  memory          {} allocated, {} predicted\n",
       config.preset, config.batch.micro_batch, config.batch.seq, precision_of(config, ctx.device),
       ctx.device, ctx.pool->num_threads(), bench.step_seconds * 1e3, steps,
-      format_count(std::llround(bench.tokens_per_second)),
-      format_percent(mfu(AttentionFlops::Causal)), format_percent(mfu(AttentionFlops::Full)),
-      name_of(bench_dtype(ctx.device)), peak / 1e9, start, start + bench.first_step_seconds,
+      format_count(std::llround(bench.tokens_per_second)), mfu_text(causal, peak),
+      mfu_text(full, peak), text_of(peak), start, start + bench.first_step_seconds,
       format_bytes(bench.peak_bytes), format_bytes(bench.predicted_bytes));
   nlohmann::json line = {{"steps", steps},
                          {"deterministic", config.train.deterministic},
@@ -140,15 +151,14 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
                          {"document_mask", config.train.document_mask},
                          {"tok_s", bench.tokens_per_second},
                          {"step_ms", bench.step_seconds * 1e3},
-                         {"mfu", mfu(AttentionFlops::Causal)},
-                         {"mfu_full", mfu(AttentionFlops::Full)},
-                         {"peak_flops", peak},
                          {"peak_dtype", name_of(bench_dtype(ctx.device))},
                          {"start_s", start},
                          {"first_step_s", start + bench.first_step_seconds},
                          {"peak_bytes", bench.peak_bytes},
                          {"predicted_bytes", bench.predicted_bytes},
                          {"loss", bench.last_loss}};
+  add_mfu(line, "mfu", causal, peak);
+  add_mfu(line, "mfu_full", full, peak);
   line.update(facts_of(config, ctx));
   if (with_limit) {
     const StepLimit limit = step_limit(ctx, config);
@@ -166,6 +176,10 @@ void run_limit(const BenchShape& shape, const JsonOption& json) {
   const auto compute = open_device(config);
   Context& ctx = compute->context();
   const StepLimit limit = step_limit(ctx, config);
+  const PeakFlops peak = quick_peak_flops(config, ctx);
+  const double flops =
+      limit.tokens_per_second *
+      train_flops_per_token(config.model, config.batch.seq, AttentionFlops::Causal);
   nlohmann::json parts = nlohmann::json::array();
   fmt::print("{:<28}{:>7}{:>12}{:>12}{:>10}\n", "part", "calls", "ms a step", "GFLOP/s", "GB/s");
   for (const LimitPart& part : limit.parts) {
@@ -180,15 +194,18 @@ void run_limit(const BenchShape& shape, const JsonOption& json) {
   }
   fmt::print(
       "products and attention {:.1f} ms at {} of the machine's product rate ({:.0f} GFLOP/s), "
-      "bytes {:.1f} ms at {:.1f} GB/s\nlimit {} tok/s\n",
+      "bytes {:.1f} ms at {:.1f} GB/s\nlimit {} tok/s, MFU {}; peak {}\n",
       limit.product_seconds * 1e3, format_percent(limit.product_share), limit.peak_flops / 1e9,
       limit.memory_seconds * 1e3, limit.copy_bytes_per_second / 1e9,
-      format_count(std::llround(limit.tokens_per_second)));
-  nlohmann::json line = {
-      {"limit_tok_s", limit.tokens_per_second},   {"product_ms", limit.product_seconds * 1e3},
-      {"memory_ms", limit.memory_seconds * 1e3},  {"product_share", limit.product_share},
-      {"peak_flops", limit.peak_flops},           {"copy_bytes_s", limit.copy_bytes_per_second},
-      {"moments", name_of(config.optim.moments)}, {"parts", parts}};
+      format_count(std::llround(limit.tokens_per_second)), mfu_text(flops, peak), text_of(peak));
+  nlohmann::json line = {{"limit_tok_s", limit.tokens_per_second},
+                         {"product_ms", limit.product_seconds * 1e3},
+                         {"memory_ms", limit.memory_seconds * 1e3},
+                         {"product_share", limit.product_share},
+                         {"copy_bytes_s", limit.copy_bytes_per_second},
+                         {"moments", name_of(config.optim.moments)},
+                         {"parts", parts}};
+  add_mfu(line, "mfu", flops, peak);
   line.update(facts_of(config, ctx));
   json.print(line);
 }

@@ -21,7 +21,7 @@ void add_import(Command& checkpoint) {
       checkpoint.add_subcommand("import", "turn a llama2.c model file into a checkpoint");
   import->add_option("model", options->model, "llama2.c version-0 file (.bin)")->required();
   import->add_option("--tokenizer", options->tokenizer, "its tokenizer.bin")->required();
-  import->add_option("--out", options->out, "folder to create")->required();
+  import->add_option("--out", options->out, "folder to create; must be new or empty")->required();
   import->callback([options] {
     const auto storage = posix_storage();
   import_llama2c(*storage, options->model, options->tokenizer, options->out);

@@ -36,6 +36,12 @@ Reopened reopen(Storage& storage, const RunSteps& run, const std::string& origin
   }
 }
 
+// As recorded, or counted again where the records are of a program that did not tell.
+std::optional<TokenCounts> counts_of(const RunSteps& run, const Reopened& reopened) {
+  if (run.counts || !reopened.data) return run.counts;
+  return count_tokens(*reopened.data->train, 0, run.num_samples());
+}
+
 struct SeenCommand {
   std::string run_dir, document;
   bool list = false;
@@ -72,6 +78,10 @@ struct SeenCommand {
                format_count(result["steps"].get<int64_t>()), run.num_starts,
                run.num_starts == 1 ? "" : "s", format_count(run.num_samples()), run.data->seq,
                result["data_hash"].get<std::string>());
+    if (const auto counts = counts_of(run, reopened)) {
+      result.update(to_json(*counts));
+      fmt::print("tokens {}\n", text_of(*counts));
+    }
     const std::vector<SourceSeen> seen = sources_seen(*run.data, run.num_samples());
     int64_t repeated = run.num_repeated;
     for (size_t i = 0; i < seen.size(); ++i) {

@@ -4,23 +4,84 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/machine.h"
+#include "cli/speed_record.h"
+#include "core/error.h"
+#include "train/plan.h"
 
 namespace ingot::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+Json json_of(const SettingValue& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+// "a\nb" as comment lines of TOML.
+std::string as_comment(const std::string& text) {
+  std::string out = "# ";
+  for (const char c : text) out += c == '\n' ? std::string("\n# ") : std::string(1, c);
+  return out;
+}
+
+void show(const RecipeOptions& recipe, const JsonOption& json) {
+  RunConfig resolved = recipe.load();
+  // Without a recipe these are settings to look at, which need no end yet.
+  recipe.path.empty() ? validate_open_ended(resolved) : validate(resolved);
+  fmt::print("{}# hash {:016x}\n", to_toml(resolved), config_hash(resolved));
+  Json line = {{"config_hash", fmt::format("{:016x}", config_hash(resolved))},
+               {"settings", Json::object()}};
+  for (const Setting& setting : settings_of(resolved))
+    line["settings"][setting.name] = json_of(setting.get());
+  try {
+    const RunConfig here = with_environment(resolved);
+    const RunPlan plan = plan_of(here);
+    fmt::print("{}\n", as_comment(text_of(plan)));
+    if (plan.length.steps > 0) fmt::print("{}\n", as_comment(time_text(here, plan.length.tokens)));
+    line.update(to_json(plan));
+    add_time(line, here, plan.length.tokens);
+  } catch (const Error& error) {  // good settings, of another machine
+    fmt::print("# it would not run here: {}\n", error.what());
+  }
+  json.print(line);
+}
+
+void print_keys(const JsonOption& json) {
+  fmt::print("{}", settings_reference());
+  RunConfig defaults;
+  Json line = Json::array();
+  for (const Setting& setting : settings_of(defaults)) {
+    Json row = {{"name", setting.name},
+                {"default", json_of(setting.default_value)},
+                {"unit", setting.unit},
+                {"may_change_on_resume", setting.scope != SettingScope::Fixed},
+                {"doc", setting.doc}};
+    if (!setting.choices.empty()) row["choices"] = setting.choices;
+    if (setting.min != setting.max) row["min"] = setting.min, row["max"] = setting.max;
+    line.push_back(row);
+  }
+  json.print(line);
+}
+
+}  // namespace
 
 void add_config(Command& app) {
   auto* config =
       app.add_subcommand("config", "show what a run would do, and every setting there is");
 
-  auto* show = config->add_subcommand("show", "print the resolved config of a recipe and its hash");
+  auto* show_command = config->add_subcommand(
+      "show", "check a recipe; print its resolved settings, their hash and what it would take");
   auto recipe = std::make_shared<RecipeOptions>();
-  recipe->add_to(*show, /*recipe_required=*/false);
-  show->callback([recipe] {
-    const RunConfig resolved = recipe->load();
-    fmt::print("{}# hash {:016x}\n", to_toml(resolved), config_hash(resolved));
-  });
+  auto show_json = std::make_shared<JsonOption>();
+  recipe->add_to(*show_command, /*recipe_required=*/false);
+  show_json->add_to(*show_command);
+  show_command->callback([recipe, show_json] { show(*recipe, *show_json); });
 
   auto* keys = config->add_subcommand("keys", "list every setting: name, default, range, meaning");
-  keys->callback([] { fmt::print("{}", settings_reference()); });
+  auto keys_json = std::make_shared<JsonOption>();
+  keys_json->add_to(*keys);
+  keys->callback([keys_json] { print_keys(*keys_json); });
 }
 
 }  // namespace ingot::cli

@@ -6,8 +6,9 @@
 
 namespace ingot::cli {
 
-TerminalProgress::TerminalProgress(const RunConfig& config, double peak_flops)
-    : format_(config.model, config.batch.seq, peak_flops), log_every_(config.train.log_every) {}
+TerminalProgress::TerminalProgress(const RunConfig& config, PeakFlops peak)
+    : format_(config.model, config.batch.seq, std::move(peak)),
+      log_every_(config.train.log_every) {}
 
 void TerminalProgress::on_start(const RunFacts& facts) {
   line_.keep(format_.start(facts));

@@ -14,11 +14,12 @@ namespace ingot::cli {
 // line that stays instead.
 class TerminalProgress : public TrainObserver {
  public:
-  TerminalProgress(const RunConfig& config, double peak_flops);
+  TerminalProgress(const RunConfig& config, PeakFlops peak);
   void on_start(const RunFacts& facts) override;
   void on_step(const StepReport& report) override;
   void on_eval(const EvalReport& report) override;
   void on_checkpoint(const std::string& dir) override;
+  double tokens_per_second() const { return format_.tokens_per_second(); }
 
  private:
   ProgressFormat format_;

@@ -1,13 +1,18 @@
 // ingot train RECIPE.toml
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/machine.h"
 #include "cli/run/terminal.h"
 #include "cli/signals.h"
+#include "cli/speed_record.h"
+#include "core/error.h"
 #include "core/text/format.h"
+#include "train/plan.h"
+#include "train/resume.h"
 
 namespace ingot::cli {
 namespace {
@@ -15,26 +20,41 @@ namespace {
 struct TrainCommand {
   RecipeOptions recipe;
   JsonOption json;
-  bool resume = false;
+  bool resume = false, accept_schedule = false, dry_run = false;
+
+  // A folder in the recipe's place is a run's, which knows its settings.
+  RunConfig load() const {
+    if (!std::filesystem::is_directory(recipe.path)) return recipe.load();
+    check(resume, ErrorCode::Usage,
+          "{} is a folder: add --resume to go on with the run in it, or give a recipe",
+          recipe.path);
+    return saved_run_config(posix_storage(), recipe.path, parse_sets(recipe.sets));
+  }
 
   Exit run() const {
-    const RunConfig config = with_environment(recipe.load());
+    const RunConfig config = with_environment(load());
     validate(config);
+    if (dry_run) {
+      show_plan(config);
+      return Exit::Done;
+    }
     TerminalProgress progress(config, quick_peak_flops(config));
     const RunSignals signals;
     TrainOptions options;
     options.resume = resume;
+    options.accept_schedule = accept_schedule;
     options.stop = signals.stop();
     options.save = signals.save();
     options.observer = &progress;
     const TrainResult result = train(posix_storage(), config, options);
+    remember_speed(config, progress.tokens_per_second());
 
     if (result.stopped)
       fmt::print("stopped after step {} of the run in {}; add --resume to go on\n",
                  result.state.step, config.checkpoint.dir);
     else if (result.eval)
-      fmt::print("done: {} steps, {} tokens, validation loss {:.4f}{}\n", result.state.step,
-                 format_count(result.state.tokens), result.eval->loss,
+      fmt::print("done: {} steps, tokens {}, validation loss {:.4f}{}\n", result.state.step,
+                 text_of(result.counts), result.eval->loss,
                  result.eval->bits_per_byte
                      ? fmt::format(", {:.4f} bits per byte", *result.eval->bits_per_byte)
                      : "");
@@ -43,11 +63,29 @@ struct TrainCommand {
                            {"train_loss", result.train_loss},
                            {"checkpoint", result.checkpoint},
                            {"stopped", result.stopped}};
+    line.update(to_json(result.counts));
     if (result.eval) line["valid_loss"] = result.eval->loss;
     if (result.eval && result.eval->bits_per_byte)
       line["bits_per_byte"] = *result.eval->bits_per_byte;
     json.print(line);
     return result.stopped ? Exit::Stopped : Exit::Done;
+  }
+
+ private:
+  // All that a run checks before its first step, and what it would take; writes nothing.
+  void show_plan(const RunConfig& config) const {
+    TrainOptions options;
+    options.resume = resume;
+    options.accept_schedule = accept_schedule;
+    const PreparedRun prepared = prepare_run(posix_storage(), config, options);
+    const RunPlan plan = plan_of(prepared);
+    const int64_t tokens =
+        plan.length.tokens - progress_after(prepared.config, prepared.first_step).tokens;
+    fmt::print("{}\n{}\nfolder   {}\n", text_of(plan), time_text(config, tokens),
+               config.checkpoint.dir);
+    nlohmann::json line = to_json(plan);
+    add_time(line, config, tokens);
+    json.print(line);
   }
 };
 
@@ -58,13 +96,18 @@ void add_train(Command& app) {
   auto* train = app.add_subcommand("train", "train a model by a recipe");
   command->recipe.add_to(*train, /*recipe_required=*/true);
   train->add_flag("--resume", command->resume,
-                  "go on from the newest good checkpoint in checkpoint.dir, if there is one");
+                  "go on from the newest good checkpoint in checkpoint.dir, if there is one; with "
+                  "a run folder for the recipe, by the settings kept in it");
+  train->add_flag("--accept-schedule", command->accept_schedule,
+                  "go on also where the learning rates are not those that were planned");
+  train->add_flag("--dry-run", command->dry_run,
+                  "check everything and say what the run would take, but do not begin it");
   command->json.add_to(*train);
   train->footer(
       "Example: ingot train recipes/shakespeare.toml --set data.train=input.txt\n"
+      "         ingot train --resume runs/default\n"
       "Ctrl-C, SIGTERM and SIGUSR1 save and stop, SIGUSR2 saves and goes on, SIGHUP changes "
-      "nothing. "
-      "`ingot config keys` lists every setting.");
+      "nothing. `ingot config keys` lists every setting.");
   train->callback([command] { return command->run(); });
 }
 

@@ -16,6 +16,17 @@ std::string format_count(int64_t count) {
   return text;
 }
 
+std::string format_short_count(int64_t count) {
+  constexpr std::array kUnits = {"k", "M", "B", "T", "P"};
+  auto value = static_cast<double>(count);
+  if (std::abs(value) < 1000) return fmt::format("{}", count);
+  size_t unit = 0;
+  // 999.5 is where three digits round to a fourth.
+  for (value /= 1000; std::abs(value) >= 999.5 && unit + 1 < kUnits.size(); value /= 1000) ++unit;
+  const int decimals = std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f}{}", value, decimals, kUnits[unit]);
+}
+
 std::string format_bytes(int64_t bytes) {
   constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB", "PB"};
   auto value = static_cast<double>(bytes);

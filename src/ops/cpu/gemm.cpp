@@ -1,5 +1,7 @@
 #include "ops/cpu/gemm.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -23,37 +25,42 @@ constexpr int kTileVectors = 2;
 constexpr int kTileCols = kTileVectors * kLanes<float>;
 static_assert(kGemmRowStep % kTileRows == 0 && kGemmColStep % kTileCols == 0);
 
-// Sizes for 32 KB L1 and 512 KB L2: a panel of b (kMaxK, kTileCols) stays in L1 while the panels of
-// a (kMaxRows, kMaxK) stream past it from L2; b waits in L3. kMaxK 384 and kMaxRows 192 measured
-// the same.
+// The panels of a (kMaxRows, kMaxK) stay in L2, from 512 KB on, while each panel of b
+// (kMaxK, kTileCols) passes; b waits in L3. kMaxRows 144 and 288, kMaxK 384 measured the same.
 constexpr int64_t kMaxK = 256;
-constexpr int64_t kMaxRows = 288;
+constexpr int64_t kMaxRows = 192;
 constexpr int64_t kMaxCols = 2048;
+constexpr int64_t kGroupRows = 48;                         // of a, packed at once
 constexpr int64_t kScratchRows = 512, kScratchCols = 512;  // F32 sums of a BF16 c
-static_assert(kMaxRows % kTileRows == 0 && kMaxCols % kTileCols == 0);
+static_assert(kMaxRows % kGroupRows == 0 && kGroupRows % kTileRows == 0);
+static_assert(kMaxCols % kTileCols == 0);
 
 struct Free {
   void operator()(float* p) const { std::free(p); }
 };
 
-// One per thread and ISA, kept for the thread's life: nothing is allocated after the first step.
-class Buffer {
+// Where a thread packs and sums, kept for its life: nothing is allocated after the first step. Two
+// huge pages, which were worth 1 %.
+class Buffers {
  public:
-  float* get(int64_t floats) {
+  float* b() {
+    constexpr size_t kHugePage = size_t{1} << 21;
+    constexpr size_t kFloats = kMaxCols * kMaxK + kMaxRows * kMaxK + kScratchRows * kScratchCols;
+    constexpr size_t kBytes = (kFloats * sizeof(float) + kHugePage - 1) / kHugePage * kHugePage;
     if (!data_) {
-      data_.reset(static_cast<float*>(std::aligned_alloc(4096, bytes_for(floats))));
+      data_.reset(static_cast<float*>(std::aligned_alloc(kHugePage, kBytes)));
       if (!data_) throw std::bad_alloc();
+      madvise(data_.get(), kBytes, MADV_HUGEPAGE);  // only a wish
     }
     return data_.get();
   }
+  float* a() { return b() + kMaxCols * kMaxK; }
+  float* sums() { return a() + kMaxRows * kMaxK; }
 
  private:
-  static size_t bytes_for(int64_t floats) {
-    return (static_cast<size_t>(floats) * sizeof(float) + 64 + 4095) / 4096 * 4096;
-  }
   std::unique_ptr<float, Free> data_;
 };
-thread_local Buffer packed_a, packed_b, wide_c;
+thread_local Buffers buffers;
 
 template <class F, int... kIndices>
 INGOT_SIMD void unroll(std::integer_sequence<int, kIndices...>, const F& f) {
@@ -69,60 +76,91 @@ INGOT_SIMD void unroll(const F& f) {
 
 enum class Store { Overwrite, Add };
 
-// c(num_rows, num_cols) = or += a panel of a · a panel of b over num_k.
-[[gnu::noinline]] void tile_product(int64_t num_k, const float* a, const float* b, float* c,
-                                    int64_t c_stride, int64_t num_rows, int64_t num_cols,
-                                    Store how) {
-  FloatV sums[kTileRows][kTileVectors];
-  unroll<kTileRows>([&](auto i) INGOT_INLINE {
-    unroll<kTileVectors>([&](auto j) INGOT_INLINE { sums[i][j] = FloatV{}; });
-  });
-  // Fetched while the sums are formed: +7 % where a large c is added to, nothing where it is not.
-  for (int64_t i = 0; i < num_rows; ++i) {
-    __builtin_prefetch(c + i * c_stride);
-    __builtin_prefetch(c + i * c_stride + num_cols - 1);
-  }
+constexpr int kSteps = 8;  // k in an iteration of the tile: 4 are 7 % slower
+
+// What a tile fetches for those after it: kTileRows lines `stride` bytes apart in every iteration,
+// `step` bytes on in the next. A few at a time, because a core drops what it has no room to await;
+// into L1, because Zen 4 takes the other hints for nothing.
+struct Ahead {
+  const char* lines = nullptr;
+  int64_t stride = 0, step = 0;
+};
+
+// c(num_rows, num_cols) = or += a panel of a · a panel of b over num_k; of the panels, the first
+// kRows rows and kVectors vectors are computed.
+template <int kRows, int kVectors>
+[[gnu::noinline]] void tile_product(int64_t num_rows, int64_t num_cols, int64_t num_k,
+                                    const float* a, const float* b, float* c, int64_t c_stride,
+                                    Store how, Ahead ahead) {
+  FloatV sums[kRows][kVectors];
+  const auto for_tile = [&](auto f) INGOT_INLINE {
+    unroll<kRows>([&](auto i)
+                      INGOT_INLINE { unroll<kVectors>([&](auto j) INGOT_INLINE { f(i, j); }); });
+  };
+  for_tile([&](auto i, auto j) INGOT_INLINE { sums[i][j] = FloatV{}; });
   const auto step = [&](const float* a_k, const float* b_k) INGOT_INLINE {
-    FloatV b_row[kTileVectors];
-    unroll<kTileVectors>([&](auto j) INGOT_INLINE { b_row[j] = load(b_k + j * kLanes<float>); });
-    unroll<kTileRows>([&](auto i) INGOT_INLINE {
+    FloatV b_row[kVectors];
+    unroll<kVectors>([&](auto j) INGOT_INLINE { b_row[j] = load(b_k + j * kLanes<float>); });
+    unroll<kRows>([&](auto i) INGOT_INLINE {
       const FloatV a_element = a_k[i] - FloatV{};  // x - 0 is x: one broadcasting load
-      unroll<kTileVectors>([&](auto j)
-                               INGOT_INLINE { sums[i][j] = fma(a_element, b_row[j], sums[i][j]); });
+      unroll<kVectors>([&](auto j)
+                           INGOT_INLINE { sums[i][j] = fma(a_element, b_row[j], sums[i][j]); });
     });
   };
-  // Four steps an iteration gave 93 GFLOP/s where eight give 100 (the tile alone, a in L2).
-  constexpr int kSteps = 8;
   int64_t k = 0;
   for (; k + kSteps <= num_k; k += kSteps, a += kSteps * kTileRows, b += kSteps * kTileCols) {
+    // c last, lest the panels drive it out of L1 again: 3 % against all of it before the first k.
+    const int64_t row = (num_k - k) / kSteps - 1;
+    if (row < num_rows) {
+      __builtin_prefetch(c + row * c_stride);
+      __builtin_prefetch(c + row * c_stride + num_cols - 1);
+    }
+    if (ahead.lines != nullptr) {
+      unroll<kTileRows>([&](auto i)
+                            INGOT_INLINE { __builtin_prefetch(ahead.lines + i * ahead.stride); });
+      ahead.lines += ahead.step;
+    }
     unroll<kSteps>([&](auto s) INGOT_INLINE { step(a + s * kTileRows, b + s * kTileCols); });
   }
   for (; k < num_k; ++k, a += kTileRows, b += kTileCols) step(a, b);
 
-  const auto for_tile = [&](auto f) INGOT_INLINE {
-    unroll<kTileRows>(
-        [&](auto i) INGOT_INLINE { unroll<kTileVectors>([&](auto j) INGOT_INLINE { f(i, j); }); });
+  const auto put = [&](float* to, FloatV sum, auto count) INGOT_INLINE {
+    store_n(to, how == Store::Add ? load_n(to, count) + sum : sum, count);
   };
-  if (num_rows == kTileRows && num_cols == kTileCols) {
-    if (how == Store::Add) {
-      for_tile([&](auto i, auto j) INGOT_INLINE {
-        float* p = c + i * c_stride + j * kLanes<float>;
-        store(p, load(p) + sums[i][j]);
-      });
-    } else {
-      for_tile([&](auto i, auto j)
-                   INGOT_INLINE { store(c + i * c_stride + j * kLanes<float>, sums[i][j]); });
-    }
+  constexpr std::integral_constant<int64_t, kLanes<float>> kAll;
+  if (num_rows == kRows && num_cols == kVectors * kLanes<float>) {
+    for_tile([&](auto i, auto j)
+                 INGOT_INLINE { put(c + i * c_stride + j * kLanes<float>, sums[i][j], kAll); });
     return;
   }
-  float edge[kTileRows][kTileCols];
-  for_tile([&](auto i, auto j) INGOT_INLINE { store(&edge[i][j * kLanes<float>], sums[i][j]); });
-  for (int64_t i = 0; i < num_rows; ++i) {
-    for (int64_t j = 0; j < num_cols; ++j) {
-      float& element = c[i * c_stride + j];
-      element = how == Store::Add ? element + edge[i][j] : edge[i][j];
+  for_tile([&](auto i, auto j) INGOT_INLINE {
+    if (i >= num_rows) return;
+    float* to = c + i * c_stride + j * kLanes<float>;
+    const int64_t count = num_cols - j * kLanes<float>;
+    if (count < kLanes<float>) {
+      put(to, sums[i][j], count);
+    } else {
+      put(to, sums[i][j], kAll);
+    }
+  });
+}
+
+// The smallest tile that covers num_rows and num_cols. Powers of two leave a third or two of the
+// rows of a tile.
+template <int kRows = kTileRows, int kVectors = kTileVectors, class... Arguments>
+void fitting_tile(int64_t num_rows, int64_t num_cols, const Arguments&... arguments) {
+  constexpr int kFewerRows = kRows - kTileRows / 3;
+  if constexpr (kFewerRows > 0) {
+    if (num_rows <= kFewerRows) {
+      return fitting_tile<kFewerRows, kVectors>(num_rows, num_cols, arguments...);
     }
   }
+  if constexpr (kVectors > 1) {
+    if (num_cols <= (kVectors - 1) * kLanes<float>) {
+      return fitting_tile<kRows, kVectors - 1>(num_rows, num_cols, arguments...);
+    }
+  }
+  tile_product<kRows, kVectors>(num_rows, num_cols, arguments...);
 }
 
 // Panels of the rows (of b: columns) from `first` on, over [k, k + num_k). `along_k`: stored rows
@@ -175,15 +213,22 @@ void pack(const GemmOperand& operand, bool along_k, int64_t first, int64_t num_r
   }
 }
 
-// Fetches this tile's share of the next panel of b into L2: +3 % on the head's forward product,
-// whose b is the largest; elsewhere within the noise.
-void prefetch_share(const float* panel, int64_t num_k, int64_t tile, int64_t num_tiles) {
-  constexpr int64_t kLine = 16;  // floats
-  const int64_t num_lines = kTileCols * num_k / kLine;
-  const int64_t end = (tile + 1) * num_lines / num_tiles;
-  for (int64_t i = tile * num_lines / num_tiles; i < end; ++i) {
-    __builtin_prefetch(panel + i * kLine, 0, 2);
-  }
+// A slice of an operand as it is stored, from row (of b: column) `first` and `k` on: kTileRows rows
+// where stored rows run along k, else one line of each k.
+Ahead stored_slice(const GemmOperand& operand, bool along_k, int64_t first, int64_t k,
+                   int64_t slice) {
+  constexpr int64_t kLine = 64;
+  const int64_t size = size_of(operand.dtype), stride = operand.stride * size;
+  const auto* data = static_cast<const char*>(operand.data);
+  if (along_k)
+    return {data + (first + slice * kTileRows) * stride + k * size, stride, kSteps * size};
+  return {data + k * stride + first * size + slice * kLine, stride, kSteps * stride};
+}
+
+// A slice of a packed panel of b; two cover it.
+Ahead packed_slice(const float* panel, int64_t num_k, int64_t slice) {
+  constexpr int64_t kLine = 64, kStep = kTileRows * kLine;
+  return {reinterpret_cast<const char*>(panel) + slice * kStep * (num_k / kSteps), kLine, kStep};
 }
 
 // Equal parts up to 8: K 344 is 176 + 168, since 256 + 88 would touch c for little work.
@@ -195,30 +240,48 @@ int64_t k_part(int64_t K) {
 
 // c(num_rows, num_cols) at `c` for the block's rows and columns; num_cols <= kMaxCols. K = 0 takes
 // one empty part, which writes the zeros.
+// Operands are packed as they come up, a by groups of rows and b by panels, while tiles before them
+// fetch what is stored: packing that waits for memory costs 9 % of the time, this way 3 %.
 void wide_product(const Gemm& gemm, const GemmBlock& block, float* c, int64_t c_stride,
                   bool accumulate) {
   const int64_t part = k_part(gemm.K);
-  float* a_panels = packed_a.get(kMaxRows * kMaxK);
-  float* b_panels = packed_b.get(kMaxCols * kMaxK);
+  const bool a_along_k = !gemm.a.transposed, b_along_k = gemm.b.transposed;
+  float* const a_panels = buffers.a();
+  float* const b_panels = buffers.b();
   int64_t k = 0;
   do {
     const int64_t num_k = std::min(part, gemm.K - k);
     const Store how = accumulate || k > 0 ? Store::Add : Store::Overwrite;
-    pack<kTileCols>(gemm.b, gemm.b.transposed, block.col, block.num_cols, k, num_k, b_panels);
     for (int64_t first = 0; first < block.num_rows; first += kMaxRows) {
       const int64_t num_rows = std::min(kMaxRows, block.num_rows - first);
-      pack<kTileRows>(gemm.a, !gemm.a.transposed, block.row + first, num_rows, k, num_k, a_panels);
-      const int64_t num_tiles = (num_rows + kTileRows - 1) / kTileRows;
+      const bool last_rows = first + num_rows == block.num_rows;
       for (int64_t j = 0; j < block.num_cols; j += kTileCols) {
-        const int64_t cols = std::min<int64_t>(kTileCols, block.num_cols - j);
-        const float* panel = b_panels + j * num_k;
-        for (int64_t tile = 0; tile < num_tiles; ++tile) {
-          const int64_t i = tile * kTileRows;
-          if (j + kTileCols < block.num_cols) {
-            prefetch_share(panel + kTileCols * num_k, num_k, tile, num_tiles);
+        const int64_t num_cols = std::min<int64_t>(kTileCols, block.num_cols - j);
+        float* panel = b_panels + j * num_k;
+        if (first == 0)
+          pack<kTileCols>(gemm.b, b_along_k, block.col + j, num_cols, k, num_k, panel);
+        for (int64_t i = 0; i < num_rows; i += kTileRows) {
+          const int64_t group = i / kGroupRows * kGroupRows, slice = (i - group) / kTileRows;
+          if (j == 0 && i == group) {
+            pack<kTileRows>(gemm.a, a_along_k, block.row + first + i,
+                            std::min(kGroupRows, num_rows - i), k, num_k, a_panels + i * num_k);
           }
-          tile_product(num_k, a_panels + i * num_k, panel, c + (first + i) * c_stride + j, c_stride,
-                       std::min<int64_t>(kTileRows, num_rows - i), cols, how);
+          const auto a_slice = [&](int64_t row, int64_t from_k) {
+            return stored_slice(gemm.a, a_along_k, block.row + row, from_k, slice);
+          };
+          Ahead ahead;
+          if (j == 0 && group + kGroupRows < num_rows) {
+            ahead = a_slice(first + group + kGroupRows, k);
+          } else if (j + num_cols == block.num_cols && group + kGroupRows >= num_rows) {
+            ahead = last_rows ? a_slice(0, k + num_k) : a_slice(first + num_rows, k);
+          } else if (j > 0 && i < 3 * kTileRows && first == 0) {
+            ahead = stored_slice(gemm.b, b_along_k, block.col + j + kTileCols, k, slice);
+          } else if (j > 0 && i < 2 * kTileRows) {
+            ahead = packed_slice(panel + kTileCols * num_k, num_k, slice);
+          }
+          fitting_tile(std::min<int64_t>(kTileRows, num_rows - i), num_cols, num_k,
+                       a_panels + i * num_k, panel, c + (first + i) * c_stride + j, c_stride, how,
+                       ahead);
         }
       }
     }
@@ -248,7 +311,7 @@ void gemm_block(const Gemm& gemm, const GemmBlock& block) {
     return;
   }
   for_parts(block, kScratchRows, kScratchCols, [&](const GemmBlock& part) {
-    float* sums = wide_c.get(kScratchRows * kScratchCols);
+    float* sums = buffers.sums();
     wide_product(gemm, part, sums, kScratchCols, false);
     for (int64_t i = 0; i < part.num_rows; ++i) {
       const float* from = sums + i * kScratchCols;

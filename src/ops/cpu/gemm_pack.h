@@ -10,7 +10,12 @@
 
 namespace ingot::cpu::INGOT_ISA {
 
-typedef float Quad __attribute__((vector_size(16)));
+// A vector of kRows floats, for as many rows: 4, or 8 where vectors are that wide.
+template <int kRows>
+struct Column {
+  typedef float type __attribute__((vector_size(kRows * sizeof(float))));
+};
+using Quad = Column<4>::type;
 
 INGOT_SIMD Quad load_quad(const float* p) {
   Quad quad;
@@ -25,40 +30,66 @@ INGOT_SIMD Quad load_quad(const Bf16* p) {
   return bits_as<Quad>(__builtin_convertvector(half, Bits) << 16);
 }
 
-// to[k·width + i] = from[i][k] for four rows and four k.
-template <int kWidth, class T>
-INGOT_SIMD void transpose_quads(const T* const (&from)[4], int64_t k, float* to) {
-  const Quad r0 = load_quad(from[0] + k), r1 = load_quad(from[1] + k);
-  const Quad r2 = load_quad(from[2] + k), r3 = load_quad(from[3] + k);
-  const Quad a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
-  const Quad b = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
-  const Quad c = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
-  const Quad d = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
-  const Quad columns[4] = {
-      __builtin_shufflevector(a, c, 0, 1, 4, 5), __builtin_shufflevector(a, c, 2, 3, 6, 7),
-      __builtin_shufflevector(b, d, 0, 1, 4, 5), __builtin_shufflevector(b, d, 2, 3, 6, 7)};
-  for (int i = 0; i < 4; ++i) std::memcpy(to + i * kWidth, &columns[i], sizeof(Quad));
+// Four k of row 0, and of row 4 behind them.
+template <int kRows, class T>
+INGOT_SIMD auto load_rows(const T* const* from, int64_t k) {
+  const Quad first = load_quad(from[0] + k);
+  if constexpr (kRows == 4) {
+    return first;
+  } else {
+    return __builtin_shufflevector(first, load_quad(from[4] + k), 0, 1, 2, 3, 4, 5, 6, 7);
+  }
+}
+
+// Elements kIndices of two quads behind each other, in each quad of a and b.
+template <int k0, int k1, int k2, int k3, class V>
+INGOT_SIMD V shuffle_quads(V a, V b) {
+  if constexpr (sizeof(V) == sizeof(Quad)) {
+    return __builtin_shufflevector(a, b, k0, k1, k2, k3);
+  } else {  // b begins at 8 instead of 4
+    constexpr auto at = [](int i) { return i < 4 ? i : i + 4; };
+    return __builtin_shufflevector(a, b, at(k0), at(k1), at(k2), at(k3), at(k0) + 4, at(k1) + 4,
+                                   at(k2) + 4, at(k3) + 4);
+  }
+}
+
+// to[k·width + i] = from[i][k] for kRows rows and four k.
+template <int kRows, int kWidth, class T>
+INGOT_SIMD void transpose(const T* const* from, int64_t k, float* to) {
+  const auto r0 = load_rows<kRows>(from, k), r1 = load_rows<kRows>(from + 1, k);
+  const auto r2 = load_rows<kRows>(from + 2, k), r3 = load_rows<kRows>(from + 3, k);
+  const auto a = shuffle_quads<0, 4, 1, 5>(r0, r1), b = shuffle_quads<2, 6, 3, 7>(r0, r1);
+  const auto c = shuffle_quads<0, 4, 1, 5>(r2, r3), d = shuffle_quads<2, 6, 3, 7>(r2, r3);
+  const typename Column<kRows>::type columns[4] = {
+      shuffle_quads<0, 1, 4, 5>(a, c), shuffle_quads<2, 3, 6, 7>(a, c),
+      shuffle_quads<0, 1, 4, 5>(b, d), shuffle_quads<2, 3, 6, 7>(b, d)};
+  for (int i = 0; i < 4; ++i) std::memcpy(to + i * kWidth, &columns[i], sizeof columns[i]);
 }
 
 // Panels from rows contiguous in k: element (i, k) is from[i·stride + k].
-// Where kWidth is no multiple of four the last group of rows writes into the next k, so it goes
-// first and is overwritten; behind the last panel `to` needs room for 4 floats.
 template <int kWidth, class T>
 void pack_across(const T* from, int64_t stride, int64_t num_rows, int64_t num_k, float* to) {
   constexpr int64_t kLine = 16;  // k at a time: whole cache lines, lest equal sets evict each other
+  constexpr int kMany = kWidth < 8 || kLanes<float> < 8 ? 4 : 8;
   for (int64_t panel = 0; panel < num_rows; panel += kWidth, to += kWidth * num_k) {
-    const auto row = [&](int64_t i) { return from + std::min(panel + i, num_rows - 1) * stride; };
+    const T* rows[kWidth];
+    for (int i = 0; i < kWidth; ++i) rows[i] = from + std::min(panel + i, num_rows - 1) * stride;
     int64_t k = 0;
     for (; k + kLine <= num_k; k += kLine) {
-      for (int i = (kWidth - 1) / 4 * 4; i >= 0; i -= 4) {
-        const T* const rows[4] = {row(i), row(i + 1), row(i + 2), row(i + 3)};
+      for (int i = 0; i + kMany <= kWidth; i += kMany) {
         for (int64_t part = k; part < k + kLine; part += 4) {
-          transpose_quads<kWidth>(rows, part, to + part * kWidth + i);
+          transpose<kMany, kWidth>(rows + i, part, to + part * kWidth + i);
+        }
+      }
+      if constexpr (kWidth % kMany != 0) {  // the last four rows, some of them again
+        constexpr int kLast = kWidth - 4;
+        for (int64_t part = k; part < k + kLine; part += 4) {
+          transpose<4, kWidth>(rows + kLast, part, to + part * kWidth + kLast);
         }
       }
     }
     for (; k < num_k; ++k) {
-      for (int i = 0; i < kWidth; ++i) to[k * kWidth + i] = load_scalar(row(i) + k);
+      for (int i = 0; i < kWidth; ++i) to[k * kWidth + i] = load_scalar(rows[i] + k);
     }
   }
 }

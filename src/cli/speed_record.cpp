@@ -1,0 +1,100 @@
+#include "cli/speed_record.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <array>
+#include <cmath>
+
+#include "core/compute_device.h"
+#include "core/error.h"
+#include "core/storage.h"
+#include "core/text/format.h"
+#include "train/engine.h"
+
+namespace ingot::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+// What a step's time depends on; how many micro-steps it has changes tokens a second little.
+constexpr std::array kDecideSpeed = {"model.",
+                                     "batch.micro_batch",
+                                     "batch.seq",
+                                     "optim.kind",
+                                     "optim.moments",
+                                     "train.precision",
+                                     "train.fp8_head",
+                                     "train.recompute",
+                                     "train.keep_layers",
+                                     "train.offload_layers",
+                                     "train.loss_chunk",
+                                     "train.document_mask",
+                                     "train.deterministic",
+                                     "system.ranks",
+                                     "system.data_parallel"};
+
+std::string key_of(RunConfig config) {
+  const Device device = run_device(config);
+  config.train.precision = precision_of(config, device);
+  std::string text =
+      fmt::format("{}, {} threads a rank\n", device_text(device), threads_per_rank(config));
+  for (const Setting& setting : settings_of(config))
+    for (const std::string_view name : kDecideSpeed)
+      if (setting.name.starts_with(name))
+        text += fmt::format("{} = {}\n", setting.name, toml_text(setting.get()));
+  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
+}
+
+std::string path_of(const RunConfig& config) {
+  return join_path(config.system.cache_dir, "speeds.json");
+}
+
+// All records; none where the file is missing or damaged.
+Json records(Storage& storage, const RunConfig& config) {
+  if (config.system.cache_dir.empty() || !storage.exists(path_of(config))) return Json::object();
+  const Json json = Json::parse(read_text(storage, path_of(config)), nullptr, false);
+  return json.is_object() ? json : Json::object();
+}
+
+}  // namespace
+
+void remember_speed(const RunConfig& config, double tokens_per_second) {
+  if (config.system.cache_dir.empty() || !(tokens_per_second > 0)) return;
+  const auto storage = posix_storage();
+  try {
+    Json all = records(*storage, config);
+    all[key_of(config)] = tokens_per_second;
+    storage->make_directories(config.system.cache_dir);
+    write_file_atomically(*storage, path_of(config), all.dump(1) + "\n");
+  } catch (const Error&) {
+  }
+}
+
+std::optional<double> remembered_speed(const RunConfig& config) {
+  const Json all = records(*posix_storage(), config);
+  const auto found = all.find(key_of(config));
+  if (found == all.end() || !found->is_number() || found->get<double>() <= 0) return std::nullopt;
+  return found->get<double>();
+}
+
+std::string time_text(const RunConfig& config, int64_t tokens) {
+  const auto speed = remembered_speed(config);
+  if (!speed)
+    return fmt::format(
+        "time     unknown: no run of these settings here yet; ingot bench train --preset {} "
+        "--batch "
+        "{} --seq {} would tell",
+        config.preset, config.batch.micro_batch, config.batch.seq);
+  return fmt::format("time     about {} at {} tok/s, as the last such run here",
+                     format_duration(static_cast<double>(tokens) / *speed),
+                     format_count(std::llround(*speed)));
+}
+
+void add_time(Json& line, const RunConfig& config, int64_t tokens) {
+  const auto speed = remembered_speed(config);
+  line["tok_s"] = speed ? Json(*speed) : Json();
+  line["seconds"] = speed ? Json(static_cast<double>(tokens) / *speed) : Json();
+}
+
+}  // namespace ingot::cli

@@ -1,0 +1,38 @@
+// The tokens of a run, in the three numbers that say different things.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "feed/sample_stream.h"
+
+namespace ingot {
+
+struct TokenCounts {
+  int64_t trained = 0;  // with a target: they made the loss, each as often as it did
+  int64_t padded = 0;   // positions that were computed without one: padding, ends of documents
+  int64_t unique = 0;   // of the trained ones, those of the data's first epoch: distinct tokens
+  bool operator==(const TokenCounts&) const = default;
+
+  int64_t positions() const { return trained + padded; }
+  TokenCounts& operator+=(const TokenCounts& more) {
+    trained += more.trained;
+    padded += more.padded;
+    unique += more.unique;
+    return *this;
+  }
+};
+
+// {"trained_tokens": …, "padded_tokens": …, "unique_tokens": …}, by which every record and result
+// tells them.
+nlohmann::json to_json(const TokenCounts& counts);
+// Throws nlohmann's exception when `json` does not hold them.
+TokenCounts parse_token_counts(const nlohmann::json& json);
+std::string text_of(const TokenCounts& counts);     // "1,234 trained, 56 padded, 1,000 unique"
+std::string short_text(const TokenCounts& counts);  // "1.23k, 56 padded, 1.00k unique"
+
+// Of the samples at positions [begin, end). Where every position has a target at once, else a
+// sample at a time.
+TokenCounts count_tokens(const SampleStream& stream, int64_t begin, int64_t end);
+
+}  // namespace ingot

@@ -1,0 +1,8 @@
+// Ends what settings/fields.h or settings/rows.h began.
+#undef FLAG
+#undef INTEGER
+#undef NUMBER
+#undef TEXT
+#undef WORD
+#undef ENUM
+#undef INGOT_ROW

@@ -1,0 +1,17 @@
+// From here to settings/end.h the rows of a table (*.def) are fields of a struct. No #pragma once:
+// it is not a header.
+//
+// A row is a setting, all of it: its field, default, range, unit and meaning.
+//   FLAG(field, default, scope, doc)
+//   INTEGER(field, default, min, max, unit, scope, doc)
+//   NUMBER(field, default, min, max, unit, scope, doc)
+//   TEXT(field, default, scope, doc)
+//   WORD(field, default, scope, doc, choice…)             text, one of these
+//   ENUM(type, field, default, scope, doc, {name, value}…)
+// `scope` is a SettingScope; the section's name stands where the table is included.
+#define FLAG(field, fallback, scope, doc) bool field = fallback;
+#define INTEGER(field, fallback, min, max, unit, scope, doc) int64_t field = fallback;
+#define NUMBER(field, fallback, min, max, unit, scope, doc) double field = fallback;
+#define TEXT(field, fallback, scope, doc) std::string field = fallback;
+#define WORD(field, fallback, scope, doc, ...) std::string field = fallback;
+#define ENUM(type, field, fallback, scope, doc, ...) type field = fallback;

@@ -1,0 +1,24 @@
+// Model FLOPs as a share of what the devices of a run could do: by their data sheet, and measured.
+#pragma once
+
+#include <string>
+
+namespace ingot {
+
+// FLOP/s of all devices of a run together; 0: not known.
+struct PeakFlops {
+  double datasheet = 0.0;        // dense, in the run's precision
+  std::string datasheet_source;  // "data sheet, dense bf16", "system.peak_tflops"
+  double measured = 0.0;         // what products reach here
+  std::string measured_dtype;    // "bf16"
+};
+
+// "989 TFLOP/s (data sheet, dense bf16), 719 TFLOP/s measured in bf16"; empty where nothing is
+// known.
+std::string text_of(const PeakFlops& peak);
+
+// "44.1 % (60.7 % of measured)", "60.7 % of measured"; says so where it is above what can be. Empty
+// where no peak is known.
+std::string mfu_text(double flops_per_second, const PeakFlops& peak);
+
+}  // namespace ingot

@@ -1,0 +1,26 @@
+#include "train/run_folder.h"
+
+#include <utility>
+
+#include "core/error.h"
+
+namespace ingot {
+
+RunFolder::RunFolder(std::shared_ptr<Storage> storage, std::string dir)
+    : storage_(std::move(storage)), dir_(std::move(dir)) {
+  if (storage_->exists(dir_)) lock_ = std::make_unique<RunLock>(storage_, dir_);
+}
+
+void RunFolder::begin(const RunConfig& config) {
+  const std::string path = join_path(dir_, kRunConfigName);
+  if (!lock_) {
+    storage_->make_directories(dir_);
+    lock_ = std::make_unique<RunLock>(storage_, dir_);
+    check(!storage_->exists(path), ErrorCode::Storage,
+          "{}: another run began there at the same time; set checkpoint.dir to another folder",
+          dir_);
+  }
+  write_file_atomically(*storage_, path, to_toml(config));
+}
+
+}  // namespace ingot

@@ -1,0 +1,36 @@
+// The folder of a run, as the one process that may write to it has it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "checkpoint/run_lock.h"
+#include "core/storage.h"
+#include "spec/run_config.h"
+
+namespace ingot {
+
+inline constexpr std::string_view kRunConfigName = "run.toml";  // as the run was last started
+inline constexpr std::string_view kRunLedgerName = "ledger.jsonl";
+
+class RunFolder {
+ public:
+  // Takes `dir` where it exists, so that what is then read there stays as it is. Throws as RunLock.
+  RunFolder(std::shared_ptr<Storage> storage, std::string dir);
+
+  // The run is accepted: makes and takes the folder where there was none, and keeps the settings in
+  // it. Throws ErrorCode::Storage when another run began there in between.
+  void begin(const RunConfig& config);
+
+  // RunLock's, after begin().
+  void check_held() const { lock_->check_held(); }
+  void check_held_now() const { lock_->check_held_now(); }
+
+ private:
+  std::shared_ptr<Storage> storage_;
+  std::string dir_;
+  std::unique_ptr<RunLock> lock_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,43 @@
+#include "feed/token_counts.h"
+
+#include <gtest/gtest.h>
+
+#include "feed/counting_source.h"
+
+namespace ingot {
+namespace {
+
+using testing_support::CountingSource;
+
+TEST(TokenCounts, RunningTextTrainsEveryPositionAndIsUniqueForOneEpoch) {
+  const CountingSource source(101);  // 10 samples of 10
+  const SampleStream stream = single_stream(source, Packing::Concat, 10, 1);
+  EXPECT_EQ(count_tokens(stream, 0, 4), (TokenCounts{40, 0, 40}));
+  EXPECT_EQ(count_tokens(stream, 0, 25), (TokenCounts{250, 0, 100}));
+  EXPECT_EQ(count_tokens(stream, 8, 12), (TokenCounts{40, 0, 20}));
+}
+
+TEST(TokenCounts, PackedDocumentsHavePositionsWithoutATarget) {
+  // Documents of 4, 3 and 6 tokens in sequences of 10: two samples, of 20 positions 3 first tokens
+  // and 7 of padding are no target.
+  const CountingSource source(13, {0, 4, 7});
+  const SampleStream stream = single_stream(source, Packing::BestFit, 10, 1);
+  ASSERT_EQ(stream.one_pass(), 2);
+  EXPECT_EQ(count_tokens(stream, 0, 2), (TokenCounts{10, 10, 10}));
+  EXPECT_EQ(count_tokens(stream, 0, 6), (TokenCounts{30, 30, 10}));
+}
+
+TEST(TokenCounts, AddUpOverStepsToTheWholeRun) {
+  const CountingSource source(500, {0, 13, 77, 200, 201, 333});
+  for (const Packing packing : {Packing::Concat, Packing::BestFit}) {
+    const SampleStream stream = single_stream(source, packing, 32, 7);
+    TokenCounts sum;
+    for (int64_t step = 0; step < 12; ++step) sum += count_tokens(stream, 3 * step, 3 * step + 3);
+    EXPECT_EQ(sum, count_tokens(stream, 0, 36));
+    EXPECT_EQ(sum.positions(), 36 * 32);
+    EXPECT_EQ(parse_token_counts(to_json(sum)), sum);
+  }
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,29 @@
+#include "train/mfu.h"
+
+#include <gtest/gtest.h>
+
+namespace ingot {
+namespace {
+
+const PeakFlops kH200 = {989.4e12, "data sheet, dense bf16", 719e12, "bf16"};
+
+TEST(Mfu, IsOfTheDataSheetAndOfWhatWasMeasuredBothNamed) {
+  EXPECT_EQ(mfu_text(436.4e12, kH200), "44.1 % (60.7 % of measured)");
+  EXPECT_EQ(text_of(kH200), "989 TFLOP/s (data sheet, dense bf16), 719 TFLOP/s measured in bf16");
+}
+
+TEST(Mfu, WithoutADataSheetIsOfWhatWasMeasured) {
+  const PeakFlops cpu = {0, "", 1e11, "f32"};
+  EXPECT_EQ(mfu_text(5e10, cpu), "50.0 % of measured");
+  EXPECT_EQ(text_of(cpu), "100 GFLOP/s measured in f32");
+  EXPECT_EQ(mfu_text(5e10, {}), "");
+}
+
+TEST(Mfu, AboveTheDataSheetIsDoubted) {
+  EXPECT_NE(mfu_text(1100e12, kH200).find("(above 100 %: is the peak right, 989 TFLOP/s"),
+            std::string::npos);
+  EXPECT_EQ(mfu_text(900e12, kH200).find("above"), std::string::npos);  // of measured it may be
+}
+
+}  // namespace
+}  // namespace ingot
