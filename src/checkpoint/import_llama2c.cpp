@@ -135,7 +135,8 @@ void import_llama2c(Storage& storage, const std::string& model_path,
     }
     return Tensor::contiguous(values.data(), DType::F32, {static_cast<int64_t>(values.size())});
   };
-  export_weights(storage, out_dir, config, llama_parameters(config.model), weight, tokenizer->serialize());
+  export_weights(storage, out_dir, config, llama_parameters(config.model), weight,
+                 tokenizer->serialize());
 }
 
 }  // namespace ingot

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/json_problem.h"
 #include "core/hex.h"
 #include "core/json_integer.h"
 
@@ -120,7 +121,7 @@ Manifest parse_manifest(std::string_view text, const std::string& path) {
           "its checksum does not match");
     return parse_body(body);
   } catch (const Json::exception& error) {
-    why = error.what();
+    why = json_problem(error);
   } catch (const Error& error) {
     why = error.what();
   }

@@ -53,12 +53,8 @@ Owner this_process() {
 }
 
 std::string to_text(const Owner& owner) {
-  return Json{{"host", owner.host},
-              {"machine", owner.machine},
-              {"pid", owner.pid},
-              {"since", owner.since},
-              {"id", owner.id},
-              {"renewals", owner.renewals}}
+  return Json{{"host", owner.host},   {"machine", owner.machine}, {"pid", owner.pid},
+              {"since", owner.since}, {"id", owner.id},           {"renewals", owner.renewals}}
       .dump();
 }
 
@@ -131,9 +127,9 @@ struct RunLock::Impl {
   }
 
   [[noreturn]] void refuse(const std::optional<Owner>& owner) const {
-    const std::string who =
-        owner ? fmt::format("process {} on host {}, since {}", owner->pid, owner->host, owner->since)
-              : "another process";
+    const std::string who = owner ? fmt::format("process {} on host {}, since {}", owner->pid,
+                                                owner->host, owner->since)
+                                  : "another process";
     throw Error(ErrorCode::Storage,
                 fmt::format("{} is in use by {}: wait for it or stop it, or set checkpoint.dir to "
                             "another folder",
@@ -153,9 +149,10 @@ struct RunLock::Impl {
       if (owner && !watched) {
         watched = owner;
         end = Clock::now() + times.lease;
-        log::info("run_folder_waits", {{"dir", dir},
-                                       {"for", fmt::format("{} on {}", owner->pid, owner->host)},
-                                       {"at_most", fmt::format("{} s", times.lease.count() / 1000)}});
+        log::info("run_folder_waits",
+                  {{"dir", dir},
+                   {"for", fmt::format("{} on {}", owner->pid, owner->host)},
+                   {"at_most", fmt::format("{} s", times.lease.count() / 1000)}});
       }
       if (owner && to_text(*owner) != to_text(*watched)) refuse(owner);
       if (Clock::now() < end) continue;
@@ -179,13 +176,15 @@ struct RunLock::Impl {
     if (lost) return;
     const std::optional<Owner> owner = read_owner();
     if (owner && owner->id == own.id) return;
-    lost_why = owner ? fmt::format("{} was taken over by process {} on host {}, since {}, while "
-                                   "this run did not renew its claim to it: leave it to that one",
-                                   dir, owner->pid, owner->host, owner->since)
-                     : fmt::format("{} was removed while the run wrote to it: what was trained "
-                                   "since the last checkpoint is lost; start again, or restore "
-                                   "the folder and --resume",
-                                   dir);
+    lost_why = owner ? fmt::format(
+                           "{} was taken over by process {} on host {}, since {}, while "
+                           "this run did not renew its claim to it: leave it to that one",
+                           dir, owner->pid, owner->host, owner->since)
+                     : fmt::format(
+                           "{} was removed or moved while the run wrote to it: what was trained "
+                           "since the last checkpoint is lost; start again, or restore "
+                           "the folder and --resume",
+                           dir);
     lost = true;
   }
 
@@ -201,7 +200,8 @@ struct RunLock::Impl {
     while (!changed.wait_for(hold, times.renewal, [&] { return done; })) {
       try {
         renew();
-      } catch (const Error& error) {  // a full disk, a server that does not answer: it may pass
+      } catch (
+          const std::exception& error) {  // a full disk, a server that does not answer: it may pass
         log::warn("run_folder_not_renewed", {{"dir", dir}, {"why", error.what()}});
       }
     }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/json_problem.h"
 #include "core/json_integer.h"
 
 namespace ingot {
@@ -113,7 +114,7 @@ std::map<std::string, SafetensorsEntry> read_safetensors_header(const ReadableFi
       entries[name] = parse_entry(entry, data_begin, file.size());
     }
   } catch (const nlohmann::json::exception& error) {
-    damaged(path, error.what());
+    damaged(path, json_problem(error));
   } catch (const Error& error) {
     damaged(path, error.what());
   }

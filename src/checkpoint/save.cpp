@@ -148,7 +148,7 @@ void write_manifest(Storage& storage, const std::string& folder, const RunConfig
 // For a message.
 std::string what_is_in(Storage& storage, const std::string& dir) {
   const std::string path = join_path(dir, kManifestName);
-  if (!storage.exists(path)) return fmt::format("{} files", storage.list(dir).size());
+  if (!storage.exists(path)) return "something that is no checkpoint";
   try {
     const Manifest manifest = parse_manifest(read_text(storage, path), path);
     return fmt::format("a checkpoint of step {}, {} tokens, {}", manifest.state.step,

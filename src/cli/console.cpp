@@ -11,7 +11,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "core/error.h"
 #include "core/text/printable.h"
 
 namespace ingot::cli {
@@ -69,9 +68,13 @@ void open_console() {
 void finish_stdout() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-  throw Error(ErrorCode::Storage,
-              fmt::format("cannot write to stdout: {}",
-                          errno == 0 ? "an earlier write failed" : std::strerror(errno)));
+  throw stdout_error(errno);
+}
+
+Error stdout_error(int reason) {
+  return {ErrorCode::Storage,
+          fmt::format("cannot write to stdout: {}",
+                      reason == 0 ? "an earlier write failed" : std::strerror(reason))};
 }
 
 bool is_stdout_abandoned() {

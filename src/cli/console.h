@@ -1,6 +1,8 @@
 // stdout and stderr, as somebody reads them.
 #pragma once
 
+#include "core/error.h"
+
 namespace ingot::cli {
 
 // From now on stdout and stderr show a terminal only text that it does not obey
@@ -8,8 +10,11 @@ namespace ingot::cli {
 // stderr is lost without an error, since a run may outlive its terminal.
 void open_console();
 
-// Throws ErrorCode::Storage when something that was written to stdout did not arrive.
+// Throws stdout_error() when something that was written to stdout did not arrive.
 void finish_stdout();
+
+// ErrorCode::Storage; `reason` is an errno, 0 where it is not known.
+Error stdout_error(int reason);
 
 // Whether stdout is a pipe that nobody reads any more.
 bool is_stdout_abandoned();

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <new>
+#include <system_error>
 
 #include "cli/command.h"
 #include "cli/console.h"
@@ -32,10 +32,10 @@ Exit exit_of(ErrorCode code) {
   }
 }
 
-Exit run(const std::vector<std::string>& words, bool& verbose) {
+Exit run(const std::vector<std::string>& words) {
   ingot::cli::Command program("ingot",
                               "Ingot: from raw text to a trained language model, in one program.");
-  bool version = false;
+  bool version = false, verbose = false;
   program.add_flag("--version", version, "version and build facts, as `ingot version`");
   program
       .add_flag("-v,--verbose", verbose,
@@ -65,13 +65,16 @@ void end_if_abandoned() {
   std::raise(SIGPIPE);
 }
 
-Exit fail(ErrorCode code, const std::string& message) {
+Exit fail(const ingot::Error& error) {
   end_if_abandoned();
+  const std::string rank = error.rank() >= 0 ? fmt::format("rank {}: ", error.rank()) : "";
   // One line, whatever it quotes.
-  std::string line = ingot::printable(message);
+  std::string line = ingot::printable(rank + error.what());
   std::replace(line.begin(), line.end(), '\n', ' ');
+  if (error.code() == ErrorCode::Internal)
+    line += fmt::format(" (an error in ingot, at {}: please report it)", error.place());
   fmt::print(stderr, "ingot: {}\n", line);
-  return exit_of(code);
+  return exit_of(error.code());
 }
 
 }  // namespace
@@ -79,26 +82,15 @@ Exit fail(ErrorCode code, const std::string& message) {
 int main(int argc, char** argv) {
   ingot::cli::prepare_process();
   ingot::cli::open_console();
-  bool verbose = false;
-  Exit exit = Exit::Failed;
   try {
-    exit = run({argv + 1, argv + argc}, verbose);
+    return static_cast<int>(run({argv + 1, argv + argc}));
   } catch (const ingot::Error& error) {
-    const std::string rank = error.rank() >= 0 ? fmt::format("rank {}: ", error.rank()) : "";
-    const std::string place =
-        error.code() == ErrorCode::Internal
-            ? fmt::format(" (an internal error at {}: please report it)", error.place())
-            : "";
-    exit = fail(error.code(), rank + error.what() + place);
-  } catch (const std::bad_alloc&) {
-    exit = fail(ErrorCode::Memory, "out of memory: the system gave no more");
+    return static_cast<int>(fail(error));
+  } catch (const std::system_error& error) {
+    // fmt::print() found stdout full before finish_stdout() did.
+    return static_cast<int>(fail(std::ferror(stdout) != 0 ? ingot::cli::stdout_error(error.code().value())
+                                                           : ingot::translated(error)));
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) {
-      exit = fail(ErrorCode::Storage, "cannot write to stdout: check the disk");
-    } else {
-      exit = fail(ErrorCode::Internal, fmt::format("internal error: please report it; {}",
-                                                   verbose ? error.what() : "-v says more"));
-    }
+    return static_cast<int>(fail(ingot::translated(error)));
   }
-  return static_cast<int>(exit);
 }

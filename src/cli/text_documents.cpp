@@ -12,6 +12,8 @@ namespace ingot::cli {
 void ReadOptions::add_to(Command& command) {
   command.add_option("--text-field", settings.text_field, "of .jsonl, .csv and .parquet")
       ->capture_default_str();
+  command.add_flag("--keep-crlf", settings.keeps_crlf,
+                   "leave CR LF in texts, which else becomes LF");
   remote.add_to(command);
 }
 
@@ -19,6 +21,7 @@ TextDocuments::TextDocuments(const std::vector<std::string>& locations, const Re
     : settings_(options.settings) {
   settings_.remote = options.remote.settings();
   files_ = list_input_files(locations, settings_.remote);
+  check_text_field(files_, settings_);
 }
 
 bool TextDocuments::next(std::string& text) {

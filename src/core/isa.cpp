@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "core/error.h"
+#include "core/log.h"
 
 namespace ingot::cpu {
 namespace {
@@ -28,8 +29,13 @@ Isa detect() {
   return avx2 ? Isa::Avx2 : Isa::Generic;
 }
 
+Isa choose() {
+  log::debug("algorithm", {{"isa", name_of(best_isa())}});
+  return best_isa();
+}
+
 std::atomic<Isa>& active() {
-  static std::atomic<Isa> isa{best_isa()};
+  static std::atomic<Isa> isa{choose()};
   return isa;
 }
 

@@ -76,6 +76,21 @@ void configure(Level level, Format format) {
   logger().set_level(kLevels[static_cast<int>(level)]);
 }
 
+bool is_verbose() {
+  return logger().should_log(spdlog::level::debug);
+}
+
+Wait::Wait(const char* on_what) : on_what_(on_what) {
+  if (is_verbose()) start_ = std::chrono::steady_clock::now();
+}
+
+Wait::~Wait() {
+  if (!is_verbose()) return;
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start_;
+  if (waited.count() < 1) return;
+  debug("waited", {{"for", on_what_}, {"seconds", fmt::format("{:.1f}", waited.count())}});
+}
+
 void debug(std::string_view event, Fields fields) {
   emit(spdlog::level::debug, event, fields);
 }

@@ -2,6 +2,7 @@
 // line).
 #pragma once
 
+#include <chrono>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -15,10 +16,26 @@ enum class Format { Text, Json };
 // Process-wide sink set up once by cli; libraries only emit. Thread-safe.
 void configure(Level level, Format format);
 
+// Whether debug() would say something: to ask costs nothing, to make its fields does.
+bool is_verbose();
+
 using Fields = std::initializer_list<std::pair<std::string_view, std::string>>;
 void debug(std::string_view event, Fields fields = {});
 void info(std::string_view event, Fields fields = {});
 void warn(std::string_view event, Fields fields = {});
 void error(std::string_view event, Fields fields = {});
+
+// A wait, from here to the end of the block: debug() names it when it took more than a second.
+class Wait {
+ public:
+  explicit Wait(const char* on_what);
+  ~Wait();
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+
+ private:
+  const char* on_what_;
+  std::chrono::steady_clock::time_point start_;  // only where is_verbose()
+};
 
 }  // namespace ingot::log

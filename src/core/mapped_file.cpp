@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/log.h"
 
 namespace ingot {
 
@@ -98,6 +99,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
         "{}: cannot map: {}; with tens of thousands of files, join them into larger ones", path,
         std::strerror(errno));
   data_ = static_cast<const char*>(data);
+  if (log::is_verbose()) log::debug("file", {{"mapped", path}, {"bytes", fmt::format("{}", size_)}});
   record_ = MappingRecord::add(path_, data_, size_);
 }
 

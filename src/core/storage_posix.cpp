@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/log.h"
 #include "core/storage.h"
 
 namespace ingot {
@@ -52,6 +53,7 @@ class Descriptor {
   Descriptor(const char* what, const std::string& path, int flags)
       : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
     if (fd_ < 0) fail(what, path, errno);
+    if (log::is_verbose()) log::debug("file", {{"to", what}, {"path", path}});
   }
   ~Descriptor() {
     if (fd_ >= 0) ::close(fd_);

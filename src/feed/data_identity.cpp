@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "core/error.h"
+#include "core/json_problem.h"
 #include "core/hex.h"
 #include "core/json_integer.h"
 
@@ -82,7 +83,7 @@ DataIdentity parse_data_identity(const Json& json, const std::string& origin) {
     check(!identity.sources.empty() && identity.seq > 0, ErrorCode::Data, "it names no samples");
     return identity;
   } catch (const Json::exception& error) {
-    why = error.what();
+    why = json_problem(error);
   } catch (const Error& error) {
     why = error.what();
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/log.h"
 
 namespace ingot {
 
@@ -50,7 +51,10 @@ void Prefetcher::work() {
 
 const Batch& Prefetcher::next() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return num_filled_ > num_taken_ || ended_; });
+  {
+    const log::Wait wait("a batch of data");
+    changed_.wait(lock, [&] { return num_filled_ > num_taken_ || ended_; });
+  }
   if (num_filled_ == num_taken_) {
     if (error_) std::rethrow_exception(error_);
     throw Error(ErrorCode::Internal, "a batch was asked for beyond the run's last");

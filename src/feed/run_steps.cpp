@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/json_problem.h"
 #include "core/json_integer.h"
 #include "ledger/ledger.h"
 
@@ -119,7 +120,7 @@ RunSteps read_run_steps(Storage& storage, const std::string& ledger_path) {
     for_each_record(storage, ledger_path, [&](const Json& record) { reader.read(record); });
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::Data, fmt::format("{}: a record is not as training writes it: {}",
-                                             ledger_path, error.what()));
+                                             ledger_path, json_problem(error)));
   }
   count_gaps(run);
   return run;

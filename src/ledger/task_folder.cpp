@@ -6,11 +6,14 @@
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <span>
 #include <thread>
 
 #include "core/error.h"
+#include "core/json_problem.h"
+#include "core/log.h"
 #include "core/thread_pool.h"
 
 namespace ingot {
@@ -109,13 +112,19 @@ void TaskFolder::run(ProcessShare share, int64_t threads, const Work& work,
   auto done = total - static_cast<int64_t>(left.size());
   if (progress) progress(done, total);
   std::mutex mutex;  // guards `done` and calls of `progress`
+  std::optional<log::Wait> wait;
   while (keep_unfinished()) {
     const int64_t count = run_free(left, threads, work, [&] {
       const std::lock_guard lock(mutex);
       ++done;
       if (progress) progress(done, total);
     });
-    if (count == 0) std::this_thread::sleep_for(kPollPause);  // others are at all of them
+    if (count > 0) {
+      wait.reset();
+    } else {  // others are at all of them
+      if (!wait) wait.emplace("tasks of other processes");
+      std::this_thread::sleep_for(kPollPause);
+    }
   }
 }
 
@@ -177,6 +186,7 @@ std::unique_ptr<StorageLock> TaskFolder::try_lock(int64_t place) const {
 }
 
 std::unique_ptr<StorageLock> TaskFolder::lock_end() const {
+  const log::Wait wait("the lock of a stage's end");
   for (;;) {
     if (auto lock = try_lock(num_tasks_)) return lock;
     std::this_thread::sleep_for(kPollPause);
@@ -229,7 +239,7 @@ void TaskFolder::read_records(const std::function<void(const json&)>& read) cons
     } catch (const json::exception& error) {
       throw Error(ErrorCode::Data, fmt::format("{}: not as this stage writes it ({}): remove it "
                                                "and run again",
-                                               path_of(task, "json"), error.what()));
+                                               path_of(task, "json"), json_problem(error)));
     }
   }
 }

@@ -29,7 +29,8 @@ class Importer {
   }
 
   void add_file(const std::string& path) {
-    const auto tokens = open_foreign_tokens(path, settings_.marks, manifest_.vocab_size);
+    const auto tokens =
+        open_foreign_tokens(path, settings_.marks, manifest_.vocab_size, settings_.format);
     const std::string name = file_name(path);
     document_ = 0;
     start();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace ingot {
 
 struct ImportSettings {
   std::string source = "import";
+  std::optional<ForeignFormat> format;  // without: as open_foreign_tokens() tells it
   DocumentMarks marks;
   int64_t vocab_size = 0;                // where there is no tokenizer
   const Tokenizer* tokenizer = nullptr;  // says vocabulary, hash, and how much text ids stand for

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/mapped_file.h"
+#include "core/storage.h"
 #include "shards/megatron_file.h"
 #include "shards/token_file.h"
 
@@ -83,8 +84,9 @@ class DatatroveTokens final : public ForeignTokens {
  public:
   DatatroveTokens(const std::string& path, int64_t vocab) : index_(path + ".index") {
     const std::string_view ends = index_.bytes();
-    check(ends.size() % sizeof(uint64_t) == 0, ErrorCode::Data,
-          "{}: truncated: expected a multiple of 8 bytes, got {}", index_.path(), ends.size());
+    check(!ends.empty() && ends.size() % sizeof(uint64_t) == 0, ErrorCode::Data,
+          "{}: truncated: expected a multiple of 8 bytes above 0, got {}", index_.path(),
+          ends.size());
     const uint64_t count = end_at(ends.size() - sizeof(uint64_t));
     const uint64_t bytes = MappedFile(path).bytes().size();
     const bool is_u16 = count <= bytes && 2 * count == bytes;
@@ -129,6 +131,25 @@ int32_t first_word(const std::string& path) {
   return word;
 }
 
+bool has_llmc_header(const std::string& path) {
+  const int32_t magic = first_word(path);
+  check(magic != 20240522, ErrorCode::Data,
+        "{}: llm.c's file of evaluation examples: expected one of documents", path);
+  return magic == 20240520 || magic == 20240801;
+}
+
+ForeignFormat format_of(const std::string& path, const std::string& datatrove,
+                        const std::string& bin) {
+  if (datatrove.ends_with(".ds")) return ForeignFormat::Datatrove;
+  if (path.ends_with(".idx") || has_megatron_index(bin)) return ForeignFormat::Megatron;
+  if (has_llmc_header(path)) return ForeignFormat::LlmC;
+  throw Error(ErrorCode::Data,
+              fmt::format("{}: bare ids, and no {} beside it that says where documents are: if it "
+                          "is Megatron's, the .idx is missing; if it is nanoGPT's, say so with "
+                          "--format nanogpt",
+                          path, file_name(without(bin, ".bin") + ".idx")));
+}
+
 }  // namespace
 
 std::string name_of(ForeignFormat format) {
@@ -146,20 +167,25 @@ std::string name_of(ForeignFormat format) {
 }
 
 std::unique_ptr<ForeignTokens> open_foreign_tokens(const std::string& path, DocumentMarks marks,
-                                                   int64_t vocab) {
+                                                   int64_t vocab,
+                                                   std::optional<ForeignFormat> format) {
   const std::string datatrove = without(path, ".index");
-  if (datatrove.ends_with(".ds")) return std::make_unique<DatatroveTokens>(datatrove, vocab);
   const std::string bin = without(without(path, ".bin"), ".idx") + ".bin";
-  if (path.ends_with(".idx") || has_megatron_index(bin)) {
-    return std::make_unique<MegatronTokens>(open_megatron_file(bin, vocab));
+  if (!format) format = format_of(path, datatrove, bin);
+  switch (*format) {
+    case ForeignFormat::Datatrove:
+      return std::make_unique<DatatroveTokens>(datatrove, vocab);
+    case ForeignFormat::Megatron:
+      return std::make_unique<MegatronTokens>(open_megatron_file(bin, vocab));
+    case ForeignFormat::LlmC:
+    case ForeignFormat::NanoGpt:
+      break;
   }
-  const int32_t magic = first_word(path);
-  check(magic != 20240522, ErrorCode::Data,
-        "{}: llm.c's file of evaluation examples: expected one of documents", path);
-  const bool has_header = magic == 20240520 || magic == 20240801;
-  return std::make_unique<MarkedTokens>(has_header ? ForeignFormat::LlmC : ForeignFormat::NanoGpt,
-                                        open_token_file(path, has_header ? "auto" : "u16", vocab),
-                                        marks);
+  const bool is_llmc = *format == ForeignFormat::LlmC;
+  check(!is_llmc || has_llmc_header(path), ErrorCode::Data,
+        "{}: not llm.c's: expected its header, got {} as the first word", path, first_word(path));
+  return std::make_unique<MarkedTokens>(
+      *format, open_token_file(path, is_llmc ? "auto" : "u16", vocab), marks);
 }
 
 }  // namespace ingot

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -33,10 +34,12 @@ class ForeignTokens {
   virtual void each_document(const OnPart& part) const = 0;
 };
 
-// Tells the format by name and header: .idx beside a .bin, .ds, llm.c's magic; a bare .bin is
-// nanoGPT's. `path` may be any file of a pair. Throws ErrorCode::Data where a file is damaged: a
-// header that does not fit the size, offsets that lead outside.
+// Without `format` name and header tell it: .idx beside a .bin, .ds, llm.c's magic. A bare .bin may
+// be nanoGPT's, or Megatron's that has lost its .idx: it is refused unless `format` says which.
+// `path` may be any file of a pair. Throws ErrorCode::Data where a file is damaged: a header that
+// does not fit the size, offsets that lead outside.
 std::unique_ptr<ForeignTokens> open_foreign_tokens(const std::string& path, DocumentMarks marks,
-                                                   int64_t vocab);
+                                                   int64_t vocab,
+                                                   std::optional<ForeignFormat> format = {});
 
 }  // namespace ingot

@@ -242,6 +242,8 @@ ShardManifest parse_manifest(std::string_view text, std::string_view origin) {
 
 ShardManifest read_manifest(Storage& storage, const std::string& folder) {
   const std::string path = join_path(folder, kShardManifestName);
+  check(storage.exists(folder), ErrorCode::Data, "{}: no such folder; expected one of shards",
+        folder);
   check(storage.exists(path), ErrorCode::Data,
         "{}: no {} in it: not a folder of shards, or the command that makes it has not finished; "
         "run that again to go on",

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 
 #include "core/error.h"
 #include "core/mapped_file.h"
@@ -157,10 +157,8 @@ class MegatronFile final : public TokenSource {
 }  // namespace
 
 bool has_megatron_index(const std::string& bin_path) {
-  if (!bin_path.ends_with(".bin")) return false;
-  std::array<char, kMagic.size()> head{};
-  std::ifstream(index_path(bin_path), std::ios::binary).read(head.data(), head.size());
-  return std::string_view(head.data(), head.size()) == kMagic;
+  std::error_code error;
+  return bin_path.ends_with(".bin") && std::filesystem::exists(index_path(bin_path), error);
 }
 
 std::unique_ptr<TokenSource> open_megatron_file(const std::string& bin_path, int64_t vocab) {

@@ -9,7 +9,8 @@
 
 namespace ingot {
 
-// Whether `bin_path` ends in .bin and a file with Megatron's magic ends in .idx beside it.
+// Whether `bin_path` ends in .bin and a file of the same name that ends in .idx lies beside it.
+// What is in that is for open_megatron_file() to say: a damaged index must not pass for none.
 bool has_megatron_index(const std::string& bin_path);
 
 // Ids of the types Megatron writes: uint16 and int32. The index must describe exactly the

@@ -14,7 +14,7 @@
 namespace ingot {
 
 struct MixSource {
-  std::string path;         // a folder of shards
+  std::string path;         // a folder of shards; in the TOML file relative to that
   double weight = 1;        // of all sources' together: its share of every split
   int64_t max_epochs = 1;   // how often a document may be in train
   int64_t max_tokens = -1;  // at most so many in train; -1: no limit

@@ -71,6 +71,7 @@ MixSource parse_source(const json& value, std::string_view origin, size_t number
   source.path = table.text("path", "");
   check(!source.path.empty(), ErrorCode::Config, "{}: source[{}].path: expected a folder of shards",
         origin, number);
+  source.path = path_in_file(origin, source.path);
   source.weight = table.number("weight", source.weight);
   source.max_epochs = table.integer("max_epochs", source.max_epochs, 1, 1'000'000);
   source.max_tokens = table.integer("max_tokens", source.max_tokens, 0, kMostTokens);

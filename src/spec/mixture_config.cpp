@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "spec/settings.h"
 #include "spec/toml.h"
+#include "spec/toml_tree.h"
 
 namespace ingot {
 namespace {
@@ -23,7 +24,7 @@ MixtureSource parse_source(const toml::table& table, std::string_view origin) {
     if (name == "path") {
       const auto path = node.value<std::string>();
       check(path && !path->empty(), ErrorCode::Config, "{}: path: expected text", place);
-      source.path = *path;
+      source.path = path_in_file(origin, *path);
     } else if (name == "weight") {
       source.weight = positive_number(node, name, 1e6, place);
     } else if (name == "max_epochs") {

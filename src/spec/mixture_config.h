@@ -1,7 +1,8 @@
 // A mixture: what data.train names when it is a .toml file.
 //
 //   [[source]]
-//   path = "shards/web"        # anything that data.train may name, but a mixture
+//   path = "shards/web"        # anything that data.train may name, but a mixture; begins
+//                              # in the folder of this file
 //   weight = 0.7               # share of the samples, relative to the other weights
 //   max_epochs = 1             # optional: a run that would pass over it more often is refused
 #pragma once

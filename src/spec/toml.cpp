@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/storage.h"
+#include "core/text/printable.h"
 #include "spec/settings.h"
+#include "spec/toml_tree.h"
 
 namespace ingot {
 namespace {
@@ -18,6 +21,15 @@ constexpr int64_t kMaxNestingMarks = 2000;
 
 bool is_nesting_mark(char c) {
   return c == '.' || c == '[' || c == '{';
+}
+
+// Line `number`, counted from 1, as far as a message has room for it.
+std::string line_of(std::string_view text, size_t number) {
+  for (; number > 1; --number) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  constexpr size_t kShown = 60;
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const std::string_view shown = cut_to_width(line, kShown);
+  return on_one_line(shown) + (shown.size() < line.size() ? "…" : "");
 }
 
 }  // namespace
@@ -37,10 +49,14 @@ toml::table parse_toml(std::string_view text, std::string_view origin, std::stri
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
-    throw Error(ErrorCode::Config,
-                fmt::format("{}: not valid TOML: {}", at_line(origin, error.source()),
-                            on_one_line(error.description())));
+    throw Error(ErrorCode::Config, fmt::format("{}: not valid TOML: «{}»", at_line(origin, error.source()),
+                                               line_of(text, error.source().begin.line)));
   }
+}
+
+std::string path_in_file(std::string_view origin, std::string_view path) {
+  const std::string folder = parent_path(origin);
+  return path.starts_with('/') || folder == "." ? std::string(path) : join_path(folder, path);
 }
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// What files leave unsaid and everybody knows: pattern and specials of OpenAI's encodings, and
+// What files leave unsaid and everybody knows: pattern and specials of published encodings, and
 // which tokens begin and end a text.
 #pragma once
 
@@ -8,9 +8,15 @@
 
 namespace ingot {
 
-// Sets the pattern and adds the special tokens of a published encoding ("cl100k_base"); false, and
-// nothing done, when the name is not one.
+// Sets the pattern, adds the special tokens and sets BOS and EOS as a published encoding has them
+// ("cl100k_base"); false, and nothing done, when the name is not one. `model` has ranks alone.
 bool apply_encoding(std::string_view name, BpeModel& model);
+// The same by a pattern, which may be that of several encodings: where one has as many ranks as the
+// model, its ids are the published ones, else the first one's tokens follow the ranks. Split::None
+// brings none.
+void apply_split(Split split, BpeModel& model);
+
+void add_special_token(std::string_view content, int32_t id, BpeModel& model);
 
 struct BosAndEos {
   int32_t bos = -1, eos = -1;  // ids; -1: none

@@ -1,9 +1,12 @@
 #include "tokenizer/tokenizer.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "core/error.h"
 #include "tokenizer/bpe/model.h"
+#include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/byte_tokenizer.h"
 #include "tokenizer/hf/pieces.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
@@ -116,15 +119,57 @@ std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::stri
   return bpe_tokenizer(std::move(model), path);
 }
 
-BpeModel load_tiktoken(const std::string& path, std::string_view file, const LoadOptions& options) {
-  std::string encoding = file_name(path);
-  encoding = encoding.substr(0, encoding.find('.'));
-  BpeModel model = parse_tiktoken(file, encoding, path);
-  check(options.split || !model.added.empty(), ErrorCode::Data,
-        "{}: the file does not say how text is cut, and «{}» is no encoding we know: expected a "
-        "pattern to be given, or a name such as cl100k_base.tiktoken",
-        path, encoding);
+// Pattern and special tokens: by the TOML file beside it, else by the file's name, else by the
+// pattern that is asked for.
+BpeModel load_tiktoken(Storage& storage, const std::string& path, std::string_view file,
+                       const LoadOptions& options) {
+  BpeModel model = parse_tiktoken(file, path);
+  const std::string settings = rank_settings_path(path), name = file_name(path);
+  if (storage.exists(settings)) {
+    apply_rank_settings(read_text(storage, settings), settings, model);
+  } else if (!apply_encoding(name.substr(0, name.find('.')), model)) {
+    check(options.split.has_value(), ErrorCode::Data,
+          "{}: the file does not say how text is cut: give --split with one of {}; or write "
+          "split = \"…\" into {}, which also a recipe's data.tokenizer finds; or name the file "
+          "as its encoding is, such as cl100k_base.tiktoken",
+          path, fmt::join(split_names(), ", "), settings);
+    apply_split(*options.split, model);
+  }
   return model;
+}
+
+// The files that a folder may hold a tokenizer in, the first that is there.
+constexpr std::string_view kNamesInFolder[] = {"tokenizer.json", "vocab.json", "tokenizer.model",
+                                               "tokenizer.bin", "tokenizer"};
+constexpr std::string_view kEndingsInFolder[] = {".tiktoken", ".model", "tokenizer.json",
+                                                 "vocab.json", "tokenizer.bin"};
+
+// A file as it is; in a folder the one that holds the tokenizer.
+std::string tokenizer_file(Storage& storage, const std::string& path) {
+  for (const std::string_view name : kNamesInFolder) {
+    const std::string inside = join_path(path, name);
+    if (storage.exists(inside)) return tokenizer_file(storage, inside);
+  }
+  std::vector<std::string> names, found;
+  try {
+    names = storage.list(path);
+  } catch (const Error&) {
+    return path;  // a file; or nothing, which who reads it says
+  }
+  for (const std::string& name : names) {
+    const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
+    if (std::any_of(std::begin(kEndingsInFolder), std::end(kEndingsInFolder), ends)) {
+      found.push_back(name);
+    }
+  }
+  check(!found.empty(), ErrorCode::Data,
+        "{}: no tokenizer in this folder: expected {}, or a file that ends with .tiktoken or "
+        ".model",
+        path, fmt::join(kNamesInFolder, ", "));
+  check(found.size() == 1, ErrorCode::Data,
+        "{}: several tokenizers in this folder: expected the path of one of {}", path,
+        fmt::join(found, ", "));
+  return join_path(path, found[0]);
 }
 
 }  // namespace
@@ -132,13 +177,7 @@ BpeModel load_tiktoken(const std::string& path, std::string_view file, const Loa
 std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
                                           const LoadOptions& options) {
   if (name_or_path == "byte") return byte_tokenizer();
-  std::string path = name_or_path;
-  for (const char* name : {"tokenizer.json", "vocab.json", "tokenizer.model"}) {
-    if (storage.exists(join_path(name_or_path, name))) {
-      path = join_path(name_or_path, name);
-      break;
-    }
-  }
+  const std::string path = tokenizer_file(storage, name_or_path);
   std::string file = read_text(storage, path);
   if (file == kByteTokenizerFile) return byte_tokenizer();
   if (looks_like_sentencepiece(file)) return parse_sentencepiece(file, path);
@@ -147,7 +186,7 @@ std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& n
     return load_tokenizer_json(storage, path, std::move(file), options);
   }
   BpeModel model = is_json(file) ? load_vocab_and_merges(storage, path, file)
-                                 : load_tiktoken(path, file, options);
+                                 : load_tiktoken(storage, path, file, options);
   if (options.split) model.split = *options.split;
   return bpe_tokenizer(std::move(model), path);
 }

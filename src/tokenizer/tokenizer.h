@@ -59,10 +59,11 @@ struct LoadOptions {
 };
 
 // "byte", or a path whose contents tell the format: tokenizer.json, .tiktoken, vocab.json (with
-// merges.txt beside it), SentencePiece's .model, llama2.c's tokenizer.bin, or a folder with a
-// tokenizer.json, vocab.json or tokenizer.model. A
-// .tiktoken file's name ("cl100k_base.tiktoken") says pattern and specials. A tokenizer_config.json
-// beside a tokenizer.json says which tokens are BOS and EOS.
+// merges.txt beside it), SentencePiece's .model, llama2.c's tokenizer.bin; or a folder with one of
+// them. What a .tiktoken file leaves unsaid, pattern and special tokens, comes from NAME.toml
+// beside it (bpe/rank_settings.h), else from its name ("cl100k_base.tiktoken"), else with the
+// pattern of the options. A tokenizer_config.json beside a tokenizer.json says which tokens are BOS
+// and EOS.
 std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
                                           const LoadOptions& options = {});
 

@@ -21,10 +21,10 @@ struct RunData {
   DataIdentity identity;  // of training
 };
 
-// Opens data.train and data.valid, encoding with `tokenizer` (null: data.tokenizer); without the latter the last data.valid_fraction of the tokens of
-// each training source is held out. Validation is in file order and never packed by best fit, so
-// that its loss does not depend on how training packs. Throws ErrorCode::Data / Config with what to
-// do.
+// Opens data.train and data.valid, encoding with `tokenizer` (null: data.tokenizer); without the
+// latter the last data.valid_fraction of the tokens of each training source is held out. Validation
+// is in file order and never packed by best fit, so that its loss does not depend on how training
+// packs. Throws ErrorCode::Data / Config with what to do.
 RunData open_run_data(Storage& storage, const RunConfig& config,
                       std::unique_ptr<Tokenizer> tokenizer = nullptr);
 

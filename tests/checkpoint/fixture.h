@@ -117,8 +117,7 @@ inline RunState state_of(int64_t step) {
 
 // Saves the run as it is after `step`, on `ranks` ranks.
 inline void save(Storage& storage, int64_t step, int ranks = 1,
-                 DataParallel mode = DataParallel::Replicated,
-                 const std::string& tokenizer = "") {
+                 DataParallel mode = DataParallel::Replicated, const std::string& tokenizer = "") {
   run_local_ranks(ranks, [&](Communicator& comm) {
     Rank rank(comm, mode);
     rank.fill(step);

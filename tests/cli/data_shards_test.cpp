@@ -264,8 +264,8 @@ TEST_F(DataShards, OtherProgramsFilesComeAndGo) {
     const std::string out = path(format + "/x") + (format == "nanogpt" ? ".bin" : "");
     const Outcome exported = data({"export", path("a"), "--format", format, "--out", out});
     ASSERT_EQ(exported.code, 0) << exported.err;
-    std::vector<std::string> args = {"import", "--tokenizer",       "byte", "--eos", "256",
-                                     "--out",  path(format + "/in")};
+    std::vector<std::string> args = {"import", "--tokenizer",        "byte",     "--eos", "256",
+                                     "--out",  path(format + "/in"), "--format", format};
     std::istringstream lines(exported.out);
     for (std::string file; std::getline(lines, file);) {
       if (!file.ends_with(".idx")) args.push_back(file);

@@ -42,7 +42,7 @@ TEST(TextFormat, TimesNameTheirTwoLargestUnits) {
 }
 
 TEST(TextFormat, SharesArePercentAndNothingOfNothingIsZero) {
-  EXPECT_EQ(format_percent(0.6125), "61.2 %");
+  EXPECT_EQ(format_percent(0.6132), "61.3 %");
   EXPECT_EQ(format_percent(int64_t{1}, int64_t{8}, 2), "12.50 %");
   EXPECT_EQ(format_percent(int64_t{0}, int64_t{0}), "0.0 %");
 }

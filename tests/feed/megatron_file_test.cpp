@@ -71,13 +71,14 @@ TEST(MegatronFile, AnIndexThatDoesNotFitIsRefusedInOneLine) {
   EXPECT_NE(refusal(other_version).find("version 1"), std::string::npos);
 }
 
-TEST(MegatronFile, AnotherFileBesideIsNoIndex) {
+TEST(MegatronFile, AFileInAnIndexsPlaceThatIsNoneIsRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.write("a.bin", raw_bytes(std::vector<uint16_t>(10, 7)));
   EXPECT_FALSE(has_megatron_index(path));
-  folder.write("a.idx", "something else");
-  EXPECT_FALSE(has_megatron_index(path));
   EXPECT_EQ(open(path)->num_documents(), 1);
+  folder.write("a.idx", "something else");
+  EXPECT_TRUE(has_megatron_index(path));
+  EXPECT_NE(error_of(ErrorCode::Data, [&] { open(path); }).find("a.idx"), std::string::npos);
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // Byte-level BPE files and text, both arbitrary: the parsers throw Error, or give a tokenizer whose
 // ids decode to the text (unless it is normalised first) and which written and read again gives the
 // same ids. Input: a byte that says the format, a byte n, the file, and the last n bytes as text.
-// In vocab.json
-// + merges.txt a zero byte stands between the two.
+// In vocab.json + merges.txt, and in ranks + TOML, a zero byte stands between the two.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -12,6 +11,8 @@
 
 #include "core/error.h"
 #include "tokenizer/bpe/model.h"
+#include "tokenizer/bpe/rank_settings.h"
+#include "tokenizer/special_tokens.h"
 
 namespace {
 
@@ -19,8 +20,16 @@ ingot::BpeModel parse(uint8_t format, std::string_view file) {
   switch (format % 3) {
     case 0:
       return ingot::parse_tokenizer_json(file, "fuzz");
-    case 1:
-      return ingot::parse_tiktoken(file, format & 0x80 ? "cl100k_base" : "other", "fuzz");
+    case 1: {
+      const size_t zero = format & 0x40 ? std::min(file.find('\0'), file.size()) : file.size();
+      ingot::BpeModel model = ingot::parse_tiktoken(file.substr(0, zero), "fuzz");
+      if (zero < file.size()) {
+        ingot::apply_rank_settings(file.substr(zero + 1), "fuzz", model);
+      } else if (format & 0x80) {
+        ingot::apply_encoding("cl100k_base", model);
+      }
+      return model;
+    }
     default: {
       const size_t zero = std::min(file.find('\0'), file.size());
       return ingot::parse_vocab_and_merges(file.substr(0, zero),

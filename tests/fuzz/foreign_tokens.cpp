@@ -3,6 +3,7 @@
 // .bin), then the second (.bin or .ds).
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "core/error.h"
@@ -15,6 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string rest(reinterpret_cast<const char*>(data + 3), size - 3);
   const size_t split = std::min<size_t>(rest.size(), data[1] | data[2] << 8);
   std::string path;
+  std::optional<ingot::ForeignFormat> format;
   switch (data[0] % 3) {
     case 0:
       path = files.write("m.idx", rest.substr(0, split));
@@ -26,10 +28,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     default:
       path = files.write("t.bin", rest);
+      if (data[1] % 2 == 0) format = ingot::ForeignFormat::NanoGpt;
       break;
   }
   try {
-    const auto tokens = ingot::open_foreign_tokens(path, {5, 7}, 300);
+    const auto tokens = ingot::open_foreign_tokens(path, {5, 7}, 300, format);
     tokens->each_document([](std::span<const int32_t> ids, bool) {
       for (const int32_t id : ids) {
         if (id < 0 || id >= 300) abort();

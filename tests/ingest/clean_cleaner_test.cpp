@@ -160,12 +160,13 @@ TEST(Cleaner, DocumentsWithoutUrlPassAndAreCounted) {
 }
 
 TEST(Cleaner, LanguagesAreAskedForByName) {
-  CleanSettings settings = clean_preset("fineweb-v1");  // English
+  CleanSettings settings = clean_preset("fineweb-v1");
+  settings.of<LanguageSettings>().languages = {"Latn"};
   settings.of<GopherRepetitionSettings>().enabled = settings.of<GopherQualitySettings>().enabled =
       settings.of<C4Settings>().enabled = settings.of<FinewebSettings>().enabled = false;
   EXPECT_EQ(outcome(settings, document("plain English")), "kept");
   EXPECT_EQ(outcome(settings, document("это по-русски")), "language language");
-  settings.of<LanguageSettings>().languages = {"en", "ru"};
+  settings.of<LanguageSettings>().languages = {"Latn", "Cyrl"};
   EXPECT_EQ(outcome(settings, document("это по-русски")), "kept");
   // Two thirds are enough for a request, though no label may be best; half is not.
   EXPECT_EQ(outcome(settings, document("ab ж")), "kept");

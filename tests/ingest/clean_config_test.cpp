@@ -54,8 +54,7 @@ TEST(CleanConfig, ValuesThatMakeNoSenseAreRefusedByName) {
 }
 
 TEST(CleanConfig, ThePageOfCleaningListsEveryFilterInOrder) {
-  const std::string page =
-      read_text(*posix_storage(), INGOT_SOURCE_DIR "/docs/ingest-cleaning.md");
+  const std::string page = read_text(*posix_storage(), INGOT_SOURCE_DIR "/docs/ingest-cleaning.md");
   size_t at = page.find("## Filters");
   for (const OwnedFilterSettings& filter : clean_preset("datatrove-0.10").filters) {
     const std::string row = fmt::format("| `{}` | {} | {} |\n", filter->name(), filter->doc(),

@@ -25,7 +25,7 @@ TEST(ReadCsv, TheFirstLineNamesTheColumns) {
   EXPECT_EQ(result.documents[0].url, "http://a");
   EXPECT_EQ(result.documents[0].text, "plain text");
   EXPECT_EQ(result.documents[1].id, "a.csv:1");
-  EXPECT_EQ(result.documents[1].text, "with, \"quotes\"\r\nand lines");
+  EXPECT_EQ(result.documents[1].text, "with, \"quotes\"\nand lines");
   EXPECT_EQ(result.documents[2].text, "last");
 }
 
@@ -75,7 +75,7 @@ TEST(ReadCsv, FieldsMayCrossEveryBuffer) {
   Texts expected;
   // Sizes around the reader's chunk put its end at every place of a record.
   for (size_t size = 65'500; size < 65'550; ++size) {
-    expected.push_back(std::string(size, 'x') + "\"\r\n,y");
+    expected.push_back(std::string(size, 'x') + "\"\n,y");
     contents += "\"" + std::string(size, 'x') + "\"\"\r\n,y\",\"1\"\r\n";
   }
   const auto result = read_all(folder.write("a.csv", contents));

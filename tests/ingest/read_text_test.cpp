@@ -20,13 +20,22 @@ std::string long_text() {
   return text;
 }
 
+TEST(ReadText, CrLfBecomesLfUnlessItIsKept) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("a.txt", "a\r\n\r\nb\rc\n\r\r\nd\r");
+  EXPECT_EQ(read_all(path).texts(), std::vector<std::string>{"a\n\nb\rc\n\nd\r"});
+  ReadSettings settings;
+  settings.keeps_crlf = true;
+  EXPECT_EQ(read_all(path, settings).texts(), std::vector<std::string>{"a\r\n\r\nb\rc\n\r\r\nd\r"});
+}
+
 TEST(ReadText, AFileIsOneDocumentNamedAfterIt) {
   const TemporaryFolder folder;
   ReadSettings settings;
   settings.source = "books";
   const auto result = read_all(folder.write("a.txt", "\xEF\xBB\xBFh\xC3\xA9llo\r\n\0x"), settings);
   ASSERT_EQ(result.documents.size(), 1);
-  EXPECT_EQ(result.documents[0].text, "h\xC3\xA9llo\r\n");
+  EXPECT_EQ(result.documents[0].text, "h\xC3\xA9llo\n");
   EXPECT_EQ(result.documents[0].id, "a.txt");
   EXPECT_EQ(result.documents[0].source, "books");
   EXPECT_EQ(result.counts.documents, 1);

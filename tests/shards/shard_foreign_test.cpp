@@ -83,9 +83,10 @@ TEST(ForeignTokens, MarksCutFilesThatKnowNoDocuments) {
   folder.write("nano.bin", ids);
   folder.write("llmc.bin", llmc_file(20240520, 1, 6, ids));
   folder.write("wide.bin", llmc_file(20240801, 7, 2, raw_bytes(std::vector<uint32_t>{9, 70'000})));
-  for (const char* name : {"nano.bin", "llmc.bin"}) {
-    const auto open = [&](DocumentMarks marks) {
-      return documents_of(*open_foreign_tokens(folder.path(name), marks, kVocab));
+  for (const auto& [name, format] :
+       {std::pair("nano.bin", ForeignFormat::NanoGpt), {"llmc.bin", ForeignFormat::LlmC}}) {
+    const auto open = [&, name = name, format = format](DocumentMarks marks) {
+      return documents_of(*open_foreign_tokens(folder.path(name), marks, kVocab, format));
     };
     EXPECT_EQ(open({}), (Documents{{9, 1, 2, 9, 3, 9}}));
     EXPECT_EQ(open({-1, 9}), (Documents{{9}, {1, 2, 9}, {3, 9}}));
@@ -106,7 +107,9 @@ TEST(ForeignTokens, LongDocumentsStayWhole) {
     ids.insert(ids.end(), document.begin(), document.end());
   }
   folder.write("a.bin", raw_bytes(ids));
-  EXPECT_EQ(documents_of(*open_foreign_tokens(folder.path("a.bin"), {-1, 9}, kVocab)), expected);
+  EXPECT_EQ(documents_of(*open_foreign_tokens(folder.path("a.bin"), {-1, 9}, kVocab,
+                                              ForeignFormat::NanoGpt)),
+            expected);
 }
 
 TEST(ForeignTokens, DamageIsNamed) {
@@ -142,8 +145,20 @@ TEST(ForeignTokens, DamageIsNamed) {
   EXPECT_NE(refused("l.bin").find("version 1"), std::string::npos);
   folder.write("l.bin", llmc_file(20240522, 1, 6, ids));
   EXPECT_NE(refused("l.bin").find("evaluation"), std::string::npos);
+  folder.write("n.bin", ids);
+  EXPECT_NE(refused("n.bin").find("n.idx"), std::string::npos);
+  folder.write("n.idx", "no index");
+  EXPECT_NE(refused("n.bin").find("not a Megatron index"), std::string::npos);
+  folder.write("e.ds", ids);
+  folder.write("e.ds.index", "");
+  EXPECT_NE(refused("e.ds").find("e.ds.index"), std::string::npos);
   folder.write("n.bin", ids + "x");
-  EXPECT_NE(refused("n.bin").find("truncated"), std::string::npos);
+  EXPECT_NE(
+      error_of(
+          ErrorCode::Data,
+          [&] { open_foreign_tokens(folder.path("n.bin"), {}, kVocab, ForeignFormat::NanoGpt); })
+          .find("truncated"),
+      std::string::npos);
 }
 
 // Every format that is written gives the documents back.
@@ -169,6 +184,7 @@ TEST(ForeignTokens, ExportedAndImportedDocumentsAreTheSame) {
                                  out + (format == ForeignFormat::NanoGpt ? "/x.bin" : "/x"));
       if (format == ForeignFormat::Megatron) files.pop_back();
       ImportSettings settings;
+      settings.format = format;
       settings.vocab_size = vocab;
       settings.marks.eos = static_cast<int32_t>(vocab - 1);
       const ShardManifest manifest =
@@ -185,6 +201,7 @@ TEST(ForeignTokens, AnImportChecksItsMarksAndVocabulary) {
   const TemporaryFolder folder;
   folder.write("a.bin", raw_bytes(std::vector<uint16_t>{1, 2, 9, 3, 4}));
   ImportSettings settings;
+  settings.format = ForeignFormat::NanoGpt;
   settings.vocab_size = 10;
   settings.marks.eos = 9;
   const auto import = [&](const std::string& out) {

@@ -1,7 +1,7 @@
 // Tokenizers in every format that is read, made by the program.
 #pragma once
 
-#include <functional>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,6 +18,14 @@ const std::vector<std::string> kTokenizersOfSeveralFiles = {"folder", "r50k_base
 const std::vector<std::string> kTokenizersOfOneFile = {
     "bpe.json", "unigram.model", "sp-bpe.model", "unigram.json", "sp-bpe.json", "llama2c.bin"};
 
+// As a part of a test's name.
+inline std::string format_name(const ::testing::TestParamInfo<std::string>& test) {
+  std::string name = test.param;
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return name;
+}
+
 // Makes `name`, one of the above, in `folder` from the text there.
 inline void make_tokenizer(const std::string& name, const std::filesystem::path& folder,
                            const std::string& text) {
@@ -26,8 +34,8 @@ inline void make_tokenizer(const std::string& name, const std::filesystem::path&
     std::ofstream(folder / file, std::ios::binary) << contents;
   };
   const auto learn = [&](const std::string& out, const std::vector<std::string>& more) {
-    std::vector<std::string> args = {"tokenizer", "train", "--input", folder / text, "--out",
-                                     folder / out};
+    std::vector<std::string> args = {"tokenizer",   "train", "--input",
+                                     folder / text, "--out", folder / out};
     args.insert(args.end(), more.begin(), more.end());
     const Outcome outcome = run_ingot(args, folder);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -38,9 +46,9 @@ inline void make_tokenizer(const std::string& name, const std::filesystem::path&
   const std::string type = name.substr(0, name.find('.'));
   if (type == "unigram" || type == "sp-bpe") {
     learn(type + ".model", {"--type", type, "--vocab", "300"});
-    const Outcome converted = run_ingot({"tokenizer", "convert", "--tokenizer",
-                                         folder / (type + ".model"), "--out", folder / name},
-                                        folder);
+    const Outcome converted = run_ingot(
+        {"tokenizer", "convert", "--tokenizer", folder / (type + ".model"), "--out", folder / name},
+        folder);
     ASSERT_EQ(converted.code, 0) << converted.err;
     return;
   }

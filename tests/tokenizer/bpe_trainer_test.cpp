@@ -334,19 +334,55 @@ TEST(BpeTrainer, AFailingStreamEndsTheTraining) {
   EXPECT_EQ(calls, 3);
 }
 
-TEST(SampleOf, EndsAtTheLimitThatIsReachedFirst) {
-  const auto sample = [](SampleLimit limit) {
-    const NextDocument next = sample_of(stream_of({"añb", "", "cd", "e"}), limit);
-    std::string all, document;
-    while (next(document)) all += document + "|";
-    return all;
+std::vector<std::string> sample(const std::vector<std::string>& documents, SampleLimit limit) {
+  const DocumentSample drawn(stream_of(documents), limit);
+  const NextDocument next = drawn.of(stream_of(documents));
+  std::vector<std::string> taken;
+  for (std::string document; next(document);) taken.push_back(document);
+  return taken;
+}
+
+std::vector<std::string> numbered_documents(int count) {
+  std::vector<std::string> documents;
+  for (int i = 0; i < count; ++i) documents.push_back(fmt::format("{:04}", i));
+  return documents;
+}
+
+TEST(DocumentSample, IsDrawnOverTheWholeStreamAndBySeed) {
+  const auto documents = numbered_documents(1000);
+  const auto taken = sample(documents, {.documents = 100});
+  ASSERT_EQ(taken.size(), 100u);
+  EXPECT_TRUE(std::is_sorted(taken.begin(), taken.end()));
+  const auto half = std::lower_bound(taken.begin(), taken.end(), "0500") - taken.begin();
+  EXPECT_GT(half, 30);
+  EXPECT_LT(half, 70);
+  EXPECT_EQ(sample(documents, {.documents = 100}), taken);
+  EXPECT_NE(sample(documents, {.documents = 100, .seed = 1}), taken);
+  EXPECT_EQ(sample(documents, {.documents = 5000}), documents);
+}
+
+TEST(DocumentSample, EndsAtTheLimitThatIsReachedFirst) {
+  const auto documents = numbered_documents(1000);
+  const auto characters = [](const std::vector<std::string>& parts) {
+    int64_t sum = 0;
+    for (const std::string& part : parts) sum += count_characters(part);
+    return sum;
   };
-  EXPECT_EQ(sample({}), "añb||cd|e|");
-  EXPECT_EQ(sample({.documents = 2}), "añb||");
-  EXPECT_EQ(sample({.characters = 2}), "añ|");
-  EXPECT_EQ(sample({.characters = 3}), "añb|");
-  EXPECT_EQ(sample({.characters = 4}), "añb||c|");
-  EXPECT_EQ(sample({.documents = 3, .characters = 100}), "añb||cd|");
+  EXPECT_EQ(characters(sample(documents, {.documents = 10, .characters = 1000})), 40);
+  EXPECT_EQ(characters(sample(documents, {.documents = 500, .characters = 101})), 101);
+  EXPECT_EQ(characters(sample(documents, {.characters = 33})), 33);
+  EXPECT_EQ(sample({"añb", ""}, {.characters = 2}), std::vector<std::string>{"añ"});
+}
+
+TEST(DocumentSample, OfCharactersComesFromAllOverALongDocument) {
+  std::string document;
+  for (int i = 0; i < 100'000; ++i) document += fmt::format("{:06}\n", i);
+  int lower = 0, upper = 0;
+  for (const std::string& part : sample({document}, {.characters = 200'000})) {
+    (part < "050000" ? lower : upper) += 1;
+  }
+  EXPECT_GT(lower, 10);
+  EXPECT_GT(upper, 10);
 }
 
 std::vector<std::string> documents_below(const fs::path& folder) {

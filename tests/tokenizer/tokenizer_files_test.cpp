@@ -103,7 +103,7 @@ TEST(TokenizerFiles, TiktokenFilesComeBackAsTheyWere) {
   const std::string file = to_tiktoken(model);
   EXPECT_TRUE(file.starts_with("AA== 0\nAQ== 1\n"));
   EXPECT_TRUE(file.ends_with("YWFi 258\nYWFhYg== 259\n"));
-  const BpeModel back = parse_tiktoken(file, "", "back");
+  const BpeModel back = parse_tiktoken(file, "back");
   EXPECT_EQ(back.tokens, model.tokens);
   EXPECT_EQ(back.merges, model.merges);
 }
@@ -204,9 +204,9 @@ TEST(TokenizerFiles, WhatIsNotUnderstoodIsRefused) {
 TEST(TokenizerFiles, DamagedTiktokenFilesAreRefused) {
   for (const char* text : {"", "YQ==", "YQ== x", "YQ== -1", "YQ== 1 ", "Y 1", "Y*== 1", " 1",
                            "YQ== 1\nYg== 1", "YQ== 4000000000", "YQ== 99999999999"}) {
-    EXPECT_NE(message_of([&] { parse_tiktoken(text, "r50k_base", "it"); }), "accepted") << text;
+    EXPECT_NE(message_of([&] { parse_tiktoken(text, "it"); }), "accepted") << text;
   }
-  const auto twice = [] { bpe_tokenizer(parse_tiktoken("YQ== 0\nYQ== 1\n", "", "it"), "it"); };
+  const auto twice = [] { bpe_tokenizer(parse_tiktoken("YQ== 0\nYQ== 1\n", "it"), "it"); };
   EXPECT_NE(message_of(twice).find("same bytes"), std::string::npos);
 }
 
@@ -219,7 +219,11 @@ TEST(TokenizerFiles, ATiktokenFileNeedsAKnownNameOrAPattern) {
             std::string::npos);
   LoadOptions options;
   options.split = Split::O200k;
-  EXPECT_EQ(load_tokenizer(*storage, "mine.tiktoken", options)->vocab_size(), 256);
+  const auto o200k = load_tokenizer(*storage, "mine.tiktoken", options);
+  EXPECT_EQ(o200k->vocab_size(), 258);  // its two special tokens follow the ranks
+  EXPECT_EQ(o200k->eos(), 256);
+  options.split = Split::None;
+  EXPECT_EQ(load_tokenizer(*storage, "mine.tiktoken", options)->eos(), -1);
   const auto cl100k = load_tokenizer(*storage, "cl100k_base.tiktoken");
   EXPECT_EQ(cl100k->eos(), 100257);
   EXPECT_EQ(cl100k->vocab_size(), 100277);

@@ -24,12 +24,12 @@ void add_import(Command& checkpoint) {
   import->add_option("--out", options->out, "folder to create; must be new or empty")->required();
   import->callback([options] {
     const auto storage = posix_storage();
-    import_llama2c(*storage, options->model, options->tokenizer, options->out);
-    const CheckpointReader reader(storage, options->out);
-    fmt::print("{}: {} parameters\n", options->out,
-               format_count(parameter_count(reader.info().model)));
-  });
-}
+  import_llama2c(*storage, options->model, options->tokenizer, options->out);
+  const CheckpointReader reader(storage, options->out);
+  fmt::print("{}: {} parameters\n", options->out,
+             format_count(parameter_count(reader.info().model)));
+});
+}  // namespace
 
 void add_ls(Command& checkpoint) {
   auto run_dir = std::make_shared<std::string>();
@@ -73,7 +73,7 @@ void add_verify(Command& checkpoint) {
   });
 }
 
-}  // namespace
+}  // namespace ingot::cli
 
 void add_checkpoint(Command& app) {
   auto* checkpoint = app.add_subcommand("checkpoint", "look at, verify and import checkpoints");

@@ -79,8 +79,10 @@ void add_data_decontaminate(Command& data) {
       ->capture_default_str();
   command->add_flag("--query", options->settings.from_query,
                     "also n-grams of the question alone, not only of the answer and across both");
-  command->add_option("--splitter", options->settings.splitter, "what words are")
-      ->one_of({"spacy-en", "uax29", "whitespace"})
+  command
+      ->add_option("--splitter", options->settings.splitter,
+                   "what words are; auto goes by the script")
+      ->one_of({"auto", "spacy-en", "uax29", "whitespace"})
       ->capture_default_str();
   command->add_option("--normal-form", options->normal_form, "in which texts are compared")
       ->one_of({"datatrove-0.10", "fineweb-v1"})

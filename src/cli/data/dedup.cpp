@@ -80,8 +80,10 @@ void add_data_dedup(Command& data) {
   command->add_option("--hash", options->hash, "minhash: of n-grams; FineWeb used sha1")
       ->one_of({"xxh64", "sha1"})
       ->capture_default_str();
-  command->add_option("--splitter", options->dedup.splitter, "minhash: what words are")
-      ->one_of({"spacy-en", "uax29", "whitespace"})
+  command
+      ->add_option("--splitter", options->dedup.splitter,
+                   "minhash: what words are; auto goes by the script")
+      ->one_of({"auto", "spacy-en", "uax29", "whitespace"})
       ->capture_default_str();
   command->add_option("--normal-form", options->normal_form, "in which texts are compared")
       ->one_of({"datatrove-0.10", "fineweb-v1"})

@@ -1,8 +1,8 @@
 // ingot data import | export
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
+#include <optional>
 
 #include "cli/command.h"
 #include "cli/data/data.h"
@@ -14,9 +14,20 @@
 namespace ingot::cli {
 namespace {
 
+constexpr ForeignFormat kFormats[] = {ForeignFormat::Megatron, ForeignFormat::Datatrove,
+                                      ForeignFormat::LlmC, ForeignFormat::NanoGpt};
+
+// Of --format; nothing for an empty one.
+std::optional<ForeignFormat> format_named(const std::string& name) {
+  for (const ForeignFormat format : kFormats) {
+    if (name_of(format) == name) return format;
+  }
+  return std::nullopt;
+}
+
 struct ImportCommand {
   std::vector<std::string> files;
-  std::string folder, tokenizer;
+  std::string folder, tokenizer, format;
   ImportSettings settings;
   JsonOption json;
 
@@ -26,6 +37,7 @@ struct ImportCommand {
     check(loaded || settings.vocab_size > 0, ErrorCode::Usage,
           "expected --tokenizer FILE, or --vocab N where there is none");
     settings.tokenizer = loaded.get();
+    settings.format = format_named(format);
     const ShardManifest manifest = import_tokens(posix_storage(), files, settings, folder);
     fmt::print("{}: {} tokens of {} documents, {} shards\n", folder,
                format_count(manifest.num_tokens()), format_count(manifest.num_documents()),
@@ -41,22 +53,14 @@ struct ImportCommand {
 };
 
 struct ExportCommand {
-  static inline const std::map<std::string, ForeignFormat> formats = {
-      {"megatron", ForeignFormat::Megatron},
-      {"nanogpt", ForeignFormat::NanoGpt},
-      {"llmc", ForeignFormat::LlmC}};
   std::string folder, format, path;
-
-  static std::vector<std::string> names() {
-    std::vector<std::string> names;
-    for (const auto& [name, format] : formats) names.push_back(name);
-    return names;
-  }
+  JsonOption json;
 
   void run() const {
     const auto files =
-        export_tokens(*posix_storage(), ShardFolder(folder), formats.at(format), path);
+        export_tokens(*posix_storage(), ShardFolder(folder), *format_named(format), path);
     for (const std::string& file : files) fmt::print("{}\n", file);
+    json.print({{"format", format}, {"files", files}});
   }
 };
 
@@ -64,15 +68,20 @@ struct ExportCommand {
 
 void add_data_import(Command& data) {
   auto command = std::make_shared<ImportCommand>();
-  auto* import = data.add_subcommand(
-      "import",
-      "token files of other programs to shards\n\n"
-      "Reads Megatron's .bin with .idx, datatrove's .ds with .ds.index, llm.c's and nanoGPT's "
-      ".bin; "
-      "name and header tell which. The last two do not say where documents are: --bos or --eos, "
-      "the id that begins or ends each, does.");
+  auto* import =
+      data.add_subcommand("import",
+                          "token files of other programs to shards\n\n"
+                          "Reads Megatron's .bin with .idx, datatrove's .ds with .ds.index and "
+                          "llm.c's .bin, which name "
+                          "and header tell, and with --format nanogpt nanoGPT's bare .bin. The "
+                          "last two do not say where "
+                          "documents are: --bos or --eos, the id that begins or ends each, does.");
   import->add_option("files", command->files, "token files, in order")->required();
   import->add_option("--out", command->folder, "folder for the shards")->required();
+  import
+      ->add_option("--format", command->format,
+                   "whose files these are, where name and header do not tell: bare ids are nanogpt")
+      ->one_of({"megatron", "datatrove", "llmc", "nanogpt"});
   import->add_option("--tokenizer", command->tokenizer, "the one that made the ids");
   ImportSettings& settings = command->settings;
   import->add_option("--vocab", settings.vocab_size, "number of ids, where there is no tokenizer");
@@ -95,10 +104,11 @@ void add_data_export(Command& data) {
       ->add_option("--format", command->format,
                    "megatron: PATH.bin and PATH.idx; nanogpt: PATH; llmc: PATH_000000.bin …")
       ->required()
-      ->one_of(ExportCommand::names());
+      ->one_of({"megatron", "nanogpt", "llmc"});
   exporting->add_option("--out", command->path, "where to, without what the format adds")
       ->type_name("PATH")
       ->required();
+  command->json.add_to(*exporting);
   exporting->callback([command] { command->run(); });
 }
 

@@ -171,7 +171,7 @@ struct InspectCommand {
 struct CatCommand {
   std::string path, tokenizer;
   std::vector<std::string> wanted;
-  bool as_ids = false, headers = false;
+  bool as_ids = false, headers = false, as_json = false;
 
   void run() const {
     const ShardFolder folder(path);
@@ -238,6 +238,7 @@ struct CatCommand {
 
   void print_document(const ShardFolder& folder, const Tokenizer* loaded, int64_t number) const {
     const auto place = folder.document(number);
+    if (as_json) return print_json(folder, loaded, number, place);
     if (headers) {
       const DocumentName name = place.shard->name(place.document);
       fmt::print("==> {} {} {} «{}»\n", number, to_hex(place.shard->id(place.document)),
@@ -245,7 +246,28 @@ struct CatCommand {
     }
     const std::vector<int32_t> ids = folder.ids(number);
     const std::string text = loaded ? loaded->decode(ids) : fmt::format("{}", fmt::join(ids, " "));
-    const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+    write_line(text);
+  }
+
+  void print_json(const ShardFolder& folder, const Tokenizer* loaded, int64_t number,
+                  const ShardFolder::Place& place) const {
+    const DocumentName name = place.shard->name(place.document);
+    const std::vector<int32_t> ids = folder.ids(number);
+    nlohmann::ordered_json object = {
+        {"number", number},
+        {"id", to_hex(place.shard->id(place.document))},
+        {"source", folder.manifest().sources[static_cast<size_t>(name.source)].name},
+        {"name", name.id}};
+    if (loaded != nullptr) {
+      object["text"] = loaded->decode(ids);
+    } else {
+      object["ids"] = ids;
+    }
+    write_line(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+
+  static void write_line(const std::string& line) {
+    const bool written = std::fwrite(line.data(), 1, line.size(), stdout) == line.size() &&
                          std::fputc('\n', stdout) == '\n';
     check(written, ErrorCode::Storage, "cannot write to stdout");
   }
@@ -276,6 +298,8 @@ void add_data_cat(Command& data) {
   cat->add_flag("--ids", command->as_ids, "token ids, a line a document, in place of text");
   cat->add_flag("--headers", command->headers,
                 "a line with number, id, source and name before each");
+  cat->add_flag("--json", command->as_json,
+                "a JSON object a line for each document, with number, id, source and name");
   cat->add_option("--tokenizer", command->tokenizer,
                   "to decode with; without it the one that lies with the shards");
   cat->callback([command] { command->run(); });

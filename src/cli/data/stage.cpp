@@ -85,6 +85,7 @@ void StageOptions::add_to(Command& command) {
   command.add_option("--id-field", read.id_field, "documents without one get FILE:NUMBER")
       ->capture_default_str();
   command.add_option("--url-field", read.url_field, "for URL lists")->capture_default_str();
+  command.add_flag("--keep-crlf", read.keeps_crlf, "leave CR LF in texts, which else becomes LF");
   command.add_option("--source", read.source, "name of the source, written into each document")
       ->capture_default_str();
   remote.add_to(command);
@@ -95,6 +96,7 @@ StageInputs StageOptions::stage_inputs() const {
   StageInputs listed{{}, read};
   listed.read.remote = remote.settings();
   listed.files = list_input_files(inputs, listed.read.remote);
+  check_text_field(listed.files, listed.read);
   return listed;
 }
 

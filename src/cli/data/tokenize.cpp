@@ -30,6 +30,7 @@ struct TokenizeCommand {
   TokenizerOption tokenizer;
   std::vector<std::string> inputs, sources;
   std::string folder, process, bos = "auto", eos = "auto";
+  bool no_eos = false;
   TokenizeSettings settings;
   RemoteOptions remote;
   JsonOption json;
@@ -38,6 +39,15 @@ struct TokenizeCommand {
     const auto loaded = tokenizer.load();
     // An own BOS belongs before a document; one that is also EOS already ends the one before.
     settings.bos = boundary("--bos", bos, loaded->bos(), loaded->bos() != loaded->eos());
+    check(!no_eos || eos != "yes", ErrorCode::Usage,
+          "--no-eos and --eos yes: expected one of them");
+    if (no_eos) eos = "no";
+    check(eos == "no" || loaded->eos() >= 0, ErrorCode::Usage,
+          "{}: this tokenizer has no EOS, so nothing would end a document: say its special tokens "
+          "({}), or give --no-eos to write documents without",
+          tokenizer.path,
+          loaded->kind() == "bpe" ? "in NAME.toml beside a .tiktoken file, or by --split"
+                                  : "in its file");
     settings.eos = boundary("--eos", eos, loaded->eos(), true);
     settings.share = process_share(process);
     settings.read.remote = remote.settings();
@@ -72,8 +82,10 @@ struct TokenizeCommand {
     check(!named.empty(), ErrorCode::Usage,
           "nothing to tokenize: expected files or folders, or --source NAME=PATH");
     std::vector<TokenizeSource> listed;
-    for (const auto& [name, paths] : named)
+    for (const auto& [name, paths] : named) {
       listed.push_back({name, list_input_files(paths, settings.read.remote)});
+      check_text_field(listed.back().files, settings.read);
+    }
     return listed;
   }
 
@@ -161,9 +173,10 @@ void add_data_tokenize(Command& data) {
       ->one_of(choices);
   tokenize
       ->add_option("--eos", command->eos,
-                   "EOS after each document; auto: where the tokenizer has one")
+                   "EOS after each document; auto is yes, as a tokenizer without one is refused")
       ->capture_default_str()
       ->one_of(choices);
+  tokenize->add_flag("--no-eos", command->no_eos, "as --eos no: nothing ends a document");
   TokenizeSettings& settings = command->settings;
   tokenize->add_option("--shard-tokens", settings.shard_tokens, "tokens of a shard")
       ->capture_default_str()
@@ -177,6 +190,8 @@ void add_data_tokenize(Command& data) {
       ->capture_default_str();
   tokenize->add_option("--id-field", settings.read.id_field, "of JSON, CSV and parquet records")
       ->capture_default_str();
+  tokenize->add_flag("--keep-crlf", settings.read.keeps_crlf,
+                     "leave CR LF in texts, which else becomes LF");
   tokenize->add_option("--threads", settings.threads, "threads that encode")
       ->capture_default_str()
       ->positive();

@@ -26,14 +26,16 @@ struct VerifyCommand {
   void run() const {
     const auto storage = posix_storage();
     const ShardManifest manifest = read_manifest(*storage, folder);
-    check_its_tokenizer(*storage, manifest);
     ProgressLine line;
-    const auto problems = verify_shards(folder, manifest, threads, [&](int64_t tokens) {
+    auto problems = verify_shards(folder, manifest, threads, [&](int64_t tokens) {
       if (line.is_due()) {
         line.show(fmt::format("{} of {} tokens", format_count(tokens),
                               format_count(manifest.num_tokens())));
       }
     });
+    for (std::string& problem : tokenizer_problems(*storage, manifest)) {
+      problems.push_back(std::move(problem));
+    }
     json_result(problems, manifest);
     if (problems.empty()) {
       fmt::print("{}: good: {} tokens of {} documents in {} shards\n", folder,
@@ -50,11 +52,28 @@ struct VerifyCommand {
   }
 
  private:
-  // The one that is given, and the one that lies with the shards.
-  void check_its_tokenizer(Storage& storage, const ShardManifest& manifest) const {
-    if (!tokenizer.empty()) check_tokenizer(manifest, *load_tokenizer(storage, tokenizer), folder);
+  // Of the one that is given, and of the one that lies with the shards.
+  std::vector<std::string> tokenizer_problems(Storage& storage,
+                                              const ShardManifest& manifest) const {
+    std::vector<std::string> problems;
+    const auto compare = [&](const std::string& path) {
+      try {
+        check_tokenizer(manifest, *load_tokenizer(storage, path), folder);
+      } catch (const Error& error) {
+        problems.emplace_back(error.what());
+      }
+    };
+    if (!tokenizer.empty()) compare(tokenizer);
     const std::string own = join_path(folder, kShardTokenizerName);
-    if (storage.exists(own)) check_tokenizer(manifest, *load_tokenizer(storage, own), folder);
+    if (storage.exists(own)) {
+      compare(own);
+    } else if (manifest.tokenizer_hash != 0) {
+      problems.push_back(fmt::format(
+          "{}: missing: the manifest says that a {} tokenizer of {} ids made the shards; put it "
+          "back, or make them again",
+          own, manifest.tokenizer_kind, format_count(manifest.vocab_size)));
+    }
+    return problems;
   }
 
   void json_result(const std::vector<std::string>& problems, const ShardManifest& manifest) const {
@@ -74,7 +93,7 @@ void add_data_verify(Command& data) {
       "verify",
       "is a folder of shards what its manifest says?\n\n"
       "Reads every byte: checksums, ids, document offsets, BOS and EOS once per document, names, "
-      "sums. What is wrong is named; exit code 1.");
+      "sums, and the tokenizer. What is wrong is named; exit code 1.");
   verify->add_option("folder", command->folder, "folder of shards")->required();
   verify->add_option("--tokenizer", command->tokenizer,
                      "also: were the shards made with this one?");

@@ -17,6 +17,7 @@ struct ChatCommand {
   TokenizerOption tokenizer;
   std::string messages, template_file;
   bool generation_prompt = false, ids = false;
+  JsonOption json;
 
   void run() const {
     const auto storage = posix_storage();
@@ -33,12 +34,14 @@ struct ChatCommand {
           folder);
     const std::string text = ChatTemplate(files.source, files.origin).render(variables(files));
     if (!ids) {
-      fmt::print("{}", text);
+      fmt::print("{}{}", text, json.wanted && !text.ends_with('\n') ? "\n" : "");
+      json.print({{"text", text}});
       return;
     }
     std::vector<int32_t> encoded;
     tokenizer.load()->encode_with_specials(text, encoded);
     fmt::print("{}\n", fmt::join(encoded, " "));
+    json.print({{"text", text}, {"ids", encoded}});
   }
 
  private:
@@ -77,6 +80,7 @@ void add_tokenizer_chat(Command& tokenizer) {
   chat->add_flag("--generation-prompt", command->generation_prompt,
                  "end where the assistant's answer begins");
   chat->add_flag("--ids", command->ids, "write the text's ids, special tokens found");
+  command->json.add_to(*chat);
   chat->callback([command] { command->run(); });
 }
 

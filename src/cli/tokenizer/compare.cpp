@@ -148,7 +148,7 @@ void add_tokenizer_compare(Command& tokenizer) {
   compare
       ->add_option("--split", command->split,
                    "whose pattern cuts the text, where a file does not say it")
-      ->one_of(names_of_splits());
+      ->one_of(split_names());
   compare->add_option("input", command->inputs, "as for train")->required();
   command->read.add_to(*compare);
   command->json.add_to(*compare);

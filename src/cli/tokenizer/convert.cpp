@@ -1,8 +1,10 @@
 // ingot tokenizer convert
 #include <fmt/format.h>
 
+#include "cli/command.h"
 #include "cli/tokenizer/tokenizer.h"
 #include "core/storage.h"
+#include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/convert.h"
 
 namespace ingot::cli {
@@ -11,17 +13,21 @@ namespace {
 struct ConvertCommand {
   TokenizerOption tokenizer;
   std::string out;
+  JsonOption json;
 
   void run() const {
     const auto loaded = tokenizer.load();
     const std::string file = file_as(*loaded, out);
     write_file_atomically(*posix_storage(), out, file);
     fmt::print("{}: {} tokens\n", out, loaded->vocab_size());
+    if (out.ends_with(".tiktoken")) {
+      const std::string settings = rank_settings_path(out);
+      write_file_atomically(*posix_storage(), settings,
+                            to_rank_settings(parse_tokenizer_json(loaded->serialize(), out)));
+      fmt::print("{}: how text is cut, and the special tokens; keep it beside the file\n",
+                 settings);
+    }
     for (const auto& [name, value] : loaded->facts()) {
-      if (name == "split" && out.ends_with(".tiktoken")) {
-        fmt::print("the file does not say how text is cut (--split {}) nor its special tokens\n",
-                   value);
-      }
       if (name == "model" && value == "unigram" && file != loaded->serialize()) {
         fmt::print(
             "a unigram model: the programs that read the two formats round differently, and treat "
@@ -29,6 +35,7 @@ struct ConvertCommand {
             "gives other ids\n");
       }
     }
+    json.print({{"file", out}, {"kind", loaded->kind()}, {"vocab_size", loaded->vocab_size()}});
   }
 };
 
@@ -43,6 +50,7 @@ void add_tokenizer_convert(Command& tokenizer) {
   command->tokenizer.add_to(*convert);
   convert->add_option("--out", command->out, "NAME.json, NAME.tiktoken, NAME.model or NAME.bin")
       ->required();
+  command->json.add_to(*convert);
   convert->callback([command] { command->run(); });
 }
 

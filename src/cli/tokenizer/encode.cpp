@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "cli/tokenizer/separated_input.h"
 #include "cli/tokenizer/tokenizer.h"
@@ -49,11 +50,17 @@ void append_line(const std::vector<int32_t>& ids, std::string& text) {
   text.resize(at);
 }
 
+constexpr char kJsonHelp[] = "a JSON object a line for each document";
+
+std::string json_line(const nlohmann::json& object) {
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 struct EncodeCommand {
   TokenizerOption tokenizer;
   std::string input, separator;
   Format format;
-  bool specials = false;
+  bool specials = false, json = false;
   int threads = available_cores();
 
   void run() const {
@@ -88,7 +95,9 @@ struct EncodeCommand {
   }
   std::string formatted(const std::vector<int32_t>& ids) const {
     std::string bytes;
-    if (format.is_text()) {
+    if (json) {
+      bytes = json_line({{"ids", ids}});
+    } else if (format.is_text()) {
       append_line(ids, bytes);
     } else {
       bytes.assign(reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(int32_t));
@@ -101,6 +110,7 @@ struct DecodeCommand {
   TokenizerOption tokenizer;
   std::string input, separator;
   Format format;
+  bool json = false;
 
   void run() const {
     const auto loaded = tokenizer.load();
@@ -109,12 +119,13 @@ struct DecodeCommand {
     bool first = true;
     for (auto documents = stream.next(); !documents.empty(); documents = stream.next()) {
       for (const std::string_view document : documents) {
-        if (!std::exchange(first, false)) write(between);
+        if (!std::exchange(first, false) && !json) write(between);
         std::vector<int32_t> ids = format.is_text() ? parse_text(document, stream.name())
                                                     : parse_u32(document, stream.name());
         // A document begins with BOS, after which formats that mark word starts drop a space.
         if (loaded->bos() >= 0) ids.insert(ids.begin(), loaded->bos());
-        write(loaded->decode(ids));
+        const std::string text = loaded->decode(ids);
+        write(json ? json_line({{"text", text}}) : text);
       }
     }
     finish_output();
@@ -159,6 +170,7 @@ void add_tokenizer_encode(Command& tokenizer) {
   encode->add_option("--threads", command->threads, "threads; the ids are the same for any number")
       ->positive()
       ->capture_default_str();
+  encode->add_flag("--json", command->json, kJsonHelp);
   encode->callback([command] { command->run(); });
 }
 
@@ -170,6 +182,7 @@ void add_tokenizer_decode(Command& tokenizer) {
   command->format.add_to(*decode, "text: each line is a document; u32: binary, one document");
   decode->add_option("--separator", command->separator,
                      "written between documents, escapes as for encode");
+  decode->add_flag("--json", command->json, kJsonHelp);
   decode->callback([command] { command->run(); });
 }
 

@@ -24,6 +24,11 @@ struct InfoCommand {
     for (const auto& [name, value] : result.items()) {
       fmt::print("{:<16}{}\n", name, value.is_string() ? value.get<std::string>() : value.dump());
     }
+    if (loaded->eos() < 0) {
+      fmt::print(
+          "no EOS: nothing ends a document; of a .tiktoken file, NAME.toml beside it or "
+          "--split says the special tokens\n");
+    }
     json.print(result);
   }
 };
@@ -38,12 +43,6 @@ void add_info(Command& tokenizer) {
 
 }  // namespace
 
-std::vector<std::string> names_of_splits() {
-  std::vector<std::string> names;
-  for (const Split split : kAllSplits) names.emplace_back(name_of(split));
-  return names;
-}
-
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path, const std::string& split) {
   LoadOptions options;
   if (!split.empty()) options.split = split_named(split);
@@ -57,8 +56,10 @@ void TokenizerOption::add_to(Command& command) {
                   "llama2.c's tokenizer.bin, a folder with one of them, or «byte»")
       ->required();
   command
-      .add_option("--split", split, "whose pattern cuts the text, where the file does not say it")
-      ->one_of(names_of_splits());
+      .add_option("--split", split,
+                  "whose pattern cuts the text, and whose special tokens there are, "
+                  "where the file does not say it")
+      ->one_of(split_names());
 }
 
 void add_tokenizer(Command& app) {

@@ -18,9 +18,6 @@ void add_tokenizer_encode(Command& tokenizer);
 void add_tokenizer_decode(Command& tokenizer);
 void add_tokenizer_train(Command& tokenizer);
 
-// Of the patterns that cut text, for the help and the check of an option.
-std::vector<std::string> names_of_splits();
-
 // `split` is empty where the file says how text is cut.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path, const std::string& split);
 

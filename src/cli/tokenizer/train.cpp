@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "cli/command.h"
 #include "cli/progress_line.h"
@@ -12,6 +13,7 @@
 #include "core/storage.h"
 #include "core/text/format.h"
 #include "core/thread_pool.h"
+#include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/bpe/split.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
 #include "tokenizer/train/bpe_trainer.h"
@@ -38,7 +40,7 @@ struct Result {
   int64_t asked = 0, vocab_size = 0;  // tokens
   int64_t documents = 0, characters = 0, bytes = 0;
   std::string details;
-  std::vector<std::string> special_tokens;
+  std::string rank_settings;  // for the file beside .tiktoken; empty: none
 };
 
 Result train_bpe(const Options& options, const NextDocument& next, ProgressLine& progress) {
@@ -61,9 +63,12 @@ Result train_bpe(const Options& options, const NextDocument& next, ProgressLine&
   trained.model.split = split;
   Result result;
   result.asked = trainer.vocab_size;
-  result.special_tokens = trainer.special_tokens;
-  result.file = options.out.ends_with(".tiktoken") ? to_tiktoken(trained.model)
-                                                   : to_tokenizer_json(trained.model);
+  if (options.out.ends_with(".tiktoken")) {
+    result.file = to_tiktoken(trained.model);
+    result.rank_settings = to_rank_settings(trained.model);
+  } else {
+    result.file = to_tokenizer_json(trained.model);
+  }
   result.vocab_size = static_cast<int64_t>(trained.model.tokens.size());
   result.documents = trained.documents;
   result.characters = trained.characters;
@@ -85,6 +90,9 @@ Result train_sentencepiece(const Options& options, const NextDocument& next,
     if (!progress.is_due()) return;
     progress.show(fmt::format("read {} characters", format_count(characters)));
   };
+  trainer.on_step = [&](const std::string& step, bool is_new) {
+    if (is_new || progress.is_due()) progress.show(step);
+  };
   TrainedSentencePiece trained = ingot::train_sentencepiece(next, trainer);
   Result result;
   result.asked = trainer.vocab_size;
@@ -104,15 +112,32 @@ void check_out(const Options& options) {
         is_bpe ? ".json or .tiktoken" : ".model", options.type, options.out);
 }
 
+// Reads the whole input once, to know which parts of it are the sample.
+DocumentSample draw(const Options& options, ProgressLine& progress) {
+  TextDocuments documents(options.inputs, options.read);
+  int64_t count = 0;
+  const auto next = [&](std::string& text) {
+    if (!documents.next(text)) return false;
+    ++count;
+    if (progress.is_due()) {
+      progress.show(fmt::format("drawing the sample: {} documents read", format_count(count)));
+    }
+    return true;
+  };
+  return {next, options.sample};
+}
+
 void train(const Options& options) {
   check_out(options);
   Result result;
   double seconds = 0;
   {
     ProgressLine progress;
+    std::optional<DocumentSample> sample;
+    if (options.sample.any()) sample.emplace(draw(options, progress));
     TextDocuments documents(options.inputs, options.read);
-    const NextDocument next =
-        sample_of([&](std::string& text) { return documents.next(text); }, options.sample);
+    NextDocument next = [&](std::string& text) { return documents.next(text); };
+    if (sample) next = sample->of(std::move(next));
     result = options.type == "bpe" ? train_bpe(options, next, progress)
                                    : train_sentencepiece(options, next, progress);
     documents.report();
@@ -120,13 +145,17 @@ void train(const Options& options) {
   }
   const auto storage = posix_storage();
   write_file_atomically(*storage, options.out, result.file);
+  const std::string rank_settings = rank_settings_path(options.out);
+  if (!result.rank_settings.empty()) {
+    write_file_atomically(*storage, rank_settings, result.rank_settings);
+  }
   fmt::print("{}: {} tokens, trained on {} documents, {} characters ({}){}, in {}\n", options.out,
              format_count(result.vocab_size), format_count(result.documents),
              format_count(result.characters), format_bytes(result.bytes), result.details,
              format_duration(seconds));
-  if (options.out.ends_with(".tiktoken")) {
-    fmt::print("the file does not say how text is cut (--split {}) nor its special tokens ({})\n",
-               options.split, fmt::join(result.special_tokens, ", "));
+  if (!result.rank_settings.empty()) {
+    fmt::print("{}: how text is cut, and the special tokens; keep it beside the file\n",
+               rank_settings);
   }
   if (result.asked > result.vocab_size) {
     fmt::print("fewer than the {} tokens asked for: no pair is left to merge\n",
@@ -159,7 +188,7 @@ void add_tokenizer_train(Command& tokenizer) {
   command->add_option("--vocab", options->vocab_size, "tokens (32768; SentencePiece 32000)")
       ->positive();
   command->add_option("--split", options->split, "whose pattern cuts the text (bpe)")
-      ->one_of(names_of_splits())
+      ->one_of(split_names())
       ->capture_default_str();
   command->add_option("--ties", options->ties, "order of equally frequent pairs, and ids (bpe)")
       ->one_of({"hf", "raw"})
@@ -174,10 +203,16 @@ void add_tokenizer_train(Command& tokenizer) {
                    "sp-bpe)")
       ->between(0.98, 1.0)
       ->capture_default_str();
-  command->add_option("--sample-documents", options->sample.documents, "read no more documents")
+  command
+      ->add_option("--sample-documents", options->sample.documents,
+                   "take so many documents, drawn at random over the whole input")
       ->positive();
-  command->add_option("--sample-characters", options->sample.characters, "read no more characters")
+  command
+      ->add_option("--sample-characters", options->sample.characters,
+                   "take so many characters, in stretches drawn at random over the whole input")
       ->positive();
+  command->add_option("--sample-seed", options->sample.seed, "another one, another sample")
+      ->capture_default_str();
   command->add_option("--threads", options->threads, "threads that count pieces (bpe)")
       ->positive()
       ->capture_default_str();

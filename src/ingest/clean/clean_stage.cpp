@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ingest/clean/clean_report.h"
+#include "ingest/clean/cleaner.h"
 #include "ingest/write/document_writer.h"
 
 namespace ingot {

@@ -21,7 +21,7 @@ struct ContaminationSettings {
   bool from_straddling = true;  // n-grams that begin in the query and end in the label
   bool from_query = false;      // n-grams of the query alone
   text::NormalForm form = text::NormalForm::Datatrove010;
-  std::string splitter = "spacy-en";
+  std::string splitter = "auto";
 };
 
 // Immutable once built, so threads share it.

@@ -19,9 +19,9 @@ enum class DedupMethod { Exact, MinHash };
 
 struct DedupSettings {
   DedupMethod method = DedupMethod::MinHash;
-  bool normalizes = false;            // exact: compares texts in their normal form
-  MinHashSettings minhash;            // its form is the normal form of either method
-  std::string splitter = "spacy-en";  // minhash: what words are
+  bool normalizes = false;        // exact: compares texts in their normal form
+  MinHashSettings minhash;        // its form is the normal form of either method
+  std::string splitter = "auto";  // minhash: what words are
 };
 
 struct DedupStage {

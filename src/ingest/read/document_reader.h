@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct RemoteSettings {
 };
 
 // What `locations` stand for: files, folders (recursively; hidden files and those of a kind that
-// open_documents() does not know are left out), globs (* ? [] within a name, ** for any number of
+// open_documents() does not know are left out; of the output of a stage its documents:
+// stage_folder.h), globs (* ? [] within a name, ** for any number of
 // folders), addresses. Each location's files come in byte order of their names, so the list is the
 // same on every machine. Names that two locations have in common get the location's number before
 // them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file, and a file that two
@@ -45,6 +47,7 @@ struct ReadSettings {
   std::string text_field = "text";  // of JSON lines, CSV and parquet
   std::string id_field = "id";      // where a record has none: "NAME:NUMBER", counted from 0
   std::string url_field = "url";
+  bool keeps_crlf = false;  // else CR LF in texts, of any kind of file, becomes LF
   RemoteSettings remote;
   int64_t max_document_bytes = int64_t{256} << 20;  // longer ones are skipped and counted
 };
@@ -71,11 +74,17 @@ class DocumentReader {
   virtual bool next(Document& document) = 0;
   virtual const ReadCounts& counts() const = 0;
   virtual int64_t bytes_read() const = 0;  // of the file as stored: for progress
+  // Of JSON records, where none so far had text: the fields that hold strings.
+  virtual std::set<std::string> string_fields() const { return {}; }
 };
 
 // The kind is told by the name below compression (.gz .zst): .txt .md (one document), .jsonl .json
 // .ndjson (a record a line), .csv .tsv, .parquet, .warc. Throws ErrorCode::Data for another kind,
 // ErrorCode::Missing where the library for it cannot be loaded (parquet, s3).
 std::unique_ptr<DocumentReader> open_documents(const InputFile& file, const ReadSettings& settings);
+
+// Looks at the first records of local files before a long work begins: throws ErrorCode::Data, with
+// the fields that are there, where none has text in settings.text_field.
+void check_text_field(const std::vector<InputFile>& files, const ReadSettings& settings);
 
 }  // namespace ingot

@@ -9,6 +9,7 @@
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/document_reader.h"
 #include "ingest/read/remote/remote.h"
+#include "ingest/read/stage_folder.h"
 
 namespace ingot {
 namespace {
@@ -34,7 +35,7 @@ void list_folder(const fs::path& folder, std::vector<InputFile>& files) {
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error)) {
-    if (is_hidden(it->path())) {
+    if (is_hidden(it->path()) || (it->is_directory() && holds_token_shards(it->path()))) {
       it.disable_recursion_pending();
     } else if (it->is_regular_file() && is_readable_kind(file_kind(it->path()).kind)) {
       files.push_back(local_file(it->path(), folder));
@@ -102,7 +103,7 @@ std::vector<InputFile> list_location(const std::string& location, const RemoteSe
             "{}: a file's name leads out of its folder", file.location);
     }
   } else if (fs::is_directory(path, error)) {
-    list_folder(path, files);
+    list_folder(documents_folder(path), files);
     check(!files.empty(), ErrorCode::Data,
           "{}: no documents in this folder; expected files as .txt, .jsonl, .parquet, …", location);
   } else if (fs::exists(path, error)) {

@@ -4,6 +4,7 @@
 #include "ingest/read/json_record.h"
 #include "ingest/read/line_reader.h"
 #include "ingest/read/record_reader.h"
+#include "ingest/read/text_field.h"
 
 namespace ingot {
 namespace {
@@ -26,6 +27,7 @@ class JsonReader final : public RecordReader {
   }
 
   int64_t bytes_read() const override { return stream_->bytes_read(); }
+  std::set<std::string> string_fields() const override { return watch_.string_fields(); }
 
  private:
   Outcome read_record(Document& document) override {
@@ -59,8 +61,11 @@ class JsonReader final : public RecordReader {
     }
     using Kind = JsonField::Kind;
     const Kind text = fields_[kText].kind;
-    if (text == Kind::Absent || text == Kind::Null) return skip("no_text");
-    if (text != Kind::String) return skip("not_a_string");
+    if (text != Kind::String) {
+      watch_.on_record_without_text(line, settings().text_field, file().location);
+      return skip(text == Kind::Absent || text == Kind::Null ? "no_text" : "not_a_string");
+    }
+    watch_.on_text();
     if (fields_[kUrl].kind != Kind::String) document.url.clear();
     return Outcome::Document;
   }
@@ -69,6 +74,7 @@ class JsonReader final : public RecordReader {
   std::unique_ptr<ByteStream> stream_;
   Splitter records_;
   std::array<JsonField, 3> fields_;
+  TextFieldWatch watch_;
 };
 
 }  // namespace

@@ -4,6 +4,24 @@
 
 namespace ingot {
 
+namespace {
+
+// Every CR before LF goes, so that doing it twice changes nothing.
+void make_line_ends_lf(std::string& text) {
+  const size_t first = text.find("\r\n");
+  if (first == std::string::npos) return;
+  size_t to = first;
+  for (size_t from = first; from < text.size(); ++from) {
+    if (text[from] == '\n') {
+      while (to > 0 && text[to - 1] == '\r') --to;
+    }
+    text[to++] = text[from];
+  }
+  text.resize(to);
+}
+
+}  // namespace
+
 bool RecordReader::next(Document& document) {
   for (;;) {
     document.text.clear();
@@ -13,7 +31,9 @@ bool RecordReader::next(Document& document) {
     const Outcome outcome = read_record(document);
     if (outcome == Outcome::End) return false;
     const int64_t number = num_records_++;
-    if (outcome == Outcome::Skipped || !keep(document)) continue;
+    if (outcome == Outcome::Skipped) continue;
+    if (!settings_.keeps_crlf) make_line_ends_lf(document.text);
+    if (!keep(document)) continue;
     document.source = settings_.source;
     if (document.id.empty()) document.id = file_.name + ":" + std::to_string(number);
     counts_.documents += 1;

@@ -61,6 +61,7 @@ json describe(const ShardManifest& manifest, const std::vector<SourceFile>& file
           {"task_bytes", settings.task_bytes},
           {"text_field", settings.read.text_field},
           {"id_field", settings.read.id_field},
+          {"keeps_crlf", settings.read.keeps_crlf},
           {"max_document_bytes", settings.read.max_document_bytes},
           {"sources", sources},
           {"num_files", files.size()},

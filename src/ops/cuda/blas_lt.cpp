@@ -274,7 +274,10 @@ BlasLt::Plan BlasLt::make_plan(Context& ctx, const GemmKey& key, const GemmBuffe
 
 std::optional<BlasLt::Algorithm> BlasLt::choose(Context& ctx, const GemmKey& key, const Plan& plan,
                                                 const GemmBuffers& buffers) {
-  if (const auto known = remembered(key, plan)) return known;
+  if (const auto known = remembered(key, plan)) {
+    if (log::is_verbose()) log::debug("product tuned before", {{"product", key.str()}});
+    return known;
+  }
   const std::vector<Algorithm> found = propose(key, plan);
   const bool large = num_products(key) >= kMinTunedProducts;
   if (found.empty()) {
@@ -282,7 +285,10 @@ std::optional<BlasLt::Algorithm> BlasLt::choose(Context& ctx, const GemmKey& key
     if (large) log::warn("cuBLASLt has no kernel", {{"product", key.str()}});
     return std::nullopt;
   }
-  return large && found.size() > 1 ? fastest(ctx, key, plan, found, buffers) : found.front();
+  if (large && found.size() > 1) return fastest(ctx, key, plan, found, buffers);
+  if (log::is_verbose())
+    log::debug("product not tuned", {{"product", key.str()}, {"algorithm", "cuBLASLt's first"}});
+  return found.front();
 }
 
 std::optional<BlasLt::Algorithm> BlasLt::remembered(const GemmKey& key, const Plan& plan) {

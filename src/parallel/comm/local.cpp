@@ -134,8 +134,9 @@ Outcome run_rank(LocalGroup& group, int rank, const std::function<void(Communica
     outcome.error = std::current_exception();
     why = error.what();
   } catch (const std::exception& error) {
-    outcome.error = std::make_exception_ptr(Error(ErrorCode::Internal, error.what()).on_rank(rank));
-    why = error.what();
+    Error ours = translated(error);
+    why = ours.what();
+    outcome.error = std::make_exception_ptr(ours.on_rank(rank));
   }
   group.go(rank, why);
   return outcome;
@@ -155,7 +156,7 @@ void run_local_ranks(int ranks, const std::function<void(Communicator&)>& body) 
         threads.emplace_back(
             [&, rank] { outcomes[static_cast<size_t>(rank)] = run_rank(group, rank, body); });
     } catch (const std::system_error& error) {
-      group.go(0, error.what());
+      group.go(0, translated(error).what());
       throw;
     }
     outcomes[0] = run_rank(group, 0, body);  // on the caller's thread: one rank starts none

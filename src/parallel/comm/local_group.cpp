@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/log.h"
 
 namespace ingot {
 namespace {
@@ -59,7 +60,10 @@ void LocalGroup::meet() {
     changed_.notify_all();
     return;
   }
-  changed_.wait(lock, [&] { return round_ != round || gone_rank_ >= 0; });
+  {
+    const log::Wait wait("other ranks");
+    changed_.wait(lock, [&] { return round_ != round || gone_rank_ >= 0; });
+  }
   if (round_ == round)
     throw Error(ErrorCode::Comm, fmt::format("rank {} is gone: {}", gone_rank_, gone_why_))
         .on_rank(gone_rank_);

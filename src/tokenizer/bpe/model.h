@@ -34,9 +34,9 @@ std::string to_tokenizer_json(const BpeModel& model);  // what Hugging Face toke
 // GPT-2's pair of files. They name neither pattern nor specials: GPT-2's are taken.
 BpeModel parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
                                 std::string_view origin);
-// One «base64 rank» a line, nothing else: `encoding` ("r50k_base", "cl100k_base", …) says pattern
-// and specials. Another name gives no specials and needs `split` to be set by the caller.
-BpeModel parse_tiktoken(std::string_view file, std::string_view encoding, std::string_view origin);
+// One «base64 rank» a line, nothing else: pattern and special tokens are for the caller to set
+// (special_tokens.h, rank_settings.h).
+BpeModel parse_tiktoken(std::string_view file, std::string_view origin);
 // Without specials. Throws ErrorCode::Data when the merges are not those that the ids, read as
 // ranks, stand for.
 std::string to_tiktoken(const BpeModel& model);

@@ -78,6 +78,12 @@ std::string_view name_of(Split split) {
   return "unknown";
 }
 
+std::vector<std::string> split_names() {
+  std::vector<std::string> names;
+  for (const Split split : kAllSplits) names.emplace_back(name_of(split));
+  return names;
+}
+
 std::string_view pattern_of(Split split) {
   const auto* found = std::find_if(std::begin(kSpellings), std::end(kSpellings),
                                    [&](const Spelling& s) { return s.split == split; });

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,7 @@ inline constexpr Split kAllSplits[] = {Split::None,  Split::Gpt2,  Split::Cl100k
                                        Split::Qwen2, Split::O200k, Split::Nanochat};
 
 std::string_view name_of(Split split);     // "none", "gpt2", "cl100k", …
+std::vector<std::string> split_names();    // of all
 std::string_view pattern_of(Split split);  // the regex as tokenizer files write it; None: empty
 std::optional<Split> split_named(std::string_view name);
 // Knows the published spellings of each pattern, not equivalent ones.

@@ -5,10 +5,10 @@
 #include "core/error.h"
 #include "tokenizer/bpe/base64.h"
 #include "tokenizer/bpe/model.h"
-#include "tokenizer/special_tokens.h"
 
 namespace ingot {
-BpeModel parse_tiktoken(std::string_view file, std::string_view encoding, std::string_view origin) {
+
+BpeModel parse_tiktoken(std::string_view file, std::string_view origin) {
   BpeModel model;
   model.whole_piece_first = true;
   const size_t most_lines = file.size() / 6 + 1;  // "YQ== 0" is the shortest
@@ -37,7 +37,6 @@ BpeModel parse_tiktoken(std::string_view file, std::string_view encoding, std::s
   }
   check(!model.tokens.empty(), ErrorCode::Data, "{}: no tokens in it", origin);
   model.merges = merges_of_ranks(model.tokens, origin);
-  if (apply_encoding(encoding, model)) set_bos_and_eos(model, bos_and_eos_of(model.added));
   return model;
 }
 

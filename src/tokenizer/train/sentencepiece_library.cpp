@@ -2,7 +2,44 @@
 
 #include <sentencepiece_trainer.h>
 
+#include <iostream>
+#include <mutex>
+#include <streambuf>
+
 namespace {
+
+// The library says how far it is on std::cerr alone. Lines that say so go to `log`, warnings
+// nowhere, others where they would have gone.
+class LogLines final : public std::streambuf {
+ public:
+  explicit LogLines(const std::function<void(const std::string&)>& log)
+      : log_(log), original_(std::cerr.rdbuf(this)) {}
+  ~LogLines() override { std::cerr.rdbuf(original_); }
+
+ protected:
+  int overflow(int c) override {
+    const std::lock_guard lock(mutex_);
+    if (c != '\n') {
+      line_ += static_cast<char>(c);
+      return c;
+    }
+    constexpr std::string_view kInfo = "LOG(INFO) ", kWarning = "LOG(WARNING) ";
+    if (const size_t at = line_.find(kInfo); at != std::string::npos) {
+      log_(line_.substr(at + kInfo.size()));
+    } else if (line_.find(kWarning) == std::string::npos) {
+      line_ += '\n';
+      original_->sputn(line_.data(), static_cast<std::streamsize>(line_.size()));
+    }
+    line_.clear();
+    return c;
+  }
+
+ private:
+  const std::function<void(const std::string&)>& log_;
+  std::streambuf* const original_;
+  std::mutex mutex_;
+  std::string line_;
+};
 
 class Sentences final : public sentencepiece::SentenceIterator {
  public:
@@ -22,7 +59,9 @@ class Sentences final : public sentencepiece::SentenceIterator {
 
 extern "C" void ingot_train_sentencepiece(
     const std::unordered_map<std::string, std::string>& arguments,
-    const std::function<bool(std::string&)>& next, std::string& model, std::string& error) {
+    const std::function<bool(std::string&)>& next,
+    const std::function<void(const std::string&)>& log, std::string& model, std::string& error) {
+  const LogLines lines(log);
   Sentences sentences(next);
   const auto status = sentencepiece::SentencePieceTrainer::Train(arguments, &sentences, &model);
   if (!status.ok()) error = status.ToString();

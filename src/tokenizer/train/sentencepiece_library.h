@@ -12,10 +12,12 @@ namespace ingot {
 inline constexpr char kSentencePieceModule[] = "libingot_sentencepiece.so";
 inline constexpr char kTrainFunction[] = "ingot_train_sentencepiece";
 
-// `arguments`: SentencePieceTrainer's, by name. `next` gives the next sentence, false at the end,
-// and does not throw. Sets `model` to the file's contents, or `error` to what is wrong.
+// `arguments`: SentencePieceTrainer's, by name. `next` gives the next sentence, false at the end;
+// `log` gets each line that the library has to say of its progress; neither throws. Sets `model` to
+// the file's contents, or `error` to what is wrong.
 using TrainFunction = void(const std::unordered_map<std::string, std::string>& arguments,
-                           const std::function<bool(std::string&)>& next, std::string& model,
+                           const std::function<bool(std::string&)>& next,
+                           const std::function<void(const std::string&)>& log, std::string& model,
                            std::string& error);
 
 }  // namespace ingot

@@ -99,12 +99,37 @@ std::unordered_map<std::string, std::string> arguments_of(
       {"allow_whitespace_only_pieces", "true"},
       {"max_sentence_length", std::to_string(kLongestSentence)},
       {"num_threads", std::to_string(kThreads)},
-      {"minloglevel", "2"},  // errors alone
+      {"minloglevel", "0"},  // it says how far it is
   };
   if (!options.special_tokens.empty()) {
     arguments["control_symbols"] = fmt::format("{}", fmt::join(options.special_tokens, ","));
   }
   return arguments;
+}
+
+// The number after `label`; empty: none.
+std::string number_after(const std::string& line, std::string_view label) {
+  const size_t at = line.find(label);
+  if (at == std::string::npos) return "";
+  const size_t begin = at + label.size();
+  return line.substr(begin, line.find_first_not_of("0123456789", begin) - begin);
+}
+
+// A line of the library's log as a step; lines that say nothing to a user are left out.
+void tell_step(const std::string& line, const SentencePieceTrainerOptions& options) {
+  if (!options.on_step) return;
+  const auto tell = [&](bool is_new, std::string_view before, const std::string& number,
+                        std::string_view after) {
+    if (!number.empty()) options.on_step(fmt::format("{}{}{}", before, number, after), is_new);
+  };
+  tell(true, "", number_after(line, "Loaded all "), " sentences are read");
+  tell(true, "", number_after(line, "Initialized "), " seed pieces found");
+  if (line.starts_with("Making suffix array")) options.on_step("looking for seed pieces", true);
+  if (line.starts_with("EM sub_iter=")) {
+    tell(line.starts_with("EM sub_iter=0 "), "EM: ", number_after(line, " size="),
+         fmt::format(" pieces left, of which {} stay", options.vocab_size));
+  }
+  if (line.starts_with("Added: freq=")) tell(false, "", number_after(line, " size="), " merges");
 }
 
 }  // namespace
@@ -117,7 +142,8 @@ TrainedSentencePiece train_sentencepiece(const NextDocument& next,
   SentenceStream stream(next, options, trained);
   std::string error;
   train(
-      arguments, [&](std::string& sentence) { return stream.next(sentence); }, trained.file, error);
+      arguments, [&](std::string& sentence) { return stream.next(sentence); },
+      [&](const std::string& line) { tell_step(line, options); }, trained.file, error);
   stream.rethrow_failure();
   check(error.empty(), ErrorCode::Data, "training a SentencePiece model on {} characters: {}",
         trained.characters, error);

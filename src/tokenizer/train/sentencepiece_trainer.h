@@ -17,6 +17,9 @@ struct SentencePieceTrainerOptions {
   double character_coverage = 0.9995;       // rarer characters become bytes
   std::vector<std::string> special_tokens;  // besides <unk>, <s> and </s>, which get ids 0 to 2
   std::function<void(int64_t characters)> progress;  // called now and then while reading
+  // Called with what is done after that: "1,234 seed pieces"; `is_new` where a step begins, not for
+  // every round of one. Does not throw.
+  std::function<void(const std::string& step, bool is_new)> on_step;
 };
 
 struct TrainedSentencePiece {
@@ -28,9 +31,9 @@ struct TrainedSentencePiece {
 // that is put in front. Lines are SentencePiece's sentences; it would skip those of more than 4192
 // bytes, so they are cut, at a space where there is one. The result is a function of documents and
 // options; the library always gets the same number of threads, because its sums depend on it. It
-// holds all text in memory, and for a unigram model many times that: sample_of() bounds it. Throws
-// ErrorCode::Missing where the library is not installed, ErrorCode::Data with its words where it
-// refuses.
+// holds all text in memory, and for a unigram model many times that: DocumentSample bounds it.
+// Throws ErrorCode::Missing where the library is not installed, ErrorCode::Data with its words
+// where it refuses.
 TrainedSentencePiece train_sentencepiece(const NextDocument& next,
                                          const SentencePieceTrainerOptions& options);
 

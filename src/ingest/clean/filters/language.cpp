@@ -1,10 +1,7 @@
 #include "ingest/clean/filters/language.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
-#include "core/error.h"
 #include "ingest/clean/language/language.h"
 
 namespace ingot {
@@ -18,11 +15,7 @@ class LanguageFilter final : public Filter {
                       ? make_script_detector()
                       : make_fasttext_detector(files.read(settings.model), settings.model)) {
     for (const std::string& language : settings.languages) {
-      const auto label = detector_->label_of(language);
-      check(label.has_value(), ErrorCode::Config,
-            "clean.language: expected labels among {}, got «{}»",
-            fmt::join(detector_->labels(), " "), language);
-      requested_.push_back(*label);
+      requested_.push_back(detector_->label_of(language));
     }
   }
 

@@ -1,6 +1,8 @@
 // Prediction with a fastText model, after facebookresearch/fastText 0.9.2 (MIT). Written anew
 // because the library trusts the file: a truncated one ended the process, one with a wrong count
 // hung it.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -131,9 +133,11 @@ class FasttextDetector final : public LanguageDetector {
     }
   }
 
-  std::optional<size_t> label_of(std::string_view language) const override {
+  size_t label_of(std::string_view language) const override {
     const auto place = std::find(labels_.begin(), labels_.end(), language);
-    if (place == labels_.end()) return {};
+    check(place != labels_.end(), ErrorCode::Config,
+          "clean.language.languages: expected labels of the model, {}, got «{}»",
+          fmt::join(labels_, " "), language);
     return static_cast<size_t>(place - labels_.begin());
   }
 

@@ -18,13 +18,14 @@ class LanguageDetector {
   // One score per label, from 0 to about 1; overwrites `scores`. `text` is valid UTF-8; its
   // newlines count as spaces.
   virtual void score(std::string_view text, std::vector<float>& scores) const = 0;
-  // The label to look at for a language that a user asks for; nothing if there is none.
-  virtual std::optional<size_t> label_of(std::string_view language) const = 0;
+  // The label to look at for a language that a user asks for. Throws ErrorCode::Config, saying what
+  // would help, where this detector cannot tell it from others.
+  virtual size_t label_of(std::string_view language) const = 0;
 };
 
 // Built in: tells scripts apart, not languages. Labels are ISO 15924 codes, with Jpan for kana and
-// the kanji around them; the score is the share of the letters. Asked for a language, it looks at
-// the script that it is written in: "en" passes every text in Latin letters.
+// the kanji around them; the score is the share of the letters. It knows a language by its script
+// where that is written by it alone ("ja", "el"), so it does not know "en" or "de".
 std::unique_ptr<const LanguageDetector> make_script_detector();
 
 // A supervised fastText model such as lid.176.bin, from the contents of its file, of which it keeps

@@ -1,7 +1,10 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
 
+#include "core/error.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
 #include "ingest/clean/language/language.h"
@@ -106,12 +109,25 @@ class ScriptDetector final : public LanguageDetector {
     }
   }
 
-  std::optional<size_t> label_of(std::string_view language) const override {
-    for (const auto& [script, languages] : kLanguages) {
-      if (has_word(languages, language)) return index_of(script);
-    }
+  size_t label_of(std::string_view language) const override {
     const size_t index = index_of(language);
-    return index < labels_.size() ? std::optional(index) : std::nullopt;
+    if (index < labels_.size()) return index;
+    for (const auto& [script, languages] : kLanguages) {
+      if (!has_word(languages, language)) continue;
+      // Chinese is what the others of its script are kinds of.
+      if (languages == language || language == "zh") return index_of(script);
+      throw Error(
+          ErrorCode::Config,
+          fmt::format("clean.language.languages: «{}»: without a model only scripts are told "
+                      "apart, and {} is also that of other languages: set language.model to "
+                      "fastText's lid.176.bin, or ask for {} and keep them all",
+                      language, script, script));
+    }
+    throw Error(ErrorCode::Config,
+                fmt::format("clean.language.languages: expected languages of one script or labels "
+                            "among {}, got «{}»; for others set language.model to fastText's "
+                            "lid.176.bin",
+                            fmt::join(labels_, " "), language));
   }
 
  private:

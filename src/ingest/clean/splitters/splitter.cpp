@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/text/python_text.h"
+#include "ingest/clean/splitters/split_by_script.h"
 #include "ingest/clean/splitters/split_nltk.h"
 #include "ingest/clean/splitters/split_spacy.h"
 #include "ingest/clean/splitters/split_uax29.h"
@@ -17,6 +18,7 @@ void WordList::add(std::string_view word) {
 }
 
 std::unique_ptr<const Splitter> make_splitter(std::string_view name, const PunktFiles* punkt) {
+  if (name == "auto") return std::make_unique<ScriptSplitter>();
   if (name == "whitespace") return std::make_unique<WhitespaceSplitter>();
   if (name == "uax29") return std::make_unique<Uax29Splitter>();
   if (name == "spacy-en") return std::make_unique<SpacySplitter>();

@@ -52,8 +52,10 @@ struct PunktFiles {
   std::string contexts;           // ortho_context.tab
 };
 
-inline constexpr std::string_view kSplitterNames[] = {"whitespace", "uax29", "spacy-en", "nltk-en"};
+inline constexpr std::string_view kSplitterNames[] = {"auto", "whitespace", "uax29", "spacy-en",
+                                                      "nltk-en"};
 
+// `auto`:       spacy-en, but uax29 for words in scripts without spaces (split_by_script.h)
 // `whitespace`: str.split(); a sentence ends before whitespace that follows . ! or ?
 // `uax29`:      words of Unicode 14's UAX #29; sentences as for whitespace
 // `spacy-en`:   spaCy 3.8's blank("en") with its sentencizer

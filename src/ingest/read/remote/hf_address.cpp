@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/json_problem.h"
 #include "core/json_integer.h"
 
 namespace ingot {
@@ -97,7 +98,7 @@ std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& f
     }
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorCode::Data, fmt::format("{}: the hub's list of files is not understood: {}",
-                                             to_string(folder), error.what()));
+                                             to_string(folder), json_problem(error)));
   }
   return files;
 }

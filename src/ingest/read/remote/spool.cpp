@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "core/log.h"
+
 namespace ingot {
 namespace {
 
@@ -68,7 +70,10 @@ void Spool::finish(std::exception_ptr failure) {
 
 size_t Spool::read(char* into, size_t size) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return available() > 0 || finished_; });
+  {
+    const log::Wait wait("bytes from the network");
+    changed_.wait(lock, [&] { return available() > 0 || finished_; });
+  }
   if (available() == 0) {
     if (failure_) std::rethrow_exception(failure_);
     return 0;

@@ -1,0 +1,18 @@
+// Which files of a folder are documents, where a stage of data preparation wrote into it.
+#pragma once
+
+#include <filesystem>
+
+namespace ingot {
+
+// The folder to read in place of `folder`: the documents of a stage's output, without what it
+// removed, its reports and records; any other folder itself. Throws ErrorCode::Data where the stage
+// has not finished, where the folder holds token shards, and, with the choices, where it is not
+// clear which documents are meant: outputs of stages below it, or kept and removed documents side
+// by side.
+std::filesystem::path documents_folder(const std::filesystem::path& folder);
+
+// Token shards, which have files of their own and no documents.
+bool holds_token_shards(const std::filesystem::path& folder);
+
+}  // namespace ingot

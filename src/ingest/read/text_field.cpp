@@ -1,0 +1,69 @@
+#include "ingest/read/text_field.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "ingest/read/byte_stream.h"
+#include "ingest/read/document_reader.h"
+#include "ingest/read/remote/remote.h"
+
+namespace ingot {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kEnoughRecords = 100;
+constexpr size_t kMostFields = 20;
+constexpr size_t kMostFiles = 16;
+
+[[noreturn]] void refuse(const std::string& location, const std::string& field,
+                         const std::set<std::string>& string_fields) {
+  const std::string there =
+      string_fields.empty() ? "none" : fmt::format("{}", fmt::join(string_fields, ", "));
+  throw Error(ErrorCode::Data,
+              fmt::format("{}: no text in the field «{}»; fields that hold strings: {} "
+                          "(--text-field)",
+                          location, field, there));
+}
+
+bool has_fields(const InputFile& file) {
+  const std::string kind = file_kind(file.name).kind;
+  return kind != ".txt" && kind != ".md" && kind != ".warc";
+}
+
+}  // namespace
+
+void TextFieldWatch::on_record_without_text(std::string_view record, const std::string& field,
+                                            const std::string& location) {
+  if (is_over_) return;
+  const json parsed = json::parse(record, nullptr, false);
+  if (!parsed.is_object()) return;
+  for (const auto& [name, value] : parsed.items()) {
+    if (value.is_string() && string_fields_.size() < kMostFields) string_fields_.insert(name);
+  }
+  if (++records_ == kEnoughRecords) refuse(location, field, string_fields_);
+}
+
+void check_text_field(const std::vector<InputFile>& files, const ReadSettings& settings) {
+  std::set<std::string> string_fields;
+  int64_t without_text = 0;
+  size_t num_files = 0;
+  for (const InputFile& file : files) {
+    if (!has_fields(file) || is_remote(file.location)) return;
+    if (++num_files > kMostFiles) return;
+    const auto reader = open_documents(file, settings);
+    Document document;
+    if (reader->next(document)) return;
+    for (const char* reason : {"no_text", "not_a_string"}) {
+      const auto found = reader->counts().skipped.find(reason);
+      without_text += found == reader->counts().skipped.end() ? 0 : found->second;
+    }
+    string_fields.merge(reader->string_fields());
+  }
+  if (without_text > 0) refuse(files.front().location, settings.text_field, string_fields);
+}
+
+}  // namespace ingot

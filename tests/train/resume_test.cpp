@@ -1,0 +1,99 @@
+#include "train/resume.h"
+
+#include <gtest/gtest.h>
+
+#include "parallel/comm/communicator.h"
+#include "support/files.h"
+#include "support/train_fixture.h"
+#include "tokenizer/llama2c_file.h"
+#include "train/engine.h"
+#include "train/run_folder.h"
+
+namespace ingot {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Recorder;
+using testing_support::error_of;
+
+class Resume : public test::TrainFixture {
+ protected:
+  std::string path(const std::string& name) const { return (root_ / name).string(); }
+  void write(const std::string& name, const std::string& contents) const {
+    std::ofstream(root_ / name, std::ios::binary) << contents;
+  }
+  // A checkpoint of a run with this tokenizer, as the file in it.
+  std::string saved_with(const std::string& tokenizer) const {
+    const RunConfig saved = config("run", 2);
+    const auto comm = single_communicator();
+    Engine engine(saved, *comm, 1, false);
+    return save_checkpoint(*posix_storage(), *comm, path("run"), saved, {}, engine.parameters(),
+                           engine.store(), tokenizer);
+  }
+  std::string serialized(const std::string& checkpoint, const std::string& tokenizer) const {
+    const RunConfig resumed = config("run", 2, {{"data.tokenizer", tokenizer}});
+    return tokenizer_to_resume(posix_storage(), resumed, checkpoint)->serialize();
+  }
+};
+
+TEST_F(Resume, TheSettingsAreThoseOfTheLastStartWhereverTheFolderIs) {
+  Recorder recorder;
+  run(config("run", 2), recorder);
+  fs::rename(root_ / "run", root_ / "moved");
+  const auto saved = [&](const Overrides& overrides) {
+    return saved_run_config(posix_storage(), path("moved"), overrides);
+  };
+  EXPECT_EQ(saved({}).train.steps, 2);
+  EXPECT_EQ(saved({}).checkpoint.dir, path("moved"));
+  run(saved({{"train.steps", "4"}}), recorder, /*resume=*/true);
+  EXPECT_EQ(saved({}).train.steps, 4);
+  fs::remove(root_ / "moved" / kRunConfigName);
+  EXPECT_EQ(saved({}).train.steps, 4);  // the newest checkpoint's
+}
+
+TEST_F(Resume, AFolderWithoutARunAndAnotherFolderForItAreRefused) {
+  fs::create_directories(root_ / "empty");
+  error_of(ErrorCode::Data, [&] { saved_run_config(posix_storage(), path("empty"), {}); });
+  error_of(ErrorCode::Usage, [&] {
+    saved_run_config(posix_storage(), path("empty"), {{"checkpoint.dir", "elsewhere"}});
+  });
+}
+
+TEST_F(Resume, TokenizersAreComparedByWhatTheyHold) {
+  const std::string file = testing_support::small_llama2c_file();
+  const std::string checkpoint = saved_with(file);
+  write("tok.bin", file);
+  write("other.bin", testing_support::llama2c_file({{" ", -1}}));
+  EXPECT_EQ(serialized(checkpoint, path("tok.bin")), file);
+  EXPECT_EQ(serialized(checkpoint, path("gone.bin")), file);
+  for (const std::string& other : {path("other.bin"), std::string("byte")}) {
+    const std::string refusal = error_of(ErrorCode::Config, [&] { serialized(checkpoint, other); });
+    EXPECT_NE(refusal.find(other + " is not the tokenizer"), std::string::npos) << refusal;
+  }
+}
+
+TEST_F(Resume, ACheckpointWithACopyOfTheFileKnowsItAgain) {
+  const std::string ranks = "YQ== 0\nYg== 1\nYWI= 2\n";
+  const std::string checkpoint = saved_with(ranks);
+  write("r50k_base.tiktoken", ranks);
+  EXPECT_NE(serialized(checkpoint, path("r50k_base.tiktoken")), "");
+  write("r50k_base.tiktoken", ranks + "Yw== 3\n");
+  error_of(ErrorCode::Config, [&] { serialized(checkpoint, path("r50k_base.tiktoken")); });
+}
+
+TEST_F(Resume, AnEmptyFolderOrOneOfARunThatSavedNothingStartsFresh) {
+  const auto found = [&] {
+    RunConfig wanted = config("run", 2);
+    wanted.train.precision = "fp32";
+    return find_resume_point(posix_storage(), wanted, /*resume=*/true);
+  };
+  EXPECT_EQ(found(), std::nullopt);
+  fs::create_directories(root_ / "run" / ".step_00000002.tmp");  // its first save was cut off
+  write("run/run.toml", "");
+  EXPECT_EQ(found(), std::nullopt);
+  fs::create_directories(root_ / "run" / "step_00000002");
+  EXPECT_THROW(found(), Error);
+}
+
+}  // namespace
+}  // namespace ingot

@@ -1,0 +1,170 @@
+// Traps of tokenizers: docs/traps.md.
+#include <nlohmann/json.hpp>
+
+#include "traps/trap.h"
+
+namespace ingot::test {
+namespace {
+
+using nlohmann::json;
+
+class TokenizerTrap : public Trap {
+ protected:
+  // A .tiktoken file of single bytes: 256 ranks.
+  static std::string byte_ranks() {
+    static constexpr char kDigits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string file;
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      file += {kDigits[byte >> 2], kDigits[(byte & 3) << 4], '=', '='};
+      file += " " + std::to_string(byte) + "\n";
+    }
+    return file;
+  }
+  static json last_json(const Outcome& outcome) {
+    const std::string out = outcome.out.substr(0, outcome.out.find_last_not_of('\n') + 1);
+    const json result = json::parse(out.substr(out.rfind('\n') + 1), nullptr, false);
+    EXPECT_TRUE(result.is_object()) << outcome.out << outcome.err;
+    return result.is_object() ? result : json::object();
+  }
+  json info(const std::string& tokenizer, const Args& more = {}) const {
+    return last_json(ingot(with({"tokenizer", "info", "--tokenizer", tokenizer, "--json"}, more)));
+  }
+  Outcome tokenize(const std::string& tokenizer, const Args& more = {}) const {
+    fs::remove_all(root_ / "tokens");
+    return ingot(with(
+        {"data", "tokenize", path("text.txt"), "--tokenizer", tokenizer, "--out", path("tokens")},
+        more));
+  }
+  void train(const std::string& out, const Args& more) const {
+    const Outcome outcome =
+        ingot(with({"tokenizer", "train", "--input", path("text.txt"), "--out", path(out)}, more));
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+  }
+};
+
+TEST_F(TokenizerTrap, ARankFilesSpecialTokensComeWithTheNameOfItsPattern) {
+  write("mine.tiktoken", byte_ranks());
+  const json facts = info(path("mine.tiktoken"), {"--split", "llama3"});
+  EXPECT_EQ(facts.value("bos", -1), 256);
+  EXPECT_EQ(facts.value("eos", -1), 257);
+  ASSERT_EQ(tokenize(path("mine.tiktoken"), {"--split", "llama3"}).code, 0);
+  const json shards = last_json(ingot({"data", "inspect", path("tokens"), "--json"}));
+  EXPECT_EQ(shards.value("bos", -1), 256);
+  EXPECT_EQ(shards.value("eos", -1), 257);
+}
+
+TEST_F(TokenizerTrap, ATomlFileBesideARankFileSaysWhatItLeavesOut) {
+  write("mine.tiktoken", byte_ranks());
+  write("mine.toml", "split = \"cl100k\"\n[special_tokens]\n\"<|end|>\" = 300\n");
+  EXPECT_EQ(info(path("mine.tiktoken")).value("vocab_size", 0), 301);
+  write("mine.toml",
+        "split = \"cl100k\"\neos = \"<|end|>\"\n[special_tokens]\n\"<|end|>\" = 300\n");
+  EXPECT_EQ(info(path("mine.tiktoken")).value("eos", -1), 300);
+  const Outcome trained = ingot(train_args(
+      "run", {"data.tokenizer=" + path("mine.tiktoken"), "model.vocab=512", "train.steps=1"}));
+  EXPECT_EQ(trained.code, 0) << trained.err;
+}
+
+TEST_F(TokenizerTrap, WhatTrainingAndConvertingWriteAsRanksIsReadBackWhole) {
+  train("ranks.tiktoken", {"--vocab", "300", "--split", "gpt2", "--special", "<|end|>", "--special",
+                           "<|endoftext|>"});
+  const json facts = info(path("ranks.tiktoken"));
+  EXPECT_EQ(facts.value("split", ""), "gpt2");
+  EXPECT_GE(facts.value("eos", -1), 0);
+  ASSERT_EQ(ingot({"tokenizer", "convert", "--tokenizer", path("ranks.tiktoken"), "--out",
+                   path("again.tiktoken")})
+                .code,
+            0);
+  EXPECT_EQ(info(path("again.tiktoken")), facts);
+}
+
+TEST_F(TokenizerTrap, TokenizingWithoutEosMustBeAskedFor) {
+  write("mine.tiktoken", byte_ranks());
+  const Outcome refused = tokenize(path("mine.tiktoken"), {"--split", "none"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_TRUE(contains(refused.err, "--no-eos")) << refused.err;
+  EXPECT_EQ(tokenize(path("mine.tiktoken"), {"--split", "none", "--no-eos"}).code, 0);
+}
+
+TEST_F(TokenizerTrap, TheErrorThatAsksForAPatternNamesTheOptionAndItsChoices) {
+  write("mine.tiktoken", byte_ranks());
+  const Outcome outcome = ingot({"tokenizer", "info", "--tokenizer", path("mine.tiktoken")});
+  EXPECT_EQ(outcome.code, 1);
+  for (const char* part : {"--split", "cl100k", "llama3", "mine.toml"}) {
+    EXPECT_TRUE(contains(outcome.err, part)) << part << ": " << outcome.err;
+  }
+}
+
+TEST_F(TokenizerTrap, AFolderWithATokenizerOfAnyKindWorksWhereAFileDoes) {
+  train("json/tokenizer.json", {"--vocab", "300"});
+  train("ranks/mine.tiktoken", {"--vocab", "300"});
+  train("pieces/spm.model", {"--type", "unigram", "--vocab", "320"});
+  for (const char* folder : {"json", "ranks", "pieces"}) {
+    const std::string tokenizer = path(folder);
+    EXPECT_GT(info(tokenizer).value("vocab_size", 0), 256) << folder;
+    const Outcome ids =
+        ingot({"tokenizer", "encode", "--tokenizer", tokenizer, "--input", path("text.txt")});
+    EXPECT_EQ(ids.code, 0) << ids.err;
+    write("ids.txt", ids.out);
+    EXPECT_EQ(
+        ingot({"tokenizer", "decode", "--tokenizer", tokenizer, "--input", path("ids.txt")}).out,
+        slurp(root_ / "text.txt"))
+        << folder;
+    const Outcome compared =
+        ingot({"tokenizer", "compare", "--tokenizer", tokenizer, path("text.txt")});
+    EXPECT_EQ(compared.code, 0) << compared.err;
+    const Outcome tokens = tokenize(tokenizer);
+    EXPECT_EQ(tokens.code, 0) << tokens.err;
+    const Outcome good = ingot({"data", "verify", path("tokens"), "--tokenizer", tokenizer});
+    EXPECT_EQ(good.code, 0) << good.err;
+  }
+  fs::copy_file(root_ / "ranks/mine.tiktoken", root_ / "ranks/other.tiktoken");
+  const Outcome several = ingot({"tokenizer", "info", "--tokenizer", path("ranks")});
+  EXPECT_EQ(several.code, 1);
+  EXPECT_TRUE(contains(several.err, "mine.tiktoken, other.tiktoken")) << several.err;
+}
+
+TEST_F(TokenizerTrap, UnigramTrainingSaysHowFarItIs) {
+  const Outcome outcome = ingot({"tokenizer", "train", "--input", path("text.txt"), "--type",
+                                 "unigram", "--vocab", "320", "--out", path("mine.model")});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* part : {"sentences", "seed pieces", "pieces left"}) {
+    EXPECT_TRUE(contains(outcome.err, part)) << part << ": " << outcome.err;
+  }
+}
+
+TEST_F(TokenizerTrap, ASampleIsDrawnFromTheWholeInput) {
+  std::string file;
+  for (int i = 0; i < 2000; ++i) {
+    file += json{{"text", i < 1000 ? "aaaa bbbb" : "cccc dddd"}}.dump() + "\n";
+  }
+  write("in/a.jsonl", file);
+  const Args args = {"tokenizer", "train", "--input", path("in"), "--out", path("tokenizer.json"),
+                     "--vocab",   "270"};
+  ASSERT_EQ(ingot(with(args, {"--sample-documents", "100"})).code, 0);
+  const std::string sampled = slurp(root_ / "tokenizer.json");
+  EXPECT_TRUE(contains(sampled, "bbbb"));
+  EXPECT_TRUE(contains(sampled, "cccc"));
+  ASSERT_EQ(ingot(with(args, {"--sample-characters", "900", "--threads", "3"})).code, 0);
+  EXPECT_TRUE(contains(slurp(root_ / "tokenizer.json"), "cccc"));
+}
+
+TEST_F(TokenizerTrap, CommandsThatAnswerDoSoInJson) {
+  train("tokenizer.json", {"--vocab", "300"});
+  const Args tokenizer = {"--tokenizer", path("tokenizer.json")};
+  write("word.txt", "text");
+  const json encoded = last_json(
+      ingot(with({"tokenizer", "encode", "--input", path("word.txt"), "--json"}, tokenizer)));
+  EXPECT_TRUE(encoded["ids"].is_array());
+  write("ids.txt", "70\n");
+  EXPECT_TRUE(last_json(ingot(
+      with({"tokenizer", "decode", "--input", path("ids.txt"), "--json"}, tokenizer)))["text"]
+                  .is_string());
+  EXPECT_EQ(last_json(ingot(with({"tokenizer", "convert", "--out", path("b.json"), "--json"},
+                                 tokenizer)))["vocab_size"],
+            300);
+}
+
+}  // namespace
+}  // namespace ingot::test
