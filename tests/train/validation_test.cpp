@@ -30,7 +30,8 @@ class Validation : public test::TrainFixture {
     run_local_ranks(static_cast<int>(config.system.ranks), [&](Communicator& comm) {
       Engine engine(config, comm, 1);
       engine.init(1);
-      reports[static_cast<size_t>(comm.rank())] = evaluate_loss(engine, comm, *data.valid, config);
+      reports[static_cast<size_t>(comm.rank())] =
+          evaluate_loss(engine, comm, *data.valid, config).value();
     });
     for (const EvalReport& report : reports) EXPECT_EQ(report.loss, reports[0].loss);
     return reports[0];
