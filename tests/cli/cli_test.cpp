@@ -223,7 +223,7 @@ TEST_F(Cli, InterruptSavesAndStops) {
   while (!fs::exists(ledger) || fs::file_size(ledger) < 2000)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   process.signal(SIGINT);
-  EXPECT_EQ(process.wait(), 0) << process.err();
+  EXPECT_EQ(process.wait(), 3) << process.err();
   EXPECT_NE(process.out().find("--resume"), std::string::npos) << process.out();
   EXPECT_EQ(ingot({"generate", path("run"), "--tokens", "3"}).code, 0);
 }

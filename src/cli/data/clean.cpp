@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "cli/data/data.h"
 #include "cli/data/stage.h"
 #include "core/error.h"
 #include "core/text/format.h"
@@ -86,8 +85,8 @@ void add_data_clean(Command& data) {
   command->footer(fmt::format(
       "Writes OUT/documents/NAME.jsonl.zst for each input, report.json and report.html. Run it\n"
       "again after an interruption: finished files are not repeated. Example:\n"
-      "  ingot data clean crawl/*.jsonl.gz --out cleaned --set language.model=lid.176.bin \\\n"
-      "    --set language.languages=en\n"
+      "  ingot data clean crawl/*.jsonl.gz --out cleaned \\\n"
+      "    --set language.model=lid.176.bin --set language.languages=en\n"
       "Filters, in this order; --set NAME.enabled=false leaves one out:\n{}",
       filter_lines()));
   command->callback(
