@@ -146,7 +146,8 @@ TEST_F(Signals, AShardThatIsShortenedWhileItIsReadIsNamed) {
           .code,
       0);
   Process process(with(train_args("run", {"train.steps=100000000"}),
-                       sets_of({"data.train=" + path("shards"), "data.valid=" + path("text.txt")})),
+                       sets_of({"data.train=" + path("shards"), "data.valid=" + path("text.txt"),
+                                "data.max_epochs=1e6"})),
                   root_);
   ASSERT_TRUE(runs()) << process.err();
   std::string shard;
