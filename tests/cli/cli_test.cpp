@@ -115,7 +115,7 @@ TEST_P(CliTokenizer, TravelsWithTheCheckpoint) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, CliTokenizer, ::testing::ValuesIn(kTokenizersOfOneFile),
-                         [](const auto& test) { return "Format" + std::to_string(test.index); });
+                         format_name);
 
 // Each is one clear line on stderr, a failing exit code, and nothing left behind.
 TEST_F(Cli, BadInputGivesOneLineAndLeavesNothing) {

@@ -1,7 +1,7 @@
 // Tokenizers in every format that is read, made by the program.
 #pragma once
 
-#include <functional>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -17,6 +17,14 @@ const std::vector<std::string> kTokenizersOfSeveralFiles = {"folder", "r50k_base
                                                             "gpt2/vocab.json"};
 const std::vector<std::string> kTokenizersOfOneFile = {
     "bpe.json", "unigram.model", "sp-bpe.model", "unigram.json", "sp-bpe.json", "llama2c.bin"};
+
+// As a part of a test's name.
+inline std::string format_name(const ::testing::TestParamInfo<std::string>& test) {
+  std::string name = test.param;
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return name;
+}
 
 // Makes `name`, one of the above, in `folder` from the text there.
 inline void make_tokenizer(const std::string& name, const std::filesystem::path& folder,
@@ -71,7 +79,8 @@ inline void expect_tokenizer_travels(const std::string& name, const std::filesys
   };
   make_tokenizer(name, folder, text);
   train.insert(train.end(),
-               {"--set", "data.tokenizer=" + (folder / name).string(), "--set",
+               {"--set", "optim.schedule.kind=constant", "--set",
+                "data.tokenizer=" + (folder / name).string(), "--set",
                 name.ends_with(".tiktoken") ? "model.vocab=50304" : "model.vocab=320"});
   run(train, {"--set", "train.steps=1"});
   run(train, {"--set", "train.steps=2", "--resume"});

@@ -78,8 +78,7 @@ TEST_P(TokenizerOfRunTrap, GoesThroughTrainResumeAndGenerate) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, TokenizerOfRunTrap,
-                         ::testing::ValuesIn(kTokenizersOfSeveralFiles),
-                         [](const auto& test) { return "Format" + std::to_string(test.index); });
+                         ::testing::ValuesIn(kTokenizersOfSeveralFiles), format_name);
 
 TEST_F(RunFolderTrap, AFolderInUseIsRefusedWithItsOwnerUntilThatIsGone) {
   const auto first = start("first", endless("run"));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "cli/command.h"
 #include "cli/machine.h"
@@ -12,6 +13,7 @@
 #include "core/error.h"
 #include "infer/generate.h"
 #include "train/bench_step.h"
+#include "train/resume.h"
 
 namespace ingot::cli {
 namespace {
@@ -40,48 +42,92 @@ struct QuickstartCommand {
 
   Exit run() const {
     const auto storage = posix_storage();
-    const RunConfig config = timed_config(*storage);
-    TerminalProgress progress(config, quick_peak_flops(config));
+    const std::string dir = folder(*storage);
+    const nlohmann::json earlier = record_in(*storage, dir);
+    if (earlier.contains("result")) {
+      fmt::print("{} did this already; --out FOLDER trains anew\n", dir);
+      show(*storage, dir, earlier["result"]);
+      return Exit::Done;
+    }
+    const bool resume = !earlier.is_null();
+    const RunConfig config =
+        resume ? with_environment(saved_run_config(storage, dir, {})) : timed_config(*storage, dir);
+    QuickstartProgress progress(config, quick_peak_flops(config), *this);
     const RunSignals signals;
     TrainOptions options;
+    options.resume = resume;
     options.stop = signals.stop();
     options.save = signals.save();
     options.observer = &progress;
     const TrainResult result = train(storage, config, options);
-    if (result.stopped) {
-      fmt::print("stopped after step {}; the model so far is in {}\n", result.state.step,
-                 config.checkpoint.dir);
-      json.print({{"stopped", true},
-                  {"steps", result.state.step},
-                  {"tokens", result.state.tokens},
-                  {"checkpoint", result.checkpoint}});
-      return Exit::Stopped;
-    }
-    fmt::print("\ntokens {}\nvalidation loss {:.4f} nats per byte, {:.4f} bits per byte\n",
-               text_of(result.counts), result.eval->loss,
-               result.eval->bits_per_byte.value_or(result.eval->loss / std::log(2.0)));
-    write_samples(*storage, config);
-    say_what_next(config);
-    nlohmann::json line = {{"valid_loss", result.eval->loss},
-                           {"bits_per_byte", result.eval->bits_per_byte.value_or(0.0)},
-                           {"steps", result.state.step},
+    nlohmann::json line = {{"steps", result.state.step},
                            {"tokens", result.state.tokens},
                            {"checkpoint", result.checkpoint},
-                           {"stopped", false}};
+                           {"stopped", result.stopped}};
     line.update(to_json(result.counts));
-    json.print(line);
+    if (result.stopped) {
+      fmt::print("stopped after step {}; the model so far is in {}; the same command goes on\n",
+                 result.state.step, dir);
+      json.print(line);
+      return Exit::Stopped;
+    }
+    line["valid_loss"] = result.eval->loss;
+    line["bits_per_byte"] = result.eval->bits_per_byte.value_or(result.eval->loss / std::log(2.0));
+    write_file_atomically(*storage, join_path(dir, kSamplesName), samples(config));
+    write_record(*storage, dir, line);
+    show(*storage, dir, line);
     return Exit::Done;
   }
 
  private:
+  static constexpr std::string_view kRecordName = "quickstart.json", kSamplesName = "samples.txt";
+
+  // Leaves in the run's folder what was asked for, so that the same command finds it again.
+  class QuickstartProgress final : public TerminalProgress {
+   public:
+    QuickstartProgress(const RunConfig& config, PeakFlops peak, const QuickstartCommand& command)
+        : TerminalProgress(config, std::move(peak)), command_(command) {}
+    void on_start(const RunFacts& facts) override {
+      TerminalProgress::on_start(facts);
+      command_.write_record(*posix_storage(), facts.run_dir, nullptr);
+    }
+
+   private:
+    const QuickstartCommand& command_;
+  };
+
+  nlohmann::json asked() const { return {{"text", text}, {"minutes", minutes}, {"sets", sets}}; }
+
+  void write_record(Storage& storage, const std::string& dir, const nlohmann::json& result) const {
+    nlohmann::json record = {{"asked", asked()}};
+    if (!result.is_null()) record["result"] = result;
+    write_file_atomically(storage, join_path(dir, kRecordName), record.dump() + "\n");
+  }
+
+  // Null where there is none of the same request.
+  nlohmann::json record_in(Storage& storage, const std::string& dir) const {
+    const std::string path = join_path(dir, kRecordName);
+    if (!storage.exists(path)) return nullptr;
+    nlohmann::json record = nlohmann::json::parse(read_text(storage, path), nullptr, false);
+    return record.is_object() && record.value("asked", nlohmann::json()) == asked() ? record
+                                                                                    : nullptr;
+  }
+
+  // Where the same was asked for before, or else a free one: runs/quickstart, runs/quickstart-2, …
+  std::string folder(Storage& storage) const {
+    std::string dir = out;
+    for (int n = 2; storage.exists(dir) && record_in(storage, dir).is_null(); ++n)
+      dir = fmt::format("{}-{}", out, n);
+    return dir;
+  }
+
   // Steps are chosen by timing a few, so that the run takes about the asked minutes on any machine.
-  RunConfig timed_config(Storage& storage) const {
+  RunConfig timed_config(Storage& storage, const std::string& dir) const {
     check(storage.exists(text), ErrorCode::Usage,
           "there is no text at {}: give --text FILE (or a folder of .txt files), or use ./run "
           "quickstart, which fetches some",
           text);
-    Overrides overrides = {
-        {"data.train", text}, {"train.steps", "1"}, {"checkpoint.dir", free_folder(storage)}};
+    Overrides overrides = {{"data.train", text}, {"train.steps", "1"}, {"checkpoint.dir", dir}};
     for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
     RunConfig config = with_environment(parse_run_config(kRecipe, "quickstart", overrides));
     validate(config);
@@ -97,14 +143,7 @@ struct QuickstartCommand {
     return config;
   }
 
-  // Earlier quickstarts are kept: runs/quickstart, runs/quickstart-2, …
-  std::string free_folder(Storage& storage) const {
-    std::string dir = out;
-    for (int n = 2; storage.exists(dir); ++n) dir = fmt::format("{}-{}", out, n);
-    return dir;
-  }
-
-  void write_samples(Storage& storage, const RunConfig& config) const {
+  static std::string samples(const RunConfig& config) {
     const auto compute = open_device(config);
     Generator generator(compute->context(), posix_storage(), config.checkpoint.dir, 0);
     std::string all;
@@ -112,23 +151,29 @@ struct QuickstartCommand {
       SamplingOptions sampling;
       sampling.temperature = 0.8;
       sampling.top_k = 40;
-      std::string sample = prompt;
+      all += "--- sample\n" + prompt;
       const int64_t room = generator.model().context - static_cast<int64_t>(prompt.size()) - 1;
       generator.generate(prompt, std::min<int64_t>(240, room), sampling,
                          [&](int32_t, std::string_view piece) {
-                           sample += piece;
+                           all += piece;
                            return true;
                          });
-      fmt::print("\n--- sample\n{}\n", sample);
-      all += sample + "\n\n";
+      all += "\n\n";
     }
-    write_file_atomically(storage, join_path(config.checkpoint.dir, "samples.txt"), all);
+    return all;
   }
 
-  static void say_what_next(const RunConfig& config) {
-    const std::string& dir = config.checkpoint.dir;
+  void show(Storage& storage, const std::string& dir, const nlohmann::json& result) const {
+    fmt::print("\nvalidation loss {:.4f} nats per byte, {:.4f} bits per byte\n\n{}",
+               result.value("valid_loss", 0.0), result.value("bits_per_byte", 0.0),
+               read_text(storage, join_path(dir, kSamplesName)));
+    say_what_next(dir);
+    json.print(result);
+  }
+
+  static void say_what_next(const std::string& dir) {
     fmt::print(
-        "\nWhat next:\n"
+        "What next:\n"
         "  ingot generate {0} --prompt \"Once \"     more text from this model\n"
         "  ingot checkpoint ls {0}              what was saved\n"
         "  ingot quickstart --text YOUR.txt --minutes 10\n"
