@@ -36,6 +36,8 @@ class Process {
   // Any program, by its name or path.
   Process(const std::filesystem::path& folder, std::vector<std::string> words)
       : out_(folder / "stdout.txt"), err_(folder / "stderr.txt") {
+    // Empty from the start: what an earlier process said must not be read as this one's.
+    for (const auto& path : {out_, err_}) std::ofstream(path, std::ios::trunc);
     pid_ = fork();
     if (pid_ == 0) {
       redirect(out_, STDOUT_FILENO);
