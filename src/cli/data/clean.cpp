@@ -76,8 +76,15 @@ void add_data_clean(Command& data) {
   command->add_option("--preset", options->preset, "whose formulas (datatrove-0.10)")
       ->one_of(std::vector<std::string>(std::begin(kCleanPresets), std::end(kCleanPresets)));
   command->add_option("--config", options->config, "TOML file of settings")->existing_file();
-  command->add_option("--set", options->sets, "KEY=VALUE, over the config file; repeatable")
-      ->allow_extra_args(false);
+  command->add_option("--set", options->sets, "over the config file; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->suggest([] {
+        CleanSettings settings;
+        std::vector<std::string> names;
+        for (const Setting& setting : settings_of(settings)) names.push_back(setting.name + "=");
+        return names;
+      });
   command->add_flag("--keep-removed", options->keeps_removed,
                     "write removed documents to OUT/removed, with step and reason");
   command->add_flag("--print-config", options->prints_config,
