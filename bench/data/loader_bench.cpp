@@ -12,6 +12,7 @@
 #include "core/random.h"
 #include "data/bench_text.h"
 #include "feed/loader.h"
+#include "feed/open_source.h"
 #include "shards/shard_writer.h"
 
 namespace {

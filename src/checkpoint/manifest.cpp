@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/json_problem.h"
 #include "core/hex.h"
 #include "core/json_integer.h"
+#include "core/json_problem.h"
 
 namespace ingot {
 namespace {

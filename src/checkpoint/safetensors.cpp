@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/json_problem.h"
 #include "core/json_integer.h"
+#include "core/json_problem.h"
 
 namespace ingot {
 namespace {

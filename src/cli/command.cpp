@@ -23,7 +23,9 @@ void JsonOption::add_to(Command& command) {
 }
 
 void JsonOption::print(const nlohmann::json& result) const {
-  if (wanted) fmt::print("{}\n", result.dump());
+  // Bytes that are no UTF-8 have no place in JSON: U+FFFD stands for them.
+  if (wanted)
+    fmt::print("{}\n", result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void add_sets(Command& command, std::vector<std::string>& sets, const std::string& help) {

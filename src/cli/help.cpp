@@ -18,8 +18,20 @@ constexpr size_t kChoicesShown = 24;  // longer lists stand in the description
 constexpr std::string_view kExitCodes =
     "Exit codes: 0 done, 1 failed, 2 usage, 3 stopped and saved, 4 rank lost or late";
 
-// Text wrapped at spaces, each line after the first indented. Lines of `text` that begin with a
-// space are examples: they stay as they are.
+// A line's end inside of a paragraph is a space; lines that begin with one are examples and stay.
+std::string reflowed(std::string_view text) {
+  std::string out(text);
+  bool example = out.starts_with(' ');
+  for (size_t i = 1; i + 1 < out.size(); ++i) {
+    if (out[i] != '\n') continue;
+    const bool inside = !example && out[i - 1] != '\n' && out[i + 1] != '\n' && out[i + 1] != ' ';
+    example = out[i + 1] == ' ';
+    if (inside) out[i] = ' ';
+  }
+  return out;
+}
+
+// Text wrapped at spaces, each line after the first indented.
 class Wrapped {
  public:
   explicit Wrapped(int columns) : columns_(static_cast<size_t>(std::max(columns, 40))) {}
@@ -48,9 +60,10 @@ class Wrapped {
     }
     bool begins = true;  // no word stands at this indent yet
     while (!words.empty()) {
+      // A word that has no line to itself is cut.
       const size_t end = std::min(words.find(' '), words.size());
-      const std::string_view word = words.substr(0, end);
-      words.remove_prefix(std::min(end + 1, words.size()));
+      const std::string_view word = cut_to_width(words.substr(0, end), columns_ - indent);
+      words.remove_prefix(word.size() == end ? std::min(end + 1, words.size()) : word.size());
       if (!begins && width_of(line_) + 1 + width_of(word) > columns_) {
         end_line();
         begins = true;
@@ -132,7 +145,7 @@ std::string help_text(const Command& command, int columns) {
       if (option.is_everywhere()) add_option(help, option);
   }
   help.add("  -h, --help", "this text", kColumn);
-  if (!command.footer().empty()) help.add("", "\n" + command.footer(), 0);
+  if (!command.footer().empty()) help.add("", "\n" + reflowed(command.footer()), 0);
   help.add("", fmt::format("\n{}", kExitCodes), 0);
   return help.take();
 }

@@ -11,7 +11,7 @@
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/signals.h"
-#include "core/error.h"
+#include "core/foreign_error.h"
 #include "core/log.h"
 #include "core/text/printable.h"
 
@@ -88,8 +88,9 @@ int main(int argc, char** argv) {
     return static_cast<int>(fail(error));
   } catch (const std::system_error& error) {
     // fmt::print() found stdout full before finish_stdout() did.
-    return static_cast<int>(fail(std::ferror(stdout) != 0 ? ingot::cli::stdout_error(error.code().value())
-                                                           : ingot::translated(error)));
+    return static_cast<int>(fail(std::ferror(stdout) != 0
+                                     ? ingot::cli::stdout_error(error.code().value())
+                                     : ingot::translated(error)));
   } catch (const std::exception& error) {
     return static_cast<int>(fail(ingot::translated(error)));
   }

@@ -47,9 +47,6 @@ class Error : public std::runtime_error {
   std::source_location place_;
 };
 
-// What a library threw, as an error of ours; its own text goes to the log, at level debug.
-Error translated(const std::exception& foreign);
-
 std::string_view name_of(ErrorCode code);
 std::string_view name_of(BlastRadius radius);
 

@@ -14,7 +14,8 @@ std::string json_problem(const Exception& error) {
   if (error.id != kKey) return "a value has another type than expected";
   const std::string text = error.what();  // … key 'NAME' not found
   const size_t first = text.find('\''), last = text.rfind('\'');
-  return first == last ? "a key is missing" : '"' + text.substr(first + 1, last - first - 1) + "\" is missing";
+  return first == last ? "a key is missing"
+                       : '"' + text.substr(first + 1, last - first - 1) + "\" is missing";
 }
 
 }  // namespace ingot

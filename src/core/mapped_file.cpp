@@ -99,7 +99,8 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
         "{}: cannot map: {}; with tens of thousands of files, join them into larger ones", path,
         std::strerror(errno));
   data_ = static_cast<const char*>(data);
-  if (log::is_verbose()) log::debug("file", {{"mapped", path}, {"bytes", fmt::format("{}", size_)}});
+  if (log::is_verbose())
+    log::debug("file", {{"mapped", path}, {"bytes", fmt::format("{}", size_)}});
   record_ = MappingRecord::add(path_, data_, size_);
 }
 

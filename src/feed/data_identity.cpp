@@ -4,9 +4,9 @@
 #include <xxhash.h>
 
 #include "core/error.h"
-#include "core/json_problem.h"
 #include "core/hex.h"
 #include "core/json_integer.h"
+#include "core/json_problem.h"
 
 namespace ingot {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "core/json_problem.h"
 #include "core/json_integer.h"
+#include "core/json_problem.h"
 #include "ledger/ledger.h"
 
 namespace ingot {

@@ -49,8 +49,9 @@ toml::table parse_toml(std::string_view text, std::string_view origin, std::stri
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
-    throw Error(ErrorCode::Config, fmt::format("{}: not valid TOML: «{}»", at_line(origin, error.source()),
-                                               line_of(text, error.source().begin.line)));
+    throw Error(ErrorCode::Config,
+                fmt::format("{}: not valid TOML: «{}»", at_line(origin, error.source()),
+                            line_of(text, error.source().begin.line)));
   }
 }
 

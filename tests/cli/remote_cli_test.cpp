@@ -61,7 +61,7 @@ TEST_F(RemoteCli, WithoutTheModulesTheProgramWorksAndSaysWhatIsMissing) {
   };
   EXPECT_EQ(run((root_ / "served/a.jsonl").string(), "local"), 0) << slurp(root_ / "err.txt");
   for (const auto& [input, missing] :
-       {std::pair{INGOT_SOURCE_DIR "/tests/data/parquet/plain.parquet", "libingot_arrow.so"},
+       {std::pair{INGOT_SOURCE_DIR "/tests/ingest/parquet/plain.parquet", "libingot_arrow.so"},
         {"http://127.0.0.1:1/a.jsonl", "libingot_http.so"}}) {
     EXPECT_NE(run(input, missing), 0);
     const std::string error = slurp(root_ / "err.txt");

@@ -9,7 +9,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  ingot::CleanConfig config;
+  ingot::CleanSettings config;
   try {
     config = ingot::parse_clean_config(text, "fuzz.toml", {});
   } catch (const ingot::Error&) {

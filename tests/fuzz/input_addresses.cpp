@@ -12,7 +12,7 @@
 
 #include "core/error.h"
 #include "core/text/utf8.h"
-#include "ingest/clean/filters/url_filter.h"
+#include "ingest/clean/filters/url.h"
 #include "ingest/read/remote/hf_address.h"
 #include "ingest/read/remote/remote.h"
 

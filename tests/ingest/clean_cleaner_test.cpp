@@ -67,7 +67,9 @@ std::string outcome(const CleanSettings& settings, Document doc, const Files& fi
 
 TEST(Cleaner, PresetsKeepGoodTextAndMaskIt) {
   for (const std::string_view name : kCleanPresets) {
-    const Cleaner cleaner = cleaner_of(clean_preset(name));
+    CleanSettings settings = clean_preset(name);
+    settings.of<LanguageSettings>().languages = {"Latn"};  // fineweb-v1's English needs a model
+    const Cleaner cleaner = cleaner_of(settings);
     CleanWorker worker(cleaner);
     Document doc = document(good_text() + "Write to a.b@c.de of the numbers with care.\n");
     const Verdict verdict = worker.clean(doc);
@@ -184,14 +186,15 @@ TEST(Cleaner, SettingsThatMakeNoSenseAreRefused) {
     change(settings);
     return error_of(ErrorCode::Config, [&] { cleaner_of(settings); });
   };
-  message([](auto& s) { s.splitter = "spacy"; });
-  message([](auto& s) { s.of<LanguageSettings>().min_score = 1.5; });
-  message([](auto& s) { s.of<GopherRepetitionSettings>().dup_n_grams = {{11, 0.1}}; });
-  message([](auto& s) { s.of<GopherQualitySettings>().min_words = 200'000; });
-  message([](auto& s) { s.of<C4Settings>().min_sentences = -2; });
-  message([](auto& s) { s.max_document_bytes = 0; });
-  EXPECT_NE(message([](auto& s) { s.of<BadWordsSettings>().enabled = true; }).find("bad_words"),
-            std::string::npos);
+  message([](CleanSettings& s) { s.splitter = "spacy"; });
+  message([](CleanSettings& s) { s.of<LanguageSettings>().min_score = 1.5; });
+  message([](CleanSettings& s) { s.of<GopherRepetitionSettings>().dup_n_grams = {{11, 0.1}}; });
+  message([](CleanSettings& s) { s.of<GopherQualitySettings>().min_words = 200'000; });
+  message([](CleanSettings& s) { s.of<C4Settings>().min_sentences = -2; });
+  message([](CleanSettings& s) { s.max_document_bytes = 0; });
+  EXPECT_NE(
+      message([](CleanSettings& s) { s.of<BadWordsSettings>().enabled = true; }).find("bad_words"),
+      std::string::npos);
 }
 
 TEST(Cleaner, CountsAddUpWhoeverDidTheWork) {

@@ -15,7 +15,7 @@ using testing_support::TemporaryFolder;
 using Texts = std::vector<std::string>;
 using Skipped = std::map<std::string, int64_t>;
 
-const std::string kSamples = INGOT_SOURCE_DIR "/tests/data/parquet/";
+const std::string kSamples = INGOT_SOURCE_DIR "/tests/ingest/parquet/";
 
 // A build without Arrow has no module; what it then says is tested in tests/cli.
 class ReadParquet : public ::testing::Test {

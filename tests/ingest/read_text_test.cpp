@@ -39,7 +39,7 @@ TEST(ReadText, AFileIsOneDocumentNamedAfterIt) {
   EXPECT_EQ(result.documents[0].id, "a.txt");
   EXPECT_EQ(result.documents[0].source, "books");
   EXPECT_EQ(result.counts.documents, 1);
-  EXPECT_EQ(result.counts.bytes, 8);
+  EXPECT_EQ(result.counts.bytes, 7);
 }
 
 TEST(ReadText, NulBytesAreText) {

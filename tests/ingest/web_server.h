@@ -21,7 +21,7 @@ class WebServer {
     if (process_ == 0) {
       dup2(out[1], STDOUT_FILENO);
       close(out[0]);
-      execlp("python3", "python3", INGOT_SOURCE_DIR "/tests/data/http_server.py", folder.c_str(),
+      execlp("python3", "python3", INGOT_SOURCE_DIR "/tests/ingest/http_server.py", folder.c_str(),
              nullptr);
       _exit(127);
     }

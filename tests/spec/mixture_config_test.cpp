@@ -23,7 +23,7 @@ TEST(MixtureConfig, GivesItsSources) {
       "max_epochs = 2\n",
       "mixes/a.toml");
   ASSERT_EQ(sources.size(), 2u);
-  EXPECT_EQ(sources[0].path, "web");
+  EXPECT_EQ(sources[0].path, "mixes/web");  // relative to the file
   EXPECT_EQ(sources[0].weight, 0.7);
   EXPECT_EQ(sources[0].max_epochs, 0);
   EXPECT_EQ(sources[1].path, "/books");

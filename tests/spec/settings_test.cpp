@@ -96,14 +96,5 @@ TEST(Settings, TomlTextKeepsEveryBitOfANumber) {
   EXPECT_EQ(toml_text(std::string("a\"b\\")), "\"a\\\"b\\\\\"");
 }
 
-TEST(Settings, NearestNameForgivesTyposAndMissingSections) {
-  const std::vector<std::string> names = {"optim.lr", "optim.beta1", "optim.beta2", "train.steps"};
-  EXPECT_EQ(nearest_name("optim.lrr", names), "optim.lr");
-  EXPECT_EQ(nearest_name("optim.beta3", names), "optim.beta1");
-  EXPECT_EQ(nearest_name("lr", names), "optim.lr");
-  EXPECT_EQ(nearest_name("optim.steps", names), "train.steps");
-  EXPECT_EQ(nearest_name("dropout", names), "");
-}
-
 }  // namespace
 }  // namespace ingot

@@ -79,7 +79,8 @@ inline void expect_tokenizer_travels(const std::string& name, const std::filesys
   };
   make_tokenizer(name, folder, text);
   train.insert(train.end(),
-               {"--set", "data.tokenizer=" + (folder / name).string(), "--set",
+               {"--set", "optim.schedule.kind=constant", "--set",
+                "data.tokenizer=" + (folder / name).string(), "--set",
                 name.ends_with(".tiktoken") ? "model.vocab=50304" : "model.vocab=320"});
   run(train, {"--set", "train.steps=1"});
   run(train, {"--set", "train.steps=2", "--resume"});

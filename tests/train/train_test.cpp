@@ -441,5 +441,44 @@ TEST_F(Train, SaysThatNarrowMomentsWouldFitButNotToAResume) {
       << resumed;
 }
 
+// Stop is asked for while a checkpoint is being saved: what was saved is the newest there is.
+struct StopAtSave : Recorder {
+  void on_checkpoint(const std::string&) override { stop = true; }
+};
+
+TEST_F(Train, AStopDuringASaveNeedsNoFurtherStep) {
+  for (const std::string ranks : {"1", "2"}) {
+    StopAtSave recorder;
+    const TrainResult result = run(
+        config("run" + ranks, 6, {{"checkpoint.every", "2"}, {"system.ranks", ranks}}), recorder);
+    EXPECT_TRUE(result.stopped);
+    EXPECT_EQ(result.state.step, 2);
+  }
+}
+
+struct SaveAt : Recorder {
+  std::atomic<bool> save{false};
+  std::vector<std::string> saved;
+  void on_step(const StepReport& report) override {
+    if (report.step == 2) save = true;
+  }
+  void on_checkpoint(const std::string& dir) override { saved.push_back(dir); }
+};
+
+TEST_F(Train, ASaveThatIsAskedForIsMadeAndTheRunGoesOn) {
+  for (const std::string ranks : {"1", "2"}) {
+    SaveAt recorder;
+    TrainOptions options;
+    options.observer = &recorder;
+    options.save = &recorder.save;
+    const TrainResult result =
+        train(posix_storage(), config("run" + ranks, 6, {{"system.ranks", ranks}}), options);
+    EXPECT_FALSE(result.stopped);
+    EXPECT_FALSE(recorder.save);
+    EXPECT_EQ(recorder.saved.size(), 2u);  // after step 3, and at the end
+    EXPECT_TRUE(recorder.saved[0].ends_with("step_00000003"));
+  }
+}
+
 }  // namespace
 }  // namespace ingot

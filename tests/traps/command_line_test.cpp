@@ -87,7 +87,8 @@ TEST_F(CommandLineTrap, NoHelpIsWiderThanEightyColumns) {
   const auto commands = all_commands();
   EXPECT_GT(commands.size(), 30u);
   for (const Args& command : commands) {
-    for (const std::string& line : lines_of(help_of(command))) EXPECT_LE(width_of(line), 80u) << line;
+    for (const std::string& line : lines_of(help_of(command)))
+      EXPECT_LE(width_of(line), 80u) << line;
   }
 }
 
@@ -154,7 +155,7 @@ TEST_F(CommandLineTrap, TextsOfLibrariesDoNotReachTheUser) {
 
 TEST_F(CommandLineTrap, ARecipeThatIsNoFileIsRefusedAndNotWaitedFor) {
   ASSERT_EQ(mkfifo(path("pipe.toml").c_str(), 0600), 0);
-  for (const std::string recipe : {path("pipe.toml"), std::string("/dev/zero"), root_.string()}) {
+  for (const std::string& recipe : {path("pipe.toml"), std::string("/dev/zero"), root_.string()}) {
     Process process({"config", "show", recipe}, root_, {"timeout", "5"});
     EXPECT_EQ(process.wait(), 1) << recipe;
     EXPECT_TRUE(contains(process.err(), recipe)) << process.err();

@@ -30,8 +30,9 @@ class SettingsTrap : public Trap {
 };
 
 TEST_F(SettingsTrap, AResumeThatChangesTheLearningRatesWantsToBeToldSo) {
-  ASSERT_EQ(ingot(train_args("run")).code, 0);
-  const Args longer = with(train_args("run", {"train.steps=12"}), {"--resume"});
+  const std::string cosine = "optim.schedule.kind=cosine";
+  ASSERT_EQ(ingot(train_args("run", {cosine})).code, 0);
+  const Args longer = with(train_args("run", {cosine, "train.steps=12"}), {"--resume"});
   const Outcome refused = ingot(longer);
   EXPECT_EQ(refused.code, 2) << refused.err;
   EXPECT_TRUE(contains(refused.err, "--accept-schedule")) << refused.err;

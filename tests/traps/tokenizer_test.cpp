@@ -37,6 +37,7 @@ class TokenizerTrap : public Trap {
         more));
   }
   void train(const std::string& out, const Args& more) const {
+    fs::create_directories((root_ / out).parent_path());
     const Outcome outcome =
         ingot(with({"tokenizer", "train", "--input", path("text.txt"), "--out", path(out)}, more));
     ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -129,6 +130,7 @@ TEST_F(TokenizerTrap, UnigramTrainingSaysHowFarItIs) {
   const Outcome outcome = ingot({"tokenizer", "train", "--input", path("text.txt"), "--type",
                                  "unigram", "--vocab", "320", "--out", path("mine.model")});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_FALSE(contains(outcome.err, "trainer_spec")) << outcome.err;
   for (const char* part : {"sentences", "seed pieces", "pieces left"}) {
     EXPECT_TRUE(contains(outcome.err, part)) << part << ": " << outcome.err;
   }
@@ -156,14 +158,15 @@ TEST_F(TokenizerTrap, CommandsThatAnswerDoSoInJson) {
   write("word.txt", "text");
   const json encoded = last_json(
       ingot(with({"tokenizer", "encode", "--input", path("word.txt"), "--json"}, tokenizer)));
-  EXPECT_TRUE(encoded["ids"].is_array());
+  EXPECT_TRUE(encoded.value("ids", json()).is_array());
   write("ids.txt", "70\n");
-  EXPECT_TRUE(last_json(ingot(
-      with({"tokenizer", "decode", "--input", path("ids.txt"), "--json"}, tokenizer)))["text"]
-                  .is_string());
-  EXPECT_EQ(last_json(ingot(with({"tokenizer", "convert", "--out", path("b.json"), "--json"},
-                                 tokenizer)))["vocab_size"],
-            300);
+  EXPECT_TRUE(last_json(ingot(with({"tokenizer", "decode", "--input", path("ids.txt"), "--json"},
+                                   tokenizer)))
+                  .contains("text"));
+  EXPECT_EQ(
+      last_json(ingot(with({"tokenizer", "convert", "--out", path("b.json"), "--json"}, tokenizer)))
+          .value("vocab_size", 0),
+      300);
 }
 
 }  // namespace

@@ -28,9 +28,10 @@ class Trap : public ::testing::Test {
     std::string text;
     for (int i = 0; i < 3000; ++i) text += "Line " + std::to_string(i) + " of the text.\n";
     write("text.txt", text);
+    // A constant rate: a run that is resumed with more steps follows the same schedule.
     write("recipe.toml",
-          "preset = \"llama_test\"\n[batch]\nmicro_batch = 2\nseq = 16\n[train]\nsteps = "
-          "6\neval_tokens = 64\n");
+          "preset = \"llama_test\"\n[batch]\nmicro_batch = 2\nseq = 16\n[train]\nsteps = 6\n"
+          "eval_tokens = 64\n[optim.schedule]\nkind = \"constant\"\n");
   }
   void TearDown() override { fs::remove_all(root_); }
 

@@ -210,7 +210,9 @@ void run_limit(const BenchShape& shape, const JsonOption& json) {
   json.print(line);
 }
 
-void add_ops(Command& bench) {
+}  // namespace
+
+void add_bench_ops(Command& bench) {
   struct Options {
     std::string only;
     DeviceOptions device;
@@ -225,7 +227,7 @@ void add_ops(Command& bench) {
   ops->callback([options] { bench_ops(options->only, options->device, options->json); });
 }
 
-void add_train_bench(Command& bench) {
+void add_bench_train(Command& bench) {
   struct Options {
     BenchShape shape;
     int64_t steps = 8;
@@ -244,7 +246,7 @@ void add_train_bench(Command& bench) {
       [options] { run_train(options->shape, options->steps, options->limit, options->json); });
 }
 
-void add_limit(Command& bench) {
+void add_bench_limit(Command& bench) {
   struct Options {
     BenchShape shape;
     JsonOption json;
@@ -256,16 +258,6 @@ void add_limit(Command& bench) {
   options->shape.add_to(*limit);
   options->json.add_to(*limit);
   limit->callback([options] { run_limit(options->shape, options->json); });
-}
-
-}  // namespace
-
-void add_bench(Command& app) {
-  auto* bench = app.add_subcommand("bench", "measure this machine and this program on it");
-  add_ops(*bench);
-  add_train_bench(*bench);
-  add_limit(*bench);
-  add_bench_encode(*bench);
 }
 
 }  // namespace ingot::cli

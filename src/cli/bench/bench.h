@@ -13,8 +13,6 @@ namespace ingot::cli {
 // Every op bench case, or those of one op: time, rates and percent of the roofline.
 void bench_ops(const std::string& only, const DeviceOptions& device, const JsonOption& json);
 
-void add_bench_encode(Command& bench);
-
 // Wall time since the kernel started this process.
 double seconds_since_process_start();
 

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "cli/data/data.h"
 #include "cli/data/stage.h"
 #include "core/error.h"
 #include "core/text/format.h"
@@ -77,8 +76,15 @@ void add_data_clean(Command& data) {
   command->add_option("--preset", options->preset, "whose formulas (datatrove-0.10)")
       ->one_of(std::vector<std::string>(std::begin(kCleanPresets), std::end(kCleanPresets)));
   command->add_option("--config", options->config, "TOML file of settings")->existing_file();
-  command->add_option("--set", options->sets, "KEY=VALUE, over the config file; repeatable")
-      ->allow_extra_args(false);
+  command->add_option("--set", options->sets, "over the config file; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->suggest([] {
+        CleanSettings settings;
+        std::vector<std::string> names;
+        for (const Setting& setting : settings_of(settings)) names.push_back(setting.name + "=");
+        return names;
+      });
   command->add_flag("--keep-removed", options->keeps_removed,
                     "write removed documents to OUT/removed, with step and reason");
   command->add_flag("--print-config", options->prints_config,
@@ -86,8 +92,8 @@ void add_data_clean(Command& data) {
   command->footer(fmt::format(
       "Writes OUT/documents/NAME.jsonl.zst for each input, report.json and report.html. Run it\n"
       "again after an interruption: finished files are not repeated. Example:\n"
-      "  ingot data clean crawl/*.jsonl.gz --out cleaned --set language.model=lid.176.bin \\\n"
-      "    --set language.languages=en\n"
+      "  ingot data clean crawl/*.jsonl.gz --out cleaned \\\n"
+      "    --set language.model=lid.176.bin --set language.languages=en\n"
       "Filters, in this order; --set NAME.enabled=false leaves one out:\n{}",
       filter_lines()));
   command->callback(

@@ -4,7 +4,6 @@
 #include <memory>
 #include <set>
 
-#include "cli/data/data.h"
 #include "cli/data/stage.h"
 #include "core/error.h"
 #include "core/text/format.h"
@@ -92,7 +91,7 @@ void add_data_decontaminate(Command& data) {
   command->footer(
       "Writes OUT/documents/NAME.jsonl.zst for each input, report.json and report.html; run it\n"
       "again after an interruption. Example:\n"
-      "  ingot data decontaminate deduplicated/documents --against arc_easy.jsonl --out clean");
+      "  ingot data decontaminate dedup/documents --against arc_easy.jsonl --out clean");
   command->callback(
       [options] { run_as_process(options->stage.process, [&] { decontaminate(*options); }); });
 }

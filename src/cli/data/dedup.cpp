@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "cli/data/data.h"
 #include "cli/data/stage.h"
 #include "core/text/format.h"
 #include "ingest/dedup/dedup_stage.h"

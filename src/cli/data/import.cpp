@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "cli/command.h"
-#include "cli/data/data.h"
 #include "core/error.h"
 #include "core/storage.h"
 #include "core/text/format.h"

@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/data/data.h"
 #include "core/error.h"
 #include "core/storage.h"
 #include "core/text/format.h"

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "cli/command.h"
-#include "cli/data/data.h"
 #include "cli/progress_line.h"
 #include "core/error.h"
 #include "core/text/format.h"

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/data/data.h"
 #include "cli/data/stage.h"
 #include "cli/progress_line.h"
 #include "cli/remote.h"

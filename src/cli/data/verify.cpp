@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/data/data.h"
 #include "cli/progress_line.h"
 #include "core/error.h"
 #include "core/storage.h"

@@ -66,22 +66,22 @@ void print_keys(const JsonOption& json) {
 
 }  // namespace
 
-void add_config(Command& app) {
-  auto* config =
-      app.add_subcommand("config", "show what a run would do, and every setting there is");
-
-  auto* show_command = config->add_subcommand(
+void add_config_show(Command& config) {
+  auto* command = config.add_subcommand(
       "show", "check a recipe; print its resolved settings, their hash and what it would take");
   auto recipe = std::make_shared<RecipeOptions>();
-  auto show_json = std::make_shared<JsonOption>();
-  recipe->add_to(*show_command, /*recipe_required=*/false);
-  show_json->add_to(*show_command);
-  show_command->callback([recipe, show_json] { show(*recipe, *show_json); });
+  auto json = std::make_shared<JsonOption>();
+  recipe->add_to(*command, /*recipe_required=*/false);
+  json->add_to(*command);
+  command->callback([recipe, json] { show(*recipe, *json); });
+}
 
-  auto* keys = config->add_subcommand("keys", "list every setting: name, default, range, meaning");
-  auto keys_json = std::make_shared<JsonOption>();
-  keys_json->add_to(*keys);
-  keys->callback([keys_json] { print_keys(*keys_json); });
+void add_config_keys(Command& config) {
+  auto* command =
+      config.add_subcommand("keys", "list every setting: name, default, range, meaning");
+  auto json = std::make_shared<JsonOption>();
+  json->add_to(*command);
+  command->callback([json] { print_keys(*json); });
 }
 
 }  // namespace ingot::cli

@@ -26,14 +26,16 @@ struct GenerateCommand {
     Generator generator(compute->context(), posix_storage(), checkpoint, context);
 
     fmt::print("{}", prompt);
+    std::string text;
     const auto ids =
-        generator.generate(prompt, tokens, sampling, [](int32_t, std::string_view text) {
-          fmt::print("{}", text);
+        generator.generate(prompt, tokens, sampling, [&](int32_t, std::string_view piece) {
+          fmt::print("{}", piece);
           std::fflush(stdout);
+          text += piece;
           return true;
         });
     fmt::print("\n");
-    json.print({{"prompt", prompt}, {"ids", ids}, {"tokens", ids.size()}});
+    json.print({{"prompt", prompt}, {"text", text}, {"ids", ids}, {"tokens", ids.size()}});
   }
 };
 

@@ -33,14 +33,6 @@ struct InfoCommand {
   }
 };
 
-void add_info(Command& tokenizer) {
-  auto command = std::make_shared<InfoCommand>();
-  auto* info = tokenizer.add_subcommand("info", "what a tokenizer file holds");
-  command->tokenizer.add_to(*info);
-  command->json.add_to(*info);
-  info->callback([command] { command->run(); });
-}
-
 }  // namespace
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path, const std::string& split) {
@@ -62,15 +54,12 @@ void TokenizerOption::add_to(Command& command) {
       ->one_of(split_names());
 }
 
-void add_tokenizer(Command& app) {
-  auto* tokenizer = app.add_subcommand("tokenizer", "train, use and compare tokenizers");
-  add_tokenizer_train(*tokenizer);
-  add_tokenizer_encode(*tokenizer);
-  add_tokenizer_decode(*tokenizer);
-  add_info(*tokenizer);
-  add_tokenizer_compare(*tokenizer);
-  add_tokenizer_convert(*tokenizer);
-  add_tokenizer_chat(*tokenizer);
+void add_tokenizer_info(Command& tokenizer) {
+  auto command = std::make_shared<InfoCommand>();
+  auto* info = tokenizer.add_subcommand("info", "what a tokenizer file holds");
+  command->tokenizer.add_to(*info);
+  command->json.add_to(*info);
+  info->callback([command] { command->run(); });
 }
 
 }  // namespace ingot::cli

@@ -10,14 +10,6 @@
 
 namespace ingot::cli {
 
-// One per file of this folder.
-void add_tokenizer_chat(Command& tokenizer);
-void add_tokenizer_compare(Command& tokenizer);
-void add_tokenizer_convert(Command& tokenizer);
-void add_tokenizer_encode(Command& tokenizer);
-void add_tokenizer_decode(Command& tokenizer);
-void add_tokenizer_train(Command& tokenizer);
-
 // `split` is empty where the file says how text is cut.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path, const std::string& split);
 

@@ -26,7 +26,8 @@ constexpr int kTileCols = kTileVectors * kLanes<float>;
 static_assert(kGemmRowStep % kTileRows == 0 && kGemmColStep % kTileCols == 0);
 
 // The panels of a (kMaxRows, kMaxK) stay in L2, from 512 KB on, while each panel of b
-// (kMaxK, kTileCols) passes; b waits in L3. kMaxRows 144 and 288, kMaxK 384 measured the same.
+// (kMaxK, kTileCols) passes; b waits in L3. kMaxRows 144 and 288 measured the same. kMaxK fixes the
+// order of sums, and with it the bits of c.
 constexpr int64_t kMaxK = 256;
 constexpr int64_t kMaxRows = 192;
 constexpr int64_t kMaxCols = 2048;
@@ -40,7 +41,7 @@ struct Free {
 };
 
 // Where a thread packs and sums, kept for its life: nothing is allocated after the first step. Two
-// huge pages, which were worth 1 %.
+// huge pages: 1 % on the shapes of debug_120m.
 class Buffers {
  public:
   float* b() {
@@ -76,11 +77,12 @@ INGOT_SIMD void unroll(const F& f) {
 
 enum class Store { Overwrite, Add };
 
-constexpr int kSteps = 8;  // k in an iteration of the tile: 4 are 7 % slower
+constexpr int kSteps = 8;  // k in an iteration of the tile: 4 were 7 % slower (Zen 3)
+constexpr int kLines = std::max(kTileRows, kSteps);  // fetched ahead in an iteration
 
-// What a tile fetches for those after it: kTileRows lines `stride` bytes apart in every iteration,
-// `step` bytes on in the next. A few at a time, because a core drops what it has no room to await;
-// into L1, because Zen 4 takes the other hints for nothing.
+// What a tile fetches for those after it: kLines lines `stride` bytes apart in every iteration,
+// `step` bytes on in the next. A few at a time and into L1: Zen 4 drops what exceeds 24 lines
+// awaited, and ignores the hints for other levels.
 struct Ahead {
   const char* lines = nullptr;
   int64_t stride = 0, step = 0;
@@ -109,15 +111,14 @@ template <int kRows, int kVectors>
   };
   int64_t k = 0;
   for (; k + kSteps <= num_k; k += kSteps, a += kSteps * kTileRows, b += kSteps * kTileCols) {
-    // c last, lest the panels drive it out of L1 again: 3 % against all of it before the first k.
-    const int64_t row = (num_k - k) / kSteps - 1;
+    const int64_t row = k / kSteps;  // of c, one at a time: all at once cost up to 3 %
     if (row < num_rows) {
       __builtin_prefetch(c + row * c_stride);
       __builtin_prefetch(c + row * c_stride + num_cols - 1);
     }
     if (ahead.lines != nullptr) {
-      unroll<kTileRows>([&](auto i)
-                            INGOT_INLINE { __builtin_prefetch(ahead.lines + i * ahead.stride); });
+      unroll<kLines>([&](auto i)
+                         INGOT_INLINE { __builtin_prefetch(ahead.lines + i * ahead.stride); });
       ahead.lines += ahead.step;
     }
     unroll<kSteps>([&](auto s) INGOT_INLINE { step(a + s * kTileRows, b + s * kTileCols); });
@@ -127,22 +128,19 @@ template <int kRows, int kVectors>
   const auto put = [&](float* to, FloatV sum, auto count) INGOT_INLINE {
     store_n(to, how == Store::Add ? load_n(to, count) + sum : sum, count);
   };
-  constexpr std::integral_constant<int64_t, kLanes<float>> kAll;
   if (num_rows == kRows && num_cols == kVectors * kLanes<float>) {
+    constexpr std::integral_constant<int64_t, kLanes<float>> kAll;
     for_tile([&](auto i, auto j)
                  INGOT_INLINE { put(c + i * c_stride + j * kLanes<float>, sums[i][j], kAll); });
     return;
   }
-  for_tile([&](auto i, auto j) INGOT_INLINE {
-    if (i >= num_rows) return;
-    float* to = c + i * c_stride + j * kLanes<float>;
-    const int64_t count = num_cols - j * kLanes<float>;
-    if (count < kLanes<float>) {
-      put(to, sums[i][j], count);
-    } else {
-      put(to, sums[i][j], kAll);
-    }
-  });
+  float edge[kRows][kVectors * kLanes<float>];
+  for_tile([&](auto i, auto j) INGOT_INLINE { store(&edge[i][j * kLanes<float>], sums[i][j]); });
+  for (int64_t i = 0; i < num_rows; ++i) {
+    for_each_vector<float>(num_cols, [&](int64_t j, auto count) INGOT_INLINE {
+      put(c + i * c_stride + j, load(&edge[i][j]), count);
+    });
+  }
 }
 
 // The smallest tile that covers num_rows and num_cols. Powers of two leave a third or two of the
@@ -213,21 +211,20 @@ void pack(const GemmOperand& operand, bool along_k, int64_t first, int64_t num_r
   }
 }
 
-// A slice of an operand as it is stored, from row (of b: column) `first` and `k` on: kTileRows rows
+// A slice of an operand as it is stored, from row (of b: column) `first` and `k` on: kLines rows
 // where stored rows run along k, else one line of each k.
 Ahead stored_slice(const GemmOperand& operand, bool along_k, int64_t first, int64_t k,
                    int64_t slice) {
   constexpr int64_t kLine = 64;
   const int64_t size = size_of(operand.dtype), stride = operand.stride * size;
   const auto* data = static_cast<const char*>(operand.data);
-  if (along_k)
-    return {data + (first + slice * kTileRows) * stride + k * size, stride, kSteps * size};
+  if (along_k) return {data + (first + slice * kLines) * stride + k * size, stride, kSteps * size};
   return {data + k * stride + first * size + slice * kLine, stride, kSteps * stride};
 }
 
 // A slice of a packed panel of b; two cover it.
 Ahead packed_slice(const float* panel, int64_t num_k, int64_t slice) {
-  constexpr int64_t kLine = 64, kStep = kTileRows * kLine;
+  constexpr int64_t kLine = 64, kStep = kLines * kLine;
   return {reinterpret_cast<const char*>(panel) + slice * kStep * (num_k / kSteps), kLine, kStep};
 }
 
@@ -241,7 +238,7 @@ int64_t k_part(int64_t K) {
 // c(num_rows, num_cols) at `c` for the block's rows and columns; num_cols <= kMaxCols. K = 0 takes
 // one empty part, which writes the zeros.
 // Operands are packed as they come up, a by groups of rows and b by panels, while tiles before them
-// fetch what is stored: packing that waits for memory costs 9 % of the time, this way 3 %.
+// fetch what is stored: packing that waits for memory takes 9 % of the time, this way 4 %.
 void wide_product(const Gemm& gemm, const GemmBlock& block, float* c, int64_t c_stride,
                   bool accumulate) {
   const int64_t part = k_part(gemm.K);
@@ -258,8 +255,9 @@ void wide_product(const Gemm& gemm, const GemmBlock& block, float* c, int64_t c_
       for (int64_t j = 0; j < block.num_cols; j += kTileCols) {
         const int64_t num_cols = std::min<int64_t>(kTileCols, block.num_cols - j);
         float* panel = b_panels + j * num_k;
-        if (first == 0)
+        if (first == 0) {
           pack<kTileCols>(gemm.b, b_along_k, block.col + j, num_cols, k, num_k, panel);
+        }
         for (int64_t i = 0; i < num_rows; i += kTileRows) {
           const int64_t group = i / kGroupRows * kGroupRows, slice = (i - group) / kTileRows;
           if (j == 0 && i == group) {
@@ -274,9 +272,9 @@ void wide_product(const Gemm& gemm, const GemmBlock& block, float* c, int64_t c_
             ahead = a_slice(first + group + kGroupRows, k);
           } else if (j + num_cols == block.num_cols && group + kGroupRows >= num_rows) {
             ahead = last_rows ? a_slice(0, k + num_k) : a_slice(first + num_rows, k);
-          } else if (j > 0 && i < 3 * kTileRows && first == 0) {
+          } else if (j > 0 && first == 0 && slice * kLines < kTileCols && group == 0) {
             ahead = stored_slice(gemm.b, b_along_k, block.col + j + kTileCols, k, slice);
-          } else if (j > 0 && i < 2 * kTileRows) {
+          } else if (j > 0 && first > 0 && i < 2 * kTileRows) {
             ahead = packed_slice(panel + kTileCols * num_k, num_k, slice);
           }
           fitting_tile(std::min<int64_t>(kTileRows, num_rows - i), num_cols, num_k,

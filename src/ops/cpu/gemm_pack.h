@@ -10,12 +10,7 @@
 
 namespace ingot::cpu::INGOT_ISA {
 
-// A vector of kRows floats, for as many rows: 4, or 8 where vectors are that wide.
-template <int kRows>
-struct Column {
-  typedef float type __attribute__((vector_size(kRows * sizeof(float))));
-};
-using Quad = Column<4>::type;
+typedef float Quad __attribute__((vector_size(16)));
 
 INGOT_SIMD Quad load_quad(const float* p) {
   Quad quad;
@@ -60,10 +55,13 @@ INGOT_SIMD void transpose(const T* const* from, int64_t k, float* to) {
   const auto r2 = load_rows<kRows>(from + 2, k), r3 = load_rows<kRows>(from + 3, k);
   const auto a = shuffle_quads<0, 4, 1, 5>(r0, r1), b = shuffle_quads<2, 6, 3, 7>(r0, r1);
   const auto c = shuffle_quads<0, 4, 1, 5>(r2, r3), d = shuffle_quads<2, 6, 3, 7>(r2, r3);
-  const typename Column<kRows>::type columns[4] = {
-      shuffle_quads<0, 1, 4, 5>(a, c), shuffle_quads<2, 3, 6, 7>(a, c),
-      shuffle_quads<0, 1, 4, 5>(b, d), shuffle_quads<2, 3, 6, 7>(b, d)};
-  for (int i = 0; i < 4; ++i) std::memcpy(to + i * kWidth, &columns[i], sizeof columns[i]);
+  const auto store_column = [&](int i, auto column) __attribute__((always_inline)) {
+    std::memcpy(to + i * kWidth, &column, sizeof column);
+  };
+  store_column(0, shuffle_quads<0, 1, 4, 5>(a, c));
+  store_column(1, shuffle_quads<2, 3, 6, 7>(a, c));
+  store_column(2, shuffle_quads<0, 1, 4, 5>(b, d));
+  store_column(3, shuffle_quads<2, 3, 6, 7>(b, d));
 }
 
 // Panels from rows contiguous in k: element (i, k) is from[i·stride + k].
@@ -77,12 +75,14 @@ void pack_across(const T* from, int64_t stride, int64_t num_rows, int64_t num_k,
     int64_t k = 0;
     for (; k + kLine <= num_k; k += kLine) {
       for (int i = 0; i + kMany <= kWidth; i += kMany) {
+#pragma GCC unroll 4
         for (int64_t part = k; part < k + kLine; part += 4) {
           transpose<kMany, kWidth>(rows + i, part, to + part * kWidth + i);
         }
       }
       if constexpr (kWidth % kMany != 0) {  // the last four rows, some of them again
         constexpr int kLast = kWidth - 4;
+#pragma GCC unroll 4
         for (int64_t part = k; part < k + kLine; part += 4) {
           transpose<4, kWidth>(rows + kLast, part, to + part * kWidth + kLast);
         }

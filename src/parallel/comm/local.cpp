@@ -4,6 +4,7 @@
 #include <exception>
 #include <thread>
 
+#include "core/foreign_error.h"
 #include "parallel/comm/collective_checks.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/local_group.h"

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 // Ids far beyond the ranks would make the vocabulary large, not the text short.
-constexpr size_t kMostIdsBeyondRanks = 65536;
+constexpr int64_t kMostIdsBeyondRanks = 65536;
 
 Split split_in(const json& value, std::string_view origin) {
   const auto split =
@@ -29,9 +29,9 @@ Split split_in(const json& value, std::string_view origin) {
 void add_tokens(const json& tokens, std::string_view origin, BpeModel& model) {
   check(tokens.is_object(), ErrorCode::Config,
         "{}: special_tokens: expected a section of \"TOKEN\" = ID", origin);
-  const size_t most = model.tokens.size() + kMostIdsBeyondRanks;
+  const auto most = static_cast<int64_t>(model.tokens.size()) + kMostIdsBeyondRanks;
   for (const auto& [content, id] : tokens.items()) {
-    const bool is_id = id.is_number_unsigned() && id.get<uint64_t>() < most;
+    const bool is_id = id.is_number_integer() && id.get<int64_t>() >= 0 && id.get<int64_t>() < most;
     check(is_id && !content.empty(), ErrorCode::Config,
           "{}: special_tokens: \"{}\": expected an id from 0 to {}, got {}", origin, content,
           most - 1, id.dump());
@@ -59,8 +59,9 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 std::string rank_settings_path(std::string_view rank_file) {
-  const std::string name = file_name(rank_file);
-  return join_path(parent_path(rank_file), name.substr(0, name.rfind('.')) + ".toml");
+  const size_t name_size = file_name(rank_file).size(), dot = rank_file.rfind('.');
+  const bool has_ending = dot != std::string_view::npos && dot >= rank_file.size() - name_size;
+  return std::string(rank_file.substr(0, has_ending ? dot : rank_file.size())) + ".toml";
 }
 
 void apply_rank_settings(std::string_view toml, std::string_view origin, BpeModel& model) {
