@@ -43,7 +43,7 @@ Exit run(const std::vector<std::string>& words) {
                 "waited for")
       ->everywhere();
   ingot::cli::add_commands(program);
-  program.footer("Start with: ingot quickstart --text FILE\nEvery command answers --help.");
+  program.footer("Start with `ingot quickstart --text FILE`. Every command answers --help.");
   program.callback([&] {
     if (version)
       fmt::print("{}", ingot::cli::version_text());

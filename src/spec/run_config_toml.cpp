@@ -110,9 +110,8 @@ class Reader {
 
   std::string unknown(const std::string& name) const {
     const std::string near = nearest_name(name, names_);
-    return fmt::format("unknown setting \"{}\"; {}", on_one_line(name),
-                       near.empty() ? fmt::format("{} lists them all", page_)
-                                    : fmt::format("did you mean \"{}\"?", near));
+    return fmt::format("unknown setting \"{}\"; {}{} lists them all", on_one_line(name),
+                       near.empty() ? "" : fmt::format("did you mean \"{}\"? ", near), page_);
   }
 
   const std::vector<Setting>& settings_;

@@ -129,7 +129,7 @@ TEST_F(Bench, WhatWouldBeIgnoredIsRefused) {
   expect_refused(tiny("limit"), {"--set", "optim.kind=muon"}, "optim.kind=adamw");
   expect_refused(tiny("limit"), {"--set", "train.document_mask=true"}, "document_mask=false");
   expect_refused(tiny("limit"), {"--recompute", "full"}, "--recompute");
-  expect_refused(tiny("train"), {"--steps", "0"}, "expected a number above 0, got 0");
+  expect_refused(tiny("train"), {"--steps", "0"}, "expected a number above 0, got «0»");
   expect_refused({"ops"}, {"--op", "nonsense"}, "choose from matmul, ");
 }
 

@@ -191,7 +191,7 @@ TEST_F(DataShards, AMixKilledAtRandomMomentsGivesTheSameBytes) {
 
 TEST_F(DataShards, BadInputIsOneClearLine) {
   ASSERT_EQ(tokenize("good").code, 0);
-  expect_refused({"verify", path("nowhere")}, "no manifest.json");
+  expect_refused({"verify", path("nowhere")}, "no such folder");
   expect_refused({"verify", path("in")}, "no manifest.json");
   write("other.json", "{");
   expect_refused({"verify", path("good"), "--tokenizer", path("other.json")}, "other.json");

@@ -124,12 +124,12 @@ TEST_F(TokenizerCli, IdsAndTrainedFilesAreTheSameForAnyNumberOfThreads) {
 }
 
 TEST_F(TokenizerCli, TrainingTakesNoMoreThanTheSample) {
-  write("many.jsonl", "{\"text\":\"abc\"}\n{\"text\":\"de\"}\n{\"text\":\"f\"}\n");
+  write("many.jsonl", "{\"text\":\"abc\"}\n{\"text\":\"def\"}\n{\"text\":\"ghi\"}\n");
   const auto trained = [&](const std::string& option, const std::string& limit) {
     return json_of({"train", "--input", path("many.jsonl"), "--out", path("t.json"), "--vocab",
                     "257", option, limit, "--json"});
   };
-  EXPECT_EQ(trained("--sample-documents", "2")["characters"], 5);
+  EXPECT_EQ(trained("--sample-documents", "2")["characters"], 6);
   EXPECT_EQ(trained("--sample-characters", "4")["characters"], 4);
   EXPECT_EQ(trained("--sample-characters", "4")["documents"], 2);
 }

@@ -31,7 +31,8 @@ const Cleaner& cleaner_for(uint8_t choice) {
   settings.splitter = kSplitterNames[choice >> 1 & 3];
   settings.of<LanguageSettings>().enabled = settings.of<UrlSettings>().enabled =
       settings.of<BadWordsSettings>().enabled = true;
-  if ((choice & 8) != 0) {  // no filter hides the text from the next
+  settings.of<LanguageSettings>().languages = {"Latn"};  // what is known without a model
+  if ((choice & 8) != 0) {                               // no filter hides the text from the next
     settings.of<LanguageSettings>().enabled = false;
     auto& repetition = settings.of<GopherRepetitionSettings>();
     repetition.max_dup_paragraphs = repetition.max_dup_paragraph_chars = 1;

@@ -66,6 +66,15 @@ TEST(CleanSplitter, SpacyRejoinsExceptionsAcrossTokens) {
   EXPECT_EQ(words_of(*spacy, "y:) )"), (Pieces{"y", ":", ")", ")"}));
 }
 
+TEST(CleanSplitter, AutoGoesByTheScriptOfAWord) {
+  const auto by_script = make_splitter("auto"), spacy = make_splitter("spacy-en");
+  EXPECT_EQ(words_of(*by_script, "我爱你 don't 吾輩はカメラ ภาษา GPT模型"),
+            (Pieces{"我", "爱", "你", "do", "n't", "吾", "輩", "は", "カメラ", "ภ", "า", "ษ", "า",
+                    "GPT", "模", "型"}));
+  const std::string english = "He doesn't—naïvely—say “no” (9 a.m.), 한국어 по-русски €5.";
+  EXPECT_EQ(words_of(*by_script, english), words_of(*spacy, english));
+}
+
 TEST(CleanSplitter, WhitespaceSplitsAsPythonDoes) {
   const auto whitespace = splitter("whitespace");
   EXPECT_EQ(words_of(*whitespace,

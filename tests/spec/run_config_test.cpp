@@ -53,15 +53,18 @@ TEST(RunConfig, LaterSourcesWin) {
 
 TEST(RunConfig, UnknownKeysNameTheNearestAndTheLine) {
   EXPECT_EQ(parse_error("[optim]\nlr = 1\nbeta3 = 0.9\n"),
-            "run.toml:3: unknown setting \"optim.beta3\"; did you mean \"optim.beta1\"?");
+            "run.toml:3: unknown setting \"optim.beta3\"; did you mean \"optim.beta1\"? "
+            "`ingot config keys` lists them all");
   EXPECT_EQ(parse_error("\n\nlr = 1\n"),
-            "run.toml:3: unknown setting \"lr\"; did you mean \"optim.lr\"?");
+            "run.toml:3: unknown setting \"lr\"; did you mean \"optim.lr\"? "
+            "`ingot config keys` lists them all");
   EXPECT_EQ(parse_error("[wandb]\n"),
             "run.toml:1: unknown setting \"wandb\"; `ingot config keys` lists them all");
   EXPECT_EQ(parse_error("\"a\\nb\" = 1\n"),
             "run.toml:1: unknown setting \"a?b\"; `ingot config keys` lists them all");
   EXPECT_EQ(parse_error("", {{"optim.lrr", "1"}}),
-            "--set: unknown setting \"optim.lrr\"; did you mean \"optim.lr\"?");
+            "--set: unknown setting \"optim.lrr\"; did you mean \"optim.lr\"? "
+            "`ingot config keys` lists them all");
 }
 
 TEST(RunConfig, WrongValuesSayWhatIsExpectedAndWhere) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/text/nearest.h"
 #include "spec/error_text.h"
 
 namespace ingot {

@@ -1,4 +1,5 @@
 // Reading and writing tokenizer files, and the ids of other programs for the same files.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
@@ -12,6 +13,7 @@
 #include "tokenizer/convert.h"
 #include "tokenizer/nasty_text.h"
 #include "tokenizer/small_bpe.h"
+#include "tokenizer/special_tokens.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -230,6 +232,63 @@ TEST(TokenizerFiles, ATiktokenFileNeedsAKnownNameOrAPattern) {
   Ids ids;
   cl100k->encode_with_specials("<|endofprompt|>", ids);
   EXPECT_EQ(ids, Ids{100276});
+}
+
+TEST(TokenizerFiles, PublishedSpecialTokensHaveTheirPublishedIds) {
+  BpeModel model;
+  model.tokens.resize(128000);
+  apply_split(Split::Llama3, model);
+  EXPECT_EQ(model.tokens.size(), 128256u);
+  EXPECT_EQ(model.bos, 128000);
+  EXPECT_EQ(model.eos, 128001);
+  const auto id_of = [&](const std::string& content) {
+    for (const AddedToken& token : model.added) {
+      if (token.content == content) return token.id;
+    }
+    return -1;
+  };
+  EXPECT_EQ(id_of("<|start_header_id|>"), 128006);
+  EXPECT_EQ(id_of("<|eot_id|>"), 128009);
+  EXPECT_EQ(id_of("<|reserved_special_token_250|>"), 128255);
+  BpeModel p50k;
+  p50k.tokens.resize(50281);
+  apply_split(Split::Gpt2, p50k);
+  EXPECT_EQ(p50k.eos, 50256);
+  EXPECT_EQ(p50k.tokens.size(), 50281u);
+}
+
+TEST(TokenizerFiles, WhatARankFileLeavesUnsaidIsReadFromTomlBesideIt) {
+  const auto storage = memory_storage();
+  write_file_atomically(*storage, "mine.tiktoken", to_tiktoken(bytes_only()));
+  const auto load = [&](const std::string& toml) {
+    write_file_atomically(*storage, "mine.toml", toml);
+    return load_tokenizer(*storage, "mine.tiktoken");
+  };
+  const auto refused = [&](const std::string& toml) -> std::string {
+    try {
+      load(toml);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Config);
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(load("split = \"qwen2\"\n")->eos(), 256);
+  const std::string tokens = "[special_tokens]\n\"<a>\" = 300\n\"<b>\" = 256\n";
+  const auto both = load("split = \"gpt2\"\nbos = \"<a>\"\neos = \"<b>\"\n" + tokens);
+  EXPECT_EQ(both->bos(), 300);
+  EXPECT_EQ(both->eos(), 256);
+  EXPECT_EQ(both->vocab_size(), 301);
+  EXPECT_NE(refused("split = \"gpt5\"\n").find("cl100k"), std::string::npos);
+  EXPECT_NE(refused(tokens).find("split"), std::string::npos);
+  EXPECT_NE(refused("split = \"gpt2\"\neos = \"<c>\"\n" + tokens).find("<c>"), std::string::npos);
+  EXPECT_NE(refused("split = \"gpt2\"\npattern = 1\n").find("pattern"), std::string::npos);
+  for (const char* id : {"0", "-1", "1000000", "1.5", "\"1\""}) {
+    EXPECT_NE(
+        refused(fmt::format("split = \"gpt2\"\n[special_tokens]\n\"<a>\" = {}\n", id)).find("<a>"),
+        std::string::npos)
+        << id;
+  }
 }
 
 TEST(TokenizerFiles, LoadTellsByContentsAndFindsWhatLiesBeside) {

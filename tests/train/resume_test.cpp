@@ -38,7 +38,7 @@ class Resume : public test::TrainFixture {
 
 TEST_F(Resume, TheSettingsAreThoseOfTheLastStartWhereverTheFolderIs) {
   Recorder recorder;
-  run(config("run", 2), recorder);
+  run(config("run", 2, {{"optim.schedule.kind", "constant"}}), recorder);
   fs::rename(root_ / "run", root_ / "moved");
   const auto saved = [&](const Overrides& overrides) {
     return saved_run_config(posix_storage(), path("moved"), overrides);

@@ -31,7 +31,8 @@ TEST_F(QuickstartTrap, TheSameCommandGoesOnWithWhatWasStopped) {
   while (process.is_running() && !contains(process.err(), "loss ")) usleep(20'000);
   process.signal(SIGINT);
   ASSERT_EQ(process.wait(), 3) << process.err();
-  Process again(quickstart("2"), root_);
+  fs::create_directories(root_ / "again");
+  Process again(quickstart("2"), root_ / "again");
   while (again.is_running() && !contains(again.err(), "loss ")) usleep(20'000);
   again.signal(SIGINT);
   EXPECT_EQ(again.wait(), 3) << again.err();

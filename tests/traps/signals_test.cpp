@@ -146,10 +146,10 @@ TEST_F(Signals, ATextThatIsShortenedWhileItIsReadIsNamed) {
 
 TEST_F(Signals, AShardThatIsShortenedWhileItIsReadIsNamed) {
   write_long_text();
-  ASSERT_EQ(ingot({"data", "tokenize", path("long.txt"), "--tokenizer", "byte", "--out",
-                   path("shards")})
-                .code,
-            0);
+  ASSERT_EQ(
+      ingot({"data", "tokenize", path("long.txt"), "--tokenizer", "byte", "--out", path("shards")})
+          .code,
+      0);
   Process process(train_args("run", {"train.steps=500000", "data.train=" + path("shards"),
                                      "data.valid=" + path("text.txt")}),
                   root_);

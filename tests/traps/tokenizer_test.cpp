@@ -130,6 +130,7 @@ TEST_F(TokenizerTrap, UnigramTrainingSaysHowFarItIs) {
   const Outcome outcome = ingot({"tokenizer", "train", "--input", path("text.txt"), "--type",
                                  "unigram", "--vocab", "320", "--out", path("mine.model")});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_FALSE(contains(outcome.err, "trainer_spec")) << outcome.err;
   for (const char* part : {"sentences", "seed pieces", "pieces left"}) {
     EXPECT_TRUE(contains(outcome.err, part)) << part << ": " << outcome.err;
   }

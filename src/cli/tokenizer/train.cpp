@@ -149,8 +149,10 @@ void train(const Options& options) {
   if (!result.rank_settings.empty()) {
     write_file_atomically(*storage, rank_settings, result.rank_settings);
   }
-  fmt::print("{}: {} tokens, trained on {} documents, {} characters ({}){}, in {}\n", options.out,
+  const bool has_stretches = options.sample.characters > 0 && options.sample.documents == 0;
+  fmt::print("{}: {} tokens, trained on {} {}, {} characters ({}){}, in {}\n", options.out,
              format_count(result.vocab_size), format_count(result.documents),
+             has_stretches ? "stretches of documents" : "documents",
              format_count(result.characters), format_bytes(result.bytes), result.details,
              format_duration(seconds));
   if (!result.rank_settings.empty()) {

@@ -41,7 +41,7 @@ struct Free {
 };
 
 // Where a thread packs and sums, kept for its life: nothing is allocated after the first step. Two
-// huge pages, which were worth 1 %.
+// huge pages: 1 % on the shapes of debug_120m.
 class Buffers {
  public:
   float* b() {
@@ -77,12 +77,12 @@ INGOT_SIMD void unroll(const F& f) {
 
 enum class Store { Overwrite, Add };
 
-constexpr int kSteps = 8;  // k in an iteration of the tile: 4 are 7 % slower
+constexpr int kSteps = 8;  // k in an iteration of the tile: 4 were 7 % slower (Zen 3)
 constexpr int kLines = std::max(kTileRows, kSteps);  // fetched ahead in an iteration
 
 // What a tile fetches for those after it: kLines lines `stride` bytes apart in every iteration,
-// `step` bytes on in the next. A few at a time, because a core drops what it has no room to await;
-// into L1, because Zen 4 takes the other hints for nothing.
+// `step` bytes on in the next. A few at a time and into L1: Zen 4 drops what exceeds 24 lines
+// awaited, and ignores the hints for other levels.
 struct Ahead {
   const char* lines = nullptr;
   int64_t stride = 0, step = 0;
@@ -111,7 +111,7 @@ template <int kRows, int kVectors>
   };
   int64_t k = 0;
   for (; k + kSteps <= num_k; k += kSteps, a += kSteps * kTileRows, b += kSteps * kTileCols) {
-    const int64_t row = k / kSteps;  // of c, one at a time: all at once were 3 % slower
+    const int64_t row = k / kSteps;  // of c, one at a time: all at once cost up to 3 %
     if (row < num_rows) {
       __builtin_prefetch(c + row * c_stride);
       __builtin_prefetch(c + row * c_stride + num_cols - 1);
@@ -238,7 +238,7 @@ int64_t k_part(int64_t K) {
 // c(num_rows, num_cols) at `c` for the block's rows and columns; num_cols <= kMaxCols. K = 0 takes
 // one empty part, which writes the zeros.
 // Operands are packed as they come up, a by groups of rows and b by panels, while tiles before them
-// fetch what is stored: packing that waits for memory costs 9 % of the time, this way 3 %.
+// fetch what is stored: packing that waits for memory takes 9 % of the time, this way 4 %.
 void wide_product(const Gemm& gemm, const GemmBlock& block, float* c, int64_t c_stride,
                   bool accumulate) {
   const int64_t part = k_part(gemm.K);

@@ -59,8 +59,9 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 std::string rank_settings_path(std::string_view rank_file) {
-  const std::string name = file_name(rank_file);
-  return join_path(parent_path(rank_file), name.substr(0, name.rfind('.')) + ".toml");
+  const size_t name_size = file_name(rank_file).size(), dot = rank_file.rfind('.');
+  const bool has_ending = dot != std::string_view::npos && dot >= rank_file.size() - name_size;
+  return std::string(rank_file.substr(0, has_ending ? dot : rank_file.size())) + ".toml";
 }
 
 void apply_rank_settings(std::string_view toml, std::string_view origin, BpeModel& model) {

@@ -9,7 +9,7 @@
 namespace {
 
 // The library says how far it is on std::cerr alone. Lines that say so go to `log`, warnings
-// nowhere, others where they would have gone.
+// nowhere, errors where they would have gone; a line without a mark goes the way of the one before.
 class LogLines final : public std::streambuf {
  public:
   explicit LogLines(const std::function<void(const std::string&)>& log)
@@ -23,10 +23,13 @@ class LogLines final : public std::streambuf {
       line_ += static_cast<char>(c);
       return c;
     }
-    constexpr std::string_view kInfo = "LOG(INFO) ", kWarning = "LOG(WARNING) ";
-    if (const size_t at = line_.find(kInfo); at != std::string::npos) {
-      log_(line_.substr(at + kInfo.size()));
-    } else if (line_.find(kWarning) == std::string::npos) {
+    constexpr std::string_view kMark = "LOG(", kInfo = "LOG(INFO) ", kWarning = "LOG(WARNING) ";
+    const size_t info = line_.find(kInfo);
+    if (line_.find(kMark) != std::string::npos) {
+      passes_on_ = info == std::string::npos && line_.find(kWarning) == std::string::npos;
+    }
+    if (info != std::string::npos) log_(line_.substr(info + kInfo.size()));
+    if (passes_on_) {
       line_ += '\n';
       original_->sputn(line_.data(), static_cast<std::streamsize>(line_.size()));
     }
@@ -39,6 +42,7 @@ class LogLines final : public std::streambuf {
   std::streambuf* const original_;
   std::mutex mutex_;
   std::string line_;
+  bool passes_on_ = true;
 };
 
 class Sentences final : public sentencepiece::SentenceIterator {
