@@ -54,7 +54,7 @@ std::string paths_of(const Command& program, std::string_view between) {
   return fmt::format("{}", fmt::join(paths, between));
 }
 
-// A function for bash, and for zsh's emulation of it.
+// A function for bash, and for zsh's emulation of it, where `path` would be PATH.
 std::string bash_function(const Command& program) {
   std::string values, words;
   for (const Command* command : all_commands(program)) {
@@ -69,15 +69,15 @@ std::string bash_function(const Command& program) {
   }
   return fmt::format(R"(_ingot() {{
   local current="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}"
-  local path='' word offered=''
-  for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-    case "$path/$word" in
-      {}) path="$path/$word" ;;
+  local at='' word offered=''
+  for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD - 1))}}"; do
+    case "$at/$word" in
+      {}) at="$at/$word" ;;
     esac
   done
-  case "$path $before" in
+  case "$at $before" in
 {}    *)
-      case "$path" in
+      case "$at" in
 {}      esac ;;
   esac
   COMPREPLY=($(compgen -W "$offered" -- "$current"))
@@ -98,11 +98,12 @@ std::string zsh_script(const Command& program) {
          bash_function(program) + "complete -o default -F _ingot ingot\n";
 }
 
+// The first line, for fish.
 std::string quoted(const std::string& text) {
   std::string out = "'";
-  for (const char c : text) {
+  for (const char c : text.substr(0, text.find('\n'))) {
     if (c == '\'' || c == '\\') out += '\\';
-    out += c == '\n' ? ' ' : c;
+    out += c;
   }
   return out + "'";
 }
