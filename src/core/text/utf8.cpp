@@ -33,9 +33,9 @@ size_t valid_utf8_prefix(std::string_view text) {
     // test per block, not per character, keeps prose with stray accents near the ASCII rate.
     const size_t end = text.size() - i >= kBlock ? i + kBlock : text.size();
     while (i < end) {
-      const size_t bytes = text::well_formed_bytes(p + i, text.size() - i);
-      if (bytes == 0) return i;
-      i += bytes;
+      const text::Decoded c = text::decode_first(text.substr(i));
+      if (text::is_invalid(c)) return i;
+      i += c.size;
     }
   }
   return i;

@@ -42,27 +42,6 @@ inline const char* previous_character(const char* p) {
   return p;
 }
 
-// Bytes of the well-formed character at p (Unicode 15, table 3-7: no surrogates, no overlong forms,
-// nothing above U+10FFFF), 0 if there is none in p[0, left); `left` must not be 0.
-inline uint32_t well_formed_bytes(const char* p, size_t left) {
-  const auto byte = [p](int i) { return static_cast<unsigned>(static_cast<unsigned char>(p[i])); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead < 0xC2) return 0;  // a continuation, or the overlong C0 and C1
-  if (lead < 0xE0) return left >= 2 && is_continuation(p[1]) ? 2 : 0;
-  if (lead < 0xF0) {
-    if (left < 3 || !is_continuation(p[1]) || !is_continuation(p[2])) return 0;
-    if (lead == 0xE0 && byte(1) < 0xA0) return 0;   // overlong
-    if (lead == 0xED && byte(1) >= 0xA0) return 0;  // surrogates
-    return 3;
-  }
-  if (lead > 0xF4 || left < 4) return 0;
-  if (!is_continuation(p[1]) || !is_continuation(p[2]) || !is_continuation(p[3])) return 0;
-  if (lead == 0xF0 && byte(1) < 0x90) return 0;   // overlong
-  if (lead == 0xF4 && byte(1) >= 0x90) return 0;  // above U+10FFFF
-  return 4;
-}
-
 // A character, or a byte that is part of none: then U+FFFD, of one byte.
 struct Decoded {
   uint32_t code_point;
@@ -75,10 +54,25 @@ inline bool is_invalid(const Decoded& c) {
   return c.code_point == kInvalid.code_point && c.size == kInvalid.size;
 }
 
-// The character that `text`, which must not be empty, begins with.
+// The character that `text`, which must not be empty, begins with, if it is well-formed (Unicode
+// 15, table 3-7: no surrogates, no overlong forms, nothing above U+10FFFF).
 inline Decoded decode_first(std::string_view text) {
-  const uint32_t size = well_formed_bytes(text.data(), text.size());
-  return size == 0 ? kInvalid : Decoded{decode(text.data()), size};
+  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(text[i])); };
+  const auto tail = [&](size_t i) { return byte(i) ^ 0x80; };  // below 0x40: a continuation's bits
+  const uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  if (lead < 0xE0) {
+    if (lead < 0xC2 || text.size() < 2 || tail(1) >= 0x40) return kInvalid;  // C0, C1: overlong
+    return {(lead & 0x1F) << 6 | tail(1), 2};
+  }
+  if (lead < 0xF0) {
+    if (text.size() < 3 || (tail(1) | tail(2)) >= 0x40) return kInvalid;
+    const uint32_t code = (lead & 0x0F) << 12 | tail(1) << 6 | tail(2);
+    return code >= 0x800 && code - 0xD800 >= 0x800 ? Decoded{code, 3} : kInvalid;
+  }
+  if (text.size() < 4 || (tail(1) | tail(2) | tail(3)) >= 0x40) return kInvalid;
+  const uint32_t code = (lead & 0x0F) << 18 | tail(1) << 12 | tail(2) << 6 | tail(3);
+  return code - 0x10000 < 0x100000 ? Decoded{code, 4} : kInvalid;  // F5 and up are beyond too
 }
 
 inline Decoded decode_last(std::string_view text) {  // must not be empty
