@@ -6,53 +6,16 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "cli/process.h"
+#include "cli/run_fixture.h"
 #include "core/random.h"
 #include "core/storage.h"
 #include "ledger/ledger.h"
-#include "support/own_folder.h"
 #include "support/tokenizer_formats.h"
 
 namespace ingot::test {
 namespace {
 
-namespace fs = std::filesystem;
-
-class Cli : public ::testing::Test {
- protected:
-  void SetUp() override {
-    root_ = testing_support::own_folder();
-    fs::create_directories(root_);
-    std::string text;
-    for (int i = 0; i < 3000; ++i) text += "Line " + std::to_string(i) + " of the text.\n";
-    write("text.txt", text);
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  void write(const std::string& name, const std::string& contents) {
-    std::ofstream(root_ / name, std::ios::binary) << contents;
-  }
-  std::string path(const std::string& name) const { return (root_ / name).string(); }
-  Outcome ingot(const std::vector<std::string>& args) const { return run_ingot(args, root_); }
-
-  // A tiny run; `sets` are more KEY=VALUE.
-  std::vector<std::string> train_args(const std::string& run,
-                                      const std::vector<std::string>& sets = {}) {
-    write("recipe.toml",
-          "preset = \"llama_test\"\n[batch]\nmicro_batch = 2\nseq = 16\n[train]\nsteps = "
-          "6\neval_tokens = 64\n");
-    std::vector<std::string> args = {"train", path("recipe.toml"),
-                                     "--set", "data.train=" + path("text.txt"),
-                                     "--set", "checkpoint.dir=" + path(run)};
-    for (const std::string& set : sets) {
-      args.push_back("--set");
-      args.push_back(set);
-    }
-    return args;
-  }
-
-  fs::path root_;
-};
+using Cli = RunFixture;
 
 int count_lines(const std::string& text) {
   return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
