@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/document_reader.h"
 
@@ -35,8 +38,19 @@ struct ParquetRequest {
   int64_t max_bytes = 0;  // of memory that the columns in work may take
 };
 
-// Every function throws std::runtime_error with what is wrong, in one line, without the file's
-// name.
+// Where Arrow fails: what that means in our words, and its own, which speak to programmers.
+class ArrowFailure : public std::runtime_error {
+ public:
+  ArrowFailure(const std::string& meaning, std::string says)
+      : std::runtime_error(meaning), says_(std::move(says)) {}
+  const std::string& says() const { return says_; }
+
+ private:
+  std::string says_;
+};
+
+// Every function throws std::runtime_error, ArrowFailure or its own, with what is wrong, in one
+// line, without the file's name.
 class ArrowLibrary {
  public:
   virtual ~ArrowLibrary() = default;
@@ -54,5 +68,9 @@ using ArrowFunction = ArrowLibrary*();
 
 // Loads the module. Throws ErrorCode::Missing, saying how to get it. `what` is "a.parquet".
 ArrowLibrary& arrow_library(const std::string& what);
+
+// What the module threw at `location`, as an error of ours; Arrow's words go to the log, at level
+// debug.
+Error arrow_error(ErrorCode code, const std::string& location, const std::runtime_error& thrown);
 
 }  // namespace ingot

@@ -1,4 +1,5 @@
 #include "core/error.h"
+#include "core/log.h"
 #include "core/module.h"
 #include "ingest/read/arrow_library.h"
 #include "ingest/read/record_reader.h"
@@ -48,7 +49,7 @@ class ParquetReader final : public RecordReader {
     } catch (const Error&) {
       throw;
     } catch (const std::runtime_error& error) {
-      throw Error(ErrorCode::Data, fmt::format("{}: {}", file().location, error.what()));
+      throw arrow_error(ErrorCode::Data, file().location, error);
     }
   }
 
@@ -65,6 +66,13 @@ ArrowLibrary& arrow_library(const std::string& what) {
           ": parquet and s3:// need Arrow (the wheel that tools/requirements-arrow.txt pins) and "
           "our module for it");
   return *reinterpret_cast<ArrowFunction*>(function)();
+}
+
+Error arrow_error(ErrorCode code, const std::string& location, const std::runtime_error& thrown) {
+  const auto* failure = dynamic_cast<const ArrowFailure*>(&thrown);
+  if (failure == nullptr) return {code, fmt::format("{}: {}", location, thrown.what())};
+  log::debug("arrow", {{"file", location}, {"says", failure->says()}});
+  return {code, fmt::format("{}: {}; -v shows what Arrow says", location, thrown.what())};
 }
 
 std::unique_ptr<DocumentReader> read_parquet(const InputFile& file, const ReadSettings& settings) {

@@ -145,7 +145,7 @@ class Rows final : public ParquetRows {
     const std::string is = type_of_text.empty() ? "there is no column «" + request.text_column + "»"
                                                 : "column «" + request.text_column + "» is " +
                                                       type_of_text + ", not a string";
-    throw std::runtime_error(is + "; columns of strings:" + (strings.empty() ? " none" : strings));
+    throw Refusal(is + "; columns of strings:" + (strings.empty() ? " none" : strings));
   }
 
   int64_t batch_rows() const {
@@ -175,9 +175,9 @@ class Rows final : public ParquetRows {
       }
       const int64_t expected = metadata_->RowGroup(group_)->num_rows();
       if (rows_in_group_ != expected) {
-        throw std::runtime_error("row group " + std::to_string(group_) + " has " +
-                                 std::to_string(rows_in_group_) + " rows, expected " +
-                                 std::to_string(expected));
+        throw Refusal("row group " + std::to_string(group_) + " has " +
+                      std::to_string(rows_in_group_) + " rows, expected " +
+                      std::to_string(expected));
       }
       batches_.reset();
       ++group_;

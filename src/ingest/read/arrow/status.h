@@ -1,4 +1,4 @@
-// Arrow's ways of failing as one: std::runtime_error with one line.
+// Arrow's ways of failing as one, ArrowFailure; what the module refuses by itself passes.
 #pragma once
 
 #include <arrow/result.h>
@@ -9,10 +9,28 @@
 #include <string>
 #include <utility>
 
+#include "ingest/read/arrow_library.h"
+
 namespace ingot::arrow_module {
 
+// What the module itself refuses, in our words.
+struct Refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline std::string meaning_of(const arrow::Status& status) {
+  if (status.IsOutOfMemory()) return "takes more memory than a file may";
+  if (status.IsNotImplemented()) return "holds what Arrow does not read";
+  return status.IsIOError() ? "cannot be read, or is damaged" : "damaged, or not a parquet file";
+}
+
+inline ArrowFailure failure(const std::string& meaning, std::string says) {
+  std::replace(says.begin(), says.end(), '\n', ' ');
+  return {meaning, std::move(says)};
+}
+
 inline void unwrap(const arrow::Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.ToString());
+  if (!status.ok()) throw failure(meaning_of(status), status.ToString());
 }
 
 template <class T>
@@ -21,16 +39,18 @@ T unwrap(arrow::Result<T> result) {
   return std::move(result).ValueUnsafe();
 }
 
+// For calls whose libraries throw.
 template <class Call>
 auto translated(Call call) -> decltype(call()) {
-  std::string message;
   try {
     return call();
+  } catch (const ArrowFailure&) {
+    throw;
+  } catch (const Refusal&) {
+    throw;
   } catch (const std::exception& error) {
-    message = error.what();
+    throw failure("damaged, or not a parquet file", error.what());
   }
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  throw std::runtime_error(message);
 }
 
 }  // namespace ingot::arrow_module

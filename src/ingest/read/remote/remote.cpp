@@ -34,7 +34,7 @@ auto named(const std::string& address, Call call) -> decltype(call()) {
   } catch (const Error&) {
     throw;
   } catch (const std::runtime_error& error) {
-    throw Error(ErrorCode::Storage, fmt::format("{}: {}", address, error.what()));
+    throw arrow_error(ErrorCode::Storage, address, error);
   }
 }
 
