@@ -115,14 +115,10 @@ def check_rooms(path, header) -> Iterator[tuple]:
 
 
 def check_document(path, text) -> Iterator[Finding]:
-    """Lines that fit beside code: tables, code and addresses are as long as they are."""
-    in_code = False
+    """Lines that fit beside code; rows of tables and addresses are as long as they are."""
     for number, line in enumerate(text.split("\n"), 1):
-        if line.lstrip().startswith("```"):
-            in_code = not in_code
         without_addresses = re.sub(r"https?://[^\s)>]+", "", line)
-        excepted = in_code or line.startswith("    ") or line.lstrip().startswith("|")
-        if not excepted and len(without_addresses) > MAX_COLUMNS:
+        if not line.lstrip().startswith("|") and len(without_addresses) > MAX_COLUMNS:
             yield Finding(path, number, "document-width", f"{len(line)} columns: break it at {MAX_COLUMNS}")
 
 
