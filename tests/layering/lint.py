@@ -195,9 +195,26 @@ def check_architecture(root, may_use) -> Iterator[Finding]:
             yield Finding(path, line, "architecture", f"the table must say that {layer} may use {used}")
 
 
+def check_traps(root) -> Iterator[Finding]:
+    """Every trap test stands in a row of docs/traps.md, and every row names a test that exists."""
+    path, folder = "docs/traps.md", os.path.join(root, "tests/traps")
+    if not os.path.isdir(folder):
+        return
+    tests = set()
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            tests |= {".".join(match) for match in re.findall(r"^TEST_[FP]\((\w+),\s*(\w+)\)", file.read(), re.MULTILINE)}
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        rows = [line.split("|")[-2] for line in file if line.startswith("|")]
+    named = set(re.findall(r"`(\w+\.\w+)`", " ".join(rows)))
+    for test in sorted(tests ^ named):
+        yield Finding(path, 1, "traps", f"{test} " + ("has no row" if test in tests else "is no test in tests/traps"))
+
+
 def lint(root, build) -> Iterator[Finding]:
     may_use = layers(root, build)
     yield from check_architecture(root, may_use)
+    yield from check_traps(root)
     yield from check_apart(may_use)
     names = {}
     for path in tree(root):

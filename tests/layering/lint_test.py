@@ -175,6 +175,13 @@ class LintTest(unittest.TestCase):
         self.found("unfinished", "src/ops/x.cpp", "// TO" "DO: more\n")
         self.found("unfinished", "cmake/x.cmake", "# FIX" "ME\n")
 
+    def test_every_trap_test_has_a_row_and_every_row_a_test(self):
+        test = {"tests/traps/x_test.cpp": "TEST_F(Trap, Bites) {\n}\n"}
+        row = "| what | happens | `Trap.Bites` |\n"
+        self.assertEqual(findings({**test, "docs/traps.md": row}), [])
+        for page in ("none\n", row + "| more | of `it.ems` | `Trap.Gone` |\n"):
+            self.assertEqual(findings({**test, "docs/traps.md": page}), [("traps", "docs/traps.md", 1)])
+
     def test_the_architecture_page_says_what_is_built(self):
         page = CLEAN["docs/architecture.md"]
         self.found("architecture", "docs/architecture.md", page.replace("| core |", "| core cli |"), 2)
