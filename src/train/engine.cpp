@@ -10,6 +10,7 @@
 #include "core/text/format.h"
 #include "ops/attention.h"
 #include "spec/run_length.h"
+#include "spec/store_rows.h"
 
 namespace ingot {
 namespace {

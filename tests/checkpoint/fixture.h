@@ -14,6 +14,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "core/random.h"
+#include "spec/store_rows.h"
 
 namespace ingot::checkpoint_test {
 

@@ -12,6 +12,7 @@
 #include "parallel/comm/communicator.h"
 #include "parallel/shard/parameter_store.h"
 #include "spec/placed_tensors.h"
+#include "spec/store_rows.h"
 
 namespace ingot::test {
 

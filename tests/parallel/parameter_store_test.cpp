@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "spec/store_rows.h"
 #include "support/halves.h"
 #include "support/toy_store.h"
 

@@ -8,6 +8,7 @@
 
 #include "core/thread_pool.h"
 #include "parallel/shard/parameter_store.h"
+#include "spec/store_rows.h"
 
 namespace ingot::testing {
 

@@ -1,6 +1,7 @@
 #include "core/error.h"
 #include "parallel/shard/replicated_store.h"
 #include "parallel/shard/sharded_store.h"
+#include "spec/store_rows.h"
 
 namespace ingot {
 

@@ -80,24 +80,6 @@ class ParameterStore {
   int64_t weights_version_ = 0;
 };
 
-struct StoreOptions {
-  OptimKind optimizer = OptimKind::AdamW;
-  DType moments = DType::F32;  // or BF16
-  // A step is one micro-step. Gradients then need to live only from the tick that writes them to
-  // the update, and mostly lie where activations were that the backward pass is done with.
-  bool one_micro_step = false;
-};
-
-// Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`
-// holds the weights; compute is their working dtype. They live through every tick, but for
-// gradients of one_micro_step. Of a parameter NAME: "NAME" (in compute dtype); in F32 "grad:NAME"
-// and, unless compute is F32, "master:NAME" (U16 where compute is BF16); in the dtype `moments`
-// "moment1:NAME" and "moment2:NAME"; of its whole shape, or, fully sharded, flat and of
-// padded_shard_size. What Muon updates has no "moment2:NAME", and its "moment1:NAME" is F32. Fully
-// sharded adds the buffers "gather.*".
-void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
-                    const Mesh& mesh, const StoreOptions& options = {});
-
 // Picks the form by mesh: one rank, replicated (data parallel) or fully sharded (ZeRO-3). All
 // memory comes from `placed`. `comm` and `placed` must outlive the store.
 std::unique_ptr<ParameterStore> make_parameter_store(Context& ctx, Communicator& comm,

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ops/memory.h"
-#include "parallel/shard/store_rows.h"
+#include "parallel/shard/store_shards.h"
 
 namespace ingot {
 

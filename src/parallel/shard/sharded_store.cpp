@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "ops/memory.h"
+#include "parallel/shard/store_shards.h"
 
 namespace ingot {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "parallel/shard/parameter_store.h"
-#include "parallel/shard/store_rows.h"
+#include "spec/store_rows.h"
 
 namespace ingot {
 

@@ -1,0 +1,14 @@
+// Inside parallel: a rank's shards as views of its memory.
+#pragma once
+
+#include <vector>
+
+#include "parallel/shard/parameter_store.h"
+
+namespace ingot {
+
+// The shards of `rank` as views of `placed`, in the order of the parameter table.
+std::vector<ParameterShard> store_shards(const TensorTable& parameters, const Mesh& mesh, int rank,
+                                         const PlacedTensors& placed, DType compute);
+
+}  // namespace ingot

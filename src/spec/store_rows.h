@@ -1,0 +1,59 @@
+// The rows of weights, gradients and optimizer states: names and shapes that the parameter stores
+// and whoever plans their memory agree on.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "spec/mesh.h"
+#include "spec/run_config.h"
+#include "spec/tensor_table.h"
+
+namespace ingot {
+
+// One rank has nothing to shard.
+inline DataParallel store_mode(const Mesh& mesh) {
+  return mesh.data > 1 ? mesh.mode : DataParallel::Replicated;
+}
+
+inline constexpr std::array kGatherWeights = {"gather.weights.0", "gather.weights.1"};
+inline constexpr std::array kGatherGradients = {"gather.gradients.0", "gather.gradients.1"};
+inline constexpr const char* kGatherPart = "gather.part";
+
+// The row that belongs to parameter `name`: "grad:" + name and so on; name itself for Weight.
+std::string store_row_name(TensorKind kind, const std::string& name);
+
+// Where the parameters of a block lie in a gather buffer, each whole and padded to equal shards.
+struct BlockLayout {
+  struct Entry {
+    TensorId parameter;
+    int64_t begin = 0;         // element of the buffer
+    int64_t padded_numel = 0;  // ranks · padded_shard_size
+  };
+  std::vector<Entry> entries;
+  int64_t num_elements = 0;
+};
+
+// By block number.
+std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks);
+
+struct StoreOptions {
+  OptimKind optimizer = OptimKind::AdamW;
+  DType moments = DType::F32;  // or BF16
+  // A step is one micro-step. Gradients then need to live only from the tick that writes them to
+  // the update, and mostly lie where activations were that the backward pass is done with.
+  bool one_micro_step = false;
+};
+
+// Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`
+// holds the weights; compute is their working dtype. They live through every tick, but for
+// gradients of one_micro_step. Of a parameter NAME: "NAME" (in compute dtype); in F32 "grad:NAME"
+// and, unless compute is F32, "master:NAME" (U16 where compute is BF16); in the dtype `moments`
+// "moment1:NAME" and "moment2:NAME"; of its whole shape, or, fully sharded, flat and of
+// padded_shard_size. What Muon updates has no "moment2:NAME", and its "moment1:NAME" is F32. Fully
+// sharded adds the buffers "gather.*".
+void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
+                    const Mesh& mesh, const StoreOptions& options = {});
+
+}  // namespace ingot
