@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
   try {
     const auto tokenizer = byte_tokenizer();
     write_shards(folder.string(), *tokenizer);
-    measure(*open_token_source(folder.string(), *tokenizer, "auto", 257));
+    measure(*open_token_source(folder.string(), *tokenizer, TokenDType::Auto, 257));
   } catch (const std::exception& error) {
     fmt::print(stderr, "loader_bench: {}\n", error.what());
     code = 1;

@@ -1,5 +1,7 @@
 #include "cli/machine.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "core/storage.h"
@@ -51,14 +53,16 @@ PeakFlops quick_peak_flops(const RunConfig& config) {
 }
 
 PeakFlops quick_peak_flops(const RunConfig& config, Context& ctx) {
-  const std::string gpu = gpu_name(ctx.device), precision = precision_of(config, ctx.device);
+  const std::string gpu = gpu_name(ctx.device);
+  const Precision precision = precision_of(config, ctx.device);
   const double given = config.system.peak_tflops;
   if (given > 0) check_dense_peak(given, gpu, precision);
   // Ranks on the CPU share one machine, and so did the measurement.
   const auto devices = gpu.empty() ? 1.0 : static_cast<double>(config.system.ranks);
   PeakFlops peak;
   peak.datasheet = devices * (given > 0 ? 1e12 * given : datasheet_peak_flops(gpu, precision));
-  peak.datasheet_source = given > 0 ? "system.peak_tflops" : "data sheet, dense " + precision;
+  peak.datasheet_source =
+      given > 0 ? "system.peak_tflops" : fmt::format("data sheet, dense {}", name_of(precision));
   peak.measured = devices * measure_peak_flops(ctx);
   peak.measured_dtype = name_of(bench_dtype(ctx.device));
   return peak;

@@ -13,7 +13,7 @@ bool holds_tokens(const std::string& path) {
 }
 
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
-                                               const std::string& token_dtype, int64_t vocab) {
+                                               TokenDType token_dtype, int64_t vocab) {
   if (is_shard_folder(path)) return open_shards(path, tokenizer, vocab);
   if (has_megatron_index(path)) return open_megatron_file(path, vocab);
   if (path.ends_with(".bin")) return open_token_file(path, token_dtype, vocab);

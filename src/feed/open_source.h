@@ -6,6 +6,7 @@
 #include <string>
 
 #include "shards/token_source.h"
+#include "spec/token_dtype.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -19,13 +20,13 @@ bool holds_tokens(const std::string& path);
 //    UTF-8. The tokenizer "byte" uses the bytes where they lie; for others the ids are kept, and
 //    text above kMaxEncodedTextBytes (text_source.h) is refused
 //  - *.bin with a Megatron index (*.idx) beside it: as the index says
-//  - *.bin: raw little-endian u16 or u32 ids as `token_dtype` says ("auto": llm.c's header if
+//  - *.bin: raw little-endian u16 or u32 ids as `token_dtype` says (Auto: llm.c's header if
 //    there is one, else u16)
 // Throws ErrorCode::Data with one clear line for: missing, empty, not UTF-8 (with the byte offset),
 // truncated (size not a multiple of the id size, or other than its header says), ids ≥ vocab; and
 // ErrorCode::Config when the tokenizer has more ids than `vocab`. `tokenizer` is used only during
 // the call.
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
-                                               const std::string& token_dtype, int64_t vocab);
+                                               TokenDType token_dtype, int64_t vocab);
 
 }  // namespace ingot

@@ -185,7 +185,7 @@ std::unique_ptr<ForeignTokens> open_foreign_tokens(const std::string& path, Docu
   check(!is_llmc || has_llmc_header(path), ErrorCode::Data,
         "{}: not llm.c's: expected its header, got {} as the first word", path, first_word(path));
   return std::make_unique<MarkedTokens>(
-      *format, open_token_file(path, is_llmc ? "auto" : "u16", vocab), marks);
+      *format, open_token_file(path, is_llmc ? TokenDType::Auto : TokenDType::U16, vocab), marks);
 }
 
 }  // namespace ingot

@@ -37,15 +37,9 @@ void check_whole_ids(const MappedFile& file, DType dtype) {
         file.path(), width, name_of(dtype), file.bytes().size());
 }
 
-DType parse_id_dtype(const std::string& path, const std::string& dtype) {
-  check(dtype == "auto" || dtype == "u16" || dtype == "u32", ErrorCode::Config,
-        "{}: token dtype: expected auto, u16 or u32, got {}", path, dtype);
-  return dtype == "u32" ? DType::U32 : DType::U16;
-}
-
-Layout read_layout(const MappedFile& file, const std::string& dtype) {
+Layout read_layout(const MappedFile& file, TokenDType dtype) {
   const std::string_view bytes = file.bytes();
-  const DType wanted = parse_id_dtype(file.path(), dtype);
+  const DType wanted = dtype == TokenDType::U32 ? DType::U32 : DType::U16;
   std::array<int32_t, 3> header{};  // magic, version, count
   std::memcpy(header.data(), bytes.data(), std::min(bytes.size(), sizeof(header)));
   const auto kind = std::find_if(kHeaderKinds.begin(), kHeaderKinds.end(),
@@ -60,9 +54,9 @@ Layout read_layout(const MappedFile& file, const std::string& dtype) {
   check(header[1] == kind->version, ErrorCode::Data,
         "{}: llm.c header with magic {}: expected version {}, got {}", file.path(), kind->magic,
         kind->version, header[1]);
-  check(dtype == "auto" || wanted == kind->dtype, ErrorCode::Data,
+  check(dtype == TokenDType::Auto || wanted == kind->dtype, ErrorCode::Data,
         "{}: the file's header says {} ids, the token dtype is set to {}; set it to auto",
-        file.path(), name_of(kind->dtype), dtype);
+        file.path(), name_of(kind->dtype), name_of(wanted));
   const int64_t expected = int64_t{kHeaderBytes} + int64_t{header[2]} * size_of(kind->dtype);
   check(header[2] > 0, ErrorCode::Data, "{}: the header says {} tokens; expected at least one",
         file.path(), header[2]);
@@ -186,7 +180,7 @@ class TokenFile final : public TokenSource {
 
 }  // namespace
 
-std::unique_ptr<TokenSource> open_token_file(const std::string& path, const std::string& dtype,
+std::unique_ptr<TokenSource> open_token_file(const std::string& path, TokenDType dtype,
                                              int64_t vocab) {
   MappedFile file(path);
   const Layout layout = read_layout(file, dtype);

@@ -7,14 +7,14 @@
 
 #include "core/dtype.h"
 #include "shards/token_source.h"
+#include "spec/token_dtype.h"
 
 namespace ingot {
 
-// `dtype` is "auto", "u16" or "u32". llm.c's header (256 int32: magic, version, count) is
-// recognised always and must agree with it: magic 20240520 version 1 holds u16, 20240801 version 7
-// u32. A file of up to kResidentBytes is checked whole, a larger one in samples and then as it is
-// read.
-std::unique_ptr<TokenSource> open_token_file(const std::string& path, const std::string& dtype,
+// llm.c's header (256 int32: magic, version, count) is recognised always and must agree with
+// `dtype`: magic 20240520 version 1 holds u16, 20240801 version 7 u32. A file of up to
+// kResidentBytes is checked whole, a larger one in samples and then as it is read.
+std::unique_ptr<TokenSource> open_token_file(const std::string& path, TokenDType dtype,
                                              int64_t vocab);
 
 // Ids and nothing else, their type known from elsewhere: U16 or U32.

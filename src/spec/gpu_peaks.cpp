@@ -45,10 +45,22 @@ constexpr std::array kPeaks = {
     GpuPeaks{"NVIDIA GeForce RTX 5090", 209.5, 104.8, 419, 104.8},
 };
 
-double dense_tflops(const GpuPeaks& gpu, std::string_view precision) {
-  if (precision == "fp32") return gpu.fp32;
-  if (precision == "tf32") return gpu.tf32;
-  return precision == "fp8" ? gpu.fp8 : gpu.bf16;
+double dense_tflops(const GpuPeaks& gpu, Precision precision) {
+  switch (precision) {
+    case Precision::Fp64:
+      return 0;  // no run computes so on a GPU
+    case Precision::Fp32:
+      return gpu.fp32;
+    case Precision::Tf32:
+      return gpu.tf32;
+    case Precision::Fp8:
+      return gpu.fp8;
+    case Precision::Auto:
+    case Precision::Bf16:
+    case Precision::Fp16:
+      return gpu.bf16;
+  }
+  throw Error(ErrorCode::Internal, "unknown precision");
 }
 
 // Figures are quoted rounded: 989, 989.4, 990.
@@ -58,21 +70,21 @@ bool near(double a, double b) {
 
 }  // namespace
 
-double datasheet_peak_flops(std::string_view gpu, std::string_view precision) {
+double datasheet_peak_flops(std::string_view gpu, Precision precision) {
   for (const GpuPeaks& peaks : kPeaks)
     if (peaks.name == gpu) return 1e12 * dense_tflops(peaks, precision);
   return 0.0;
 }
 
-void check_dense_peak(double tflops, std::string_view gpu, std::string_view precision) {
-  const bool known = datasheet_peak_flops(gpu, "fp32") > 0;
+void check_dense_peak(double tflops, std::string_view gpu, Precision precision) {
+  const bool known = datasheet_peak_flops(gpu, Precision::Fp32) > 0;
   const GpuPeaks* sparse = nullptr;
   for (const GpuPeaks& peaks : kPeaks) {
     if (known && peaks.name != gpu) continue;
     const double dense = dense_tflops(peaks, precision);
     if (near(tflops, dense)) return;
     // FP32 products know no sparsity.
-    if (precision != "fp32" && near(tflops, 2 * dense)) sparse = &peaks;
+    if (precision != Precision::Fp32 && near(tflops, 2 * dense)) sparse = &peaks;
   }
   if (sparse == nullptr) return;
   throw Error(
@@ -80,7 +92,8 @@ void check_dense_peak(double tflops, std::string_view gpu, std::string_view prec
       fmt::format("system.peak_tflops: {} TFLOP/s is the {}'s figure with sparsity, which training "
                   "does not use; its dense peak in {} is {}: leave system.peak_tflops out, or "
                   "--set system.peak_tflops={}",
-                  tflops, sparse->name, precision == "auto" ? "bf16" : precision,
+                  tflops, sparse->name,
+                  name_of(precision == Precision::Auto ? Precision::Bf16 : precision),
                   dense_tflops(*sparse, precision), dense_tflops(*sparse, precision)));
 }
 

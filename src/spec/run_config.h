@@ -8,7 +8,9 @@
 
 #include "spec/llama_table.h"
 #include "spec/model_config.h"
+#include "spec/precision.h"
 #include "spec/settings.h"
+#include "spec/token_dtype.h"
 
 namespace ingot {
 
@@ -67,12 +69,11 @@ struct RunConfig {
   SystemConfig system;
 };
 
-// fp8 is bf16 but for the layers' products, tf32 is fp32 but for all of them.
 inline bool uses_fp8(const RunConfig& config) {
-  return config.train.precision == "fp8";
+  return config.train.precision == Precision::Fp8;
 }
 inline bool uses_tf32(const RunConfig& config) {
-  return config.train.precision == "tf32";
+  return config.train.precision == Precision::Tf32;
 }
 
 // The declarations, bound to `config`'s fields; `config` must outlive them.

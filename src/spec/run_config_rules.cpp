@@ -110,7 +110,7 @@ void check_precision(const RunConfig& c) {
   check(!c.train.fp8_head || uses_fp8(c), ErrorCode::Config,
         "train.fp8_head belongs to train.precision fp8, got {}: set it to false or the precision "
         "to fp8",
-        c.train.precision);
+        name_of(c.train.precision));
 }
 
 void check_activations(const RunConfig& c) {
@@ -163,7 +163,7 @@ void validate_open_ended(const RunConfig& c) {
         "batch.seq or raise model.context",
         c.model.context, c.batch.seq);
   check_batch(c.batch, c.system);
-  check(c.system.device != "cuda" || c.system.ranks == 1, ErrorCode::Config,
+  check(c.system.device != DeviceChoice::Cuda || c.system.ranks == 1, ErrorCode::Config,
         "system.ranks: a GPU is used by one rank, got {} ranks on one", c.system.ranks);
   check_either("train.total_tokens", static_cast<double>(c.train.total_tokens), "train.steps",
                static_cast<double>(c.train.steps), "when to stop");

@@ -172,13 +172,6 @@ Setting text_setting(std::string name, std::string& field, std::string doc) {
   return s;
 }
 
-Setting word_setting(std::string name, std::string& field, std::vector<std::string> choices,
-                     std::string doc) {
-  return choice_setting(
-      std::move(name), std::move(choices), [&field] { return field; },
-      [&field](const std::string& wanted) { field = wanted; }, std::move(doc));
-}
-
 Setting choice_setting(std::string name, std::vector<std::string> choices,
                        std::function<std::string()> get,
                        std::function<void(const std::string&)> set, std::string doc) {

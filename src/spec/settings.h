@@ -58,13 +58,16 @@ Setting integer_setting(std::string name, int64_t& field, Range range, std::stri
 Setting number_setting(std::string name, double& field, Range range, std::string unit,
                        std::string doc);
 Setting text_setting(std::string name, std::string& field, std::string doc);
-// Text that is one of `choices`.
-Setting word_setting(std::string name, std::string& field, std::vector<std::string> choices,
-                     std::string doc);
 // `get` and `set` deal in names of `choices`; `set` is called with one of them only.
 Setting choice_setting(std::string name, std::vector<std::string> choices,
                        std::function<std::string()> get,
                        std::function<void(const std::string&)> set, std::string doc);
+
+// An enumerator under the name that it has elsewhere too.
+template <class E>
+std::pair<std::string, E> named(E value) {
+  return {std::string(name_of(value)), value};
+}
 
 template <class E>
 Setting enum_setting(std::string name, E& field, std::vector<std::pair<std::string, E>> names,

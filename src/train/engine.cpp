@@ -24,10 +24,13 @@ bool has_fp8(const CudaDevice& gpu) {
 }
 
 void check_precision(const RunConfig& config, Device device) {
-  const std::string& precision = config.train.precision;
+  const Precision precision = config.train.precision;
   const bool on_gpu = device.kind == DeviceKind::Cuda;
-  check(on_gpu || (precision != "tf32" && precision != "fp16"), ErrorCode::Config,
-        "train.precision {} needs a GPU and this run is on the CPU: use fp32 or bf16", precision);
+  check(precision != Precision::Fp64, ErrorCode::Config,
+        "train.precision fp64: a run cannot compute in it; use fp32");
+  check(on_gpu || (precision != Precision::Tf32 && precision != Precision::Fp16), ErrorCode::Config,
+        "train.precision {} needs a GPU and this run is on the CPU: use fp32 or bf16",
+        name_of(precision));
   const auto gpu = gpu_facts(device);
   if (!uses_fp8(config) || !gpu) return;  // of a GPU that is not there the context will speak
   check(has_fp8(*gpu), ErrorCode::Config,
@@ -134,7 +137,8 @@ std::string advice(const RunConfig& config, Device device, const TrainShape& ask
                        *kFp8 = "train.precision = \"fp8\"";
   std::vector<Changes> remedies = {{}, {kSelective}, {kFull}, {kNarrowMoments}};
   const auto gpu = gpu_facts(device);
-  if (gpu && has_fp8(*gpu) && precision_of(config, device) == "bf16") remedies.push_back({kFp8});
+  if (gpu && has_fp8(*gpu) && precision_of(config, device) == Precision::Bf16)
+    remedies.push_back({kFp8});
   remedies.push_back({kFull, kNarrowMoments});
 
   struct Choice {
@@ -199,22 +203,20 @@ TensorTable checked_table(const Context& ctx, const RunConfig& config, bool resu
 
 Device run_device(const RunConfig& config) {
   const SystemConfig& system = config.system;
-  const Device device =
-      choose_device(system.device == "auto" && system.ranks > 1 ? "cpu" : system.device);
+  const bool several = system.device == DeviceChoice::Auto && system.ranks > 1;
+  const Device device = choose_device(name_of(several ? DeviceChoice::Cpu : system.device));
   check_precision(config, device);
   check_heads(config, device);
   return device;
 }
 
-std::string precision_of(const RunConfig& config, Device device) {
-  if (config.train.precision != "auto") return config.train.precision;
-  return device.kind == DeviceKind::Cuda ? "bf16" : "fp32";
+Precision precision_of(const RunConfig& config, Device device) {
+  if (config.train.precision != Precision::Auto) return config.train.precision;
+  return device.kind == DeviceKind::Cuda ? Precision::Bf16 : Precision::Fp32;
 }
 
 DType compute_dtype(const RunConfig& config, Device device) {
-  const std::string precision = precision_of(config, device);
-  if (precision == "fp16") return DType::F16;
-  return precision == "bf16" || precision == "fp8" ? DType::BF16 : DType::F32;
+  return compute_dtype(precision_of(config, device));
 }
 
 int64_t loss_chunk(const RunConfig& config, Device device) {
@@ -306,7 +308,7 @@ std::optional<LossScaleState> Engine::loss_scale() const {
 
 void Engine::set_loss_scale(const LossScaleState& state) {
   check(loss_scale_.has_value(), ErrorCode::Internal,
-        "a loss scale belongs to a run in fp16, got one for {}", config_.train.precision);
+        "a loss scale belongs to a run in fp16, got one for {}", name_of(config_.train.precision));
   loss_scale_.emplace(state);
 }
 

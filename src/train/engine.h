@@ -23,7 +23,7 @@ namespace ingot {
 // Throws ErrorCode::Config when the device cannot compute in train.precision or with such heads.
 Device run_device(const RunConfig& config);
 // train.precision with `auto` decided.
-std::string precision_of(const RunConfig& config, Device device);
+Precision precision_of(const RunConfig& config, Device device);
 // Weights and activations of a run on that device.
 DType compute_dtype(const RunConfig& config, Device device);
 // train.loss_chunk with 0 decided.

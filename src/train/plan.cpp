@@ -16,7 +16,7 @@ RunPlan plan_with(const RunConfig& config, int64_t bytes_per_rank) {
   plan.bytes_per_rank = bytes_per_rank;
   plan.ranks = static_cast<int>(config.system.ranks);
   plan.device = device_text(device);
-  plan.precision = precision_of(config, device);
+  plan.precision = name_of(precision_of(config, device));
   plan.length = horizon_of(config);
   return plan;
 }

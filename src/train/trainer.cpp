@@ -134,7 +134,7 @@ class RankTrainer {
     facts.allocated_bytes = engine_.placed().allocated_bytes();
     facts.first_step = state_.step;
     facts.device = device_text(engine_.context().device);
-    facts.precision = config_.train.precision;
+    facts.precision = name_of(config_.train.precision);
     facts.ranks = comm_.size();
     facts.threads = run_.threads_per_rank * comm_.size();
     nlohmann::json record = {{"kind", "start"},

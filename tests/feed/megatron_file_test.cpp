@@ -19,7 +19,7 @@ const std::vector<int32_t> kLengths{3, 2, 4, 1};
 const std::vector<int64_t> kDocuments{0, 1, 3, 3, 4};
 
 std::unique_ptr<TokenSource> open(const std::string& path) {
-  return open_token_source(path, *byte_tokenizer(), "auto", 300);
+  return open_token_source(path, *byte_tokenizer(), TokenDType::Auto, 300);
 }
 
 TEST(MegatronFile, GivesTokensAndDocuments) {

@@ -24,7 +24,7 @@ const std::vector<testing_support::SmallDocument> kDocuments{
 TEST(ShardSource, ReadsAcrossShardsAsOneSequence) {
   const TemporaryFolder folder;
   write_small_shards(folder.path("s"), kDocuments, /*shard_tokens=*/8);
-  const auto source = open_token_source(folder.path("s"), *byte_tokenizer(), "auto", 257);
+  const auto source = open_token_source(folder.path("s"), *byte_tokenizer(), TokenDType::Auto, 257);
   Ids expected;
   std::vector<int64_t> begins{0};
   for (const auto& document : kDocuments) {
@@ -65,7 +65,7 @@ TEST(ShardSource, AnotherTokenizerIsRefusedWithBothHashes) {
   const ShardManifest manifest =
       write_small_shards(folder.path("s"), kDocuments, 100, /*tokenizer_hash=*/0x1234);
   const auto message = error_of(ErrorCode::Config, [&] {
-    open_token_source(folder.path("s"), *byte_tokenizer(), "auto", 257);
+    open_token_source(folder.path("s"), *byte_tokenizer(), TokenDType::Auto, 257);
   });
   EXPECT_NE(message.find("0000000000001234"), std::string::npos) << message;
   EXPECT_NE(message.find(fmt::format("{:016x}", tokenizer_hash(*byte_tokenizer()))),
@@ -78,7 +78,7 @@ TEST(ShardSource, AShardChangedAfterItsManifestIsRefused) {
   write_small_shards(folder.path("s"), kDocuments, 8);
   folder.write("s/00001.tokens", "x");
   const auto message = error_of(ErrorCode::Data, [&] {
-    open_token_source(folder.path("s"), *byte_tokenizer(), "auto", 257);
+    open_token_source(folder.path("s"), *byte_tokenizer(), TokenDType::Auto, 257);
   });
   EXPECT_NE(message.find("00001.tokens"), std::string::npos) << message;
 }
@@ -87,13 +87,13 @@ TEST(ShardSource, AVocabularyBeyondTheModelsIsRefused) {
   const TemporaryFolder folder;
   write_small_shards(folder.path("s"), kDocuments, 8);
   error_of(ErrorCode::Config,
-           [&] { open_token_source(folder.path("s"), *byte_tokenizer(), "auto", 256); });
+           [&] { open_token_source(folder.path("s"), *byte_tokenizer(), TokenDType::Auto, 256); });
 }
 
 TEST(ShardSource, EndsOfDocumentsStandOnceEachInAnEpoch) {
   const TemporaryFolder folder;
   write_small_shards(folder.path("s"), kDocuments, 8);
-  const auto source = open_token_source(folder.path("s"), *byte_tokenizer(), "auto", 257);
+  const auto source = open_token_source(folder.path("s"), *byte_tokenizer(), TokenDType::Auto, 257);
   const SampleStream stream = single_stream(*source, Packing::BestFit, 5, 1);
   Batch batch;
   Loader(stream, true).fill(0, stream.one_pass(), batch);

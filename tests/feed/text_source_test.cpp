@@ -17,7 +17,7 @@ constexpr int32_t kEos = 256;
 using Ids = std::vector<int32_t>;
 
 std::unique_ptr<TokenSource> open_bytes(const std::string& path) {
-  return open_token_source(path, *byte_tokenizer(), "auto", 257);
+  return open_token_source(path, *byte_tokenizer(), TokenDType::Auto, 257);
 }
 
 Ids read(const TokenSource& source, int64_t begin, int64_t end) {
@@ -85,7 +85,7 @@ TEST(TextSource, OtherTokenizersEncodeAtOpenAndCountTheTextsBytes) {
   folder.write("1.txt", "abc a");
   folder.write("2.txt", "€");
   const auto tokenizer = parse_llama2c_tokenizer(testing_support::small_llama2c_file(), "small");
-  const auto source = open_token_source(folder.path(), *tokenizer, "auto", 270);
+  const auto source = open_token_source(folder.path(), *tokenizer, TokenDType::Auto, 270);
   const Ids expected{259, 267, 266, 2, 259, 3 + 0xE2, 3 + 0x82, 3 + 0xAC, 2};
   ASSERT_EQ(source->num_tokens(), 9);
   EXPECT_EQ(read(*source, 0, 9), expected);
@@ -128,12 +128,13 @@ TEST(TextSource, BadInputGivesOneClearLine) {
   const std::string latin = folder.write("latin1.txt", std::string(1000, 'x') + "caf\xE9 noir");
   EXPECT_NE(data_error(latin).find("not UTF-8 at byte 1003"), std::string::npos);
   EXPECT_NE(data_error(folder.path()).find("latin1.txt"), std::string::npos);
-  EXPECT_NE(
-      error_of(
-          ErrorCode::Config,
-          [&] { open_token_source(folder.write("a.txt", "a"), *byte_tokenizer(), "auto", 256); })
-          .find("257"),
-      std::string::npos);
+  EXPECT_NE(error_of(ErrorCode::Config,
+                     [&] {
+                       open_token_source(folder.write("a.txt", "a"), *byte_tokenizer(),
+                                         TokenDType::Auto, 256);
+                     })
+                .find("257"),
+            std::string::npos);
 }
 
 TEST(TextSource, ACharacterMayStraddleTheCheckedChunks) {

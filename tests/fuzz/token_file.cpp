@@ -14,9 +14,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  static const std::array<std::string, 4> dtypes{"auto", "u16", "u32", "i8"};
+  static constexpr std::array dtypes{ingot::TokenDType::Auto, ingot::TokenDType::U16,
+                                     ingot::TokenDType::U32};
   static const std::array<int64_t, 4> vocabs{1, 300, 65'536, int64_t{1} << 32};
-  const std::string& dtype = dtypes[data[0] % 4];
+  const ingot::TokenDType dtype = dtypes[data[0] % 4 % 3];
   const int64_t vocab = vocabs[data[0] / 4 % 4];
 
   const int file = memfd_create("token_file", MFD_CLOEXEC);

@@ -8,23 +8,23 @@ namespace ingot {
 namespace {
 
 TEST(GpuPeaks, ThePrecisionDecidesTheColumn) {
-  EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", "bf16"), 989.4e12);
-  EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", "fp16"), 989.4e12);
-  EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", "tf32"), 494.7e12);
-  EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", "fp8"), 1978.9e12);
-  EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", "fp32"), 66.9e12);
+  EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", Precision::Bf16), 989.4e12);
+  EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", Precision::Fp16), 989.4e12);
+  EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", Precision::Tf32), 494.7e12);
+  EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", Precision::Fp8), 1978.9e12);
+  EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", Precision::Fp32), 66.9e12);
 }
 
 TEST(GpuPeaks, GpusOfOtherNamesAreNotGuessed) {
-  EXPECT_EQ(datasheet_peak_flops("NVIDIA H200 NVL", "bf16"), 835.5e12);
-  EXPECT_EQ(datasheet_peak_flops("NVIDIA GeForce RTX 4090 Laptop GPU", "bf16"), 0.0);
-  EXPECT_EQ(datasheet_peak_flops("NVIDIA A100-SXM4-80GB MIG 3g.40gb", "bf16"), 0.0);
-  EXPECT_EQ(datasheet_peak_flops("NVIDIA A40", "fp8"), 0.0);
-  EXPECT_EQ(datasheet_peak_flops("", "fp32"), 0.0);
+  EXPECT_EQ(datasheet_peak_flops("NVIDIA H200 NVL", Precision::Bf16), 835.5e12);
+  EXPECT_EQ(datasheet_peak_flops("NVIDIA GeForce RTX 4090 Laptop GPU", Precision::Bf16), 0.0);
+  EXPECT_EQ(datasheet_peak_flops("NVIDIA A100-SXM4-80GB MIG 3g.40gb", Precision::Bf16), 0.0);
+  EXPECT_EQ(datasheet_peak_flops("NVIDIA A40", Precision::Fp8), 0.0);
+  EXPECT_EQ(datasheet_peak_flops("", Precision::Fp32), 0.0);
 }
 
 TEST(GpuPeaks, AFigureWithSparsityIsRefusedForTheGpuItIsOf) {
-  const auto refused = [](double tflops, const char* gpu, const char* precision) {
+  const auto refused = [](double tflops, const char* gpu, Precision precision) {
     try {
       check_dense_peak(tflops, gpu, precision);
     } catch (const Error&) {
@@ -32,14 +32,14 @@ TEST(GpuPeaks, AFigureWithSparsityIsRefusedForTheGpuItIsOf) {
     }
     return false;
   };
-  EXPECT_TRUE(refused(624, "NVIDIA A100-SXM4-80GB", "bf16"));
-  EXPECT_FALSE(refused(312, "NVIDIA A100-SXM4-80GB", "bf16"));
+  EXPECT_TRUE(refused(624, "NVIDIA A100-SXM4-80GB", Precision::Bf16));
+  EXPECT_FALSE(refused(312, "NVIDIA A100-SXM4-80GB", Precision::Bf16));
   // 362 is the L40's figure with sparsity and the L40S's without.
-  EXPECT_TRUE(refused(362, "NVIDIA L40", "bf16"));
-  EXPECT_FALSE(refused(362, "NVIDIA L40S", "bf16"));
-  EXPECT_FALSE(refused(362, "", "bf16"));
-  EXPECT_TRUE(refused(660.6, "unheard of", "fp8"));
-  EXPECT_FALSE(refused(500, "NVIDIA H200", "bf16"));
+  EXPECT_TRUE(refused(362, "NVIDIA L40", Precision::Bf16));
+  EXPECT_FALSE(refused(362, "NVIDIA L40S", Precision::Bf16));
+  EXPECT_FALSE(refused(362, "", Precision::Bf16));
+  EXPECT_TRUE(refused(660.6, "unheard of", Precision::Fp8));
+  EXPECT_FALSE(refused(500, "NVIDIA H200", Precision::Bf16));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(RunConfigRules, PrecisionSettingsFitTogether) {
             "train.fp8_head belongs to train.precision fp8, got auto: set it to false or the "
             "precision to fp8");
   RunConfig c = good();
-  c.train.precision = "fp8";
+  c.train.precision = Precision::Fp8;
   c.train.fp8_head = true;
   EXPECT_NO_THROW(validate(c));
 }
@@ -142,7 +142,7 @@ TEST(RunConfigRules, APeakWithSparsityIsRefused) {
   c.system.peak_tflops = 989;
   EXPECT_NO_THROW(validate(c));
   c.system.peak_tflops = 1979;
-  c.train.precision = "fp8";  // in 8 bits it is dense
+  c.train.precision = Precision::Fp8;  // in 8 bits it is dense
   EXPECT_NO_THROW(validate(c));
 }
 

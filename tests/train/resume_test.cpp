@@ -84,7 +84,7 @@ TEST_F(Resume, ACheckpointWithACopyOfTheFileKnowsItAgain) {
 TEST_F(Resume, AnEmptyFolderOrOneOfARunThatSavedNothingStartsFresh) {
   const auto found = [&] {
     RunConfig wanted = config("run", 2);
-    wanted.train.precision = "fp32";
+    wanted.train.precision = Precision::Fp32;
     return find_resume_point(posix_storage(), wanted, /*resume=*/true);
   };
   EXPECT_EQ(found(), std::nullopt);

@@ -75,10 +75,11 @@ struct BenchShape {
 
 // What a figure belongs to.
 nlohmann::json facts_of(const RunConfig& config, const Context& ctx) {
-  return {{"preset", config.preset},           {"batch", config.batch.micro_batch},
-          {"seq", config.batch.seq},           {"precision", precision_of(config, ctx.device)},
-          {"device", ctx.device.str()},        {"gpu", gpu_name(ctx.device)},
-          {"threads", ctx.pool->num_threads()}};
+  return {
+      {"preset", config.preset},           {"batch", config.batch.micro_batch},
+      {"seq", config.batch.seq},           {"precision", name_of(precision_of(config, ctx.device))},
+      {"device", ctx.device.str()},        {"gpu", gpu_name(ctx.device)},
+      {"threads", ctx.pool->num_threads()}};
 }
 
 std::string recompute_name(RunConfig config) {
@@ -140,11 +141,12 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
       "  peak            {}\n"
       "  start           {:.2f} s to the first step, {:.2f} s to its end\n"
       "  memory          {} allocated, {} predicted\n",
-      config.preset, config.batch.micro_batch, config.batch.seq, precision_of(config, ctx.device),
-      ctx.device, ctx.pool->num_threads(), bench.step_seconds * 1e3, steps,
-      format_count(std::llround(bench.tokens_per_second)), mfu_text(causal, peak),
-      mfu_text(full, peak), text_of(peak), start, start + bench.first_step_seconds,
-      format_bytes(bench.peak_bytes), format_bytes(bench.predicted_bytes));
+      config.preset, config.batch.micro_batch, config.batch.seq,
+      name_of(precision_of(config, ctx.device)), ctx.device, ctx.pool->num_threads(),
+      bench.step_seconds * 1e3, steps, format_count(std::llround(bench.tokens_per_second)),
+      mfu_text(causal, peak), mfu_text(full, peak), text_of(peak), start,
+      start + bench.first_step_seconds, format_bytes(bench.peak_bytes),
+      format_bytes(bench.predicted_bytes));
   nlohmann::json line = {{"steps", steps},
                          {"deterministic", config.train.deterministic},
                          {"recompute", recompute_name(config)},

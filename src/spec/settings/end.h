@@ -3,6 +3,5 @@
 #undef INTEGER
 #undef NUMBER
 #undef TEXT
-#undef WORD
 #undef ENUM
 #undef INGOT_ROW

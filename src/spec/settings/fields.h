@@ -6,12 +6,10 @@
 //   INTEGER(field, default, min, max, unit, scope, doc)
 //   NUMBER(field, default, min, max, unit, scope, doc)
 //   TEXT(field, default, scope, doc)
-//   WORD(field, default, scope, doc, choice…)             text, one of these
 //   ENUM(type, field, default, scope, doc, {name, value}…)
 // `scope` is a SettingScope; the section's name stands where the table is included.
 #define FLAG(field, fallback, scope, doc) bool field = fallback;
 #define INTEGER(field, fallback, min, max, unit, scope, doc) int64_t field = fallback;
 #define NUMBER(field, fallback, min, max, unit, scope, doc) double field = fallback;
 #define TEXT(field, fallback, scope, doc) std::string field = fallback;
-#define WORD(field, fallback, scope, doc, ...) std::string field = fallback;
 #define ENUM(type, field, fallback, scope, doc, ...) type field = fallback;

@@ -10,7 +10,5 @@
   INGOT_ROW(scope, number_setting(prefix + #field, section.field, Range{min, max}, unit, doc))
 #define TEXT(field, fallback, scope, doc) \
   INGOT_ROW(scope, text_setting(prefix + #field, section.field, doc))
-#define WORD(field, fallback, scope, doc, ...) \
-  INGOT_ROW(scope, word_setting(prefix + #field, section.field, {__VA_ARGS__}, doc))
 #define ENUM(type, field, fallback, scope, doc, ...) \
   INGOT_ROW(scope, enum_setting<type>(prefix + #field, section.field, {__VA_ARGS__}, doc))
