@@ -21,14 +21,6 @@ struct Horizon {
 // Tokens of a step, a ramp aside: batch.tokens, or where that is 0 what all ranks take at once.
 int64_t full_batch_tokens(const RunConfig& config);
 
-// Tokens of the next global step, `config.tokens` being decided: grows linearly from
-// ramp_start_tokens over ramp_tokens, in whole multiples of ramp_start_tokens, so that it does not
-// depend on how many ranks there are.
-int64_t batch_tokens(const BatchConfig& config, const Progress& progress);
-
-// After that many steps from the start; takes time by the stages of a ramp only.
-Progress progress_after(const RunConfig& config, int64_t steps);
-
 // Nothing where neither train.steps nor train.total_tokens says.
 Horizon horizon_of(const RunConfig& config);
 

@@ -9,8 +9,7 @@
 #include "feed/prefetch.h"
 #include "feed/token_counts.h"
 #include "ledger/ledger.h"
-#include "optim/schedule.h"
-#include "train/batch_walk.h"
+#include "spec/step_walk.h"
 #include "train/engine.h"
 #include "train/evaluate.h"
 #include "train/prepare.h"
@@ -44,17 +43,15 @@ class RankTrainer {
         config_(run.config),
         comm_(comm),
         engine_(run.config, comm, run.threads_per_rank, run.resume_from.has_value()),
-        loader_(*run.data.train, config_.train.document_mask) {
-    config_.batch.tokens = full_batch_tokens(config_);
-    config_.optim.schedule = resolved_schedule(config_);
-  }
+        loader_(*run.data.train, config_.train.document_mask),
+        walk_(step_rules(config_)) {}
 
   TrainResult run() {
     restore_or_init();
     begin();
     announce();
     prefetch();
-    while (state_.step < run_.horizon.steps && !result_.stopped) {
+    while (!walk_.at_end() && !result_.stopped) {
       step();
       if (!result_.stopped && is_due(config_.train.eval_every)) evaluate();
       if (result_.stopped || save_asked_ || is_due(config_.checkpoint.every)) {
@@ -72,7 +69,7 @@ class RankTrainer {
  private:
   bool leads() const { return comm_.rank() == 0; }
   bool is_due(int64_t every) const {
-    return every > 0 && state_.step % every == 0 && state_.step < run_.horizon.steps;
+    return every > 0 && state_.step % every == 0 && !walk_.at_end();
   }
 
   bool is_stop_asked() const {
@@ -99,16 +96,15 @@ class RankTrainer {
     } else {
       engine_.init(static_cast<uint64_t>(config_.train.seed));
     }
+    walk_ = StepWalk(step_rules(config_), {state_.step, state_.tokens}, state_.samples);
     counts_ = count_tokens(*run_.data.train, 0, state_.samples);
     state_.loss_scale = engine_.loss_scale();
     state_.data = to_json(run_.data.identity).dump();
   }
 
   void prefetch() {
-    batches_.emplace(
-        loader_, config_.batch.micro_batch,
-        [walk = BatchWalk(config_.batch, {state_.step, state_.tokens}, state_.samples, run_.horizon,
-                          comm_.rank(), comm_.size())]() mutable { return walk.next(); });
+    batches_.emplace(loader_, config_.batch.micro_batch,
+                     [walk = RankWalk(walk_, comm_.rank())]() mutable { return walk.next(); });
   }
 
   // Only when every rank has its memory: a refused run leaves nothing behind.
@@ -156,19 +152,13 @@ class RankTrainer {
   void step() {
     if (leads()) run_.folder->check_held();
     const auto start = Clock::now();
-    const int64_t B = config_.batch.micro_batch, T = config_.batch.seq;
-    const int64_t granule = B * T * comm_.size();
-    const Progress progress{state_.step, state_.tokens};
-    const int64_t tokens = batch_tokens(config_.batch, progress);
-    const double lr = learning_rate(config_.optim, progress, run_.horizon);
-
-    const int64_t first_sample = state_.samples, last_sample = first_sample + tokens / T;
-    const TokenCounts taken = count_tokens(*run_.data.train, first_sample, last_sample);
+    const StepPlan plan = walk_.next();
+    const TokenCounts taken = count_tokens(*run_.data.train, plan.first_sample, plan.end_sample);
     const auto targets = static_cast<double>(taken.trained);
 
     engine_.start_step();
-    for (int64_t micro = 0; micro < tokens / granule; ++micro) {
-      const int64_t position = first_sample + (micro * comm_.size() + comm_.rank()) * B;
+    for (int64_t micro = 0; micro < plan.num_micro_steps; ++micro) {
+      const int64_t position = plan.sample_of(micro, comm_.rank());
       const Batch& batch = batches_->next();
       check(batch.counter == position, ErrorCode::Internal, "samples at {}: expected those at {}",
             batch.counter, position);
@@ -177,7 +167,7 @@ class RankTrainer {
           batch.document_start.empty() ? nullptr : batch.document_start.data()};
       engine_.accumulate(micro_batch, 1.0 / targets);
     }
-    const UpdateReport update = engine_.update(lr, state_.step + 1);
+    const UpdateReport update = engine_.update(plan.lr, plan.step);
 
     // One small collective carries the loss and what was asked for from outside, so that all ranks
     // stop or save after the same step.
@@ -185,28 +175,28 @@ class RankTrainer {
                         take_save_request() ? 1.0 : 0.0};
     comm_.all_reduce_sum(Tensor::contiguous(shared, DType::F64, {3}));
 
-    ++state_.step;
-    state_.tokens += tokens;
-    state_.samples = last_sample;
+    walk_.advance();
+    state_.step = walk_.at().step;
+    state_.tokens = walk_.at().tokens;
+    state_.samples = walk_.samples();
     counts_ += taken;
     state_.last_loss = shared[0] / targets;
     result_.train_loss = state_.last_loss;
-    result_.stopped = shared[1] > 0 && state_.step < run_.horizon.steps;
+    result_.stopped = shared[1] > 0 && !walk_.at_end();
     save_asked_ = shared[2] > 0;
-    if (leads()) report_step(lr, update, tokens, first_sample, seconds_since(start));
+    if (leads()) report_step(plan, update, seconds_since(start));
     state_.loss_scale = engine_.loss_scale();
   }
 
   // With state_.loss_scale as it was during the step.
-  void report_step(double lr, const UpdateReport& update, int64_t tokens, int64_t first_sample,
-                   double seconds) {
+  void report_step(const StepPlan& plan, const UpdateReport& update, double seconds) {
     nlohmann::json record = {{"kind", "step"},
                              {"step", state_.step},
                              {"loss", state_.last_loss},
-                             {"lr", lr},
+                             {"lr", plan.lr},
                              {"grad_norm", update.grad_norm},
                              {"tokens", state_.tokens},
-                             {"samples", {first_sample, state_.samples}},
+                             {"samples", {plan.first_sample, plan.end_sample}},
                              {"seconds", seconds}};
     record.update(to_json(counts_));
     if (state_.loss_scale) {
@@ -222,12 +212,12 @@ class RankTrainer {
     report.total_tokens = run_.horizon.tokens;
     report.counts = counts_;
     report.loss = state_.last_loss;
-    report.lr = lr;
+    report.lr = plan.lr;
     report.grad_norm = update.grad_norm;
     if (state_.loss_scale) report.loss_scale = state_.loss_scale->scale;
     report.skipped = update.skipped;
     report.step_seconds = seconds;
-    report.tokens_per_second = static_cast<double>(tokens) / seconds;
+    report.tokens_per_second = static_cast<double>(plan.tokens) / seconds;
     run_.options.observer->on_step(report);
   }
 
@@ -273,6 +263,7 @@ class RankTrainer {
   Communicator& comm_;
   Engine engine_;
   Loader loader_;
+  StepWalk walk_;
   RunState state_;
   TokenCounts counts_;
   TrainResult result_;

@@ -3,14 +3,11 @@
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
-#include <set>
-
 #include "core/error.h"
 #include "feed/loader.h"
 #include "feed/run_steps.h"
 #include "ledger/ledger.h"
 #include "support/train_fixture.h"
-#include "train/batch_walk.h"
 
 namespace ingot {
 namespace {
@@ -209,28 +206,6 @@ TEST_F(RunDataTest, MixturesHoldOutTheTailOfEachSource) {
     EXPECT_NEAR(static_cast<double>(valid) / static_cast<double>(train + valid), 0.05, 0.01);
   }
   EXPECT_GT(data.valid->num_target_bytes(0, data.valid->one_pass()), 0);
-}
-
-TEST(BatchWalk, RanksTogetherTakeEverySampleOfAStepOnce) {
-  BatchConfig batch;
-  batch.micro_batch = 2;
-  batch.seq = 4;
-  batch.tokens = 2 * 4 * 3 * 5;
-  batch.ramp_start_tokens = 24;
-  batch.ramp_tokens = 600;
-  const Horizon horizon{20, 0};
-  std::multiset<int64_t> taken;
-  for (int rank = 0; rank < 3; ++rank) {
-    BatchWalk walk(batch, {}, 100, horizon, rank, 3);
-    int64_t before = 0;
-    while (const auto position = walk.next()) {
-      EXPECT_GT(*position, before);
-      before = *position;
-      for (int64_t i = 0; i < batch.micro_batch; ++i) taken.insert(*position + i);
-    }
-  }
-  int64_t expected = 100;
-  for (const int64_t position : taken) EXPECT_EQ(position, expected++);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "spec/step_walk.h"
+
 namespace ingot {
 namespace {
 
@@ -12,7 +14,9 @@ RunConfig of(const std::string& kind, const std::string& steps, Overrides more =
 }
 
 bool changes(const RunConfig& saved, const RunConfig& wanted, int64_t step) {
-  return schedule_change(saved, wanted, progress_after(saved, step)).has_value();
+  StepWalk walk(step_rules(saved));
+  walk.advance(step);
+  return schedule_change(saved, wanted, walk.at()).has_value();
 }
 
 TEST(ScheduleChange, ALongerRunChangesEveryShapeThatKnowsItsEnd) {

@@ -11,6 +11,7 @@
 #include "cli/speed_record.h"
 #include "core/error.h"
 #include "core/text/format.h"
+#include "spec/step_walk.h"
 #include "train/plan.h"
 #include "train/resume.h"
 
@@ -79,8 +80,9 @@ struct TrainCommand {
     options.accept_schedule = accept_schedule;
     const PreparedRun prepared = prepare_run(posix_storage(), config, options);
     const RunPlan plan = plan_of(prepared);
-    const int64_t tokens =
-        plan.length.tokens - progress_after(prepared.config, prepared.first_step).tokens;
+    StepWalk walk(step_rules(prepared.config));
+    walk.advance(prepared.first_step);
+    const int64_t tokens = plan.length.tokens - walk.at().tokens;
     fmt::print("{}\n{}\nfolder   {}\n", text_of(plan), time_text(config, tokens),
                config.checkpoint.dir);
     nlohmann::json line = to_json(plan);

@@ -1,4 +1,4 @@
-#include "optim/schedule.h"
+#include "spec/schedule.h"
 
 #include <gtest/gtest.h>
 
@@ -91,41 +91,6 @@ TEST(LearningRate, AWarmupInsideWsdsDecayCannotRaiseIt) {
 TEST(LearningRate, AFallingScheduleNeedsAHorizon) {
   EXPECT_THROW(at_step(config_of(ScheduleKind::Cosine, 0), 0, 0), Error);
   EXPECT_DOUBLE_EQ(at_step(config_of(ScheduleKind::Constant, 0), 0, 0), 2.0);
-}
-
-BatchConfig batch_of(int64_t tokens, int64_t start, int64_t ramp) {
-  BatchConfig config;
-  config.tokens = tokens;
-  config.ramp_start_tokens = start;
-  config.ramp_tokens = ramp;
-  return config;
-}
-
-TEST(BatchTokens, WithoutARampIsTheConfiguredSize) {
-  EXPECT_EQ(batch_tokens(batch_of(4096, 0, 0), {0, 0}), 4096);
-  EXPECT_EQ(batch_tokens(batch_of(4096, 1024, 0), {0, 0}), 4096);
-}
-
-TEST(BatchTokens, RampsLinearlyInWholeStarts) {
-  const BatchConfig config = batch_of(8192, 1024, 7168 * 10);
-  EXPECT_EQ(batch_tokens(config, {0, 0}), 1024);
-  EXPECT_EQ(batch_tokens(config, {0, 10239}), 1024);
-  EXPECT_EQ(batch_tokens(config, {0, 10240}), 2048);
-  EXPECT_EQ(batch_tokens(config, {0, 7168 * 10 - 1}), 7168);
-  EXPECT_EQ(batch_tokens(config, {0, 7168 * 10}), 8192);
-  EXPECT_EQ(batch_tokens(config, {0, 1 << 30}), 8192);
-}
-
-TEST(BatchTokens, EndsAtASizeThatIsNoMultipleOfTheStart) {
-  const BatchConfig config = batch_of(8192, 3072, 1000);
-  EXPECT_EQ(batch_tokens(config, {0, 999}), 6144);
-  EXPECT_EQ(batch_tokens(config, {0, 1000}), 8192);
-}
-
-TEST(BatchTokens, StaysExactInTheLargestRuns) {
-  const int64_t ramp = 3'000'000'000'000'000;
-  EXPECT_EQ(batch_tokens(batch_of(90'000'000, 30'000'000, ramp), {0, ramp / 2}), 60'000'000);
-  EXPECT_EQ(batch_tokens(batch_of(90'000'000, 30'000'000, ramp), {0, ramp / 2 - 1}), 30'000'000);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "optim/schedule.h"
+#include "spec/schedule.h"
 
 #include <algorithm>
 #include <cmath>
