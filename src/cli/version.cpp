@@ -17,7 +17,7 @@ std::string cuda_text() {
   if (!facts) return "not in this build";
   std::string text = fmt::format("runtime {}, driver {}", facts->runtime,
                                  facts->driver.empty() ? "none" : facts->driver);
-  for (const CudaDevice& device : facts->devices)
+  for (const DeviceFacts& device : facts->devices)
     text += fmt::format(", {} (sm_{}{}, {})", device.name, device.major, device.minor,
                         format_bytes(device.memory_bytes));
   return text;

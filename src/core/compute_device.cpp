@@ -32,7 +32,7 @@ Device choose_device(std::string_view wanted) {
   return Device::cpu();
 }
 
-std::optional<CudaDevice> gpu_facts(Device device) {
+std::optional<DeviceFacts> gpu_facts(Device device) {
   const auto facts = cuda_facts();
   const auto index = static_cast<size_t>(device.index);
   if (device.kind != DeviceKind::Cuda || !facts || index >= facts->devices.size())
@@ -49,6 +49,7 @@ ComputeDevice::ComputeDevice(Device device, int num_threads, const std::string& 
     : pool_(num_threads) {
   if (device.kind == DeviceKind::Cuda) cuda_ = make_cuda_context(device.index, cache_dir);
   ctx_.device = device;
+  ctx_.facts = device_facts(device);
   ctx_.pool = &pool_;
   ctx_.cuda = cuda_.get();
 }

@@ -16,7 +16,7 @@ namespace ingot {
 Device choose_device(std::string_view wanted);
 
 // Nothing of the CPU, nor of a GPU that is not there.
-std::optional<CudaDevice> gpu_facts(Device device);
+std::optional<DeviceFacts> gpu_facts(Device device);
 
 // "cpu"; "cuda:0 NVIDIA H200"
 std::string device_text(Device device);

@@ -3,6 +3,7 @@
 
 #include "core/arena.h"
 #include "core/device.h"
+#include "core/device_facts.h"
 #include "core/thread_pool.h"
 
 namespace ingot {
@@ -17,6 +18,7 @@ struct Context {
   ThreadPool* pool = nullptr;   // CPU kernels run on it
   CudaContext* cuda = nullptr;  // set when device is a GPU
   Workspace workspace;
+  DeviceFacts facts = {};  // of `device`: how much scratch ops take follows from them
   // Equal inputs give equal bits. False lets GPU kernels sum in the order they finish, where that
   // is faster (the backward of attention).
   bool deterministic = true;

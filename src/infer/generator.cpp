@@ -22,10 +22,10 @@ struct Generator::Impl {
       : model(reader.info().model),
         context(wanted_context > 0 ? wanted_context : model.context),
         tokenizer(load_tokenizer(storage, reader.info().tokenizer)),
-        placed(
-            llama_infer_table(model, DType::F32, context, kPromptChunk,
-                              infer_workspace_bytes(ctx, model, DType::F32, context, kPromptChunk)),
-            ctx.device),
+        placed(llama_infer_table(
+                   model, DType::F32, context, kPromptChunk,
+                   infer_workspace_bytes(ctx.facts, model, DType::F32, context, kPromptChunk)),
+               ctx.device),
         ctx_(ctx) {
     ctx_.workspace = Workspace(placed.find("workspace"));
     const TensorTable parameters = llama_parameters(model);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <string_view>
 
 #include "ops/checks.h"
 #include "ops/cpu/attention.h"
 #include "ops/cuda/attention.h"
+#include "ops/cuda/attention/scratch.h"
 #include "ops/dispatch.h"
 #include "ops/rope_checks.h"
 
@@ -17,7 +21,7 @@ namespace {
 // Tasks that few, long sequences are cut into. Every cut packs K and V (backward also Q and dout)
 // once more: with 64 in place of 24, backward at B 2, H 12, T 512, D 64 took 5 % longer.
 constexpr int64_t kWantedTasks = 24;
-// Bounds a worker's scratch whatever T is: 0.7 MB at D 32, 2.7 MB at D 128.
+// Bounds a thread's scratch whatever T is: 0.7 MB at D 32, 2.7 MB at D 128.
 constexpr int64_t kMaxSegmentBlocks = 6;
 // The widest tile's lanes: packed rows are padded to at most this.
 constexpr int64_t kMaxTileLanes = 32;
@@ -40,7 +44,7 @@ AttentionPlan plan_attention(int64_t num_heads, int64_t Tq, int64_t Tk) {
   return {num_segments, rows(Tq), rows(Tk)};
 }
 
-int64_t attention_worker_bytes(const AttentionPlan& plan, DType dtype, int64_t D) {
+int64_t attention_thread_bytes(const AttentionPlan& plan, DType dtype, int64_t D) {
   const int64_t element = dtype == DType::F64 ? 8 : 4;
   const int64_t padded = ceil_div(D, kMaxTileLanes) * kMaxTileLanes;
   // Backward, the larger of the two: K, V, dK, dV; Q and dout as rows and as columns, dQ; the
@@ -50,6 +54,23 @@ int64_t attention_worker_bytes(const AttentionPlan& plan, DType dtype, int64_t D
   const int64_t ranges = 4 * (plan.query_segment / 4) * 16;
   constexpr int64_t kNumArrays = 17, kArrayPadding = 64;
   return align_up(elements * element + ranges + kNumArrays * kArrayPadding);
+}
+
+std::byte* attention_thread_scratch(int64_t bytes) {
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  thread_local std::unique_ptr<std::byte, Free> memory;
+  thread_local int64_t size = 0;
+  if (bytes > size) {
+    memory.reset();  // before the next, so that both never exist
+    size = 0;
+    memory.reset(
+        static_cast<std::byte*>(std::aligned_alloc(kArenaAlignment, static_cast<size_t>(bytes))));
+    if (!memory) throw std::bad_alloc();
+    size = bytes;
+  }
+  return memory.get();
 }
 
 // The F32 sums of BF16 gradients that more than one task adds to: dq, dk and dv of all heads.
@@ -180,14 +201,10 @@ void attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, 
     rope_backward(ctx, *heads, rope.cos, rope.sin, rope.pairs, rope.positions, rope.first_position);
 }
 
-int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
-                                  int64_t Tk, int64_t H, int64_t G, int64_t D,
-                                  AttentionCalls calls) {
-  if (ctx.device.kind == DeviceKind::Cuda)
-    return cuda::attention_workspace_bytes(ctx, dtype, B, Tq, Tk, H, G, D, calls);
-  const cpu::AttentionPlan plan = cpu::plan_attention(B * G, Tq, Tk);
-  return ctx.pool->num_threads() * cpu::attention_worker_bytes(plan, dtype, D) +
-         cpu::attention_wide_bytes(plan, dtype, B, Tq, Tk, H, G, D);
+int64_t attention_workspace_bytes(const DeviceFacts& facts, const AttentionCalls& c) {
+  if (facts.kind == DeviceKind::Cuda) return cuda::attention_workspace_bytes(facts, c);
+  const cpu::AttentionPlan plan = cpu::plan_attention(c.B * c.G, c.Tq, c.Tk);
+  return cpu::attention_wide_bytes(plan, c.dtype, c.B, c.Tq, c.Tk, c.H, c.G, c.D);
 }
 
 }  // namespace ingot

@@ -43,18 +43,18 @@ void attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, 
                              const AttentionOptions& options, const RopeInput& rope,
                              const Tensor& dq, const Tensor& dk, const Tensor& dv);
 
-// Which calls a workspace has to be enough for.
-enum class AttentionCalls {
-  Any,
-  // Causal, without documents or a window that hides anything; a token's heads side by side, tokens
-  // and rows multiples of 16 bytes apart, dout laid out as out, dv as dk. As in training without
-  // QK-norm.
-  WholeRows,
+// Which calls a workspace has to be enough for: forward and backward of these shapes.
+struct AttentionCalls {
+  DType dtype;
+  int64_t B, Tq, Tk, H, G, D;
+  bool deterministic;  // the context's
+  // All are causal, without documents or a window that hides anything; a token's heads side by
+  // side, tokens and rows multiples of 16 bytes apart, dout laid out as out, dv as dk. As in
+  // training without QK-norm.
+  bool whole_rows = false;
 };
 
-// Enough for forward and backward of these shapes.
-int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
-                                  int64_t Tk, int64_t H, int64_t G, int64_t D,
-                                  AttentionCalls calls = AttentionCalls::Any);
+// On the CPU besides, each thread keeps a buffer for its part (2.7 MB at D 128).
+int64_t attention_workspace_bytes(const DeviceFacts& facts, const AttentionCalls& calls);
 
 }  // namespace ingot

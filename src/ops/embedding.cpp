@@ -44,9 +44,10 @@ void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
   INGOT_DISPATCH(dtable, embedding_backward, ctx, tokens, dout, dtable);
 }
 
-int64_t embedding_backward_workspace_bytes(const Context& ctx, int64_t num_tokens, int64_t vocab) {
-  if (ctx.device.kind == DeviceKind::Cpu) return 0;
-  return cuda::embedding_backward_workspace_bytes(num_tokens, vocab);
+int64_t embedding_backward_workspace_bytes(const DeviceFacts& facts, int64_t num_tokens) {
+  if (facts.kind == DeviceKind::Cpu) return 0;
+  // Positions, sorted ids and sorted positions.
+  return 3 * align_up(num_tokens * size_of(DType::I32)) + cuda::embedding_sort_bytes(num_tokens);
 }
 
 }  // namespace ingot

@@ -19,6 +19,6 @@ void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
                         const Tensor& dtable);
 
 // 0 on the CPU, where threads share the columns and need no sorted copy of the tokens.
-int64_t embedding_backward_workspace_bytes(const Context& ctx, int64_t num_tokens, int64_t vocab);
+int64_t embedding_backward_workspace_bytes(const DeviceFacts& facts, int64_t num_tokens);
 
 }  // namespace ingot

@@ -336,11 +336,12 @@ void linear_backward_weight(Context& ctx, const Quantized& dy, const Quantized& 
           {"x.transposed", x.transposed, x.inverse, kActivation}, "dw", dw, accumulate, Sum::Float);
 }
 
-int64_t fp8_workspace_bytes(const Context& ctx, DType dtype, int64_t num_rows, int64_t width) {
-  if (ctx.device.kind == DeviceKind::Cuda) return 0;
+int64_t fp8_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t num_rows,
+                            int64_t width) {
+  if (facts.kind == DeviceKind::Cuda) return 0;
   // Beside one result: the other of an activation's backward, or what the norm's asks for.
   const int64_t result = align_up(num_rows * width * size_of(dtype));
-  return result + std::max(result, rms_norm_backward_workspace_bytes(ctx, num_rows, width));
+  return result + std::max(result, rms_norm_backward_workspace_bytes(facts, num_rows, width));
 }
 
 }  // namespace ingot

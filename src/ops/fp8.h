@@ -82,6 +82,6 @@ void linear_backward_weight(Context& ctx, const Quantized& dy, const Quantized& 
 
 // Scratch of any of these ops on (N, C) with C up to `width`: 0 on a GPU beyond what the plain ops
 // ask for, on the CPU room for the plain op's result.
-int64_t fp8_workspace_bytes(const Context& ctx, DType dtype, int64_t num_rows, int64_t width);
+int64_t fp8_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t num_rows, int64_t width);
 
 }  // namespace ingot

@@ -40,14 +40,14 @@ void check_head(const char* op, const Tensor& h, int64_t V, const Tensor& target
   }
 }
 
-DType logits_dtype(const Context& ctx, DType dtype) {
-  return ctx.device.kind == DeviceKind::Cuda ? dtype : wide_dtype(dtype);
+DType logits_dtype(const DeviceFacts& facts, DType dtype) {
+  return facts.kind == DeviceKind::Cuda ? dtype : wide_dtype(dtype);
 }
 
 // Elements from one row of logits to the next. On a GPU each row begins at a whole vector of 16
 // bytes, whatever the vocabulary.
-int64_t logits_stride(const Context& ctx, int64_t vocab) {
-  return ctx.device.kind == DeviceKind::Cuda ? (vocab + 7) / 8 * 8 : vocab;
+int64_t logits_stride(const DeviceFacts& facts, int64_t vocab) {
+  return facts.kind == DeviceKind::Cuda ? (vocab + 7) / 8 * 8 : vocab;
 }
 
 // The three products of tokens [first, end), on operands as they are.
@@ -124,7 +124,8 @@ void for_logits(Context& ctx, const Head& head, int64_t V, const LossOptions& op
   const int64_t chunk = std::min(options.chunk, N);
   const Workspace::Scope scope(ctx.workspace);
   const Tensor logits =
-      ctx.workspace.take(logits_dtype(ctx, head.h.dtype), {chunk, logits_stride(ctx, V)})
+      ctx.workspace
+          .take(logits_dtype(ctx.facts, head.h.dtype), {chunk, logits_stride(ctx.facts, V)})
           .slice(1, 0, V);
   for (int64_t first = 0; first < N; first += chunk) {
     const int64_t end = std::min(first + chunk, N);
@@ -199,14 +200,15 @@ void lm_head_loss_backward(Context& ctx, const Tensor& h, const Quantized& h8, c
                 dw, accumulate_dw);
 }
 
-int64_t lm_head_workspace_bytes(const Context& ctx, DType dtype, int64_t chunk, int64_t vocab) {
-  return align_up(chunk * logits_stride(ctx, vocab) * size_of(logits_dtype(ctx, dtype))) +
-         matmul_workspace_bytes(ctx);
+int64_t lm_head_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
+                                int64_t vocab) {
+  return align_up(chunk * logits_stride(facts, vocab) * size_of(logits_dtype(facts, dtype))) +
+         matmul_workspace_bytes(facts);
 }
 
-int64_t lm_head_fp8_workspace_bytes(const Context& ctx, DType dtype, int64_t chunk, int64_t vocab,
-                                    int64_t width) {
-  return lm_head_workspace_bytes(ctx, dtype, chunk, vocab) + 2 * align_up(chunk * vocab) +
+int64_t lm_head_fp8_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
+                                    int64_t vocab, int64_t width) {
+  return lm_head_workspace_bytes(facts, dtype, chunk, vocab) + 2 * align_up(chunk * vocab) +
          2 * align_up(chunk * width) + 2 * align_up(size_of(DType::F32));
 }
 

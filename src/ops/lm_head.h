@@ -39,9 +39,10 @@ void lm_head_loss_backward(Context& ctx, const Tensor& h, const Quantized& h8, c
                            const Tensor& losses, const Tensor& dh, const Tensor& dw,
                            Accumulate accumulate_dw);
 
-int64_t lm_head_workspace_bytes(const Context& ctx, DType dtype, int64_t chunk, int64_t vocab);
+int64_t lm_head_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
+                                int64_t vocab);
 // Of the 8-bit form, for h(N, width).
-int64_t lm_head_fp8_workspace_bytes(const Context& ctx, DType dtype, int64_t chunk, int64_t vocab,
-                                    int64_t width);
+int64_t lm_head_fp8_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
+                                    int64_t vocab, int64_t width);
 
 }  // namespace ingot

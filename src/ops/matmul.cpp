@@ -74,8 +74,8 @@ void linear_backward_weight(Context& ctx, const Tensor& dy, const Tensor& x, con
           accumulate);
 }
 
-int64_t matmul_workspace_bytes(const Context& ctx) {
-  return ctx.device.kind == DeviceKind::Cuda ? cuda::matmul_workspace_bytes(ctx) : 0;
+int64_t matmul_workspace_bytes(const DeviceFacts& facts) {
+  return facts.kind == DeviceKind::Cuda ? cuda::kMatmulWorkspaceBytes : 0;
 }
 
 }  // namespace ingot

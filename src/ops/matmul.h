@@ -22,6 +22,6 @@ void linear_backward_weight(Context& ctx, const Tensor& dy, const Tensor& x, con
 
 // Scratch that any product may ask for. 0 on the CPU, where operands are packed, and BF16 widened,
 // in buffers that each thread keeps (4 MB at most); on a GPU what cuBLASLt's kernels may use.
-int64_t matmul_workspace_bytes(const Context& ctx);
+int64_t matmul_workspace_bytes(const DeviceFacts& facts);
 
 }  // namespace ingot

@@ -55,10 +55,6 @@ void attention_backward(Context&, const Tensor&, const Tensor&, const Tensor&, c
                         const Tensor&, const Tensor&) {
   refuse();
 }
-int64_t attention_workspace_bytes(const Context&, DType, int64_t, int64_t, int64_t, int64_t,
-                                  int64_t, int64_t, AttentionCalls) {
-  refuse();
-}
 bool linear_swiglu_forward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&) {
   refuse();
 }
@@ -74,9 +70,6 @@ void embedding_forward(Context&, const Tensor&, const Tensor&, const Tensor&) {
   refuse();
 }
 void embedding_backward(Context&, const Tensor&, const Tensor&, const Tensor&) {
-  refuse();
-}
-int64_t embedding_backward_workspace_bytes(int64_t, int64_t) {
   refuse();
 }
 void quantize(Context&, const Tensor&, const Quantized&) {
@@ -122,9 +115,6 @@ void cross_entropy_gradient(Context&, const Tensor&, const Tensor&, const LossOp
   refuse();
 }
 void matmul(Context&, const cpu::Gemm&) {
-  refuse();
-}
-int64_t matmul_workspace_bytes(const Context&) {
   refuse();
 }
 void zero(Context&, const Tensor&) {
@@ -179,9 +169,6 @@ void rms_norm_forward(Context&, const Tensor&, const Tensor&, double, const Tens
 }
 void rms_norm_backward(Context&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
                        const Tensor&, bool, const Tensor&, const Tensor&) {
-  refuse();
-}
-int64_t rms_norm_backward_workspace_bytes(const Context&, int64_t, int64_t) {
   refuse();
 }
 void rope(Context&, const Tensor&, const Tensor&, const Tensor&, RopePairs, const int32_t*, int64_t,

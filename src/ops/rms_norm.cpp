@@ -59,11 +59,13 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
   INGOT_DISPATCH(x, rms_norm_backward, ctx, dy, x, weight, rstd, dx, accumulate_dx, dweight, y);
 }
 
-int64_t rms_norm_backward_workspace_bytes(const Context& ctx, int64_t num_rows, int64_t width) {
-  if (ctx.device.kind == DeviceKind::Cuda)
-    return cuda::rms_norm_backward_workspace_bytes(ctx, num_rows, width);
+int64_t rms_norm_backward_workspace_bytes(const DeviceFacts& facts, int64_t num_rows,
+                                          int64_t width) {
   const int64_t rows = cpu::rms_norm_rows_per_chunk(num_rows);
-  return align_up((num_rows + rows - 1) / rows * width * size_of(DType::F64));
+  const int64_t num_partials = facts.kind == DeviceKind::Cuda
+                                   ? cuda::rms_norm_backward_blocks(facts, num_rows, width)
+                                   : (num_rows + rows - 1) / rows;
+  return align_up(num_partials * width * size_of(DType::F64));
 }
 
 }  // namespace ingot

@@ -20,6 +20,7 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
                        const Tensor& rstd, const Tensor& dx, bool accumulate_dx,
                        const Tensor& dweight, const Tensor& y = {});
 
-int64_t rms_norm_backward_workspace_bytes(const Context& ctx, int64_t num_rows, int64_t width);
+int64_t rms_norm_backward_workspace_bytes(const DeviceFacts& facts, int64_t num_rows,
+                                          int64_t width);
 
 }  // namespace ingot

@@ -60,8 +60,8 @@ struct Scratch {
 };
 
 // The products want few bits (Jordan trained in BF16) and a GPU is 15 times faster with few.
-DType product_dtype(const Context& ctx) {
-  return ctx.device.kind == DeviceKind::Cuda ? DType::BF16 : DType::F32;
+DType product_dtype(const DeviceFacts& facts) {
+  return facts.kind == DeviceKind::Cuda ? DType::BF16 : DType::F32;
 }
 
 // take(dtype, shape) gives each tensor; the one list of them, for the bytes as for the tensors.
@@ -116,9 +116,9 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
     const int64_t n = matrix.numel();
     const auto part = [&](const Tensor& whole) { return whole.slice(0, begin, begin + n); };
     const Workspace::Scope scope(ctx.workspace);
-    Scratch scratch = scratch_for(product_dtype(ctx), matrix, [&](DType dtype, const Shape& shape) {
-      return ctx.workspace.take(dtype, shape);
-    });
+    Scratch scratch = scratch_for(
+        product_dtype(ctx.facts), matrix,
+        [&](DType dtype, const Shape& shape) { return ctx.workspace.take(dtype, shape); });
     const Tensor direction = scratch.x.reshape({n});
     muon_momentum(ctx, step.momentum, step.grad_scale, part(shard.gradient), part(shard.moment1),
                   direction, scratch.squares);
@@ -137,17 +137,17 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
   take_exact_weights(ctx, shard);
 }
 
-int64_t muon_scratch_bytes(const Context& ctx, const TensorSpec& parameter) {
+int64_t muon_scratch_bytes(const DeviceFacts& facts, const TensorSpec& parameter) {
   int64_t most = 0;
   for (const MatrixShape& matrix : matrices_of(parameter)) {
     int64_t bytes = 0;
-    scratch_for(product_dtype(ctx), matrix, [&](DType dtype, const Shape& shape) {
+    scratch_for(product_dtype(facts), matrix, [&](DType dtype, const Shape& shape) {
       bytes += align_up(shape.numel() * size_of(dtype));
       return Tensor{};
     });
     most = std::max(most, bytes);
   }
-  return most + matmul_workspace_bytes(ctx);
+  return most + matmul_workspace_bytes(facts);
 }
 
 }  // namespace ingot

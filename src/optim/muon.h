@@ -21,6 +21,6 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
           const ParameterShard& shard);
 
 // Of the largest matrix of `parameter`.
-int64_t muon_scratch_bytes(const Context& ctx, const TensorSpec& parameter);
+int64_t muon_scratch_bytes(const DeviceFacts& facts, const TensorSpec& parameter);
 
 }  // namespace ingot

@@ -35,7 +35,7 @@ UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTab
                                const UpdateStep& step);
 
 // Scratch that an update takes from the context.
-int64_t update_workspace_bytes(const Context& ctx, const TensorTable& parameters,
+int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
                                const OptimConfig& config);
 
 }  // namespace ingot

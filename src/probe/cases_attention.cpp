@@ -12,7 +12,8 @@ struct AttentionShape {
 };
 
 int64_t workspace_bytes(const Context& ctx, const AttentionShape& s, DType dtype) {
-  return attention_workspace_bytes(ctx, dtype, s.B, s.Tq, s.Tk, s.H, s.G, s.D);
+  return attention_workspace_bytes(ctx.facts,
+                                   {dtype, s.B, s.Tq, s.Tk, s.H, s.G, s.D, ctx.deterministic});
 }
 
 // Of a batch: where the documents begin, and what whoever has that in host memory counts.

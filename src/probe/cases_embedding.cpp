@@ -24,7 +24,7 @@ OpCase embedding_case(std::string name, int64_t N, int64_t V, int64_t C) {
     embedding_backward(ctx, t.at("tokens"), t.at("d.out"), t.at("d.table"));
   };
   c.workspace_bytes = [=](const Context& ctx, DType) {
-    return embedding_backward_workspace_bytes(ctx, N, V);
+    return embedding_backward_workspace_bytes(ctx.facts, N);
   };
   // Forward copies rows; backward reads rows and adds them to those of the table's gradient.
   c.flops = static_cast<double>(N * C);

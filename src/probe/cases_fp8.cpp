@@ -34,8 +34,8 @@ Quantized scratch(Context& ctx, const OpTensors& t, DType dtype, int64_t N, int6
 
 // Room for `matrices` of 8 bits, (N, C) each, their maxima, and what the ops ask for.
 int64_t scratch_bytes(const Context& ctx, DType dtype, int64_t matrices, int64_t N, int64_t C) {
-  return matrices * (align_up(N * C) + align_up(4)) + fp8_workspace_bytes(ctx, dtype, N, C) +
-         rms_norm_backward_workspace_bytes(ctx, N, C);
+  return matrices * (align_up(N * C) + align_up(4)) + fp8_workspace_bytes(ctx.facts, dtype, N, C) +
+         rms_norm_backward_workspace_bytes(ctx.facts, N, C);
 }
 
 // x(N, C) in both orders.

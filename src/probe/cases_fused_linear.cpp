@@ -41,7 +41,7 @@ OpCase mlp_case(std::string name, int64_t N, int64_t C, int64_t F, Act kept = Ac
   };
   c.workspace_bytes = [=](const Context& ctx, DType dtype) {
     const int64_t size = size_of(dtype);
-    return align_up(N * 2 * F * size) + align_up(N * F * size) + matmul_workspace_bytes(ctx);
+    return align_up(N * 2 * F * size) + align_up(N * F * size) + matmul_workspace_bytes(ctx.facts);
   };
   c.flops = 18.0 * static_cast<double>(N) * static_cast<double>(C) * static_cast<double>(F);
   // Each operand of six products, but one output, the gradient of act, never written nor read.
@@ -90,7 +90,8 @@ OpCase linear_rope_case(std::string name, int64_t B, int64_t T, int64_t C, int64
     linear_backward_weight(ctx, dy, t.at("x"), t.at("d.w"), Accumulate::Yes);
   };
   c.workspace_bytes = [=](const Context& ctx, DType dtype) {
-    return rope_tables_bytes(T, D) + align_up(N * R * size_of(dtype)) + matmul_workspace_bytes(ctx);
+    return rope_tables_bytes(T, D) + align_up(N * R * size_of(dtype)) +
+           matmul_workspace_bytes(ctx.facts);
   };
   c.flops = 6.0 * static_cast<double>(N) * static_cast<double>(C) * static_cast<double>(R);
   // Each operand of three products, the copy of dy and its rotation back.

@@ -33,7 +33,7 @@ OpCase head_case(std::string name, OpInput targets, int64_t V, int64_t C, LossOp
                           t.at("losses"), t.at("d.h"), t.at("d.w"), Accumulate::Yes);
   };
   c.workspace_bytes = [=](const Context& ctx, DType dtype) {
-    return lm_head_workspace_bytes(ctx, dtype, std::min(N, options.chunk), V);
+    return lm_head_workspace_bytes(ctx.facts, dtype, std::min(N, options.chunk), V);
   };
   // Forward computes the logits once, backward again with both gradients.
   c.flops = 8.0 * static_cast<double>(N) * static_cast<double>(V) * static_cast<double>(C);

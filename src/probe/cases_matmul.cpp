@@ -20,7 +20,7 @@ OpCase linear_case(std::string name, int64_t N, int64_t R, int64_t C) {
     linear_backward_input(ctx, t.at("d.y"), t.at("w"), t.at("d.x"), Accumulate::No);
     linear_backward_weight(ctx, t.at("d.y"), t.at("x"), t.at("d.w"), Accumulate::Yes);
   };
-  c.workspace_bytes = [](const Context& ctx, DType) { return matmul_workspace_bytes(ctx); };
+  c.workspace_bytes = [](const Context& ctx, DType) { return matmul_workspace_bytes(ctx.facts); };
   c.flops = 6.0 * static_cast<double>(N) * static_cast<double>(R) * static_cast<double>(C);
   c.elements = static_cast<double>(3 * N * C + 2 * R * C + 3 * N * R);
   c.wide_bytes = 4.0 * static_cast<double>(R * C);

@@ -23,7 +23,7 @@ OpCase norm_case(std::string name, int64_t N, int64_t C) {
                       t.at("d.weight"));
   };
   c.workspace_bytes = [=](const Context& ctx, DType) {
-    return rms_norm_backward_workspace_bytes(ctx, N, C);
+    return rms_norm_backward_workspace_bytes(ctx.facts, N, C);
   };
   c.flops = static_cast<double>(12 * N * C);
   c.elements = static_cast<double>(5 * N * C);
@@ -76,7 +76,7 @@ OpCase heads_case(std::string name, int64_t N, int64_t H, int64_t D) {
                       heads(t.at("d.rows")), false, t.at("d.weight"));
   };
   c.workspace_bytes = [=](const Context& ctx, DType) {
-    return rms_norm_backward_workspace_bytes(ctx, N * H, D);
+    return rms_norm_backward_workspace_bytes(ctx.facts, N * H, D);
   };
   return c;
 }

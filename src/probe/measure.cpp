@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "core/compute_device.h"
 #include "ops/matmul.h"
 #include "ops/memory.h"
 #include "probe/fma_rate.h"
@@ -19,9 +18,9 @@ namespace {
 
 // Three times the last-level cache: 32 MiB on the CPUs we use; on a GPU what it says, and 160 MiB
 // at least, which suits the 50 MiB of an H100 or H200.
-int64_t cold_bytes(Device device) {
-  const auto gpu = gpu_facts(device);
-  return gpu ? std::max(int64_t{160} << 20, 3 * gpu->l2_bytes) : int64_t{96} << 20;
+int64_t cold_bytes(const DeviceFacts& facts) {
+  return facts.kind == DeviceKind::Cuda ? std::max(int64_t{160} << 20, 3 * facts.l2_bytes)
+                                        : int64_t{96} << 20;
 }
 
 double cpu_peak_flops(Context& ctx) {
@@ -40,7 +39,7 @@ double cuda_peak_flops(const Context& ctx) {
   constexpr int64_t kSide = 8192;
   constexpr double kFlops = 2.0 * kSide * kSide * kSide;
   Operands operands(ctx);
-  Context own = operands.with_workspace(matmul_workspace_bytes(ctx));
+  Context own = operands.with_workspace(matmul_workspace_bytes(ctx.facts));
   const Tensor x = operands.random(DType::BF16, {kSide, kSide});
   const Tensor w = operands.random(DType::BF16, {kSide, kSide});
   const Tensor y = operands.zeros(DType::BF16, {kSide, kSide});
@@ -53,7 +52,7 @@ double cuda_peak_flops(const Context& ctx) {
 
 double cpu_copy_bandwidth(Context& ctx) {
   constexpr int64_t kChunk = int64_t{256} << 10;
-  const int64_t half = cold_bytes(ctx.device) / 2;
+  const int64_t half = cold_bytes(ctx.facts) / 2;
   Operands operands(ctx);
   // Written before it is read: the kernel backs untouched pages by one page of zeros.
   const auto* from = static_cast<std::byte*>(operands.random(DType::F32, {half / 4}).data);
@@ -93,7 +92,7 @@ OpTiming bench_op(Context& ctx, const OpCase& op_case, const MachineLimits& limi
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kEnough{300};
   const DType dtype = bench_dtype(ctx.device);
-  const int64_t enough_bytes = cold_bytes(ctx.device);
+  const int64_t enough_bytes = cold_bytes(ctx.facts);
   std::vector<std::unique_ptr<OpRun>> sets;
   size_t next = 0;
   const auto call = [&] {

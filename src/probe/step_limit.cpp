@@ -67,7 +67,7 @@ class LimitMeter {
   // Of the three products of n tokens with a weight (rows, columns), over n.
   Seconds seconds_per_token(int64_t n, int64_t rows, int64_t columns) {
     Operands operands(ctx_);
-    Context ctx = operands.with_workspace(matmul_workspace_bytes(ctx_));
+    Context ctx = operands.with_workspace(matmul_workspace_bytes(ctx_.facts));
     const Tensor x = operands.random(compute_, {n, columns});       // (N, C)
     const Tensor w = operands.random(compute_, {rows, columns});    // (R, C)
     const Tensor y = operands.random(compute_, {n, rows});          // (N, R)
@@ -89,7 +89,7 @@ class LimitMeter {
   // The same on 8-bit operands.
   Seconds fp8_seconds_per_token(int64_t n, int64_t rows, int64_t columns) {
     Operands operands(ctx_);
-    Context ctx = operands.with_workspace(matmul_workspace_bytes(ctx_));
+    Context ctx = operands.with_workspace(matmul_workspace_bytes(ctx_.facts));
     const auto rounded = [&](DType dtype, int64_t N, int64_t C) {
       const auto scalar = [&] { return operands.zeros(DType::F32, {1}); };
       const Quantized q{operands.zeros(dtype, {N, C}), operands.zeros(dtype, {C, N}), scalar(),
@@ -152,9 +152,8 @@ class LimitMeter {
     const int64_t H = c.heads, G = c.kv_heads, D = c.head_dim;
     Operands operands(ctx_);
     const bool whole_rows = c.window == 0 || c.window >= T_;
-    Context ctx = operands.with_workspace(
-        attention_workspace_bytes(ctx_, compute_, B_, T_, T_, H, G, D,
-                                  whole_rows ? AttentionCalls::WholeRows : AttentionCalls::Any));
+    Context ctx = operands.with_workspace(attention_workspace_bytes(
+        ctx_.facts, {compute_, B_, T_, T_, H, G, D, ctx_.deterministic, whole_rows}));
     const Shape queries{B_, T_, H, D}, keys{B_, T_, G, D};
     const Tensor q = operands.random(compute_, queries), dout = operands.random(compute_, queries);
     const Tensor k = operands.random(compute_, keys), v = operands.random(compute_, keys);

@@ -19,7 +19,7 @@ Mesh mesh_of(const RunConfig& config) {
   return {static_cast<int>(config.system.ranks), config.system.data_parallel};
 }
 
-bool has_fp8(const CudaDevice& gpu) {
+bool has_fp8(const DeviceFacts& gpu) {
   return gpu.major > 8 || (gpu.major == 8 && gpu.minor >= 9);
 }
 
@@ -67,9 +67,9 @@ TrainShape shape_of(const RunConfig& config, Device device) {
 TrainShape shape_of(const Context& ctx, const RunConfig& config) {
   TrainShape shape = shape_of(config, ctx.device);
   shape.workspace_bytes =
-      std::max(train_workspace_bytes(ctx, config.model, shape),
-               update_workspace_bytes(ctx, llama_parameters(config.model), config.optim));
-  shape.head_workspace_bytes = head_workspace_bytes(ctx, config.model, shape);
+      std::max(train_workspace_bytes(ctx.facts, ctx.deterministic, config.model, shape),
+               update_workspace_bytes(ctx.facts, llama_parameters(config.model), config.optim));
+  shape.head_workspace_bytes = head_workspace_bytes(ctx.facts, config.model, shape);
   return shape;
 }
 

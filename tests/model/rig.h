@@ -65,8 +65,8 @@ class Rig {
     shape.mesh = o.mesh;
     shape.loss_chunk = o.loss_chunk;
     shape.document_mask = o.document_mask;
-    shape.workspace_bytes = train_workspace_bytes(ctx, o.model, shape);
-    shape.head_workspace_bytes = head_workspace_bytes(ctx, o.model, shape);
+    shape.workspace_bytes = train_workspace_bytes(ctx.facts, ctx.deterministic, o.model, shape);
+    shape.head_workspace_bytes = head_workspace_bytes(ctx.facts, o.model, shape);
     return shape;
   }
   int64_t predicted_bytes() const { return plan_memory(table_of(ctx_, options_)).total_bytes; }

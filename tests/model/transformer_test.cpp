@@ -334,8 +334,9 @@ TEST(Decoder, CachedStepsEqualTheWholeSequence) {
     constexpr int64_t kChunk = 4;
     const int64_t T = options.T;
     const PlacedTensors placed(
-        llama_infer_table(options.model, DType::F32, T, kChunk,
-                          infer_workspace_bytes(rig.ctx(), options.model, DType::F32, T, kChunk)),
+        llama_infer_table(
+            options.model, DType::F32, T, kChunk,
+            infer_workspace_bytes(rig.ctx().facts, options.model, DType::F32, T, kChunk)),
         Device::cpu());
     for (const ParameterShard& shard : rig.store().shards()) {
       const Tensor weight = placed.find(rig.parameters()[shard.parameter].name);
@@ -373,9 +374,10 @@ TEST(Decoder, RefusesToOutgrowItsContext) {
   ThreadPool pool(1);
   Context ctx;
   ctx.pool = &pool;
-  const PlacedTensors placed(llama_infer_table(model, DType::F32, 8, 4,
-                                               infer_workspace_bytes(ctx, model, DType::F32, 8, 4)),
-                             Device::cpu());
+  const PlacedTensors placed(
+      llama_infer_table(model, DType::F32, 8, 4,
+                        infer_workspace_bytes(ctx.facts, model, DType::F32, 8, 4)),
+      Device::cpu());
   ctx.workspace = Workspace(placed.find("workspace"));
   Decoder decoder(ctx, model, 8, 4, placed);
   decoder.append(std::vector<int32_t>(8, 1));

@@ -139,7 +139,8 @@ void run(const Problem& p, Tensors& t, int num_threads = 2, const RopeInput* rop
   ThreadPool pool(num_threads);
   Context ctx;
   ctx.pool = &pool;
-  const int64_t bytes = attention_workspace_bytes(ctx, p.dtype, p.B, p.Tq, p.Tk, p.H, p.G, p.D);
+  const int64_t bytes = attention_workspace_bytes(
+      ctx.facts, {p.dtype, p.B, p.Tq, p.Tk, p.H, p.G, p.D, ctx.deterministic});
   const Arena arena(Device::cpu(), bytes);
   const Tensor memory = arena.place(0, DType::U8, {bytes});
   std::memset(memory.data, 0xFF, static_cast<size_t>(bytes));  // NaNs

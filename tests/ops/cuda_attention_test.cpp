@@ -7,11 +7,11 @@
 #include <cmath>
 #include <map>
 
-#include "core/compute_device.h"
 #include "op_case_rig.h"
 #include "ops/attention.h"
 #include "ops/cuda/attention.h"
 #include "ops/cuda/attention_fallback.h"
+#include "ops/cuda/cudnn_attention.h"
 #include "ops/memory.h"
 #include "ops/reduce.h"
 #include "ops/rope.h"
@@ -90,7 +90,7 @@ TEST_F(CudaAttention, TheDeterministicBackwardRepeatsBitForBit) {
 // Heads in packed rows, as in the model. The ops one after the other round dq and dk once more.
 TEST_F(CudaAttention, HopperTurnsGradientsBackBeforeTheyAreRounded) {
   constexpr int64_t B = 3, T = 384, H = 6, G = 2, D = 64;
-  const bool on_hopper = gpu_facts(gpu().device)->major == 9;
+  const bool on_hopper = gpu().facts.major == 9;
   Operands operands(gpu());
   const auto heads = [](const Tensor& qkv, int64_t begin, int64_t end) {
     return qkv.split(2, H + 2 * G, D).slice(2, begin, end);
@@ -108,7 +108,7 @@ TEST_F(CudaAttention, HopperTurnsGradientsBackBeforeTheyAreRounded) {
   Context fast = gpu();
   fast.deterministic = false;
   Context ctx = operands.with_workspace(
-      attention_workspace_bytes(fast, DType::BF16, B, T, T, H, G, D, AttentionCalls::WholeRows));
+      attention_workspace_bytes(fast.facts, {DType::BF16, B, T, T, H, G, D, false, true}));
   attention_forward(ctx, q(qkv), k(qkv), v(qkv), {}, out, lse);
   AttentionOptions scaled;
   scaled.scale = 0.125;
@@ -166,8 +166,8 @@ TEST_F(CudaAttention, ABatchTakenInPiecesGivesWhatItsHalvesGive) {
   const Tensor lse = operands.random(DType::F32, {B, H, T});
   Context fast = gpu();
   fast.deterministic = false;
-  Context ctx =
-      operands.with_workspace(attention_workspace_bytes(fast, DType::BF16, B, T, T, H, G, D));
+  Context ctx = operands.with_workspace(
+      attention_workspace_bytes(fast.facts, {DType::BF16, B, T, T, H, G, D, false}));
   const RopeInput rope = rope_of(operands, RopePairs::HalfSplit, B, T, true);
   const auto backward = [&](int64_t begin, int64_t end, const auto& gradients) {
     const auto rows = [&](const Tensor& tensor) { return tensor.slice(0, begin, end); };
@@ -210,8 +210,8 @@ TEST_F(CudaAttention, TilesOfHalfTheRowsGiveWhatWholeOnesGive) {
     const auto random = [&](int64_t heads) { return operands.random(dtype, {B, T, heads, D}); };
     const auto zeros = [&](int64_t heads) { return operands.zeros(dtype, {B, T, heads, D}); };
     const Tensor q = random(H), k = random(G), v = random(G), dout = random(H);
-    Context ctx =
-        operands.with_workspace(attention_workspace_bytes(gpu(), dtype, B, T, T, H, G, D));
+    Context ctx = operands.with_workspace(
+        attention_workspace_bytes(gpu().facts, {dtype, B, T, T, H, G, D, true}));
     options.scale = 1.0 / std::sqrt(static_cast<double>(D));
     const auto run = [&](int64_t shared_bytes) {
       const std::array<Tensor, 4> results{zeros(H), zeros(H), zeros(G), zeros(G)};
@@ -243,13 +243,34 @@ TEST_F(CudaAttention, TilesOfHalfTheRowsGiveWhatWholeOnesGive) {
     }
 }
 
-// cuDNN's deterministic backward stores the gradients of all scores; ours on Hopper does not.
-TEST_F(CudaAttention, WholeRowsOnHopperReserveNothingByTheSquareOfTheirLength) {
-  const auto bytes = [&](AttentionCalls calls) {
-    return attention_workspace_bytes(gpu(), DType::BF16, 1, 8192, 8192, 32, 8, 64, calls);
+// What is reserved is a bound by formula; a graph above it would be refused, and slower kernels
+// run.
+TEST_F(CudaAttention, CudnnKeepsToWhatIsReserved) {
+  struct Heads {
+    int64_t B, T, H, G, D;
   };
-  EXPECT_EQ(16 * bytes(AttentionCalls::WholeRows) < bytes(AttentionCalls::Any),
-            gpu_facts(gpu().device)->major == 9);
+  for (const auto& [B, T, H, G, D] : {Heads{32, 2048, 12, 12, 64},
+                                      {8, 2048, 32, 8, 128},
+                                      {1, 8192, 32, 8, 128},
+                                      {4, 192, 16, 4, 80}})
+    for (const bool deterministic : {true, false}) {
+      SCOPED_TRACE(fmt::format("B {}, T {}, deterministic {}", B, T, deterministic));
+      Operands operands(gpu());
+      const auto random = [&](int64_t heads) {
+        return operands.random(DType::BF16, {B, T, heads, D});
+      };
+      const Tensor q = random(H), k = random(G), v = random(G), out = random(H), dout = random(H);
+      const Tensor dq = random(H), dk = random(G), dv = random(G);
+      const Tensor lse = operands.zeros(DType::F32, {B, H, T});
+      Context ctx = operands.with_workspace(
+          attention_workspace_bytes(gpu().facts, {DType::BF16, B, T, T, H, G, D, deterministic}));
+      ctx.deterministic = deterministic;
+      AttentionOptions options;
+      options.scale = 0.125;
+      EXPECT_TRUE(cuda::cudnn_attention_forward(ctx, q, k, v, options, out, lse));
+      EXPECT_TRUE(
+          cuda::cudnn_attention_backward(ctx, dout, q, k, v, out, lse, options, dq, dk, dv));
+    }
 }
 
 }  // namespace

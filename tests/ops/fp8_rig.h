@@ -25,9 +25,9 @@ class Fp8Rig {
  public:
   // `ctx` gets a workspace of exactly what ops on (num_rows, width) ask for.
   Fp8Rig(const Context& context, DType dtype, int64_t num_rows, int64_t width) : ctx(context) {
-    const int64_t bytes = std::max({fp8_workspace_bytes(ctx, dtype, num_rows, width),
-                                    rms_norm_backward_workspace_bytes(ctx, num_rows, width),
-                                    matmul_workspace_bytes(ctx)});
+    const int64_t bytes = std::max({fp8_workspace_bytes(ctx.facts, dtype, num_rows, width),
+                                    rms_norm_backward_workspace_bytes(ctx.facts, num_rows, width),
+                                    matmul_workspace_bytes(ctx.facts)});
     ctx.workspace = Workspace(output(DType::U8, {bytes}));
   }
 

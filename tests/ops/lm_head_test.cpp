@@ -116,7 +116,7 @@ Result run(Pass pass, const Values& v, const LossOptions& options, DType dtype, 
   ThreadPool pool(threads);
   Context ctx;
   ctx.pool = &pool;
-  const int64_t bytes = lm_head_workspace_bytes(ctx, dtype, options.chunk, V);
+  const int64_t bytes = lm_head_workspace_bytes(ctx.facts, dtype, options.chunk, V);
   const Arena arena(Device::cpu(), bytes);
   ctx.workspace = Workspace(arena.place(0, DType::U8, {bytes}));
   if (pass == Pass::Forward) {

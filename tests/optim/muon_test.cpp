@@ -175,7 +175,7 @@ class Rank {
         config_(config),
         pool_(2),
         ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        bytes_(update_workspace_bytes(ctx_, parameters, config)),
+        bytes_(update_workspace_bytes(ctx_.facts, parameters, config)),
         scratch_(Device::cpu(), std::max<int64_t>(1, bytes_)),
         placed_(rows_of(parameters, compute, mesh, config.kind), Device::cpu()) {
     ctx_.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
@@ -429,8 +429,8 @@ TEST(Muon, MatricesHaveNoSecondMoment) {
 TEST(Muon, AsksForNoScratchUnderAdamW) {
   ThreadPool pool(1);
   const Context ctx{.device = Device::cpu(), .pool = &pool, .workspace = {}};
-  EXPECT_EQ(update_workspace_bytes(ctx, muon_parameters(), OptimConfig{}), 0);
-  EXPECT_GT(update_workspace_bytes(ctx, muon_parameters(), muon_config()), 0);
+  EXPECT_EQ(update_workspace_bytes(ctx.facts, muon_parameters(), OptimConfig{}), 0);
+  EXPECT_GT(update_workspace_bytes(ctx.facts, muon_parameters(), muon_config()), 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/device_facts.h"
 #include "core/error.h"
 
 namespace ingot {
@@ -13,6 +14,12 @@ TEST(GpuPeaks, ThePrecisionDecidesTheColumn) {
   EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", Precision::Tf32), 494.7e12);
   EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", Precision::Fp8), 1978.9e12);
   EXPECT_DOUBLE_EQ(datasheet_peak_flops("NVIDIA H200", Precision::Fp32), 66.9e12);
+}
+
+TEST(GpuPeaks, EveryKnownGpuHasThem) {
+  ASSERT_FALSE(known_gpu_names().empty());
+  for (const std::string& name : known_gpu_names())
+    EXPECT_GT(datasheet_peak_flops(known_gpu(name)->name, "bf16"), 0.0) << name;
 }
 
 TEST(GpuPeaks, GpusOfOtherNamesAreNotGuessed) {

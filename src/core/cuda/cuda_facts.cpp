@@ -22,9 +22,13 @@ std::optional<CudaFacts> cuda_facts() {
   for (int i = 0; i < count; ++i) {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, i) != cudaSuccess) continue;
-    facts.devices.push_back({properties.name, properties.major, properties.minor,
-                             static_cast<int64_t>(properties.totalGlobalMem),
-                             properties.l2CacheSize});
+    facts.devices.push_back({.kind = DeviceKind::Cuda,
+                             .name = properties.name,
+                             .major = properties.major,
+                             .minor = properties.minor,
+                             .num_sms = properties.multiProcessorCount,
+                             .memory_bytes = static_cast<int64_t>(properties.totalGlobalMem),
+                             .l2_bytes = properties.l2CacheSize});
   }
   return facts;
 }

@@ -5,7 +5,7 @@
 namespace ingot::cpu::INGOT_ISA {
 namespace {
 
-// Cuts a worker's scratch into arrays.
+// Cuts a thread's scratch into arrays.
 class Scratch {
  public:
   explicit Scratch(std::byte* memory) : next_(memory) {}
@@ -315,26 +315,19 @@ void narrow(Context& ctx, const Tensor& src, const Tensor& dst) {
   });
 }
 
-std::byte* take_scratch(Context& ctx, int64_t worker_bytes) {
-  const Tensor memory = ctx.workspace.take(DType::U8, {ctx.pool->num_threads() * worker_bytes});
-  return static_cast<std::byte*>(memory.data);
-}
-
 }  // namespace
 
 void attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
                        const AttentionOptions& options, const Tensor& out, const Tensor& lse) {
   const int64_t B = q.shape[0], Tq = q.shape[1], H = q.shape[2], D = q.shape[3];
   const AttentionPlan plan = plan_attention(B * k.shape[2], Tq, k.shape[1]);
-  const Workspace::Scope scope(ctx.workspace);
-  const int64_t worker_bytes = attention_worker_bytes(plan, q.dtype, D);
-  std::byte* const scratch = take_scratch(ctx, worker_bytes);
+  const int64_t bytes = attention_thread_bytes(plan, q.dtype, D);
   for_type_and_width(q.dtype, D, [&]<class T, int kD> {
     const Forward<T, kD> forward{q, k, v, out, lse, options, plan};
     // The last queries see the most keys: they start first, so that no thread ends alone with one.
-    ctx.pool->run(B * H * plan.num_segments, [&](int64_t task, int worker) {
+    ctx.pool->run(B * H * plan.num_segments, [&](int64_t task, int) {
       forward.run(task % (B * H) / H, task % H, plan.num_segments - 1 - task / (B * H),
-                  Scratch(scratch + worker * worker_bytes));
+                  Scratch(attention_thread_scratch(bytes)));
     });
   });
 }
@@ -346,8 +339,7 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
   const int64_t B = q.shape[0], G = k.shape[2], D = q.shape[3];
   const AttentionPlan plan = plan_attention(B * G, q.shape[1], k.shape[1]);
   const Workspace::Scope scope(ctx.workspace);
-  const int64_t worker_bytes = attention_worker_bytes(plan, q.dtype, D);
-  std::byte* const scratch = take_scratch(ctx, worker_bytes);
+  const int64_t bytes = attention_thread_bytes(plan, q.dtype, D);
   // Where several tasks add to one gradient, the sum is rounded to BF16 once, at the end.
   const bool wide = q.dtype == DType::BF16 && plan.num_segments > 1;
   const Tensor gradients[] = {dq, dk, dv};
@@ -360,10 +352,10 @@ void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const
     // In each round a segment of keys meets another segment of queries: no two tasks of a round
     // share a segment, so sums need neither locks nor copies and are taken in the order of rounds.
     for (int64_t round = 0; round < plan.num_segments; ++round) {
-      ctx.pool->run(B * G * plan.num_segments, [&](int64_t task, int worker) {
+      ctx.pool->run(B * G * plan.num_segments, [&](int64_t task, int) {
         const int64_t key_segment = task / (B * G);
         backward.run(task % (B * G) / G, task % G, (key_segment + round) % plan.num_segments,
-                     key_segment, round > 0, Scratch(scratch + worker * worker_bytes));
+                     key_segment, round > 0, Scratch(attention_thread_scratch(bytes)));
       });
     }
   });

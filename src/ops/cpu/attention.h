@@ -1,6 +1,7 @@
 // The attention kernels, and how their work is cut up.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/context.h"
@@ -25,8 +26,11 @@ struct AttentionPlan {
 };
 AttentionPlan plan_attention(int64_t num_heads, int64_t Tq, int64_t Tk);
 
-// Bytes of scratch a worker needs for either direction, a multiple of kArenaAlignment.
-int64_t attention_worker_bytes(const AttentionPlan& plan, DType dtype, int64_t D);
+// Bytes of scratch a thread needs for either direction, a multiple of kArenaAlignment.
+int64_t attention_thread_bytes(const AttentionPlan& plan, DType dtype, int64_t D);
+
+// So many bytes that this thread keeps for its next task too; aligned, contents undefined.
+std::byte* attention_thread_scratch(int64_t bytes);
 
 // Bytes of shared scratch backward needs besides.
 int64_t attention_wide_bytes(const AttentionPlan& plan, DType dtype, int64_t B, int64_t Tq,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/cuda/attention/scratch.h"
 #include "ops/cuda/attention_fallback.h"
 #include "ops/cuda/cudnn_attention.h"
 #include "ops/cuda/device.cuh"
@@ -9,17 +10,6 @@
 
 namespace ingot::cuda {
 namespace {
-
-// Building cuDNN's graphs takes 0.7 s each, for one shape only. So lengths as prompts and caches
-// have them, other at every call, are not for cuDNN, nor is work that our kernels do in tens of
-// microseconds (estimated).
-constexpr int64_t kCudnnTokens = 64;                   // T must be a multiple
-constexpr int64_t kCudnnProducts = int64_t{64} << 20;  // B·H·T·T·D at least
-
-bool is_for_cudnn(DType dtype, int64_t B, int64_t Tq, int64_t Tk, int64_t H, int64_t D) {
-  return (dtype == DType::BF16 || dtype == DType::F16) && Tq == Tk && Tq % kCudnnTokens == 0 &&
-         B * H * Tq * Tk * D >= kCudnnProducts;
-}
 
 bool is_for_cudnn(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
   const bool known = !options.document_start.defined() || options.num_documents > 0;
@@ -152,21 +142,6 @@ bool attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, 
   const AttentionOptions needed = with_needed_documents(options, q.shape[0]);
   return is_for_cudnn(q, k, needed) &&
          hopper_attention_backward(ctx, dout, q, k, v, out, lse, needed, rope, dq, dk, dv);
-}
-
-int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
-                                  int64_t Tk, int64_t H, int64_t G, int64_t D,
-                                  AttentionCalls calls) {
-  // Documents that nobody counted, and what cuDNN refuses, go to our kernels.
-  const int64_t fallback = fallback_attention_workspace_bytes(dtype, B, Tq, H);
-  if (!is_for_cudnn(dtype, B, Tq, Tk, H, D)) return fallback;
-  const bool by_hopper = is_for_hopper(ctx, dtype, Tq, D);
-  const int64_t hopper = by_hopper ? hopper_attention_workspace_bytes(ctx, B, Tq, H) : 0;
-  // cuDNN's deterministic backward takes memory by the square of T: only where it may be called.
-  const int64_t cudnn = by_hopper && calls == AttentionCalls::WholeRows
-                            ? cudnn_forward_workspace_bytes(ctx, dtype, B, Tq, H, G, D)
-                            : cudnn_attention_workspace_bytes(ctx, dtype, B, Tq, H, G, D);
-  return std::max({fallback, cudnn, hopper});
 }
 
 }  // namespace ingot::cuda

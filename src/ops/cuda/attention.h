@@ -22,15 +22,11 @@ bool attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, 
                              const Tensor& v, const Tensor& out, const Tensor& lse,
                              const AttentionOptions& options, const RopeInput& rope,
                              const Tensor& dq, const Tensor& dk, const Tensor& dv);
-int64_t attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t Tq,
-                                  int64_t Tk, int64_t H, int64_t G, int64_t D,
-                                  AttentionCalls calls);
 
 // Elements of a tensor from one row of the batch to the next, and from one token to the next.
 struct TokenStrides {
   int64_t row, token;
 };
-inline constexpr int kMaxListedTensors = 9;
 
 // Lists the documents of document_start(B, T) I32, contiguous, in the order of their tokens, for
 // calls that take `per_call` each: lengths(calls, ≥ per_call) I32 are their tokens,

@@ -526,8 +526,4 @@ void fallback_attention_backward(Context& ctx, const Tensor& dout, const Tensor&
   });
 }
 
-int64_t fallback_attention_workspace_bytes(DType dtype, int64_t B, int64_t Tq, int64_t H) {
-  return align_up(B * H * Tq * (dtype == DType::F64 ? 8 : 4));
-}
-
 }  // namespace ingot::cuda

@@ -19,6 +19,5 @@ void fallback_attention_backward(Context& ctx, const Tensor& dout, const Tensor&
                                  const Tensor& v, const Tensor& out, const Tensor& lse,
                                  const AttentionOptions& options, const Tensor& dq,
                                  const Tensor& dk, const Tensor& dv, int64_t shared_bytes);
-int64_t fallback_attention_workspace_bytes(DType dtype, int64_t B, int64_t Tq, int64_t H);
 
 }  // namespace ingot::cuda

@@ -437,8 +437,4 @@ void matmul_fp8(Context& ctx, const Tensor& a, const Tensor& a_inverse, const Te
                             key.str(), ctx.cuda->properties().name));
 }
 
-int64_t matmul_workspace_bytes(const Context&) {
-  return kMatmulWorkspaceBytes;
-}
-
 }  // namespace ingot::cuda

@@ -15,9 +15,6 @@
 
 namespace ingot::cuda {
 
-// The most scratch that an algorithm may ask for.
-inline constexpr int64_t kMatmulWorkspaceBytes = int64_t{64} << 20;
-
 // Where the matrices of a product lie.
 struct GemmBuffers {
   const void* a = nullptr;

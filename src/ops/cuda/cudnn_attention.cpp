@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "ops/cuda/attention.h"
+#include "ops/cuda/attention/scratch.h"
 
 namespace cudnn_frontend {
 void* cudnn_dlhandle = nullptr;  // through which the frontend finds every function of cuDNN
@@ -24,17 +25,6 @@ namespace ingot::cuda {
 namespace {
 
 namespace fe = cudnn_frontend;
-
-// What the workspace of a backward pass may take before it is run in pieces. On Hopper the
-// deterministic one stores the T×T gradients of the scores: 3.2 GB at B 32, H 12, T 2048.
-constexpr int64_t kPieceBytes = int64_t{1} << 30;
-// The same for documents, whose graphs take as much for a short document as for the longest. Half
-// of kPieceBytes, so that a deterministic run without documents needs no more than before.
-constexpr int64_t kDocumentBytes = int64_t{1} << 29;
-// What cuDNN 9.19 takes besides, some hundred bytes a document.
-constexpr int64_t kDocumentExtraBytes = 1024;
-// Documents of a graph; unused places cost little, and further documents another call.
-constexpr int64_t kMinDocuments = 16, kMaxDocuments = 256;
 
 // Once for all contexts; the frontend remembers the functions it found.
 void load_cudnn() {
@@ -75,11 +65,12 @@ struct Operand {
 struct Problem {
   bool causal;
   int64_t window;
-  bool deterministic;             // backward only
-  std::vector<Operand> operands;  // q, k, v, out; backward adds dout, dq, dk, dv
-  // Over documents: how many a call takes, the most tokens one has, and the workspace it may take.
-  // Otherwise rows are the sequences.
-  int64_t num_documents = 0, document_tokens = 0, max_bytes = 0;
+  bool deterministic;                      // backward only
+  std::vector<Operand> operands;           // q, k, v, out; backward adds dout, dq, dk, dv
+  int64_t max_bytes = kCudnnForwardBytes;  // of workspace: a graph that asks for more is refused
+  // Over documents: how many a call takes, the most tokens one has. Otherwise rows are the
+  // sequences.
+  int64_t num_documents = 0, document_tokens = 0;
 
   bool is_backward() const { return operands.size() > 4; }
   bool over_documents() const { return num_documents > 0; }
@@ -238,7 +229,7 @@ int64_t ceil_div(int64_t a, int64_t b) {
 class DocumentList {
  public:
   DocumentList() = default;
-  // For calls of problem.num_documents each, from memory of the workspace.
+  // For calls of problem.num_documents each, from memory of the workspace: document_list_bytes().
   DocumentList(Context& ctx, const Problem& problem, const Tensor& lse,
                const Tensor& document_start, int64_t num_documents) {
     std::vector<TokenStrides> strides;
@@ -250,12 +241,6 @@ class DocumentList {
     offsets_ = ctx.workspace.take(DType::I64, {static_cast<int64_t>(strides.size()), num_calls,
                                                ceil_div(problem.num_documents + 1, 2) * 2});
     list_documents(ctx, document_start, strides, problem.num_documents, lengths_, offsets_);
-  }
-  // At most, for N documents.
-  static int64_t bytes(int64_t N) {
-    const int64_t documents = N + kMaxDocuments;
-    return align_up(4 * documents * size_of(DType::I32)) +
-           align_up(kMaxListedTensors * 2 * documents * size_of(DType::I64));
   }
 
   int64_t num_calls() const { return lengths_.shape[0]; }
@@ -370,7 +355,7 @@ class CudnnAttention {
     // cuDNN up to 9.15.0 with T no multiple of 128: the frontend then copies sequence lengths from
     // pageable host memory at every call.
     if (!graph.cuda_graph_direct_population_eligible()) return "needs a copy from the host";
-    if (problem.over_documents() && graph.get_workspace_size() > problem.max_bytes)
+    if (graph.get_workspace_size() > problem.max_bytes)
       return fmt::format("needs {} bytes of workspace, more than {}", graph.get_workspace_size(),
                          problem.max_bytes);
     return "";
@@ -380,38 +365,6 @@ class CudnnAttention {
   cudnnHandle_t handle_ = nullptr;
   std::map<std::vector<int64_t>, Plan> plans_;
 };
-
-// How much of the batch one backward call takes: whole sequences, or where one is too much some
-// groups of heads of one. Sequences and groups are independent.
-struct Piece {
-  int64_t sequences, groups;
-};
-
-// Pieces of at most `fit`, all of one size if that costs no more than twice as many: every size
-// needs a graph of its own.
-int64_t piece_of(int64_t total, int64_t fit) {
-  fit = std::min(total, fit);
-  for (int64_t size = fit; 2 * size >= fit; --size)
-    if (total % size == 0) return size;
-  return ceil_div(total, ceil_div(total, fit));
-}
-
-// The backward workspace of one head of a sequence of T tokens, as cuDNN 9.19 takes it: Σ dout·out;
-// the scores' gradients in 16 bits, or dq's sums in 32; with grouped queries dk and dv of every
-// head in 16.
-int64_t head_bytes(bool deterministic, bool grouped, int64_t T, int64_t D) {
-  const int64_t padded = ceil_div(T, 128) * 128;
-  return padded * 4 + (deterministic ? padded * padded * 2 : padded * D * 4) +
-         (grouped ? padded * D * 4 : 0);
-}
-
-Piece backward_piece(int64_t max_bytes, bool deterministic, int64_t num_sequences, int64_t T,
-                     int64_t H, int64_t G, int64_t D) {
-  const int64_t group_bytes = H / G * head_bytes(deterministic, H != G, T, D);
-  const int64_t fitting = max_bytes / (G * group_bytes);
-  if (fitting > 0) return {piece_of(num_sequences, fitting), G};
-  return {1, piece_of(G, std::max<int64_t>(1, max_bytes / group_bytes))};
-}
 
 // Calls f(the part of the problem in these rows and each of the pieces of `groups`, its part of
 // lse); stops where f says false.
@@ -433,21 +386,16 @@ bool for_each_group(const Problem& whole, const Tensor& lse, int64_t b, int64_t 
 
 // The same for all pieces of a backward pass whose sequences are rows.
 template <class F>
-bool for_each_piece(const Problem& whole, const Tensor& lse, const F& f) {
+bool for_each_piece(Problem whole, const Tensor& lse, const F& f) {
   const Tensor& q = whole.q();
-  const int64_t B = q.shape[0];
-  const Piece piece = backward_piece(kPieceBytes, whole.deterministic, B, q.shape[1], q.shape[2],
-                                     whole.k().shape[2], q.shape[3]);
+  const int64_t B = q.shape[0], T = q.shape[1], H = q.shape[2], D = q.shape[3];
+  const int64_t G = whole.k().shape[2];
+  const CudnnPiece piece = cudnn_row_piece(whole.deterministic, B, T, H, G, D);
+  whole.max_bytes = cudnn_backward_bytes(piece, whole.deterministic, T, H, G, D);
   for (int64_t b = 0; b < B; b += piece.sequences)
     if (!for_each_group(whole, lse, b, std::min(B, b + piece.sequences), piece.groups, f))
       return false;
   return true;
-}
-
-// What a graph over documents may take in a batch of this shape: no more than the rows would.
-int64_t max_document_bytes(int64_t B, int64_t T, int64_t H, int64_t G, int64_t D) {
-  return std::min(kDocumentBytes, B * H * head_bytes(true, H != G, T, D)) +
-         kMaxDocuments * kDocumentExtraBytes;
 }
 
 // Graphs over documents are built for powers of two, lest each batch wants another.
@@ -459,19 +407,18 @@ bool run_documents(Context& ctx, Problem problem, const AttentionOptions& option
   const int64_t G = problem.k().shape[2];
   const int64_t num_documents = options.num_documents, longest = options.max_document_tokens;
 
-  problem.max_bytes = max_document_bytes(B, T, H, G, D);
+  problem.max_bytes = cudnn_document_bytes(B, T, H, G, D);
   problem.document_tokens = T;
   while (longest > 0 && problem.document_tokens % 128 == 0 &&
          problem.document_tokens / 2 >= longest)
     problem.document_tokens /= 2;
   if (problem.window >= problem.document_tokens) problem.window = 0;
-  Piece piece{static_cast<int64_t>(std::bit_ceil(
-                  static_cast<uint64_t>(std::clamp(num_documents, kMinDocuments, kMaxDocuments)))),
-              G};
+  CudnnPiece piece{static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(
+                       std::clamp(num_documents, kMinDocuments, kMaxDocuments)))),
+                   G};
   if (problem.is_backward())
-    piece =
-        backward_piece(problem.max_bytes - kMaxDocuments * kDocumentExtraBytes,
-                       problem.deterministic, piece.sequences, problem.document_tokens, H, G, D);
+    piece = cudnn_document_piece(problem.deterministic, piece.sequences, problem.document_tokens, B,
+                                 T, H, G, D);
   problem.num_documents = piece.sequences;
 
   auto& cudnn = ctx.cuda->library<CudnnAttention>();
@@ -502,22 +449,6 @@ Problem backward_problem(bool deterministic, const AttentionOptions& options, co
     problem.operands.push_back(operand);
   return problem;
 }
-
-// Heads in packed rows without memory behind them, for graphs that only ask extents and strides.
-struct PackedHeads {
-  PackedHeads(const Context& ctx, DType dtype, int64_t B, int64_t T, int64_t H, int64_t G,
-              int64_t D) {
-    const auto heads = [&](int64_t num_heads, int64_t row) {
-      Tensor tensor = Tensor::contiguous(nullptr, dtype, {B, T, num_heads, D}, ctx.device);
-      tensor.strides = {T * row, row, D, 1};
-      return tensor;
-    };
-    out = heads(H, H * D), q = heads(H, (H + 2 * G) * D), k = heads(G, (H + 2 * G) * D);
-    lse = Tensor::contiguous(nullptr, DType::F32, {B, H, T}, ctx.device);
-  }
-  Tensor out, q, k;  // (B, T, heads, D); v lies as k, gradients as what they are of
-  Tensor lse;        // (B, H, T)
-};
 
 // cuDNN reads and writes 16 bytes at a time; it checks strides itself.
 bool is_aligned(const Problem& problem) {
@@ -554,27 +485,6 @@ bool cudnn_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q,
   return for_each_piece(whole, lse, [&](const Problem& part, const Tensor& part_lse) {
     return cudnn.run(ctx, part, options.scale, part_lse);
   });
-}
-
-int64_t cudnn_forward_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t T,
-                                      int64_t H, int64_t G, int64_t D) {
-  const auto [out, q, k, lse] = PackedHeads(ctx, dtype, B, T, H, G, D);
-  const Problem whole = forward_problem({}, q, k, k, out);
-  return ctx.cuda->library<CudnnAttention>().plan(whole).workspace_bytes;
-}
-
-int64_t cudnn_attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t T,
-                                        int64_t H, int64_t G, int64_t D) {
-  const auto [out, q, k, lse] = PackedHeads(ctx, dtype, B, T, H, G, D);
-  auto& cudnn = ctx.cuda->library<CudnnAttention>();
-  int64_t bytes = cudnn_forward_workspace_bytes(ctx, dtype, B, T, H, G, D);
-  const Problem whole = backward_problem(ctx.deterministic, {}, out, q, k, k, out, q, k, k);
-  for_each_piece(whole, lse, [&](const Problem& part, const Tensor&) {
-    bytes = std::max(bytes, cudnn.plan(part).workspace_bytes);
-    return true;
-  });
-  // At worst every token is a document.
-  return std::max(bytes, DocumentList::bytes(B * T) + align_up(max_document_bytes(B, T, H, G, D)));
 }
 
 }  // namespace ingot::cuda

@@ -12,7 +12,8 @@ namespace ingot::cuda {
 int64_t cudnn_version();
 
 // False: cuDNN refuses this problem (head size, strides, addresses that are no multiples of 16
-// bytes), and another kernel has to write all the outputs. The first call with a shape, layout and
+// bytes) or its graph asks for more workspace than attention/scratch.h reserves, and another kernel
+// has to write all the outputs. The first call with a shape, layout and
 // mask builds a graph, 0.7 s; it is kept with the context. document_start must be counted
 // (num_documents) and contiguous: each document is then a sequence of a ragged batch, and graphs
 // depend on the counts only by powers of two.
@@ -22,13 +23,5 @@ bool cudnn_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q,
                               const Tensor& v, const Tensor& out, const Tensor& lse,
                               const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
                               const Tensor& dv);
-
-// Of the forward pass without documents, and of both directions with and without. They build the
-// graphs of a causal model without documents whose heads lie in packed QKV rows, so that training
-// finds them ready.
-int64_t cudnn_forward_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t T,
-                                      int64_t H, int64_t G, int64_t D);
-int64_t cudnn_attention_workspace_bytes(const Context& ctx, DType dtype, int64_t B, int64_t T,
-                                        int64_t H, int64_t G, int64_t D);
 
 }  // namespace ingot::cuda

@@ -170,11 +170,6 @@ size_t sort(cudaStream_t stream, void* scratch, size_t scratch_bytes, const int3
   return scratch_bytes;
 }
 
-int64_t sort_scratch_bytes(int64_t N, int64_t vocab) {
-  return static_cast<int64_t>(
-      sort(nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr, N, vocab));
-}
-
 }  // namespace
 
 void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out) {
@@ -198,7 +193,11 @@ void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
   auto* positions = ctx.workspace.take(DType::I32, {N}).as<int32_t>();
   auto* ids = ctx.workspace.take(DType::I32, {N}).as<int32_t>();
   auto* rows = ctx.workspace.take(DType::I32, {N}).as<int32_t>();  // sorted positions
-  const Tensor scratch = ctx.workspace.take(DType::U8, {sort_scratch_bytes(N, V)});
+  const Tensor scratch = ctx.workspace.take(DType::U8, {embedding_sort_bytes(N)});
+  const size_t wanted = sort(nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr, N, V);
+  check(static_cast<int64_t>(wanted) <= scratch.bytes(), ErrorCode::Internal,
+        "sorting {} tokens: expected to need at most {} bytes, cub wants {}", N, scratch.bytes(),
+        wanted);
   launch({ctx, blocks_for(N, kThreads), kThreads}, count_up, positions, N);
   sort(stream_of(ctx), scratch.data, static_cast<size_t>(scratch.bytes()), tokens.as<int32_t>(),
        ids, positions, rows, N, V);
@@ -219,11 +218,6 @@ void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
       add_runs(std::integral_constant<int, 1>{});
     }
   });
-}
-
-int64_t embedding_backward_workspace_bytes(int64_t num_tokens, int64_t vocab) {
-  return 3 * align_up(num_tokens * size_of(DType::I32)) +
-         align_up(sort_scratch_bytes(num_tokens, vocab));
 }
 
 }  // namespace ingot::cuda

@@ -10,6 +10,12 @@ namespace ingot::cuda {
 void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out);
 void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
                         const Tensor& dtable);
-int64_t embedding_backward_workspace_bytes(int64_t num_tokens, int64_t vocab);
+
+// The most that sorting N pairs of 4-byte numbers may take: cub's copies of both, 1 KiB of counts
+// for each of its tiles (taken as 1,024 pairs; they are several times larger), and its histograms.
+inline int64_t embedding_sort_bytes(int64_t N) {
+  constexpr int64_t kHistogramBytes = 64 * 1024;
+  return 2 * align_up(N * size_of(DType::I32)) + align_up(N) + kHistogramBytes;
+}
 
 }  // namespace ingot::cuda

@@ -227,7 +227,7 @@ int64_t backward_panels(Context& ctx, const Backward<T>& norm, const Quantized& 
       (bytes + kOwnBytes + static_cast<int64_t>(device.reservedSharedMemPerBlock));
   const int64_t by_registers = Tile::kMostThreads * Tile::kLeastBlocks / threads.block;
   const int64_t parts_of_block = Tile::kSharers == Sharers::Lanes ? 1 : rows_at_once;
-  const int64_t most_parts = rms_norm_backward_blocks(ctx, norm.num_rows, norm.width);
+  const int64_t most_parts = rms_norm_backward_blocks(ctx.facts, norm.num_rows, norm.width);
   const int64_t blocks =
       std::min({num_panels, std::min(by_memory, by_registers) * ctx.cuda->num_sms(),
                 most_parts / parts_of_block});
@@ -280,7 +280,7 @@ bool backward_in_one_pass(Context& ctx, const Tensor& dy, const Tensor& x, const
   const int64_t num_rows = x.shape[0], width = x.shape[1];
   const Workspace::Scope scope(ctx.workspace);
   const Tensor partials =
-      ctx.workspace.take(DType::F32, {rms_norm_backward_blocks(ctx, num_rows, width), width});
+      ctx.workspace.take(DType::F32, {rms_norm_backward_blocks(ctx.facts, num_rows, width), width});
   const Backward<T> norm(dy, x, weight, rstd, dx, partials);
   const int64_t parts = accumulate_dx ? backward_panels<true>(ctx, norm, y, dx8)
                                       : backward_panels<false>(ctx, norm, y, dx8);

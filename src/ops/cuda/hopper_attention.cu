@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numbers>
 
+#include "ops/cuda/attention/scratch.h"
 #include "ops/cuda/device.cuh"
 #include "ops/cuda/hopper_attention_keys.cuh"
 #include "ops/cuda/hopper_attention_queries.cuh"
@@ -13,13 +14,6 @@ namespace {
 
 using hopper::kBlockTokens;
 using hopper::kHeadWidth;
-
-// What dq's sums may take before the batch is cut, as for cuDNN's workspace.
-constexpr int64_t kPieceBytes = int64_t{1} << 30;
-
-int64_t rows_at_once(int64_t B, int64_t T, int64_t H) {
-  return std::clamp<int64_t>(kPieceBytes / (H * T * kHeadWidth * size_of(DType::F32)), 1, B);
-}
 
 // heads(B, T, n, 64): heads side by side, at addresses and distances the copy unit takes.
 bool fits(const Tensor& heads) {
@@ -50,18 +44,14 @@ hopper::RopeAngles angles_of(const RopeInput& rope, int64_t b, int64_t b_end) {
           .pairs = rope.pairs};
 }
 
-// What a call takes of the workspace, for num_rows of the batch at a time.
+// What a call takes of the workspace (attention/scratch.cpp counts it), for num_rows of the batch
+// at a time.
 struct Scratch {
   Scratch(Context& ctx, int64_t num_rows, int64_t H, int64_t T)
       : lse2(ctx.workspace.take(DType::F32, {num_rows, H, T})),
         delta(ctx.workspace.take(DType::F32, {num_rows, H, T})),
         next(ctx.workspace.take(DType::I32, {2})) {
     if (!ctx.deterministic) dq = ctx.workspace.take(DType::F32, {num_rows, H, T, kHeadWidth});
-  }
-  static int64_t bytes(const Context& ctx, int64_t num_rows, int64_t H, int64_t T) {
-    const int64_t floats = num_rows * H * T * size_of(DType::F32);
-    return 2 * align_up(floats) + align_up(2 * size_of(DType::I32)) +
-           (ctx.deterministic ? 0 : align_up(floats * kHeadWidth));
   }
 
   Tensor lse2, delta;  // (num_rows, H, T) F32
@@ -98,8 +88,8 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
   const int64_t B = q.shape[0], T = q.shape[1], H = q.shape[2], G = k.shape[2];
   const bool masked =
       options.document_start.defined() || (options.window > 0 && options.window < T);
-  if (!is_for_hopper(ctx, q.dtype, T, q.shape[3]) || k.shape[1] != T || !options.causal || masked ||
-      !lse.is_contiguous() || !lie_alike(out, dout) || !lie_alike(dk, dv))
+  if (!is_for_hopper(ctx.facts, q.dtype, T, q.shape[3]) || k.shape[1] != T || !options.causal ||
+      masked || !lse.is_contiguous() || !lie_alike(out, dout) || !lie_alike(dk, dv))
     return false;
   for (const Tensor* heads : {&dout, &q, &k, &v, &out, &dq, &dk, &dv})
     if (!fits(*heads)) return false;
@@ -108,7 +98,8 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
 
   using namespace hopper;
   const auto& maps = ctx.cuda->library<HopperMaps>();
-  const int64_t num_rows = rows_at_once(B, T, H);
+  if (!maps.available()) return false;
+  const int64_t num_rows = hopper_rows_at_once(B, T, H);
   const Workspace::Scope scope(ctx.workspace);
   const Scratch scratch(ctx, num_rows, H, T);
   // Half of the L2: k and v, and of each head q, dout and dq's sums.
@@ -167,15 +158,6 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
     }
   }
   return true;
-}
-
-bool is_for_hopper(const Context& ctx, DType dtype, int64_t T, int64_t D) {
-  return ctx.cuda->library<HopperMaps>().available() && dtype == DType::BF16 && D == kHeadWidth &&
-         T % kBlockTokens == 0;
-}
-
-int64_t hopper_attention_workspace_bytes(const Context& ctx, int64_t B, int64_t T, int64_t H) {
-  return Scratch::bytes(ctx, rows_at_once(B, T, H), H, T);
 }
 
 }  // namespace ingot::cuda

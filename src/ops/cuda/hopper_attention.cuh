@@ -6,14 +6,15 @@
 
 #include <numbers>
 
+#include "ops/cuda/attention/scratch.h"
 #include "ops/cuda/hopper.cuh"
 #include "ops/cuda/rope.cuh"
 #include "ops/rope.h"
 
 namespace ingot::cuda::hopper {
 
-inline constexpr int kHeadWidth = 64;
-inline constexpr int kBlockTokens = 128, kBlockBytes = kBlockTokens * kHeadWidth * 2;
+inline constexpr int kHeadWidth = kHopperHeadWidth;
+inline constexpr int kBlockTokens = kHopperBlockTokens, kBlockBytes = kBlockTokens * kHeadWidth * 2;
 inline constexpr int kAttentionGroups = 2, kWarpgroup = 128;  // threads
 inline constexpr int kAttentionThreads = (kAttentionGroups + 1) * kWarpgroup;
 inline constexpr int kGroupTokens = kBlockTokens / kAttentionGroups;

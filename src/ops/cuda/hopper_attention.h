@@ -17,8 +17,4 @@ bool hopper_attention_backward(Context& ctx, const Tensor& dout, const Tensor& q
                                const AttentionOptions& options, const RopeInput& rope,
                                const Tensor& dq, const Tensor& dk, const Tensor& dv);
 
-// Whether it takes AttentionCalls::WholeRows of T tokens and heads of D on this GPU.
-bool is_for_hopper(const Context& ctx, DType dtype, int64_t T, int64_t D);
-int64_t hopper_attention_workspace_bytes(const Context& ctx, int64_t B, int64_t T, int64_t H);
-
 }  // namespace ingot::cuda

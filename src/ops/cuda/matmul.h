@@ -9,6 +9,8 @@
 namespace ingot::cuda {
 
 void matmul(Context& ctx, const cpu::Gemm& gemm);
-int64_t matmul_workspace_bytes(const Context& ctx);
+
+// The most scratch that one of cuBLASLt's algorithms may ask for.
+inline constexpr int64_t kMatmulWorkspaceBytes = int64_t{64} << 20;
 
 }  // namespace ingot::cuda

@@ -88,7 +88,7 @@ template <class T, bool kAccumulate, bool kY>
 int64_t backward(Context& ctx, const Backward<T>& norm, const Rows<T>& y) {
   using Output = DxAndY<T, kY>;
   const Output output{y};
-  int64_t blocks = rms_norm_backward_blocks(ctx, norm.num_rows, norm.width);
+  int64_t blocks = rms_norm_backward_blocks(ctx.facts, norm.num_rows, norm.width);
   const bool done =
       norm.fit_tiles() && y.fit_tiles() &&
       with_tile(norm.width / Vec<T>::kSize, norm.heads, [&](auto tile, RowThreads threads) {
@@ -131,8 +131,8 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
   const int64_t num_rows = rstd.numel(), width = x.shape[-1];
   if (num_rows == 0) return;
   const Workspace::Scope scope(ctx.workspace);
-  const Tensor partials =
-      ctx.workspace.take(dweight.dtype, {rms_norm_backward_blocks(ctx, num_rows, width), width});
+  const Tensor partials = ctx.workspace.take(
+      dweight.dtype, {rms_norm_backward_blocks(ctx.facts, num_rows, width), width});
   with_device_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
     const Backward<T> norm(dy, x, weight, rstd, dx, partials);
@@ -143,20 +143,6 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
         });
     rms_norm_add_partials(ctx, partials, num_partials, dweight);
   });
-}
-
-// Blocks of the backward pass: with vectors of bf16 at most 768 threads a multiprocessor, 640 for
-// wide rows, which is what its registers hold: one block more would run alone at the end. It
-// depends on the shape and the device alone: so does the rounding of dweight.
-int64_t rms_norm_backward_blocks(const Context& ctx, int64_t num_rows, int64_t width) {
-  const int64_t per_sm = width <= 256    ? 3
-                         : width <= 2048 ? std::min<int64_t>(6, 6144 / width)
-                                         : std::max<int64_t>(2, 10240 / width);
-  return std::min(num_rows, per_sm * ctx.cuda->num_sms());
-}
-
-int64_t rms_norm_backward_workspace_bytes(const Context& ctx, int64_t num_rows, int64_t width) {
-  return align_up(rms_norm_backward_blocks(ctx, num_rows, width) * width * size_of(DType::F64));
 }
 
 void rms_norm_add_partials(Context& ctx, const Tensor& partials, int64_t num_partials,
