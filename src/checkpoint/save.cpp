@@ -43,15 +43,10 @@ struct OwnPart {
   }
 };
 
-std::vector<OwnPart> own_parts(const Communicator& comm, const TensorTable& parameters,
-                               const ParameterStore& store) {
+std::vector<OwnPart> own_parts(const ParameterStore& store) {
   std::vector<OwnPart> parts;
   for (const ParameterShard& shard : store.shards()) {
-    // Replicas hold the same everywhere: each rank writes its share, so that saving scales.
-    const ShardRange range =
-        store.mode() == DataParallel::Replicated
-            ? shard_range(parameters[shard.parameter].shape.numel(), comm.size(), comm.rank())
-            : shard.range;
+    const ShardRange range = store.shard_map().of(shard.parameter).saved;
     parts.push_back(
         {&shard, range, range.begin - shard.range.begin, range.end - shard.range.begin});
   }
@@ -172,7 +167,7 @@ std::string save_checkpoint(Storage& storage, Communicator& comm, const std::str
     on_all_ranks(comm, [&] {
       if (first) start_folder(storage, dir);
     });
-    const std::vector<OwnPart> parts = own_parts(comm, parameters, store);
+    const std::vector<OwnPart> parts = own_parts(store);
     FileFacts facts;
     on_all_ranks(comm, [&] {
       facts = write_rank_file(store.context(), storage,

@@ -12,13 +12,13 @@
 namespace ingot {
 namespace {
 
-double global_grad_norm(Context& ctx, Communicator& comm, const ParameterStore& store) {
+double global_grad_norm(Context& ctx, Communicator& comm, ParameterStore& store) {
   std::vector<Tensor> gradients;
   for (const ParameterShard& shard : store.shards())
     if (shard.range.size() > 0) gradients.push_back(shard.gradient);
   double squares = sum_of_squares(ctx, gradients);
-  // Replicated ranks all hold the whole gradient: adding theirs would count it `size` times.
-  if (store.mode() == DataParallel::FullySharded)
+  // Replicas hold equal gradients: adding theirs would count every element once for each.
+  if (store.shard_group().size() > 1)
     comm.all_reduce_sum(Tensor::contiguous(&squares, DType::F64, {1}));
   return std::sqrt(squares);
 }

@@ -5,6 +5,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "spec/shard_range.h"
 
 namespace ingot {
 namespace {
@@ -101,14 +102,14 @@ std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks)
 }
 
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
-                    const Mesh& mesh, const StoreOptions& options) {
-  const bool sharded = store_mode(mesh) == DataParallel::FullySharded;
+                    const Layout& layout, const StoreOptions& options) {
+  const bool sharded = layout.dp_shard > 1;
   for (const TensorSpec& parameter : parameters.rows()) {
-    const Shape shape =
-        sharded ? Shape{padded_shard_size(parameter.shape.numel(), mesh.data)} : parameter.shape;
+    const Shape shape = sharded ? Shape{padded_shard_size(parameter.shape.numel(), layout.dp_shard)}
+                                : parameter.shape;
     add_parameter_rows(table, parameter, shape, compute, options);
   }
-  if (sharded) add_gather_rows(table, parameters, compute, mesh.data);
+  if (sharded) add_gather_rows(table, parameters, compute, layout.dp_shard);
 }
 
 }  // namespace ingot

@@ -6,16 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "spec/mesh.h"
+#include "spec/layout.h"
 #include "spec/run_config.h"
 #include "spec/tensor_table.h"
 
 namespace ingot {
-
-// One rank has nothing to shard.
-inline DataParallel store_mode(const Mesh& mesh) {
-  return mesh.data > 1 ? mesh.mode : DataParallel::Replicated;
-}
 
 inline constexpr std::array kGatherWeights = {"gather.weights.0", "gather.weights.1"};
 inline constexpr std::array kGatherGradients = {"gather.gradients.0", "gather.gradients.1"};
@@ -50,10 +45,10 @@ struct StoreOptions {
 // holds the weights; compute is their working dtype. They live through every tick, but for
 // gradients of one_micro_step. Of a parameter NAME: "NAME" (in compute dtype); in F32 "grad:NAME"
 // and, unless compute is F32, "master:NAME" (U16 where compute is BF16); in the dtype `moments`
-// "moment1:NAME" and "moment2:NAME"; of its whole shape, or, fully sharded, flat and of
+// "moment1:NAME" and "moment2:NAME"; of its whole shape, or, sharded, flat and of
 // padded_shard_size. What Muon updates has no "moment2:NAME", and its "moment1:NAME" is F32. Fully
 // sharded adds the buffers "gather.*".
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
-                    const Mesh& mesh, const StoreOptions& options = {});
+                    const Layout& layout, const StoreOptions& options = {});
 
 }  // namespace ingot

@@ -143,10 +143,10 @@ TensorTable muon_parameters() {
   return table;
 }
 
-TensorTable rows_of(const TensorTable& parameters, DType compute, const Mesh& mesh,
+TensorTable rows_of(const TensorTable& parameters, DType compute, const Layout& layout,
                     OptimKind optimizer) {
   TensorTable table;
-  add_store_rows(table, parameters, compute, mesh, {.optimizer = optimizer});
+  add_store_rows(table, parameters, compute, layout, {.optimizer = optimizer});
   return table;
 }
 
@@ -168,7 +168,7 @@ float gradient_of(int32_t row, int64_t step, int64_t i) {
 
 class Rank {
  public:
-  Rank(Communicator& comm, const OptimConfig& config, const Mesh& mesh = {},
+  Rank(Communicator& comm, const OptimConfig& config, const Layout& layout = {},
        DType compute = DType::F32, TensorTable table = muon_parameters())
       : parameters(std::move(table)),
         comm_(comm),
@@ -177,9 +177,9 @@ class Rank {
         ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
         bytes_(update_workspace_bytes(ctx_, parameters, config)),
         scratch_(Device::cpu(), std::max<int64_t>(1, bytes_)),
-        placed_(rows_of(parameters, compute, mesh, config.kind), Device::cpu()) {
+        placed_(rows_of(parameters, compute, layout, config.kind), Device::cpu()) {
     ctx_.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
-    store = make_parameter_store(ctx_, comm, parameters, mesh, placed_, compute);
+    store = make_parameter_store(ctx_, comm, parameters, layout, placed_, compute);
     init_weights(*store, parameters, 1);
   }
 
@@ -379,7 +379,7 @@ TEST(Muon, ReplicatedRanksUpdateAsOneRankDoesBitForBit) {
   for (const int ranks : {1, 2, 2}) {
     std::mutex mutex;
     run_local_ranks(ranks, [&](Communicator& comm) {
-      Rank rank(comm, muon_config(), {ranks, DataParallel::Replicated});
+      Rank rank(comm, muon_config(), {.dp_replicate = ranks});
       for (int64_t step = 1; step <= 3; ++step) rank.step(step, 1e-3);
       const std::scoped_lock lock(mutex);
       all.push_back(rank.masters());

@@ -4,17 +4,14 @@
 
 namespace ingot {
 
-std::vector<ParameterShard> store_shards(const TensorTable& parameters, const Mesh& mesh, int rank,
+std::vector<ParameterShard> store_shards(const TensorTable& parameters, const ShardMap& map,
                                          const PlacedTensors& placed, DType compute) {
   std::vector<ParameterShard> shards;
-  int32_t row = 0;
-  for (const TensorSpec& parameter : parameters.rows()) {
-    const int64_t numel = parameter.shape.numel();
+  for (const Slice& slice : map.slices()) {
+    const TensorSpec& parameter = parameters[slice.parameter];
     ParameterShard shard;
-    shard.parameter = TensorId{row++};
-    shard.range = store_mode(mesh) == DataParallel::FullySharded
-                      ? shard_range(numel, mesh.data, rank)
-                      : ShardRange{0, numel};
+    shard.parameter = slice.parameter;
+    shard.range = slice.range;
     auto flat = [&](TensorKind kind) {  // (range.size()), without the padding
       const Tensor tensor = placed.find(store_row_name(kind, parameter.name));
       return tensor.reshape({tensor.numel()}).slice(0, 0, shard.range.size());
