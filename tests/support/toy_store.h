@@ -44,7 +44,9 @@ inline TensorTable toy_parameters() {
 inline TensorTable store_table(const TensorTable& parameters, DType compute, const Mesh& mesh,
                                DType moments = DType::F32) {
   TensorTable table;
-  add_store_rows(table, parameters, compute, mesh, {.moments = moments});
+  StoreOptions options;
+  options.optim.moments = moments;
+  add_store_rows(table, parameters, compute, mesh, options);
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/context.h"
@@ -24,7 +25,7 @@ struct GradientSlot {
 };
 
 // What this rank updates: elements [range) of the flattened weight. All tensors are (range.size()),
-// F32, except weight, which is in compute dtype, moments of AdamW kept in BF16, and a U16 master.
+// F32, except weight, which is in compute dtype, states as they are declared, and a U16 master.
 struct ParameterShard {
   TensorId parameter;  // row of the weight in the parameter table
   ShardRange range;
@@ -32,8 +33,10 @@ struct ParameterShard {
   // halves (U16) that, beside `weight`, make them exact (ops/halves.h).
   Tensor master;
   Tensor gradient;  // complete after finish_gradients()
-  Tensor moment1;
-  Tensor moment2;  // undefined where the optimizer keeps none
+  // The optimizer's, in the order in which it declares them (spec/optimizer_states.h), and their
+  // names: "moment1".
+  std::vector<Tensor> states;
+  std::vector<std::string> state_names;
   Tensor weight;
 };
 
@@ -81,8 +84,7 @@ class ParameterStore {
 };
 
 struct StoreOptions {
-  OptimKind optimizer = OptimKind::AdamW;
-  DType moments = DType::F32;  // or BF16
+  OptimConfig optim;  // what is declared for it is kept beside each parameter
   // A step is one micro-step. Gradients then need to live only from the tick that writes them to
   // the update, and mostly lie where activations were that the backward pass is done with.
   bool one_micro_step = false;
@@ -91,10 +93,9 @@ struct StoreOptions {
 // Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`
 // holds the weights; compute is their working dtype. They live through every tick, but for
 // gradients of one_micro_step. Of a parameter NAME: "NAME" (in compute dtype); in F32 "grad:NAME"
-// and, unless compute is F32, "master:NAME" (U16 where compute is BF16); in the dtype `moments`
-// "moment1:NAME" and "moment2:NAME"; of its whole shape, or, fully sharded, flat and of
-// padded_shard_size. What Muon updates has no "moment2:NAME", and its "moment1:NAME" is F32. Fully
-// sharded adds the buffers "gather.*".
+// and, unless compute is F32, "master:NAME" (U16 where compute is BF16); the states of its
+// optimizer as they are declared, "moment1:NAME"; of its whole shape, or, fully sharded, flat and
+// of padded_shard_size. Fully sharded adds the buffers "gather.*".
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
                     const Mesh& mesh, const StoreOptions& options = {});
 

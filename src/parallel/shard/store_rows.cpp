@@ -1,9 +1,12 @@
 #include "parallel/shard/store_rows.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "core/error.h"
+#include "spec/optimizer_states.h"
 
 namespace ingot {
 namespace {
@@ -20,10 +23,6 @@ std::string_view prefix_of(TensorKind kind) {
       return "grad:";
     case TensorKind::MasterWeight:
       return "master:";
-    case TensorKind::Moment1:
-      return "moment1:";
-    case TensorKind::Moment2:
-      return "moment2:";
     default:
       throw Error(ErrorCode::Internal,
                   fmt::format("store rows: no row of kind {} per parameter", name_of(kind)));
@@ -36,24 +35,39 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
   weight.shape = shape;
   weight.dtype = compute;
   const TensorId id = table.add(weight);
-
-  for (const TensorKind kind :
-       {TensorKind::Gradient, TensorKind::MasterWeight, TensorKind::Moment1, TensorKind::Moment2}) {
-    if (kind == TensorKind::MasterWeight && compute == DType::F32) continue;
-    const bool muon = uses_muon(options.optimizer, parameter);
-    if (kind == TensorKind::Moment2 && muon) continue;
+  const auto add = [&](TensorKind kind, std::string name, DType dtype, int first_tick = 0) {
     TensorSpec row = weight;
-    row.name = store_row_name(kind, parameter.name);
-    const bool moment = kind == TensorKind::Moment1 || kind == TensorKind::Moment2;
-    row.dtype = moment && !muon ? options.moments : DType::F32;
-    if (kind == TensorKind::MasterWeight && compute == DType::BF16) row.dtype = DType::U16;
-    if (kind == TensorKind::Gradient && options.one_micro_step)
-      row.life.first = parameter.gradient_tick;
+    row.name = std::move(name);
+    row.dtype = dtype;
+    row.life.first = first_tick;
     row.kind = kind;
     row.init = InitRule::None;
     row.parameter = id;
     table.add(row);
+  };
+  const auto named = [&](TensorKind kind) { return store_row_name(kind, parameter.name); };
+  add(TensorKind::Gradient, named(TensorKind::Gradient), DType::F32,
+      options.one_micro_step ? parameter.gradient_tick : 0);
+  if (compute != DType::F32)
+    add(TensorKind::MasterWeight, named(TensorKind::MasterWeight),
+        compute == DType::BF16 ? DType::U16 : DType::F32);
+  for (const StateSpec& state : optimizer_states(options.optim, compute, parameter))
+    add(TensorKind::OptimizerState, state_row_name(state.name, parameter.name), state.dtype);
+}
+
+// The optimizer's states of each parameter as (name, row), in the order of the table.
+using States = std::map<std::string, std::vector<std::pair<std::string, TensorId>>>;
+
+States states_in(const TensorTable& table) {
+  States states;
+  for (int32_t row = 0; row < static_cast<int32_t>(table.rows().size()); ++row) {
+    const TensorSpec& spec = table[{row}];
+    if (spec.kind != TensorKind::OptimizerState) continue;
+    const std::string& parameter = table[spec.parameter].name;
+    const size_t prefix = spec.name.size() - parameter.size() - 1;  // state_row_name()
+    states[parameter].emplace_back(spec.name.substr(0, prefix), TensorId{row});
   }
+  return states;
 }
 
 void add_gather_rows(TensorTable& table, const TensorTable& parameters, DType compute, int ranks) {
@@ -83,6 +97,10 @@ std::string store_row_name(TensorKind kind, const std::string& name) {
   return std::string(prefix_of(kind)) + name;
 }
 
+std::string state_row_name(const std::string& state, const std::string& name) {
+  return state + ":" + name;
+}
+
 std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks) {
   std::vector<BlockLayout> layouts;
   int32_t row = 0;
@@ -102,6 +120,7 @@ std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks)
 std::vector<ParameterShard> store_shards(const TensorTable& parameters, const Mesh& mesh, int rank,
                                          const PlacedTensors& placed, DType compute) {
   std::vector<ParameterShard> shards;
+  States states = states_in(placed.table());
   int32_t row = 0;
   for (const TensorSpec& parameter : parameters.rows()) {
     const int64_t numel = parameter.shape.numel();
@@ -110,17 +129,20 @@ std::vector<ParameterShard> store_shards(const TensorTable& parameters, const Me
     shard.range = store_mode(mesh) == DataParallel::FullySharded
                       ? shard_range(numel, mesh.data, rank)
                       : ShardRange{0, numel};
-    auto flat = [&](TensorKind kind) {  // (range.size()), without the padding
-      const Tensor tensor = placed.find(store_row_name(kind, parameter.name));
+    const auto without_padding = [&](const Tensor& tensor) {  // (range.size())
       return tensor.reshape({tensor.numel()}).slice(0, 0, shard.range.size());
+    };
+    const auto flat = [&](TensorKind kind) {
+      return without_padding(placed.find(store_row_name(kind, parameter.name)));
     };
     shard.weight = flat(TensorKind::Weight);
     shard.master = compute == DType::F32 ? shard.weight : flat(TensorKind::MasterWeight);
     shard.gradient = flat(TensorKind::Gradient);
-    shard.moment1 = flat(TensorKind::Moment1);
-    if (placed.table().try_find(store_row_name(TensorKind::Moment2, parameter.name)).valid())
-      shard.moment2 = flat(TensorKind::Moment2);
-    shards.push_back(shard);
+    for (const auto& [name, id] : states[parameter.name]) {
+      shard.state_names.push_back(name);
+      shard.states.push_back(without_padding(placed[id]));
+    }
+    shards.push_back(std::move(shard));
   }
   return shards;
 }

@@ -18,8 +18,10 @@ inline constexpr std::array kGatherWeights = {"gather.weights.0", "gather.weight
 inline constexpr std::array kGatherGradients = {"gather.gradients.0", "gather.gradients.1"};
 inline constexpr const char* kGatherPart = "gather.part";
 
-// The row that belongs to parameter `name`: "grad:" + name and so on; name itself for Weight.
+// The row that belongs to parameter `name`: "grad:" + name and so on; name itself for Weight. Of an
+// optimizer's state it is the state's name that stands before.
 std::string store_row_name(TensorKind kind, const std::string& name);
+std::string state_row_name(const std::string& state, const std::string& name);
 
 // Where the parameters of a block lie in a gather buffer, each whole and padded to equal shards.
 struct BlockLayout {
