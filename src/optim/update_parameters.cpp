@@ -5,9 +5,11 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "ops/adamw.h"
+#include "ops/matmul.h"
 #include "ops/reduce.h"
 #include "optim/muon.h"
 #include "optim/optimizer.h"
+#include "spec/optimizer_states.h"
 
 namespace ingot {
 namespace {
@@ -58,12 +60,12 @@ UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTab
   for (const ParameterShard& shard : store.shards()) {
     if (shard.range.size() == 0) continue;
     const TensorSpec& parameter = parameters[shard.parameter];
-    if (uses_muon(config.kind, parameter)) {
+    if (optimizer_of(config, parameter) == OptimKind::Muon) {
       muon(ctx, muon_step, parameter, shard);
       continue;
     }
     const bool decayed = parameter.role != Role::Norm;
-    tensors.push_back({shard.master, shard.gradient, shard.moment1, shard.moment2, shard.weight,
+    tensors.push_back({shard.master, shard.gradient, shard.states[0], shard.states[1], shard.weight,
                        decayed ? config.weight_decay : 0.0, tensor_id(parameter.name),
                        static_cast<uint64_t>(shard.range.begin)});
   }
@@ -74,11 +76,8 @@ UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTab
 
 int64_t update_workspace_bytes(const Context& ctx, const TensorTable& parameters,
                                const OptimConfig& config) {
-  int64_t most = 0;
-  for (const TensorSpec& parameter : parameters.rows())
-    if (uses_muon(config.kind, parameter))
-      most = std::max(most, muon_scratch_bytes(ctx, parameter));
-  return most;
+  const UpdateScratch scratch = update_scratch(config, ctx.device.kind, parameters);
+  return scratch.bytes + (scratch.products ? matmul_workspace_bytes(ctx) : 0);
 }
 
 }  // namespace ingot

@@ -74,7 +74,7 @@ bool one_micro_step(const RunConfig& config, const TrainShape& shape) {
 TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
   TensorTable table = llama_train_table(config.model, shape);
   add_store_rows(table, llama_parameters(config.model), shape.compute, shape.layout,
-                 {config.optim.kind, config.optim.moments, one_micro_step(config, shape)});
+                 {config.optim, one_micro_step(config, shape)});
   return table;
 }
 

@@ -63,8 +63,8 @@ class Rank {
     for (const ParameterShard& shard : store->shards()) {
       const std::string& name = parameters[shard.parameter].name;
       visit("weight", name, shard.range, shard.master);
-      visit("moment1", name, shard.range, shard.moment1);
-      visit("moment2", name, shard.range, shard.moment2);
+      for (size_t i = 0; i < shard.states.size(); ++i)
+        visit(shard.state_names[i], name, shard.range, shard.states[i]);
     }
   }
 
@@ -99,7 +99,9 @@ class Rank {
  private:
   TensorTable rows(DType compute, DType moments) const {
     TensorTable table;
-    add_store_rows(table, parameters, compute, layout_, {.moments = moments});
+    StoreOptions options;
+    options.optim.moments = moments;
+    add_store_rows(table, parameters, compute, layout_, options);
     return table;
   }
 

@@ -118,7 +118,7 @@ TEST_P(UpdateOnLayout, ANonFiniteNormStopsEveryRankAndChangesNothing) {
     auto state = [&] {
       std::vector<float> values;
       for (const ParameterShard& shard : rank.store->shards())
-        for (const Tensor& tensor : {shard.master, shard.moment1, shard.moment2})
+        for (const Tensor& tensor : {shard.master, shard.states[0], shard.states[1]})
           values.insert(values.end(), tensor.as<float>(), tensor.as<float>() + tensor.numel());
       return values;
     };
@@ -161,8 +161,8 @@ Stored stored_after(const Layout& layout, int64_t steps, uint64_t seed) {
     for (const ParameterShard& shard : rank.store->shards())
       for (int64_t i = 0; i < shard.range.size(); ++i) {
         const std::array<uint32_t, 3> mine = {std::bit_cast<uint32_t>(shard.master.as<float>()[i]),
-                                              shard.moment1.as<Bf16>()[i].bits,
-                                              shard.moment2.as<Bf16>()[i].bits};
+                                              shard.states[0].as<Bf16>()[i].bits,
+                                              shard.states[1].as<Bf16>()[i].bits};
         const auto [found, is_new] =
             stored.try_emplace({shard.parameter.row, shard.range.begin + i}, mine);
         EXPECT_EQ(found->second, mine) << "ranks differ";
@@ -190,7 +190,7 @@ TEST_P(UpdateOnLayout, ALossScaleChangesNothingButItsOwnOverflow) {
     const auto state = [](const ToyRank& rank) {
       std::vector<float> values;
       for (const ParameterShard& shard : rank.store->shards())
-        for (const Tensor& tensor : {shard.master, shard.moment1, shard.moment2})
+        for (const Tensor& tensor : {shard.master, shard.states[0], shard.states[1]})
           values.insert(values.end(), tensor.as<float>(), tensor.as<float>() + tensor.numel());
       return values;
     };

@@ -146,7 +146,9 @@ TensorTable muon_parameters() {
 TensorTable rows_of(const TensorTable& parameters, DType compute, const Layout& layout,
                     OptimKind optimizer) {
   TensorTable table;
-  add_store_rows(table, parameters, compute, layout, {.optimizer = optimizer});
+  OptimConfig config;
+  config.kind = optimizer;
+  add_store_rows(table, parameters, compute, layout, {config});
   return table;
 }
 
@@ -327,7 +329,7 @@ TEST(Muon, IgnoresTheGradientsScaleButNotTheMomentums) {
     const ParameterShard &a = plain.shard(name), &b = scaled.shard(name);
     for (int64_t i = 0; i < a.range.size(); ++i) {
       EXPECT_NEAR(b.master.as<float>()[i], a.master.as<float>()[i], 1e-6f);
-      EXPECT_FLOAT_EQ(b.moment1.as<float>()[i], 256.0f * a.moment1.as<float>()[i]);
+      EXPECT_FLOAT_EQ(b.states[0].as<float>()[i], 256.0f * a.states[0].as<float>()[i]);
     }
   }
 }
@@ -341,7 +343,7 @@ TEST(Muon, ClippingScalesWhatEntersTheMomentum) {
   ASSERT_LT(report.clip_scale, 1.0);
   const ParameterShard& shard = rank.shard("wide.weight");
   for (int64_t i = 0; i < shard.range.size(); ++i)
-    EXPECT_NEAR(shard.moment1.as<float>()[i],
+    EXPECT_NEAR(shard.states[0].as<float>()[i],
                 0.05 * report.clip_scale * gradient_of(shard.parameter.row, 1, i), 1e-8);
 }
 
@@ -423,7 +425,7 @@ TEST(Muon, MatricesHaveNoSecondMoment) {
   const auto comm = single_communicator();
   Rank rank(*comm, muon_config());
   for (const ParameterShard& shard : rank.store->shards())
-    EXPECT_EQ(shard.moment2.defined(), rank.parameters[shard.parameter].role != Role::Matrix);
+    EXPECT_EQ(shard.states.size(), rank.parameters[shard.parameter].role == Role::Matrix ? 1 : 2);
 }
 
 TEST(Muon, AsksForNoScratchUnderAdamW) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
 #include "support/halves.h"
 #include "support/toy_store.h"
@@ -230,9 +231,12 @@ TEST(StoreRows, MomentsTakeTheAskedDtypeButMuonsMomentum) {
   const TensorTable parameters = toy_parameters();
   for (const OptimKind kind : {OptimKind::AdamW, OptimKind::Muon}) {
     TensorTable table;
-    add_store_rows(table, parameters, DType::BF16, {}, {kind, DType::BF16});
+    OptimConfig optim;
+    optim.kind = kind;
+    optim.moments = DType::BF16;
+    add_store_rows(table, parameters, DType::BF16, {}, {optim});
     for (const TensorSpec& parameter : parameters.rows()) {
-      const bool muon = uses_muon(kind, parameter);
+      const bool muon = optimizer_of(optim, parameter) == OptimKind::Muon;
       const auto dtype = [&](const char* prefix) {
         return table[table.find(prefix + parameter.name)].dtype;
       };

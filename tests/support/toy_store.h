@@ -45,7 +45,9 @@ inline TensorTable toy_parameters() {
 inline TensorTable store_table(const TensorTable& parameters, DType compute, const Layout& layout,
                                DType moments = DType::F32) {
   TensorTable table;
-  add_store_rows(table, parameters, compute, layout, {.moments = moments});
+  StoreOptions options;
+  options.optim.moments = moments;
+  add_store_rows(table, parameters, compute, layout, options);
   return table;
 }
 

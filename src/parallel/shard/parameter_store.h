@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/context.h"
@@ -23,7 +24,7 @@ struct GradientSlot {
 };
 
 // What this rank updates: elements [range) of the flattened weight. All tensors are (range.size()),
-// F32, except weight, which is in compute dtype, moments of AdamW kept in BF16, and a U16 master.
+// F32, except weight, which is in compute dtype, states as they are declared, and a U16 master.
 struct ParameterShard {
   TensorId parameter;  // row of the weight in the parameter table
   ShardRange range;
@@ -31,8 +32,10 @@ struct ParameterShard {
   // halves (U16) that, beside `weight`, make them exact (ops/halves.h).
   Tensor master;
   Tensor gradient;  // complete after finish_gradients()
-  Tensor moment1;
-  Tensor moment2;  // undefined where the optimizer keeps none
+  // The optimizer's, in the order in which it declares them (spec/optimizer_states.h), and their
+  // names: "moment1".
+  std::vector<Tensor> states;
+  std::vector<std::string> state_names;
   Tensor weight;
 };
 
