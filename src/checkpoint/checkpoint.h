@@ -1,4 +1,4 @@
-// Checkpoints: complete or absent, verified by checksum, readable under any mesh.
+// Checkpoints: complete or absent, verified by checksum, readable under any layout.
 //
 // A checkpoint is a folder `step_00000100/` holding
 //   rank_0.safetensors …  each rank's ranges of "weight:NAME", "moment1:NAME", "moment2:NAME"

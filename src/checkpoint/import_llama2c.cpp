@@ -61,9 +61,9 @@ ModelConfig read_header(const ReadableFile& file, const std::string& path) {
 }
 
 // The pieces of the file that make up each of our tensors, in order.
-class Layout {
+class FileLayout {
  public:
-  explicit Layout(const ModelConfig& m) {
+  explicit FileLayout(const ModelConfig& m) {
     const int64_t C = m.dim, F = m.ffn, L = m.layers, V = m.vocab;
     const int64_t kv = m.kv_heads * m.head_dim;
     add("embedding.weight", V * C);
@@ -113,7 +113,7 @@ void import_llama2c(Storage& storage, const std::string& model_path,
   const auto file = storage.open(model_path);
   RunConfig config;
   config.model = read_header(*file, model_path);
-  const Layout layout(config.model);
+  const FileLayout layout(config.model);
   check(file->size() == layout.file_bytes(), ErrorCode::Data,
         "'{}' does not match its header: expected {} bytes, got {}; get the file again", model_path,
         layout.file_bytes(), file->size());

@@ -32,13 +32,12 @@ RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& para
           row.name, reader.numel(row.name), row.shape.numel());
     read_tensor(store.context(), reader, "weight", row.name, shard.range, exact_room(shard));
     take_exact_weights(store.context(), shard);
-    for (const auto& [what, moment] :
-         {std::pair{"moment1", shard.moment1}, std::pair{"moment2", shard.moment2}}) {
-      if (!moment.defined()) continue;  // the optimizer keeps none
+    for (size_t i = 0; i < shard.states.size(); ++i) {
       if (info.has_optimizer) {
-        read_tensor(store.context(), reader, what, row.name, shard.range, moment);
+        read_tensor(store.context(), reader, shard.state_names[i], row.name, shard.range,
+                    shard.states[i]);
       } else {
-        zero(store.context(), moment);
+        zero(store.context(), shard.states[i]);
       }
     }
   }

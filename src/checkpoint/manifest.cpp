@@ -77,11 +77,6 @@ Manifest parse_body(const Json& body) {
 
 }  // namespace
 
-std::vector<std::string> kept_of_each(bool with_optimizer) {
-  if (with_optimizer) return {"weight", "moment1", "moment2"};
-  return {"weight"};
-}
-
 std::string entry_key(std::string_view what, std::string_view name) {
   return fmt::format("{}:{}", what, name);
 }

@@ -15,8 +15,6 @@ namespace ingot {
 inline constexpr std::string_view kManifestName = "manifest.json";
 inline constexpr std::string_view kTokenizerName = "tokenizer.bin";
 
-// What is kept of each parameter: "weight" alone, or with the optimizer's moments.
-std::vector<std::string> kept_of_each(bool with_optimizer);
 std::string entry_key(std::string_view what, std::string_view name);  // "weight:embedding.weight"
 std::string rank_file_name(int rank);                                 // "rank_0.safetensors"
 

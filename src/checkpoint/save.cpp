@@ -36,22 +36,12 @@ struct OwnPart {
   const ParameterShard* shard;
   ShardRange range;  // of the whole parameter
   int64_t begin, end;
-
-  // Undefined where the optimizer keeps none; F32 or BF16.
-  Tensor moment(const Tensor& whole) const {
-    return whole.defined() ? whole.slice(0, begin, end) : whole;
-  }
 };
 
-std::vector<OwnPart> own_parts(const Communicator& comm, const TensorTable& parameters,
-                               const ParameterStore& store) {
+std::vector<OwnPart> own_parts(const ParameterStore& store) {
   std::vector<OwnPart> parts;
   for (const ParameterShard& shard : store.shards()) {
-    // Replicas hold the same everywhere: each rank writes its share, so that saving scales.
-    const ShardRange range =
-        store.mode() == DataParallel::Replicated
-            ? shard_range(parameters[shard.parameter].shape.numel(), comm.size(), comm.rank())
-            : shard.range;
+    const ShardRange range = store.shard_map().of(shard.parameter).saved;
     parts.push_back(
         {&shard, range, range.begin - shard.range.begin, range.end - shard.range.begin});
   }
@@ -65,7 +55,8 @@ FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& pat
   for (const DType dtype : {DType::F32, DType::BF16}) {  // the wider first: all are aligned
     for (const OwnPart& part : parts) {
       if (part.range.size() == 0) continue;
-      const auto add = [&](const char* what, DType its_dtype, std::function<Tensor()> content) {
+      const auto add = [&](std::string_view what, DType its_dtype,
+                           std::function<Tensor()> content) {
         if (its_dtype != dtype) return;
         const std::string& name = parameters[part.shard->parameter].name;
         names.push_back({entry_key(what, name), part.range.size(), dtype});
@@ -73,10 +64,9 @@ FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& pat
       };
       add("weight", DType::F32,
           [&ctx, &part] { return exact_weights(ctx, *part.shard, part.begin, part.end); });
-      for (const auto& [what, whole] :
-           {std::pair{"moment1", part.shard->moment1}, std::pair{"moment2", part.shard->moment2}}) {
-        const Tensor moment = part.moment(whole);
-        if (moment.defined()) add(what, moment.dtype, [moment] { return moment; });
+      for (size_t i = 0; i < part.shard->states.size(); ++i) {
+        const Tensor state = part.shard->states[i].slice(0, part.begin, part.end);
+        add(part.shard->state_names[i], state.dtype, [state] { return state; });
       }
     }
   }
@@ -172,7 +162,7 @@ std::string save_checkpoint(Storage& storage, Communicator& comm, const std::str
     on_all_ranks(comm, [&] {
       if (first) start_folder(storage, dir);
     });
-    const std::vector<OwnPart> parts = own_parts(comm, parameters, store);
+    const std::vector<OwnPart> parts = own_parts(store);
     FileFacts facts;
     on_all_ranks(comm, [&] {
       facts = write_rank_file(store.context(), storage,

@@ -10,6 +10,7 @@
 #include "ops/matmul.h"
 #include "ops/muon.h"
 #include "ops/reduce.h"
+#include "spec/optimizer_states.h"
 
 namespace ingot {
 namespace {
@@ -30,52 +31,25 @@ MuonPolynomial with_margin(const MuonPolynomial& p) {
   return {p.a / kMargin, p.b / std::pow(kMargin, 3), p.c / std::pow(kMargin, 5)};
 }
 
-struct MatrixShape {
-  int64_t rows = 0, cols = 0;
-  int64_t numel() const { return rows * cols; }
-  int64_t small() const { return std::min(rows, cols); }
-  bool tall() const { return rows > cols; }
-};
-
-std::vector<MatrixShape> matrices_of(const TensorSpec& parameter) {
-  const int64_t rows = parameter.shape[0], cols = parameter.shape[1];
-  if (parameter.parts.empty()) return {{rows, cols}};
-  std::vector<MatrixShape> matrices;
-  int64_t sum = 0;
-  for (const int64_t part : parameter.parts) {
-    matrices.push_back({part, cols});
-    sum += part;
-  }
-  check(sum == rows, ErrorCode::Internal, "muon: the parts of {} have {} rows, it has {}",
-        parameter.name, sum, rows);
-  return matrices;
-}
-
 struct Scratch {
   Tensor x, y;       // (rows, cols): the direction and its next form
   Tensor gram;       // (S, S), S the smaller extent: x·xᵀ, or xᵀ·x when x is tall
   Tensor square;     // (S, S): gram², then the polynomial of it
-  Tensor wide_gram;  // (S, S) F32: where the product that makes gram gives only that
   Tensor squares;    // partial sums of the norm
+  Tensor wide_gram;  // (S, S) F32, where it is needed
 };
 
-// The products want few bits (Jordan trained in BF16) and a GPU is 15 times faster with few.
-DType product_dtype(const DeviceFacts& facts) {
-  return facts.kind == DeviceKind::Cuda ? DType::BF16 : DType::F32;
-}
-
-// take(dtype, shape) gives each tensor; the one list of them, for the bytes as for the tensors.
-template <class Take>
-Scratch scratch_for(DType dtype, const MatrixShape& matrix, const Take& take) {
-  const int64_t S = matrix.small();
-  Scratch scratch;
-  scratch.x = take(dtype, {matrix.rows, matrix.cols});
-  scratch.y = take(dtype, {matrix.rows, matrix.cols});
-  scratch.gram = take(dtype, {S, S});
-  scratch.square = take(dtype, {S, S});
-  if (matrix.tall() && dtype != DType::F32) scratch.wide_gram = take(DType::F32, {S, S});
-  scratch.squares = take(DType::F32, {muon_num_partials(matrix.numel())});
-  return scratch;
+Scratch take_scratch(Context& ctx, const MatrixShape& matrix) {
+  std::vector<Tensor> taken;
+  for (const ScratchSpec& row : muon_scratch(ctx.device.kind, matrix))
+    taken.push_back(ctx.workspace.take(row.dtype, row.shape));
+  const int64_t partials = muon_num_partials(matrix.numel());
+  return {taken[kMuonX],
+          taken[kMuonY],
+          taken[kMuonGram],
+          taken[kMuonSquare],
+          taken[kMuonPartials].slice(0, 0, partials),
+          taken.size() > kMuonWideGram ? taken[kMuonWideGram] : Tensor{}};
 }
 
 void make_gram(Context& ctx, const MatrixShape& matrix, const Scratch& scratch) {
@@ -116,11 +90,9 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
     const int64_t n = matrix.numel();
     const auto part = [&](const Tensor& whole) { return whole.slice(0, begin, begin + n); };
     const Workspace::Scope scope(ctx.workspace);
-    Scratch scratch = scratch_for(
-        product_dtype(ctx.facts), matrix,
-        [&](DType dtype, const Shape& shape) { return ctx.workspace.take(dtype, shape); });
+    Scratch scratch = take_scratch(ctx, matrix);
     const Tensor direction = scratch.x.reshape({n});
-    muon_momentum(ctx, step.momentum, step.grad_scale, part(shard.gradient), part(shard.moment1),
+    muon_momentum(ctx, step.momentum, step.grad_scale, part(shard.gradient), part(shard.states[0]),
                   direction, scratch.squares);
     muon_normalize(ctx, scratch.squares, kMargin, direction);
     orthogonalize(ctx, matrix, scratch);
@@ -135,19 +107,6 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
     begin += n;
   }
   take_exact_weights(ctx, shard);
-}
-
-int64_t muon_scratch_bytes(const DeviceFacts& facts, const TensorSpec& parameter) {
-  int64_t most = 0;
-  for (const MatrixShape& matrix : matrices_of(parameter)) {
-    int64_t bytes = 0;
-    scratch_for(product_dtype(facts), matrix, [&](DType dtype, const Shape& shape) {
-      bytes += align_up(shape.numel() * size_of(dtype));
-      return Tensor{};
-    });
-    most = std::max(most, bytes);
-  }
-  return most + matmul_workspace_bytes(facts);
 }
 
 }  // namespace ingot

@@ -5,20 +5,22 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "ops/adamw.h"
+#include "ops/matmul.h"
 #include "ops/reduce.h"
 #include "optim/muon.h"
 #include "optim/optimizer.h"
+#include "spec/optimizer_states.h"
 
 namespace ingot {
 namespace {
 
-double global_grad_norm(Context& ctx, Communicator& comm, const ParameterStore& store) {
+double global_grad_norm(Context& ctx, Communicator& comm, ParameterStore& store) {
   std::vector<Tensor> gradients;
   for (const ParameterShard& shard : store.shards())
     if (shard.range.size() > 0) gradients.push_back(shard.gradient);
   double squares = sum_of_squares(ctx, gradients);
-  // Replicated ranks all hold the whole gradient: adding theirs would count it `size` times.
-  if (store.mode() == DataParallel::FullySharded)
+  // Replicas hold equal gradients: adding theirs would count every element once for each.
+  if (store.shard_group().size() > 1)
     comm.all_reduce_sum(Tensor::contiguous(&squares, DType::F64, {1}));
   return std::sqrt(squares);
 }
@@ -58,12 +60,12 @@ UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTab
   for (const ParameterShard& shard : store.shards()) {
     if (shard.range.size() == 0) continue;
     const TensorSpec& parameter = parameters[shard.parameter];
-    if (uses_muon(config.kind, parameter)) {
+    if (optimizer_of(config, parameter) == OptimKind::Muon) {
       muon(ctx, muon_step, parameter, shard);
       continue;
     }
     const bool decayed = parameter.role != Role::Norm;
-    tensors.push_back({shard.master, shard.gradient, shard.moment1, shard.moment2, shard.weight,
+    tensors.push_back({shard.master, shard.gradient, shard.states[0], shard.states[1], shard.weight,
                        decayed ? config.weight_decay : 0.0, tensor_id(parameter.name),
                        static_cast<uint64_t>(shard.range.begin)});
   }
@@ -74,11 +76,8 @@ UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTab
 
 int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
                                const OptimConfig& config) {
-  int64_t most = 0;
-  for (const TensorSpec& parameter : parameters.rows())
-    if (uses_muon(config.kind, parameter))
-      most = std::max(most, muon_scratch_bytes(facts, parameter));
-  return most;
+  const UpdateScratch scratch = update_scratch(config, facts.kind, parameters);
+  return scratch.bytes + (scratch.products ? matmul_workspace_bytes(facts) : 0);
 }
 
 }  // namespace ingot

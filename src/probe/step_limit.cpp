@@ -10,6 +10,8 @@
 #include "probe/measure.h"
 #include "probe/operands.h"
 #include "probe/timing.h"
+#include "spec/llama_table.h"
+#include "spec/optimizer_states.h"
 
 namespace ingot {
 namespace {
@@ -28,7 +30,7 @@ class LimitMeter {
         compute_(shape.compute),
         fp8_(shape.fp8),
         fp8_head_(shape.fp8_head),
-        moments_(shape.moments) {
+        optim_(shape.optim) {
     check(compute_ == DType::F32 || compute_ == DType::BF16, ErrorCode::Internal,
           "a step's limit is measured in f32 or bf16, got {}", name_of(compute_));
     ctx_.deterministic = false;  // the limit is the fastest kernel's
@@ -207,10 +209,18 @@ class LimitMeter {
     add_memory("activation backward", c.layers, 2 * N_ * (2 * c.up_rows() + c.ffn));
   }
 
-  // The gradient is read, the weight and both moments are read and written. The weight takes 4
+  // The gradient is read, the weight and the states are read and written. The weight takes 4
   // bytes under BF16 too: its BF16 half, which products read, and the other (ops/halves.h).
   void optimizer() {
-    add_memory("optimizer", 1, (4 + 2 * 4 + 2 * 2 * size_of(moments_)) * parameter_count(config_));
+    const TensorTable parameters = llama_parameters(config_);
+    int64_t bytes = 0;
+    for (const TensorSpec& parameter : parameters.rows()) {
+      int64_t of_each = 4 + 2 * 4;
+      for (const StateSpec& state : optimizer_states(optim_, compute_, parameter))
+        of_each += 2 * size_of(state.dtype);
+      bytes += of_each * parameter.shape.numel();
+    }
+    add_memory("optimizer", 1, bytes);
   }
 
   Context ctx_;
@@ -218,7 +228,7 @@ class LimitMeter {
   int64_t B_, T_, N_, chunk_;
   DType compute_;
   bool fp8_, fp8_head_;
-  DType moments_;
+  OptimConfig optim_;
   StepLimit limit_;
 };
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/context.h"
-#include "spec/model_config.h"
+#include "spec/run_config.h"
 
 namespace ingot {
 
@@ -36,10 +36,10 @@ struct LimitShape {
   DType compute = DType::F32;  // weights and activations; F32 or BF16
   bool fp8 = false;            // the layers' products on 8-bit operands
   bool fp8_head = false;       // and the head's
-  DType moments = DType::F32;  // of AdamW; F32 or BF16
+  OptimConfig optim = {};      // whose states are read and written; of products none are counted
 };
 
-// One micro-batch, nothing of it recomputed, over whole sequences, and one step of AdamW on ctx's
+// One micro-batch, nothing of it recomputed, over whole sequences, and one update on ctx's
 // device; gradients of weights are F32. Under F32 every pass of our step is counted; under BF16
 // the optimizer's bytes are ours and all others (norms, rotations, activations) those of PyTorch's
 // limit on the same GPU, so that the two compare. Takes a few seconds.

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "spec/mesh.h"
+#include "spec/layout.h"
 #include "spec/model_config.h"
 #include "spec/tensor_table.h"
 
@@ -23,7 +23,7 @@ struct TrainShape {
   bool fp8_head = false;       // under fp8 also those of the output head
   ActivationPolicy policy = ActivationPolicy::Selective;
   int64_t keep_layers = 0;  // so many, the last ones, keep all activations: policy_of()
-  Mesh mesh;
+  Layout layout;
   int64_t loss_chunk = 512;     // tokens whose logits exist at once
   int64_t workspace_bytes = 0;  // largest workspace any op of the step asks for, but the head's
   int64_t head_workspace_bytes = 0;  // the output head's

@@ -6,6 +6,15 @@
 #include "spec/model_settings.h"
 
 namespace ingot {
+
+std::vector<std::pair<std::string, OptimKind>> optim_kinds() {
+  return {
+#define OPTIMIZER(Kind, name) {#name, OptimKind::Kind},
+#include "spec/optimizers.inc"
+#undef OPTIMIZER
+  };
+}
+
 namespace {
 
 #include "spec/settings/rows.h"

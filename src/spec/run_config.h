@@ -17,7 +17,14 @@ namespace ingot {
 enum class ScheduleKind { Cosine, Wsd, Linear, Constant };
 enum class ScheduleUnit { Tokens, Steps };
 enum class Packing { Concat, BestFit };  // documents as a running text, or whole where they fit
-enum class OptimKind { AdamW, Muon };    // Muon: for matrices, AdamW for the rest
+
+enum class OptimKind {
+#define OPTIMIZER(Kind, name) Kind,
+#include "spec/optimizers.inc"
+#undef OPTIMIZER
+};
+// As optim.kind names them.
+std::vector<std::pair<std::string, OptimKind>> optim_kinds();
 
 // Each field is a row of its section's table, spec/settings/*.def, and declared nowhere else.
 #include "spec/settings/fields.h"
@@ -52,11 +59,6 @@ struct SystemConfig {
 };
 
 #include "spec/settings/end.h"
-
-// Whether Muon updates this parameter; AdamW does otherwise.
-inline bool uses_muon(OptimKind kind, const TensorSpec& parameter) {
-  return kind == OptimKind::Muon && parameter.role == Role::Matrix;
-}
 
 struct RunConfig {
   std::string preset = "llama_10m";

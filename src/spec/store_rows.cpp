@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "spec/optimizer_states.h"
+#include "spec/shard_range.h"
 
 namespace ingot {
 namespace {
@@ -21,10 +24,6 @@ std::string_view prefix_of(TensorKind kind) {
       return "grad:";
     case TensorKind::MasterWeight:
       return "master:";
-    case TensorKind::Moment1:
-      return "moment1:";
-    case TensorKind::Moment2:
-      return "moment2:";
     default:
       throw Error(ErrorCode::Internal,
                   fmt::format("store rows: no row of kind {} per parameter", name_of(kind)));
@@ -37,24 +36,24 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
   weight.shape = shape;
   weight.dtype = compute;
   const TensorId id = table.add(weight);
-
-  for (const TensorKind kind :
-       {TensorKind::Gradient, TensorKind::MasterWeight, TensorKind::Moment1, TensorKind::Moment2}) {
-    if (kind == TensorKind::MasterWeight && compute == DType::F32) continue;
-    const bool muon = uses_muon(options.optimizer, parameter);
-    if (kind == TensorKind::Moment2 && muon) continue;
+  const auto add = [&](TensorKind kind, std::string name, DType dtype, int first_tick = 0) {
     TensorSpec row = weight;
-    row.name = store_row_name(kind, parameter.name);
-    const bool moment = kind == TensorKind::Moment1 || kind == TensorKind::Moment2;
-    row.dtype = moment && !muon ? options.moments : DType::F32;
-    if (kind == TensorKind::MasterWeight && compute == DType::BF16) row.dtype = DType::U16;
-    if (kind == TensorKind::Gradient && options.one_micro_step)
-      row.life.first = parameter.gradient_tick;
+    row.name = std::move(name);
+    row.dtype = dtype;
+    row.life.first = first_tick;
     row.kind = kind;
     row.init = InitRule::None;
     row.parameter = id;
     table.add(row);
-  }
+  };
+  const auto named = [&](TensorKind kind) { return store_row_name(kind, parameter.name); };
+  add(TensorKind::Gradient, named(TensorKind::Gradient), DType::F32,
+      options.one_micro_step ? parameter.gradient_tick : 0);
+  if (compute != DType::F32)
+    add(TensorKind::MasterWeight, named(TensorKind::MasterWeight),
+        compute == DType::BF16 ? DType::U16 : DType::F32);
+  for (const StateSpec& state : optimizer_states(options.optim, compute, parameter))
+    add(TensorKind::OptimizerState, state_row_name(state.name, parameter.name), state.dtype);
 }
 
 void add_gather_rows(TensorTable& table, const TensorTable& parameters, DType compute, int ranks) {
@@ -84,6 +83,10 @@ std::string store_row_name(TensorKind kind, const std::string& name) {
   return std::string(prefix_of(kind)) + name;
 }
 
+std::string state_row_name(const std::string& state, const std::string& name) {
+  return state + ":" + name;
+}
+
 std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks) {
   std::vector<BlockLayout> layouts;
   int32_t row = 0;
@@ -101,14 +104,14 @@ std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks)
 }
 
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
-                    const Mesh& mesh, const StoreOptions& options) {
-  const bool sharded = store_mode(mesh) == DataParallel::FullySharded;
+                    const Layout& layout, const StoreOptions& options) {
+  const bool sharded = layout.dp_shard > 1;
   for (const TensorSpec& parameter : parameters.rows()) {
-    const Shape shape =
-        sharded ? Shape{padded_shard_size(parameter.shape.numel(), mesh.data)} : parameter.shape;
+    const Shape shape = sharded ? Shape{padded_shard_size(parameter.shape.numel(), layout.dp_shard)}
+                                : parameter.shape;
     add_parameter_rows(table, parameter, shape, compute, options);
   }
-  if (sharded) add_gather_rows(table, parameters, compute, mesh.data);
+  if (sharded) add_gather_rows(table, parameters, compute, layout.dp_shard);
 }
 
 }  // namespace ingot

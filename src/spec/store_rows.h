@@ -6,23 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "spec/mesh.h"
+#include "spec/layout.h"
 #include "spec/run_config.h"
 #include "spec/tensor_table.h"
 
 namespace ingot {
 
-// One rank has nothing to shard.
-inline DataParallel store_mode(const Mesh& mesh) {
-  return mesh.data > 1 ? mesh.mode : DataParallel::Replicated;
-}
-
 inline constexpr std::array kGatherWeights = {"gather.weights.0", "gather.weights.1"};
 inline constexpr std::array kGatherGradients = {"gather.gradients.0", "gather.gradients.1"};
 inline constexpr const char* kGatherPart = "gather.part";
 
-// The row that belongs to parameter `name`: "grad:" + name and so on; name itself for Weight.
+// The row that belongs to parameter `name`: "grad:" + name and so on; name itself for Weight. Of an
+// optimizer's state it is the state's name that stands before.
 std::string store_row_name(TensorKind kind, const std::string& name);
+std::string state_row_name(const std::string& state, const std::string& name);
 
 // Where the parameters of a block lie in a gather buffer, each whole and padded to equal shards.
 struct BlockLayout {
@@ -39,8 +36,7 @@ struct BlockLayout {
 std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks);
 
 struct StoreOptions {
-  OptimKind optimizer = OptimKind::AdamW;
-  DType moments = DType::F32;  // or BF16
+  OptimConfig optim;  // what is declared for it is kept beside each parameter
   // A step is one micro-step. Gradients then need to live only from the tick that writes them to
   // the update, and mostly lie where activations were that the backward pass is done with.
   bool one_micro_step = false;
@@ -49,11 +45,10 @@ struct StoreOptions {
 // Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`
 // holds the weights; compute is their working dtype. They live through every tick, but for
 // gradients of one_micro_step. Of a parameter NAME: "NAME" (in compute dtype); in F32 "grad:NAME"
-// and, unless compute is F32, "master:NAME" (U16 where compute is BF16); in the dtype `moments`
-// "moment1:NAME" and "moment2:NAME"; of its whole shape, or, fully sharded, flat and of
-// padded_shard_size. What Muon updates has no "moment2:NAME", and its "moment1:NAME" is F32. Fully
-// sharded adds the buffers "gather.*".
+// and, unless compute is F32, "master:NAME" (U16 where compute is BF16); the states of its
+// optimizer as they are declared, "moment1:NAME"; of its whole shape, or, sharded, flat and of
+// padded_shard_size. Sharded adds the buffers "gather.*".
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
-                    const Mesh& mesh, const StoreOptions& options = {});
+                    const Layout& layout, const StoreOptions& options = {});
 
 }  // namespace ingot

@@ -34,10 +34,8 @@ std::string_view name_of(TensorKind kind) {
       return "gradients";
     case TensorKind::MasterWeight:
       return "master weights";
-    case TensorKind::Moment1:
-      return "first moments";
-    case TensorKind::Moment2:
-      return "second moments";
+    case TensorKind::OptimizerState:
+      return "optimizer states";
     case TensorKind::GatherBuffer:
       return "gather buffers";
     case TensorKind::Activation:

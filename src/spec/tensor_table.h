@@ -19,8 +19,7 @@ enum class TensorKind {
   Weight,
   Gradient,
   MasterWeight,
-  Moment1,
-  Moment2,
+  OptimizerState,
   GatherBuffer,
   Activation,
   Workspace,
@@ -74,7 +73,7 @@ struct TensorSpec {
   int64_t shard_dim = -1;      // tensor parallel split; -1 = replicated
   Lifetime life;
   Recompute recompute = Recompute::Never;
-  TensorId parameter;  // gradients, masters and moments: the weight they belong to
+  TensorId parameter;  // gradients, masters and optimizer states: the weight they belong to
 
   int64_t bytes() const { return shape.numel() * size_of(dtype); }
 };

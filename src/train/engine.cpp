@@ -15,10 +15,6 @@
 namespace ingot {
 namespace {
 
-Mesh mesh_of(const RunConfig& config) {
-  return {static_cast<int>(config.system.ranks), config.system.data_parallel};
-}
-
 bool has_fp8(const DeviceFacts& gpu) {
   return gpu.major > 8 || (gpu.major == 8 && gpu.minor >= 9);
 }
@@ -58,7 +54,7 @@ TrainShape shape_of(const RunConfig& config, Device device) {
   shape.offload_layers = config.train.offload_layers;
   shape.policy = config.train.recompute;
   shape.keep_layers = config.train.keep_layers;
-  shape.mesh = mesh_of(config);
+  shape.layout = layout_of(config);
   shape.loss_chunk = std::min(loss_chunk(config, device), shape.B * shape.T);
   shape.document_mask = config.train.document_mask;
   return shape;
@@ -80,8 +76,8 @@ bool one_micro_step(const RunConfig& config, const TrainShape& shape) {
 
 TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
   TensorTable table = llama_train_table(config.model, shape);
-  add_store_rows(table, llama_parameters(config.model), shape.compute, shape.mesh,
-                 {config.optim.kind, config.optim.moments, one_micro_step(config, shape)});
+  add_store_rows(table, llama_parameters(config.model), shape.compute, shape.layout,
+                 {config.optim, one_micro_step(config, shape)});
   return table;
 }
 
@@ -256,7 +252,7 @@ Engine::Engine(const RunConfig& config, Communicator& comm, int threads_per_rank
               compute_.context().device) {
   Context& ctx = compute_.context();
   ctx.workspace = Workspace(placed_.find("workspace"));
-  store_ = make_parameter_store(ctx, comm_, parameters_, mesh_of(config), placed_,
+  store_ = make_parameter_store(ctx, comm_, parameters_, layout_of(config), placed_,
                                 compute_dtype(config, ctx.device));
   model_ = std::make_unique<Transformer>(ctx, config_.model, shape_of(config, ctx.device),
                                          config_.train.z_loss, placed_, *store_);

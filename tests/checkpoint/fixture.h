@@ -1,4 +1,4 @@
-// A small run to save and load: three parameters of awkward sizes, stores of any mesh, and values
+// A small run to save and load: three parameters of awkward sizes, stores of any layout, and values
 // that depend only on what, which and where.
 #pragma once
 
@@ -53,9 +53,9 @@ class Rank {
       : parameters(small_parameters()),
         pool_(1),
         ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        mesh_{comm.size(), mode},
+        layout_(data_layout(comm.size(), mode)),
         placed_(rows(compute, moments), Device::cpu()),
-        store(make_parameter_store(ctx_, comm, parameters, mesh_, placed_, compute)) {}
+        store(make_parameter_store(ctx_, comm, parameters, layout_, placed_, compute)) {}
 
   // Calls visit(what, parameter's name, shard range, flat tensor) for all that a checkpoint keeps.
   void for_each(const std::function<void(const std::string&, const std::string&, ShardRange,
@@ -63,8 +63,8 @@ class Rank {
     for (const ParameterShard& shard : store->shards()) {
       const std::string& name = parameters[shard.parameter].name;
       visit("weight", name, shard.range, shard.master);
-      visit("moment1", name, shard.range, shard.moment1);
-      visit("moment2", name, shard.range, shard.moment2);
+      for (size_t i = 0; i < shard.states.size(); ++i)
+        visit(shard.state_names[i], name, shard.range, shard.states[i]);
     }
   }
 
@@ -99,13 +99,15 @@ class Rank {
  private:
   TensorTable rows(DType compute, DType moments) const {
     TensorTable table;
-    add_store_rows(table, parameters, compute, mesh_, {.moments = moments});
+    StoreOptions options;
+    options.optim.moments = moments;
+    add_store_rows(table, parameters, compute, layout_, options);
     return table;
   }
 
   ThreadPool pool_;
   Context ctx_;
-  Mesh mesh_;
+  Layout layout_;
   PlacedTensors placed_;
 
  public:

@@ -25,7 +25,7 @@ struct RigOptions {
   int64_t keep_layers = 0, offload_layers = 0;
   bool document_mask = false;
   double z_loss = 0.0;
-  Mesh mesh;
+  Layout layout;
   int threads = 2;
   bool one_micro_step = false;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
@@ -42,7 +42,8 @@ class Rig {
         parameters_(llama_parameters(options.model)),
         placed_(table_of(ctx_, options), Device::cpu()) {
     ctx_.workspace = Workspace(placed_.find("workspace"));
-    store_ = make_parameter_store(ctx_, comm, parameters_, options.mesh, placed_, options.compute);
+    store_ =
+        make_parameter_store(ctx_, comm, parameters_, options.layout, placed_, options.compute);
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
   }
@@ -62,7 +63,7 @@ class Rig {
     shape.fp8 = o.fp8;
     shape.fp8_head = o.fp8_head;
     shape.offload_layers = o.offload_layers;
-    shape.mesh = o.mesh;
+    shape.layout = o.layout;
     shape.loss_chunk = o.loss_chunk;
     shape.document_mask = o.document_mask;
     shape.workspace_bytes = train_workspace_bytes(ctx.facts, ctx.deterministic, o.model, shape);
@@ -72,7 +73,7 @@ class Rig {
   int64_t predicted_bytes() const { return plan_memory(table_of(ctx_, options_)).total_bytes; }
   static TensorTable table_of(const Context& ctx, const RigOptions& o) {
     TensorTable table = llama_train_table(o.model, shape_of(ctx, o));
-    add_store_rows(table, llama_parameters(o.model), o.compute, o.mesh,
+    add_store_rows(table, llama_parameters(o.model), o.compute, o.layout,
                    {.one_micro_step = o.one_micro_step});
     return table;
   }

@@ -31,10 +31,10 @@ struct Trace {
   std::vector<std::vector<float>> gradients;  // rank 0's shards at the last step
 };
 
-// `steps` updates on a global batch of `rows` sequences, spread over the ranks of options.mesh.
+// `steps` updates on a global batch of `rows` sequences, spread over the ranks of options.layout.
 Trace run_steps(RigOptions options, int64_t rows, int64_t steps, bool evaluates = false) {
   Trace trace;
-  run_local_ranks(options.mesh.world(), [&](Communicator& comm) {
+  run_local_ranks(options.layout.world(), [&](Communicator& comm) {
     Rig rig(options, comm);
     init_weights(rig.store(), rig.parameters(), 42);
     if (options.fp8) rig.fp8_scales().init(1.0 / static_cast<double>(rows * options.T));
@@ -133,19 +133,18 @@ TEST(Transformer, OffloadingTakesLessMemory) {
 // place was taken, the next losses would differ.
 TEST(Transformer, GradientsWhereActivationsWereAreEqualBitForBit) {
   for (const bool tied : {false, true}) {
-    for (const Mesh mesh :
-         {Mesh{}, Mesh{2, DataParallel::Replicated}, Mesh{2, DataParallel::FullySharded}}) {
+    for (const Layout layout : {Layout{}, Layout{.dp_replicate = 2}, Layout{.dp_shard = 2}}) {
       for (const ActivationPolicy policy : {ActivationPolicy::None, ActivationPolicy::Full}) {
         RigOptions options;
         options.model = small_model(tied);
         options.model.layers = 4;
         options.policy = policy;
-        options.mesh = mesh;
+        options.layout = layout;
         options.offload_layers = tied ? 3 : 0;
         options.keep_layers = tied ? 0 : 2;
-        const Trace apart = run_steps(options, 2 * mesh.data, 3, /*evaluates=*/true);
+        const Trace apart = run_steps(options, 2 * layout.world(), 3, /*evaluates=*/true);
         options.one_micro_step = true;
-        const Trace shared = run_steps(options, 2 * mesh.data, 3, /*evaluates=*/true);
+        const Trace shared = run_steps(options, 2 * layout.world(), 3, /*evaluates=*/true);
         EXPECT_EQ(shared.losses, apart.losses);
         EXPECT_EQ(shared.gradients, apart.gradients);
       }
@@ -264,7 +263,7 @@ TEST(Transformer, RanksGiveOneRanksLossesWithin1e6) {
     const Trace one = run_steps(options, 8, 5);
     for (const DataParallel mode : {DataParallel::Replicated, DataParallel::FullySharded})
       for (const int ranks : {2, 4}) {
-        options.mesh = {ranks, mode};
+        options.layout = data_layout(ranks, mode);
         const Trace many = run_steps(options, 8, 5);
         ASSERT_EQ(many.losses.size(), one.losses.size());
         for (size_t i = 0; i < one.losses.size(); ++i)
@@ -310,7 +309,7 @@ TEST(Transformer, AllocatesExactlyThePredictedBytes) {
   for (const DataParallel mode : {DataParallel::Replicated, DataParallel::FullySharded}) {
     RigOptions options;
     options.model = small_model(false);
-    options.mesh = {2, mode};
+    options.layout = data_layout(2, mode);
     run_local_ranks(2, [&](Communicator& comm) {
       const Rig rig(options, comm);
       EXPECT_EQ(rig.placed().allocated_bytes(), rig.predicted_bytes());

@@ -16,7 +16,7 @@
 namespace ingot {
 namespace {
 
-using testing::mesh_name;
+using testing::layout_name;
 using testing::ToyRank;
 using testing::write_gradient;
 
@@ -44,16 +44,15 @@ int64_t num_elements(const TensorTable& parameters) {
   return n;
 }
 
-class UpdateOnMesh : public ::testing::TestWithParam<Mesh> {};
-INSTANTIATE_TEST_SUITE_P(
-    Meshes, UpdateOnMesh,
-    ::testing::Values(Mesh{1, DataParallel::Replicated}, Mesh{2, DataParallel::Replicated},
-                      Mesh{4, DataParallel::Replicated}, Mesh{2, DataParallel::FullySharded},
-                      Mesh{3, DataParallel::FullySharded}, Mesh{4, DataParallel::FullySharded}),
-    [](const auto& mesh) { return mesh_name(mesh.param); });
+class UpdateOnLayout : public ::testing::TestWithParam<Layout> {};
+INSTANTIATE_TEST_SUITE_P(Layouts, UpdateOnLayout,
+                         ::testing::Values(Layout{}, Layout{.dp_replicate = 2},
+                                           Layout{.dp_replicate = 4}, Layout{.dp_shard = 2},
+                                           Layout{.dp_shard = 3}, Layout{.dp_shard = 4}),
+                         [](const auto& layout) { return layout_name(layout.param); });
 
-TEST_P(UpdateOnMesh, TheNormCountsEveryElementOnceAndClipsAsTorchDoes) {
-  run_local_ranks(GetParam().data, [&](Communicator& comm) {
+TEST_P(UpdateOnLayout, TheNormCountsEveryElementOnceAndClipsAsTorchDoes) {
+  run_local_ranks(GetParam().world(), [&](Communicator& comm) {
     ToyRank rank(comm, GetParam());
     init_weights(*rank.store, rank.parameters, 1);
     const float mine = 3.0f / static_cast<float>(comm.size());  // the ranks' sum is 3
@@ -70,17 +69,17 @@ TEST_P(UpdateOnMesh, TheNormCountsEveryElementOnceAndClipsAsTorchDoes) {
   });
 }
 
-// A gradient that no mesh can sum in another way than exactly: integers, split over the ranks.
+// A gradient that no layout can sum in another way than exactly: integers, split over the ranks.
 float toy_gradient(int rank, int step, int32_t row, int64_t i) {
   if (rank > 0) return 0.0f;
   return static_cast<float>((i * 7 + row * 5 + step * 3) % 11 - 5);
 }
 
-std::vector<std::vector<float>> weights_after(const Mesh& mesh, int64_t steps) {
+std::vector<std::vector<float>> weights_after(const Layout& layout, int64_t steps) {
   std::vector<std::vector<float>> weights;
   std::mutex mutex;
-  run_local_ranks(mesh.data, [&](Communicator& comm) {
-    ToyRank rank(comm, mesh);
+  run_local_ranks(layout.world(), [&](Communicator& comm) {
+    ToyRank rank(comm, layout);
     init_weights(*rank.store, rank.parameters, 3);
     OptimConfig config;
     config.clip = 2.0;
@@ -104,22 +103,22 @@ std::vector<std::vector<float>> weights_after(const Mesh& mesh, int64_t steps) {
   return weights;
 }
 
-TEST_P(UpdateOnMesh, RanksTogetherUpdateAsOneRankDoes) {
-  const auto one = weights_after({1, DataParallel::Replicated}, 5);
+TEST_P(UpdateOnLayout, RanksTogetherUpdateAsOneRankDoes) {
+  const auto one = weights_after({}, 5);
   const auto many = weights_after(GetParam(), 5);
   for (size_t row = 0; row < one.size(); ++row)
     for (size_t i = 0; i < one[row].size(); ++i)
       EXPECT_NEAR(many[row][i], one[row][i], 1e-6f) << row << " " << i;
 }
 
-TEST_P(UpdateOnMesh, ANonFiniteNormStopsEveryRankAndChangesNothing) {
-  run_local_ranks(GetParam().data, [&](Communicator& comm) {
+TEST_P(UpdateOnLayout, ANonFiniteNormStopsEveryRankAndChangesNothing) {
+  run_local_ranks(GetParam().world(), [&](Communicator& comm) {
     ToyRank rank(comm, GetParam());
     init_weights(*rank.store, rank.parameters, 1);
     auto state = [&] {
       std::vector<float> values;
       for (const ParameterShard& shard : rank.store->shards())
-        for (const Tensor& tensor : {shard.master, shard.moment1, shard.moment2})
+        for (const Tensor& tensor : {shard.master, shard.states[0], shard.states[1]})
           values.insert(values.end(), tensor.as<float>(), tensor.as<float>() + tensor.numel());
       return values;
     };
@@ -143,11 +142,11 @@ TEST_P(UpdateOnMesh, ANonFiniteNormStopsEveryRankAndChangesNothing) {
 // that ranks add up in another order.
 using Stored = std::map<std::pair<int32_t, int64_t>, std::array<uint32_t, 3>>;
 
-Stored stored_after(const Mesh& mesh, int64_t steps, uint64_t seed) {
+Stored stored_after(const Layout& layout, int64_t steps, uint64_t seed) {
   Stored stored;
   std::mutex mutex;
-  run_local_ranks(mesh.data, [&](Communicator& comm) {
-    ToyRank rank(comm, mesh, DType::F32, DType::BF16);
+  run_local_ranks(layout.world(), [&](Communicator& comm) {
+    ToyRank rank(comm, layout, DType::F32, DType::BF16);
     init_weights(*rank.store, rank.parameters, 3);
     OptimConfig config;
     config.clip = 0.0;
@@ -162,8 +161,8 @@ Stored stored_after(const Mesh& mesh, int64_t steps, uint64_t seed) {
     for (const ParameterShard& shard : rank.store->shards())
       for (int64_t i = 0; i < shard.range.size(); ++i) {
         const std::array<uint32_t, 3> mine = {std::bit_cast<uint32_t>(shard.master.as<float>()[i]),
-                                              shard.moment1.as<Bf16>()[i].bits,
-                                              shard.moment2.as<Bf16>()[i].bits};
+                                              shard.states[0].as<Bf16>()[i].bits,
+                                              shard.states[1].as<Bf16>()[i].bits};
         const auto [found, is_new] =
             stored.try_emplace({shard.parameter.row, shard.range.begin + i}, mine);
         EXPECT_EQ(found->second, mine) << "ranks differ";
@@ -172,14 +171,14 @@ Stored stored_after(const Mesh& mesh, int64_t steps, uint64_t seed) {
   return stored;
 }
 
-TEST_P(UpdateOnMesh, Bf16MomentsAreBitEqualToOneRanks) {
-  const Stored one = stored_after({1, DataParallel::Replicated}, 5, 8);
+TEST_P(UpdateOnLayout, Bf16MomentsAreBitEqualToOneRanks) {
+  const Stored one = stored_after({}, 5, 8);
   EXPECT_EQ(stored_after(GetParam(), 5, 8), one);
   EXPECT_NE(stored_after(GetParam(), 5, 9), one) << "the seed chooses the rounding";
 }
 
-TEST_P(UpdateOnMesh, ALossScaleChangesNothingButItsOwnOverflow) {
-  run_local_ranks(GetParam().data, [&](Communicator& comm) {
+TEST_P(UpdateOnLayout, ALossScaleChangesNothingButItsOwnOverflow) {
+  run_local_ranks(GetParam().world(), [&](Communicator& comm) {
     ToyRank plain(comm, GetParam()), scaled(comm, GetParam());
     const auto step = [&](ToyRank& rank, float scale, UpdateStep how) {
       init_weights(*rank.store, rank.parameters, 1);
@@ -191,7 +190,7 @@ TEST_P(UpdateOnMesh, ALossScaleChangesNothingButItsOwnOverflow) {
     const auto state = [](const ToyRank& rank) {
       std::vector<float> values;
       for (const ParameterShard& shard : rank.store->shards())
-        for (const Tensor& tensor : {shard.master, shard.moment1, shard.moment2})
+        for (const Tensor& tensor : {shard.master, shard.states[0], shard.states[1]})
           values.insert(values.end(), tensor.as<float>(), tensor.as<float>() + tensor.numel());
       return values;
     };
@@ -253,8 +252,8 @@ TEST(AdamWUpdate, TheFirstStepMovesEachWeightByLrAgainstItsGradient) {
 TEST(AdamWUpdate, PublishesTheRoundedMasterAsWeight) {
   for (const int ranks : {1, 2})
     run_local_ranks(ranks, [&](Communicator& comm) {
-      const Mesh mesh{ranks, DataParallel::FullySharded};
-      ToyRank rank(comm, mesh, DType::BF16);
+      const Layout layout{.dp_shard = ranks};
+      ToyRank rank(comm, layout, DType::BF16);
       init_weights(*rank.store, rank.parameters, 1);
       rank.store->acquire(1);  // a gathered copy of the old weights must not outlive the update
       rank.store->release(1);

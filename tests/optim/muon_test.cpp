@@ -143,10 +143,12 @@ TensorTable muon_parameters() {
   return table;
 }
 
-TensorTable rows_of(const TensorTable& parameters, DType compute, const Mesh& mesh,
+TensorTable rows_of(const TensorTable& parameters, DType compute, const Layout& layout,
                     OptimKind optimizer) {
   TensorTable table;
-  add_store_rows(table, parameters, compute, mesh, {.optimizer = optimizer});
+  OptimConfig config;
+  config.kind = optimizer;
+  add_store_rows(table, parameters, compute, layout, {config});
   return table;
 }
 
@@ -168,7 +170,7 @@ float gradient_of(int32_t row, int64_t step, int64_t i) {
 
 class Rank {
  public:
-  Rank(Communicator& comm, const OptimConfig& config, const Mesh& mesh = {},
+  Rank(Communicator& comm, const OptimConfig& config, const Layout& layout = {},
        DType compute = DType::F32, TensorTable table = muon_parameters())
       : parameters(std::move(table)),
         comm_(comm),
@@ -177,9 +179,9 @@ class Rank {
         ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
         bytes_(update_workspace_bytes(ctx_.facts, parameters, config)),
         scratch_(Device::cpu(), std::max<int64_t>(1, bytes_)),
-        placed_(rows_of(parameters, compute, mesh, config.kind), Device::cpu()) {
+        placed_(rows_of(parameters, compute, layout, config.kind), Device::cpu()) {
     ctx_.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
-    store = make_parameter_store(ctx_, comm, parameters, mesh, placed_, compute);
+    store = make_parameter_store(ctx_, comm, parameters, layout, placed_, compute);
     init_weights(*store, parameters, 1);
   }
 
@@ -327,7 +329,7 @@ TEST(Muon, IgnoresTheGradientsScaleButNotTheMomentums) {
     const ParameterShard &a = plain.shard(name), &b = scaled.shard(name);
     for (int64_t i = 0; i < a.range.size(); ++i) {
       EXPECT_NEAR(b.master.as<float>()[i], a.master.as<float>()[i], 1e-6f);
-      EXPECT_FLOAT_EQ(b.moment1.as<float>()[i], 256.0f * a.moment1.as<float>()[i]);
+      EXPECT_FLOAT_EQ(b.states[0].as<float>()[i], 256.0f * a.states[0].as<float>()[i]);
     }
   }
 }
@@ -341,7 +343,7 @@ TEST(Muon, ClippingScalesWhatEntersTheMomentum) {
   ASSERT_LT(report.clip_scale, 1.0);
   const ParameterShard& shard = rank.shard("wide.weight");
   for (int64_t i = 0; i < shard.range.size(); ++i)
-    EXPECT_NEAR(shard.moment1.as<float>()[i],
+    EXPECT_NEAR(shard.states[0].as<float>()[i],
                 0.05 * report.clip_scale * gradient_of(shard.parameter.row, 1, i), 1e-8);
 }
 
@@ -379,7 +381,7 @@ TEST(Muon, ReplicatedRanksUpdateAsOneRankDoesBitForBit) {
   for (const int ranks : {1, 2, 2}) {
     std::mutex mutex;
     run_local_ranks(ranks, [&](Communicator& comm) {
-      Rank rank(comm, muon_config(), {ranks, DataParallel::Replicated});
+      Rank rank(comm, muon_config(), {.dp_replicate = ranks});
       for (int64_t step = 1; step <= 3; ++step) rank.step(step, 1e-3);
       const std::scoped_lock lock(mutex);
       all.push_back(rank.masters());
@@ -423,7 +425,7 @@ TEST(Muon, MatricesHaveNoSecondMoment) {
   const auto comm = single_communicator();
   Rank rank(*comm, muon_config());
   for (const ParameterShard& shard : rank.store->shards())
-    EXPECT_EQ(shard.moment2.defined(), rank.parameters[shard.parameter].role != Role::Matrix);
+    EXPECT_EQ(shard.states.size(), rank.parameters[shard.parameter].role == Role::Matrix ? 1 : 2);
 }
 
 TEST(Muon, AsksForNoScratchUnderAdamW) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
 #include "support/halves.h"
 #include "support/toy_store.h"
@@ -15,7 +16,7 @@
 namespace ingot {
 namespace {
 
-using testing::mesh_name;
+using testing::layout_name;
 using testing::store_table;
 using testing::toy_parameters;
 using testing::ToyRank;
@@ -26,17 +27,15 @@ constexpr int kMicroBatches = 12;  // a global step; 1, 2, 3 and 4 ranks divide 
 
 using Values = std::vector<std::vector<float>>;  // by parameter
 
-const std::vector<Mesh>& many_rank_meshes() {
-  static const std::vector<Mesh> meshes = {
-      {2, DataParallel::Replicated},   {3, DataParallel::Replicated},
-      {4, DataParallel::Replicated},   {1, DataParallel::FullySharded},
-      {2, DataParallel::FullySharded}, {3, DataParallel::FullySharded},
-      {4, DataParallel::FullySharded}};
-  return meshes;
+const std::vector<Layout>& layouts() {
+  static const std::vector<Layout> layouts = {
+      {.dp_replicate = 2}, {.dp_replicate = 3}, {.dp_replicate = 4}, {},
+      {.dp_shard = 2},     {.dp_shard = 3},     {.dp_shard = 4}};
+  return layouts;
 }
 
-std::string param_name(const ::testing::TestParamInfo<Mesh>& info) {
-  return mesh_name(info.param);
+std::string param_name(const ::testing::TestParamInfo<Layout>& info) {
+  return layout_name(info.param);
 }
 
 Values empty_values(const TensorTable& parameters) {
@@ -67,7 +66,7 @@ Values read_weights(ToyRank& rank) {
   return values;
 }
 
-// An integer, so that sums are exact and every mesh must give the same bits; it depends on the
+// An integer, so that sums are exact and every layout must give the same bits; it depends on the
 // weight, so that a wrong gather shows.
 float toy_gradient(float weight, int64_t i, int step, int micro) {
   const auto seen = static_cast<int64_t>(std::nearbyint(weight * 64.0f));
@@ -119,12 +118,12 @@ struct Trained {
   Values gradients;  // of the last step
 };
 
-// The same global steps on any mesh, with plain descent as the optimizer.
-Trained toy_run(const Mesh& mesh, int steps) {
+// The same global steps on any layout, with plain descent as the optimizer.
+Trained toy_run(const Layout& layout, int steps) {
   Trained run;
   std::mutex mutex;
-  run_local_ranks(mesh.data, [&](Communicator& comm) {
-    ToyRank rank(comm, mesh);
+  run_local_ranks(layout.world(), [&](Communicator& comm) {
+    ToyRank rank(comm, layout);
     init_weights(*rank.store, rank.parameters, 42);
     for (int step = 0; step < steps; ++step) {
       rank.store->start_step();
@@ -155,19 +154,19 @@ Trained toy_run(const Mesh& mesh, int steps) {
   return run;
 }
 
-class StoreOnMesh : public ::testing::TestWithParam<Mesh> {};
-INSTANTIATE_TEST_SUITE_P(Meshes, StoreOnMesh, ::testing::ValuesIn(many_rank_meshes()), param_name);
+class StoreOnLayout : public ::testing::TestWithParam<Layout> {};
+INSTANTIATE_TEST_SUITE_P(Layouts, StoreOnLayout, ::testing::ValuesIn(layouts()), param_name);
 
-TEST_P(StoreOnMesh, StepsGiveOneRanksWeightsAndGradients) {
+TEST_P(StoreOnLayout, StepsGiveOneRanksWeightsAndGradients) {
   for (const int steps : {1, 4}) {
-    const Trained one = toy_run({1, DataParallel::Replicated}, steps);
+    const Trained one = toy_run({}, steps);
     const Trained many = toy_run(GetParam(), steps);
     EXPECT_EQ(many.weights, one.weights);
     EXPECT_EQ(many.gradients, one.gradients);
   }
 }
 
-TEST_P(StoreOnMesh, InitialWeightsAreOneRanksBitForBit) {
+TEST_P(StoreOnLayout, InitialWeightsAreOneRanksBitForBit) {
   for (const DType compute : {DType::F32, DType::BF16}) {
     Values one;
     run_local_ranks(1, [&](Communicator& comm) {
@@ -175,7 +174,7 @@ TEST_P(StoreOnMesh, InitialWeightsAreOneRanksBitForBit) {
       init_weights(*rank.store, rank.parameters, 7);
       one = read_weights(rank);
     });
-    run_local_ranks(GetParam().data, [&](Communicator& comm) {
+    run_local_ranks(GetParam().world(), [&](Communicator& comm) {
       ToyRank rank(comm, GetParam(), compute);
       init_weights(*rank.store, rank.parameters, 7);
       EXPECT_EQ(read_weights(rank), one) << "rank " << comm.rank();
@@ -183,8 +182,8 @@ TEST_P(StoreOnMesh, InitialWeightsAreOneRanksBitForBit) {
   }
 }
 
-TEST_P(StoreOnMesh, AStepAfterAnAbandonedOneStartsEmpty) {
-  run_local_ranks(GetParam().data, [&](Communicator& comm) {
+TEST_P(StoreOnLayout, AStepAfterAnAbandonedOneStartsEmpty) {
+  run_local_ranks(GetParam().world(), [&](Communicator& comm) {
     ToyRank rank(comm, GetParam());
     const TensorId id = rank.parameters.find("layers.0.mlp.weight");
     rank.store->start_step();
@@ -195,18 +194,18 @@ TEST_P(StoreOnMesh, AStepAfterAnAbandonedOneStartsEmpty) {
 }
 
 // What the rows must add up to, from the definition rather than from add_store_rows.
-int64_t expected_bytes(const TensorTable& parameters, const Mesh& mesh, DType compute) {
-  const bool sharded = mesh.mode == DataParallel::FullySharded && mesh.data > 1;
+int64_t expected_bytes(const TensorTable& parameters, const Layout& layout, DType compute) {
+  const bool sharded = layout.dp_shard > 1;
   const int64_t width = size_of(compute);
   int64_t total = 0;
   int64_t largest_part = 0;
   std::vector<int64_t> block(kNumBlocks);
   for (const TensorSpec& row : parameters.rows()) {
-    const int64_t part = (row.shape.numel() + mesh.data - 1) / mesh.data;
+    const int64_t part = (row.shape.numel() + layout.dp_shard - 1) / layout.dp_shard;
     const int64_t held = sharded ? part : row.shape.numel();
     total += align_up(held * width) + 3 * align_up(held * 4);
     if (compute != DType::F32) total += align_up(held * 4);
-    block[static_cast<size_t>(row.block)] += (part * mesh.data + 127) / 128 * 128;
+    block[static_cast<size_t>(row.block)] += (part * layout.dp_shard + 127) / 128 * 128;
     largest_part = std::max(largest_part, part);
   }
   if (!sharded) return total;
@@ -215,13 +214,13 @@ int64_t expected_bytes(const TensorTable& parameters, const Mesh& mesh, DType co
          align_up(largest_part * 4);
 }
 
-TEST_P(StoreOnMesh, PlacedBytesAreThePredictedOnes) {
+TEST_P(StoreOnLayout, PlacedBytesAreThePredictedOnes) {
   const TensorTable parameters = toy_parameters();
   for (const DType compute : {DType::F32, DType::BF16}) {
     const TensorTable table = store_table(parameters, compute, GetParam());
     const int64_t predicted = plan_memory(table).total_bytes;
     EXPECT_EQ(predicted, expected_bytes(parameters, GetParam(), compute));
-    run_local_ranks(GetParam().data, [&](Communicator& comm) {
+    run_local_ranks(GetParam().world(), [&](Communicator& comm) {
       ToyRank rank(comm, GetParam(), compute);
       EXPECT_EQ(rank.placed.allocated_bytes(), predicted) << "rank " << comm.rank();
     });
@@ -232,9 +231,12 @@ TEST(StoreRows, MomentsTakeTheAskedDtypeButMuonsMomentum) {
   const TensorTable parameters = toy_parameters();
   for (const OptimKind kind : {OptimKind::AdamW, OptimKind::Muon}) {
     TensorTable table;
-    add_store_rows(table, parameters, DType::BF16, {}, {kind, DType::BF16});
+    OptimConfig optim;
+    optim.kind = kind;
+    optim.moments = DType::BF16;
+    add_store_rows(table, parameters, DType::BF16, {}, {optim});
     for (const TensorSpec& parameter : parameters.rows()) {
-      const bool muon = uses_muon(kind, parameter);
+      const bool muon = optimizer_of(optim, parameter) == OptimKind::Muon;
       const auto dtype = [&](const char* prefix) {
         return table[table.find(prefix + parameter.name)].dtype;
       };
@@ -298,7 +300,7 @@ TEST(ReplicatedStore, TheFirstWriteOfAStepOverwritesAndLaterOnesAdd) {
   }
 }
 
-constexpr Mesh kTwoSharded{2, DataParallel::FullySharded};
+constexpr Layout kTwoSharded{.dp_shard = 2};
 
 TEST(ShardedStore, TheFirstWriteSinceReleaseOverwritesAndLaterOnesAdd) {
   run_local_ranks(2, [](Communicator& comm) {
@@ -364,7 +366,7 @@ TEST(ShardedStore, RefusesUseOutsideAcquireAndRelease) {
 
 TEST(MakeParameterStore, RefusesACommunicatorOfAnotherSize) {
   const auto comm = single_communicator();
-  EXPECT_THROW(ToyRank(*comm, {2, DataParallel::Replicated}), Error);
+  EXPECT_THROW(ToyRank(*comm, {.dp_replicate = 2}), Error);
 }
 
 }  // namespace

@@ -19,9 +19,9 @@ StepLimit limit_in(DType compute, DType moments = DType::F32) {
   ThreadPool pool(2);
   Context ctx;
   ctx.pool = &pool;
-  return measure_step_limit(
-      ctx, small_model(),
-      {.B = kB, .T = kT, .loss_chunk = kChunk, .compute = compute, .moments = moments});
+  LimitShape shape{.B = kB, .T = kT, .loss_chunk = kChunk, .compute = compute};
+  shape.optim.moments = moments;
+  return measure_step_limit(ctx, small_model(), shape);
 }
 
 int64_t bytes_of(const StepLimit& limit, std::string_view part_name) {

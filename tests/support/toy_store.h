@@ -42,23 +42,25 @@ inline TensorTable toy_parameters() {
   return table;
 }
 
-inline TensorTable store_table(const TensorTable& parameters, DType compute, const Mesh& mesh,
+inline TensorTable store_table(const TensorTable& parameters, DType compute, const Layout& layout,
                                DType moments = DType::F32) {
   TensorTable table;
-  add_store_rows(table, parameters, compute, mesh, {.moments = moments});
+  StoreOptions options;
+  options.optim.moments = moments;
+  add_store_rows(table, parameters, compute, layout, options);
   return table;
 }
 
 // Everything one rank needs; construct it inside run_local_ranks.
 class ToyRank {
  public:
-  ToyRank(Communicator& comm, const Mesh& mesh, DType compute = DType::F32,
+  ToyRank(Communicator& comm, const Layout& layout, DType compute = DType::F32,
           DType moments = DType::F32)
       : parameters(toy_parameters()),
-        placed(store_table(parameters, compute, mesh, moments), Device::cpu()),
+        placed(store_table(parameters, compute, layout, moments), Device::cpu()),
         pool_(2),
         ctx{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        store(make_parameter_store(ctx, comm, parameters, mesh, placed, compute)) {}
+        store(make_parameter_store(ctx, comm, parameters, layout, placed, compute)) {}
 
   TensorTable parameters;
   PlacedTensors placed;
@@ -79,9 +81,9 @@ void write_gradient(const GradientSlot& slot, const Value& value) {
     out[i] = (slot.accumulate == Accumulate::Yes ? out[i] : 0.0f) + value(i);
 }
 
-inline std::string mesh_name(const Mesh& mesh) {
-  return std::string(mesh.mode == DataParallel::FullySharded ? "sharded" : "replicated") +
-         std::to_string(mesh.data);
+inline std::string layout_name(const Layout& layout) {
+  return "replicated" + std::to_string(layout.dp_replicate) + "_sharded" +
+         std::to_string(layout.dp_shard);
 }
 
 }  // namespace ingot::testing

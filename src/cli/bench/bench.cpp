@@ -105,7 +105,7 @@ StepLimit step_limit(Context& ctx, const RunConfig& config) {
   if (shape.compute == DType::F16) shape.compute = DType::BF16;  // tensor cores are as fast
   shape.fp8 = uses_fp8(config);
   shape.fp8_head = config.train.fp8_head;
-  shape.moments = config.optim.moments;
+  shape.optim = config.optim;
   return measure_step_limit(ctx, config.model, shape);
 }
 

@@ -8,7 +8,7 @@
 #include "parallel/comm/collective_checks.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/local_group.h"
-#include "spec/mesh.h"
+#include "spec/shard_range.h"
 
 namespace ingot {
 namespace {

@@ -7,13 +7,14 @@ namespace ingot {
 
 std::unique_ptr<ParameterStore> make_parameter_store(Context& ctx, Communicator& comm,
                                                      const TensorTable& parameters,
-                                                     const Mesh& mesh, const PlacedTensors& placed,
-                                                     DType compute) {
-  check(comm.size() == mesh.world(), ErrorCode::Internal,
-        "store: expected a communicator of the mesh's {} ranks, got {}", mesh.world(), comm.size());
-  if (store_mode(mesh) == DataParallel::FullySharded)
-    return std::make_unique<ShardedStore>(ctx, comm, parameters, mesh, placed, compute);
-  return std::make_unique<ReplicatedStore>(ctx, comm, parameters, mesh, placed, compute);
+                                                     const Layout& layout,
+                                                     const PlacedTensors& placed, DType compute) {
+  check(comm.size() == layout.world(), ErrorCode::Internal,
+        "store: expected a communicator of the layout's {} ranks, got {}", layout.world(),
+        comm.size());
+  if (layout.dp_shard > 1)
+    return std::make_unique<ShardedStore>(ctx, comm, parameters, layout, placed, compute);
+  return std::make_unique<ReplicatedStore>(ctx, comm, parameters, layout, placed, compute);
 }
 
 }  // namespace ingot

@@ -5,14 +5,14 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/context.h"
 #include "ops/matmul.h"
 #include "parallel/comm/communicator.h"
-#include "spec/mesh.h"
 #include "spec/placed_tensors.h"
-#include "spec/run_config.h"
+#include "spec/shard_map.h"
 #include "spec/tensor_table.h"
 
 namespace ingot {
@@ -24,7 +24,7 @@ struct GradientSlot {
 };
 
 // What this rank updates: elements [range) of the flattened weight. All tensors are (range.size()),
-// F32, except weight, which is in compute dtype, moments of AdamW kept in BF16, and a U16 master.
+// F32, except weight, which is in compute dtype, states as they are declared, and a U16 master.
 struct ParameterShard {
   TensorId parameter;  // row of the weight in the parameter table
   ShardRange range;
@@ -32,8 +32,10 @@ struct ParameterShard {
   // halves (U16) that, beside `weight`, make them exact (ops/halves.h).
   Tensor master;
   Tensor gradient;  // complete after finish_gradients()
-  Tensor moment1;
-  Tensor moment2;  // undefined where the optimizer keeps none
+  // The optimizer's, in the order in which it declares them (spec/optimizer_states.h), and their
+  // names: "moment1".
+  std::vector<Tensor> states;
+  std::vector<std::string> state_names;
   Tensor weight;
 };
 
@@ -42,8 +44,10 @@ class ParameterStore {
   virtual ~ParameterStore() = default;
 
   virtual Context& context() const = 0;  // what the store computes with
-  // Replicated: every rank's shards are whole and equal; FullySharded: they are disjoint.
-  virtual DataParallel mode() const = 0;
+  // Of every parameter, what this rank's shard is and what it saves of it.
+  virtual const ShardMap& shard_map() const = 0;
+  // The ranks whose shards together are the parameters; sums over all elements are sums over it.
+  virtual Communicator& shard_group() = 0;
 
   // Weights of `block` are whole and readable through weight() until release(block). Blocks may be
   // acquired again (the backward pass, recomputation); calls nest no deeper than two blocks.
@@ -80,12 +84,12 @@ class ParameterStore {
   int64_t weights_version_ = 0;
 };
 
-// Picks the form by mesh: one rank, replicated (data parallel) or fully sharded (ZeRO-3). All
+// Picks the form by layout: one rank, replicated (data parallel) or fully sharded (ZeRO-3). All
 // memory comes from `placed`. `comm` and `placed` must outlive the store.
 std::unique_ptr<ParameterStore> make_parameter_store(Context& ctx, Communicator& comm,
                                                      const TensorTable& parameters,
-                                                     const Mesh& mesh, const PlacedTensors& placed,
-                                                     DType compute);
+                                                     const Layout& layout,
+                                                     const PlacedTensors& placed, DType compute);
 
 // The exact weights of a shard's elements [begin, end), F32. Between steps: where the master is in
 // halves they are joined in the memory of the gradient, which nobody needs then.
@@ -95,7 +99,7 @@ Tensor exact_room(const ParameterShard& shard);
 void take_exact_weights(Context& ctx, const ParameterShard& shard);
 
 // Fills masters and weights by each row's init rule; element values depend only on (seed, name,
-// global index), so every mesh starts from the same weights bit for bit.
+// global index), so every layout starts from the same weights bit for bit.
 void init_weights(ParameterStore& store, const TensorTable& parameters, uint64_t seed);
 
 }  // namespace ingot

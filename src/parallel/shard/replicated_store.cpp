@@ -8,10 +8,11 @@
 namespace ingot {
 
 ReplicatedStore::ReplicatedStore(Context& ctx, Communicator& comm, const TensorTable& parameters,
-                                 const Mesh& mesh, const PlacedTensors& placed, DType compute)
+                                 const Layout& layout, const PlacedTensors& placed, DType compute)
     : ctx_(ctx),
       comm_(comm),
-      shards_(store_shards(parameters, mesh, comm.rank(), placed, compute)),
+      map_(ingot::shard_map(parameters, layout, comm.rank())),
+      shards_(store_shards(parameters, map_, placed, compute)),
       written_(shards_.size(), false) {
   for (const ParameterShard& shard : shards_) {
     const Shape& shape = parameters[shard.parameter].shape;

@@ -8,11 +8,12 @@ namespace ingot {
 
 class ReplicatedStore final : public ParameterStore {
  public:
-  ReplicatedStore(Context& ctx, Communicator& comm, const TensorTable& parameters, const Mesh& mesh,
-                  const PlacedTensors& placed, DType compute);
+  ReplicatedStore(Context& ctx, Communicator& comm, const TensorTable& parameters,
+                  const Layout& layout, const PlacedTensors& placed, DType compute);
 
   Context& context() const override { return ctx_; }
-  DataParallel mode() const override { return DataParallel::Replicated; }
+  const ShardMap& shard_map() const override { return map_; }
+  Communicator& shard_group() override { return *alone_; }
 
   // Weights are always whole: nothing to fetch, give back or publish.
   void acquire(int) override {}
@@ -32,6 +33,8 @@ class ReplicatedStore final : public ParameterStore {
 
   Context& ctx_;
   Communicator& comm_;
+  const std::unique_ptr<Communicator> alone_ = single_communicator();
+  ShardMap map_;
   std::vector<ParameterShard> shards_;
   std::vector<Tensor> weights_;    // by parameter, whole shape
   std::vector<Tensor> gradients_;  // by parameter, whole shape

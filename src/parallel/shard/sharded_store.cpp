@@ -24,11 +24,12 @@ void add(Context& ctx, const Tensor& src, const Tensor& dst) {
 }  // namespace
 
 ShardedStore::ShardedStore(Context& ctx, Communicator& comm, const TensorTable& parameters,
-                           const Mesh& mesh, const PlacedTensors& placed, DType compute)
+                           const Layout& layout, const PlacedTensors& placed, DType compute)
     : ctx_(ctx),
       comm_(comm),
-      shards_(store_shards(parameters, mesh, comm.rank(), placed, compute)),
-      layouts_(block_layouts(parameters, mesh.data)),
+      map_(ingot::shard_map(parameters, layout, comm.rank())),
+      shards_(store_shards(parameters, map_, placed, compute)),
+      layouts_(block_layouts(parameters, layout.dp_shard)),
       part_(placed.find(kGatherPart)) {
   for (const TensorSpec& row : parameters.rows()) {
     Parameter parameter;

@@ -11,11 +11,12 @@ namespace ingot {
 
 class ShardedStore final : public ParameterStore {
  public:
-  ShardedStore(Context& ctx, Communicator& comm, const TensorTable& parameters, const Mesh& mesh,
-               const PlacedTensors& placed, DType compute);
+  ShardedStore(Context& ctx, Communicator& comm, const TensorTable& parameters,
+               const Layout& layout, const PlacedTensors& placed, DType compute);
 
   Context& context() const override { return ctx_; }
-  DataParallel mode() const override { return DataParallel::FullySharded; }
+  const ShardMap& shard_map() const override { return map_; }
+  Communicator& shard_group() override { return comm_; }
 
   void acquire(int block) override;
   void release(int block) override;
@@ -51,6 +52,7 @@ class ShardedStore final : public ParameterStore {
 
   Context& ctx_;
   Communicator& comm_;
+  ShardMap map_;
   std::vector<ParameterShard> shards_;
   std::vector<BlockLayout> layouts_;
   std::vector<Parameter> parameters_;

@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-// The shards of `rank` as views of `placed`, in the order of the parameter table.
-std::vector<ParameterShard> store_shards(const TensorTable& parameters, const Mesh& mesh, int rank,
+// The slices of `map` as views of `placed`, in the order of the parameter table.
+std::vector<ParameterShard> store_shards(const TensorTable& parameters, const ShardMap& map,
                                          const PlacedTensors& placed, DType compute);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-#include "spec/mesh.h"
+#include "spec/shard_range.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace ingot {
 namespace {
 
-TEST(Mesh, ShardsCoverEveryElementOnceInOrder) {
+TEST(ShardRange, ShardsCoverEveryElementOnceInOrder) {
   for (const int64_t numel : {0, 1, 3, 7, 8, 1000, 1001})
     for (const int ranks : {1, 2, 3, 4, 7, 16}) {
       int64_t next = 0;
@@ -24,7 +24,7 @@ TEST(Mesh, ShardsCoverEveryElementOnceInOrder) {
     }
 }
 
-TEST(Mesh, ARankOutsideTheMeshIsRefused) {
+TEST(ShardRange, ARankThatIsNotThereIsRefused) {
   EXPECT_EQ(error_text([] { shard_range(10, 4, 4); }, ErrorCode::Internal),
             "expected a rank below 4, got 4");
 }

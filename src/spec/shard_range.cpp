@@ -1,4 +1,4 @@
-#include "spec/mesh.h"
+#include "spec/shard_range.h"
 
 #include <algorithm>
 

@@ -1,0 +1,56 @@
+#include "spec/block_use.h"
+
+#include <algorithm>
+
+#include "spec/llama_table.h"
+
+namespace ingot {
+
+Ticks ticks_of(const ModelConfig& config) {
+  return {static_cast<int>(config.layers)};
+}
+
+std::vector<BlockUse> evaluation_uses(const ModelConfig& config) {
+  const Ticks tick = ticks_of(config);
+  std::vector<BlockUse> uses = {{0, Pass::Forward, tick.embedding()}};
+  for (int layer = 0; layer < tick.L; ++layer)
+    uses.push_back({layer_block(layer), Pass::Forward, tick.forward(layer)});
+  if (config.tied) uses.push_back({0, Pass::Forward, tick.loss()});
+  uses.push_back({head_block(config), Pass::Forward, tick.loss()});
+  return uses;
+}
+
+std::vector<BlockUse> block_uses(const ModelConfig& config) {
+  const Ticks tick = ticks_of(config);
+  std::vector<BlockUse> uses = evaluation_uses(config);
+  for (BlockUse& use : uses)
+    if (use.tick == tick.loss()) use.pass = Pass::Loss;
+  for (int layer = tick.L; layer-- > 0;)
+    uses.push_back({layer_block(layer), Pass::Backward, tick.backward(layer)});
+  uses.push_back({0, Pass::Backward, tick.last(), /*reads_weights=*/false});
+  return uses;
+}
+
+std::vector<Lifetime> gathered_lives(const std::vector<BlockUse>& order, int block) {
+  std::vector<Lifetime> lives;
+  for (const BlockUse& use : order) {
+    if (use.block != block || !use.reads_weights) continue;
+    const int first = std::max(0, use.tick - 1);
+    if (!lives.empty() && first <= lives.back().last + 1)
+      lives.back().last = use.tick;
+    else
+      lives.push_back({first, use.tick});
+  }
+  return lives;
+}
+
+std::vector<Lifetime> reduced_lives(const std::vector<BlockUse>& order, int block) {
+  std::vector<Lifetime> lives;
+  const int last = order.empty() ? 0 : order.back().tick;
+  for (const BlockUse& use : order)
+    if (use.block == block && use.writes_gradients())
+      lives.push_back({use.tick, std::min(use.tick + 1, last)});
+  return lives;
+}
+
+}  // namespace ingot

@@ -1,0 +1,51 @@
+// The order in which a micro-step uses blocks of weights, and the ticks that its tensors' lives are
+// counted in: one truth for the tensor table, the model and the parameter store. Blocks: 0 =
+// embedding, 1 … L = layers, L+1 = final norm and head.
+#pragma once
+
+#include <vector>
+
+#include "spec/model_config.h"
+#include "spec/tensor_table.h"
+
+namespace ingot {
+
+// Ticks of a micro-step: 0 the embedding, 1 … L the layers forward, L+1 final norm, head and loss,
+// then the layers backward from the last to the first, and the embedding's gradient.
+struct Ticks {
+  int L;
+  int embedding() const { return 0; }
+  int forward(int layer) const { return 1 + layer; }
+  int loss() const { return L + 1; }
+  int backward(int layer) const { return 2 * L + 1 - layer; }
+  int last() const { return 2 * L + 2; }
+};
+
+Ticks ticks_of(const ModelConfig& config);
+
+// Loss: the head's forward and backward at once.
+enum class Pass { Forward, Loss, Backward };
+
+struct BlockUse {
+  int block = 0;
+  Pass pass = Pass::Forward;
+  int tick = 0;
+  bool reads_weights = true;  // the embedding's backward pass only writes a gradient
+
+  bool writes_gradients() const { return pass != Pass::Forward; }
+  bool operator==(const BlockUse&) const = default;
+};
+
+// A training micro-step's uses, by tick; a tied head uses the embedding's block beside its own.
+std::vector<BlockUse> block_uses(const ModelConfig& config);
+// Those of an evaluation, which ends with the losses and writes no gradient.
+std::vector<BlockUse> evaluation_uses(const ModelConfig& config);
+
+// When weights of `block` that are gathered for its uses hold memory: from the tick before a use,
+// while which they may be gathered, to the use. Uses with at most one tick between share a life.
+std::vector<Lifetime> gathered_lives(const std::vector<BlockUse>& order, int block);
+// When whole gradients of `block` do: from a use that writes them through the tick after it, while
+// which they may be reduced.
+std::vector<Lifetime> reduced_lives(const std::vector<BlockUse>& order, int block);
+
+}  // namespace ingot

@@ -1,0 +1,63 @@
+// What each optimizer keeps and needs, as plain data: which parameters it updates, their states,
+// its scratch. Rows, plan, checkpoints and limits go by this; src/optim has the updates.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/device.h"
+#include "spec/run_config.h"
+#include "spec/tensor_table.h"
+
+namespace ingot {
+
+// One tensor beside each element of a parameter, all of it saved in checkpoints. 0 at the start.
+struct StateSpec {
+  std::string name;  // "moment1": the row "moment1:PARAMETER"
+  DType dtype = DType::F32;
+  bool operator==(const StateSpec&) const = default;
+};
+
+// Which optimizer updates `parameter`: config.kind where that takes it, AdamW otherwise.
+OptimKind optimizer_of(const OptimConfig& config, const TensorSpec& parameter);
+
+// The states that it keeps of `parameter`, F64 where compute is.
+std::vector<StateSpec> optimizer_states(const OptimConfig& config, DType compute,
+                                        const TensorSpec& parameter);
+
+// A tensor that an update holds while it works on one parameter.
+struct ScratchSpec {
+  DType dtype = DType::F32;
+  Shape shape;
+};
+
+// Scratch of the update that takes most. `products`: matrix products run while it is held, whose
+// own workspace comes on top.
+struct UpdateScratch {
+  int64_t bytes = 0;
+  bool products = false;
+};
+UpdateScratch update_scratch(const OptimConfig& config, DeviceKind device,
+                             const TensorTable& parameters);
+
+// The matrices that a parameter is made of: its parts, or itself.
+struct MatrixShape {
+  int64_t rows = 0, cols = 0;
+  int64_t numel() const { return rows * cols; }
+  int64_t small() const { return rows < cols ? rows : cols; }
+  bool tall() const { return rows > cols; }
+};
+std::vector<MatrixShape> matrices_of(const TensorSpec& parameter);
+
+// Muon's scratch for one matrix; its rows by number.
+enum MuonScratch {
+  kMuonX,         // (rows, cols): the direction …
+  kMuonY,         // (rows, cols): … and its next form
+  kMuonGram,      // (S, S), S the smaller extent: x·xᵀ, or xᵀ·x when x is tall
+  kMuonSquare,    // (S, S): gram², then the polynomial of it
+  kMuonPartials,  // partial sums of the norm, at most so many as ops/muon.h cuts a matrix into
+  kMuonWideGram   // (S, S) F32: only where the product that makes gram gives nothing else
+};
+std::vector<ScratchSpec> muon_scratch(DeviceKind device, const MatrixShape& matrix);
+
+}  // namespace ingot

@@ -1,0 +1,22 @@
+#include "spec/shard_map.h"
+
+#include "core/error.h"
+
+namespace ingot {
+
+ShardMap shard_map(const TensorTable& parameters, const Layout& layout, int rank) {
+  check(layout.world() == layout.data_ranks(), ErrorCode::Internal,
+        "a shard map expected ranks along dp_replicate and dp_shard only, got pp {}, cp {}, tp {}",
+        layout.pp, layout.cp, layout.tp);
+  const Coord coord = layout.at(rank);
+  std::vector<Slice> slices;
+  for (const TensorSpec& parameter : parameters.rows()) {
+    const TensorId id{static_cast<int32_t>(slices.size())};
+    const ShardRange range = shard_range(parameter.shape.numel(), layout.dp_shard, coord.dp_shard);
+    const ShardRange share = shard_range(range.size(), layout.dp_replicate, coord.dp_replicate);
+    slices.push_back({id, range, {range.begin + share.begin, range.begin + share.end}});
+  }
+  return ShardMap(std::move(slices));
+}
+
+}  // namespace ingot
