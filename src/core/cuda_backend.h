@@ -9,7 +9,7 @@
 namespace ingot {
 
 class CudaContext;   // core/cuda/cuda_context.h
-class HostMemory;    // core/host_memory.h
+class HostCopies;    // core/host_memory.h
 class RecordedWork;  // core/recorded_work.h
 
 // The stream and library handles of one GPU, for Context::cuda. `cache_dir` keeps what was tuned
@@ -23,9 +23,12 @@ void synchronize(CudaContext& context);
 // Device memory, zeroed. Throws ErrorCode::Memory with what was asked and what is free.
 void* allocate_cuda_memory(int device, int64_t bytes);
 void free_cuda_memory(int device, void* data) noexcept;
+// Page-locked host memory, zeroed; throws likewise.
+void* allocate_pinned_memory(int64_t bytes);
+void free_pinned_memory(void* data) noexcept;
 int64_t available_cuda_memory(int device);  // bytes free on the GPU now
 
-std::unique_ptr<HostMemory> make_cuda_host_memory(CudaContext& context, int64_t bytes);
+std::unique_ptr<HostCopies> make_cuda_host_copies(CudaContext& context);
 std::unique_ptr<RecordedWork> make_cuda_recorded_work(CudaContext& context);
 
 }  // namespace ingot

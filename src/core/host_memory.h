@@ -1,4 +1,4 @@
-// Host memory that tensors are put away in, and fetched from, while the device goes on computing.
+// Copies between device and host memory while the device goes on computing.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,12 @@ namespace ingot {
 
 // Copies are done in the order they are asked for. Each begins when all work issued through the
 // context before it is done; work issued after it does not wait for it unless wait_for() says so.
-class HostMemory {
+class HostCopies {
  public:
-  virtual ~HostMemory() = default;
+  virtual ~HostCopies() = default;
 
-  // `offset` in bytes from the start of the memory; tensors are contiguous.
-  virtual void put(const Tensor& tensor, int64_t offset) = 0;
-  virtual void fetch(int64_t offset, const Tensor& tensor) = 0;
+  // Contiguous tensors of as many bytes, one of the device and one in MemorySpace::Pinned.
+  virtual void copy(const Tensor& from, const Tensor& to) = 0;
 
   // Names all copies asked for so far.
   virtual int64_t ticket() = 0;
@@ -25,8 +24,8 @@ class HostMemory {
   virtual void wait_for(int64_t ticket) = 0;
 };
 
-// On a GPU page-locked memory and a stream of its own; on the CPU copies are done when they return.
-// The context must outlive it.
-std::unique_ptr<HostMemory> make_host_memory(Context& ctx, int64_t bytes);
+// On a GPU a stream of its own; on the CPU copies are done when they return. The context must
+// outlive it.
+std::unique_ptr<HostCopies> make_host_copies(Context& ctx);
 
 }  // namespace ingot

@@ -30,10 +30,14 @@ void* allocate_cuda_memory(int, int64_t) {
   refuse();
 }
 void free_cuda_memory(int, void*) noexcept {}
+void* allocate_pinned_memory(int64_t) {
+  refuse();
+}
+void free_pinned_memory(void*) noexcept {}
 int64_t available_cuda_memory(int) {
   refuse();
 }
-std::unique_ptr<HostMemory> make_cuda_host_memory(CudaContext&, int64_t) {
+std::unique_ptr<HostCopies> make_cuda_host_copies(CudaContext&) {
   refuse();
 }
 std::unique_ptr<RecordedWork> make_cuda_recorded_work(CudaContext&) {

@@ -74,7 +74,9 @@ bool one_micro_step(const RunConfig& config, const TrainShape& shape) {
 TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
   TensorTable table = llama_train_table(config.model, shape);
   add_store_rows(table, llama_parameters(config.model), shape.compute, shape.layout,
-                 {config.optim, one_micro_step(config, shape)});
+                 {.optim = config.optim,
+                  .one_micro_step = one_micro_step(config, shape),
+                  .order = block_uses(config.model)});
   return table;
 }
 

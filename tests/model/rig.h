@@ -13,6 +13,7 @@
 #include "parallel/shard/parameter_store.h"
 #include "spec/placed_tensors.h"
 #include "spec/store_rows.h"
+#include "support/poison.h"
 
 namespace ingot::test {
 
@@ -29,6 +30,7 @@ struct RigOptions {
   int threads = 2;
   bool one_micro_step = false;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
+  bool poison = false;     // before each tick, what is dead then
 };
 
 class Rig {
@@ -46,6 +48,8 @@ class Rig {
         make_parameter_store(ctx_, comm, parameters_, options.layout, placed_, options.compute);
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
+    if (options.poison)
+      model_->watch_ticks([this](int tick) { poison_dead_rows(ctx_, placed_, tick); });
   }
 
   static Context context_of(ThreadPool& pool) {
@@ -74,7 +78,7 @@ class Rig {
   static TensorTable table_of(const Context& ctx, const RigOptions& o) {
     TensorTable table = llama_train_table(o.model, shape_of(ctx, o));
     add_store_rows(table, llama_parameters(o.model), o.compute, o.layout,
-                   {.one_micro_step = o.one_micro_step});
+                   {.one_micro_step = o.one_micro_step, .order = block_uses(o.model)});
     return table;
   }
 

@@ -18,6 +18,20 @@ ModelConfig small_model(bool tied) {
   return c;
 }
 
+// A model whose extents 8-bit products can take.
+RigOptions fp8_options() {
+  RigOptions options;
+  options.model = small_model(false);
+  options.model.dim = 64;
+  options.model.ffn = 96;
+  options.model.vocab = 128;
+  options.T = 16;
+  options.loss_chunk = 16;
+  options.compute = DType::BF16;
+  options.fp8 = true;
+  return options;
+}
+
 std::vector<int32_t> random_tokens(int64_t n, int64_t vocab, uint64_t step) {
   const RandomStream stream(3, Purpose::Test, 0, step);
   std::vector<int32_t> tokens(static_cast<size_t>(n));
@@ -120,6 +134,32 @@ TEST(Transformer, OffloadedActivationsGiveEqualGradientsBitForBit) {
   }
 }
 
+// Every row that holds nothing at a tick is overwritten before it. A row whose life is too short
+// would be read as NaN.
+TEST(Transformer, NobodyReadsARowThatIsNotAlive) {
+  for (const bool fp8 : {false, true})
+    for (const ActivationPolicy policy :
+         {ActivationPolicy::None, ActivationPolicy::Selective, ActivationPolicy::Full})
+      for (const auto& [keep, offload] : {std::pair{0, 0}, std::pair{1, 0}, std::pair{0, 4}})
+        for (const bool one_micro_step : {false, true}) {
+          RigOptions options = fp8 ? fp8_options() : RigOptions{};
+          if (!fp8) options.model = small_model(true);
+          options.fp8_head = fp8;
+          options.model.layers = 4;
+          options.model.qk_norm = true;
+          options.policy = policy;
+          options.keep_layers = keep;
+          options.offload_layers = offload;
+          options.one_micro_step = one_micro_step;
+          const int64_t rows = one_micro_step ? 2 : 4;
+          const Trace clean = run_steps(options, rows, 2, /*evaluates=*/true);
+          options.poison = true;
+          const Trace poisoned = run_steps(options, rows, 2, /*evaluates=*/true);
+          EXPECT_EQ(poisoned.losses, clean.losses);
+          EXPECT_EQ(poisoned.gradients, clean.gradients);
+        }
+}
+
 TEST(Transformer, OffloadingTakesLessMemory) {
   RigOptions options;
   options.model = model_preset("llama_10m");
@@ -166,20 +206,6 @@ TEST(Transformer, GradientsWhereActivationsWereTakeNoMemoryOfTheirOwn) {
     if (row.name.starts_with("layers.")) layer_gradients += 4 * row.shape.numel();
   const int64_t of_one_layer = layer_gradients / options.model.layers;
   EXPECT_GE(apart - rig.predicted_bytes(), layer_gradients - of_one_layer);
-}
-
-// A model whose extents 8-bit products can take.
-RigOptions fp8_options() {
-  RigOptions options;
-  options.model = small_model(false);
-  options.model.dim = 64;
-  options.model.ffn = 96;
-  options.model.vocab = 128;
-  options.T = 16;
-  options.loss_chunk = 16;
-  options.compute = DType::BF16;
-  options.fp8 = true;
-  return options;
 }
 
 TEST(Fp8, LossesFollowBf16) {

@@ -1,6 +1,9 @@
 #include "core/cuda/cuda_context.h"
 
+#include <cstring>
+
 #include "core/cuda/launch.h"
+#include "core/cuda/owners.h"
 #include "core/cuda_backend.h"
 #include "core/error.h"
 
@@ -84,6 +87,16 @@ void* allocate_cuda_memory(int device, int64_t bytes) {
 void free_cuda_memory(int device, void* data) noexcept {
   cudaSetDevice(device);
   cudaFree(data);
+}
+
+void* allocate_pinned_memory(int64_t bytes) {
+  PinnedMemory memory = allocate_pinned(bytes);
+  std::memset(memory.get(), 0, static_cast<size_t>(bytes));
+  return memory.release();
+}
+
+void free_pinned_memory(void* data) noexcept {
+  FreePinned()(data);
 }
 
 int64_t available_cuda_memory(int device) {

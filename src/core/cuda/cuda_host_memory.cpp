@@ -8,19 +8,18 @@
 namespace ingot {
 namespace {
 
-class CudaHostMemory final : public HostMemory {
+class CudaHostCopies final : public HostCopies {
  public:
-  CudaHostMemory(CudaContext& cuda, int64_t bytes)
-      : cuda_(cuda), memory_(allocate_pinned(bytes)), stream_(make_stream()) {
+  explicit CudaHostCopies(CudaContext& cuda) : cuda_(cuda), stream_(make_stream()) {
     for (OwnedEvent& event : copied_) event = make_event();
   }
-  ~CudaHostMemory() override { cudaStreamSynchronize(stream_.get()); }
+  ~CudaHostCopies() override { cudaStreamSynchronize(stream_.get()); }
 
-  void put(const Tensor& tensor, int64_t offset) override {
-    copy(at(offset), tensor.data, tensor.bytes(), cudaMemcpyDeviceToHost);
-  }
-  void fetch(int64_t offset, const Tensor& tensor) override {
-    copy(tensor.data, at(offset), tensor.bytes(), cudaMemcpyHostToDevice);
+  void copy(const Tensor& from, const Tensor& to) override {
+    cuda_check(cudaEventRecord(computed_.get(), cuda_.stream()));
+    cuda_check(cudaStreamWaitEvent(stream_.get(), computed_.get(), 0));
+    cuda_check(cudaMemcpyAsync(to.data, from.data, static_cast<size_t>(from.bytes()),
+                               cudaMemcpyDefault, stream_.get()));
   }
   int64_t ticket() override {
     cuda_check(cudaEventRecord(event_of(++tickets_), stream_.get()));
@@ -33,18 +32,11 @@ class CudaHostMemory final : public HostMemory {
   }
 
  private:
-  char* at(int64_t offset) const { return static_cast<char*>(memory_.get()) + offset; }
-  void copy(void* to, const void* from, int64_t bytes, cudaMemcpyKind kind) {
-    cuda_check(cudaEventRecord(computed_.get(), cuda_.stream()));
-    cuda_check(cudaStreamWaitEvent(stream_.get(), computed_.get(), 0));
-    cuda_check(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), kind, stream_.get()));
-  }
   cudaEvent_t event_of(int64_t ticket) const {
     return copied_[static_cast<size_t>(ticket) % copied_.size()].get();
   }
 
   CudaContext& cuda_;
-  PinnedMemory memory_;
   OwnedStream stream_;
   OwnedEvent computed_ = make_event();
   std::array<OwnedEvent, 64> copied_;
@@ -53,8 +45,8 @@ class CudaHostMemory final : public HostMemory {
 
 }  // namespace
 
-std::unique_ptr<HostMemory> make_cuda_host_memory(CudaContext& context, int64_t bytes) {
-  return std::make_unique<CudaHostMemory>(context, bytes);
+std::unique_ptr<HostCopies> make_cuda_host_copies(CudaContext& context) {
+  return std::make_unique<CudaHostCopies>(context);
 }
 
 }  // namespace ingot
