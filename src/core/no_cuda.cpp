@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "core/host_memory.h"
 #include "core/recorded_work.h"
+#include "core/stream_event.h"
 
 namespace ingot {
 namespace {
@@ -23,7 +24,16 @@ std::optional<CudaFacts> cuda_facts() {
 std::shared_ptr<CudaContext> make_cuda_context(int, const std::string&) {
   refuse();
 }
+void make_current(const CudaContext&) {
+  refuse();
+}
 void synchronize(CudaContext&) {
+  refuse();
+}
+std::shared_ptr<StreamEvent> record_event(CudaContext&) {
+  refuse();
+}
+void spin(CudaContext&, std::chrono::microseconds) {
   refuse();
 }
 void* allocate_cuda_memory(int, int64_t) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/thread_pool.h"
+#include "parallel/comm/world.h"
 #include "parallel/shard/parameter_store.h"
 
 namespace ingot::testing {
@@ -51,13 +52,13 @@ inline TensorTable store_table(const TensorTable& parameters, DType compute, con
 // Everything one rank needs; construct it inside run_local_ranks.
 class ToyRank {
  public:
-  ToyRank(Communicator& comm, const Mesh& mesh, DType compute = DType::F32,
-          DType moments = DType::F32)
+  ToyRank(World& world, const Mesh& mesh, DType compute = DType::F32, DType moments = DType::F32)
       : parameters(toy_parameters()),
         placed(store_table(parameters, compute, mesh, moments), Device::cpu()),
         pool_(2),
         ctx{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        store(make_parameter_store(ctx, comm, parameters, mesh, placed, compute)) {}
+        comm(world.everyone(ctx)),
+        store(make_parameter_store(ctx, *comm, parameters, mesh, placed, compute)) {}
 
   TensorTable parameters;
   PlacedTensors placed;
@@ -67,6 +68,7 @@ class ToyRank {
 
  public:
   Context ctx;
+  std::unique_ptr<Communicator> comm;
   std::unique_ptr<ParameterStore> store;
 };
 

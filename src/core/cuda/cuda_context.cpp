@@ -59,6 +59,10 @@ std::shared_ptr<CudaContext> make_cuda_context(int device, const std::string& ca
   return std::make_shared<CudaContext>(device, cache_dir);
 }
 
+void make_current(const CudaContext& context) {
+  cuda_check(cudaSetDevice(context.device()));
+}
+
 void synchronize(CudaContext& context) {
   context.synchronize();
 }

@@ -13,9 +13,9 @@ using Patience = std::chrono::milliseconds;
 inline constexpr Patience kPatience = std::chrono::minutes(30);
 
 // Every rank makes the same calls in the same order. `what` names the meeting («save»), for errors:
-// ranks that meet for different things throw ErrorCode::Internal saying which; a rank whose patience
-// ends throws ErrorCode::Comm naming the meeting, how long it waited and the ranks that are missing;
-// when a rank failed the others throw ErrorCode::Comm naming it.
+// ranks that meet for different things throw ErrorCode::Internal saying which; a rank whose
+// patience ends throws ErrorCode::Comm naming the meeting, how long it waited and the ranks that
+// are missing; when a rank failed the others throw ErrorCode::Comm naming it.
 class Control {
  public:
   virtual ~Control() = default;

@@ -23,11 +23,13 @@ class World {
   // `compute`, which must outlive it, as must the memory of those tensors.
   virtual std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                                      Context& compute) = 0;
-  // Among all.
-  std::unique_ptr<Communicator> communicator(Context& compute);
+  std::unique_ptr<Communicator> everyone(Context& compute);  // among all ranks
 
   int rank() const { return process().rank; }
   int size() const { return process().world; }
+
+ protected:
+  void check_group(std::span<const int> ranks) const;  // for communicator()
 };
 
 // A world of one rank.
