@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,7 +11,6 @@
 namespace ingot {
 
 class CudaContext;   // core/cuda/cuda_context.h
-class HostMemory;    // core/host_memory.h
 class RecordedWork;  // core/recorded_work.h
 class StreamEvent;   // core/stream_event.h
 
@@ -36,7 +36,12 @@ void* allocate_cuda_memory(int device, int64_t bytes);
 void free_cuda_memory(int device, void* data) noexcept;
 int64_t available_cuda_memory(int device);  // bytes free on the GPU now
 
-std::unique_ptr<HostMemory> make_cuda_host_memory(CudaContext& context, int64_t bytes);
+// Page-locked host memory, which kernels and copies reach while the host goes on. Throws
+// ErrorCode::Memory when there is not as much.
+std::shared_ptr<std::byte> allocate_pinned_memory(int64_t bytes);
+// Put on the stream; each side is device memory or page-locked host memory.
+void copy_bytes(CudaContext& context, void* to, const void* from, int64_t bytes);
+
 std::unique_ptr<RecordedWork> make_cuda_recorded_work(CudaContext& context);
 
 }  // namespace ingot

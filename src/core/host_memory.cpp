@@ -1,36 +1,45 @@
 #include "core/host_memory.h"
 
-#include <cstddef>
 #include <cstring>
-#include <vector>
 
 #include "core/cuda_backend.h"
 
 namespace ingot {
 namespace {
 
-class PlainMemory final : public HostMemory {
- public:
-  explicit PlainMemory(int64_t bytes) : memory_(static_cast<size_t>(bytes)) {}
-
-  void put(const Tensor& tensor, int64_t offset) override {
-    std::memcpy(memory_.data() + offset, tensor.data, static_cast<size_t>(tensor.bytes()));
-  }
-  void fetch(int64_t offset, const Tensor& tensor) override {
-    std::memcpy(tensor.data, memory_.data() + offset, static_cast<size_t>(tensor.bytes()));
-  }
-  int64_t ticket() override { return 0; }
-  void wait_for(int64_t) override {}
-
- private:
-  std::vector<std::byte> memory_;
-};
+std::shared_ptr<std::byte> allocate(const Context& ctx, int64_t bytes) {
+  if (ctx.cuda != nullptr) return allocate_pinned_memory(bytes);
+  return std::shared_ptr<std::byte>(new std::byte[static_cast<size_t>(bytes)],
+                                    std::default_delete<std::byte[]>());
+}
 
 }  // namespace
 
-std::unique_ptr<HostMemory> make_host_memory(Context& ctx, int64_t bytes) {
-  if (ctx.device.kind == DeviceKind::Cuda) return make_cuda_host_memory(*ctx.cuda, bytes);
-  return std::make_unique<PlainMemory>(bytes);
+HostMemory::HostMemory(Context& ctx, int64_t bytes)
+    : memory_(allocate(ctx, bytes)),
+      compute_(compute_lane(ctx)),
+      copies_(ctx.cuda != nullptr ? side_lane(ctx, {.threads = 0}) : compute_lane(ctx)) {}
+
+void HostMemory::put(const Tensor& tensor, int64_t offset) {
+  copy(memory_.get() + offset, tensor.data, tensor.bytes());
+}
+
+void HostMemory::fetch(int64_t offset, const Tensor& tensor) {
+  copy(tensor.data, memory_.get() + offset, tensor.bytes());
+}
+
+Ticket HostMemory::copied() {
+  return copies_->mark("copies of host memory");
+}
+
+void HostMemory::copy(void* to, const void* from, int64_t bytes) {
+  copies_->after(compute_->mark("computed"));
+  copies_->issue([=](Context& ctx) {
+    if (ctx.cuda != nullptr)
+      copy_bytes(*ctx.cuda, to, from, bytes);
+    else
+      std::memcpy(to, from, static_cast<size_t>(bytes));
+  });
 }
 
 }  // namespace ingot

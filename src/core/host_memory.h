@@ -1,32 +1,38 @@
 // Host memory that tensors are put away in, and fetched from, while the device goes on computing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "core/context.h"
+#include "core/lane.h"
 #include "core/tensor.h"
 
 namespace ingot {
 
 // Copies are done in the order they are asked for. Each begins when all work issued through the
 // context before it is done; work issued after it does not wait for it unless wait_for() says so.
+// On a GPU the memory is page-locked and copies go on a lane of their own; on the CPU a copy is
+// done when it returns.
 class HostMemory {
  public:
-  virtual ~HostMemory() = default;
+  HostMemory(Context& ctx, int64_t bytes);  // the context must outlive it
 
   // `offset` in bytes from the start of the memory; tensors are contiguous.
-  virtual void put(const Tensor& tensor, int64_t offset) = 0;
-  virtual void fetch(int64_t offset, const Tensor& tensor) = 0;
+  void put(const Tensor& tensor, int64_t offset);
+  void fetch(int64_t offset, const Tensor& tensor);
 
-  // Names all copies asked for so far.
-  virtual int64_t ticket() = 0;
-  // Work issued through the context from now on comes after the copies that `ticket` names.
-  virtual void wait_for(int64_t ticket) = 0;
+  Ticket copied();  // speaks of all copies asked for so far
+  // Work issued through the context from now on comes after the ticket's.
+  void wait_for(const Ticket& ticket) { compute_->after(ticket); }
+
+ private:
+  void copy(void* to, const void* from, int64_t bytes);
+
+  std::shared_ptr<std::byte> memory_;
+  std::unique_ptr<Lane> compute_;
+  std::unique_ptr<Lane> copies_;  // the first to go: it waits for what it copies
 };
-
-// On a GPU page-locked memory and a stream of its own; on the CPU copies are done when they return.
-// The context must outlive it.
-std::unique_ptr<HostMemory> make_host_memory(Context& ctx, int64_t bytes);
 
 }  // namespace ingot

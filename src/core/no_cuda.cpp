@@ -2,7 +2,6 @@
 #include "core/cuda_backend.h"
 #include "core/cuda_facts.h"
 #include "core/error.h"
-#include "core/host_memory.h"
 #include "core/recorded_work.h"
 #include "core/stream_event.h"
 
@@ -43,7 +42,10 @@ void free_cuda_memory(int, void*) noexcept {}
 int64_t available_cuda_memory(int) {
   refuse();
 }
-std::unique_ptr<HostMemory> make_cuda_host_memory(CudaContext&, int64_t) {
+std::shared_ptr<std::byte> allocate_pinned_memory(int64_t) {
+  refuse();
+}
+void copy_bytes(CudaContext&, void*, const void*, int64_t) {
   refuse();
 }
 std::unique_ptr<RecordedWork> make_cuda_recorded_work(CudaContext&) {

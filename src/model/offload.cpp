@@ -10,7 +10,7 @@ ActivationOffload::ActivationOffload(Context& ctx, const PlacedTensors& placed, 
       if (row.name.starts_with(offload_name(set, ""))) sets_[set].push_back(placed.find(row.name));
   for (const Tensor& tensor : sets_[0]) layer_bytes_ += tensor.bytes();
   if (host_bytes() == 0) return;
-  memory_ = make_host_memory(ctx, host_bytes());
+  memory_ = std::make_unique<HostMemory>(ctx, host_bytes());
   tickets_.resize(static_cast<size_t>(num_offloaded - 2));
 }
 
@@ -27,7 +27,7 @@ void ActivationOffload::after_forward(int64_t layer) {
     memory_->put(tensor, offset);
     offset += tensor.bytes();
   }
-  tickets_[static_cast<size_t>(*place)] = memory_->ticket();
+  tickets_[static_cast<size_t>(*place)] = memory_->copied();
 }
 
 void ActivationOffload::before_backward(int64_t layer) {
@@ -43,7 +43,7 @@ void ActivationOffload::after_backward(int64_t layer) {
     memory_->fetch(offset, tensor);
     offset += tensor.bytes();
   }
-  tickets_[static_cast<size_t>(next)] = memory_->ticket();
+  tickets_[static_cast<size_t>(next)] = memory_->copied();
 }
 
 }  // namespace ingot

@@ -43,7 +43,7 @@ class ActivationOffload {
   int64_t num_layers_, num_offloaded_;
   int64_t layer_bytes_ = 0;
   std::unique_ptr<HostMemory> memory_;
-  std::vector<int64_t> tickets_;  // by place, of those stored: of its latest copy
+  std::vector<Ticket> tickets_;  // by place, of those stored: of its latest copy
 };
 
 }  // namespace ingot

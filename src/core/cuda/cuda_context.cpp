@@ -90,6 +90,16 @@ void free_cuda_memory(int device, void* data) noexcept {
   cudaFree(data);
 }
 
+std::shared_ptr<std::byte> allocate_pinned_memory(int64_t bytes) {
+  const std::shared_ptr<void> memory = allocate_pinned(bytes);
+  return {memory, static_cast<std::byte*>(memory.get())};
+}
+
+void copy_bytes(CudaContext& context, void* to, const void* from, int64_t bytes) {
+  cuda_check(
+      cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDefault, context.stream()));
+}
+
 int64_t available_cuda_memory(int device) {
   cuda_check(cudaSetDevice(device));
   size_t available = 0, total = 0;
