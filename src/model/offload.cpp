@@ -1,6 +1,21 @@
 #include "model/offload.h"
 
+#include <cstring>
+
+#include "core/cuda_backend.h"
+
 namespace ingot {
+namespace {
+
+// One of them in memory of the device, the other in page-locked host memory.
+void copy_bytes(Context& ctx, const Tensor& from, const Tensor& to) {
+  if (ctx.cuda != nullptr)
+    copy_bytes(*ctx.cuda, to.data, from.data, from.bytes());
+  else
+    std::memcpy(to.data, from.data, static_cast<size_t>(from.bytes()));
+}
+
+}  // namespace
 
 ActivationOffload::ActivationOffload(Context& ctx, const PlacedTensors& placed, int64_t num_layers,
                                      int64_t num_offloaded)
@@ -14,7 +29,8 @@ ActivationOffload::ActivationOffload(Context& ctx, const PlacedTensors& placed, 
   for (int set = 0; set < 2; ++set) sets_[set] = rows_of(offload_name(set, ""));
   for (int64_t place = 0; stored(place); ++place) stored_.push_back(rows_of(host_name(place, "")));
   if (stored_.empty()) return;
-  copies_ = make_host_copies(ctx);
+  compute_ = compute_lane(ctx);
+  copies_ = side_lane(ctx, {.threads = 0});
   tickets_.resize(stored_.size());
 }
 
@@ -42,8 +58,10 @@ void ActivationOffload::after_backward(int64_t layer) {
 
 void ActivationOffload::move(int64_t place, const std::vector<Tensor>& from,
                              const std::vector<Tensor>& to) {
-  for (size_t i = 0; i < from.size(); ++i) copies_->copy(from[i], to[i]);
-  tickets_[static_cast<size_t>(place)] = copies_->ticket();
+  copies_->after(compute_->mark("what is to be moved"));
+  for (size_t i = 0; i < from.size(); ++i)
+    copies_->issue([a = from[i], b = to[i]](Context& ctx) { copy_bytes(ctx, a, b); });
+  tickets_[static_cast<size_t>(place)] = copies_->mark("moved activations");
 }
 
 }  // namespace ingot

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/context.h"
-#include "core/host_memory.h"
+#include "core/lane.h"
 #include "spec/llama_table.h"
 #include "spec/placed_tensors.h"
 
@@ -36,13 +36,13 @@ class ActivationOffload {
     return sets_[static_cast<size_t>(place % 2)];
   }
   void move(int64_t place, const std::vector<Tensor>& from, const std::vector<Tensor>& to);
-  void wait_for(int64_t place) { copies_->wait_for(tickets_[static_cast<size_t>(place)]); }
+  void wait_for(int64_t place) { compute_->after(tickets_[static_cast<size_t>(place)]); }
 
   std::vector<Tensor> sets_[2];              // on the device
   std::vector<std::vector<Tensor>> stored_;  // by place: the same in host memory
   int64_t num_layers_, num_offloaded_;
-  std::unique_ptr<HostCopies> copies_;
-  std::vector<int64_t> tickets_;  // by place, of those stored: of its latest copy
+  std::unique_ptr<Lane> compute_, copies_;
+  std::vector<Ticket> tickets_;  // by place, of those stored: of its latest copy
 };
 
 }  // namespace ingot

@@ -39,11 +39,11 @@ struct Run : PreparedRun {
 // One rank's walk through the run.
 class RankTrainer {
  public:
-  RankTrainer(Run& run, Communicator& comm)
+  RankTrainer(Run& run, World& world)
       : run_(run),
         config_(run.config),
-        comm_(comm),
-        engine_(run.config, comm, run.threads_per_rank, run.resume_from.has_value()),
+        world_(world),
+        engine_(run.config, world, run.threads_per_rank, run.resume_from.has_value()),
         loader_(*run.data.train, config_.train.document_mask) {
     config_.batch.tokens = full_batch_tokens(config_);
     config_.optim.schedule = resolved_schedule(config_);
@@ -60,7 +60,7 @@ class RankTrainer {
       if (result_.stopped || save_asked_ || is_due(config_.checkpoint.every)) {
         save();
         // Asked meanwhile: what was saved is the newest there is.
-        if (!result_.stopped) result_.stopped = agree(is_stop_asked());
+        if (!result_.stopped) result_.stopped = control().any("stop", is_stop_asked());
       }
     }
     if (!result_.stopped) finish();
@@ -70,7 +70,8 @@ class RankTrainer {
   }
 
  private:
-  bool leads() const { return comm_.rank() == 0; }
+  bool leads() const { return world_.rank() == 0; }
+  Control& control() { return world_.control(); }
   bool is_due(int64_t every) const {
     return every > 0 && state_.step % every == 0 && state_.step < run_.horizon.steps;
   }
@@ -80,12 +81,6 @@ class RankTrainer {
   }
   bool take_save_request() const {
     return leads() && run_.options.save && run_.options.save->exchange(false);
-  }
-  // True on every rank when it is on one.
-  bool agree(bool own) {
-    double all = own ? 1.0 : 0.0;
-    comm_.all_reduce_sum(Tensor::contiguous(&all, DType::F64, {1}));
-    return all > 0;
   }
 
   void restore_or_init() {
@@ -108,12 +103,12 @@ class RankTrainer {
     batches_.emplace(
         loader_, config_.batch.micro_batch,
         [walk = BatchWalk(config_.batch, {state_.step, state_.tokens}, state_.samples, run_.horizon,
-                          comm_.rank(), comm_.size())]() mutable { return walk.next(); });
+                          world_.rank(), world_.size())]() mutable { return walk.next(); });
   }
 
   // Only when every rank has its memory: a refused run leaves nothing behind.
   void begin() {
-    comm_.barrier();
+    control().barrier("begin");
     if (!leads()) return;
     run_.folder->begin(run_.config);
     run_.ledger = std::make_unique<LedgerWriter>(run_.storage,
@@ -135,8 +130,8 @@ class RankTrainer {
     facts.first_step = state_.step;
     facts.device = device_text(engine_.context().device);
     facts.precision = config_.train.precision;
-    facts.ranks = comm_.size();
-    facts.threads = run_.threads_per_rank * comm_.size();
+    facts.ranks = world_.size();
+    facts.threads = run_.threads_per_rank * world_.size();
     nlohmann::json record = {{"kind", "start"},
                              {"step", state_.step},
                              {"samples", state_.samples},
@@ -146,7 +141,7 @@ class RankTrainer {
                              {"data", to_json(run_.data.identity)},
                              {"device", facts.device},
                              {"precision", facts.precision},
-                             {"ranks", comm_.size()},
+                             {"ranks", world_.size()},
                              {"bytes", facts.allocated_bytes}};
     record.update(to_json(counts_));
     run_.ledger->append(record);
@@ -157,7 +152,7 @@ class RankTrainer {
     if (leads()) run_.folder->check_held();
     const auto start = Clock::now();
     const int64_t B = config_.batch.micro_batch, T = config_.batch.seq;
-    const int64_t granule = B * T * comm_.size();
+    const int64_t granule = B * T * world_.size();
     const Progress progress{state_.step, state_.tokens};
     const int64_t tokens = batch_tokens(config_.batch, progress);
     const double lr = learning_rate(config_.optim, progress, run_.horizon);
@@ -168,7 +163,7 @@ class RankTrainer {
 
     engine_.start_step();
     for (int64_t micro = 0; micro < tokens / granule; ++micro) {
-      const int64_t position = first_sample + (micro * comm_.size() + comm_.rank()) * B;
+      const int64_t position = first_sample + (micro * world_.size() + world_.rank()) * B;
       const Batch& batch = batches_->next();
       check(batch.counter == position, ErrorCode::Internal, "samples at {}: expected those at {}",
             batch.counter, position);
@@ -179,11 +174,11 @@ class RankTrainer {
     }
     const UpdateReport update = engine_.update(lr, state_.step + 1);
 
-    // One small collective carries the loss and what was asked for from outside, so that all ranks
+    // One small meeting carries the loss and what was asked for from outside, so that all ranks
     // stop or save after the same step.
     double shared[3] = {engine_.take_loss(), is_stop_asked() ? 1.0 : 0.0,
                         take_save_request() ? 1.0 : 0.0};
-    comm_.all_reduce_sum(Tensor::contiguous(shared, DType::F64, {3}));
+    control().sum("step", shared);
 
     ++state_.step;
     state_.tokens += tokens;
@@ -233,7 +228,7 @@ class RankTrainer {
 
   void evaluate() {
     const auto measured =
-        evaluate_loss(engine_, comm_, *run_.data.valid, config_, run_.options.stop);
+        evaluate_loss(engine_, control(), *run_.data.valid, config_, run_.options.stop);
     result_.stopped = !measured;
     if (!measured) return;
     EvalReport report = *measured;
@@ -251,7 +246,7 @@ class RankTrainer {
     state_.fp8_scales = engine_.fp8_scales();
     if (leads()) run_.folder->check_held_now();
     result_.checkpoint =
-        save_checkpoint(*run_.storage, comm_, config_.checkpoint.dir, run_.config, state_,
+        save_checkpoint(*run_.storage, control(), config_.checkpoint.dir, run_.config, state_,
                         engine_.parameters(), engine_.store(), run_.tokenizer);
     if (!leads()) return;
     run_.folder->check_held_now();  // saving would make a removed folder again
@@ -270,7 +265,7 @@ class RankTrainer {
 
   Run& run_;
   RunConfig config_;
-  Communicator& comm_;
+  World& world_;
   Engine engine_;
   Loader loader_;
   RunState state_;
@@ -290,9 +285,10 @@ TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
   if (run.data.tokenizer->kind() != "byte") run.tokenizer = run.data.tokenizer->serialize();
 
   TrainResult result;
-  run_local_ranks(static_cast<int>(config.system.ranks), [&](Communicator& comm) {
-    TrainResult own = RankTrainer(run, comm).run();
-    if (comm.rank() == 0) result = std::move(own);
+  const auto ranks = static_cast<int>(config.system.ranks);
+  run_local_ranks(ranks, run_device(config), [&](World& world) {
+    TrainResult own = RankTrainer(run, world).run();
+    if (world.rank() == 0) result = std::move(own);
   });
   return result;
 }

@@ -9,7 +9,7 @@
 #include "model/fp8_scales.h"
 #include "model/transformer.h"
 #include "optim/optimizer.h"
-#include "parallel/comm/communicator.h"
+#include "parallel/comm/world.h"
 #include "parallel/shard/parameter_store.h"
 #include "spec/placed_tensors.h"
 #include "spec/store_rows.h"
@@ -35,17 +35,18 @@ struct RigOptions {
 
 class Rig {
  public:
-  Rig(const RigOptions& options, Communicator& comm)
+  Rig(const RigOptions& options, World& world)
       : options_(options),
-        comm_(comm),
+        world_(world),
         pool_(options.threads),
         ctx_(context_of(pool_)),
         shape_(shape_of(ctx_, options)),
         parameters_(llama_parameters(options.model)),
         placed_(table_of(ctx_, options), Device::cpu()) {
     ctx_.workspace = Workspace(placed_.find("workspace"));
+    comm_ = world.everyone(ctx_);
     store_ =
-        make_parameter_store(ctx_, comm, parameters_, options.layout, placed_, options.compute);
+        make_parameter_store(ctx_, *comm_, parameters_, options.layout, placed_, options.compute);
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
     if (options.poison)
@@ -111,17 +112,18 @@ class Rig {
   Context& ctx() { return ctx_; }
 
   UpdateReport update(const OptimConfig& optim, int64_t step) {
-    return update_parameters(ctx_, comm_, parameters_, *store_, optim, {optim.lr, step});
+    return update_parameters(ctx_, world_.control(), parameters_, *store_, optim, {optim.lr, step});
   }
 
  private:
   RigOptions options_;
-  Communicator& comm_;
+  World& world_;
   ThreadPool pool_;
   Context ctx_;
   TrainShape shape_;
   TensorTable parameters_;
   PlacedTensors placed_;
+  std::unique_ptr<Communicator> comm_;
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
 };

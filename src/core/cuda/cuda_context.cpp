@@ -62,6 +62,10 @@ std::shared_ptr<CudaContext> make_cuda_context(int device, const std::string& ca
   return std::make_shared<CudaContext>(device, cache_dir);
 }
 
+void make_current(const CudaContext& context) {
+  cuda_check(cudaSetDevice(context.device()));
+}
+
 void synchronize(CudaContext& context) {
   context.synchronize();
 }
@@ -97,6 +101,11 @@ void* allocate_pinned_memory(int64_t bytes) {
 
 void free_pinned_memory(void* data) noexcept {
   FreePinned()(data);
+}
+
+void copy_bytes(CudaContext& context, void* to, const void* from, int64_t bytes) {
+  cuda_check(
+      cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDefault, context.stream()));
 }
 
 int64_t available_cuda_memory(int device) {
