@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/storage.h"
-#include "parallel/comm/communicator.h"
+#include "parallel/comm/control.h"
 #include "parallel/shard/parameter_store.h"
 #include "spec/run_config.h"
 #include "spec/tensor_table.h"
@@ -59,7 +59,7 @@ struct CheckpointInfo {
 // Saves a whole run state; every rank calls it. Of a replicated store each rank writes its share.
 // `tokenizer` is what it serializes to, empty for the byte tokenizer. A failed save throws on every
 // rank, leaves no partial checkpoint visible and touches no older one. Returns the folder.
-std::string save_checkpoint(Storage& storage, Communicator& comm, const std::string& run_dir,
+std::string save_checkpoint(Storage& storage, Control& control, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
                             const std::string& tokenizer);

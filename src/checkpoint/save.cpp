@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -14,19 +15,16 @@ namespace {
 
 // Runs `body` on every rank and throws on every rank when one of them failed, so that no rank goes
 // on to a collective that the failed one never reaches.
-void on_all_ranks(Communicator& comm, const std::function<void()>& body) {
+void on_all_ranks(Control& control, std::string_view what, const std::function<void()>& body) {
   std::exception_ptr own;
   try {
     body();
   } catch (...) {
     own = std::current_exception();
   }
-  int32_t failed = own ? 1 : 0;
-  std::vector<int32_t> all(static_cast<size_t>(comm.size()), 0);
-  comm.all_gather(Tensor::contiguous(&failed, DType::I32, {1}),
-                  Tensor::contiguous(all.data(), DType::I32, {comm.size()}));
+  const std::vector<std::string> all = control.gather(what, own ? "failed" : "");
   if (own) std::rethrow_exception(own);
-  const auto bad = std::find(all.begin(), all.end(), 1);
+  const auto bad = std::find(all.begin(), all.end(), "failed");
   check(bad == all.end(), ErrorCode::Comm, "the checkpoint was not saved: rank {} failed",
         bad - all.begin());
 }
@@ -81,7 +79,7 @@ FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& pat
 }
 
 // All ranks' files as rank 0 lists them; the others learn them too, at no cost worth a branch.
-std::vector<ManifestFile> gather_files(Communicator& comm, const TensorTable& parameters,
+std::vector<ManifestFile> gather_files(Control& control, const TensorTable& parameters,
                                        const FileFacts& facts, const std::vector<OwnPart>& parts) {
   const size_t num_parameters = parameters.rows().size();
   const size_t row = 2 + 2 * num_parameters;  // bytes, hash, then begin and end by parameter
@@ -93,16 +91,13 @@ std::vector<ManifestFile> gather_files(Communicator& comm, const TensorTable& pa
     own[at] = part.range.begin;
     own[at + 1] = part.range.end;
   }
-  const auto ranks = static_cast<size_t>(comm.size());
-  std::vector<int64_t> all(row * ranks);
-  const auto vector_tensor = [](std::vector<int64_t>& values) {
-    return Tensor::contiguous(values.data(), DType::I64, {static_cast<int64_t>(values.size())});
-  };
-  comm.all_gather(vector_tensor(own), vector_tensor(all));
+  const std::string_view bytes(reinterpret_cast<const char*>(own.data()), row * sizeof(int64_t));
+  const std::vector<std::string> all = control.gather("files of a checkpoint", bytes);
 
   std::vector<ManifestFile> files;
-  for (size_t rank = 0; rank < ranks; ++rank) {
-    const int64_t* of_rank = all.data() + rank * row;
+  std::vector<int64_t> of_rank(row);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    std::memcpy(of_rank.data(), all[rank].data(), bytes.size());
     ManifestFile file{rank_file_name(static_cast<int>(rank)),
                       {of_rank[0], static_cast<uint64_t>(of_rank[1])},
                       {}};
@@ -151,28 +146,28 @@ std::string what_is_in(Storage& storage, const std::string& dir) {
 
 }  // namespace
 
-std::string save_checkpoint(Storage& storage, Communicator& comm, const std::string& run_dir,
+std::string save_checkpoint(Storage& storage, Control& control, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
                             const std::string& tokenizer) {
   const std::string dir = join_path(run_dir, step_name(state.step));
   const std::string folder = temporary_path(dir);
-  const bool first = comm.rank() == 0;
+  const bool first = control.rank() == 0;
   try {
-    on_all_ranks(comm, [&] {
+    on_all_ranks(control, "start of a checkpoint", [&] {
       if (first) start_folder(storage, dir);
     });
     const std::vector<OwnPart> parts = own_parts(store);
     FileFacts facts;
-    on_all_ranks(comm, [&] {
+    on_all_ranks(control, "writing a checkpoint", [&] {
       facts = write_rank_file(store.context(), storage,
-                              join_path(folder, rank_file_name(comm.rank())), parameters, parts);
+                              join_path(folder, rank_file_name(control.rank())), parameters, parts);
     });
     Manifest manifest;
     manifest.state = state;
     manifest.has_optimizer = true;
-    manifest.files = gather_files(comm, parameters, facts, parts);
-    on_all_ranks(comm, [&] {
+    manifest.files = gather_files(control, parameters, facts, parts);
+    on_all_ranks(control, "end of a checkpoint", [&] {
       if (!first) return;
       write_manifest(storage, folder, config, parameters, tokenizer, std::move(manifest));
       publish_folder(storage, dir);

@@ -20,9 +20,12 @@ size_t mapped_size(int64_t bytes) {
 
 }  // namespace
 
-Arena::Arena(Device device, int64_t bytes) : device_(device), bytes_(bytes) {
+Arena::Arena(Device device, int64_t bytes, MemorySpace space)
+    : device_(space == MemorySpace::Device ? device : Device::cpu()),
+      pinned_(device.kind == DeviceKind::Cuda && space == MemorySpace::Pinned),
+      bytes_(bytes) {
   check(bytes >= 0, ErrorCode::Internal, "an arena of {} bytes was asked for", bytes);
-  if (device.kind == DeviceKind::Cuda) {
+  if (device_.kind == DeviceKind::Cuda) {
     data_ = allocate_cuda_memory(device.index, bytes);
     return;
   }
@@ -32,6 +35,10 @@ Arena::Arena(Device device, int64_t bytes) : device_(device), bytes_(bytes) {
         "not enough memory: expected {} bytes, {} are available; use a smaller model or batch, or "
         "recompute more",
         bytes, available);
+  if (pinned_) {
+    data_ = allocate_pinned_memory(bytes);
+    return;
+  }
   void* data =
       mmap(nullptr, mapped_size(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   check(data != MAP_FAILED, ErrorCode::Memory,
@@ -46,6 +53,8 @@ Arena::~Arena() {
   if (data_ == nullptr) return;
   if (device_.kind == DeviceKind::Cuda) {
     free_cuda_memory(device_.index, data_);
+  } else if (pinned_) {
+    free_pinned_memory(data_);
   } else {
     munmap(data_, mapped_size(bytes_));
   }
@@ -53,11 +62,13 @@ Arena::~Arena() {
 
 Arena::Arena(Arena&& other) noexcept
     : device_(other.device_),
+      pinned_(other.pinned_),
       bytes_(std::exchange(other.bytes_, 0)),
       data_(std::exchange(other.data_, nullptr)) {}
 
 Arena& Arena::operator=(Arena&& other) noexcept {
   std::swap(device_, other.device_);
+  std::swap(pinned_, other.pinned_);
   std::swap(bytes_, other.bytes_);
   std::swap(data_, other.data_);
   return *this;

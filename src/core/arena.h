@@ -15,11 +15,16 @@ inline int64_t align_up(int64_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
-// Owns one block of device memory, zeroed at creation. Everything placed in it dies with it.
+// Where memory lies, seen from a device: in its own, in host memory that its copies reach while the
+// host goes on (page-locked), in plain host memory. On the CPU all are alike.
+enum class MemorySpace { Device, Pinned, Host };
+
+// Owns one block of memory, zeroed at creation. Everything placed in it dies with it; its tensors
+// are the device's or, in the other spaces, the CPU's.
 class Arena {
  public:
-  Arena(Device device,
-        int64_t bytes);  // throws ErrorCode::Memory with what was asked and what is free
+  // Throws ErrorCode::Memory with what was asked and what is free.
+  Arena(Device device, int64_t bytes, MemorySpace space = MemorySpace::Device);
   ~Arena();
   Arena(Arena&&) noexcept;
   Arena& operator=(Arena&&) noexcept;
@@ -28,7 +33,8 @@ class Arena {
   Tensor place(int64_t offset, DType dtype, Shape shape) const;  // throws when it would not fit
 
  private:
-  Device device_;
+  Device device_;  // of its tensors
+  bool pinned_ = false;
   int64_t bytes_ = 0;
   void* data_ = nullptr;
 };

@@ -1,6 +1,5 @@
 #include "core/error.h"
 
-#include <string_view>
 #include <utility>
 
 namespace ingot {
@@ -19,6 +18,10 @@ std::string Error::place() const {
     if (folder != std::string_view::npos) file.remove_prefix(folder + 1);
   }
   return fmt::format("{}:{}", file, place_.line());
+}
+
+Error Error::during(std::string_view work) const {
+  return Error(code_, fmt::format("{}: {}", work, what()), radius_, place_).on_rank(rank_);
 }
 
 std::string_view name_of(ErrorCode code) {

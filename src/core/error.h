@@ -7,6 +7,7 @@
 #include <source_location>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace ingot {
 
@@ -39,6 +40,8 @@ class Error : public std::runtime_error {
     rank_ = rank;
     return *this;
   }
+  // The same error, saying in which work it came up: "WORK: MESSAGE".
+  Error during(std::string_view work) const;
 
  private:
   ErrorCode code_;

@@ -2,8 +2,8 @@
 #include "core/cuda_backend.h"
 #include "core/cuda_facts.h"
 #include "core/error.h"
-#include "core/host_memory.h"
 #include "core/recorded_work.h"
+#include "core/stream_event.h"
 
 namespace ingot {
 namespace {
@@ -23,17 +23,30 @@ std::optional<CudaFacts> cuda_facts() {
 std::shared_ptr<CudaContext> make_cuda_context(int, const std::string&) {
   refuse();
 }
+void make_current(const CudaContext&) {
+  refuse();
+}
 void synchronize(CudaContext&) {
+  refuse();
+}
+std::shared_ptr<StreamEvent> record_event(CudaContext&) {
+  refuse();
+}
+void spin(CudaContext&, std::chrono::microseconds) {
   refuse();
 }
 void* allocate_cuda_memory(int, int64_t) {
   refuse();
 }
 void free_cuda_memory(int, void*) noexcept {}
+void* allocate_pinned_memory(int64_t) {
+  refuse();
+}
+void free_pinned_memory(void*) noexcept {}
 int64_t available_cuda_memory(int) {
   refuse();
 }
-std::unique_ptr<HostMemory> make_cuda_host_memory(CudaContext&, int64_t) {
+void copy_bytes(CudaContext&, void*, const void*, int64_t) {
   refuse();
 }
 std::unique_ptr<RecordedWork> make_cuda_recorded_work(CudaContext&) {

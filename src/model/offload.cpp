@@ -1,17 +1,37 @@
 #include "model/offload.h"
 
+#include <cstring>
+
+#include "core/cuda_backend.h"
+
 namespace ingot {
+namespace {
+
+// One of them in memory of the device, the other in page-locked host memory.
+void copy_bytes(Context& ctx, const Tensor& from, const Tensor& to) {
+  if (ctx.cuda != nullptr)
+    copy_bytes(*ctx.cuda, to.data, from.data, from.bytes());
+  else
+    std::memcpy(to.data, from.data, static_cast<size_t>(from.bytes()));
+}
+
+}  // namespace
 
 ActivationOffload::ActivationOffload(Context& ctx, const PlacedTensors& placed, int64_t num_layers,
                                      int64_t num_offloaded)
     : num_layers_(num_layers), num_offloaded_(num_offloaded) {
-  for (int set = 0; set < 2; ++set)
+  const auto rows_of = [&](const std::string& prefix) {
+    std::vector<Tensor> rows;
     for (const TensorSpec& row : placed.table().rows())
-      if (row.name.starts_with(offload_name(set, ""))) sets_[set].push_back(placed.find(row.name));
-  for (const Tensor& tensor : sets_[0]) layer_bytes_ += tensor.bytes();
-  if (host_bytes() == 0) return;
-  memory_ = make_host_memory(ctx, host_bytes());
-  tickets_.resize(static_cast<size_t>(num_offloaded - 2));
+      if (row.name.starts_with(prefix)) rows.push_back(placed.find(row.name));
+    return rows;
+  };
+  for (int set = 0; set < 2; ++set) sets_[set] = rows_of(offload_name(set, ""));
+  for (int64_t place = 0; stored(place); ++place) stored_.push_back(rows_of(host_name(place, "")));
+  if (stored_.empty()) return;
+  compute_ = compute_lane(ctx);
+  copies_ = side_lane(ctx, {.threads = 0});
+  tickets_.resize(stored_.size());
 }
 
 void ActivationOffload::before_forward(int64_t layer) {
@@ -22,12 +42,7 @@ void ActivationOffload::before_forward(int64_t layer) {
 void ActivationOffload::after_forward(int64_t layer) {
   const Place place = place_of(layer);
   if (!place || !stored(*place)) return;
-  int64_t offset = *place * layer_bytes_;
-  for (const Tensor& tensor : set_of(*place)) {
-    memory_->put(tensor, offset);
-    offset += tensor.bytes();
-  }
-  tickets_[static_cast<size_t>(*place)] = memory_->ticket();
+  move(*place, set_of(*place), stored_[static_cast<size_t>(*place)]);
 }
 
 void ActivationOffload::before_backward(int64_t layer) {
@@ -38,12 +53,15 @@ void ActivationOffload::after_backward(int64_t layer) {
   const Place place = place_of(layer);
   if (!place || !stored(*place - 2)) return;
   const int64_t next = *place - 2;  // takes the set over
-  int64_t offset = next * layer_bytes_;
-  for (const Tensor& tensor : set_of(next)) {
-    memory_->fetch(offset, tensor);
-    offset += tensor.bytes();
-  }
-  tickets_[static_cast<size_t>(next)] = memory_->ticket();
+  move(next, stored_[static_cast<size_t>(next)], set_of(next));
+}
+
+void ActivationOffload::move(int64_t place, const std::vector<Tensor>& from,
+                             const std::vector<Tensor>& to) {
+  copies_->after(compute_->mark("what is to be moved"));
+  for (size_t i = 0; i < from.size(); ++i)
+    copies_->issue([a = from[i], b = to[i]](Context& ctx) { copy_bytes(ctx, a, b); });
+  tickets_[static_cast<size_t>(place)] = copies_->mark("moved activations");
 }
 
 }  // namespace ingot

@@ -1,16 +1,16 @@
 // Activations of some layers in host memory: they are put away after a layer's forward pass and
 // fetched before its backward pass, both while other layers compute. Such layers share two sets of
-// rows on the device ("offload.0.NAME", "offload.1.NAME"), taken in turn.
+// rows on the device ("offload.0.NAME", "offload.1.NAME"), taken in turn, and have rows of their
+// own in host memory ("host.PLACE.NAME").
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/context.h"
-#include "core/host_memory.h"
+#include "core/lane.h"
 #include "spec/llama_table.h"
 #include "spec/placed_tensors.h"
 
@@ -28,22 +28,21 @@ class ActivationOffload {
   void before_backward(int64_t layer);
   void after_backward(int64_t layer);
 
-  int64_t host_bytes() const { return std::max<int64_t>(0, num_offloaded_ - 2) * layer_bytes_; }
-
  private:
   using Place = std::optional<int64_t>;
   Place place_of(int64_t layer) const { return offload_place(layer, num_layers_, num_offloaded_); }
-  bool stored(int64_t place) const { return place >= 0 && place < num_offloaded_ - 2; }
+  bool stored(int64_t place) const { return is_put_away(place, num_offloaded_); }
   const std::vector<Tensor>& set_of(int64_t place) const {
     return sets_[static_cast<size_t>(place % 2)];
   }
-  void wait_for(int64_t place) { memory_->wait_for(tickets_[static_cast<size_t>(place)]); }
+  void move(int64_t place, const std::vector<Tensor>& from, const std::vector<Tensor>& to);
+  void wait_for(int64_t place) { compute_->after(tickets_[static_cast<size_t>(place)]); }
 
-  std::vector<Tensor> sets_[2];
+  std::vector<Tensor> sets_[2];              // on the device
+  std::vector<std::vector<Tensor>> stored_;  // by place: the same in host memory
   int64_t num_layers_, num_offloaded_;
-  int64_t layer_bytes_ = 0;
-  std::unique_ptr<HostMemory> memory_;
-  std::vector<int64_t> tickets_;  // by place, of those stored: of its latest copy
+  std::unique_ptr<Lane> compute_, copies_;
+  std::vector<Ticket> tickets_;  // by place, of those stored: of its latest copy
 };
 
 }  // namespace ingot

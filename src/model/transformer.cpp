@@ -38,6 +38,7 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
       placed_(placed),
       store_(store),
       layer_(config_, shape.B, shape.T),
+      ticks_(ticks_of(config)),
       offload_(ctx, placed, config.layers, shape.offload_layers),
       recorded_(make_recorded_work(ctx)),
       loss_sum_(make_running_sum(ctx)) {
@@ -90,7 +91,7 @@ void Transformer::run_micro_step(double scale) {
 }
 
 void Transformer::issue_micro_step(double scale) {
-  forward(Pass::Train);
+  forward(Mode::Train);
   acquire_head();
   const Operand w = head_weight();
   const Tensor h = placed_.find("final_norm"), dh = h;  // (N, C), one in the other's place
@@ -111,7 +112,7 @@ void Transformer::issue_micro_step(double scale) {
 
 StepLoss Transformer::evaluate(const MicroBatch& batch) {
   load(batch);
-  forward(Pass::Evaluate);
+  forward(Mode::Evaluate);
   acquire_head();
   const LossOptions options{kNoTarget, 0.0, config_.softcap, shape_.loss_chunk};
   const Operand w = head_weight();
@@ -162,17 +163,19 @@ void Transformer::load(const MicroBatch& batch) {
   copy_from_host(ctx_, positions_.data(), rope_.positions);
 }
 
-void Transformer::forward(Pass pass) {
-  const bool training = pass == Pass::Train;
+void Transformer::forward(Mode mode) {
+  const bool training = mode == Mode::Train;
   const std::vector<LayerTensors>& layers = training ? layers_ : evaluated_layers_;
   const Tensor final_residual = placed_.find("final_residual");  // (N, C)
   const bool new_weights = quantized_layers_ != store_.weights_version();
+  begin_tick(ticks_.embedding());
   store_.acquire(0);
   embedding_forward(ctx_, placed_.find("tokens"), store_.weight(embedding_), layers[0].residual);
   store_.release(0);
 
   for (size_t i = 0; i < layers.size(); ++i) {
     const int block = static_cast<int>(i) + 1;
+    begin_tick(ticks_.forward(static_cast<int>(i)));
     store_.acquire(block);
     const LayerWeights w = weights(i);
     if (new_weights)
@@ -191,6 +194,7 @@ void Transformer::forward(Pass pass) {
   quantized_layers_ = store_.weights_version();
 
   const int block = head_block(config_);
+  begin_tick(ticks_.loss());
   store_.acquire(block);
   rms_norm_forward(ctx_, final_residual, store_.weight(final_norm_), config_.norm_eps,
                    placed_.find("final_norm"), placed_.find("final_rstd"));
@@ -202,15 +206,16 @@ void Transformer::backward() {
   rms_norm_backward(ctx_, placed_.find("final_norm"), placed_.find("final_residual"),
                     store_.weight(final_norm_), placed_.find("final_rstd"), d_residual, false,
                     adding_slot(final_norm_));
-  quantize_both(ctx_, gradients_.back().down);
   if (config_.tied) store_.release_gradients(0);
   store_.release_gradients(head_block(config_));
   release_head();
 
   for (size_t i = layers_.size(); i-- > 0;) {
     const int block = static_cast<int>(i) + 1;
+    begin_tick(ticks_.backward(static_cast<int>(i)));
     store_.acquire(block);
     const LayerWeights w = weights(i);
+    if (i + 1 == layers_.size()) quantize_both(ctx_, gradients_.back().down);
     offload_.before_backward(static_cast<int64_t>(i));
     recompute(i, w);
     backward_mlp(i, w);
@@ -219,6 +224,7 @@ void Transformer::backward() {
     store_.release_gradients(block);
     store_.release(block);
   }
+  begin_tick(ticks_.last());
   embedding_backward(ctx_, placed_.find("tokens"), d_residual, adding_slot(embedding_));
   store_.release_gradients(0);
 }

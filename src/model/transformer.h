@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/context.h"
@@ -12,6 +14,7 @@
 #include "ops/lm_head.h"
 #include "ops/reduce.h"
 #include "parallel/shard/parameter_store.h"
+#include "spec/block_use.h"
 #include "spec/llama_table.h"
 #include "spec/placed_tensors.h"
 
@@ -47,6 +50,10 @@ class Transformer {
   // Losses only, without z-loss.
   StepLoss evaluate(const MicroBatch& batch);
 
+  // Called where a tick of a micro-step or an evaluation begins (spec/block_use.h), before anything
+  // of it is issued: who looks at lives of rows, as tests do. Nobody by default.
+  void watch_ticks(std::function<void(int tick)> watcher) { on_tick_ = std::move(watcher); }
+
  private:
   // Parameter rows of a layer; what LayerWeights are looked up by.
   struct LayerIds {
@@ -59,8 +66,11 @@ class Transformer {
   void issue_micro_step(double scale);
   void check_ids(const MicroBatch& batch) const;
   void load(const MicroBatch& batch);
-  enum class Pass { Train, Evaluate };
-  void forward(Pass pass);
+  enum class Mode { Train, Evaluate };
+  void forward(Mode mode);
+  void begin_tick(int tick) {
+    if (on_tick_) on_tick_(tick);
+  }
   void backward();
   void backward_mlp(size_t layer, const LayerWeights& w);
   void backward_attention(size_t layer, const LayerWeights& w);
@@ -90,6 +100,8 @@ class Transformer {
   const PlacedTensors& placed_;
   ParameterStore& store_;
   Layer layer_;
+  Ticks ticks_;
+  std::function<void(int tick)> on_tick_;
 
   TensorId embedding_, final_norm_, head_;  // head_ is embedding_ when tied
   int32_t num_parameters_ = 0;

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/context.h"
-#include "parallel/comm/communicator.h"
+#include "parallel/comm/control.h"
 #include "parallel/shard/parameter_store.h"
 #include "spec/run_config.h"
 #include "spec/tensor_table.h"
@@ -30,7 +30,7 @@ struct UpdateReport {
 // decayed. Gradients must be finished; weights are published after. A gradient norm that is not
 // finite changes nothing: under a loss scale, which may have been too large, the report says so;
 // otherwise ErrorCode::Numeric (radius step) is thrown.
-UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTable& parameters,
+UpdateReport update_parameters(Context& ctx, Control& control, const TensorTable& parameters,
                                ParameterStore& store, const OptimConfig& config,
                                const UpdateStep& step);
 

@@ -14,25 +14,24 @@
 namespace ingot {
 namespace {
 
-double global_grad_norm(Context& ctx, Communicator& comm, ParameterStore& store) {
+double global_grad_norm(Context& ctx, Control& control, ParameterStore& store) {
   std::vector<Tensor> gradients;
   for (const ParameterShard& shard : store.shards())
     if (shard.range.size() > 0) gradients.push_back(shard.gradient);
   double squares = sum_of_squares(ctx, gradients);
   // Replicas hold equal gradients: adding theirs would count every element once for each.
-  if (store.shard_group().size() > 1)
-    comm.all_reduce_sum(Tensor::contiguous(&squares, DType::F64, {1}));
+  if (store.shard_group().size() > 1) squares = control.sum("gradient norm", squares);
   return std::sqrt(squares);
 }
 
 }  // namespace
 
-UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTable& parameters,
+UpdateReport update_parameters(Context& ctx, Control& control, const TensorTable& parameters,
                                ParameterStore& store, const OptimConfig& config,
                                const UpdateStep& step) {
   UpdateReport report;
   const double loss_scale = step.loss_scale.value_or(1.0);
-  report.grad_norm = global_grad_norm(ctx, comm, store) / loss_scale;
+  report.grad_norm = global_grad_norm(ctx, control, store) / loss_scale;
   // The norm is equal on all ranks, so either all of them stop here or none does.
   if (!std::isfinite(report.grad_norm)) {
     report.skipped = step.loss_scale.has_value();

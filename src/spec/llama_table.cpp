@@ -4,19 +4,12 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "spec/block_use.h"
 
 namespace ingot {
 namespace {
 
-// Ticks of a micro-step: 0 the embedding, 1 … L the layers forward, L+1 final norm, head and loss,
-// then the layers backward from the last to the first, and the embedding's gradient.
-struct Ticks {
-  int L;
-  int forward(int layer) const { return 1 + layer; }
-  int loss() const { return L + 1; }
-  int backward(int layer) const { return 2 * L + 1 - layer; }
-  int last() const { return 2 * L + 2; }
-};
+using Lives = std::vector<Lifetime>;
 
 struct LayerRow {
   const char* name;
@@ -76,25 +69,25 @@ std::string shared_name(std::string_view what) {
 class Builder {
  public:
   void add(TensorSpec spec) { table_.add(std::move(spec)); }
-  void activation(std::string name, Shape shape, DType dtype, Lifetime life,
-                  Recompute recompute = Recompute::Never) {
+  void activation(std::string name, Shape shape, DType dtype, Lives lives,
+                  Recompute recompute = Recompute::Never, MemorySpace space = MemorySpace::Device) {
     TensorSpec spec = row(std::move(name), shape, dtype, TensorKind::Activation);
-    spec.life = life;
+    spec.lives = std::move(lives);
     spec.recompute = recompute;
+    spec.space = space;
     table_.add(std::move(spec));
   }
   void lasting(std::string name, Shape shape, DType dtype, TensorKind kind) {
     table_.add(row(std::move(name), shape, dtype, kind));
   }
-  void weight(std::string name, Shape shape, Role role, int block, int gradient_tick,
-              int64_t shard_dim, double std, std::vector<int64_t> parts = {}) {
+  void weight(std::string name, Shape shape, Role role, int block, int64_t shard_dim, double std,
+              std::vector<int64_t> parts = {}) {
     TensorSpec spec = row(std::move(name), shape, DType::F32, TensorKind::Weight);
     spec.role = role;
     spec.init = role == Role::Norm ? InitRule::Ones : InitRule::Normal;
     spec.init_std = std;
     spec.parts = std::move(parts);
     spec.block = block;
-    spec.gradient_tick = gradient_tick;
     spec.shard_dim = shard_dim;
     table_.add(std::move(spec));
   }
@@ -124,7 +117,8 @@ void check_compute(DType compute) {
 
 // Operands of a layer's products in 8 bits, the widest of each kind, since one layer computes at a
 // time; the weights' copies; and the scales of all of them.
-void add_fp8_rows(Builder& b, const ModelConfig& c, int64_t N, bool head, Lifetime every_layer) {
+void add_fp8_rows(Builder& b, const ModelConfig& c, int64_t N, bool head,
+                  const Lives& every_layer) {
   const int64_t C = c.dim, widest = std::max({C, c.heads * c.head_dim, c.ffn});
   const int64_t widest_d = std::max(c.qkv_rows(), c.up_rows());
   const auto operand = [&](const char* name, Shape shape, DType dtype) {
@@ -164,15 +158,11 @@ TensorTable llama_parameters(const ModelConfig& c) {
   const auto up_parts = gated ? std::vector{c.ffn, c.ffn} : std::vector<int64_t>{};
   // Two branches a layer add to the stream; this keeps its variance from growing with depth.
   const double branch_std = c.init_std / std::sqrt(2.0 * static_cast<double>(c.layers));
-  const Ticks tick{static_cast<int>(c.layers)};
-  b.weight("embedding.weight", {c.vocab, C}, Role::Embedding, 0, c.tied ? tick.loss() : tick.last(),
-           0, c.init_std);
+  b.weight("embedding.weight", {c.vocab, C}, Role::Embedding, 0, 0, c.init_std);
   for (int64_t i = 0; i < c.layers; ++i) {
-    const int block = static_cast<int>(i) + 1;
     auto add = [&](const char* what, Shape shape, Role role, int64_t shard_dim, double std,
                    std::vector<int64_t> parts = {}) {
-      b.weight(layer_name(i, what), shape, role, block, tick.backward(static_cast<int>(i)),
-               shard_dim, std, std::move(parts));
+      b.weight(layer_name(i, what), shape, role, layer_block(i), shard_dim, std, std::move(parts));
     };
     add("attn_norm.weight", {C}, Role::Norm, -1, 0.0);
     add("qkv.weight", {c.qkv_rows(), C}, Role::Matrix, 0, c.init_std, {HD, GD, GD});
@@ -185,9 +175,8 @@ TensorTable llama_parameters(const ModelConfig& c) {
     add("up.weight", {c.up_rows(), C}, Role::Matrix, 0, c.init_std, up_parts);
     add("down.weight", {C, c.ffn}, Role::Matrix, 1, branch_std);
   }
-  b.weight("final_norm.weight", {C}, Role::Norm, head_block(c), tick.loss(), -1, 0.0);
-  if (!c.tied)
-    b.weight("head.weight", {c.vocab, C}, Role::Head, head_block(c), tick.loss(), 0, c.init_std);
+  b.weight("final_norm.weight", {C}, Role::Norm, head_block(c), -1, 0.0);
+  if (!c.tied) b.weight("head.weight", {c.vocab, C}, Role::Head, head_block(c), 0, c.init_std);
   return b.take();
 }
 
@@ -200,24 +189,40 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   check(shape.keep_layers == 0 || shape.offload_layers == 0, ErrorCode::Internal,
         "a tensor table expected layers to keep or to offload, got {} and {}", shape.keep_layers,
         shape.offload_layers);
-  const int L = static_cast<int>(c.layers);
-  const Ticks tick{L};
+  check(shape.slots == 1 || shape.offload_layers == 0, ErrorCode::Internal,
+        "a tensor table expected one slot where layers are offloaded, got {}", shape.slots);
+  const Ticks tick = ticks_of(c);
+  const int L = tick.L;
   const int64_t B = shape.B, T = shape.T, N = B * T, C = c.dim;
   const int64_t HD = c.heads * c.head_dim;
   const DType compute = shape.compute;
   Builder b;
 
-  b.lasting("tokens", {N}, DType::I32, TensorKind::Input);
-  b.lasting("targets", {N}, DType::I32, TensorKind::Input);
+  // What a micro-batch has to itself from its forward to its backward pass. Where there are several
+  // of them, any may be held at any tick of another.
+  const auto kept = [&](const std::string& name, Shape extent, DType dtype, Lifetime life,
+                        Recompute recompute = Recompute::Never) {
+    for (int64_t slot = 0; slot < shape.slots; ++slot)
+      b.activation(slot_name(slot, name), extent, dtype, {shape.slots == 1 ? life : Lifetime{}},
+                   recompute);
+  };
+  const auto input = [&](const char* name, Shape extent) {
+    for (int64_t slot = 0; slot < shape.slots; ++slot)
+      b.lasting(slot_name(slot, name), extent, DType::I32, TensorKind::Input);
+  };
+
+  input("tokens", {N});
+  input("targets", {N});
   if (shape.document_mask) {
-    b.lasting("document_start", {B, T}, DType::I32, TensorKind::Input);
-    b.lasting("positions", {B, T}, DType::I32, TensorKind::Input);
+    input("document_start", {B, T});
+    input("positions", {B, T});
   }
   b.rope(T, c.head_dim);
   b.lasting("workspace", {shape.workspace_bytes}, DType::U8, TensorKind::Workspace);
 
   // The end of a layer writes the residual of the next, hence forward - 1.
-  const Lifetime every_layer{tick.forward(0) - 1, tick.backward(0), tick.loss()};
+  const Lives every_layer{{tick.forward(0) - 1, tick.loss() - 1},
+                          {tick.loss() + 1, tick.backward(0)}};
   for (const LayerRow& row : layer_rows(c, B, T, compute, shape.fp8)) {
     const auto dropped = [&](int layer) {
       return drops(policy_of(shape, layer, L), row.recompute);
@@ -228,27 +233,33 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
     } else {
       for (int64_t set = 0; set < std::min<int64_t>(shape.offload_layers, 2); ++set)
         b.activation(offload_name(set, row.name), row.shape, row.dtype,
-                     {every_layer.first, every_layer.last}, row.recompute);
+                     {{tick.forward(0) - 1, tick.backward(0)}}, row.recompute);
     }
-    for (int i = 0; i < L; ++i)
-      if (!dropped(i) && !offload_place(i, L, shape.offload_layers))
-        b.activation(layer_name(i, row.name), row.shape, row.dtype,
-                     {tick.forward(i) - 1, tick.backward(i)}, row.recompute);
+    for (int i = 0; i < L; ++i) {
+      if (dropped(i)) continue;
+      const auto place = offload_place(i, L, shape.offload_layers);
+      if (!place)
+        kept(layer_name(i, row.name), row.shape, row.dtype, {tick.forward(i) - 1, tick.backward(i)},
+             row.recompute);
+      else if (is_put_away(*place, shape.offload_layers))
+        b.activation(host_name(*place, row.name), row.shape, row.dtype,
+                     {{tick.forward(i), tick.backward(i)}}, row.recompute, MemorySpace::Pinned);
+    }
   }
 
   if (shape.fp8) add_fp8_rows(b, c, N, shape.fp8_head, every_layer);
 
   b.activation("head_workspace", {shape.head_workspace_bytes}, DType::U8,
-               {tick.loss(), tick.loss()});
+               {{tick.loss(), tick.loss()}});
   const Lifetime final_life{tick.forward(L - 1), tick.loss()};
-  b.activation("final_residual", {N, C}, compute, final_life);
-  b.activation("final_norm", {N, C}, compute, final_life);
-  b.activation("final_rstd", {N}, DType::F32, final_life);
+  kept("final_residual", {N, C}, compute, final_life);
+  kept("final_norm", {N, C}, compute, final_life);
+  kept("final_rstd", {N}, DType::F32, final_life);
 
   const Lifetime after_forward{tick.loss(), tick.last()};
-  b.activation("losses", {N}, DType::F32, after_forward);
-  b.activation("d.residual", {N, C}, compute, after_forward);
-  const Lifetime layers_backward{tick.backward(L - 1), tick.backward(0)};
+  kept("losses", {N}, DType::F32, after_forward);
+  b.activation("d.residual", {N, C}, compute, {after_forward});
+  const Lives layers_backward{{tick.backward(L - 1), tick.backward(0)}};
   b.activation("d.qkv", {N, c.qkv_rows()}, compute, layers_backward);
   if (c.qk_norm)
     b.activation("d.qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, layers_backward);
@@ -276,10 +287,10 @@ TensorTable llama_infer_table(const ModelConfig& c, DType compute, int64_t conte
 
   // Ticks: 0 embedding and all layers, which share their rows; 1 final norm; 2 head.
   for (const LayerRow& row : layer_rows(c, 1, chunk, compute))
-    b.activation(shared_name(row.name), row.shape, row.dtype, {0, 1});
-  b.activation("final_norm", {chunk, c.dim}, compute, {1, 2});
-  b.activation("final_rstd", {chunk}, DType::F32, {1, 1});
-  b.activation("logits", {1, c.vocab}, DType::F32, {2, 2});
+    b.activation(shared_name(row.name), row.shape, row.dtype, {{0, 1}});
+  b.activation("final_norm", {chunk, c.dim}, compute, {{1, 2}});
+  b.activation("final_rstd", {chunk}, DType::F32, {{1, 1}});
+  b.activation("logits", {1, c.vocab}, DType::F32, {{2, 2}});
   return b.take();
 }
 
@@ -290,8 +301,9 @@ std::optional<int64_t> offload_place(int64_t layer, int64_t num_layers, int64_t 
 }
 
 TensorId layer_row(const TensorTable& table, int64_t layer, std::optional<int64_t> place,
-                   std::string_view what) {
-  const std::string own = place ? offload_name(*place, what) : layer_name(layer, what);
+                   std::string_view what, int64_t slot) {
+  const std::string own =
+      place ? offload_name(*place, what) : slot_name(slot, layer_name(layer, what));
   const TensorId found = table.try_find(own);
   return found.valid() ? found : table.try_find(shared_name(what));
 }
@@ -302,6 +314,22 @@ std::string layer_name(int64_t layer, std::string_view what) {
 
 std::string offload_name(int64_t place, std::string_view what) {
   return fmt::format("offload.{}.{}", place % 2, what);
+}
+
+bool is_put_away(int64_t place, int64_t num_offloaded) {
+  return place >= 0 && place < num_offloaded - 2;
+}
+
+std::string host_name(int64_t place, std::string_view what) {
+  return fmt::format("host.{}.{}", place, what);
+}
+
+std::string slot_name(int64_t slot, std::string_view name) {
+  return slot == 0 ? std::string(name) : fmt::format("slot.{}.{}", slot, name);
+}
+
+int layer_block(int64_t layer) {
+  return static_cast<int>(layer) + 1;
 }
 
 int head_block(const ModelConfig& c) {

@@ -22,6 +22,7 @@ struct TrainShape {
   bool fp8 = false;            // a layer's four products on 8-bit operands (docs/fp8.md)
   bool fp8_head = false;       // under fp8 also those of the output head
   ActivationPolicy policy = ActivationPolicy::Selective;
+  int64_t slots = 1;        // micro-batches whose activations are held at once
   int64_t keep_layers = 0;  // so many, the last ones, keep all activations: policy_of()
   Layout layout;
   int64_t loss_chunk = 512;     // tokens whose logits exist at once
@@ -56,8 +57,9 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //     act (N, F); with QK-norm qk (N, (H+G)·D), q_rstd (N, H) F32, k_rstd (N, G) F32.
 //     Those a layer's policy keeps are "layers.i.NAME"; those it drops exist once, as
 //     "shared.NAME", unless no layer drops them.
-//     Offloaded layers, see offload_place(), have no rows of their own: they take
-//     "offload.0.NAME" and "offload.1.NAME" in turn
+//     Offloaded layers, see offload_place(), have no rows of their own on the device: they take
+//     "offload.0.NAME" and "offload.1.NAME" in turn; what is put away meanwhile lies in page-locked
+//     memory as "host.PLACE.NAME"
 //   under fp8 no norms but, shared by all layers and 8 bits wide: fp8.x (N, widest), fp8.xt
 //   (widest,
 //     N), fp8.d and fp8.wide_d (N, C and widest), fp8.dt and fp8.wide_dt (C and widest, N); of each
@@ -71,16 +73,22 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //     (N, H·D), d.norm (N, C); those of up and act take the place of the values they belong to
 //   workspace (workspace_bytes) U8, head_workspace (head_workspace_bytes) U8; what the layers share
 //     holds nothing while the head computes, so the latter mostly lies there
+// Where there are several slots, what a micro-batch keeps from its forward to its backward pass
+// (inputs, "layers.i.NAME", final_*, losses) exists for each, named by slot_name(); what is written
+// and read within one pass of one layer exists once.
 TensorTable llama_train_table(const ModelConfig& config, const TrainShape& shape);
 
 // Which of the offloaded layers this is, counted from 0; nothing where it keeps its rows. They are
 // spread over the model, so that copies have the time of the layers between.
 std::optional<int64_t> offload_place(int64_t layer, int64_t num_layers, int64_t num_offloaded);
 
-// "layers.i.what", or where the layers share the row "offload.….what" or "shared.what"; invalid
-// when there is none of them. `place`: offload_place() of the layer.
+// Whether the layer of this place puts its rows away: of the offloaded ones the last two need not.
+bool is_put_away(int64_t place, int64_t num_offloaded);
+
+// "layers.i.what" of the slot, or where the layers share the row "offload.….what" or "shared.what";
+// invalid when there is none of them. `place`: offload_place() of the layer.
 TensorId layer_row(const TensorTable& table, int64_t layer, std::optional<int64_t> place,
-                   std::string_view what);
+                   std::string_view what, int64_t slot = 0);
 
 // Everything generation allocates for one sequence: weights (names as llama_parameters), a KV cache
 // of `context` tokens per layer ("layers.i.cache.k", "layers.i.cache.v", each (1, context, G, D)),
@@ -92,6 +100,9 @@ TensorTable llama_infer_table(const ModelConfig& config, DType compute, int64_t 
 
 std::string layer_name(int64_t layer, std::string_view what);    // "layers.3." + what
 std::string offload_name(int64_t place, std::string_view what);  // "offload.1." + what for place 3
+std::string host_name(int64_t place, std::string_view what);     // "host.3." + what
+std::string slot_name(int64_t slot, std::string_view name);      // name, or "slot.1." + name
+int layer_block(int64_t layer);                                  // layer + 1
 int head_block(const ModelConfig& config);                       // L + 1
 
 }  // namespace ingot

@@ -15,12 +15,11 @@ int64_t add_bytes(int64_t a, int64_t b) {
   return sum;
 }
 
-bool lives_touch(const Lifetime& a, const Lifetime& b) {
-  const int first = std::max(a.first, b.first), last = std::min(a.last, b.last);
-  if (first > last) return false;
-  // Two gaps hide two ticks at most: of three, one is lived by both.
-  for (int tick = first; tick <= std::min(last, first + 2); ++tick)
-    if (a.at(tick) && b.at(tick)) return true;
+bool lives_touch(const std::vector<Lifetime>& a, const std::vector<Lifetime>& b) {
+  for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
+    if (std::max(i->first, j->first) <= std::min(i->last, j->last)) return true;
+    ++(i->last < j->last ? i : j);
+  }
   return false;
 }
 
@@ -37,7 +36,7 @@ int64_t pack_by_life(const std::vector<TensorSpec>& rows, std::vector<size_t> to
     const int64_t bytes = align_up(rows[row].bytes());
     int64_t at = base;
     for (const size_t other : placed) {
-      if (!lives_touch(rows[row].life, rows[other].life)) continue;
+      if (!lives_touch(rows[row].lives, rows[other].lives)) continue;
       if (offset[other] >= add_bytes(at, bytes)) break;
       at = std::max(at, offset[other] + align_up(rows[other].bytes()));
     }
@@ -50,30 +49,45 @@ int64_t pack_by_life(const std::vector<TensorSpec>& rows, std::vector<size_t> to
   return end - base;
 }
 
-}  // namespace
+struct SpacePlan {
+  int64_t bytes = 0;
+  std::map<TensorKind, int64_t> by_kind;
+};
 
-MemoryPlan plan_memory(const TensorTable& table) {
-  const std::vector<TensorSpec>& rows = table.rows();
-  MemoryPlan plan;
-  plan.offset.resize(rows.size());
-  std::map<TensorKind, int64_t> bytes_of;
+// Rows of one space: those of the whole run one after the other, the others packed behind them.
+SpacePlan plan_space(const std::vector<TensorSpec>& rows, MemorySpace space,
+                     std::vector<int64_t>& offset) {
+  SpacePlan plan;
   std::vector<size_t> packed;
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i].life.whole_run()) {
+    if (rows[i].space != space) continue;
+    if (!rows[i].whole_run()) {
       packed.push_back(i);
       continue;
     }
     const int64_t bytes = align_up(rows[i].bytes());
-    plan.offset[i] = plan.total_bytes;
-    plan.total_bytes = add_bytes(plan.total_bytes, bytes);
-    bytes_of[rows[i].kind] += bytes;
+    offset[i] = plan.bytes;
+    plan.bytes = add_bytes(plan.bytes, bytes);
+    plan.by_kind[rows[i].kind] += bytes;
   }
   if (!packed.empty()) {
-    const int64_t peak = pack_by_life(rows, packed, plan.total_bytes, plan.offset);
-    plan.total_bytes += peak;
-    bytes_of[TensorKind::Activation] += peak;
+    const int64_t peak = pack_by_life(rows, packed, plan.bytes, offset);
+    plan.bytes += peak;
+    plan.by_kind[TensorKind::Activation] += peak;
   }
-  for (const auto& [kind, bytes] : bytes_of) plan.categories.push_back({kind, bytes});
+  return plan;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const TensorTable& table) {
+  MemoryPlan plan;
+  plan.offset.resize(table.rows().size());
+  const SpacePlan device = plan_space(table.rows(), MemorySpace::Device, plan.offset);
+  plan.total_bytes = device.bytes;
+  for (const auto& [kind, bytes] : device.by_kind) plan.categories.push_back({kind, bytes});
+  plan.pinned_bytes = plan_space(table.rows(), MemorySpace::Pinned, plan.offset).bytes;
+  plan.host_bytes = plan_space(table.rows(), MemorySpace::Host, plan.offset).bytes;
   return plan;
 }
 

@@ -1,5 +1,7 @@
-// A tensor table laid out in an arena: row → tensor.
+// A tensor table laid out in memory: row → tensor.
 #pragma once
+
+#include <optional>
 
 #include "core/arena.h"
 #include "spec/tensor_table.h"
@@ -8,7 +10,8 @@ namespace ingot {
 
 class PlacedTensors {
  public:
-  // Plans the table and takes exactly plan.total_bytes from the device.
+  // Plans the table and takes exactly what the plan says: total_bytes of the device, and host
+  // memory where rows ask for it.
   PlacedTensors(const TensorTable& table, Device device);
 
   Tensor operator[](TensorId id) const;
@@ -16,12 +19,17 @@ class PlacedTensors {
   Tensor try_find(std::string_view name) const;  // undefined tensor when absent
   const TensorTable& table() const { return table_; }
   const MemoryPlan& plan() const { return plan_; }
-  int64_t allocated_bytes() const { return arena_.bytes(); }
+  int64_t allocated_bytes() const { return arena_.bytes(); }  // of the device
+  int64_t pinned_bytes() const { return pinned_ ? pinned_->bytes() : 0; }
+  int64_t host_bytes() const { return host_ ? host_->bytes() : 0; }
 
  private:
+  const Arena& arena_of(MemorySpace space) const;
+
   TensorTable table_;
   MemoryPlan plan_;
   Arena arena_;
+  std::optional<Arena> pinned_, host_;  // where a row lies there
 };
 
 }  // namespace ingot

@@ -30,6 +30,16 @@ std::string_view prefix_of(TensorKind kind) {
   }
 }
 
+int first_gradient_tick(const std::vector<BlockUse>& order, int block) {
+  const auto first = std::find_if(order.begin(), order.end(), [block](const BlockUse& use) {
+    return use.block == block && use.writes_gradients();
+  });
+  check(first != order.end(), ErrorCode::Internal,
+        "store rows: expected an order in which gradients of block {} are written, got none",
+        block);
+  return first->tick;
+}
+
 void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const Shape& shape,
                         DType compute, const StoreOptions& options) {
   TensorSpec weight = parameter;
@@ -40,7 +50,7 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
     TensorSpec row = weight;
     row.name = std::move(name);
     row.dtype = dtype;
-    row.life.first = first_tick;
+    row.lives = {{first_tick, Lifetime::kForever}};
     row.kind = kind;
     row.init = InitRule::None;
     row.parameter = id;
@@ -48,7 +58,7 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
   };
   const auto named = [&](TensorKind kind) { return store_row_name(kind, parameter.name); };
   add(TensorKind::Gradient, named(TensorKind::Gradient), DType::F32,
-      options.one_micro_step ? parameter.gradient_tick : 0);
+      options.one_micro_step ? first_gradient_tick(options.order, parameter.block) : 0);
   if (compute != DType::F32)
     add(TensorKind::MasterWeight, named(TensorKind::MasterWeight),
         compute == DType::BF16 ? DType::U16 : DType::F32);

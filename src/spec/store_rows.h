@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "spec/block_use.h"
 #include "spec/layout.h"
 #include "spec/run_config.h"
 #include "spec/tensor_table.h"
@@ -36,10 +37,12 @@ struct BlockLayout {
 std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks);
 
 struct StoreOptions {
-  OptimConfig optim;  // what is declared for it is kept beside each parameter
+  OptimConfig optim = {};  // what is declared for it is kept beside each parameter
   // A step is one micro-step. Gradients then need to live only from the tick that writes them to
   // the update, and mostly lie where activations were that the backward pass is done with.
   bool one_micro_step = false;
+  // A micro-step's uses of blocks: where one_micro_step or the layout makes lives depend on them.
+  std::vector<BlockUse> order = {};
 };
 
 // Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`

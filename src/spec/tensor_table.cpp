@@ -1,13 +1,20 @@
 #include "spec/tensor_table.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace ingot {
 
 TensorId TensorTable::add(TensorSpec spec) {
-  check(spec.life.first <= spec.life.last, ErrorCode::Internal,
-        "{} expected a life that ends after it begins, got ticks {} to {}", spec.name,
-        spec.life.first, spec.life.last);
+  check(!spec.lives.empty(), ErrorCode::Internal, "{} expected a life, got none", spec.name);
+  int64_t before = -1;  // the tick that the life before ends with
+  for (const Lifetime& life : spec.lives) {
+    check(before < life.first && life.first <= life.last, ErrorCode::Internal,
+          "{} expected lives in order that end after they begin, got ticks {} to {} after {}",
+          spec.name, life.first, life.last, before);
+    before = life.last;
+  }
   const TensorId id{static_cast<int32_t>(rows_.size())};
   const bool added = by_name_.emplace(spec.name, id.row).second;
   check(added, ErrorCode::Internal, "the tensor table already has a row named {}", spec.name);
@@ -24,6 +31,11 @@ TensorId TensorTable::find(std::string_view name) const {
 TensorId TensorTable::try_find(std::string_view name) const {
   const auto found = by_name_.find(std::string(name));
   return found == by_name_.end() ? TensorId{} : TensorId{found->second};
+}
+
+bool TensorSpec::lives_at(int tick) const {
+  return std::any_of(lives.begin(), lives.end(),
+                     [tick](const Lifetime& life) { return life.at(tick); });
 }
 
 std::string_view name_of(TensorKind kind) {

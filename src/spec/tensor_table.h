@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/arena.h"
 #include "core/dtype.h"
 #include "core/shape.h"
 
@@ -38,18 +39,16 @@ enum class InitRule { None, Normal, Ones };
 // Always: every one, since rebuilding it costs nothing (it comes with another pass).
 enum class Recompute { Never, Selective, Full, Always };
 
-// Ticks of one micro-step; a tensor lives from `first` to `last`, both included, but for a gap. Two
-// tensors may share memory only when their lives do not touch. By default it keeps its memory for
-// as long as the run lasts.
+// Ticks of one micro-step (spec/block_use.h), both included. The default is as long as the run
+// lasts.
 struct Lifetime {
   static constexpr int kForever = std::numeric_limits<int>::max();
 
   int first = 0;
   int last = kForever;
-  int gap = -1;  // a tick in between at which it holds nothing; -1: none
 
-  bool at(int tick) const { return first <= tick && tick <= last && tick != gap; }
-  bool whole_run() const { return first == 0 && last == kForever && gap < 0; }
+  bool at(int tick) const { return first <= tick && tick <= last; }
+  bool operator==(const Lifetime&) const = default;
 };
 
 // Index of a row; typed so that it cannot be mixed up with a layer or a rank.
@@ -69,13 +68,18 @@ struct TensorSpec {
   double init_std = 0.0;
   std::vector<int64_t> parts;  // rows of each matrix, where several stand stacked in one; else none
   int block = -1;              // parameters: the block the store gathers it with
-  int gradient_tick = 0;       // parameters: when a micro-step first writes to their gradients
   int64_t shard_dim = -1;      // tensor parallel split; -1 = replicated
-  Lifetime life;
+  MemorySpace space = MemorySpace::Device;
+  // In order and apart. Between two of them it holds nothing: rows may share memory when no tick is
+  // in a life of both. What another lane may still read or write lives through every tick of that
+  // transfer.
+  std::vector<Lifetime> lives = {Lifetime{}};
   Recompute recompute = Recompute::Never;
   TensorId parameter;  // gradients, masters and optimizer states: the weight they belong to
 
   int64_t bytes() const { return shape.numel() * size_of(dtype); }
+  bool lives_at(int tick) const;
+  bool whole_run() const { return lives == std::vector{Lifetime{}}; }
 };
 
 class TensorTable {
@@ -91,13 +95,16 @@ class TensorTable {
   std::unordered_map<std::string, int32_t> by_name_;
 };
 
-// Where every row lies, aligned to kArenaAlignment. Deterministic: the same table gives the same
-// plan everywhere.
+// Where every row lies, aligned to kArenaAlignment, in one arena for each space. Deterministic: the
+// same table gives the same plan everywhere.
 struct MemoryPlan {
-  std::vector<int64_t> offset;  // by row
-  int64_t total_bytes = 0;      // what the arena is created with
-  // Sum of aligned row bytes by kind. Rows that do not live through the whole run are packed and
-  // count as activations, with their peak, so that the column adds up to total_bytes.
+  std::vector<int64_t> offset;  // by row, in the arena of its space
+  int64_t total_bytes = 0;      // of the device's arena
+  int64_t pinned_bytes = 0;     // of page-locked host memory
+  int64_t host_bytes = 0;       // of plain host memory
+  // Of the device: the sum of aligned row bytes by kind. Rows that do not live through the whole
+  // run are packed and count as activations, with their peak, so that the column adds up to
+  // total_bytes.
   struct Category {
     TensorKind kind;
     int64_t bytes;

@@ -32,8 +32,8 @@ StepBench bench_train_step(const RunConfig& config, int64_t steps) {
   };
   StepBench bench;
   auto start = Clock::now();
-  const auto comm = single_communicator();
-  Engine engine(config, *comm, threads_per_rank(config));
+  const auto world = single_world(run_device(config));
+  Engine engine(config, *world, threads_per_rank(config));
   engine.init(static_cast<uint64_t>(config.train.seed));
   bench.setup_seconds = seconds_since(start);
   bench.peak_bytes = engine.placed().allocated_bytes();

@@ -77,7 +77,9 @@ bool one_micro_step(const RunConfig& config, const TrainShape& shape) {
 TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
   TensorTable table = llama_train_table(config.model, shape);
   add_store_rows(table, llama_parameters(config.model), shape.compute, shape.layout,
-                 {config.optim, one_micro_step(config, shape)});
+                 {.optim = config.optim,
+                  .one_micro_step = one_micro_step(config, shape),
+                  .order = block_uses(config.model)});
   return table;
 }
 
@@ -243,16 +245,17 @@ int64_t checked_bytes(const RunConfig& config, int threads, bool resumed) {
   return plan_memory(checked_table(prepared_context(compute, config), config, resumed)).total_bytes;
 }
 
-Engine::Engine(const RunConfig& config, Communicator& comm, int threads_per_rank, bool resumed)
+Engine::Engine(const RunConfig& config, World& world, int threads_per_rank, bool resumed)
     : config_(config),
-      comm_(comm),
+      world_(world),
       compute_(run_device(config), threads_per_rank, config.system.cache_dir),
       parameters_(llama_parameters(config.model)),
       placed_(checked_table(prepared_context(compute_, config), config, resumed),
-              compute_.context().device) {
+              compute_.context().device),
+      comm_(world.everyone(compute_.context())) {
   Context& ctx = compute_.context();
   ctx.workspace = Workspace(placed_.find("workspace"));
-  store_ = make_parameter_store(ctx, comm_, parameters_, layout_of(config), placed_,
+  store_ = make_parameter_store(ctx, *comm_, parameters_, layout_of(config), placed_,
                                 compute_dtype(config, ctx.device));
   model_ = std::make_unique<Transformer>(ctx, config_.model, shape_of(config, ctx.device),
                                          config_.train.z_loss, placed_, *store_);
@@ -291,7 +294,7 @@ UpdateReport Engine::update(double lr, int64_t step) {
     update.loss_scale = loss_scale_->value();
   }
   const UpdateReport report =
-      update_parameters(context(), comm_, parameters_, *store_, config_.optim, update);
+      update_parameters(context(), world_.control(), parameters_, *store_, config_.optim, update);
   if (loss_scale_) loss_scale_->after_step(report.skipped);
   if (fp8_scales_) fp8_scales_->update();
   return report;

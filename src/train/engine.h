@@ -12,7 +12,7 @@
 #include "model/fp8_scales.h"
 #include "model/transformer.h"
 #include "optim/optimizer.h"
-#include "parallel/comm/communicator.h"
+#include "parallel/comm/world.h"
 #include "spec/placed_tensors.h"
 #include "spec/run_config.h"
 #include "train/loss_scale.h"
@@ -44,7 +44,7 @@ class Engine {
   // Allocates everything the run will ever need on run_device(). Before that it throws
   // ErrorCode::Memory when all ranks together would not fit into what is free there, saying what
   // would: where the run is `resumed`, of what a resume may change.
-  Engine(const RunConfig& config, Communicator& comm, int threads_per_rank, bool resumed = false);
+  Engine(const RunConfig& config, World& world, int threads_per_rank, bool resumed = false);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -76,10 +76,11 @@ class Engine {
 
  private:
   const RunConfig config_;
-  Communicator& comm_;
+  World& world_;
   ComputeDevice compute_;
   TensorTable parameters_;
   PlacedTensors placed_;
+  std::unique_ptr<Communicator> comm_;  // gone before the memory it works on
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
   int64_t micro_steps_ = 0;              // of the step at hand

@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-std::optional<EvalReport> evaluate_loss(Engine& engine, Communicator& comm,
+std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
                                         const SampleStream& stream, const RunConfig& config,
                                         const std::atomic<bool>* stop) {
   const int64_t B = config.batch.micro_batch, T = config.batch.seq;
@@ -19,15 +19,14 @@ std::optional<EvalReport> evaluate_loss(Engine& engine, Communicator& comm,
 
   // Every rank makes as many forward passes, since fully sharded ones gather weights in each: where
   // micro-batches do not divide by the ranks, the last ones see samples that do not count.
-  const int64_t ranks = comm.size(), rounds = (samples + B * ranks - 1) / (B * ranks);
+  const int64_t ranks = control.size(), rounds = (samples + B * ranks - 1) / (B * ranks);
   std::vector<double> nats(static_cast<size_t>(rounds * ranks)), targets(nats.size());
   Batch batch;
   for (int64_t round = 0; round < rounds; ++round) {
     // Agreed by all before each pass: one that left alone would leave the others waiting.
-    double stopped = stop != nullptr && stop->load(std::memory_order_relaxed) ? 1.0 : 0.0;
-    comm.all_reduce_sum(Tensor::contiguous(&stopped, DType::F64, {1}));
-    if (stopped > 0) return std::nullopt;
-    const int64_t micro = round * ranks + comm.rank(), first = micro * B;
+    const bool asked = stop != nullptr && stop->load(std::memory_order_relaxed);
+    if (control.any("validation", asked)) return std::nullopt;
+    const int64_t micro = round * ranks + control.rank(), first = micro * B;
     loader.fill(first, B, batch);
     const int64_t wanted = std::clamp<int64_t>(samples - first, 0, B);
     std::fill(batch.targets.begin() + wanted * T, batch.targets.end(), kNoTarget);
@@ -40,8 +39,7 @@ std::optional<EvalReport> evaluate_loss(Engine& engine, Communicator& comm,
   // Micro-batches are added up in their own order, so that the sum is the same bits for any number
   // of ranks.
   const auto total = [&](std::vector<double>& of_each) {
-    comm.all_reduce_sum(
-        Tensor::contiguous(of_each.data(), DType::F64, {static_cast<int64_t>(of_each.size())}));
+    control.sum("validation loss", of_each);
     return std::accumulate(of_each.begin(), of_each.end(), 0.0);
   };
   const double all_nats = total(nats), all_targets = total(targets);

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "feed/sample_stream.h"
-#include "parallel/comm/communicator.h"
+#include "parallel/comm/control.h"
 #include "spec/run_config.h"
 #include "train/engine.h"
 #include "train/trainer.h"
@@ -16,7 +16,7 @@ namespace ingot {
 // and bits per byte where its sources know their bytes. Every rank calls it and makes as many
 // passes through the model as the others; the result is equal on all and does not depend on their
 // number. Nothing, on all ranks, when `stop` was set on the way on one.
-std::optional<EvalReport> evaluate_loss(Engine& engine, Communicator& comm,
+std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
                                         const SampleStream& stream, const RunConfig& config,
                                         const std::atomic<bool>* stop = nullptr);
 

@@ -38,11 +38,11 @@ struct Run : PreparedRun {
 // One rank's walk through the run.
 class RankTrainer {
  public:
-  RankTrainer(Run& run, Communicator& comm)
+  RankTrainer(Run& run, World& world)
       : run_(run),
         config_(run.config),
-        comm_(comm),
-        engine_(run.config, comm, run.threads_per_rank, run.resume_from.has_value()),
+        world_(world),
+        engine_(run.config, world, run.threads_per_rank, run.resume_from.has_value()),
         loader_(*run.data.train, config_.train.document_mask),
         walk_(step_rules(config_)) {}
 
@@ -57,7 +57,7 @@ class RankTrainer {
       if (result_.stopped || save_asked_ || is_due(config_.checkpoint.every)) {
         save();
         // Asked meanwhile: what was saved is the newest there is.
-        if (!result_.stopped) result_.stopped = agree(is_stop_asked());
+        if (!result_.stopped) result_.stopped = control().any("stop", is_stop_asked());
       }
     }
     if (!result_.stopped) finish();
@@ -67,7 +67,8 @@ class RankTrainer {
   }
 
  private:
-  bool leads() const { return comm_.rank() == 0; }
+  bool leads() const { return world_.rank() == 0; }
+  Control& control() { return world_.control(); }
   bool is_due(int64_t every) const {
     return every > 0 && state_.step % every == 0 && !walk_.at_end();
   }
@@ -77,12 +78,6 @@ class RankTrainer {
   }
   bool take_save_request() const {
     return leads() && run_.options.save && run_.options.save->exchange(false);
-  }
-  // True on every rank when it is on one.
-  bool agree(bool own) {
-    double all = own ? 1.0 : 0.0;
-    comm_.all_reduce_sum(Tensor::contiguous(&all, DType::F64, {1}));
-    return all > 0;
   }
 
   void restore_or_init() {
@@ -104,12 +99,12 @@ class RankTrainer {
 
   void prefetch() {
     batches_.emplace(loader_, config_.batch.micro_batch,
-                     [walk = RankWalk(walk_, comm_.rank())]() mutable { return walk.next(); });
+                     [walk = RankWalk(walk_, world_.rank())]() mutable { return walk.next(); });
   }
 
   // Only when every rank has its memory: a refused run leaves nothing behind.
   void begin() {
-    comm_.barrier();
+    control().barrier("begin");
     if (!leads()) return;
     run_.folder->begin(run_.config);
     run_.ledger = std::make_unique<LedgerWriter>(run_.storage,
@@ -131,8 +126,8 @@ class RankTrainer {
     facts.first_step = state_.step;
     facts.device = device_text(engine_.context().device);
     facts.precision = name_of(config_.train.precision);
-    facts.ranks = comm_.size();
-    facts.threads = run_.threads_per_rank * comm_.size();
+    facts.ranks = world_.size();
+    facts.threads = run_.threads_per_rank * world_.size();
     nlohmann::json record = {{"kind", "start"},
                              {"step", state_.step},
                              {"samples", state_.samples},
@@ -142,7 +137,7 @@ class RankTrainer {
                              {"data", to_json(run_.data.identity)},
                              {"device", facts.device},
                              {"precision", facts.precision},
-                             {"ranks", comm_.size()},
+                             {"ranks", world_.size()},
                              {"bytes", facts.allocated_bytes}};
     record.update(to_json(counts_));
     run_.ledger->append(record);
@@ -158,7 +153,7 @@ class RankTrainer {
 
     engine_.start_step();
     for (int64_t micro = 0; micro < plan.num_micro_steps; ++micro) {
-      const int64_t position = plan.sample_of(micro, comm_.rank());
+      const int64_t position = plan.sample_of(micro, world_.rank());
       const Batch& batch = batches_->next();
       check(batch.counter == position, ErrorCode::Internal, "samples at {}: expected those at {}",
             batch.counter, position);
@@ -169,11 +164,11 @@ class RankTrainer {
     }
     const UpdateReport update = engine_.update(plan.lr, plan.step);
 
-    // One small collective carries the loss and what was asked for from outside, so that all ranks
+    // One small meeting carries the loss and what was asked for from outside, so that all ranks
     // stop or save after the same step.
     double shared[3] = {engine_.take_loss(), is_stop_asked() ? 1.0 : 0.0,
                         take_save_request() ? 1.0 : 0.0};
-    comm_.all_reduce_sum(Tensor::contiguous(shared, DType::F64, {3}));
+    control().sum("step", shared);
 
     walk_.advance();
     state_.step = walk_.at().step;
@@ -223,7 +218,7 @@ class RankTrainer {
 
   void evaluate() {
     const auto measured =
-        evaluate_loss(engine_, comm_, *run_.data.valid, config_, run_.options.stop);
+        evaluate_loss(engine_, control(), *run_.data.valid, config_, run_.options.stop);
     result_.stopped = !measured;
     if (!measured) return;
     EvalReport report = *measured;
@@ -241,7 +236,7 @@ class RankTrainer {
     state_.fp8_scales = engine_.fp8_scales();
     if (leads()) run_.folder->check_held_now();
     result_.checkpoint =
-        save_checkpoint(*run_.storage, comm_, config_.checkpoint.dir, run_.config, state_,
+        save_checkpoint(*run_.storage, control(), config_.checkpoint.dir, run_.config, state_,
                         engine_.parameters(), engine_.store(), run_.tokenizer);
     if (!leads()) return;
     run_.folder->check_held_now();  // saving would make a removed folder again
@@ -260,7 +255,7 @@ class RankTrainer {
 
   Run& run_;
   RunConfig config_;
-  Communicator& comm_;
+  World& world_;
   Engine engine_;
   Loader loader_;
   StepWalk walk_;
@@ -281,9 +276,10 @@ TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
   if (run.data.tokenizer->kind() != "byte") run.tokenizer = run.data.tokenizer->serialize();
 
   TrainResult result;
-  run_local_ranks(static_cast<int>(config.system.ranks), [&](Communicator& comm) {
-    TrainResult own = RankTrainer(run, comm).run();
-    if (comm.rank() == 0) result = std::move(own);
+  const auto ranks = static_cast<int>(config.system.ranks);
+  run_local_ranks(ranks, run_device(config), [&](World& world) {
+    TrainResult own = RankTrainer(run, world).run();
+    if (world.rank() == 0) result = std::move(own);
   });
   return result;
 }

@@ -98,12 +98,12 @@ TEST(CheckpointFault, WhenOneRankFailsAllThrowAndNothingIsLeft) {
     Picky picky(base, bad);
     std::atomic<int> thrown{0};
     std::atomic<int> own{0};
-    run_local_ranks(4, [&](Communicator& comm) {
-      Rank rank(comm, DataParallel::FullySharded);
+    run_local_ranks(4, Device::cpu(), [&](World& world) {
+      Rank rank(world, DataParallel::FullySharded);
       rank.fill(2);
       try {
-        save_checkpoint(picky, comm, kRun, RunConfig{}, state_of(2), rank.parameters, *rank.store,
-                        "tok");
+        save_checkpoint(picky, world.control(), kRun, RunConfig{}, state_of(2), rank.parameters,
+                        *rank.store, "tok");
       } catch (const Error& error) {
         ++thrown;
         if (error.code() == ErrorCode::Storage) ++own;

@@ -14,6 +14,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "core/random.h"
+#include "parallel/comm/world.h"
 #include "spec/store_rows.h"
 
 namespace ingot::checkpoint_test {
@@ -48,14 +49,14 @@ inline float value_of(const std::string& what, const std::string& name, int64_t 
 // One rank's memory and store.
 class Rank {
  public:
-  Rank(Communicator& comm, DataParallel mode, DType compute = DType::F32,
-       DType moments = DType::F32)
+  Rank(World& world, DataParallel mode, DType compute = DType::F32, DType moments = DType::F32)
       : parameters(small_parameters()),
         pool_(1),
         ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        layout_(data_layout(comm.size(), mode)),
+        layout_(data_layout(world.size(), mode)),
         placed_(rows(compute, moments), Device::cpu()),
-        store(make_parameter_store(ctx_, comm, parameters, layout_, placed_, compute)) {}
+        comm_(world.everyone(ctx_)),
+        store(make_parameter_store(ctx_, *comm_, parameters, layout_, placed_, compute)) {}
 
   // Calls visit(what, parameter's name, shard range, flat tensor) for all that a checkpoint keeps.
   void for_each(const std::function<void(const std::string&, const std::string&, ShardRange,
@@ -109,6 +110,7 @@ class Rank {
   Context ctx_;
   Layout layout_;
   PlacedTensors placed_;
+  std::unique_ptr<Communicator> comm_;
 
  public:
   std::unique_ptr<ParameterStore> store;
@@ -121,11 +123,11 @@ inline RunState state_of(int64_t step) {
 // Saves the run as it is after `step`, on `ranks` ranks.
 inline void save(Storage& storage, int64_t step, int ranks = 1,
                  DataParallel mode = DataParallel::Replicated, const std::string& tokenizer = "") {
-  run_local_ranks(ranks, [&](Communicator& comm) {
-    Rank rank(comm, mode);
+  run_local_ranks(ranks, Device::cpu(), [&](World& world) {
+    Rank rank(world, mode);
     rank.fill(step);
-    save_checkpoint(storage, comm, kRun, RunConfig{}, state_of(step), rank.parameters, *rank.store,
-                    tokenizer);
+    save_checkpoint(storage, world.control(), kRun, RunConfig{}, state_of(step), rank.parameters,
+                    *rank.store, tokenizer);
   });
 }
 
@@ -133,8 +135,8 @@ inline void save(Storage& storage, int64_t step, int ranks = 1,
 inline void expect_loads(const std::shared_ptr<Storage>& storage, const std::string& dir,
                          int64_t step, int ranks = 1,
                          DataParallel mode = DataParallel::Replicated) {
-  run_local_ranks(ranks, [&](Communicator& comm) {
-    Rank rank(comm, mode);
+  run_local_ranks(ranks, Device::cpu(), [&](World& world) {
+    Rank rank(world, mode);
     const RunState state =
         load_checkpoint(CheckpointReader(storage, dir), rank.parameters, *rank.store);
     EXPECT_EQ(state.step, step);

@@ -39,11 +39,12 @@ TEST(Checkpoint, ResavedOnOneTwoFourAndOneRanksItStaysBitEqual) {
   save(*storage, 5);
   const std::string first = read_text(*storage, step_dir(5) + "/rank_0.safetensors");
   for (const int ranks : {2, 4, 1}) {
-    run_local_ranks(ranks, [&](Communicator& comm) {
-      Rank rank(comm, DataParallel::FullySharded);
+    run_local_ranks(ranks, Device::cpu(), [&](World& world) {
+      Rank rank(world, DataParallel::FullySharded);
       const RunState state =
           load_checkpoint(CheckpointReader(storage, step_dir(5)), rank.parameters, *rank.store);
-      save_checkpoint(*storage, comm, kRun, RunConfig{}, state, rank.parameters, *rank.store, "");
+      save_checkpoint(*storage, world.control(), kRun, RunConfig{}, state, rank.parameters,
+                      *rank.store, "");
     });
     expect_loads(storage, step_dir(5), 5);
   }
@@ -73,19 +74,19 @@ TEST(Checkpoint, ReplicasWriteEachElementOnce) {
 
 TEST(Checkpoint, Bf16MomentsAreKeptAsTheyAreOnAnyNumberOfRanks) {
   const auto storage = empty_run();
-  run_local_ranks(2, [&](Communicator& comm) {
-    Rank rank(comm, DataParallel::FullySharded, DType::F32, DType::BF16);
+  run_local_ranks(2, Device::cpu(), [&](World& world) {
+    Rank rank(world, DataParallel::FullySharded, DType::F32, DType::BF16);
     rank.fill(4);
-    save_checkpoint(*storage, comm, kRun, RunConfig{}, state_of(4), rank.parameters, *rank.store,
-                    "");
+    save_checkpoint(*storage, world.control(), kRun, RunConfig{}, state_of(4), rank.parameters,
+                    *rank.store, "");
   });
   const CheckpointReader reader(storage, step_dir(4));
   EXPECT_NO_THROW(reader.verify());
   EXPECT_EQ(data_bytes(*storage, 4, 2), (15 + 7 + 1) * (4 + 2 + 2));
   for (const int ranks : {1, 2, 3})
     for (const DataParallel mode : kModes)
-      run_local_ranks(ranks, [&](Communicator& comm) {
-        Rank rank(comm, mode, DType::F32, DType::BF16);
+      run_local_ranks(ranks, Device::cpu(), [&](World& world) {
+        Rank rank(world, mode, DType::F32, DType::BF16);
         load_checkpoint(reader, rank.parameters, *rank.store);
         rank.expect_filled(4);
       });
@@ -104,12 +105,13 @@ TEST(Checkpoint, Bf16MomentsAreKeptAsTheyAreOnAnyNumberOfRanks) {
 
 TEST(Checkpoint, TheLossScaleIsPartOfTheState) {
   const auto storage = empty_run();
-  const auto comm = single_communicator();
-  Rank rank(*comm, DataParallel::Replicated);
+  const auto world = single_world();
+  Rank rank(*world, DataParallel::Replicated);
   rank.fill(6);
   RunState state = state_of(6);
   state.loss_scale = LossScaleState{8192.0, 17, 3};
-  save_checkpoint(*storage, *comm, kRun, RunConfig{}, state, rank.parameters, *rank.store, "");
+  save_checkpoint(*storage, world->control(), kRun, RunConfig{}, state, rank.parameters,
+                  *rank.store, "");
   EXPECT_EQ(CheckpointReader(storage, step_dir(6)).info().state.loss_scale, state.loss_scale);
   save(*storage, 7);
   EXPECT_FALSE(CheckpointReader(storage, step_dir(7)).info().state.loss_scale.has_value());
@@ -118,8 +120,8 @@ TEST(Checkpoint, TheLossScaleIsPartOfTheState) {
 TEST(Checkpoint, ComputeWeightsAreRestoredFromTheMasters) {
   const auto storage = empty_run();
   save(*storage, 2);
-  const auto comm = single_communicator();
-  Rank rank(*comm, DataParallel::Replicated, DType::BF16);
+  const auto world = single_world();
+  Rank rank(*world, DataParallel::Replicated, DType::BF16);
   load_checkpoint(CheckpointReader(storage, step_dir(2)), rank.parameters, *rank.store);
   for (const ParameterShard& shard : rank.store->shards()) {
     const std::string& name = rank.parameters[shard.parameter].name;
@@ -135,13 +137,15 @@ TEST(Checkpoint, ComputeWeightsAreRestoredFromTheMasters) {
 TEST(Checkpoint, WeightsKeptInHalvesAreSavedExactly) {
   const auto storage = empty_run();
   save(*storage, 2);
-  const auto comm = single_communicator();
-  Rank halves(*comm, DataParallel::Replicated, DType::BF16), whole(*comm, DataParallel::Replicated);
+  const auto world = single_world();
+  Rank halves(*world, DataParallel::Replicated, DType::BF16),
+      whole(*world, DataParallel::Replicated);
   const RunState state =
       load_checkpoint(CheckpointReader(storage, step_dir(2)), halves.parameters, *halves.store);
   RunState later = state;
   later.step = 3;
-  save_checkpoint(*storage, *comm, kRun, RunConfig{}, later, halves.parameters, *halves.store, "");
+  save_checkpoint(*storage, world->control(), kRun, RunConfig{}, later, halves.parameters,
+                  *halves.store, "");
   load_checkpoint(CheckpointReader(storage, step_dir(3)), whole.parameters, *whole.store);
   for (const ParameterShard& shard : whole.store->shards())
     for (int64_t i = 0; i < shard.range.size(); ++i)
@@ -207,8 +211,8 @@ TEST(Checkpoint, RangesAreReadAcrossRankFilesInEveryDtype) {
 TEST(Checkpoint, ACheckpointOfAnotherModelIsRefused) {
   const auto storage = empty_run();
   save(*storage, 1);
-  const auto comm = single_communicator();
-  Rank rank(*comm, DataParallel::Replicated);
+  const auto world = single_world();
+  Rank rank(*world, DataParallel::Replicated);
   TensorTable other;
   for (TensorSpec row : rank.parameters.rows()) {
     if (row.name == "layers.0.out.weight") row.shape = {6};
@@ -241,8 +245,8 @@ TEST(Checkpoint, WeightsAloneLoadWithMomentsAtZero) {
   const CheckpointReader reader(storage, "out");
   EXPECT_FALSE(reader.info().has_optimizer);
   EXPECT_EQ(reader.info().tokenizer, "byte");
-  const auto comm = single_communicator();
-  Rank rank(*comm, DataParallel::Replicated);
+  const auto world = single_world();
+  Rank rank(*world, DataParallel::Replicated);
   rank.fill(1);
   load_checkpoint(reader, rank.parameters, *rank.store);
   rank.for_each([&](const auto& what, const auto& name, ShardRange range, const Tensor& tensor) {

@@ -56,8 +56,8 @@ TEST_P(Golden, TenStepsEqualPyTorchInLossAndEveryGradient) {
   options.policy = GetParam().policy;
   options.document_mask = everything;
   options.z_loss = everything ? 1e-2 : 0.0;
-  const auto comm = single_communicator();
-  Rig rig(options, *comm);
+  const auto world = single_world();
+  Rig rig(options, *world);
   rig.set_weights([&](const std::string& name) { return golden.values<float>("init:" + name); });
 
   const auto tokens = golden.values<int32_t>("tokens"), targets = golden.values<int32_t>("targets");

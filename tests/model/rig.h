@@ -9,10 +9,11 @@
 #include "model/fp8_scales.h"
 #include "model/transformer.h"
 #include "optim/optimizer.h"
-#include "parallel/comm/communicator.h"
+#include "parallel/comm/world.h"
 #include "parallel/shard/parameter_store.h"
 #include "spec/placed_tensors.h"
 #include "spec/store_rows.h"
+#include "support/poison.h"
 
 namespace ingot::test {
 
@@ -29,23 +30,27 @@ struct RigOptions {
   int threads = 2;
   bool one_micro_step = false;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
+  bool poison = false;     // before each tick, what is dead then
 };
 
 class Rig {
  public:
-  Rig(const RigOptions& options, Communicator& comm)
+  Rig(const RigOptions& options, World& world)
       : options_(options),
-        comm_(comm),
+        world_(world),
         pool_(options.threads),
         ctx_(context_of(pool_)),
         shape_(shape_of(ctx_, options)),
         parameters_(llama_parameters(options.model)),
         placed_(table_of(ctx_, options), Device::cpu()) {
     ctx_.workspace = Workspace(placed_.find("workspace"));
+    comm_ = world.everyone(ctx_);
     store_ =
-        make_parameter_store(ctx_, comm, parameters_, options.layout, placed_, options.compute);
+        make_parameter_store(ctx_, *comm_, parameters_, options.layout, placed_, options.compute);
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
+    if (options.poison)
+      model_->watch_ticks([this](int tick) { poison_dead_rows(ctx_, placed_, tick); });
   }
 
   static Context context_of(ThreadPool& pool) {
@@ -74,7 +79,7 @@ class Rig {
   static TensorTable table_of(const Context& ctx, const RigOptions& o) {
     TensorTable table = llama_train_table(o.model, shape_of(ctx, o));
     add_store_rows(table, llama_parameters(o.model), o.compute, o.layout,
-                   {.one_micro_step = o.one_micro_step});
+                   {.one_micro_step = o.one_micro_step, .order = block_uses(o.model)});
     return table;
   }
 
@@ -107,17 +112,18 @@ class Rig {
   Context& ctx() { return ctx_; }
 
   UpdateReport update(const OptimConfig& optim, int64_t step) {
-    return update_parameters(ctx_, comm_, parameters_, *store_, optim, {optim.lr, step});
+    return update_parameters(ctx_, world_.control(), parameters_, *store_, optim, {optim.lr, step});
   }
 
  private:
   RigOptions options_;
-  Communicator& comm_;
+  World& world_;
   ThreadPool pool_;
   Context ctx_;
   TrainShape shape_;
   TensorTable parameters_;
   PlacedTensors placed_;
+  std::unique_ptr<Communicator> comm_;
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
 };

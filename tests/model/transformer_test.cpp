@@ -18,6 +18,20 @@ ModelConfig small_model(bool tied) {
   return c;
 }
 
+// A model whose extents 8-bit products can take.
+RigOptions fp8_options() {
+  RigOptions options;
+  options.model = small_model(false);
+  options.model.dim = 64;
+  options.model.ffn = 96;
+  options.model.vocab = 128;
+  options.T = 16;
+  options.loss_chunk = 16;
+  options.compute = DType::BF16;
+  options.fp8 = true;
+  return options;
+}
+
 std::vector<int32_t> random_tokens(int64_t n, int64_t vocab, uint64_t step) {
   const RandomStream stream(3, Purpose::Test, 0, step);
   std::vector<int32_t> tokens(static_cast<size_t>(n));
@@ -34,8 +48,8 @@ struct Trace {
 // `steps` updates on a global batch of `rows` sequences, spread over the ranks of options.layout.
 Trace run_steps(RigOptions options, int64_t rows, int64_t steps, bool evaluates = false) {
   Trace trace;
-  run_local_ranks(options.layout.world(), [&](Communicator& comm) {
-    Rig rig(options, comm);
+  run_local_ranks(options.layout.world(), Device::cpu(), [&](World& world) {
+    Rig rig(options, world);
     init_weights(rig.store(), rig.parameters(), 42);
     if (options.fp8) rig.fp8_scales().init(1.0 / static_cast<double>(rows * options.T));
     OptimConfig optim;
@@ -47,14 +61,14 @@ Trace run_steps(RigOptions options, int64_t rows, int64_t steps, bool evaluates 
       const auto targets =
           random_tokens(rows * T, options.model.vocab, static_cast<uint64_t>(2 * step + 1));
       rig.store().start_step();
-      for (int64_t row = comm.rank() * B; row < rows; row += comm.size() * B) {
+      for (int64_t row = world.rank() * B; row < rows; row += world.size() * B) {
         const MicroBatch batch{tokens.data() + row * T, targets.data() + row * T, nullptr};
         rig.model().train_micro_step(batch, 1.0 / static_cast<double>(rows * T));
       }
       double sum = rig.model().take_loss();
       rig.store().finish_gradients();
-      comm.all_reduce_sum(Tensor::contiguous(&sum, DType::F64, {1}));
-      if (comm.rank() == 0) {
+      sum = world.control().sum("loss", sum);
+      if (world.rank() == 0) {
         trace.losses.push_back(sum / static_cast<double>(rows * T));
         if (step + 1 == steps)
           for (const TensorSpec& row : rig.parameters().rows())
@@ -120,13 +134,39 @@ TEST(Transformer, OffloadedActivationsGiveEqualGradientsBitForBit) {
   }
 }
 
+// Every row that holds nothing at a tick is overwritten before it. A row whose life is too short
+// would be read as NaN.
+TEST(Transformer, NobodyReadsARowThatIsNotAlive) {
+  for (const bool fp8 : {false, true})
+    for (const ActivationPolicy policy :
+         {ActivationPolicy::None, ActivationPolicy::Selective, ActivationPolicy::Full})
+      for (const auto& [keep, offload] : {std::pair{0, 0}, std::pair{1, 0}, std::pair{0, 4}})
+        for (const bool one_micro_step : {false, true}) {
+          RigOptions options = fp8 ? fp8_options() : RigOptions{};
+          if (!fp8) options.model = small_model(true);
+          options.fp8_head = fp8;
+          options.model.layers = 4;
+          options.model.qk_norm = true;
+          options.policy = policy;
+          options.keep_layers = keep;
+          options.offload_layers = offload;
+          options.one_micro_step = one_micro_step;
+          const int64_t rows = one_micro_step ? 2 : 4;
+          const Trace clean = run_steps(options, rows, 2, /*evaluates=*/true);
+          options.poison = true;
+          const Trace poisoned = run_steps(options, rows, 2, /*evaluates=*/true);
+          EXPECT_EQ(poisoned.losses, clean.losses);
+          EXPECT_EQ(poisoned.gradients, clean.gradients);
+        }
+}
+
 TEST(Transformer, OffloadingTakesLessMemory) {
   RigOptions options;
   options.model = model_preset("llama_10m");
   options.T = 128;
-  const int64_t kept = Rig(options, *single_communicator()).predicted_bytes();
+  const int64_t kept = Rig(options, *single_world()).predicted_bytes();
   options.offload_layers = options.model.layers;
-  EXPECT_LT(Rig(options, *single_communicator()).predicted_bytes(), kept);
+  EXPECT_LT(Rig(options, *single_world()).predicted_bytes(), kept);
 }
 
 // In their place: where a gradient were written before its time, or the update read one after its
@@ -157,29 +197,15 @@ TEST(Transformer, GradientsWhereActivationsWereTakeNoMemoryOfTheirOwn) {
   options.model = model_preset("llama_10m");
   options.B = 8;
   options.T = 512;
-  const int64_t apart = Rig(options, *single_communicator()).predicted_bytes();
+  const int64_t apart = Rig(options, *single_world()).predicted_bytes();
   options.one_micro_step = true;
-  const Rig rig(options, *single_communicator());
+  const Rig rig(options, *single_world());
   EXPECT_EQ(rig.placed().allocated_bytes(), rig.predicted_bytes());
   int64_t layer_gradients = 0;
   for (const TensorSpec& row : rig.parameters().rows())
     if (row.name.starts_with("layers.")) layer_gradients += 4 * row.shape.numel();
   const int64_t of_one_layer = layer_gradients / options.model.layers;
   EXPECT_GE(apart - rig.predicted_bytes(), layer_gradients - of_one_layer);
-}
-
-// A model whose extents 8-bit products can take.
-RigOptions fp8_options() {
-  RigOptions options;
-  options.model = small_model(false);
-  options.model.dim = 64;
-  options.model.ffn = 96;
-  options.model.vocab = 128;
-  options.T = 16;
-  options.loss_chunk = 16;
-  options.compute = DType::BF16;
-  options.fp8 = true;
-  return options;
 }
 
 TEST(Fp8, LossesFollowBf16) {
@@ -238,7 +264,7 @@ TEST(Fp8, PoliciesKeptLayersOffloadAndEvaluationChangeNothing) {
 TEST(Fp8, AllocatesExactlyThePredictedBytes) {
   RigOptions options = fp8_options();
   options.fp8_head = true;
-  const Rig rig(options, *single_communicator());
+  const Rig rig(options, *single_world());
   EXPECT_EQ(rig.placed().allocated_bytes(), rig.predicted_bytes());
 }
 
@@ -248,7 +274,7 @@ TEST(Transformer, RecomputationTakesLessMemory) {
   options.T = 128;
   auto bytes = [&](ActivationPolicy policy) {
     options.policy = policy;
-    return Rig(options, *single_communicator()).predicted_bytes();
+    return Rig(options, *single_world()).predicted_bytes();
   };
   EXPECT_LT(bytes(ActivationPolicy::Selective), bytes(ActivationPolicy::None));
   EXPECT_LT(bytes(ActivationPolicy::Full), bytes(ActivationPolicy::Selective));
@@ -310,8 +336,8 @@ TEST(Transformer, AllocatesExactlyThePredictedBytes) {
     RigOptions options;
     options.model = small_model(false);
     options.layout = data_layout(2, mode);
-    run_local_ranks(2, [&](Communicator& comm) {
-      const Rig rig(options, comm);
+    run_local_ranks(2, Device::cpu(), [&](World& world) {
+      const Rig rig(options, world);
       EXPECT_EQ(rig.placed().allocated_bytes(), rig.predicted_bytes());
     });
   }
@@ -326,8 +352,8 @@ TEST(Decoder, CachedStepsEqualTheWholeSequence) {
     options.model.window = everything ? 5 : 0;
     options.model.softcap = everything ? 3.0 : 0.0;
     options.B = 1, options.T = 16;
-    const auto comm = single_communicator();
-    Rig rig(options, *comm);
+    const auto world = single_world();
+    Rig rig(options, *world);
     init_weights(rig.store(), rig.parameters(), 42);
 
     constexpr int64_t kChunk = 4;

@@ -33,9 +33,9 @@ void write_gradients(ToyRank& rank, const Value& value) {
   rank.store->finish_gradients();
 }
 
-UpdateReport update(ToyRank& rank, Communicator& comm, const OptimConfig& config,
-                    int64_t step = 1) {
-  return update_parameters(rank.ctx, comm, rank.parameters, *rank.store, config, {config.lr, step});
+UpdateReport update(ToyRank& rank, World& world, const OptimConfig& config, int64_t step = 1) {
+  return update_parameters(rank.ctx, world.control(), rank.parameters, *rank.store, config,
+                           {config.lr, step});
 }
 
 int64_t num_elements(const TensorTable& parameters) {
@@ -52,16 +52,16 @@ INSTANTIATE_TEST_SUITE_P(Layouts, UpdateOnLayout,
                          [](const auto& layout) { return layout_name(layout.param); });
 
 TEST_P(UpdateOnLayout, TheNormCountsEveryElementOnceAndClipsAsTorchDoes) {
-  run_local_ranks(GetParam().world(), [&](Communicator& comm) {
-    ToyRank rank(comm, GetParam());
+  run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
+    ToyRank rank(world, GetParam());
     init_weights(*rank.store, rank.parameters, 1);
-    const float mine = 3.0f / static_cast<float>(comm.size());  // the ranks' sum is 3
+    const float mine = 3.0f / static_cast<float>(world.size());  // the ranks' sum is 3
     const double norm = 3.0 * std::sqrt(static_cast<double>(num_elements(rank.parameters)));
     for (const double clip : {0.0, 0.5, norm + 1.0}) {
       write_gradients(rank, [&](int32_t, int64_t) { return mine; });
       OptimConfig config;
       config.clip = clip;
-      const UpdateReport report = update(rank, comm, config);
+      const UpdateReport report = update(rank, world, config);
       EXPECT_NEAR(report.grad_norm, norm, 1e-6 * norm);
       const double scale = clip == 0.5 ? 0.5 / (report.grad_norm + 1e-6) : 1.0;
       EXPECT_DOUBLE_EQ(report.clip_scale, scale);
@@ -78,16 +78,16 @@ float toy_gradient(int rank, int step, int32_t row, int64_t i) {
 std::vector<std::vector<float>> weights_after(const Layout& layout, int64_t steps) {
   std::vector<std::vector<float>> weights;
   std::mutex mutex;
-  run_local_ranks(layout.world(), [&](Communicator& comm) {
-    ToyRank rank(comm, layout);
+  run_local_ranks(layout.world(), Device::cpu(), [&](World& world) {
+    ToyRank rank(world, layout);
     init_weights(*rank.store, rank.parameters, 3);
     OptimConfig config;
     config.clip = 2.0;
     for (int64_t step = 1; step <= steps; ++step) {
       write_gradients(rank, [&](int32_t row, int64_t i) {
-        return toy_gradient(comm.rank(), static_cast<int>(step), row, i);
+        return toy_gradient(world.rank(), static_cast<int>(step), row, i);
       });
-      update(rank, comm, config, step);
+      update(rank, world, config, step);
     }
     std::vector<std::vector<float>> mine;
     for (int32_t row = 0; row < static_cast<int32_t>(rank.parameters.rows().size()); ++row) {
@@ -112,8 +112,8 @@ TEST_P(UpdateOnLayout, RanksTogetherUpdateAsOneRankDoes) {
 }
 
 TEST_P(UpdateOnLayout, ANonFiniteNormStopsEveryRankAndChangesNothing) {
-  run_local_ranks(GetParam().world(), [&](Communicator& comm) {
-    ToyRank rank(comm, GetParam());
+  run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
+    ToyRank rank(world, GetParam());
     init_weights(*rank.store, rank.parameters, 1);
     auto state = [&] {
       std::vector<float> values;
@@ -124,11 +124,11 @@ TEST_P(UpdateOnLayout, ANonFiniteNormStopsEveryRankAndChangesNothing) {
     };
     const std::vector<float> before = state();
     write_gradients(rank, [&](int32_t row, int64_t i) {
-      return comm.rank() == 0 && row == 3 && i == 0 ? kNan : 1.0f;
+      return world.rank() == 0 && row == 3 && i == 0 ? kNan : 1.0f;
     });
     try {
-      update(rank, comm, {});
-      ADD_FAILURE() << "rank " << comm.rank() << " went on";
+      update(rank, world, {});
+      ADD_FAILURE() << "rank " << world.rank() << " went on";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::Numeric);
       EXPECT_EQ(error.radius(), BlastRadius::Step);
@@ -145,16 +145,16 @@ using Stored = std::map<std::pair<int32_t, int64_t>, std::array<uint32_t, 3>>;
 Stored stored_after(const Layout& layout, int64_t steps, uint64_t seed) {
   Stored stored;
   std::mutex mutex;
-  run_local_ranks(layout.world(), [&](Communicator& comm) {
-    ToyRank rank(comm, layout, DType::F32, DType::BF16);
+  run_local_ranks(layout.world(), Device::cpu(), [&](World& world) {
+    ToyRank rank(world, layout, DType::F32, DType::BF16);
     init_weights(*rank.store, rank.parameters, 3);
     OptimConfig config;
     config.clip = 0.0;
     for (int64_t step = 1; step <= steps; ++step) {
       write_gradients(rank, [&](int32_t row, int64_t i) {
-        return toy_gradient(comm.rank(), static_cast<int>(step), row, i);
+        return toy_gradient(world.rank(), static_cast<int>(step), row, i);
       });
-      update_parameters(rank.ctx, comm, rank.parameters, *rank.store, config,
+      update_parameters(rank.ctx, world.control(), rank.parameters, *rank.store, config,
                         {config.lr, step, seed});
     }
     const std::scoped_lock lock(mutex);
@@ -178,14 +178,14 @@ TEST_P(UpdateOnLayout, Bf16MomentsAreBitEqualToOneRanks) {
 }
 
 TEST_P(UpdateOnLayout, ALossScaleChangesNothingButItsOwnOverflow) {
-  run_local_ranks(GetParam().world(), [&](Communicator& comm) {
-    ToyRank plain(comm, GetParam()), scaled(comm, GetParam());
+  run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
+    ToyRank plain(world, GetParam()), scaled(world, GetParam());
     const auto step = [&](ToyRank& rank, float scale, UpdateStep how) {
       init_weights(*rank.store, rank.parameters, 1);
       write_gradients(rank, [&](int32_t row, int64_t i) {
-        return scale * toy_gradient(comm.rank(), 1, row, i);
+        return scale * toy_gradient(world.rank(), 1, row, i);
       });
-      return update_parameters(rank.ctx, comm, rank.parameters, *rank.store, {}, how);
+      return update_parameters(rank.ctx, world.control(), rank.parameters, *rank.store, {}, how);
     };
     const auto state = [](const ToyRank& rank) {
       std::vector<float> values;
@@ -202,7 +202,7 @@ TEST_P(UpdateOnLayout, ALossScaleChangesNothingButItsOwnOverflow) {
     EXPECT_EQ(state(scaled), state(plain));
 
     write_gradients(scaled, [&](int32_t, int64_t) { return kNan; });
-    const UpdateReport overflow = update_parameters(scaled.ctx, comm, scaled.parameters,
+    const UpdateReport overflow = update_parameters(scaled.ctx, world.control(), scaled.parameters,
                                                     *scaled.store, {}, {1e-2, 2, 0, 1024.0});
     EXPECT_TRUE(overflow.skipped);
     EXPECT_EQ(state(scaled), state(plain));
@@ -210,8 +210,8 @@ TEST_P(UpdateOnLayout, ALossScaleChangesNothingButItsOwnOverflow) {
 }
 
 TEST(AdamWUpdate, DecaysEveryRoleButNorms) {
-  const auto comm = single_communicator();
-  ToyRank rank(*comm, {});
+  const auto world = single_world();
+  ToyRank rank(*world, {});
   init_weights(*rank.store, rank.parameters, 1);
   std::vector<std::vector<float>> before;
   for (const ParameterShard& shard : rank.store->shards())
@@ -221,7 +221,7 @@ TEST(AdamWUpdate, DecaysEveryRoleButNorms) {
   OptimConfig config;
   config.lr = 0.25;
   config.weight_decay = 0.5;
-  EXPECT_EQ(update(rank, *comm, config).grad_norm, 0.0);
+  EXPECT_EQ(update(rank, *world, config).grad_norm, 0.0);
   for (size_t row = 0; row < before.size(); ++row) {
     const bool norm = rank.parameters.rows()[row].role == Role::Norm;
     const ParameterShard& shard = rank.store->shards()[row];
@@ -232,8 +232,8 @@ TEST(AdamWUpdate, DecaysEveryRoleButNorms) {
 }
 
 TEST(AdamWUpdate, TheFirstStepMovesEachWeightByLrAgainstItsGradient) {
-  const auto comm = single_communicator();
-  ToyRank rank(*comm, {});
+  const auto world = single_world();
+  ToyRank rank(*world, {});
   init_weights(*rank.store, rank.parameters, 1);
   std::vector<float> before;
   for (const ParameterShard& shard : rank.store->shards())
@@ -243,7 +243,7 @@ TEST(AdamWUpdate, TheFirstStepMovesEachWeightByLrAgainstItsGradient) {
   config.lr = 0.01;
   config.weight_decay = 0.0;
   config.clip = 0.0;
-  update(rank, *comm, config);
+  update(rank, *world, config);
   for (size_t row = 0; row < before.size(); ++row)
     EXPECT_NEAR(rank.store->shards()[row].master.as<float>()[0],
                 before[row] + (row % 2 == 0 ? -0.01f : 0.01f), 1e-6f);
@@ -251,14 +251,14 @@ TEST(AdamWUpdate, TheFirstStepMovesEachWeightByLrAgainstItsGradient) {
 
 TEST(AdamWUpdate, PublishesTheRoundedMasterAsWeight) {
   for (const int ranks : {1, 2})
-    run_local_ranks(ranks, [&](Communicator& comm) {
+    run_local_ranks(ranks, Device::cpu(), [&](World& world) {
       const Layout layout{.dp_shard = ranks};
-      ToyRank rank(comm, layout, DType::BF16);
+      ToyRank rank(world, layout, DType::BF16);
       init_weights(*rank.store, rank.parameters, 1);
       rank.store->acquire(1);  // a gathered copy of the old weights must not outlive the update
       rank.store->release(1);
       write_gradients(rank, [](int32_t, int64_t) { return 1.0f; });
-      update(rank, comm, {});
+      update(rank, world, {});
       const ParameterShard& shard = rank.store->shards()[2];  // layers.0.mlp.weight, block 1
       rank.store->acquire(1);
       const Bf16* weight = rank.store->weight(shard.parameter).as<Bf16>() + shard.range.begin;

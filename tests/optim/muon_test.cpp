@@ -170,10 +170,10 @@ float gradient_of(int32_t row, int64_t step, int64_t i) {
 
 class Rank {
  public:
-  Rank(Communicator& comm, const OptimConfig& config, const Layout& layout = {},
-       DType compute = DType::F32, TensorTable table = muon_parameters())
+  Rank(World& world, const OptimConfig& config, const Layout& layout = {}, DType compute = DType::F32,
+       TensorTable table = muon_parameters())
       : parameters(std::move(table)),
-        comm_(comm),
+        world_(world),
         config_(config),
         pool_(2),
         ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
@@ -181,7 +181,8 @@ class Rank {
         scratch_(Device::cpu(), std::max<int64_t>(1, bytes_)),
         placed_(rows_of(parameters, compute, layout, config.kind), Device::cpu()) {
     ctx_.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
-    store = make_parameter_store(ctx_, comm, parameters, layout, placed_, compute);
+    comm_ = world.everyone(ctx_);
+    store = make_parameter_store(ctx_, *comm_, parameters, layout, placed_, compute);
     init_weights(*store, parameters, 1);
   }
 
@@ -196,12 +197,12 @@ class Rank {
   UpdateReport step(int64_t step, double lr) {
     // Every rank brings its share; eighths survive the division by 2.
     write_gradients([&](int32_t row, int64_t i) {
-      return gradient_of(row, step, i) / static_cast<float>(comm_.size());
+      return gradient_of(row, step, i) / static_cast<float>(world_.size());
     });
-    return update_parameters(ctx_, comm_, parameters, *store, config_, {lr, step});
+    return update_parameters(ctx_, world_.control(), parameters, *store, config_, {lr, step});
   }
   UpdateReport update() {
-    return update_parameters(ctx_, comm_, parameters, *store, config_, {config_.lr, 1});
+    return update_parameters(ctx_, world_.control(), parameters, *store, config_, {config_.lr, 1});
   }
 
   const ParameterShard& shard(const std::string& name) const {
@@ -219,13 +220,14 @@ class Rank {
   std::unique_ptr<ParameterStore> store;
 
  private:
-  Communicator& comm_;
+  World& world_;
   OptimConfig config_;
   ThreadPool pool_;
   Context ctx_;
   int64_t bytes_;
   Arena scratch_;
   PlacedTensors placed_;
+  std::unique_ptr<Communicator> comm_;
 };
 
 Matrix matrix_of(const float* values, int64_t rows, int64_t cols) {
@@ -237,7 +239,7 @@ Matrix matrix_of(const float* values, int64_t rows, int64_t cols) {
 // ---- the promises ----
 
 TEST(Muon, FollowsThePlainReferenceInDoubleForEveryShape) {
-  const auto comm = single_communicator();
+  const auto world = single_world();
   OptimConfig config = muon_config();
   config.muon_lr = 0.03;
   config.muon_weight_decay = 0.2;
@@ -245,7 +247,7 @@ TEST(Muon, FollowsThePlainReferenceInDoubleForEveryShape) {
   for (const char* name : {"wide.weight", "tall.weight", "square.weight", "stacked.weight",
                            "row.weight", "column.weight"}) {
     SCOPED_TRACE(name);
-    Rank one(*comm, config);
+    Rank one(*world, config);
     const TensorId id = one.parameters.find(name);
     const TensorSpec& row = one.parameters[id];
     const int64_t cols = row.shape[1];
@@ -276,14 +278,14 @@ TEST(Muon, FollowsThePlainReferenceInDoubleForEveryShape) {
 }
 
 TEST(Muon, UpdatesHaveSingularValuesNearOneTimesTheLearningRate) {
-  const auto comm = single_communicator();
+  const auto world = single_world();
   for (const Shape& shape : {Shape{48, 48}, Shape{24, 72}, Shape{80, 30}, Shape{64, 63}}) {
     TensorTable table;
     table.add(row_of("m.weight", shape, 0, Role::Matrix));
     OptimConfig config = muon_config();
     config.muon_lr = 1.0;
     config.muon_weight_decay = 1.0;  // forgets the weight, so that the update is left
-    Rank rank(*comm, config, {}, DType::F32, table);
+    Rank rank(*world, config, {}, DType::F32, table);
     rank.step(1, config.lr);
     const double scale =
         std::sqrt(std::max(1.0, static_cast<double>(shape[0]) / static_cast<double>(shape[1])));
@@ -319,8 +321,8 @@ TEST(Muon, ThePolynomialsTakeEverySingularValueFromAThousandthToNearOne) {
 }
 
 TEST(Muon, IgnoresTheGradientsScaleButNotTheMomentums) {
-  const auto comm = single_communicator();
-  Rank plain(*comm, muon_config()), scaled(*comm, muon_config());
+  const auto world = single_world();
+  Rank plain(*world, muon_config()), scaled(*world, muon_config());
   plain.write_gradients([](int32_t row, int64_t i) { return gradient_of(row, 1, i); });
   scaled.write_gradients([](int32_t row, int64_t i) { return 256.0f * gradient_of(row, 1, i); });
   plain.update();
@@ -335,10 +337,10 @@ TEST(Muon, IgnoresTheGradientsScaleButNotTheMomentums) {
 }
 
 TEST(Muon, ClippingScalesWhatEntersTheMomentum) {
-  const auto comm = single_communicator();
+  const auto world = single_world();
   OptimConfig config = muon_config();
   config.clip = 0.5;
-  Rank rank(*comm, config);
+  Rank rank(*world, config);
   const UpdateReport report = rank.step(1, config.lr);
   ASSERT_LT(report.clip_scale, 1.0);
   const ParameterShard& shard = rank.shard("wide.weight");
@@ -348,10 +350,10 @@ TEST(Muon, ClippingScalesWhatEntersTheMomentum) {
 }
 
 TEST(Muon, LeavesEverythingButMatricesToAdamW) {
-  const auto comm = single_communicator();
+  const auto world = single_world();
   OptimConfig adamw = muon_config();
   adamw.kind = OptimKind::AdamW;
-  Rank with_muon(*comm, muon_config()), without(*comm, adamw);
+  Rank with_muon(*world, muon_config()), without(*world, adamw);
   for (int64_t step = 1; step <= 3; ++step) {
     with_muon.step(step, 1e-3);
     without.step(step, 1e-3);
@@ -363,11 +365,11 @@ TEST(Muon, LeavesEverythingButMatricesToAdamW) {
 }
 
 TEST(Muon, AZeroGradientOnlyDecays) {
-  const auto comm = single_communicator();
+  const auto world = single_world();
   OptimConfig config = muon_config();
   config.muon_lr = 0.25;
   config.muon_weight_decay = 0.5;
-  Rank rank(*comm, config);
+  Rank rank(*world, config);
   const auto before = rank.masters();
   rank.write_gradients([](int32_t, int64_t) { return 0.0f; });
   rank.update();
@@ -380,8 +382,8 @@ TEST(Muon, ReplicatedRanksUpdateAsOneRankDoesBitForBit) {
   std::vector<std::map<std::string, std::vector<float>>> all;
   for (const int ranks : {1, 2, 2}) {
     std::mutex mutex;
-    run_local_ranks(ranks, [&](Communicator& comm) {
-      Rank rank(comm, muon_config(), {.dp_replicate = ranks});
+    run_local_ranks(ranks, Device::cpu(), [&](World& world) {
+      Rank rank(world, muon_config(), {.dp_replicate = ranks});
       for (int64_t step = 1; step <= 3; ++step) rank.step(step, 1e-3);
       const std::scoped_lock lock(mutex);
       all.push_back(rank.masters());
@@ -391,8 +393,8 @@ TEST(Muon, ReplicatedRanksUpdateAsOneRankDoesBitForBit) {
 }
 
 TEST(Muon, WritesTheRoundedMasterAsWeight) {
-  const auto comm = single_communicator();
-  Rank rank(*comm, muon_config(), {}, DType::BF16);
+  const auto world = single_world();
+  Rank rank(*world, muon_config(), {}, DType::BF16);
   rank.step(1, 1e-3);
   for (const ParameterShard& shard : rank.store->shards()) {
     const Tensor exact = exact_weights(rank.store->context(), shard, 0, shard.range.size());
@@ -402,8 +404,8 @@ TEST(Muon, WritesTheRoundedMasterAsWeight) {
 }
 
 TEST(Muon, AGradientThatIsNotFiniteChangesNothing) {
-  const auto comm = single_communicator();
-  Rank rank(*comm, muon_config());
+  const auto world = single_world();
+  Rank rank(*world, muon_config());
   const auto before = rank.masters();
   rank.write_gradients([](int32_t, int64_t) { return std::numeric_limits<float>::infinity(); });
   EXPECT_THROW(rank.update(), Error);
@@ -422,8 +424,8 @@ TEST(Muon, MatricesHaveNoSecondMoment) {
     if (matrix) saved += align_up(4 * row.shape.numel());
   }
   EXPECT_EQ(plan_memory(adamw).total_bytes - plan_memory(muon).total_bytes, saved);
-  const auto comm = single_communicator();
-  Rank rank(*comm, muon_config());
+  const auto world = single_world();
+  Rank rank(*world, muon_config());
   for (const ParameterShard& shard : rank.store->shards())
     EXPECT_EQ(shard.states.size(), rank.parameters[shard.parameter].role == Role::Matrix ? 1 : 2);
 }

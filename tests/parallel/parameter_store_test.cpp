@@ -122,12 +122,12 @@ struct Trained {
 Trained toy_run(const Layout& layout, int steps) {
   Trained run;
   std::mutex mutex;
-  run_local_ranks(layout.world(), [&](Communicator& comm) {
-    ToyRank rank(comm, layout);
+  run_local_ranks(layout.world(), Device::cpu(), [&](World& world) {
+    ToyRank rank(world, layout);
     init_weights(*rank.store, rank.parameters, 42);
     for (int step = 0; step < steps; ++step) {
       rank.store->start_step();
-      for (int micro = comm.rank(); micro < kMicroBatches; micro += comm.size())
+      for (int micro = world.rank(); micro < kMicroBatches; micro += world.size())
         toy_micro_step(rank, step, micro);
       rank.store->finish_gradients();
       for (const ParameterShard& shard : rank.store->shards())
@@ -141,13 +141,13 @@ Trained toy_run(const Layout& layout, int steps) {
       run.weights = weights;
       run.gradients = empty_values(rank.parameters);
     }
-    EXPECT_EQ(weights, run.weights) << "rank " << comm.rank();
+    EXPECT_EQ(weights, run.weights) << "rank " << world.rank();
     for (const ParameterShard& shard : rank.store->shards())
       for (int64_t i = 0; i < shard.range.size(); ++i) {
         float& whole = run.gradients[static_cast<size_t>(shard.parameter.row)]
                                     [static_cast<size_t>(shard.range.begin + i)];
         const float mine = shard.gradient.as<float>()[i];
-        EXPECT_TRUE(std::isnan(whole) || whole == mine) << "rank " << comm.rank();
+        EXPECT_TRUE(std::isnan(whole) || whole == mine) << "rank " << world.rank();
         whole = mine;
       }
   });
@@ -169,22 +169,22 @@ TEST_P(StoreOnLayout, StepsGiveOneRanksWeightsAndGradients) {
 TEST_P(StoreOnLayout, InitialWeightsAreOneRanksBitForBit) {
   for (const DType compute : {DType::F32, DType::BF16}) {
     Values one;
-    run_local_ranks(1, [&](Communicator& comm) {
-      ToyRank rank(comm, {}, compute);
+    run_local_ranks(1, Device::cpu(), [&](World& world) {
+      ToyRank rank(world, {}, compute);
       init_weights(*rank.store, rank.parameters, 7);
       one = read_weights(rank);
     });
-    run_local_ranks(GetParam().world(), [&](Communicator& comm) {
-      ToyRank rank(comm, GetParam(), compute);
+    run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
+      ToyRank rank(world, GetParam(), compute);
       init_weights(*rank.store, rank.parameters, 7);
-      EXPECT_EQ(read_weights(rank), one) << "rank " << comm.rank();
+      EXPECT_EQ(read_weights(rank), one) << "rank " << world.rank();
     });
   }
 }
 
 TEST_P(StoreOnLayout, AStepAfterAnAbandonedOneStartsEmpty) {
-  run_local_ranks(GetParam().world(), [&](Communicator& comm) {
-    ToyRank rank(comm, GetParam());
+  run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
+    ToyRank rank(world, GetParam());
     const TensorId id = rank.parameters.find("layers.0.mlp.weight");
     rank.store->start_step();
     write_gradient(rank.store->gradient(id), [](int64_t) { return 1e30f; });
@@ -220,9 +220,9 @@ TEST_P(StoreOnLayout, PlacedBytesAreThePredictedOnes) {
     const TensorTable table = store_table(parameters, compute, GetParam());
     const int64_t predicted = plan_memory(table).total_bytes;
     EXPECT_EQ(predicted, expected_bytes(parameters, GetParam(), compute));
-    run_local_ranks(GetParam().world(), [&](Communicator& comm) {
-      ToyRank rank(comm, GetParam(), compute);
-      EXPECT_EQ(rank.placed.allocated_bytes(), predicted) << "rank " << comm.rank();
+    run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
+      ToyRank rank(world, GetParam(), compute);
+      EXPECT_EQ(rank.placed.allocated_bytes(), predicted) << "rank " << world.rank();
     });
   }
 }
@@ -251,8 +251,8 @@ TEST(StoreRows, MomentsTakeTheAskedDtypeButMuonsMomentum) {
 }
 
 TEST(InitWeights, FollowsEachRowsRule) {
-  const auto comm = single_communicator();
-  ToyRank rank(*comm, {});
+  const auto world = single_world();
+  ToyRank rank(*world, {});
   init_weights(*rank.store, rank.parameters, 1);
   const Values first = read_weights(rank);
   for (size_t row = 0; row < first.size(); ++row) {
@@ -271,9 +271,9 @@ TEST(InitWeights, FollowsEachRowsRule) {
 }
 
 TEST(InitWeights, KeepsTheMasterUnrounded) {
-  const auto comm = single_communicator();
-  ToyRank f32(*comm, {});
-  ToyRank bf16(*comm, {}, DType::BF16);
+  const auto world = single_world();
+  ToyRank f32(*world, {});
+  ToyRank bf16(*world, {}, DType::BF16);
   init_weights(*f32.store, f32.parameters, 5);
   init_weights(*bf16.store, bf16.parameters, 5);
   for (size_t p = 0; p < f32.store->shards().size(); ++p) {
@@ -289,8 +289,8 @@ TEST(InitWeights, KeepsTheMasterUnrounded) {
 }
 
 TEST(ReplicatedStore, TheFirstWriteOfAStepOverwritesAndLaterOnesAdd) {
-  const auto comm = single_communicator();
-  ToyRank rank(*comm, {});
+  const auto world = single_world();
+  ToyRank rank(*world, {});
   const TensorId id = rank.parameters.find("embedding.weight");
   for (int step = 0; step < 2; ++step) {
     rank.store->start_step();
@@ -303,8 +303,8 @@ TEST(ReplicatedStore, TheFirstWriteOfAStepOverwritesAndLaterOnesAdd) {
 constexpr Layout kTwoSharded{.dp_shard = 2};
 
 TEST(ShardedStore, TheFirstWriteSinceReleaseOverwritesAndLaterOnesAdd) {
-  run_local_ranks(2, [](Communicator& comm) {
-    ToyRank rank(comm, kTwoSharded);
+  run_local_ranks(2, Device::cpu(), [](World& world) {
+    ToyRank rank(world, kTwoSharded);
     const TensorId id = rank.parameters.find("embedding.weight");
     rank.store->start_step();
     for (int micro = 0; micro < 2; ++micro) {
@@ -318,8 +318,8 @@ TEST(ShardedStore, TheFirstWriteSinceReleaseOverwritesAndLaterOnesAdd) {
 ErrorCode code_of(const std::function<void(ToyRank&)>& misuse) {
   ErrorCode code{};
   std::mutex mutex;
-  run_local_ranks(2, [&](Communicator& comm) {
-    ToyRank rank(comm, kTwoSharded);
+  run_local_ranks(2, Device::cpu(), [&](World& world) {
+    ToyRank rank(world, kTwoSharded);
     try {
       misuse(rank);
       ADD_FAILURE() << "expected an Error";
@@ -365,8 +365,8 @@ TEST(ShardedStore, RefusesUseOutsideAcquireAndRelease) {
 }
 
 TEST(MakeParameterStore, RefusesACommunicatorOfAnotherSize) {
-  const auto comm = single_communicator();
-  EXPECT_THROW(ToyRank(*comm, {.dp_replicate = 2}), Error);
+  const auto world = single_world();
+  EXPECT_THROW(ToyRank(*world, {.dp_replicate = 2}), Error);
 }
 
 }  // namespace

@@ -234,10 +234,51 @@ TEST(LlamaTable, OffloadedLayersAreSpreadOverTheModel) {
   EXPECT_EQ(layer_row(t, 3, std::nullopt, "qkv"), t.find("layers.3.qkv"));
 }
 
+TEST(LlamaTable, WhatIsPutAwayHasRowsInHostMemory) {
+  ModelConfig c = model_preset("llama_tiny");
+  c.layers = 5;
+  for (const int64_t layers : {0, 2, 3, 5}) {
+    TrainShape shape = small(ActivationPolicy::Selective);
+    shape.offload_layers = layers;
+    const TensorTable t = llama_train_table(c, shape);
+    int64_t on_device = 0, on_host = 0;
+    for (const TensorSpec& row : t.rows()) {
+      EXPECT_EQ(row.space == MemorySpace::Pinned, row.name.starts_with("host.")) << row.name;
+      if (row.name.starts_with("offload.0.")) on_device += align_up(row.bytes());
+      if (row.name.starts_with("host.")) on_host += align_up(row.bytes());
+    }
+    EXPECT_EQ(on_host, std::max<int64_t>(0, layers - 2) * on_device);
+    EXPECT_EQ(plan_memory(t).pinned_bytes, on_host);
+  }
+}
+
+TEST(LlamaTable, SlotsRepeatWhatAMicroBatchKeeps) {
+  const ModelConfig c = model_preset("llama_tiny");
+  TrainShape shape = small(ActivationPolicy::Selective);
+  shape.document_mask = true;
+  const TensorTable one = llama_train_table(c, shape);
+  shape.slots = 3;
+  const TensorTable three = llama_train_table(c, shape);
+  for (const TensorSpec& row : one.rows()) {
+    expect_row(three, row.name, row.shape, row.dtype);
+    const bool kept = row.name.starts_with("layers.") || row.name.starts_with("final_") ||
+                      (row.kind == TensorKind::Input && !row.name.starts_with("rope.")) ||
+                      row.name == "losses";
+    for (int64_t slot = 1; slot < 3; ++slot)
+      EXPECT_EQ(three.try_find(slot_name(slot, row.name)).valid(), kept) << row.name;
+    // Any of them may be held while another computes.
+    EXPECT_TRUE(!kept || three[three.find(row.name)].whole_run()) << row.name;
+  }
+  EXPECT_EQ(layer_row(three, 1, std::nullopt, "qkv", 2), three.find("slot.2.layers.1.qkv"));
+  EXPECT_EQ(layer_row(three, 1, std::nullopt, "act", 2), three.find("shared.act"));
+  shape.offload_layers = 1;
+  EXPECT_THROW(llama_train_table(c, shape), Error);
+}
+
 TEST(LlamaTable, WhatALayerKeepsLivesFromItsForwardToItsBackward) {
   const ModelConfig c = model_preset("llama_tiny");
   const TensorTable t = llama_train_table(c, small(ActivationPolicy::Selective));
-  auto life = [&](const std::string& name) { return t[t.find(name)].life; };
+  auto life = [&](const std::string& name) { return t[t.find(name)].lives.front(); };
   const Lifetime gradient = life("d.residual");
   for (int64_t i = 0; i + 1 < c.layers; ++i) {
     const Lifetime outer = life(layer_name(i, "qkv")), inner = life(layer_name(i + 1, "qkv"));

@@ -12,14 +12,21 @@
 namespace ingot {
 namespace {
 
-bool touch(const Lifetime& a, const Lifetime& b) {
-  for (int tick = std::max(a.first, b.first); tick <= std::min(a.last, b.last); ++tick)
-    if (a.at(tick) && b.at(tick)) return true;
+constexpr int kTicks = 60;  // more than any table here has; what lives then lives forever
+
+bool touch(const TensorSpec& a, const TensorSpec& b) {
+  for (int tick = 0; tick <= kTicks; ++tick)
+    if (a.lives_at(tick) && b.lives_at(tick)) return true;
   return false;
 }
 
 bool is_packed(const TensorSpec& row) {
-  return !row.life.whole_run();
+  return !row.whole_run();
+}
+
+int64_t total_of(const MemoryPlan& plan, MemorySpace space) {
+  if (space == MemorySpace::Pinned) return plan.pinned_bytes;
+  return space == MemorySpace::Host ? plan.host_bytes : plan.total_bytes;
 }
 
 // No two rows that live at once share a byte, all are aligned and inside, and the parts add up.
@@ -31,16 +38,16 @@ void expect_sound(const TensorTable& table, const MemoryPlan& plan) {
     sum += align_up(rows[i].bytes());
     EXPECT_EQ(plan.offset[i] % kArenaAlignment, 0) << rows[i].name;
     EXPECT_GE(plan.offset[i], 0);
-    EXPECT_LE(plan.offset[i] + rows[i].bytes(), plan.total_bytes) << rows[i].name;
+    EXPECT_LE(plan.offset[i] + rows[i].bytes(), total_of(plan, rows[i].space)) << rows[i].name;
     for (size_t j = 0; j < i; ++j) {
-      const bool may_share =
-          is_packed(rows[i]) && is_packed(rows[j]) && !touch(rows[i].life, rows[j].life);
+      if (rows[i].space != rows[j].space) continue;
+      const bool may_share = is_packed(rows[i]) && is_packed(rows[j]) && !touch(rows[i], rows[j]);
       const bool apart = plan.offset[i] + rows[i].bytes() <= plan.offset[j] ||
                          plan.offset[j] + rows[j].bytes() <= plan.offset[i];
       EXPECT_TRUE(may_share || apart) << rows[i].name << " overlaps " << rows[j].name;
     }
   }
-  EXPECT_LE(plan.total_bytes, sum);
+  EXPECT_LE(plan.total_bytes + plan.pinned_bytes + plan.host_bytes, sum);
   const int64_t categories =
       std::accumulate(plan.categories.begin(), plan.categories.end(), int64_t{0},
                       [](int64_t total, const auto& c) { return total + c.bytes; });
@@ -48,20 +55,15 @@ void expect_sound(const TensorTable& table, const MemoryPlan& plan) {
 }
 
 // No plan can be smaller: what lasts, plus what lives at the fullest tick.
-int64_t least_bytes(const TensorTable& table) {
-  int64_t lasting = 0, peak = 0;
-  int last = 0;
-  for (const TensorSpec& row : table.rows()) {
-    if (!is_packed(row)) lasting += align_up(row.bytes());
-    last = std::max(last, row.life.last < Lifetime::kForever ? row.life.last : row.life.first);
-  }
-  for (int tick = 0; tick <= last; ++tick) {
+int64_t least_bytes(const TensorTable& table, MemorySpace space = MemorySpace::Device) {
+  int64_t peak = 0;
+  for (int tick = 0; tick <= kTicks; ++tick) {
     int64_t live = 0;
     for (const TensorSpec& row : table.rows())
-      if (is_packed(row) && touch(row.life, {tick, tick})) live += align_up(row.bytes());
+      if (row.space == space && row.lives_at(tick)) live += align_up(row.bytes());
     peak = std::max(peak, live);
   }
-  return lasting + peak;
+  return peak;
 }
 
 TEST(MemoryPlan, RowsThatLiveAtOnceNeverOverlap) {
@@ -75,15 +77,22 @@ TEST(MemoryPlan, RowsThatLiveAtOnceNeverOverlap) {
       spec.name = std::to_string(i);
       spec.shape = {draw(5) == 0 ? 0 : draw(3000)};
       spec.dtype = draw(2) == 0 ? DType::F32 : DType::U8;
-      const int a = draw(num_ticks), b = draw(num_ticks);
-      if (draw(4) != 0) spec.life = {std::min(a, b), std::max(a, b)};
-      if (draw(4) == 0) spec.life.last = Lifetime::kForever;
-      if (draw(2) == 0) spec.life.gap = draw(num_ticks);
+      if (draw(4) == 0) spec.space = draw(2) == 0 ? MemorySpace::Pinned : MemorySpace::Host;
+      if (draw(4) != 0) {
+        spec.lives.clear();
+        for (int tick = draw(num_ticks); spec.lives.empty() || tick < num_ticks;
+             tick += 1 + draw(num_ticks)) {
+          const int first = tick;
+          spec.lives.push_back({first, tick += draw(4)});
+        }
+        if (draw(4) == 0) spec.lives.back().last = Lifetime::kForever;
+      }
       table.add(std::move(spec));
     }
     const MemoryPlan plan = plan_memory(table);
     expect_sound(table, plan);
-    EXPECT_GE(plan.total_bytes, least_bytes(table));
+    for (const MemorySpace space : {MemorySpace::Device, MemorySpace::Pinned, MemorySpace::Host})
+      EXPECT_GE(total_of(plan, space), least_bytes(table, space));
     EXPECT_EQ(plan_memory(table).offset, plan.offset);
   }
 }
@@ -108,6 +117,41 @@ TEST(MemoryPlan, TrainingTablesArePackedWithoutWaste) {
     expect_sound(table, plan);
     EXPECT_EQ(plan.total_bytes, least_bytes(table));
   }
+}
+
+TEST(MemoryPlan, ARowLeavesItsMemoryToOthersBetweenItsLives) {
+  const auto row = [](const char* name, std::vector<Lifetime> lives) {
+    TensorSpec spec;
+    spec.name = name;
+    spec.shape = {1024};
+    spec.lives = std::move(lives);
+    return spec;
+  };
+  TensorTable table;
+  table.add(row("twice", {{0, 1}, {4, 5}}));
+  table.add(row("between", {{2, 3}}));
+  EXPECT_EQ(plan_memory(table).total_bytes, 4096);
+  table.add(row("across", {{3, 4}}));
+  EXPECT_EQ(plan_memory(table).total_bytes, 2 * 4096);
+}
+
+TEST(MemoryPlan, SpacesAreCountedApart) {
+  TensorTable table;
+  for (const auto& [space, count] :
+       {std::pair{MemorySpace::Device, 1000}, std::pair{MemorySpace::Pinned, 300},
+        std::pair{MemorySpace::Host, 10}}) {
+    TensorSpec spec;
+    spec.name = std::to_string(count);
+    spec.shape = {count};
+    spec.dtype = DType::U8;
+    spec.space = space;
+    table.add(std::move(spec));
+  }
+  const MemoryPlan plan = plan_memory(table);
+  EXPECT_EQ(plan.offset, std::vector<int64_t>(3, 0));
+  EXPECT_EQ(plan.total_bytes, 1024);
+  EXPECT_EQ(plan.pinned_bytes, 512);
+  EXPECT_EQ(plan.host_bytes, 256);
 }
 
 TEST(MemoryPlan, AnEmptyTableTakesNothing) {

@@ -21,6 +21,25 @@ TEST(PlacedTensors, PredictedBytesAreAllocatedBytes) {
   }
 }
 
+TEST(PlacedTensors, HostRowsLieInHostMemory) {
+  ModelConfig c = model_preset("llama_tiny");
+  TrainShape shape;
+  shape.B = 2;
+  shape.T = 16;
+  shape.offload_layers = c.layers;
+  const TensorTable table = llama_train_table(c, shape);
+  const PlacedTensors placed(table, Device::cpu());
+  EXPECT_EQ(placed.allocated_bytes(), plan_memory(table).total_bytes);
+  EXPECT_EQ(placed.pinned_bytes(), plan_memory(table).pinned_bytes);
+  EXPECT_GT(placed.pinned_bytes(), 0);
+  EXPECT_EQ(placed.host_bytes(), 0);
+  const auto at = [&](std::string_view name) {
+    return static_cast<char*>(placed.find(name).data) - static_cast<char*>(nullptr);
+  };
+  const auto begin = at("tokens");  // the first row of the device's arena
+  EXPECT_TRUE(at("host.0.qkv") < begin || at("host.0.qkv") >= begin + placed.allocated_bytes());
+}
+
 TEST(PlacedTensors, TensorsHaveTheirRowsShapeAndPlace) {
   TrainShape shape;
   shape.B = 2;

@@ -33,9 +33,15 @@ TEST(TensorTable, MistakesAreRefusedByName) {
   EXPECT_EQ(error_text([&] { table.find("c"); }, ErrorCode::Internal),
             "the tensor table has no row named c");
   TensorSpec backwards = named("b");
-  backwards.life = {3, 2};
+  backwards.lives = {{3, 2}};
   EXPECT_EQ(error_text([&] { table.add(backwards); }, ErrorCode::Internal),
-            "b expected a life that ends after it begins, got ticks 3 to 2");
+            "b expected lives in order that end after they begin, got ticks 3 to 2 after -1");
+  backwards.lives = {{0, 2}, {2, 3}};
+  EXPECT_EQ(error_text([&] { table.add(backwards); }, ErrorCode::Internal),
+            "b expected lives in order that end after they begin, got ticks 2 to 3 after 2");
+  backwards.lives.clear();
+  EXPECT_EQ(error_text([&] { table.add(backwards); }, ErrorCode::Internal),
+            "b expected a life, got none");
   EXPECT_FALSE(table.try_find("b").valid());
 }
 

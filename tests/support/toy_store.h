@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/thread_pool.h"
+#include "parallel/comm/world.h"
 #include "parallel/shard/parameter_store.h"
 #include "spec/store_rows.h"
 
@@ -54,13 +55,13 @@ inline TensorTable store_table(const TensorTable& parameters, DType compute, con
 // Everything one rank needs; construct it inside run_local_ranks.
 class ToyRank {
  public:
-  ToyRank(Communicator& comm, const Layout& layout, DType compute = DType::F32,
-          DType moments = DType::F32)
+  ToyRank(World& world, const Layout& layout, DType compute = DType::F32, DType moments = DType::F32)
       : parameters(toy_parameters()),
         placed(store_table(parameters, compute, layout, moments), Device::cpu()),
         pool_(2),
         ctx{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        store(make_parameter_store(ctx, comm, parameters, layout, placed, compute)) {}
+        comm(world.everyone(ctx)),
+        store(make_parameter_store(ctx, *comm, parameters, layout, placed, compute)) {}
 
   TensorTable parameters;
   PlacedTensors placed;
@@ -70,6 +71,7 @@ class ToyRank {
 
  public:
   Context ctx;
+  std::unique_ptr<Communicator> comm;
   std::unique_ptr<ParameterStore> store;
 };
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/random.h"
-#include "parallel/comm/communicator.h"
+#include "parallel/comm/world.h"
 #include "support/on_gpu.h"
 #include "train/engine.h"
 
@@ -61,8 +61,8 @@ Curve ten_steps(const GoldenRun& run) {
                                              {"batch.micro_batch", std::to_string(kB)},
                                              {"batch.seq", std::to_string(kT)},
                                              {"system.device", "cuda"}});
-  const auto comm = single_communicator();
-  Engine engine(config, *comm, available_cores());
+  const auto world = single_world();
+  Engine engine(config, *world, available_cores());
   engine.init(1);
   Curve curve;
   for (int64_t step = 1; step <= kSteps; ++step) {

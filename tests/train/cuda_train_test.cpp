@@ -89,8 +89,8 @@ TEST_F(CudaTrain, Fp16LearnsAsBf16Does) {
 }
 
 TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
-  const auto comm = single_communicator();
-  Engine engine(config("run", 1, {{"system.device", "cuda"}, {"train.precision", "fp16"}}), *comm,
+  const auto world = single_world();
+  Engine engine(config("run", 1, {{"system.device", "cuda"}, {"train.precision", "fp16"}}), *world,
                 1);
   engine.init(1);
   std::vector<int32_t> tokens(2 * 16), targets(2 * 16);  // B · T

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "parallel/comm/communicator.h"
+#include "parallel/comm/world.h"
 #include "support/files.h"
 #include "support/train_fixture.h"
 #include "tokenizer/llama2c_file.h"
@@ -25,10 +25,10 @@ class Resume : public test::TrainFixture {
   // A checkpoint of a run with this tokenizer, as the file in it.
   std::string saved_with(const std::string& tokenizer) const {
     const RunConfig saved = config("run", 2);
-    const auto comm = single_communicator();
-    Engine engine(saved, *comm, 1, false);
-    return save_checkpoint(*posix_storage(), *comm, path("run"), saved, {}, engine.parameters(),
-                           engine.store(), tokenizer);
+    const auto world = single_world();
+    Engine engine(saved, *world, 1, false);
+    return save_checkpoint(*posix_storage(), world->control(), path("run"), saved, {},
+                           engine.parameters(), engine.store(), tokenizer);
   }
   std::string serialized(const std::string& checkpoint, const std::string& tokenizer) const {
     const RunConfig resumed = config("run", 2, {{"data.tokenizer", tokenizer}});

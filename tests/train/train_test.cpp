@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "core/memory_info.h"
 #include "ledger/ledger.h"
-#include "parallel/comm/communicator.h"
+#include "parallel/comm/world.h"
 #include "support/train_fixture.h"
 #include "train/engine.h"
 #include "train/resume.h"
@@ -250,11 +250,11 @@ TEST_F(Train, ThePrecisionThatAutoMeantMayNotChangeOnResume) {
 
 TEST_F(Train, AutoInAnOldCheckpointIsWhatItMeansHere) {
   const RunConfig old = config("run", 2, {{"train.precision", "auto"}});
-  const auto comm = single_communicator();
-  Engine engine(old, *comm, 1);
+  const auto world = single_world();
+  Engine engine(old, *world, 1);
   engine.init(1);
-  const std::string saved = save_checkpoint(*posix_storage(), *comm, old.checkpoint.dir, old, {},
-                                            engine.parameters(), engine.store(), "");
+  const std::string saved = save_checkpoint(*posix_storage(), world->control(), old.checkpoint.dir,
+                                            old, {}, engine.parameters(), engine.store(), "");
   const auto resume_point = [&](const char* precision) {
     return find_resume_point(posix_storage(), config("run", 2, {{"train.precision", precision}}),
                              /*resume=*/true);
@@ -347,9 +347,9 @@ TEST_F(Train, SaysWhatKeepsTheBatchOfAResumedRun) {
       config("run", 2, {{"preset", "llama_10m"}, {"batch.seq", "512"}, {"batch.tokens", "0"}});
   for (c.batch.micro_batch = 16; share_of_free_memory(c) < 1.2;)
     c.batch.micro_batch += c.batch.micro_batch / 16;
-  const auto comm = single_communicator();
+  const auto world = single_world();
   const auto refusal = [&](bool resumed) {
-    return message_of([&] { Engine(c, *comm, 1, resumed); });
+    return message_of([&] { Engine(c, *world, 1, resumed); });
   };
   EXPECT_EQ(refusal(false).find("batch.tokens"), std::string::npos) << refusal(false);
   const int64_t B = c.batch.micro_batch;
@@ -386,9 +386,9 @@ TEST_F(Train, SaysWhichBatchesFitAsItIsAndRebuildingLayers) {
 TEST_F(Train, AStepPlannedAsOneMicroStepRefusesASecond) {
   const std::vector<int32_t> tokens(2 * 16, 7);  // B · T
   const MicroBatch batch{tokens.data(), tokens.data(), nullptr};
-  const auto comm = single_communicator();
+  const auto world = single_world();
   for (const auto& [planned, fits] : {std::pair{"0", 1}, std::pair{"32", 1}, std::pair{"64", 2}}) {
-    Engine engine(config("run", 1, {{"batch.tokens", planned}}), *comm, 1);
+    Engine engine(config("run", 1, {{"batch.tokens", planned}}), *world, 1);
     engine.init(1);
     for (int step = 0; step < 2; ++step) {
       engine.start_step();
@@ -401,8 +401,8 @@ TEST_F(Train, AStepPlannedAsOneMicroStepRefusesASecond) {
 
 TEST_F(Train, AStepThatWasGivenUpLeavesNothingInTheNextOnesLoss) {
   const std::vector<int32_t> tokens(2 * 16, 7), others(2 * 16, 9);  // B · T
-  const auto comm = single_communicator();
-  Engine engine(config("run", 1, {{"batch.tokens", "64"}}), *comm, 1);
+  const auto world = single_world();
+  Engine engine(config("run", 1, {{"batch.tokens", "64"}}), *world, 1);
   engine.init(1);
   const auto accumulate = [&](const std::vector<int32_t>& ids) {
     engine.start_step();
@@ -434,8 +434,8 @@ TEST_F(Train, SaysThatNarrowMomentsWouldFitButNotToAResume) {
   EXPECT_NE(fresh.find("batch.micro_batch = 2 with optim.moments = \"bf16\" fits"),
             std::string::npos)
       << fresh;
-  const auto comm = single_communicator();
-  const std::string resumed = message_of([&] { Engine(c, *comm, 1, true); });
+  const auto world = single_world();
+  const std::string resumed = message_of([&] { Engine(c, *world, 1, true); });
   EXPECT_NE(resumed.find("not even one sequence fits: go on where more memory is free"),
             std::string::npos)
       << resumed;

@@ -27,11 +27,11 @@ class Validation : public test::TrainFixture {
   static EvalReport evaluate(const RunConfig& config) {
     const RunData data = open_run_data(*posix_storage(), config);
     std::vector<EvalReport> reports(static_cast<size_t>(config.system.ranks));
-    run_local_ranks(static_cast<int>(config.system.ranks), [&](Communicator& comm) {
-      Engine engine(config, comm, 1);
+    run_local_ranks(static_cast<int>(config.system.ranks), Device::cpu(), [&](World& world) {
+      Engine engine(config, world, 1);
       engine.init(1);
-      reports[static_cast<size_t>(comm.rank())] =
-          evaluate_loss(engine, comm, *data.valid, config).value();
+      reports[static_cast<size_t>(world.rank())] =
+          evaluate_loss(engine, world.control(), *data.valid, config).value();
     });
     for (const EvalReport& report : reports) EXPECT_EQ(report.loss, reports[0].loss);
     return reports[0];

@@ -5,7 +5,8 @@ both. A block of a page is marked by its first line:
 
     ```cpp new PATH            the whole of a new file
     ```cpp after PATH LINE     goes behind the one line of PATH that is LINE, but for spaces around it
-    ```sh run                  commands that must succeed; `ingot` is the program that was built
+    ```sh run                  commands that must succeed; `ingot` is the program that was built, `test_walkthroughs`
+                               the one of the tests that pages add
     ```text output             lines that the commands before printed, or parts of lines
 
 The copy stays, so that the next run builds only what changed; ccache knows the rest from the tree's own build.
@@ -24,7 +25,7 @@ PAGES = os.path.join(SOURCE, "docs", "walkthroughs")
 COPY = os.path.join(BUILD, "walkthroughs", "ingot")  # as deep below its sources as BUILD: ccache counts paths from there
 COPY_BUILD = os.path.join(COPY, "build", os.path.basename(BUILD))
 PARTS = ("CMakeLists.txt", "CMakePresets.json", "bench", "cmake", "docs", "src", "tests")
-MOST_FILES = {"add-a-filter.md": 4, "add-a-setting.md": 1, "add-a-command.md": 3}
+MOST_FILES = {"add-a-filter.md": 4, "add-a-setting.md": 1, "add-a-command.md": 3, "add-a-communicator-backend.md": 4}
 OWN_TESTS = "walkthroughs"  # the program of the tests that pages add: bin/test_walkthroughs
 
 
@@ -141,7 +142,8 @@ class Walkthroughs(unittest.TestCase):
         command(os.path.join(COPY_BUILD, "bin", f"test_{OWN_TESTS}"))
 
     def test_what_is_built_does_what_the_pages_say(self):
-        environment = {**os.environ, "PATH": COPY_BUILD + os.pathsep + os.environ["PATH"]}
+        programs = [COPY_BUILD, os.path.join(COPY_BUILD, "bin")]
+        environment = {**os.environ, "PATH": os.pathsep.join([*programs, os.environ["PATH"]])}
         for page in self.pages:
             with self.subTest(page=page), tempfile.TemporaryDirectory() as folder:
                 printed, ran = "", 0

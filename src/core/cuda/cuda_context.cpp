@@ -1,6 +1,9 @@
 #include "core/cuda/cuda_context.h"
 
+#include <cstring>
+
 #include "core/cuda/launch.h"
+#include "core/cuda/owners.h"
 #include "core/cuda_backend.h"
 #include "core/error.h"
 
@@ -59,6 +62,10 @@ std::shared_ptr<CudaContext> make_cuda_context(int device, const std::string& ca
   return std::make_shared<CudaContext>(device, cache_dir);
 }
 
+void make_current(const CudaContext& context) {
+  cuda_check(cudaSetDevice(context.device()));
+}
+
 void synchronize(CudaContext& context) {
   context.synchronize();
 }
@@ -84,6 +91,21 @@ void* allocate_cuda_memory(int device, int64_t bytes) {
 void free_cuda_memory(int device, void* data) noexcept {
   cudaSetDevice(device);
   cudaFree(data);
+}
+
+void* allocate_pinned_memory(int64_t bytes) {
+  PinnedMemory memory = allocate_pinned(bytes);
+  std::memset(memory.get(), 0, static_cast<size_t>(bytes));
+  return memory.release();
+}
+
+void free_pinned_memory(void* data) noexcept {
+  FreePinned()(data);
+}
+
+void copy_bytes(CudaContext& context, void* to, const void* from, int64_t bytes) {
+  cuda_check(
+      cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), cudaMemcpyDefault, context.stream()));
 }
 
 int64_t available_cuda_memory(int device) {

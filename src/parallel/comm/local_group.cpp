@@ -1,80 +1,56 @@
 #include "parallel/comm/local_group.h"
 
-#include <string_view>
-
 #include "core/error.h"
-#include "core/log.h"
+#include "core/lane_order.h"
 
 namespace ingot {
 namespace {
 
-std::string_view name_of(Collective kind) {
-  switch (kind) {
-    case Collective::Barrier:
-      return "barrier";
-    case Collective::AllReduce:
-      return "all_reduce_sum";
-    case Collective::AllGather:
-      return "all_gather";
-    case Collective::ReduceScatter:
-      return "reduce_scatter_sum";
-    case Collective::Broadcast:
-      return "broadcast";
-  }
-  return "unknown";
-}
-
-bool agree(const Offer& a, const Offer& b) {
-  return a.kind == b.kind && a.root == b.root && a.tensor.dtype == b.tensor.dtype &&
-         a.tensor.numel() == b.tensor.numel();
-}
-
-std::string str(const Offer& offer) {
-  return offer.kind == Collective::Barrier
-             ? std::string(name_of(offer.kind))
-             : fmt::format("{} of {}", name_of(offer.kind), offer.tensor.str());
+bool agree(const CollectiveCall& a, const CollectiveCall& b) {
+  const bool same = a.kind == b.kind && a.reduce == b.reduce && a.peer == b.peer;
+  const bool pair = a.kind == Collective::Send && b.kind == Collective::Recv;
+  return (same || pair) && a.in.dtype == b.in.dtype && a.in.numel() == b.in.numel();
 }
 
 }  // namespace
 
-const std::vector<Offer>& LocalGroup::bring(int rank, const Offer& offer) {
-  offers_[static_cast<size_t>(rank)] = offer;
-  meet();
-  // Without this, ranks that call different collectives would read past each other's tensors.
-  for (int other = 1; other < size(); ++other) {
-    const Offer& theirs = offers_[static_cast<size_t>(other)];
-    check(agree(offers_[0], theirs), ErrorCode::Internal,
-          "ranks call different collectives: rank 0 {}, rank {} {}", str(offers_[0]), other,
-          str(theirs));
+void LocalGroup::take_part(Context& ctx, int member, const CollectiveCall& call) {
+  const auto own = static_cast<size_t>(member);
+  offers_[own] = {call, end_of_work(ctx)};
+  point_.arrive(member, {}, std::nullopt);
+  std::exception_ptr failure;
+  try {
+    work(ctx, member);
+    endings_[own] = {end_of_work(ctx), false};
+  } catch (...) {
+    failure = std::current_exception();
+    endings_[own] = {nullptr, true};
   }
-  return offers_;
+  // Every member's memory stays as it is until all have read it.
+  point_.part();
+  if (failure) std::rethrow_exception(failure);
+  for (size_t other = 0; other < endings_.size(); ++other) {
+    const int rank = point_.rank_of(static_cast<int>(other));
+    if (endings_[other].failed)
+      throw Error(ErrorCode::Comm, fmt::format("rank {} failed in it", rank)).on_rank(rank);
+    if (other != own && endings_[other].done) endings_[other].done->before(*ctx.cuda);
+  }
 }
 
-void LocalGroup::meet() {
-  std::unique_lock lock(mutex_);
-  const int64_t round = round_;
-  // A meeting needs everyone, so none can complete once a rank is gone.
-  if (gone_rank_ < 0 && ++arrived_ == size()) {
-    arrived_ = 0;
-    ++round_;
-    changed_.notify_all();
-    return;
-  }
-  {
-    const log::Wait wait("other ranks");
-    changed_.wait(lock, [&] { return round_ != round || gone_rank_ >= 0; });
-  }
-  if (round_ == round)
-    throw Error(ErrorCode::Comm, fmt::format("rank {} is gone: {}", gone_rank_, gone_why_))
-        .on_rank(gone_rank_);
+void LocalGroup::work(Context& ctx, int member) {
+  check_agreement();
+  if (ctx.cuda == nullptr) return exchange_on_cpu(member, offers_);
+  for (size_t other = 0; other < offers_.size(); ++other)
+    if (static_cast<int>(other) != member) offers_[other].ready->before(*ctx.cuda);
+  exchange_on_gpu(ctx, member, offers_);
 }
 
-void LocalGroup::go(int rank, const std::string& why) {
-  const std::scoped_lock lock(mutex_);
-  if (gone_rank_ >= 0) return;
-  gone_rank_ = rank;
-  gone_why_ = why;
-  changed_.notify_all();
+// Without this, ranks that call different collectives would read past each other's tensors.
+void LocalGroup::check_agreement() const {
+  for (size_t other = 1; other < offers_.size(); ++other)
+    check(agree(offers_[0].call, offers_[other].call), ErrorCode::Internal,
+          "ranks call different collectives: rank {} {}, rank {} {}", point_.rank_of(0),
+          offers_[0].call, point_.rank_of(static_cast<int>(other)), offers_[other].call);
 }
 
 }  // namespace ingot

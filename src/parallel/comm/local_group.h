@@ -1,52 +1,57 @@
-// What the ranks of one process share: the meeting point and what each brings to a collective.
+// Ranks of one process that exchange tensors: each works on the others' memory directly.
 #pragma once
 
-#include <condition_variable>
-#include <cstdint>
-#include <mutex>
-#include <string>
+#include <memory>
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/stream_event.h"
+#include "parallel/comm/communicator.h"
+#include "parallel/comm/meeting_point.h"
 
 namespace ingot {
 
-enum class Collective { Barrier, AllReduce, AllGather, ReduceScatter, Broadcast };
-
-// What a rank brings; all ranks must bring the same but for the address.
+// What a member brings to a collective; all bring the same but for the addresses.
 struct Offer {
-  Collective kind = Collective::Barrier;
-  Tensor tensor;
-  int root = -1;
+  CollectiveCall call;
+  std::shared_ptr<StreamEvent> ready;  // on a GPU: when its tensors are
 };
 
 class LocalGroup {
  public:
-  explicit LocalGroup(int ranks) : offers_(static_cast<size_t>(ranks)) {}
+  explicit LocalGroup(const std::vector<int>& ranks)
+      : point_(ranks), offers_(ranks.size()), endings_(ranks.size()) {}
 
-  int size() const { return static_cast<int>(offers_.size()); }
+  MeetingPoint& point() { return point_; }
 
-  // Lays down this rank's offer and waits for all others. Throws Internal on every rank when the
-  // offers differ. The returned offers are stable until meet() is called again.
-  const std::vector<Offer>& bring(int rank, const Offer& offer);
-
-  // Returns once every rank has called it as often as this one; throws Comm, naming the rank, when
-  // one is gone and it never will.
-  void meet();
-
-  // This rank will not meet again, and why; releases all who wait. The first to go is the one
-  // named.
-  void go(int rank, const std::string& why);
+  // The member's part of one collective: on the CPU done when it returns, on a GPU put on the
+  // stream of `ctx`. Throws ErrorCode::Internal on all members when their calls differ.
+  void take_part(Context& ctx, int member, const CollectiveCall& call);
 
  private:
-  std::vector<Offer> offers_;  // each rank writes its own, and only between two meetings
+  struct Ending {
+    std::shared_ptr<StreamEvent> done;  // on a GPU: when it has read and written
+    bool failed = false;
+  };
+  void work(Context& ctx, int member);
+  void check_agreement() const;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int arrived_ = 0;
-  int64_t round_ = 0;
-  int gone_rank_ = -1;
-  std::string gone_why_;
+  MeetingPoint point_;
+  std::vector<Offer> offers_;    // by member; each writes its own before it arrives
+  std::vector<Ending> endings_;  // by member; each writes its own before it parts
 };
+
+// The work of one member, given what all brought; a sender and its receiver are members 0 and 1.
+// Reductions go in the order of members.
+void exchange_on_cpu(int member, const std::vector<Offer>& offers);
+void exchange_on_gpu(Context& ctx, int member, const std::vector<Offer>& offers);
+
+// Of n elements those that a member reduces for all.
+struct MemberSlice {
+  int64_t begin = 0, end = 0;
+};
+inline MemberSlice member_slice(int64_t n, size_t members, int member) {
+  const auto count = static_cast<int64_t>(members);
+  return {n * member / count, n * (member + 1) / count};
+}
 
 }  // namespace ingot

@@ -1,41 +1,70 @@
-#include <cstring>
+#include <algorithm>
 
-#include "parallel/comm/collective_checks.h"
+#include "core/error.h"
+#include "core/lane.h"
+#include "ops/memory.h"
 #include "parallel/comm/communicator.h"
+#include "parallel/comm/world.h"
 
 namespace ingot {
 namespace {
 
-void copy_bytes(const Tensor& from, const Tensor& to) {
-  if (from.numel() > 0) std::memmove(to.data, from.data, static_cast<size_t>(from.bytes()));
-}
-
 class SingleCommunicator final : public Communicator {
+ public:
+  explicit SingleCommunicator(Context& compute) : lane_(compute_lane(compute)) {}
+
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  Device device() const override { return lane_->context().device; }
+  bool capturable() const override { return true; }
+
+ private:
+  Ticket start(const CollectiveCall& call, const Ticket& after) override {
+    lane_->after(after);
+    if (call.in.data != call.out.data && call.in.numel() > 0)
+      lane_->issue([&](Context& ctx) {
+        copy(ctx, call.in.reshape({call.in.numel()}), call.out.reshape({call.out.numel()}));
+      });
+    return lane_->mark(call.str());
+  }
+
+  std::unique_ptr<Lane> lane_;
+};
+
+class SingleControl final : public Control {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
+  std::vector<std::string> gather(std::string_view, std::string_view own, Patience) override {
+    return {std::string(own)};
+  }
+};
 
-  void barrier() override {}
-  void all_reduce_sum(const Tensor& tensor) override { check_summable(tensor); }
-  void all_gather(const Tensor& part, const Tensor& whole) override {
-    check_parts(part, whole, 1);
-    copy_bytes(part, whole);
+class SingleWorld final : public World {
+ public:
+  explicit SingleWorld(Device device) { process_.device = device; }
+
+  const Process& process() const override { return process_; }
+  Control& control() override { return control_; }
+  std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
+                                             Context& compute) override {
+    check_group(ranks);
+    return single_communicator(compute);
   }
-  void reduce_scatter_sum(const Tensor& whole, const Tensor& part) override {
-    check_summable(whole);
-    check_parts(part, whole, 1);
-    copy_bytes(whole, part);
-  }
-  void broadcast(const Tensor& tensor, int root) override {
-    check_collective(tensor);
-    check_root(root, 1);
-  }
+
+ private:
+  Process process_;
+  SingleControl control_;
 };
 
 }  // namespace
 
-std::unique_ptr<Communicator> single_communicator() {
-  return std::make_unique<SingleCommunicator>();
+std::unique_ptr<Communicator> single_communicator(Context& compute) {
+  return std::make_unique<SingleCommunicator>(compute);
+}
+
+std::unique_ptr<World> single_world(Device device) {
+  return std::make_unique<SingleWorld>(device);
 }
 
 }  // namespace ingot

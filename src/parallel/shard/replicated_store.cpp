@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/lane.h"
 #include "ops/memory.h"
 #include "parallel/shard/store_shards.h"
 
@@ -37,7 +38,8 @@ std::optional<Accumulate> ReplicatedStore::recordable_writes() const {
 void ReplicatedStore::finish_gradients() {
   for (size_t i = 0; i < gradients_.size(); ++i) {
     if (!written_[i]) zero(ctx_, gradients_[i]);  // still holds the last step's
-    if (comm_.size() > 1) comm_.all_reduce_sum(gradients_[i]);
+    if (comm_.size() > 1)
+      comm_.all_reduce(gradients_[i], Reduce::Sum, compute_lane(ctx_)->mark("gradients")).wait();
   }
 }
 

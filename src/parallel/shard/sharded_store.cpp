@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/lane.h"
 #include "ops/memory.h"
 #include "parallel/shard/store_shards.h"
 
@@ -72,8 +73,11 @@ void ShardedStore::acquire(int block) {
         "store: acquire of block {} nests a third block; {} and {} are still acquired", block,
         weights_[0].block, weights_[1].block);
   for (const BlockLayout::Entry& entry : wanted.entries)
-    comm_.all_gather(at(entry.parameter).weight_shard,
-                     buffer.memory.slice(0, entry.begin, entry.begin + entry.padded_numel));
+    comm_
+        .all_gather(at(entry.parameter).weight_shard,
+                    buffer.memory.slice(0, entry.begin, entry.begin + entry.padded_numel),
+                    compute_lane(ctx_)->mark("weights"))
+        .wait();
   buffer.block = block;
   buffer.users = 1;
   newest_ = chosen;
@@ -126,12 +130,13 @@ void ShardedStore::release_gradients(int block) {
 
 void ShardedStore::reduce(Parameter& parameter, const Tensor& whole) {
   const Tensor& shard = parameter.gradient_shard;
+  const Ticket gradients = compute_lane(ctx_)->mark("gradients");
   if (parameter.shard_written) {
     const Tensor part = part_.slice(0, 0, shard.numel());
-    comm_.reduce_scatter_sum(whole, part);
+    comm_.reduce_scatter(whole, part, Reduce::Sum, gradients).wait();
     add(ctx_, part, shard);
   } else {
-    comm_.reduce_scatter_sum(whole, shard);
+    comm_.reduce_scatter(whole, shard, Reduce::Sum, gradients).wait();
   }
   parameter.shard_written = true;
   parameter.slot_written = false;

@@ -1,0 +1,151 @@
+// Ranks that share a GPU: its streams see all of their memory.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+
+#include "core/cuda/launch.h"
+#include "core/error.h"
+#include "parallel/comm/local_group.h"
+
+namespace ingot {
+namespace {
+
+constexpr int kMaxMembers = 64;  // what a kernel's parameters hold with ease
+constexpr int kThreads = 256;
+constexpr int64_t kMaxBlocks = 512;  // enough to fill a GPU; ranks run beside each other
+
+template <class T>
+struct Buffers {
+  T* of[kMaxMembers];
+  int count = 0;
+};
+
+// As on the CPU: small floats are added up in float and rounded once, integers in 64 bits.
+__device__ double widen(double value) {
+  return value;
+}
+__device__ float widen(float value) {
+  return value;
+}
+__device__ float widen(__nv_bfloat16 value) {
+  return __bfloat162float(value);
+}
+__device__ float widen(__half value) {
+  return __half2float(value);
+}
+template <class T>
+__device__ int64_t widen(T value) {
+  return static_cast<int64_t>(value);
+}
+template <class T, class W>
+__device__ T narrow(W value) {
+  if constexpr (std::is_same_v<T, __nv_bfloat16>)
+    return __float2bfloat16_rn(value);
+  else if constexpr (std::is_same_v<T, __half>)
+    return __float2half_rn(value);
+  else
+    return static_cast<T>(value);
+}
+
+// out(n) of every one ← in(n), reduced in the order of members. An `in` may be an `out`: a thread
+// reads its element of all before it writes it.
+template <class T, bool kSum>
+__global__ void reduce_kernel(Buffers<const T> in, Buffers<T> out, int64_t n) {
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
+       i += stride) {
+    auto total = widen(in.of[0][i]);
+    for (int member = 1; member < in.count; ++member) {
+      const auto next = widen(in.of[member][i]);
+      if constexpr (kSum)
+        total += next;
+      else
+        total = total < next ? next : total;
+    }
+    for (int member = 0; member < out.count; ++member) out.of[member][i] = narrow<T>(total);
+  }
+}
+
+template <class T>
+void reduce(Context& ctx, int member, const std::vector<Offer>& offers) {
+  const CollectiveCall& call = offers[static_cast<size_t>(member)].call;
+  // Each reduces its part for itself, or its slice for all.
+  const bool scatters = call.kind == Collective::ReduceScatter;
+  const int64_t part = call.out.numel();
+  const MemberSlice slice = scatters ? MemberSlice{member * part, (member + 1) * part}
+                                     : member_slice(part, offers.size(), member);
+  Buffers<const T> in;
+  Buffers<T> out;
+  for (const Offer& offer : offers) {
+    in.of[in.count++] = static_cast<const T*>(offer.call.in.data) + slice.begin;
+    if (!scatters) out.of[out.count++] = static_cast<T*>(offer.call.out.data) + slice.begin;
+  }
+  if (scatters) out.of[out.count++] = static_cast<T*>(call.out.data);
+  const int64_t n = slice.end - slice.begin;
+  const auto blocks = static_cast<unsigned>(std::min<int64_t>(blocks_for(n, kThreads), kMaxBlocks));
+  if (call.reduce == Reduce::Sum)
+    launch({ctx, blocks, kThreads}, reduce_kernel<T, true>, in, out, n);
+  else
+    launch({ctx, blocks, kThreads}, reduce_kernel<T, false>, in, out, n);
+}
+
+void reduce(Context& ctx, int member, const std::vector<Offer>& offers) {
+  switch (const Tensor& tensor = offers[0].call.in; tensor.dtype) {
+    case DType::F64:
+      return reduce<double>(ctx, member, offers);
+    case DType::F32:
+      return reduce<float>(ctx, member, offers);
+    case DType::BF16:
+      return reduce<__nv_bfloat16>(ctx, member, offers);
+    case DType::F16:
+      return reduce<__half>(ctx, member, offers);
+    case DType::I64:
+      return reduce<int64_t>(ctx, member, offers);
+    case DType::I32:
+      return reduce<int32_t>(ctx, member, offers);
+    case DType::U32:
+      return reduce<uint32_t>(ctx, member, offers);
+    case DType::U16:
+      return reduce<uint16_t>(ctx, member, offers);
+    case DType::U8:
+      return reduce<uint8_t>(ctx, member, offers);
+    default:
+      throw Error(ErrorCode::Internal, fmt::format("reduce: no such dtype: {}", tensor.str()));
+  }
+}
+
+void copy_bytes(Context& ctx, const Tensor& from, void* to) {
+  if (from.numel() > 0 && from.data != to)
+    cuda_check(cudaMemcpyAsync(to, from.data, static_cast<size_t>(from.bytes()),
+                               cudaMemcpyDeviceToDevice, stream_of(ctx)));
+}
+
+}  // namespace
+
+void exchange_on_gpu(Context& ctx, int member, const std::vector<Offer>& offers) {
+  check(offers.size() <= kMaxMembers, ErrorCode::Config,
+        "local ranks on a GPU: expected at most {}, got {}", kMaxMembers, offers.size());
+  const CollectiveCall& call = offers[static_cast<size_t>(member)].call;
+  switch (call.kind) {
+    case Collective::AllReduce:
+    case Collective::ReduceScatter:
+      return reduce(ctx, member, offers);
+    case Collective::AllGather: {
+      auto* to = static_cast<std::byte*>(call.out.data);
+      for (const Offer& offer : offers) {
+        copy_bytes(ctx, offer.call.in, to);
+        to += call.in.bytes();
+      }
+      return;
+    }
+    case Collective::Broadcast:
+      return copy_bytes(ctx, offers[static_cast<size_t>(call.peer)].call.in, call.out.data);
+    case Collective::Send:
+      return;
+    case Collective::Recv:
+      return copy_bytes(ctx, offers[0].call.in, call.out.data);
+  }
+}
+
+}  // namespace ingot

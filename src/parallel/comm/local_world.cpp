@@ -1,0 +1,114 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+
+#include "core/foreign_error.h"
+#include "parallel/comm/local_ranks.h"
+#include "parallel/comm/world.h"
+
+namespace ingot {
+namespace {
+
+class LocalControl final : public Control {
+ public:
+  LocalControl(LocalRanks& all, int rank) : all_(all), rank_(rank) {}
+  int rank() const override { return rank_; }
+  int size() const override { return all_.size(); }
+  std::vector<std::string> gather(std::string_view what, std::string_view own,
+                                  Patience patience) override {
+    return all_.gather(rank_, what, own, patience);
+  }
+
+ private:
+  LocalRanks& all_;
+  int rank_;
+};
+
+class LocalWorld final : public World {
+ public:
+  LocalWorld(LocalRanks& all, int rank, Device device, const LaneDelay& delay)
+      : all_(all),
+        process_{rank, all.size(), rank, device, ""},
+        control_(all, rank),
+        delay_{delay.seed + (static_cast<uint64_t>(rank) << 32), delay.most} {}
+
+  const Process& process() const override { return process_; }
+  Control& control() override { return control_; }
+
+  std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
+                                             Context& compute) override {
+    check_group(ranks);
+    if (ranks.size() == 1) return single_communicator(compute);
+    const std::string group = fmt::format("{}", fmt::join(ranks, ","));
+    const int number = made_[group]++;
+    const auto member = std::find(ranks.begin(), ranks.end(), process_.rank) - ranks.begin();
+    delay_.seed += 1 << 16;
+    return local_communicator(all_, fmt::format("{} #{}", group, number),
+                              {ranks.begin(), ranks.end()}, static_cast<int>(member), compute,
+                              delay_);
+  }
+
+ private:
+  LocalRanks& all_;
+  Process process_;
+  LocalControl control_;
+  LaneDelay delay_;
+  std::map<std::string, int> made_;  // communicators of the same ranks
+};
+
+// How one rank's body ended.
+struct Outcome {
+  std::exception_ptr error;
+  bool released = false;  // it failed only because another rank was gone
+};
+
+Outcome run_rank(LocalRanks& all, int rank, Device device, const LaneDelay& delay,
+                 const std::function<void(World&)>& body) {
+  std::string why = "it returned while other ranks wait for it";
+  Outcome outcome;
+  try {
+    LocalWorld world(all, rank, device, delay);
+    body(world);
+  } catch (Error& error) {
+    outcome.released = error.code() == ErrorCode::Comm && error.rank() >= 0 && error.rank() != rank;
+    if (!outcome.released) error.on_rank(rank);
+    outcome.error = std::current_exception();
+    why = error.what();
+  } catch (const std::exception& error) {
+    Error ours = translated(error);
+    why = ours.what();
+    outcome.error = std::make_exception_ptr(ours.on_rank(rank));
+  }
+  all.go(rank, why);
+  return outcome;
+}
+
+}  // namespace
+
+void run_local_ranks(int ranks, Device device, const std::function<void(World&)>& body,
+                     const LaneDelay& delay) {
+  check(ranks >= 1, ErrorCode::Config, "local ranks: expected at least 1, got {}", ranks);
+  LocalRanks all(ranks);
+  std::vector<Outcome> outcomes(static_cast<size_t>(ranks));
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(outcomes.size());
+    try {
+      for (int rank = 1; rank < ranks; ++rank)
+        threads.emplace_back([&, rank] {
+          outcomes[static_cast<size_t>(rank)] = run_rank(all, rank, device, delay, body);
+        });
+    } catch (const std::system_error& error) {
+      all.go(0, translated(error).what());
+      throw;
+    }
+    outcomes[0] = run_rank(all, 0, device, delay, body);  // on the caller's thread
+  }
+  for (const bool released : {false, true})
+    for (const Outcome& outcome : outcomes)
+      if (outcome.error && outcome.released == released) std::rethrow_exception(outcome.error);
+}
+
+}  // namespace ingot

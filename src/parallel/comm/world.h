@@ -1,0 +1,45 @@
+// One rank's way to the others.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "core/lane.h"
+#include "parallel/comm/communicator.h"
+#include "parallel/comm/control.h"
+#include "parallel/comm/process.h"
+
+namespace ingot {
+
+class World {
+ public:
+  virtual ~World() = default;
+  virtual const Process& process() const = 0;
+  virtual Control& control() = 0;
+
+  // Among `ranks`: increasing, this one among them. Every rank of the group asks for it, and in the
+  // same order where it asks several times for the same ranks. For tensors on the device of
+  // `compute`, which must outlive it, as must the memory of those tensors.
+  virtual std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
+                                                     Context& compute) = 0;
+  std::unique_ptr<Communicator> everyone(Context& compute);  // among all ranks
+
+  int rank() const { return process().rank; }
+  int size() const { return process().world; }
+
+ protected:
+  void check_group(std::span<const int> ranks) const;  // for communicator()
+};
+
+// A world of one rank.
+std::unique_ptr<World> single_world(Device device = Device::cpu());
+
+// Runs body(world) on `ranks` threads and joins them: ranks of this process, which share one
+// device. Rank 0 is the caller. The first failure (of the rank that failed itself, not of those it
+// released) is rethrown with its rank. `delay`: of the lanes of communicators, each with a seed of
+// its own.
+void run_local_ranks(int ranks, Device device, const std::function<void(World&)>& body,
+                     const LaneDelay& delay = {});
+
+}  // namespace ingot

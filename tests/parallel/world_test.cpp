@@ -1,0 +1,213 @@
+#include "parallel/comm/world.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <latch>
+
+#include "core/error.h"
+
+namespace ingot {
+namespace {
+
+using std::chrono::milliseconds;
+
+void on_ranks(int ranks, const std::function<void(World&)>& body) {
+  run_local_ranks(ranks, Device::cpu(), body);
+}
+
+Error error_of(int ranks, const std::function<void(World&)>& body) {
+  try {
+    on_ranks(ranks, body);
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "expected an Error";
+  return {ErrorCode::Internal, "none"};
+}
+
+TEST(LocalRanks, EachKnowsItsPlace) {
+  std::atomic<int> seen = 0;
+  on_ranks(3, [&](World& world) {
+    EXPECT_EQ(world.process().world, 3);
+    EXPECT_EQ(world.process().rank, world.rank());
+    EXPECT_EQ(world.process().local_rank, world.rank());
+    EXPECT_EQ(world.process().device, Device::cpu());
+    EXPECT_EQ(world.control().rank(), world.rank());
+    EXPECT_EQ(world.control().size(), 3);
+    seen += 1 << (4 * world.rank());
+  });
+  EXPECT_EQ(seen, 0x111);
+}
+
+TEST(SingleWorld, AgreesWithItself) {
+  const auto world = single_world();
+  EXPECT_EQ(world->size(), 1);
+  Control& control = world->control();
+  control.barrier("start");
+  EXPECT_EQ(control.gather("names", "a"), std::vector<std::string>{"a"});
+  EXPECT_FALSE(control.any("stop", false));
+  EXPECT_TRUE(control.any("stop", true));
+  EXPECT_EQ(control.sum("loss", 0.1), 0.1);
+  control.agree("config", "x");
+}
+
+class ControlOf : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, ControlOf, ::testing::Values(1, 2, 3, 8));
+
+TEST_P(ControlOf, BarrierWaitsForEveryRank) {
+  std::atomic<int> arrived = 0;
+  on_ranks(GetParam(), [&](World& world) {
+    for (int round = 1; round <= 50; ++round) {
+      ++arrived;
+      world.control().barrier("round");
+      EXPECT_GE(arrived, round * world.size());
+    }
+  });
+  EXPECT_EQ(arrived, 50 * GetParam());
+}
+
+TEST_P(ControlOf, GathersTextsOfAnyLengthInRankOrder) {
+  on_ranks(GetParam(), [&](World& world) {
+    for (int round = 0; round < 20; ++round) {
+      const auto texts = world.control().gather(
+          "texts", std::string(static_cast<size_t>(world.rank() * round), 'x'));
+      ASSERT_EQ(texts.size(), static_cast<size_t>(world.size()));
+      for (size_t rank = 0; rank < texts.size(); ++rank)
+        EXPECT_EQ(texts[rank], std::string(rank * static_cast<size_t>(round), 'x'));
+    }
+  });
+}
+
+TEST_P(ControlOf, SumsInRankOrder) {
+  const auto value = [](int rank, int i) {
+    return (rank % 2 == 0 ? 1e16 : -1e16) / (rank + 1) + i;
+  };
+  on_ranks(GetParam(), [&](World& world) {
+    std::vector<double> values;
+    for (int i = 0; i < 5; ++i) values.push_back(value(world.rank(), i));
+    world.control().sum("values", values);
+    for (int i = 0; i < 5; ++i) {
+      double expected = value(0, i);
+      for (int rank = 1; rank < world.size(); ++rank) expected += value(rank, i);
+      EXPECT_EQ(values[static_cast<size_t>(i)], expected);
+      EXPECT_EQ(world.control().sum("one", value(world.rank(), i)), expected);
+    }
+  });
+}
+
+TEST_P(ControlOf, AnyIsTrueWhereOneSaysSo) {
+  on_ranks(GetParam(), [&](World& world) {
+    EXPECT_FALSE(world.control().any("stop", false));
+    for (int rank = 0; rank < world.size(); ++rank)
+      EXPECT_TRUE(world.control().any("stop", rank == world.rank()));
+  });
+}
+
+TEST(Control, WhoDisagreesIsNamedOnEveryRank) {
+  std::atomic<int> refused = 0;
+  on_ranks(3, [&](World& world) {
+    world.control().agree("config", "abc");
+    try {
+      world.control().agree("config", world.rank() == 2 ? "xyz" : "abc");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Config);
+      EXPECT_STREQ(
+          error.what(),
+          "config: expected the same on all ranks, got «abc» on rank 0 and «xyz» on rank 2");
+      ++refused;
+    }
+  });
+  EXPECT_EQ(refused, 3);
+}
+
+TEST(Control, MeetingsForDifferentThingsAreToldOnEveryRankAndDoNoHarm) {
+  std::atomic<int> refused = 0;
+  on_ranks(3, [&](World& world) {
+    try {
+      world.control().barrier(world.rank() == 1 ? "save" : "step");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Internal);
+      EXPECT_STREQ(error.what(),
+                   "ranks meet for different things: rank 0 for «step», rank 1 for «save»");
+      ++refused;
+    }
+    world.control().barrier("end");
+  });
+  EXPECT_EQ(refused, 3);
+}
+
+TEST(Control, ADeadlineNamesTheMeetingAndTheMissingRanks) {
+  std::latch tired(2);  // ranks 0 and 2
+  const Error error = error_of(4, [&](World& world) {
+    if (world.rank() % 2 == 1) return tired.wait();
+    try {
+      world.control().barrier("save", milliseconds(world.rank() == 0 ? 200 : 20));
+      ADD_FAILURE() << "rank " << world.rank() << " went on";
+    } catch (const Error& late) {
+      EXPECT_EQ(late.code(), ErrorCode::Comm);
+      const std::string text = late.what();
+      EXPECT_EQ(text.find("save: waited 0."), 0u) << text;
+      EXPECT_NE(text.find("of 4 ranks these did not come: 1, "), std::string::npos) << text;
+      EXPECT_EQ(text.substr(text.size() - 1), "3") << text;
+      tired.count_down();
+      tired.wait();
+      throw;
+    }
+  });
+  EXPECT_EQ(error.code(), ErrorCode::Comm);
+}
+
+TEST(Control, WhoCameLateFindsThoseWhoLeftGone) {
+  std::promise<void> left;
+  const Error error = error_of(2, [&](World& world) {
+    if (world.rank() == 0) {
+      try {
+        world.control().barrier("save", milliseconds(1));
+      } catch (const Error&) {
+        left.set_value();
+        throw;
+      }
+    }
+    left.get_future().wait();
+    try {
+      world.control().barrier("save");
+    } catch (const Error& mine) {
+      EXPECT_EQ(mine.rank(), 0);
+      throw;
+    }
+  });
+  EXPECT_EQ(error.code(), ErrorCode::Comm);
+  EXPECT_EQ(error.rank(), 0);
+}
+
+TEST(LocalRanks, OfSeveralFailuresTheLowestRankIsRethrown) {
+  const Error error = error_of(4, [](World& world) {
+    world.control().barrier("start");
+    if (world.rank() > 0) throw Error(ErrorCode::Numeric, "not finite", BlastRadius::Step);
+    world.control().barrier("end");
+  });
+  EXPECT_EQ(error.code(), ErrorCode::Numeric);
+  EXPECT_EQ(error.rank(), 1);
+}
+
+TEST(LocalRanks, ARankThatReturnsEarlyIsNamed) {
+  const Error error = error_of(3, [](World& world) {
+    if (world.rank() != 1) world.control().barrier("end");
+  });
+  EXPECT_EQ(error.code(), ErrorCode::Comm);
+  EXPECT_EQ(error.rank(), 1);
+}
+
+TEST(LocalRanks, OtherExceptionsCarryTheirRankToo) {
+  const Error error = error_of(2, [](World& world) {
+    if (world.rank() == 1) throw std::runtime_error("plain");
+    world.control().barrier("end");
+  });
+  EXPECT_EQ(error.code(), ErrorCode::Internal);
+  EXPECT_EQ(error.rank(), 1);
+}
+
+}  // namespace
+}  // namespace ingot
