@@ -74,9 +74,13 @@ void Decoder::append_chunk(std::span<const int32_t> tokens) {
     const HeadViews heads = layer.project_qkv(ctx_, l.weights, rope, x);
     copy(ctx_, heads.k, l.cache_k.slice(1, length_, length_ + n));
     copy(ctx_, heads.v, l.cache_v.slice(1, length_, length_ + n));
-    attention_forward(ctx_, heads.q, l.cache_k.slice(1, 0, length_ + n),
-                      l.cache_v.slice(1, 0, length_ + n), attention,
-                      x.attn.plain.reshape({1, n, config_.heads, config_.head_dim}), x.lse);
+    attention_forward(ctx_,
+                      {.q = heads.q,
+                       .k = l.cache_k.slice(1, 0, length_ + n),
+                       .v = l.cache_v.slice(1, 0, length_ + n),
+                       .out = x.attn.plain.reshape({1, n, config_.heads, config_.head_dim}),
+                       .lse = x.lse},
+                      attention);
     layer.attention_output(ctx_, l.weights, x);
     layer.mlp_hidden(ctx_, l.weights, x);
     layer.mlp_output(ctx_, l.weights, x, x.residual);

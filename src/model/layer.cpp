@@ -23,8 +23,7 @@ HeadViews Layer::project_qkv(Context& ctx, const LayerWeights& w, const RopeInpu
                              const LayerTensors& x) const {
   const HeadViews heads = this->heads(x.qkv, x.qk);
   if (!config_.qk_norm && !x.attn_norm.fp8.defined()) {
-    linear_rope_forward(ctx, x.attn_norm.plain, w.qkv.plain, x.qkv, heads.qk, rope.cos, rope.sin,
-                        rope.pairs, rope.positions, rope.first_position);
+    linear_rope_forward(ctx, x.attn_norm.plain, w.qkv.plain, x.qkv, heads.qk, rope);
     return heads;
   }
   linear_forward(ctx, x.attn_norm, w.qkv, x.qkv);
@@ -38,7 +37,7 @@ HeadViews Layer::project_qkv(Context& ctx, const LayerWeights& w, const RopeInpu
     norm(0, H, w.q_norm, x.q_rstd);
     norm(H, G, w.k_norm, x.k_rstd);
   }
-  rope_forward(ctx, heads.qk, rope.cos, rope.sin, rope.pairs, rope.positions, rope.first_position);
+  rope_forward(ctx, heads.qk, rope);
   return heads;
 }
 

@@ -276,9 +276,15 @@ void Transformer::backward_attention(size_t layer, const LayerWeights& w) {
 
   const HeadViews heads = layer_.heads(x.qkv, x.qk);
   const HeadViews d_heads = layer_.heads(d.qkv.plain, d_qk);
-  attention_rope_backward(ctx_, d_attn.reshape({B, T, H, D}), heads.q, heads.k, heads.v,
-                          x.attn.plain.reshape({B, T, H, D}), x.lse, attention_, rope_, d_heads.q,
-                          d_heads.k, d_heads.v);
+  attention_rope_backward(
+      ctx_,
+      {.q = heads.q,
+       .k = heads.k,
+       .v = heads.v,
+       .out = x.attn.plain.reshape({B, T, H, D}),
+       .lse = x.lse},
+      {.dout = d_attn.reshape({B, T, H, D}), .dq = d_heads.q, .dk = d_heads.k, .dv = d_heads.v},
+      attention_, rope_);
   if (config_.qk_norm) {
     auto norm_backward = [&](int64_t begin, int64_t n, const Tensor& weight, const Tensor& rstd,
                              TensorId id) {
@@ -337,7 +343,8 @@ LayerGradients Transformer::layer_gradients(int64_t layer) const {
 
 void Transformer::attend(const LayerTensors& x, const HeadViews& heads) {
   const Tensor out = x.attn.plain.reshape({shape_.B, shape_.T, config_.heads, config_.head_dim});
-  attention_forward(ctx_, heads.q, heads.k, heads.v, attention_, out, x.lse);
+  attention_forward(ctx_, {.q = heads.q, .k = heads.k, .v = heads.v, .out = out, .lse = x.lse},
+                    attention_);
 }
 
 LayerWeights Transformer::weights(size_t layer) const {

@@ -1,9 +1,8 @@
 #include "ops/activation.h"
 
 #include "ops/checks.h"
-#include "ops/cpu/activation.h"
-#include "ops/cuda/activation.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/activation.h"
 
 namespace ingot {
 void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {

@@ -1,9 +1,8 @@
 #include "ops/adamw.h"
 
 #include "ops/checks.h"
-#include "ops/cpu/adamw.h"
-#include "ops/cuda/adamw.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/adamw.h"
 
 namespace ingot {
 namespace {

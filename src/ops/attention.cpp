@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "ops/checks.h"
-#include "ops/cpu/attention.h"
-#include "ops/cuda/attention.h"
+#include "ops/cpu/attention_plan.h"
 #include "ops/cuda/attention/scratch.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/attention.h"
 #include "ops/rope_checks.h"
 
 namespace ingot {
@@ -125,9 +125,9 @@ void check_documents(const Context& ctx, const AttentionOptions& options, int64_
 }
 
 // Shared by both directions; returns the options with the scale they stand for.
-AttentionOptions check_attention(const Context& ctx, const Tensor& q, const Tensor& k,
-                                 const Tensor& v, const Tensor& out, const Tensor& lse,
+AttentionOptions check_attention(const Context& ctx, const AttentionTensors& t,
                                  AttentionOptions options) {
+  const Tensor &q = t.q, &k = t.k;
   check_rank(kOp, "q", q, 4);
   check_rank(kOp, "k", k, 4);
   const int64_t B = q.shape[0], Tq = q.shape[1], H = q.shape[2], D = q.shape[3];
@@ -138,11 +138,11 @@ AttentionOptions check_attention(const Context& ctx, const Tensor& q, const Tens
         "attention: key-value heads must divide heads, got {} heads and {} groups", H, G);
   check_heads("q", q, q.dtype, q.shape);
   check_heads("k", k, q.dtype, {B, Tk, G, D});
-  check_heads("v", v, q.dtype, {B, Tk, G, D});
-  check_heads("out", out, q.dtype, q.shape);
-  check_dtype(kOp, "lse", lse, wide_dtype(q.dtype));
-  check_shape(kOp, "lse", lse, {B, H, Tq});
-  check_contiguous(kOp, "lse", lse);
+  check_heads("v", t.v, q.dtype, {B, Tk, G, D});
+  check_heads("out", t.out, q.dtype, q.shape);
+  check_dtype(kOp, "lse", t.lse, wide_dtype(q.dtype));
+  check_shape(kOp, "lse", t.lse, {B, H, Tq});
+  check_contiguous(kOp, "lse", t.lse);
   check(!options.causal || Tq <= Tk, ErrorCode::Internal,
         "attention: causal needs at most as many queries as keys, got {} and {}", Tq, Tk);
   check(options.window == 0 || (options.window > 0 && options.causal), ErrorCode::Config,
@@ -155,50 +155,45 @@ AttentionOptions check_attention(const Context& ctx, const Tensor& q, const Tens
   return options;
 }
 
-AttentionOptions check_backward(const Context& ctx, const Tensor& dout, const Tensor& q,
-                                const Tensor& k, const Tensor& v, const Tensor& out,
-                                const Tensor& lse, const AttentionOptions& options,
-                                const Tensor& dq, const Tensor& dk, const Tensor& dv) {
-  const AttentionOptions scaled = check_attention(ctx, q, k, v, out, lse, options);
-  check_heads("dout", dout, q.dtype, q.shape);
-  check_heads("dq", dq, q.dtype, q.shape);
-  check_heads("dk", dk, q.dtype, k.shape);
-  check_heads("dv", dv, q.dtype, v.shape);
+AttentionOptions check_backward(const Context& ctx, const AttentionTensors& t,
+                                const AttentionGradients& d, const AttentionOptions& options) {
+  const AttentionOptions scaled = check_attention(ctx, t, options);
+  check_heads("dout", d.dout, t.q.dtype, t.q.shape);
+  check_heads("dq", d.dq, t.q.dtype, t.q.shape);
+  check_heads("dk", d.dk, t.q.dtype, t.k.shape);
+  check_heads("dv", d.dv, t.q.dtype, t.v.shape);
   return scaled;
 }
 
 }  // namespace
 
-void attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
-                       const AttentionOptions& options, const Tensor& out, const Tensor& lse) {
-  const AttentionOptions scaled = check_attention(ctx, q, k, v, out, lse, options);
-  INGOT_DISPATCH(q, attention_forward, ctx, q, k, v, scaled, out, lse);
+void attention_forward(Context& ctx, const AttentionTensors& tensors,
+                       const AttentionOptions& options) {
+  const AttentionOptions scaled = check_attention(ctx, tensors, options);
+  INGOT_DISPATCH(tensors.q, attention_forward, ctx, tensors, scaled);
 }
 
-void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
-                        const Tensor& v, const Tensor& out, const Tensor& lse,
-                        const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
-                        const Tensor& dv) {
-  const AttentionOptions scaled = check_backward(ctx, dout, q, k, v, out, lse, options, dq, dk, dv);
-  INGOT_DISPATCH(q, attention_backward, ctx, dout, q, k, v, out, lse, scaled, dq, dk, dv);
+void attention_backward(Context& ctx, const AttentionTensors& tensors,
+                        const AttentionGradients& gradients, const AttentionOptions& options) {
+  const AttentionOptions scaled = check_backward(ctx, tensors, gradients, options);
+  INGOT_DISPATCH(tensors.q, attention_backward, ctx, tensors, gradients, scaled);
 }
 
-void attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
-                             const Tensor& v, const Tensor& out, const Tensor& lse,
-                             const AttentionOptions& options, const RopeInput& rope,
-                             const Tensor& dq, const Tensor& dk, const Tensor& dv) {
+void attention_rope_backward(Context& ctx, const AttentionTensors& tensors,
+                             const AttentionGradients& gradients, const AttentionOptions& options,
+                             const RopeInput& rope) {
   constexpr const char* kRotating = "attention_rope_backward";
-  const AttentionOptions scaled = check_backward(ctx, dout, q, k, v, out, lse, options, dq, dk, dv);
-  check(q.shape[1] == k.shape[1], ErrorCode::Internal,
-        "{}: expected as many queries as keys, got {} and {}", kRotating, q.shape[1], k.shape[1]);
-  for (const Tensor* heads : {&dq, &dk})
-    check_rotation(kRotating, *heads, rope.cos, rope.sin, rope.positions, rope.first_position);
-  if (runs_on_cuda(ctx, q) &&
-      cuda::attention_rope_backward(ctx, dout, q, k, v, out, lse, scaled, rope, dq, dk, dv))
+  const AttentionOptions scaled = check_backward(ctx, tensors, gradients, options);
+  const int64_t Tq = tensors.q.shape[1], Tk = tensors.k.shape[1];
+  check(Tq == Tk, ErrorCode::Internal, "{}: expected as many queries as keys, got {} and {}",
+        kRotating, Tq, Tk);
+  for (const Tensor* heads : {&gradients.dq, &gradients.dk})
+    check_rotation(kRotating, *heads, rope);
+  if (runs_on_cuda(ctx, tensors.q) &&
+      cuda::attention_rope_backward(ctx, tensors, gradients, scaled, rope))
     return;
-  INGOT_DISPATCH(q, attention_backward, ctx, dout, q, k, v, out, lse, scaled, dq, dk, dv);
-  for (const Tensor* heads : {&dq, &dk})
-    rope_backward(ctx, *heads, rope.cos, rope.sin, rope.pairs, rope.positions, rope.first_position);
+  INGOT_DISPATCH(tensors.q, attention_backward, ctx, tensors, gradients, scaled);
+  for (const Tensor* heads : {&gradients.dq, &gradients.dk}) rope_backward(ctx, *heads, rope);
 }
 
 int64_t attention_workspace_bytes(const DeviceFacts& facts, const AttentionCalls& c) {

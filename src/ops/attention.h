@@ -23,25 +23,37 @@ struct AttentionOptions {
   int64_t max_document_tokens = 0;  // of the longest
 };
 
-// q(B, Tq, H, D), k and v(B, Tk, G, D) with G dividing H (grouped queries: head h reads group
-// h·G/H), out(B, Tq, H, D); any strides but a contiguous last dim, so packed QKV rows pass as they
-// are. Under causal, query t stands at key position Tk - Tq + t (decoding with a cache). lse(B, H,
-// Tq) F32 (F64 for F64): log-sum-exp of the scaled scores, kept for the backward pass.
-void attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
-                       const AttentionOptions& options, const Tensor& out, const Tensor& lse);
+// What one call attends with; any strides but a contiguous last dim, so packed QKV rows pass as
+// they are. G divides H (grouped queries: head h reads group h·G/H). Under causal, query t stands
+// at key position Tk - Tq + t (decoding with a cache).
+struct AttentionTensors {
+  Tensor q;    // (B, Tq, H, D)
+  Tensor k;    // (B, Tk, G, D)
+  Tensor v;    // (B, Tk, G, D)
+  Tensor out;  // (B, Tq, H, D), written by the forward pass
+  // (B, H, Tq) F32 (F64 for F64), written by the forward pass for the backward pass: log-sum-exp of
+  // the scaled scores.
+  Tensor lse;
+};
 
-// Writes dq, dk, dv (shapes and stride freedom of q, k, v). Deterministic for any thread count.
-void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
-                        const Tensor& v, const Tensor& out, const Tensor& lse,
-                        const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
-                        const Tensor& dv);
+// What the backward pass reads and writes besides; shapes and stride freedom of out, q, k, v.
+struct AttentionGradients {
+  Tensor dout;        // read
+  Tensor dq, dk, dv;  // written
+};
+
+void attention_forward(Context& ctx, const AttentionTensors& tensors,
+                       const AttentionOptions& options);
+
+// Deterministic for any thread count.
+void attention_backward(Context& ctx, const AttentionTensors& tensors,
+                        const AttentionGradients& gradients, const AttentionOptions& options);
 // attention_backward(), then rope_backward() of dq and dk: the gradients of queries and keys as
 // they were before rope_forward() turned them to q and k. Needs Tq == Tk. A GPU that has a kernel
 // for both rounds dq and dk once instead of twice.
-void attention_rope_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
-                             const Tensor& v, const Tensor& out, const Tensor& lse,
-                             const AttentionOptions& options, const RopeInput& rope,
-                             const Tensor& dq, const Tensor& dk, const Tensor& dv);
+void attention_rope_backward(Context& ctx, const AttentionTensors& tensors,
+                             const AttentionGradients& gradients, const AttentionOptions& options,
+                             const RopeInput& rope);
 
 // Which calls a workspace has to be enough for: forward and backward of these shapes.
 struct AttentionCalls {

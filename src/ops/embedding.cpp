@@ -1,9 +1,8 @@
 #include "ops/embedding.h"
 
 #include "ops/checks.h"
-#include "ops/cpu/embedding.h"
-#include "ops/cuda/embedding.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/embedding.h"
 
 namespace ingot {
 namespace {

@@ -6,9 +6,9 @@
 #include "ops/addend.h"
 #include "ops/checks.h"
 #include "ops/cpu/fp8.h"
-#include "ops/cpu/matmul.h"
-#include "ops/cuda/fp8.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/fp8.h"
+#include "ops/kernels/matmul.h"
 #include "ops/rms_norm.h"
 
 namespace ingot {
@@ -293,8 +293,14 @@ void product(const char* op, Context& ctx, const Operand& a, const Operand& b, c
   check_operand(b, N);
   const void* const added = addend_for(op, ctx, addend, c);
   if (runs_on_cuda(ctx, c))
-    return cuda::matmul_fp8(ctx, a.stored, a.inverse, b.stored, b.inverse, c,
-                            accumulate == Accumulate::Yes, added, sum == Sum::Fast);
+    return cuda::matmul_fp8(ctx, {.a = a.stored,
+                                  .a_inverse = a.inverse,
+                                  .b = b.stored,
+                                  .b_inverse = b.inverse,
+                                  .c = c,
+                                  .accumulate = accumulate == Accumulate::Yes,
+                                  .addend = added,
+                                  .fast = sum == Sum::Fast});
   const auto side = [](const Operand& operand, bool transposed) {
     return cpu::GemmOperand{.data = operand.stored.data,
                             .dtype = operand.dtype,

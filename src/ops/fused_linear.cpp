@@ -2,8 +2,8 @@
 
 #include "ops/activation.h"
 #include "ops/checks.h"
-#include "ops/cuda/fused_linear.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/fused_linear.h"
 #include "ops/matmul.h"
 #include "ops/rope_checks.h"
 
@@ -42,19 +42,16 @@ void linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, con
 }
 
 void linear_rope_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y,
-                         const Tensor& heads, const Tensor& cos, const Tensor& sin, RopePairs pairs,
-                         const Tensor& positions, int64_t first_position) {
+                         const Tensor& heads, const RopeInput& rope) {
   constexpr const char* kOp = "linear_rope_forward";
   check_rank(kOp, "x", x, 2);
   check_rank(kOp, "y", y, 2);
   check_operand(kOp, "w", w, {y.shape[1], x.shape[1]}, x.dtype);
   check_operand(kOp, "y", y, {x.shape[0], y.shape[1]}, x.dtype);
-  check_rotation(kOp, heads, cos, sin, positions, first_position);
-  if (runs_on_cuda(ctx, x) &&
-      cuda::linear_rope_forward(ctx, x, w, y, heads, cos, sin, pairs, positions, first_position))
-    return;
+  check_rotation(kOp, heads, rope);
+  if (runs_on_cuda(ctx, x) && cuda::linear_rope_forward(ctx, x, w, y, heads, rope)) return;
   linear_forward(ctx, x, w, y);
-  rope_forward(ctx, heads, cos, sin, pairs, positions, first_position);
+  rope_forward(ctx, heads, rope);
 }
 
 }  // namespace ingot

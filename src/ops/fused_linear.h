@@ -19,7 +19,6 @@ void linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, con
 
 // y(N, R) = x(N, C) · w(R, C)ᵀ, then rope_forward() of `heads` (B, T, H, D), which lie in y's rows.
 void linear_rope_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y,
-                         const Tensor& heads, const Tensor& cos, const Tensor& sin, RopePairs pairs,
-                         const Tensor& positions = {}, int64_t first_position = 0);
+                         const Tensor& heads, const RopeInput& rope);
 
 }  // namespace ingot

@@ -1,9 +1,8 @@
 #include "ops/halves.h"
 
 #include "ops/checks.h"
-#include "ops/cpu/halves.h"
-#include "ops/cuda/halves.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/halves.h"
 
 namespace ingot {
 namespace {

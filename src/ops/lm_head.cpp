@@ -4,9 +4,8 @@
 #include <cmath>
 
 #include "ops/checks.h"
-#include "ops/cpu/lm_head.h"
-#include "ops/cuda/lm_head.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/lm_head.h"
 #include "ops/memory.h"
 
 namespace ingot {

@@ -2,9 +2,8 @@
 
 #include "ops/addend.h"
 #include "ops/checks.h"
-#include "ops/cpu/matmul.h"
-#include "ops/cuda/matmul.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/matmul.h"
 
 namespace ingot {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "ops/checks.h"
-#include "ops/cuda/memory.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/memory.h"
 
 namespace ingot {
 namespace {

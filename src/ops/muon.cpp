@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "ops/checks.h"
-#include "ops/cpu/muon.h"
-#include "ops/cuda/muon.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/muon.h"
 
 namespace ingot {
 namespace {

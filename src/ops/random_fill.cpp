@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "ops/checks.h"
-#include "ops/cpu/random_fill.h"
-#include "ops/cuda/random_fill.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/random_fill.h"
 
 namespace ingot {
 

@@ -3,9 +3,8 @@
 #include <utility>
 
 #include "ops/checks.h"
-#include "ops/cpu/reduce.h"
-#include "ops/cuda/reduce.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/reduce.h"
 
 namespace ingot {
 namespace {

@@ -1,9 +1,8 @@
 #include "ops/rms_norm.h"
 
 #include "ops/checks.h"
-#include "ops/cpu/rms_norm.h"
-#include "ops/cuda/rms_norm.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/rms_norm.h"
 
 namespace ingot {
 namespace {

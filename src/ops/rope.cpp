@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "ops/checks.h"
-#include "ops/cpu/rope.h"
-#include "ops/cuda/rope.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/rope.h"
 #include "ops/memory.h"
 #include "ops/rope_checks.h"
 
@@ -28,12 +27,10 @@ double frequency(const RopeFrequencies& f, int64_t i, int64_t half) {
   return (1.0 - smooth) * plain / f.factor + smooth * plain;
 }
 
-void rotate(const char* op, Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin,
-            RopePairs pairs, const Tensor& positions, int64_t first_position,
+void rotate(const char* op, Context& ctx, const Tensor& x, const RopeInput& input,
             cpu::Rotation rotation) {
-  check_rotation(op, x, cos, sin, positions, first_position);
-  const int32_t* ids = positions.defined() ? positions.as<int32_t>() : nullptr;
-  INGOT_DISPATCH(x, rope, ctx, x, cos, sin, pairs, ids, first_position, rotation);
+  check_rotation(op, x, input);
+  INGOT_DISPATCH(x, rope, ctx, x, input, rotation);
 }
 
 }  // namespace
@@ -68,16 +65,12 @@ void rope_table(Context& ctx, const RopeFrequencies& frequencies, const Tensor& 
   }
 }
 
-void rope_forward(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin,
-                  RopePairs pairs, const Tensor& positions, int64_t first_position) {
-  rotate("rope_forward", ctx, x, cos, sin, pairs, positions, first_position,
-         cpu::Rotation::Forward);
+void rope_forward(Context& ctx, const Tensor& x, const RopeInput& rope) {
+  rotate("rope_forward", ctx, x, rope, cpu::Rotation::Forward);
 }
 
-void rope_backward(Context& ctx, const Tensor& dx, const Tensor& cos, const Tensor& sin,
-                   RopePairs pairs, const Tensor& positions, int64_t first_position) {
-  rotate("rope_backward", ctx, dx, cos, sin, pairs, positions, first_position,
-         cpu::Rotation::Inverse);
+void rope_backward(Context& ctx, const Tensor& dx, const RopeInput& rope) {
+  rotate("rope_backward", ctx, dx, rope, cpu::Rotation::Inverse);
 }
 
 }  // namespace ingot

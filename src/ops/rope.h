@@ -17,11 +17,11 @@ struct RopeFrequencies {
   int64_t original_context = 8192;
 };
 
-// What a rotation takes beside the heads, for those that hand it on.
+// What a rotation takes beside the heads.
 struct RopeInput {
-  Tensor cos;             // (context, D/2)
+  Tensor cos;             // (context, D/2), as rope_table() fills it
   Tensor sin;             // (context, D/2)
-  Tensor positions = {};  // (B, T), or undefined: first_position + t
+  Tensor positions = {};  // (B, T) I32, or undefined: first_position + t
   int64_t first_position = 0;
   RopePairs pairs = RopePairs::HalfSplit;
 };
@@ -31,13 +31,10 @@ struct RopeInput {
 void rope_table(Context& ctx, const RopeFrequencies& frequencies, const Tensor& cos,
                 const Tensor& sin);
 
-// Rotates x(B, T, H, D), any strides but a contiguous last dim, in place. Token t of row b is at
-// positions(B, T) I32 when given, else at first_position + t. Throws when a position is beyond the
-// table (positions on a GPU are the caller's to make sure of).
-void rope_forward(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin,
-                  RopePairs pairs, const Tensor& positions = {}, int64_t first_position = 0);
+// Rotates x(B, T, H, D), any strides but a contiguous last dim, in place. Throws when a position is
+// beyond the table (positions on a GPU are the caller's to make sure of).
+void rope_forward(Context& ctx, const Tensor& x, const RopeInput& rope);
 // The inverse rotation, which is the gradient.
-void rope_backward(Context& ctx, const Tensor& dx, const Tensor& cos, const Tensor& sin,
-                   RopePairs pairs, const Tensor& positions = {}, int64_t first_position = 0);
+void rope_backward(Context& ctx, const Tensor& dx, const RopeInput& rope);
 
 }  // namespace ingot

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "ops/checks.h"
+#include "ops/rope.h"
 
 namespace ingot {
 
 // x(B, T, H, D) and its tables, as ops/rope.h describes them.
-inline void check_rotation(const char* op, const Tensor& x, const Tensor& cos, const Tensor& sin,
-                           const Tensor& positions, int64_t first_position) {
+inline void check_rotation(const char* op, const Tensor& x, const RopeInput& rope) {
+  const auto& [cos, sin, positions, first_position, pairs] = rope;
   check_float(op, "x", x);
   check_rank(op, "x", x, 4);
   const int64_t B = x.shape[0], T = x.shape[1], D = x.shape[3];

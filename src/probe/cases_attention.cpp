@@ -61,6 +61,13 @@ Documents documents_of(const std::vector<std::vector<int64_t>>& lengths, int64_t
   return {starts, T};
 }
 
+AttentionTensors tensors_of(const OpTensors& t) {
+  return {t.at("q"), t.at("k"), t.at("v"), t.at("out"), t.at("lse")};
+}
+AttentionGradients gradients_of(const OpTensors& t) {
+  return {t.at("d.out"), t.at("d.q"), t.at("d.k"), t.at("d.v")};
+}
+
 OpCase attention_case(std::string name, const AttentionShape& s, const AttentionOptions& options,
                       const Documents& documents = {}) {
   OpCase c;
@@ -73,13 +80,10 @@ OpCase attention_case(std::string name, const AttentionShape& s, const Attention
   c.outputs = {{.name = "out", .shape = {s.B, s.Tq, s.H, s.D}},
                {.name = "lse", .shape = {s.B, s.H, s.Tq}, .differentiable = false, .wide = true}};
   c.forward = [=](Context& ctx, const OpTensors& t) {
-    attention_forward(ctx, t.at("q"), t.at("k"), t.at("v"), documents.add_to(options, t),
-                      t.at("out"), t.at("lse"));
+    attention_forward(ctx, tensors_of(t), documents.add_to(options, t));
   };
   c.backward = [=](Context& ctx, const OpTensors& t) {
-    attention_backward(ctx, t.at("d.out"), t.at("q"), t.at("k"), t.at("v"), t.at("out"),
-                       t.at("lse"), documents.add_to(options, t), t.at("d.q"), t.at("d.k"),
-                       t.at("d.v"));
+    attention_backward(ctx, tensors_of(t), gradients_of(t), documents.add_to(options, t));
   };
   c.workspace_bytes = [=](const Context& ctx, DType dtype) {
     return workspace_bytes(ctx, s, dtype);
@@ -108,22 +112,22 @@ OpCase attention_rope_case(std::string name, const AttentionShape& s, RopePairs 
     if (!positions.empty()) rope.positions = t.at("positions");
     return rope;
   };
+  const auto turned_of = [](const OpTensors& t) -> AttentionTensors {
+    return {t.at("q_turned"), t.at("k_turned"), t.at("v"), t.at("out"), t.at("lse")};
+  };
   c.forward = [=](Context& ctx, const OpTensors& t) {
     Workspace::Scope scope(ctx.workspace);
     const RopeInput rope = tables(ctx, t);
     for (const char* heads : {"q", "k"}) {
       const Tensor& turned = t.at(std::string(heads) + "_turned");
       copy(ctx, t.at(heads), turned);
-      rope_forward(ctx, turned, rope.cos, rope.sin, rope.pairs, rope.positions);
+      rope_forward(ctx, turned, rope);
     }
-    attention_forward(ctx, t.at("q_turned"), t.at("k_turned"), t.at("v"), {}, t.at("out"),
-                      t.at("lse"));
+    attention_forward(ctx, turned_of(t), {});
   };
   c.backward = [=](Context& ctx, const OpTensors& t) {
     Workspace::Scope scope(ctx.workspace);
-    attention_rope_backward(ctx, t.at("d.out"), t.at("q_turned"), t.at("k_turned"), t.at("v"),
-                            t.at("out"), t.at("lse"), {}, tables(ctx, t), t.at("d.q"), t.at("d.k"),
-                            t.at("d.v"));
+    attention_rope_backward(ctx, turned_of(t), gradients_of(t), {}, tables(ctx, t));
   };
   c.workspace_bytes = [=](const Context& ctx, DType dtype) {
     return workspace_bytes(ctx, s, dtype) + rope_tables_bytes(context, s.D);
@@ -204,6 +208,14 @@ std::vector<OpCase> attention_bench_cases(const BenchShape& s) {
   const auto heads = [H = s.H, D = s.D](const Tensor& qkv, int64_t which) {
     return qkv.split(2, 3 * H, D).slice(2, which * H, (which + 1) * H);
   };
+  const auto packed = [heads](const OpTensors& t) -> AttentionTensors {
+    const Tensor& qkv = t.at("qkv");
+    return {heads(qkv, 0), heads(qkv, 1), heads(qkv, 2), t.at("out"), t.at("lse")};
+  };
+  const auto packed_gradients = [heads](const OpTensors& t) -> AttentionGradients {
+    const Tensor& dqkv = t.at("d.qkv");
+    return {t.at("d.out"), heads(dqkv, 0), heads(dqkv, 1), heads(dqkv, 2)};
+  };
   const auto bench = [&](std::string name, const Documents& documents) {
     OpCase c;
     c.op = "attention";
@@ -214,15 +226,10 @@ std::vector<OpCase> attention_bench_cases(const BenchShape& s) {
     c.outputs = {{.name = "out", .shape = {s.B, s.T, s.H, s.D}},
                  {.name = "lse", .shape = {s.B, s.H, s.T}, .differentiable = false, .wide = true}};
     c.forward = [=](Context& ctx, const OpTensors& t) {
-      const Tensor& qkv = t.at("qkv");
-      attention_forward(ctx, heads(qkv, 0), heads(qkv, 1), heads(qkv, 2), documents.add_to({}, t),
-                        t.at("out"), t.at("lse"));
+      attention_forward(ctx, packed(t), documents.add_to({}, t));
     };
     c.backward = [=](Context& ctx, const OpTensors& t) {
-      const Tensor &qkv = t.at("qkv"), &dqkv = t.at("d.qkv");
-      attention_backward(ctx, t.at("d.out"), heads(qkv, 0), heads(qkv, 1), heads(qkv, 2),
-                         t.at("out"), t.at("lse"), documents.add_to({}, t), heads(dqkv, 0),
-                         heads(dqkv, 1), heads(dqkv, 2));
+      attention_backward(ctx, packed(t), packed_gradients(t), documents.add_to({}, t));
     };
     c.workspace_bytes = [=](const Context& ctx, DType dtype) {
       return workspace_bytes(ctx, shape, dtype);
@@ -241,10 +248,8 @@ std::vector<OpCase> attention_bench_cases(const BenchShape& s) {
     turned.inputs.push_back(
         {.name = table, .shape = {s.T, s.D / 2}, .differentiable = false, .wide = true});
   turned.backward = [=](Context& ctx, const OpTensors& t) {
-    const Tensor &qkv = t.at("qkv"), &dqkv = t.at("d.qkv");
-    attention_rope_backward(ctx, t.at("d.out"), heads(qkv, 0), heads(qkv, 1), heads(qkv, 2),
-                            t.at("out"), t.at("lse"), {}, {.cos = t.at("cos"), .sin = t.at("sin")},
-                            heads(dqkv, 0), heads(dqkv, 1), heads(dqkv, 2));
+    attention_rope_backward(ctx, packed(t), packed_gradients(t), {},
+                            {.cos = t.at("cos"), .sin = t.at("sin")});
   };
   // Six documents a row, of half of it to a thirty-second.
   const std::vector<int64_t> row = {s.T / 2, s.T / 8, s.T / 32, s.T / 4, s.T / 16, s.T / 32};

@@ -77,15 +77,14 @@ OpCase linear_rope_case(std::string name, int64_t B, int64_t T, int64_t C, int64
   c.forward = [=](Context& ctx, const OpTensors& t) {
     Workspace::Scope scope(ctx.workspace);
     const RopeInput rope = tables(ctx, t);
-    linear_rope_forward(ctx, t.at("x"), t.at("w"), t.at("y"), heads(t.at("y")), rope.cos, rope.sin,
-                        RopePairs::HalfSplit, rope.positions);
+    linear_rope_forward(ctx, t.at("x"), t.at("w"), t.at("y"), heads(t.at("y")), rope);
   };
   c.backward = [=](Context& ctx, const OpTensors& t) {
     Workspace::Scope scope(ctx.workspace);
     const RopeInput rope = tables(ctx, t);
     const Tensor dy = ctx.workspace.take(t.at("x").dtype, {N, R});
     copy(ctx, t.at("d.y"), dy);
-    rope_backward(ctx, heads(dy), rope.cos, rope.sin, RopePairs::HalfSplit, rope.positions);
+    rope_backward(ctx, heads(dy), rope);
     linear_backward_input(ctx, dy, t.at("w"), t.at("d.x"), Accumulate::No);
     linear_backward_weight(ctx, dy, t.at("x"), t.at("d.w"), Accumulate::Yes);
   };

@@ -31,13 +31,10 @@ OpCase rope_case(std::string name, int64_t B, int64_t T, int64_t H, int64_t D,
     const Tensor& x = t.at(to);
     copy(ctx, t.at(from), x);
     Workspace::Scope scope(ctx.workspace);
-    const RopeInput rope = take_rope_tables(ctx, x.dtype, context, D, setting.frequencies);
-    const Tensor positions = explicit_positions ? t.at("positions") : Tensor{};
-    if (forward) {
-      rope_forward(ctx, x, rope.cos, rope.sin, setting.pairs, positions);
-    } else {
-      rope_backward(ctx, x, rope.cos, rope.sin, setting.pairs, positions);
-    }
+    RopeInput rope = take_rope_tables(ctx, x.dtype, context, D, setting.frequencies);
+    rope.pairs = setting.pairs;
+    if (explicit_positions) rope.positions = t.at("positions");
+    forward ? rope_forward(ctx, x, rope) : rope_backward(ctx, x, rope);
   };
   c.forward = [=](Context& ctx, const OpTensors& t) { rotate(ctx, t, "x", "y", true); };
   c.backward = [=](Context& ctx, const OpTensors& t) { rotate(ctx, t, "d.y", "d.x", false); };
@@ -99,12 +96,11 @@ std::vector<OpCase> rope_bench_cases(const BenchShape& s) {
     auto heads = [s, A](const OpTensors& t) {
       return t.at("qkv").slice(2, 0, 2 * A).split(2, 2 * s.H, s.D);
     };
-    c.forward = [=](Context& ctx, const OpTensors& t) {
-      rope_forward(ctx, heads(t), t.at("cos"), t.at("sin"), pairs);
+    auto rope = [pairs](const OpTensors& t) {
+      return RopeInput{.cos = t.at("cos"), .sin = t.at("sin"), .pairs = pairs};
     };
-    c.backward = [=](Context& ctx, const OpTensors& t) {
-      rope_backward(ctx, heads(t), t.at("cos"), t.at("sin"), pairs);
-    };
+    c.forward = [=](Context& ctx, const OpTensors& t) { rope_forward(ctx, heads(t), rope(t)); };
+    c.backward = [=](Context& ctx, const OpTensors& t) { rope_backward(ctx, heads(t), rope(t)); };
     c.flops = static_cast<double>(2 * 3 * s.N() * 2 * A);
     c.elements = static_cast<double>(4 * s.N() * 2 * A);
     cases.push_back(std::move(c));

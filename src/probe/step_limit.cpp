@@ -162,6 +162,7 @@ class LimitMeter {
     const Tensor out = operands.zeros(compute_, queries), dq = operands.zeros(compute_, queries);
     const Tensor dk = operands.zeros(compute_, keys), dv = operands.zeros(compute_, keys);
     const Tensor lse = operands.zeros(DType::F32, {B_, H, T_});
+    const AttentionTensors tensors{q, k, v, out, lse};
 
     AttentionOptions options;
     options.window = c.window;
@@ -169,9 +170,9 @@ class LimitMeter {
                          static_cast<double>(T_) * static_cast<double>(D);  // causal
     const auto layers = static_cast<double>(c.layers);
     const double forward =
-        best_seconds(ctx, kRepeats, [&] { attention_forward(ctx, q, k, v, options, out, lse); });
+        best_seconds(ctx, kRepeats, [&] { attention_forward(ctx, tensors, options); });
     const double backward = best_seconds(ctx, kRepeats, [&] {
-      attention_backward(ctx, dout, q, k, v, out, lse, options, dq, dk, dv);
+      attention_backward(ctx, tensors, {dout, dq, dk, dv}, options);
     });
     limit_.parts.push_back(
         {"attention forward", c.layers, layers * forward, layers * 4 * pairs, 0.0});

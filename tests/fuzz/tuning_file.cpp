@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "ops/cuda/tuning_cache.h"
+#include "ops/cuda/gemm/tuning_cache.h"
 
 namespace {
 

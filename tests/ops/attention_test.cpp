@@ -146,14 +146,13 @@ void run(const Problem& p, Tensors& t, int num_threads = 2, const RopeInput* rop
   std::memset(memory.data, 0xFF, static_cast<size_t>(bytes));  // NaNs
   ctx.workspace = Workspace(memory);
   const AttentionOptions options = options_of(p);
-  attention_forward(ctx, t.q.tensor(), t.k.tensor(), t.v.tensor(), options, t.out.tensor(), t.lse);
+  const AttentionTensors tensors{t.q.tensor(), t.k.tensor(), t.v.tensor(), t.out.tensor(), t.lse};
+  const AttentionGradients gradients{t.dout.tensor(), t.dq.tensor(), t.dk.tensor(), t.dv.tensor()};
+  attention_forward(ctx, tensors, options);
   if (rope != nullptr)
-    attention_rope_backward(ctx, t.dout.tensor(), t.q.tensor(), t.k.tensor(), t.v.tensor(),
-                            t.out.tensor(), t.lse, options, *rope, t.dq.tensor(), t.dk.tensor(),
-                            t.dv.tensor());
+    attention_rope_backward(ctx, tensors, gradients, options, *rope);
   else
-    attention_backward(ctx, t.dout.tensor(), t.q.tensor(), t.k.tensor(), t.v.tensor(),
-                       t.out.tensor(), t.lse, options, t.dq.tensor(), t.dk.tensor(), t.dv.tensor());
+    attention_backward(ctx, tensors, gradients, options);
 }
 
 struct Reference {
@@ -387,8 +386,7 @@ TEST_P(Attention, TurningGradientsBackIsTheRotationOfTheGradients) {
         Tensors apart(p), fused(p);
         run(p, apart);
         for (const Heads* heads : {&apart.dq, &apart.dk})
-          rope_backward(rotation.rig.ctx, heads->tensor(), rope.cos, rope.sin, pairs,
-                        rope.positions, rope.first_position);
+          rope_backward(rotation.rig.ctx, heads->tensor(), rope);
         run(p, fused, 2, &rope);
         EXPECT_EQ(fused.dq.bytes(), apart.dq.bytes());
         EXPECT_EQ(fused.dk.bytes(), apart.dk.bytes());

@@ -9,9 +9,9 @@
 
 #include "op_case_rig.h"
 #include "ops/attention.h"
-#include "ops/cuda/attention.h"
-#include "ops/cuda/attention_fallback.h"
-#include "ops/cuda/cudnn_attention.h"
+#include "ops/cuda/attention/cudnn.h"
+#include "ops/cuda/attention/fallback.h"
+#include "ops/kernels/attention.h"
 #include "ops/memory.h"
 #include "ops/reduce.h"
 #include "ops/rope.h"
@@ -109,7 +109,8 @@ TEST_F(CudaAttention, HopperTurnsGradientsBackBeforeTheyAreRounded) {
   fast.deterministic = false;
   Context ctx = operands.with_workspace(
       attention_workspace_bytes(fast.facts, {DType::BF16, B, T, T, H, G, D, false, true}));
-  attention_forward(ctx, q(qkv), k(qkv), v(qkv), {}, out, lse);
+  const AttentionTensors tensors{q(qkv), k(qkv), v(qkv), out, lse};
+  attention_forward(ctx, tensors, {});
   AttentionOptions scaled;
   scaled.scale = 0.125;
   for (const RopePairs pairs : {RopePairs::HalfSplit, RopePairs::Interleaved})
@@ -119,14 +120,12 @@ TEST_F(CudaAttention, HopperTurnsGradientsBackBeforeTheyAreRounded) {
         SCOPED_TRACE(fmt::format("interleaved {}, listed {}, deterministic {}",
                                  pairs == RopePairs::Interleaved, listed, deterministic));
         ctx.deterministic = deterministic;
-        ASSERT_EQ(cuda::attention_rope_backward(ctx, dout, q(qkv), k(qkv), v(qkv), out, lse, scaled,
-                                                rope, q(fused), k(fused), v(fused)),
+        ASSERT_EQ(cuda::attention_rope_backward(ctx, tensors, {dout, q(fused), k(fused), v(fused)},
+                                                scaled, rope),
                   on_hopper);
         if (!on_hopper) return;
-        attention_backward(ctx, dout, q(qkv), k(qkv), v(qkv), out, lse, scaled, q(apart), k(apart),
-                           v(apart));
-        rope_backward(ctx, heads(apart, 0, H + G), rope.cos, rope.sin, pairs, rope.positions,
-                      rope.first_position);
+        attention_backward(ctx, tensors, {dout, q(apart), k(apart), v(apart)}, scaled);
+        rope_backward(ctx, heads(apart, 0, H + G), rope);
         for (const auto& [begin, end] : {std::pair{int64_t{0}, H}, {H, H + G}, {H + G, H + 2 * G}})
           for (int64_t b = 0; b < B; ++b)
             EXPECT_LE(relative_error(row_of(heads(fused, begin, end), b),
@@ -147,8 +146,9 @@ TEST_F(CudaAttention, WhatHopperDoesNotTurnBackIsLeftToTheSeparateOps) {
     const Tensor heads = operands.random(dtype, {B, T, H, D});
     const Tensor lse = operands.zeros(DType::F32, {B, H, T});
     const Tensor table = operands.zeros(DType::F32, {T, D / 2});
-    return !cuda::attention_rope_backward(gpu(), heads, heads, heads, heads, heads, lse, options,
-                                          {.cos = table, .sin = table}, heads, heads, heads);
+    return !cuda::attention_rope_backward(gpu(), {heads, heads, heads, heads, lse},
+                                          {heads, heads, heads, heads}, options,
+                                          {.cos = table, .sin = table});
   };
   EXPECT_TRUE(refused(DType::F32, 512, 64));
   EXPECT_TRUE(refused(DType::BF16, 512, 128));
@@ -173,8 +173,9 @@ TEST_F(CudaAttention, ABatchTakenInPiecesGivesWhatItsHalvesGive) {
     const auto rows = [&](const Tensor& tensor) { return tensor.slice(0, begin, end); };
     RopeInput of_rows = rope;
     of_rows.positions = rows(rope.positions);
-    attention_rope_backward(ctx, rows(dout), rows(q), rows(k), rows(v), rows(out), rows(lse), {},
-                            of_rows, rows(gradients[0]), rows(gradients[1]), rows(gradients[2]));
+    attention_rope_backward(
+        ctx, {rows(q), rows(k), rows(v), rows(out), rows(lse)},
+        {rows(dout), rows(gradients[0]), rows(gradients[1]), rows(gradients[2])}, {}, of_rows);
   };
   const std::array<Tensor, 3> whole{zeros(H), zeros(G), zeros(G)};  // of q, k, v
   const std::array<Tensor, 3> halves{zeros(H), zeros(G), zeros(G)};
@@ -217,9 +218,9 @@ TEST_F(CudaAttention, TilesOfHalfTheRowsGiveWhatWholeOnesGive) {
       const std::array<Tensor, 4> results{zeros(H), zeros(H), zeros(G), zeros(G)};
       const auto& [out, dq, dk, dv] = results;
       const Tensor lse = operands.zeros(DType::F32, {B, H, T});
-      cuda::fallback_attention_forward(ctx, q, k, v, options, out, lse, shared_bytes);
-      cuda::fallback_attention_backward(ctx, dout, q, k, v, out, lse, options, dq, dk, dv,
-                                        shared_bytes);
+      const AttentionTensors tensors{q, k, v, out, lse};
+      cuda::fallback_attention_forward(ctx, tensors, options, shared_bytes);
+      cuda::fallback_attention_backward(ctx, tensors, {dout, dq, dk, dv}, options, shared_bytes);
       return results;
     };
     const auto whole = run(kLargeGpu), halved = run(kSmallGpu);
@@ -267,9 +268,9 @@ TEST_F(CudaAttention, CudnnKeepsToWhatIsReserved) {
       ctx.deterministic = deterministic;
       AttentionOptions options;
       options.scale = 0.125;
-      EXPECT_TRUE(cuda::cudnn_attention_forward(ctx, q, k, v, options, out, lse));
-      EXPECT_TRUE(
-          cuda::cudnn_attention_backward(ctx, dout, q, k, v, out, lse, options, dq, dk, dv));
+      const AttentionTensors tensors{q, k, v, out, lse};
+      EXPECT_TRUE(cuda::cudnn_attention_forward(ctx, tensors, options));
+      EXPECT_TRUE(cuda::cudnn_attention_backward(ctx, tensors, {dout, dq, dk, dv}, options));
     }
 }
 

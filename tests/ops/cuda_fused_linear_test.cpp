@@ -7,7 +7,7 @@
 
 #include "core/cuda_facts.h"
 #include "ops/activation.h"
-#include "ops/cuda/fused_linear.h"
+#include "ops/kernels/fused_linear.h"
 #include "ops/memory.h"
 #include "probe/operands.h"
 #include "support/on_gpu.h"

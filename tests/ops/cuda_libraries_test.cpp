@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "ops/cuda/cudnn_attention.h"
+#include "ops/cuda/attention/cudnn.h"
 
 namespace ingot::test {
 namespace {

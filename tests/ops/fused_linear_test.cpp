@@ -56,7 +56,7 @@ TEST(FusedLinear, RefusesOperandsThatDoNotFit) {
   const Tensor heads = y.split(1, 2, 2).split(0, 1, 2);           // (1, 2, 2, 2)
   const Tensor table = matrix(2, 1), short_table = matrix(1, 1);  // (context, 1)
   const auto rotate = [&](const Tensor& weight, const Tensor& cos) {
-    linear_rope_forward(rig.ctx, x, weight, y, heads, cos, cos, RopePairs::HalfSplit);
+    linear_rope_forward(rig.ctx, x, weight, y, heads, {.cos = cos, .sin = cos});
   };
   EXPECT_NO_THROW(rotate(matrix(4, 4), table));
   EXPECT_THROW(rotate(matrix(4, 3), table), Error);

@@ -21,6 +21,9 @@ struct Tables {
   explicit Tables(Context& ctx) { rope_table(ctx, {}, cos_view(), sin_view()); }
   Tensor cos_view() { return view(cos, {kContext, D / 2}); }
   Tensor sin_view() { return view(sin, {kContext, D / 2}); }
+  RopeInput input(RopePairs pairs, const Tensor& positions = {}, int64_t first_position = 0) {
+    return {cos_view(), sin_view(), positions, first_position, pairs};
+  }
 };
 
 std::vector<float> heads() {
@@ -36,9 +39,9 @@ TEST_P(Rope, BackwardUndoesForward) {
   Tables tables(rig.ctx);
   std::vector<float> x = heads();
   const Tensor t = view(x, {B, T, H, D});
-  rope_forward(rig.ctx, t, tables.cos_view(), tables.sin_view(), GetParam());
+  rope_forward(rig.ctx, t, tables.input(GetParam()));
   EXPECT_NE(x, heads());
-  rope_backward(rig.ctx, t, tables.cos_view(), tables.sin_view(), GetParam());
+  rope_backward(rig.ctx, t, tables.input(GetParam()));
   const std::vector<float> original = heads();
   for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], original[i], 1e-6);
 }
@@ -48,10 +51,9 @@ TEST_P(Rope, FirstPositionEqualsExplicitPositions) {
   Tables tables(rig.ctx);
   std::vector<float> shifted = heads(), placed = heads();
   std::vector<int32_t> positions = {4, 5, 6, 4, 5, 6};
-  rope_forward(rig.ctx, view(shifted, {B, T, H, D}), tables.cos_view(), tables.sin_view(),
-               GetParam(), {}, 4);
-  rope_forward(rig.ctx, view(placed, {B, T, H, D}), tables.cos_view(), tables.sin_view(),
-               GetParam(), view(positions, {B, T}));
+  rope_forward(rig.ctx, view(shifted, {B, T, H, D}), tables.input(GetParam(), {}, 4));
+  rope_forward(rig.ctx, view(placed, {B, T, H, D}),
+               tables.input(GetParam(), view(positions, {B, T})));
   EXPECT_EQ(shifted, placed);
 }
 
@@ -62,9 +64,8 @@ TEST_P(Rope, HeadsInsideWiderRowsAreRotatedAndTheRestIsLeft) {
   for (int64_t n = 0; n < B * T; ++n)
     std::copy_n(alone.begin() + n * H * D, H * D, packed.begin() + n * (H + 1) * D);
   const Tensor rows = view(packed, {B, T, (H + 1) * D}).slice(2, 0, H * D).split(2, H, D);
-  rope_forward(rig.ctx, rows, tables.cos_view(), tables.sin_view(), GetParam());
-  rope_forward(rig.ctx, view(alone, {B, T, H, D}), tables.cos_view(), tables.sin_view(),
-               GetParam());
+  rope_forward(rig.ctx, rows, tables.input(GetParam()));
+  rope_forward(rig.ctx, view(alone, {B, T, H, D}), tables.input(GetParam()));
   for (int64_t n = 0; n < B * T; ++n)
     for (int64_t i = 0; i < (H + 1) * D; ++i)
       EXPECT_EQ(packed[static_cast<size_t>(n * (H + 1) * D + i)],
@@ -86,14 +87,10 @@ TEST_P(Rope, PositionBeyondTheTableIsADataError) {
   };
   const Tensor t = view(x, {B, T, H, D});
   EXPECT_EQ(code([&] {
-              rope_forward(rig.ctx, t, tables.cos_view(), tables.sin_view(), GetParam(),
-                           view(positions, {B, T}));
+              rope_forward(rig.ctx, t, tables.input(GetParam(), view(positions, {B, T})));
             }),
             ErrorCode::Data);
-  EXPECT_EQ(code([&] {
-              rope_forward(rig.ctx, t, tables.cos_view(), tables.sin_view(), GetParam(), {},
-                           kContext - T + 1);
-            }),
+  EXPECT_EQ(code([&] { rope_forward(rig.ctx, t, tables.input(GetParam(), {}, kContext - T + 1)); }),
             ErrorCode::Data);
   EXPECT_EQ(x, heads());
 }

@@ -1,4 +1,4 @@
-#include "ops/cuda/tuning_cache.h"
+#include "ops/cuda/gemm/tuning_cache.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ops/cpu/activation.h"
+#include "ops/kernels/activation.h"
 
 #include "ops/cpu/kernel.h"
 #include "ops/cpu/simd.h"

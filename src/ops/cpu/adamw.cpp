@@ -1,4 +1,4 @@
-#include "ops/cpu/adamw.h"
+#include "ops/kernels/adamw.h"
 
 #include <algorithm>
 #include <cmath>

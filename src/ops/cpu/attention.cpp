@@ -1,4 +1,4 @@
-#include "ops/cpu/attention.h"
+#include "ops/kernels/attention.h"
 
 #include "ops/cpu/attention_block.h"
 
@@ -317,13 +317,12 @@ void narrow(Context& ctx, const Tensor& src, const Tensor& dst) {
 
 }  // namespace
 
-void attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
-                       const AttentionOptions& options, const Tensor& out, const Tensor& lse) {
-  const int64_t B = q.shape[0], Tq = q.shape[1], H = q.shape[2], D = q.shape[3];
-  const AttentionPlan plan = plan_attention(B * k.shape[2], Tq, k.shape[1]);
-  const int64_t bytes = attention_thread_bytes(plan, q.dtype, D);
-  for_type_and_width(q.dtype, D, [&]<class T, int kD> {
-    const Forward<T, kD> forward{q, k, v, out, lse, options, plan};
+void attention_forward(Context& ctx, const AttentionTensors& t, const AttentionOptions& options) {
+  const int64_t B = t.q.shape[0], Tq = t.q.shape[1], H = t.q.shape[2], D = t.q.shape[3];
+  const AttentionPlan plan = plan_attention(B * t.k.shape[2], Tq, t.k.shape[1]);
+  const int64_t bytes = attention_thread_bytes(plan, t.q.dtype, D);
+  for_type_and_width(t.q.dtype, D, [&]<class T, int kD> {
+    const Forward<T, kD> forward{t.q, t.k, t.v, t.out, t.lse, options, plan};
     // The last queries see the most keys: they start first, so that no thread ends alone with one.
     ctx.pool->run(B * H * plan.num_segments, [&](int64_t task, int) {
       forward.run(task % (B * H) / H, task % H, plan.num_segments - 1 - task / (B * H),
@@ -332,22 +331,20 @@ void attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Ten
   });
 }
 
-void attention_backward(Context& ctx, const Tensor& dout, const Tensor& q, const Tensor& k,
-                        const Tensor& v, const Tensor& out, const Tensor& lse,
-                        const AttentionOptions& options, const Tensor& dq, const Tensor& dk,
-                        const Tensor& dv) {
-  const int64_t B = q.shape[0], G = k.shape[2], D = q.shape[3];
-  const AttentionPlan plan = plan_attention(B * G, q.shape[1], k.shape[1]);
+void attention_backward(Context& ctx, const AttentionTensors& t, const AttentionGradients& d,
+                        const AttentionOptions& options) {
+  const int64_t B = t.q.shape[0], G = t.k.shape[2], D = t.q.shape[3];
+  const AttentionPlan plan = plan_attention(B * G, t.q.shape[1], t.k.shape[1]);
   const Workspace::Scope scope(ctx.workspace);
-  const int64_t bytes = attention_thread_bytes(plan, q.dtype, D);
+  const int64_t bytes = attention_thread_bytes(plan, t.q.dtype, D);
   // Where several tasks add to one gradient, the sum is rounded to BF16 once, at the end.
-  const bool wide = q.dtype == DType::BF16 && plan.num_segments > 1;
-  const Tensor gradients[] = {dq, dk, dv};
-  Tensor sums[] = {dq, dk, dv};
+  const bool wide = t.q.dtype == DType::BF16 && plan.num_segments > 1;
+  const Tensor gradients[] = {d.dq, d.dk, d.dv};
+  Tensor sums[] = {d.dq, d.dk, d.dv};
   if (wide)
     for (Tensor& sum : sums) sum = ctx.workspace.take(DType::F32, sum.shape);
-  for_type_and_width(q.dtype, D, [&]<class T, int kD> {
-    const Backward<T, kD> backward{dout,    q,       k,       v,       out, lse,
+  for_type_and_width(t.q.dtype, D, [&]<class T, int kD> {
+    const Backward<T, kD> backward{d.dout,  t.q,     t.k,     t.v,     t.out, t.lse,
                                    sums[0], sums[1], sums[2], options, plan};
     // In each round a segment of keys meets another segment of queries: no two tasks of a round
     // share a segment, so sums need neither locks nor copies and are taken in the order of rounds.

@@ -2,7 +2,8 @@
 // and blocks keep the hull of their queries' intervals, so that products skip what nobody sees.
 #pragma once
 
-#include "ops/cpu/attention.h"
+#include "ops/attention.h"
+#include "ops/cpu/attention_plan.h"
 #include "ops/cpu/attention_tile.h"
 
 namespace ingot::cpu::INGOT_ISA {

@@ -1,4 +1,4 @@
-#include "ops/cpu/embedding.h"
+#include "ops/kernels/embedding.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "ops/cpu/halves.h"
+#include "ops/kernels/halves.h"
 
 #include "ops/cpu/kernel.h"
 #include "ops/cpu/simd.h"

@@ -1,4 +1,4 @@
-#include "ops/cpu/lm_head.h"
+#include "ops/kernels/lm_head.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "ops/cpu/matmul.h"
+#include "ops/kernels/matmul.h"
 
 #include <algorithm>
 

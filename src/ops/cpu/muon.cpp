@@ -1,4 +1,4 @@
-#include "ops/cpu/muon.h"
+#include "ops/kernels/muon.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "ops/cpu/random_fill.h"
+#include "ops/kernels/random_fill.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "ops/cpu/reduce.h"
+#include "ops/kernels/reduce.h"
 
 #include <cstring>
 

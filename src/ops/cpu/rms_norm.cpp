@@ -1,4 +1,4 @@
-#include "ops/cpu/rms_norm.h"
+#include "ops/kernels/rms_norm.h"
 
 #include <cmath>
 

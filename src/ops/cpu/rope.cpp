@@ -1,4 +1,4 @@
-#include "ops/cpu/rope.h"
+#include "ops/kernels/rope.h"
 
 #include "ops/cpu/kernel.h"
 #include "ops/cpu/simd.h"
@@ -76,24 +76,24 @@ INGOT_SIMD void rotate_neighbours(T* x, const Compute<T>* c, const Compute<T>* s
 
 }  // namespace
 
-void rope(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin, RopePairs pairs,
-          const int32_t* positions, int64_t first_position, Rotation rotation) {
+void rope(Context& ctx, const Tensor& x, const RopeInput& rope, Rotation rotation) {
+  const int32_t* positions = rope.positions.defined() ? rope.positions.as<int32_t>() : nullptr;
   const int64_t B = x.shape[0], T = x.shape[1], H = x.shape[2], D = x.shape[3];
   with_float_type(x.dtype, [&](auto tag) {
     using E = decltype(tag);
     using A = Compute<E>;
-    E* data = x.as<E>();       // (B, T, H, D), strided
-    const A* c = cos.as<A>();  // (context, D/2)
-    const A* s = sin.as<A>();  // (context, D/2)
+    E* data = x.as<E>();            // (B, T, H, D), strided
+    const A* c = rope.cos.as<A>();  // (context, D/2)
+    const A* s = rope.sin.as<A>();  // (context, D/2)
     const A sign = rotation == Rotation::Forward ? A{1} : A{-1};
     for_chunks(ctx, B * T, rows_per_task(H * D), [&](int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n) {
         const int64_t b = n / T, t = n % T;
-        const int64_t row = (positions ? positions[n] : first_position + t) * (D / 2);
+        const int64_t row = (positions ? positions[n] : rope.first_position + t) * (D / 2);
         E* heads = data + b * x.strides[0] + t * x.strides[1];
         for (int64_t h = 0; h < H; ++h) {
           E* head = heads + h * x.strides[2];
-          if (pairs == RopePairs::HalfSplit) {
+          if (rope.pairs == RopePairs::HalfSplit) {
             rotate_halves<E>(head, c + row, s + row, D / 2, sign);
           } else {
             rotate_neighbours<E>(head, c + row, s + row, D / 2, sign);

@@ -1,7 +1,7 @@
-#include "ops/cuda/activation.h"
+#include "ops/kernels/activation.h"
 
 #include "ops/cuda/activation.cuh"
-#include "ops/cuda/lanes.cuh"
+#include "ops/cuda/common/lanes.cuh"
 
 namespace ingot::cuda {
 namespace {

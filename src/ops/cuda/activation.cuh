@@ -2,7 +2,7 @@
 // those that round to 8 bits: both must give the same bits.
 #pragma once
 
-#include "ops/cuda/device.cuh"
+#include "ops/cuda/common/device.cuh"
 
 namespace ingot::cuda {
 

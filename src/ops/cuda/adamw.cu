@@ -1,12 +1,12 @@
 // Compiled with --fmad=false: a product and a sum are fused where fma() is written, as on the CPU.
-#include "ops/cuda/adamw.h"
+#include "ops/kernels/adamw.h"
 
 #include <cmath>
 
 #include "core/random.h"
+#include "ops/cuda/common/philox.cuh"
+#include "ops/cuda/common/tensor_list.cuh"
 #include "ops/cuda/halves.cuh"
-#include "ops/cuda/philox.cuh"
-#include "ops/cuda/tensor_list.cuh"
 
 namespace ingot::cuda {
 namespace {

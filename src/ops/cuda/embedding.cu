@@ -1,13 +1,13 @@
 // The gradient sorts the token positions by token, so that the rows to be added to one row of the
 // table stand together, in token order, as a run; runs are summed without atomics.
-#include "ops/cuda/embedding.h"
+#include "ops/kernels/embedding.h"
 
 #include <algorithm>
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
 
-#include "ops/cuda/bytes.cuh"
-#include "ops/cuda/device.cuh"
+#include "ops/cuda/common/bytes.cuh"
+#include "ops/cuda/common/device.cuh"
 
 namespace ingot::cuda {
 namespace {

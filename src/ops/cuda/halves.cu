@@ -1,6 +1,6 @@
-#include "ops/cuda/halves.h"
+#include "ops/kernels/halves.h"
 
-#include "ops/cuda/device.cuh"
+#include "ops/cuda/common/device.cuh"
 #include "ops/cuda/halves.cuh"
 
 namespace ingot::cuda {

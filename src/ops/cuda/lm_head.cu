@@ -1,8 +1,8 @@
-#include "ops/cuda/lm_head.h"
+#include "ops/kernels/lm_head.h"
 
 #include <algorithm>
 
-#include "ops/cuda/lanes.cuh"
+#include "ops/cuda/common/lanes.cuh"
 
 namespace ingot::cuda {
 namespace {

@@ -1,11 +1,11 @@
-#include "ops/cuda/memory.h"
+#include "ops/kernels/memory.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "core/cuda/owners.h"
-#include "ops/cuda/bytes.cuh"
-#include "ops/cuda/device.cuh"
+#include "ops/cuda/common/bytes.cuh"
+#include "ops/cuda/common/device.cuh"
 
 namespace ingot::cuda {
 namespace {

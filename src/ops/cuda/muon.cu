@@ -1,6 +1,6 @@
-#include "ops/cuda/muon.h"
+#include "ops/kernels/muon.h"
 
-#include "ops/cuda/lanes.cuh"
+#include "ops/cuda/common/lanes.cuh"
 
 namespace ingot::cuda {
 namespace {

@@ -1,9 +1,9 @@
 // Compiled with --fmad=false: a fused multiply-add would round other than the CPU does.
-#include "ops/cuda/random_fill.h"
+#include "ops/kernels/random_fill.h"
 
 #include "core/normal.h"
-#include "ops/cuda/device.cuh"
-#include "ops/cuda/philox.cuh"
+#include "ops/cuda/common/device.cuh"
+#include "ops/cuda/common/philox.cuh"
 
 namespace ingot::cuda {
 namespace {

@@ -1,11 +1,11 @@
-#include "ops/cuda/reduce.h"
+#include "ops/kernels/reduce.h"
 
 #include <cuda_fp8.h>
 
 #include <algorithm>
 
 #include "core/cuda/owners.h"
-#include "ops/cuda/tensor_list.cuh"
+#include "ops/cuda/common/tensor_list.cuh"
 
 namespace ingot::cuda {
 namespace {

@@ -1,8 +1,8 @@
-#include "ops/cuda/rope.h"
+#include "ops/kernels/rope.h"
 
 #include <algorithm>
 
-#include "ops/cuda/lanes.cuh"
+#include "ops/cuda/common/lanes.cuh"
 #include "ops/cuda/rope.cuh"
 
 namespace ingot::cuda {
@@ -123,8 +123,7 @@ bool fits(const Tensor& x, const Heads<T>& heads, const Angles<Compute<T>>& angl
 
 }  // namespace
 
-void rope(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin, RopePairs pairs,
-          const int32_t* positions, int64_t first_position, cpu::Rotation rotation) {
+void rope(Context& ctx, const Tensor& x, const RopeInput& rope, cpu::Rotation rotation) {
   if (x.numel() == 0) return;
   with_device_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
@@ -137,14 +136,14 @@ void rope(Context& ctx, const Tensor& x, const Tensor& cos, const Tensor& sin, R
                          .tokens_per_row = x.shape[1],
                          .num_heads = static_cast<int>(x.shape[2]),
                          .half = static_cast<int>(x.shape[3] / 2)};
-    const Angles<A> angles{.cos = static_cast<const A*>(cos.data),
-                           .sin = static_cast<const A*>(sin.data),
-                           .positions = positions,
-                           .first_position = first_position};
+    const Angles<A> angles{.cos = static_cast<const A*>(rope.cos.data),
+                           .sin = static_cast<const A*>(rope.sin.data),
+                           .positions = static_cast<const int32_t*>(rope.positions.data),
+                           .first_position = rope.first_position};
     with_width<T>(fits(x, heads, angles), [&](auto width) {
       const dim3 threads = threads_for(heads.half / width, heads.num_heads);
       launch({ctx, blocks_for(heads.num_tokens, threads.z), threads},
-             kernel_for<T, width>(pairs, rotation), heads, angles);
+             kernel_for<T, width>(rope.pairs, rotation), heads, angles);
     });
   });
 }

@@ -1,0 +1,119 @@
+// What the kernels that round to 8 bits share: conversion, the running maximum, and the transposed
+// copy by way of shared memory.
+#pragma once
+
+#include <cuda_fp8.h>
+
+#include "ops/cuda/common/lanes.cuh"
+#include "ops/fp8.h"
+
+namespace ingot::cuda {
+
+// A Quantized as kernels take it. Q: __nv_fp8_e4m3 or __nv_fp8_e5m2.
+template <class Q>
+struct QuantizedView {
+  explicit QuantizedView(const Quantized& q)
+      : rows(static_cast<uint8_t*>(q.rows.data)),
+        transposed(static_cast<uint8_t*>(q.transposed.data)),
+        scale(static_cast<const float*>(q.scale.data)),
+        amax(static_cast<float*>(q.amax.data)) {}
+
+  uint8_t* rows;        // (N, C), or null
+  uint8_t* transposed;  // (C, N), or null
+  const float* scale;   // (1)
+  float* amax;          // (1), or null
+};
+
+// Calls f(T{}) with the device's type of the elements that are rounded to 8 bits.
+template <class F>
+decltype(auto) with_rounded_type(DType dtype, const F& f) {
+  if (dtype == DType::BF16) return f(__nv_bfloat16{});
+  check(dtype == DType::F32, ErrorCode::Missing,
+        "GPU kernels round f32 and bf16 to 8 bits; got elements of {}", name_of(dtype));
+  return f(float{});
+}
+
+// Calls f(Q{}) with the device's type of 8-bit `dtype`.
+template <class F>
+decltype(auto) with_fp8_type(DType dtype, const F& f) {
+  if (dtype == DType::F8E5M2) return f(__nv_fp8_e5m2{});
+  return f(__nv_fp8_e4m3{});
+}
+
+// Four numbers, already scaled, as four bytes, the first lowest; beyond the limit: the limit.
+template <class Q>
+__device__ __forceinline__ uint32_t quantize4(float a, float b, float c, float d) {
+  constexpr auto kKind = std::is_same_v<Q, __nv_fp8_e5m2> ? __NV_E5M2 : __NV_E4M3;
+  const uint32_t low = __nv_cvt_float2_to_fp8x2(make_float2(a, b), __NV_SATFINITE, kKind);
+  const uint32_t high = __nv_cvt_float2_to_fp8x2(make_float2(c, d), __NV_SATFINITE, kKind);
+  return low | high << 16;
+}
+
+// The larger of amax and |value|; NaN when one is NaN, where fmaxf would lose it.
+struct MaxMagnitude {
+  __device__ __forceinline__ float operator()(float amax, float value) const {
+    float larger;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(amax), "f"(fabsf(value)));
+    return larger;
+  }
+};
+
+// Raises *amax to the largest |value| of the block, all of whose kThreads must be here. Bits of
+// numbers that are not negative order as the numbers do, infinity and then NaN above all, and a
+// maximum is the same whoever comes first.
+template <int kThreads>
+__device__ __forceinline__ void raise_amax(float value, float* amax, float* shared) {
+  value = block_reduce<kThreads>(fabsf(value), shared, 0.0f, MaxMagnitude{});
+  if (threadIdx.x == 0 && value != 0.0f)
+    atomicMax(reinterpret_cast<int*>(amax), __float_as_int(value));
+}
+
+// A tile of kTokens rows of 8-bit values in shared memory, four features to a word. The stride in
+// words is odd, so that threads that read down the rows meet different banks.
+inline constexpr int kTokensPerVector = 16;
+__host__ __device__ constexpr int tile_stride(int features) {
+  return features / 4 | 1;
+}
+
+// Writes tile(kTokens, features), rows `stride` words apart, as out(features, num_tokens of the
+// tensor) from token first_token on; `out` points to the tile's first feature. All kThreads of the
+// block, after a barrier. Each feature gets kTokens bytes in a row: kTokens is a multiple of 16,
+// and 32 of them fill a sector. features is a multiple of 4; num_tokens and first_token are
+// multiples of 16.
+template <int kThreads, int kTokens>
+__device__ __forceinline__ void store_transposed(const uint32_t* tile, int stride, int features,
+                                                 uint8_t* out, int64_t num_tokens,
+                                                 int64_t first_token) {
+  constexpr int kParts = kTokens / kTokensPerVector;  // vectors of a feature, neighbouring threads
+  const int jobs = features / 4 * kParts;
+  for (int job = threadIdx.x; job < jobs; job += kThreads) {
+    const int word = job / kParts, first_row = job % kParts * kTokensPerVector;
+    if (first_token + first_row >= num_tokens) continue;
+    uint4 vectors[4];  // of the word's four features
+#pragma unroll
+    for (int quad = 0; quad < 4; ++quad) {
+      const uint32_t* from = tile + (first_row + 4 * quad) * stride + word;
+      const uint32_t a = from[0], b = from[stride], c = from[2 * stride], d = from[3 * stride];
+      const uint32_t ab_low = __byte_perm(a, b, 0x5140), cd_low = __byte_perm(c, d, 0x5140);
+      const uint32_t ab_high = __byte_perm(a, b, 0x7362), cd_high = __byte_perm(c, d, 0x7362);
+      (&vectors[0].x)[quad] = __byte_perm(ab_low, cd_low, 0x5410);
+      (&vectors[1].x)[quad] = __byte_perm(ab_low, cd_low, 0x7632);
+      (&vectors[2].x)[quad] = __byte_perm(ab_high, cd_high, 0x5410);
+      (&vectors[3].x)[quad] = __byte_perm(ab_high, cd_high, 0x7632);
+    }
+#pragma unroll
+    for (int f = 0; f < 4; ++f)
+      *reinterpret_cast<uint4*>(out + (4 * word + f) * num_tokens + first_token + first_row) =
+          vectors[f];
+  }
+}
+
+// The same of a tile whose rows are tile_stride(features) apart.
+template <int kThreads, int kTokens>
+__device__ __forceinline__ void store_transposed(const uint32_t* tile, int features, uint8_t* out,
+                                                 int64_t num_tokens, int64_t first_token) {
+  store_transposed<kThreads, kTokens>(tile, tile_stride(features), features, out, num_tokens,
+                                      first_token);
+}
+
+}  // namespace ingot::cuda

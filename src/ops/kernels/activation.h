@@ -1,0 +1,17 @@
+// Kernels of ops/activation.h.
+#pragma once
+
+#include "ops/dispatch.h"
+
+namespace ingot {
+
+INGOT_KERNEL(void, swiglu_forward, (Context & ctx, const Tensor& gate_up, const Tensor& out))
+INGOT_KERNEL(void, swiglu_backward,
+             (Context & ctx, const Tensor& dout, const Tensor& gate_up, const Tensor& dgate_up,
+              const Tensor& out))
+INGOT_KERNEL(void, relu_squared_forward, (Context & ctx, const Tensor& x, const Tensor& out))
+INGOT_KERNEL(void, relu_squared_backward,
+             (Context & ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
+              const Tensor& out))
+
+}  // namespace ingot

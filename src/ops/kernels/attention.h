@@ -1,0 +1,20 @@
+// Kernels of ops/attention.h; options.scale is the factor itself.
+#pragma once
+
+#include "ops/attention.h"
+#include "ops/dispatch.h"
+
+namespace ingot {
+
+INGOT_KERNEL(void, attention_forward,
+             (Context & ctx, const AttentionTensors& tensors, const AttentionOptions& options))
+INGOT_KERNEL(void, attention_backward,
+             (Context & ctx, const AttentionTensors& tensors, const AttentionGradients& gradients,
+              const AttentionOptions& options))
+// False: no kernel does both for these arguments, and nothing was done.
+INGOT_CUDA_KERNEL(bool, attention_rope_backward,
+                  (Context & ctx, const AttentionTensors& tensors,
+                   const AttentionGradients& gradients, const AttentionOptions& options,
+                   const RopeInput& rope))
+
+}  // namespace ingot

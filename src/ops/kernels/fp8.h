@@ -1,0 +1,43 @@
+// Kernels of ops/fp8.h on a GPU; the CPU's are the plain ops' and those of ops/cpu/fp8.h.
+#pragma once
+
+#include "ops/dispatch.h"
+#include "ops/fp8.h"
+
+namespace ingot {
+
+INGOT_CUDA_KERNEL(void, quantize, (Context & ctx, const Tensor& x, const Quantized& out))
+INGOT_CUDA_KERNEL(void, quantize_by_own_scale,
+                  (Context & ctx, const Tensor& x, const Quantized& out))
+INGOT_CUDA_KERNEL(void, update_scales, (Context & ctx, DType dtype, const ScaleState& state))
+
+INGOT_CUDA_KERNEL(void, rms_norm_forward_fp8,
+                  (Context & ctx, const Tensor& x, const Tensor& weight, double eps,
+                   const Quantized& y, const Tensor& rstd))
+INGOT_CUDA_KERNEL(void, rms_norm_backward_fp8,
+                  (Context & ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
+                   const Tensor& rstd, const Tensor& dx, bool accumulate_dx, const Tensor& dweight,
+                   const Quantized& y, const Quantized& dx8))
+
+INGOT_CUDA_KERNEL(void, swiglu_forward_fp8,
+                  (Context & ctx, const Tensor& gate_up, const Quantized& out))
+INGOT_CUDA_KERNEL(void, relu_squared_forward_fp8,
+                  (Context & ctx, const Tensor& x, const Quantized& out))
+INGOT_CUDA_KERNEL(void, swiglu_backward_fp8,
+                  (Context & ctx, const Tensor& dout, const Tensor& gate_up,
+                   const Quantized& dgate_up, const Quantized& out))
+INGOT_CUDA_KERNEL(void, relu_squared_backward_fp8,
+                  (Context & ctx, const Tensor& dout, const Tensor& x, const Quantized& dx,
+                   const Quantized& out))
+
+// c(M, N) = a(M, K) · b(N, K)ᵀ, or that added to c or, where not null, to addend, which lies like
+// c; of 8-bit a and b whose values are multiplied by the scalars a_inverse and b_inverse.
+struct Fp8Gemm {
+  const Tensor &a, &a_inverse, &b, &b_inverse, &c;
+  bool accumulate = false;
+  const void* addend = nullptr;
+  bool fast = false;  // the tensor cores' own accumulation
+};
+INGOT_CUDA_KERNEL(void, matmul_fp8, (Context & ctx, const Fp8Gemm& gemm))
+
+}  // namespace ingot

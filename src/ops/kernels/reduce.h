@@ -1,0 +1,20 @@
+// Kernels of ops/reduce.h: sums of one tensor on the CPU, of all in one call on a GPU.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "ops/dispatch.h"
+#include "ops/reduce.h"
+
+namespace ingot {
+
+namespace cpu {
+enum class SumOf { Values, Squares };
+INGOT_CPU_KERNEL(double, sum_of, (Context & ctx, const Tensor& tensor, SumOf what))
+}  // namespace cpu
+INGOT_CUDA_KERNEL(double, sum_of, (Context & ctx, std::span<const Tensor> tensors, cpu::SumOf what))
+INGOT_CUDA_KERNEL(std::unique_ptr<RunningSum>, make_running_sum, (Context & ctx))
+INGOT_KERNEL(void, cast, (Context & ctx, const Tensor& src, const Tensor& dst))
+
+}  // namespace ingot
