@@ -15,6 +15,7 @@
 #include "ops/cuda/reduce.h"
 #include "ops/cuda/rms_norm.h"
 #include "ops/cuda/rope.h"
+#include "ops/cuda/update_scalars.h"
 
 namespace ingot::cuda {
 namespace {
@@ -117,8 +118,11 @@ void matmul_fp8(Context&, const Tensor&, const Tensor&, const Tensor&, const Ten
 void cross_entropy(Context&, const Tensor&, const Tensor&, const LossOptions&, const Tensor&) {
   refuse();
 }
-void cross_entropy_gradient(Context&, const Tensor&, const Tensor&, const LossOptions&, double,
-                            const Tensor&) {
+void cross_entropy_gradient(Context&, const Tensor&, const Tensor&, const LossOptions&,
+                            const Tensor&, const Tensor&) {
+  refuse();
+}
+void logits_gradient_scale(Context&, const Tensor&, const Tensor&, const Tensor&) {
   refuse();
 }
 void matmul(Context&, const cpu::Gemm&) {
@@ -142,8 +146,8 @@ void copy_to_host(Context&, const Tensor&, void*) {
 void copy(Context&, const Tensor&, const Tensor&) {
   refuse();
 }
-void muon_momentum(Context&, double, double, const Tensor&, const Tensor&, const Tensor&,
-                   const Tensor&) {
+void muon_momentum(Context&, double, const UpdateScalars&, const Tensor&, const Tensor&,
+                   const Tensor&, const Tensor&) {
   refuse();
 }
 void muon_normalize(Context&, const Tensor&, double, const Tensor&) {
@@ -152,7 +156,7 @@ void muon_normalize(Context&, const Tensor&, double, const Tensor&) {
 void muon_polynomial(Context&, const MuonPolynomial&, const Tensor&, const Tensor&, const Tensor&) {
   refuse();
 }
-void muon_apply(Context&, double, double, const Tensor&, const Tensor&) {
+void muon_apply(Context&, double, double, const UpdateScalars&, const Tensor&, const Tensor&) {
   refuse();
 }
 void split_halves(Context&, const Tensor&, const Tensor&, const Tensor&) {
@@ -164,7 +168,10 @@ void join_halves(Context&, const Tensor&, const Tensor&, const Tensor&) {
 void fill_normal(Context&, const RandomStream&, uint64_t, float, const Tensor&) {
   refuse();
 }
-double sum_of(Context&, std::span<const Tensor>, cpu::SumOf) {
+void sum_of_squares(Context&, std::span<const Tensor>, const Tensor&) {
+  refuse();
+}
+double sum(Context&, const Tensor&) {
   refuse();
 }
 std::unique_ptr<RunningSum> make_running_sum(Context&) {
@@ -186,6 +193,12 @@ int64_t rms_norm_backward_workspace_bytes(const Context&, int64_t, int64_t) {
 }
 void rope(Context&, const Tensor&, const Tensor&, const Tensor&, RopePairs, const int32_t*, int64_t,
           cpu::Rotation) {
+  refuse();
+}
+void decide_update(Context&, const ClipRule&, const UpdateScalars&) {
+  refuse();
+}
+std::unique_ptr<UpdateReader> make_update_reader(Context&) {
   refuse();
 }
 

@@ -209,6 +209,7 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
 
   b.lasting("tokens", {N}, DType::I32, TensorKind::Input);
   b.lasting("targets", {N}, DType::I32, TensorKind::Input);
+  b.lasting("loss.scale", {1}, DType::F64, TensorKind::Input);
   if (shape.document_mask) {
     b.lasting("document_start", {B, T}, DType::I32, TensorKind::Input);
     b.lasting("positions", {B, T}, DType::I32, TensorKind::Input);

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "core/error.h"
-#include "optim/optimizer.h"
 #include "support/halves.h"
-#include "support/toy_store.h"
+#include "support/toy_update.h"
 
 namespace ingot {
 namespace {
 
 using testing::mesh_name;
 using testing::ToyRank;
+using testing::ToyUpdater;
 using testing::write_gradient;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -35,7 +35,7 @@ void write_gradients(ToyRank& rank, const Value& value) {
 
 UpdateReport update(ToyRank& rank, Communicator& comm, const OptimConfig& config,
                     int64_t step = 1) {
-  return update_parameters(rank.ctx, comm, rank.parameters, *rank.store, config, {config.lr, step});
+  return ToyUpdater(rank, comm, config)({config.lr, step});
 }
 
 int64_t num_elements(const TensorTable& parameters) {
@@ -155,8 +155,7 @@ Stored stored_after(const Mesh& mesh, int64_t steps, uint64_t seed) {
       write_gradients(rank, [&](int32_t row, int64_t i) {
         return toy_gradient(comm.rank(), static_cast<int>(step), row, i);
       });
-      update_parameters(rank.ctx, comm, rank.parameters, *rank.store, config,
-                        {config.lr, step, seed});
+      ToyUpdater(rank, comm, config)({config.lr, step, seed});
     }
     const std::scoped_lock lock(mutex);
     for (const ParameterShard& shard : rank.store->shards())
@@ -186,7 +185,7 @@ TEST_P(UpdateOnMesh, ALossScaleChangesNothingButItsOwnOverflow) {
       write_gradients(rank, [&](int32_t row, int64_t i) {
         return scale * toy_gradient(comm.rank(), 1, row, i);
       });
-      return update_parameters(rank.ctx, comm, rank.parameters, *rank.store, {}, how);
+      return ToyUpdater(rank, comm, {})(how);
     };
     const auto state = [](const ToyRank& rank) {
       std::vector<float> values;
@@ -203,8 +202,7 @@ TEST_P(UpdateOnMesh, ALossScaleChangesNothingButItsOwnOverflow) {
     EXPECT_EQ(state(scaled), state(plain));
 
     write_gradients(scaled, [&](int32_t, int64_t) { return kNan; });
-    const UpdateReport overflow = update_parameters(scaled.ctx, comm, scaled.parameters,
-                                                    *scaled.store, {}, {1e-2, 2, 0, 1024.0});
+    const UpdateReport overflow = ToyUpdater(scaled, comm, {})({1e-2, 2, 0, 1024.0});
     EXPECT_TRUE(overflow.skipped);
     EXPECT_EQ(state(scaled), state(plain));
   });

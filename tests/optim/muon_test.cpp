@@ -11,9 +11,8 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/random.h"
-#include "optim/optimizer.h"
 #include "support/halves.h"
-#include "support/toy_store.h"
+#include "support/toy_update.h"
 
 namespace ingot {
 namespace {
@@ -175,12 +174,12 @@ class Rank {
         comm_(comm),
         config_(config),
         pool_(2),
-        ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        bytes_(update_workspace_bytes(ctx_, parameters, config)),
+        ctx{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
+        bytes_(update_workspace_bytes(ctx, parameters, config)),
         scratch_(Device::cpu(), std::max<int64_t>(1, bytes_)),
         placed_(rows_of(parameters, compute, mesh, config.kind), Device::cpu()) {
-    ctx_.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
-    store = make_parameter_store(ctx_, comm, parameters, mesh, placed_, compute);
+    ctx.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
+    store = make_parameter_store(ctx, comm, parameters, mesh, placed_, compute);
     init_weights(*store, parameters, 1);
   }
 
@@ -197,11 +196,9 @@ class Rank {
     write_gradients([&](int32_t row, int64_t i) {
       return gradient_of(row, step, i) / static_cast<float>(comm_.size());
     });
-    return update_parameters(ctx_, comm_, parameters, *store, config_, {lr, step});
+    return testing::ToyUpdater(*this, comm_, config_)({lr, step});
   }
-  UpdateReport update() {
-    return update_parameters(ctx_, comm_, parameters, *store, config_, {config_.lr, 1});
-  }
+  UpdateReport update() { return testing::ToyUpdater(*this, comm_, config_)({config_.lr, 1}); }
 
   const ParameterShard& shard(const std::string& name) const {
     return store->shards()[static_cast<size_t>(parameters.find(name).row)];
@@ -221,7 +218,11 @@ class Rank {
   Communicator& comm_;
   OptimConfig config_;
   ThreadPool pool_;
-  Context ctx_;
+
+ public:
+  Context ctx;
+
+ private:
   int64_t bytes_;
   Arena scratch_;
   PlacedTensors placed_;

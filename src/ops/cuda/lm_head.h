@@ -11,6 +11,8 @@ namespace ingot::cuda {
 void cross_entropy(Context& ctx, const Tensor& logits, const Tensor& targets,
                    const LossOptions& options, const Tensor& losses);
 void cross_entropy_gradient(Context& ctx, const Tensor& logits, const Tensor& targets,
-                            const LossOptions& options, double scale, const Tensor& losses);
+                            const LossOptions& options, const Tensor& scale, const Tensor& losses);
+void logits_gradient_scale(Context& ctx, const Tensor& loss_scale, const Tensor& scale,
+                           const Tensor& inverse);
 
 }  // namespace ingot::cuda

@@ -7,12 +7,12 @@
 
 #include "core/context.h"
 #include "core/tensor.h"
-#include "ops/cpu/reduce.h"
 #include "ops/reduce.h"
 
 namespace ingot::cuda {
 
-double sum_of(Context& ctx, std::span<const Tensor> tensors, cpu::SumOf what);
+void sum_of_squares(Context& ctx, std::span<const Tensor> tensors, const Tensor& total);
+double sum(Context& ctx, const Tensor& tensor);
 std::unique_ptr<RunningSum> make_running_sum(Context& ctx);
 void cast(Context& ctx, const Tensor& src, const Tensor& dst);
 

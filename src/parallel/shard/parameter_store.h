@@ -84,7 +84,7 @@ class ParameterStore {
 };
 
 struct StoreOptions {
-  OptimConfig optim;  // what is declared for it is kept beside each parameter
+  OptimConfig optim = {};  // what is declared for it is kept beside each parameter
   // A step is one micro-step. Gradients then need to live only from the tick that writes them to
   // the update, and mostly lie where activations were that the backward pass is done with.
   bool one_micro_step = false;
