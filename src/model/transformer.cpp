@@ -70,32 +70,34 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
 
 void Transformer::train_micro_step(const MicroBatch& batch, double scale) {
   load(batch);
-  run_micro_step(scale);
+  copy_from_host(ctx_, &scale, placed_.find("loss.scale"));
+  run_micro_step();
   loss_sum_->add(placed_.find("losses"));
 }
 
-void Transformer::run_micro_step(double scale) {
+void Transformer::run_micro_step() {
   const std::optional<Accumulate> writes = store_.recordable_writes();
   // Documents change what attention launches; copies to the host go through a stream of their own.
   if (!writes || shape_.document_mask || shape_.offload_layers > 0) {
-    issue_micro_step(scale);
+    issue_micro_step();
     return;
   }
   const int64_t version = store_.weights_version();
-  const std::string key = fmt::format("{} {} {} {}", scale, *writes == Accumulate::Yes,
+  const std::string key = fmt::format("{} {} {}", *writes == Accumulate::Yes,
                                       quantized_layers_ == version, quantized_head_ == version);
-  if (!recorded_->run(key, [&] { issue_micro_step(scale); })) {
+  if (!recorded_->run(key, [&] { issue_micro_step(); })) {
     for (int32_t row = 0; row < num_parameters_; ++row) store_.gradient({row});  // all are written
     quantized_layers_ = quantized_head_ = version;
   }
 }
 
-void Transformer::issue_micro_step(double scale) {
+void Transformer::issue_micro_step() {
   forward(Mode::Train);
   acquire_head();
   const Operand w = head_weight();
   const Tensor h = placed_.find("final_norm"), dh = h;  // (N, C), one in the other's place
   const Tensor targets = placed_.find("targets"), losses = placed_.find("losses");  // (N)
+  const Tensor scale = placed_.find("loss.scale");                                  // (1)
   const GradientSlot dw = store_.gradient(head_);
   const LossOptions options{kNoTarget, z_loss_, config_.softcap, shape_.loss_chunk};
   {

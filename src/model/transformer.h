@@ -62,8 +62,8 @@ class Transformer {
 
   // Everything a micro-step computes, on what load() left on the device; where it is recorded, by
   // the record.
-  void run_micro_step(double scale);
-  void issue_micro_step(double scale);
+  void run_micro_step();
+  void issue_micro_step();
   void check_ids(const MicroBatch& batch) const;
   void load(const MicroBatch& batch);
   enum class Mode { Train, Evaluate };

@@ -43,7 +43,14 @@ void check_tensors(const Context& ctx, const AdamWTensors& tensors) {
 }  // namespace
 
 void adamw(Context& ctx, const AdamWStep& step, std::span<const AdamWTensors> tensors) {
-  check(step.step >= 1, ErrorCode::Internal, "adamw: steps count from 1, got {}", step.step);
+  check_update_scalars(kOp, ctx, step.scalars);
+  for (const Tensor* table : {&step.corrections1, &step.roots2}) {
+    check_rank(kOp, "bias corrections", *table, 1);
+    check_dtype(kOp, "bias corrections", *table, DType::F64);
+    check_contiguous(kOp, "bias corrections", *table);
+    runs_on_cuda(ctx, *table);
+    check(table->numel() > 0, ErrorCode::Internal, "adamw: expected bias corrections, got none");
+  }
   for (const AdamWTensors& one : tensors) check_tensors(ctx, one);
   if (ctx.device.kind == DeviceKind::Cuda) {
     for (const AdamWTensors& one : tensors) {  // one launch has one type of states

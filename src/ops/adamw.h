@@ -5,6 +5,7 @@
 
 #include "core/context.h"
 #include "core/tensor.h"
+#include "ops/update_scalars.h"
 
 namespace ingot {
 
@@ -13,9 +14,12 @@ struct AdamWStep {
   double beta1 = 0.9;
   double beta2 = 0.95;
   double eps = 1e-8;
-  int64_t step = 1;         // 1 for the first update: bias correction
-  double grad_scale = 1.0;  // multiplies the gradient: clipping and a loss scale folded in
-  uint64_t seed = 0;        // of the rounding of BF16 moments
+  uint64_t seed = 0;  // of the rounding of BF16 moments
+  // The gradient's factor, whether anything changes at all, and t, the number of this update.
+  UpdateScalars scalars = {};
+  // Bias correction by t, counted from 1; the last entry serves all t beyond. F64.
+  Tensor corrections1 = {};  // (n1): 1 - β1^t
+  Tensor roots2 = {};        // (n2): √(1 - β2^t)
 };
 
 // One parameter's shard. All (n), contiguous. master and grad are F32 (or F64); m and v too, or
@@ -33,7 +37,7 @@ struct AdamWTensors {
 //
 // A new moment in F32 lies between two BF16 numbers; which of them is kept is drawn so that the
 // mean is the moment itself (stochastic rounding). Element i adds 16 bits below the last one kept:
-// of RandomStream(seed, Purpose::Rounding, tensor, step).bits(first_index + i) the low half for m,
+// of RandomStream(seed, Purpose::Rounding, tensor, t).bits(first_index + i) the low half for m,
 // the high half for v. The update itself uses the moments before they are rounded.
 void adamw(Context& ctx, const AdamWStep& step, std::span<const AdamWTensors> tensors);
 

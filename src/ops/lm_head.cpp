@@ -1,12 +1,10 @@
 #include "ops/lm_head.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "ops/checks.h"
 #include "ops/dispatch.h"
 #include "ops/kernels/lm_head.h"
-#include "ops/memory.h"
 
 namespace ingot {
 namespace {
@@ -75,7 +73,7 @@ struct Fp8Head {
   Quantized dlogits8;  // (chunk, V)
 
   Fp8Head(Context& context, const Tensor& hidden, const Quantized& h_scale, const Quantized& weight,
-          const LossOptions& options, double scale)
+          const LossOptions& options)
       : ctx(context), h(hidden), w(weight), h8(h_scale) {
     const int64_t chunk = std::min(options.chunk, h.shape[0]);
     const auto room = [&](Quantized& q, DType dtype, int64_t width) {
@@ -84,12 +82,13 @@ struct Fp8Head {
     };
     room(h8, DType::F8E4M3, h.shape[1]);
     room(dlogits8, DType::F8E5M2, w.rows.shape[0]);
-    // scale · (softmax - onehot), and a little more with a z-loss
-    const int exponent = std::ilogb(fp8_limit(DType::F8E5M2) / (2 * std::abs(scale)));
     dlogits8.scale = ctx.workspace.take(DType::F32, {1});
     dlogits8.inverse = ctx.workspace.take(DType::F32, {1});
-    fill(ctx, std::ldexp(1.0f, exponent), dlogits8.scale);
-    fill(ctx, std::ldexp(1.0f, -exponent), dlogits8.inverse);
+  }
+
+  // For the gradient of the logits, scale · (softmax - onehot) and a little more with a z-loss.
+  void set_gradient_scale(const Tensor& scale) const {
+    INGOT_DISPATCH(scale, logits_gradient_scale, ctx, scale, dlogits8.scale, dlogits8.inverse);
   }
 
   // The first `count` tokens' worth of q's memory.
@@ -145,14 +144,17 @@ void loss_forward(Context& ctx, const Head& head, int64_t V, const Tensor& targe
 
 template <class Head>
 void loss_backward(Context& ctx, const Head& head, const Tensor& targets,
-                   const LossOptions& options, double scale, const Tensor& losses, const Tensor& dh,
-                   const Tensor& dw, Accumulate accumulate) {
+                   const LossOptions& options, const Tensor& scale, const Tensor& losses,
+                   const Tensor& dh, const Tensor& dw, Accumulate accumulate) {
   const char* op = "lm_head_loss_backward";
   check_float(op, "dh", dh);
   check_dtype(op, "dh", dh, head.h.dtype);
   check_shape(op, "dh", dh, head.h.shape);
   check_float(op, "dw", dw);
   check_dtype(op, "dw", dw, wide_dtype(head.h.dtype));
+  check_dtype(op, "scale", scale, DType::F64);
+  check_shape(op, "scale", scale, {1});
+  runs_on_cuda(ctx, scale);  // throws when it lies elsewhere
   const int64_t V = dw.shape[0];
   for_logits(ctx, head, V, options, [&](int64_t first, int64_t end, const Tensor& logits) {
     INGOT_DISPATCH(logits, cross_entropy_gradient, ctx, logits, targets.slice(0, first, end),
@@ -172,7 +174,7 @@ void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w, const 
 }
 
 void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
-                           const LossOptions& options, double scale, const Tensor& losses,
+                           const LossOptions& options, const Tensor& scale, const Tensor& losses,
                            const Tensor& dh, const Tensor& dw, Accumulate accumulate_dw) {
   check_weight("lm_head_loss_backward", h, w);
   check_head("lm_head_loss_backward", h, w.shape[0], targets, options, losses);
@@ -185,18 +187,19 @@ void lm_head_loss_forward(Context& ctx, const Tensor& h, const Quantized& h8, co
   const int64_t V = w.rows.shape[0];
   check_head("lm_head_loss_forward", h, V, targets, options, losses);
   const Workspace::Scope scope(ctx.workspace);
-  loss_forward(ctx, Fp8Head(ctx, h, h8, w, options, 1.0), V, targets, options, losses);
+  loss_forward(ctx, Fp8Head(ctx, h, h8, w, options), V, targets, options, losses);
 }
 
 void lm_head_loss_backward(Context& ctx, const Tensor& h, const Quantized& h8, const Quantized& w,
-                           const Tensor& targets, const LossOptions& options, double scale,
+                           const Tensor& targets, const LossOptions& options, const Tensor& scale,
                            const Tensor& losses, const Tensor& dh, const Tensor& dw,
                            Accumulate accumulate_dw) {
   check_head("lm_head_loss_backward", h, w.rows.shape[0], targets, options, losses);
   check_shape("lm_head_loss_backward", "dw", dw, w.rows.shape);
   const Workspace::Scope scope(ctx.workspace);
-  loss_backward(ctx, Fp8Head(ctx, h, h8, w, options, scale), targets, options, scale, losses, dh,
-                dw, accumulate_dw);
+  const Fp8Head head(ctx, h, h8, w, options);
+  head.set_gradient_scale(scale);
+  loss_backward(ctx, head, targets, options, scale, losses, dh, dw, accumulate_dw);
 }
 
 int64_t lm_head_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,

@@ -23,10 +23,11 @@ struct LossOptions {
 void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
                           const LossOptions& options, const Tensor& losses);
 
-// The same losses, and in the same pass over each chunk the gradients of scale · Σ losses:
-// dh(N, C), which may be h, is overwritten, dw(V, C) (F32; F64 for F64) overwritten or accumulated.
+// The same losses, and in the same pass over each chunk the gradients of scale · Σ losses, scale
+// (1) F64, read when the work runs: dh(N, C), which may be h, is overwritten, dw(V, C) (F32; F64
+// for F64) overwritten or accumulated.
 void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
-                           const LossOptions& options, double scale, const Tensor& losses,
+                           const LossOptions& options, const Tensor& scale, const Tensor& losses,
                            const Tensor& dh, const Tensor& dw, Accumulate accumulate_dw);
 
 // The same with 8-bit products, fp8.h. h is rounded by h8's scale (its matrices are not used, its
@@ -35,7 +36,7 @@ void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w, const
 void lm_head_loss_forward(Context& ctx, const Tensor& h, const Quantized& h8, const Quantized& w,
                           const Tensor& targets, const LossOptions& options, const Tensor& losses);
 void lm_head_loss_backward(Context& ctx, const Tensor& h, const Quantized& h8, const Quantized& w,
-                           const Tensor& targets, const LossOptions& options, double scale,
+                           const Tensor& targets, const LossOptions& options, const Tensor& scale,
                            const Tensor& losses, const Tensor& dh, const Tensor& dw,
                            Accumulate accumulate_dw);
 

@@ -44,15 +44,16 @@ int64_t muon_num_partials(int64_t n) {
   return (n + each - 1) / each;
 }
 
-void muon_momentum(Context& ctx, double beta, double grad_scale, const Tensor& grad,
+void muon_momentum(Context& ctx, double beta, const UpdateScalars& scalars, const Tensor& grad,
                    const Tensor& m, const Tensor& u, const Tensor& squares) {
   constexpr const char* kOp = "muon_momentum";
+  check_update_scalars(kOp, ctx, scalars);
   check_rank(kOp, "m", m, 1);
   check_wide(kOp, "m", m, m.shape, m);
   check_wide(kOp, "grad", grad, m.shape, m);
   check_wide(kOp, "squares", squares, {muon_num_partials(m.numel())}, m);
   check_direction(kOp, "u", u, m);
-  INGOT_DISPATCH(m, muon_momentum, ctx, beta, grad_scale, grad, m, u, squares);
+  INGOT_DISPATCH(m, muon_momentum, ctx, beta, scalars, grad, m, u, squares);
 }
 
 void muon_normalize(Context& ctx, const Tensor& squares, double margin, const Tensor& u) {
@@ -74,12 +75,14 @@ void muon_polynomial(Context& ctx, const MuonPolynomial& p, const Tensor& gram,
   INGOT_DISPATCH(out, muon_polynomial, ctx, p, gram, square, out);
 }
 
-void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master) {
+void muon_apply(Context& ctx, double keep, double rate, const UpdateScalars& scalars,
+                const Tensor& x, const Tensor& master) {
   constexpr const char* kOp = "muon_apply";
+  check_update_scalars(kOp, ctx, scalars);
   check_rank(kOp, "master", master, 1);
   check_wide(kOp, "master", master, master.shape, master);
   check_direction(kOp, "x", x, master);
-  INGOT_DISPATCH(master, muon_apply, ctx, keep, rate, x, master);
+  INGOT_DISPATCH(master, muon_apply, ctx, keep, rate, scalars, x, master);
 }
 
 }  // namespace ingot

@@ -4,6 +4,7 @@
 
 #include "core/context.h"
 #include "core/tensor.h"
+#include "ops/update_scalars.h"
 
 namespace ingot {
 
@@ -12,11 +13,11 @@ namespace ingot {
 int64_t muon_partial_elements(int64_t n);
 int64_t muon_num_partials(int64_t n);
 
-// One pass over (n): with g = grad_scale · grad
+// One pass over (n), none where the update is skipped: with g = scalars' factor · grad
 //   m ← β·m + (1 - β)·g        u ← β·m + (1 - β)·g, with the new m (Nesterov)
 //   squares(muon_num_partials(n)) ← Σ u² of each run, before u is rounded
 // grad, m and squares are wide, u is wide or BF16.
-void muon_momentum(Context& ctx, double beta, double grad_scale, const Tensor& grad,
+void muon_momentum(Context& ctx, double beta, const UpdateScalars& scalars, const Tensor& grad,
                    const Tensor& m, const Tensor& u, const Tensor& squares);
 
 // u(n) ← u / (margin·√(Σ squares) + 1e-7), squares as muon_momentum left them.
@@ -29,7 +30,8 @@ struct MuonPolynomial {
 void muon_polynomial(Context& ctx, const MuonPolynomial& p, const Tensor& gram,
                      const Tensor& square, const Tensor& out);
 
-// master(n) ← keep·master - rate·x, wide; x(n) is wide or BF16.
-void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master);
+// master(n) ← keep·master - rate·x, wide, unless the update is skipped; x(n) is wide or BF16.
+void muon_apply(Context& ctx, double keep, double rate, const UpdateScalars& scalars,
+                const Tensor& x, const Tensor& master);
 
 }  // namespace ingot

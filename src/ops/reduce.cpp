@@ -17,15 +17,6 @@ void check_summand(const char* op, const Context& ctx, const Tensor& tensor) {
   runs_on_cuda(ctx, tensor);  // throws when it lies elsewhere
 }
 
-double sum_of(const char* op, Context& ctx, std::span<const Tensor> tensors, cpu::SumOf what) {
-  for (const Tensor& tensor : tensors) check_summand(op, ctx, tensor);
-  // All in one call there: each answer would be waited for.
-  if (ctx.device.kind == DeviceKind::Cuda) return cuda::sum_of(ctx, tensors, what);
-  double total = 0.0;
-  for (const Tensor& tensor : tensors) total += INGOT_CPU_DISPATCH(sum_of, ctx, tensor, what);
-  return total;
-}
-
 class CpuRunningSum final : public RunningSum {
  public:
   explicit CpuRunningSum(Context& ctx) : RunningSum(ctx) {}
@@ -55,12 +46,22 @@ bool is_float(DType dtype) {
 
 }  // namespace
 
-double sum_of_squares(Context& ctx, std::span<const Tensor> tensors) {
-  return sum_of("sum_of_squares", ctx, tensors, cpu::SumOf::Squares);
+void sum_of_squares(Context& ctx, std::span<const Tensor> tensors, const Tensor& total) {
+  constexpr const char* kOp = "sum_of_squares";
+  for (const Tensor& tensor : tensors) check_summand(kOp, ctx, tensor);
+  check_dtype(kOp, "total", total, DType::F64);
+  check_shape(kOp, "total", total, {1});
+  if (runs_on_cuda(ctx, total)) return cuda::sum_of_squares(ctx, tensors, total);
+  double sum = 0.0;
+  for (const Tensor& tensor : tensors)
+    sum += INGOT_CPU_DISPATCH(sum_of, ctx, tensor, cpu::SumOf::Squares);
+  *total.as<double>() = sum;
 }
 
 double sum(Context& ctx, const Tensor& tensor) {
-  return sum_of("sum", ctx, {&tensor, 1}, cpu::SumOf::Values);
+  check_summand("sum", ctx, tensor);
+  if (ctx.device.kind == DeviceKind::Cuda) return cuda::sum(ctx, tensor);
+  return INGOT_CPU_DISPATCH(sum_of, ctx, tensor, cpu::SumOf::Values);
 }
 
 void RunningSum::add(const Tensor& tensor) {

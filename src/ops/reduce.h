@@ -9,11 +9,11 @@
 
 namespace ingot {
 
-// Σ x² over all tensors (F32, BF16, F64), summed in double over fixed chunks in order: equal for
-// any thread count.
-double sum_of_squares(Context& ctx, std::span<const Tensor> tensors);
+// total (1) F64 ← Σ x² over all tensors (F32, BF16, F64), summed in double over fixed chunks in
+// order: equal for any thread count. The total stays where they are: the host does not wait.
+void sum_of_squares(Context& ctx, std::span<const Tensor> tensors, const Tensor& total);
 
-// Σ x in double, same promise.
+// Σ x in double, same promise; hands it to the host, which waits.
 double sum(Context& ctx, const Tensor& tensor);
 
 // A sum that grows while the host goes on: a GPU has no reason to stand still for each part of it.

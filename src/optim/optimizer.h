@@ -1,41 +1,50 @@
-// Updates the shards this rank owns.
+// One way of updating parameters. src/spec/optimizers.inc lists them all; which parameters each
+// takes, and what it keeps of them, is declared in spec/optimizer_states.
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <span>
 
 #include "core/context.h"
-#include "parallel/comm/control.h"
+#include "ops/update_scalars.h"
 #include "parallel/shard/parameter_store.h"
+#include "spec/placed_tensors.h"
 #include "spec/run_config.h"
 #include "spec/tensor_table.h"
 
 namespace ingot {
 
-struct UpdateStep {
-  double lr = 0.0;    // AdamW's; Muon's is the same fraction of its peak
-  int64_t step = 1;   // counts updates from 1
-  uint64_t seed = 0;  // of the rounding of BF16 moments
-  // What the loss, and so every gradient, was multiplied with; nothing: it was not.
-  std::optional<double> loss_scale = std::nullopt;
+struct OwnedShard {
+  const TensorSpec* parameter;  // its row of the parameter table
+  const ParameterShard* shard;  // not empty
 };
 
-struct UpdateReport {
-  double grad_norm = 0.0;   // global, of the loss as it is, before clipping
-  double clip_scale = 1.0;  // what the gradient was multiplied with to clip it
-  bool skipped = false;     // nothing was updated: the norm of a scaled loss was not finite
+// What an update follows, besides the optimizer's own settings.
+struct UpdateInputs {
+  double lr = 0.0;        // of optim.lr's schedule
+  uint64_t seed = 0;      // of whatever is drawn
+  UpdateScalars scalars;  // decided: the gradient's factor, the count, whether anything may change
 };
 
-// Updates by config.kind and role: Muon or AdamW for matrices, AdamW for the rest; norms are not
-// decayed. Gradients must be finished; weights are published after. A gradient norm that is not
-// finite changes nothing: under a loss scale, which may have been too large, the report says so;
-// otherwise ErrorCode::Numeric (radius step) is thrown.
-UpdateReport update_parameters(Context& ctx, Control& control, const TensorTable& parameters,
-                               ParameterStore& store, const OptimConfig& config,
-                               const UpdateStep& step);
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  // Updates masters, weights and states of all `shards` from their gradients, which may be
+  // overwritten; where the scalars say skip, nothing of it. Issues the work and waits for none.
+  virtual void update(Context& ctx, const UpdateInputs& inputs,
+                      std::span<const OwnedShard> shards) = 0;
+};
 
-// Scratch that an update takes from the context.
-int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
-                               const OptimConfig& config);
+// Its tables are found in `placed` (add_update_rows). What it is given must outlive it.
+std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimConfig& config,
+                                          const PlacedTensors& placed);
+
+// What each optimizer's source defines: std::unique_ptr<Optimizer> name_optimizer(config, placed).
+#define OPTIMIZER(Kind, name)                                            \
+  std::unique_ptr<Optimizer> name##_optimizer(const OptimConfig& config, \
+                                              const PlacedTensors& placed);
+#include "spec/optimizers.inc"
+#undef OPTIMIZER
 
 }  // namespace ingot

@@ -1,6 +1,7 @@
 #include "ops/adamw.h"
 #include "ops/memory.h"
 #include "probe/cases.h"
+#include "probe/update_rows.h"
 
 namespace ingot {
 namespace {
@@ -20,14 +21,16 @@ OpCase steps_case(std::string name, int64_t n, int64_t num_steps) {
     const Tensor& master = t.at("master");
     copy(ctx, t.at("param"), master);
     for (const char* moment : {"m", "v"}) zero(ctx, t.at(moment));
+    const Workspace::Scope scope(ctx.workspace);
+    const Tensor rows = ctx.workspace.take(DType::U8, {kUpdateRowsBytes});
     for (int64_t step = 1; step <= num_steps; ++step) {
-      const AdamWStep settings = {
-          .lr = 1e-2, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-8, .step = step, .grad_scale = 1.0};
+      const AdamWStep settings = adamw_step_at(ctx, rows, {.lr = 1e-2}, {.step = step});
       const Tensor grad = t.at("grads").slice(0, step - 1, step).reshape({n});
       const AdamWTensors tensors{master, grad, t.at("m"), t.at("v"), t.at("weight"), 0.1};
       adamw(ctx, settings, {&tensors, 1});
     }
   };
+  c.workspace_bytes = [](const Context&, DType) { return kUpdateRowsBytes; };
   return c;
 }
 
@@ -58,8 +61,11 @@ std::vector<OpCase> adamw_bench_cases(const BenchShape& s) {
   c.forward = [=](Context& ctx, const OpTensors& t) {
     const Tensor weight = copies_weight ? t.at("weight") : Tensor{};
     const AdamWTensors tensors{t.at("master"), t.at("grad"), t.at("m"), t.at("v"), weight, 0.1};
-    adamw(ctx, {.lr = 1e-4, .step = 100}, {&tensors, 1});
+    const Workspace::Scope scope(ctx.workspace);
+    const Tensor rows = ctx.workspace.take(DType::U8, {kUpdateRowsBytes});
+    adamw(ctx, adamw_step_at(ctx, rows, {.lr = 1e-4}, {.step = 100}), {&tensors, 1});
   };
+  c.workspace_bytes = [](const Context&, DType) { return kUpdateRowsBytes; };
   c.dtypes = {s.dtype};
   c.flops = static_cast<double>(15 * n);
   c.elements = static_cast<double>(copies_weight ? n : 0);

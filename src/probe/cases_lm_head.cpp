@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ops/lm_head.h"
+#include "ops/memory.h"
 #include "ops/reduce.h"
 #include "probe/cases.h"
 #include "probe/values.h"
@@ -28,12 +29,16 @@ OpCase head_case(std::string name, OpInput targets, int64_t V, int64_t C, LossOp
     write_values(ctx, t.at("loss"), {&loss, 1});
   };
   c.backward = [=](Context& ctx, const OpTensors& t) {
-    const double scale = read_values(ctx, t.at("d.loss"))[0];
+    const Workspace::Scope scope(ctx.workspace);
+    const double d_loss = read_values(ctx, t.at("d.loss"))[0];
+    const Tensor scale = ctx.workspace.take(DType::F64, {1});
+    copy_from_host(ctx, &d_loss, scale);
     lm_head_loss_backward(ctx, t.at("h"), t.at("w"), t.at("targets"), options, scale,
                           t.at("losses"), t.at("d.h"), t.at("d.w"), Accumulate::Yes);
   };
   c.workspace_bytes = [=](const Context& ctx, DType dtype) {
-    return lm_head_workspace_bytes(ctx.facts, dtype, std::min(N, options.chunk), V);
+    return align_up(size_of(DType::F64)) +
+           lm_head_workspace_bytes(ctx.facts, dtype, std::min(N, options.chunk), V);
   };
   // Forward computes the logits once, backward again with both gradients.
   c.flops = 8.0 * static_cast<double>(N) * static_cast<double>(V) * static_cast<double>(C);

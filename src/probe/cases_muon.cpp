@@ -1,6 +1,7 @@
 #include "ops/memory.h"
 #include "ops/muon.h"
 #include "probe/cases.h"
+#include "probe/update_rows.h"
 
 namespace ingot {
 namespace {
@@ -10,13 +11,15 @@ void passes(Context& ctx, const Tensor& grad, const Tensor& m, const Tensor& u,
             const Tensor& master) {
   const Workspace::Scope scope(ctx.workspace);
   const Tensor squares = ctx.workspace.take(m.dtype, {muon_num_partials(m.numel())});
-  muon_momentum(ctx, /*beta=*/0.9, /*grad_scale=*/0.5, grad, m, u, squares);
+  const Tensor rows = ctx.workspace.take(DType::U8, {kUpdateRowsBytes});
+  const UpdateScalars scalars = update_scalars_at(ctx, rows, {.grad_scale = 0.5});
+  muon_momentum(ctx, /*beta=*/0.9, scalars, grad, m, u, squares);
   muon_normalize(ctx, squares, /*margin=*/1.01, u);
-  muon_apply(ctx, /*keep=*/0.75, /*rate=*/2.0, u, master);
+  muon_apply(ctx, /*keep=*/0.75, /*rate=*/2.0, scalars, u, master);
 }
 
 int64_t passes_workspace_bytes(int64_t n) {
-  return align_up(muon_num_partials(n) * size_of(DType::F64));
+  return align_up(muon_num_partials(n) * size_of(DType::F64)) + kUpdateRowsBytes;
 }
 
 OpCase passes_case(std::string name, int64_t n) {

@@ -13,9 +13,13 @@ OpCase sums_case(std::string name, int64_t n) {
   c.outputs = {{.name = "sums", .shape = {2}, .wide = true}};  // Σ x, Σ x²
   c.forward = [](Context& ctx, const OpTensors& t) {
     const Tensor& x = t.at("x");
-    const double values[] = {sum(ctx, x), sum_of_squares(ctx, {&x, 1})};
+    const Workspace::Scope scope(ctx.workspace);
+    const Tensor squares = ctx.workspace.take(DType::F64, {1});
+    sum_of_squares(ctx, {&x, 1}, squares);
+    const double values[] = {sum(ctx, x), read_values(ctx, squares)[0]};
     write_values(ctx, t.at("sums"), values);
   };
+  c.workspace_bytes = [](const Context&, DType) { return align_up(size_of(DType::F64)); };
   c.flops = static_cast<double>(3 * n);
   c.elements = static_cast<double>(2 * n);
   return c;

@@ -213,6 +213,7 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
 
   input("tokens", {N});
   input("targets", {N});
+  b.lasting("loss.scale", {1}, DType::F64, TensorKind::Input);
   if (shape.document_mask) {
     input("document_start", {B, T});
     input("positions", {B, T});

@@ -50,7 +50,8 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 // What one rank's micro-step needs besides the parameter store: inputs, activations, their
 // gradients and workspace. The caller adds the store's rows (weights, gradients, masters, moments)
 // with add_store_rows() of spec/store_rows.h. N = B·T; everything is in compute dtype unless noted.
-//   inputs: tokens (N) I32, targets (N) I32, rope.cos and rope.sin (T, D/2) F32; under a document
+//   inputs: tokens (N) I32, targets (N) I32, loss.scale (1) F64, rope.cos and rope.sin (T, D/2)
+//   F32; under a document
 //     mask document_start (B, T) I32, positions (B, T) I32
 //   a layer's: residual (N, C), attn_norm (N, C), attn_rstd (N) F32, qkv (N, qkv_rows), attn
 //     (N, H·D), lse (B, H, T) F32, mid (N, C), mlp_norm (N, C), mlp_rstd (N) F32, up (N, up_rows),

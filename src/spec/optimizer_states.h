@@ -25,6 +25,21 @@ OptimKind optimizer_of(const OptimConfig& config, const TensorSpec& parameter);
 std::vector<StateSpec> optimizer_states(const OptimConfig& config, DType compute,
                                         const TensorSpec& parameter);
 
+// Numbers that depend on how many updates were made: entry t - 1 serves update t, the last one all
+// that follow, whose numbers are no others. The row "update.NAME" (n) F64.
+struct UpdateTable {
+  std::string name;
+  std::vector<double> values;
+};
+// Of the optimizers that `config` uses.
+std::vector<UpdateTable> update_tables(const OptimConfig& config);
+
+// Rows that the update of a rank reads, besides those of each parameter: "update.scalars"
+// (5) F64, "update.count" (1) I64, and those of update_tables().
+inline constexpr const char *kUpdateScalars = "update.scalars", *kUpdateCount = "update.count";
+std::string update_table_row(const std::string& name);
+void add_update_rows(TensorTable& table, const OptimConfig& config);
+
 // A tensor that an update holds while it works on one parameter.
 struct ScratchSpec {
   DType dtype = DType::F32;

@@ -60,6 +60,7 @@ StepBench bench_train_step(const RunConfig& config, int64_t steps) {
                        documents ? document_starts.data() + step * N : nullptr},
                       1.0 / static_cast<double>(N));
     engine.update(config.optim.lr, step + 1);
+    engine.take_report();
     bench.last_loss = engine.take_loss() / static_cast<double>(N);
   };
   start = Clock::now();

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/text/format.h"
 #include "ops/attention.h"
+#include "spec/optimizer_states.h"
 #include "spec/run_length.h"
 #include "spec/store_rows.h"
 
@@ -80,6 +81,7 @@ TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
                  {.optim = config.optim,
                   .one_micro_step = one_micro_step(config, shape),
                   .order = block_uses(config.model)});
+  add_update_rows(table, config.optim);
   return table;
 }
 
@@ -259,6 +261,7 @@ Engine::Engine(const RunConfig& config, World& world, int threads_per_rank, bool
                                 compute_dtype(config, ctx.device));
   model_ = std::make_unique<Transformer>(ctx, config_.model, shape_of(config, ctx.device),
                                          config_.train.z_loss, placed_, *store_);
+  updater_ = std::make_unique<Updater>(ctx, comm_, parameters_, *store_, config_.optim, placed_);
   if (compute_dtype(config, ctx.device) == DType::F16) loss_scale_.emplace();
   if (uses_fp8(config)) fp8_scales_.emplace(ctx, placed_);
 }
@@ -286,17 +289,20 @@ void Engine::accumulate(const MicroBatch& batch, double scale) {
   model_->train_micro_step(batch, loss_scale_ ? scale * loss_scale_->value() : scale);
 }
 
-UpdateReport Engine::update(double lr, int64_t step) {
+void Engine::update(double lr, int64_t step) {
   store_->finish_gradients();
   UpdateStep update{lr, step, static_cast<uint64_t>(config_.train.seed)};
   if (loss_scale_) {
     update.step -= loss_scale_->state().skipped_steps;  // bias correction counts updates
     update.loss_scale = loss_scale_->value();
   }
-  const UpdateReport report =
-      update_parameters(context(), world_.control(), parameters_, *store_, config_.optim, update);
-  if (loss_scale_) loss_scale_->after_step(report.skipped);
+  updater_->update(update);
   if (fp8_scales_) fp8_scales_->update();
+}
+
+UpdateReport Engine::take_report() {
+  const UpdateReport report = updater_->take_report();
+  if (loss_scale_) loss_scale_->after_step(report.skipped);
   return report;
 }
 

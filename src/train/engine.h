@@ -11,7 +11,7 @@
 #include "core/compute_device.h"
 #include "model/fp8_scales.h"
 #include "model/transformer.h"
-#include "optim/optimizer.h"
+#include "optim/updater.h"
 #include "parallel/comm/world.h"
 #include "spec/placed_tensors.h"
 #include "spec/run_config.h"
@@ -54,11 +54,13 @@ class Engine {
   // Adds a micro-batch's gradients, scaled so that the step's sum is the gradient of the mean loss;
   // as many as batch.tokens are.
   void accumulate(const MicroBatch& batch, double scale);
-  // Reduces, clips and applies; `step` counts from 1. In fp16 a step that overflows updates nothing
-  // and is no error.
-  UpdateReport update(double lr, int64_t step);
-  // Σ token losses, z-loss included, of what the step accumulated, once. After update(), which
-  // waits for the gradients, it need not wait.
+  // Reduces, clips and applies; `step` counts from 1. Does not wait for the gradients.
+  void update(double lr, int64_t step);
+  // Of the last update; waits for its gradients, not for the update. Once a step and before the
+  // next one. In fp16 a step that overflows updates nothing and is no error.
+  UpdateReport take_report();
+  // Σ token losses, z-loss included, of what the step accumulated, once. After take_report() it
+  // need not wait.
   double take_loss() { return model_->take_loss(); }
   StepLoss evaluate(const MicroBatch& batch);  // between steps: it may overwrite gradients
 
@@ -83,6 +85,7 @@ class Engine {
   std::unique_ptr<Communicator> comm_;  // gone before the memory it works on
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
+  std::unique_ptr<Updater> updater_;
   int64_t micro_steps_ = 0;              // of the step at hand
   std::optional<LossScale> loss_scale_;  // in fp16
   std::optional<Fp8Scales> fp8_scales_;  // under fp8

@@ -162,7 +162,8 @@ class RankTrainer {
           batch.document_start.empty() ? nullptr : batch.document_start.data()};
       engine_.accumulate(micro_batch, 1.0 / targets);
     }
-    const UpdateReport update = engine_.update(plan.lr, plan.step);
+    engine_.update(plan.lr, plan.step);
+    const UpdateReport update = engine_.take_report();
 
     // One small meeting carries the loss and what was asked for from outside, so that all ranks
     // stop or save after the same step.

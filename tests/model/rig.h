@@ -8,9 +8,10 @@
 
 #include "model/fp8_scales.h"
 #include "model/transformer.h"
-#include "optim/optimizer.h"
+#include "optim/updater.h"
 #include "parallel/comm/world.h"
 #include "parallel/shard/parameter_store.h"
+#include "spec/optimizer_states.h"
 #include "spec/placed_tensors.h"
 #include "spec/store_rows.h"
 #include "support/poison.h"
@@ -111,8 +112,16 @@ class Rig {
   const PlacedTensors& placed() const { return placed_; }
   Context& ctx() { return ctx_; }
 
+  // `optim` is that of the first call, but for its rate.
   UpdateReport update(const OptimConfig& optim, int64_t step) {
-    return update_parameters(ctx_, world_.control(), parameters_, *store_, optim, {optim.lr, step});
+    if (!updater_) {
+      TensorTable rows;
+      add_update_rows(rows, optim);
+      update_rows_ = std::make_unique<PlacedTensors>(rows, ctx_.device);
+      updater_ = std::make_unique<Updater>(ctx_, parameters_, *store_, optim, *update_rows_);
+    }
+    updater_->update({optim.lr, step});
+    return updater_->take_report();
   }
 
  private:
@@ -126,6 +135,8 @@ class Rig {
   std::unique_ptr<Communicator> comm_;
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
+  std::unique_ptr<PlacedTensors> update_rows_;
+  std::unique_ptr<Updater> updater_;
 };
 
 }  // namespace ingot::test

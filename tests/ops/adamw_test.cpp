@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -11,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/random.h"
+#include "probe/update_rows.h"
 #include "rig.h"
 #include "support/forced_isa.h"
 #include "support/safetensors_file.h"
@@ -19,6 +21,14 @@ namespace ingot {
 namespace {
 
 using test::view;
+
+// adamw() as the update `at`, of rows on the stack.
+void adamw_at(Context& ctx, const AdamWStep& settings, const UpdateAt& at,
+              const AdamWTensors& tensors) {
+  alignas(double) std::array<std::byte, kUpdateRowsBytes> memory;
+  const Tensor rows = Tensor::contiguous(memory.data(), DType::U8, {kUpdateRowsBytes});
+  adamw(ctx, adamw_step_at(ctx, rows, settings, at), {&tensors, 1});
+}
 
 constexpr int64_t n = 37;
 
@@ -32,7 +42,7 @@ struct State {
   void run(Context& ctx, int64_t step, const Tensor& weight, double grad_scale = 1.0) {
     const Tensor grad = view(grads, {10, n}).slice(0, step - 1, step).reshape({n});
     const AdamWTensors tensors{view(master, {n}), grad, view(m, {n}), view(v, {n}), weight, 0.1};
-    adamw(ctx, {1e-2, 0.9, 0.95, 1e-8, step, grad_scale}, {&tensors, 1});
+    adamw_at(ctx, {.lr = 1e-2}, {step, grad_scale}, tensors);
   }
 };
 
@@ -101,17 +111,17 @@ struct Parameter {
   }
 
   // Elements [begin, end) as a shard of the whole.
-  void update(Context& ctx, AdamWStep step, int64_t begin, int64_t end) {
+  void update(Context& ctx, AdamWStep settings, const UpdateAt& at, int64_t begin, int64_t end) {
     const auto part = [&](auto& values) {
       return view(values, {static_cast<int64_t>(values.size())}).slice(0, begin, end);
     };
-    step.seed = kSeed;
+    settings.seed = kSeed;
     const AdamWTensors tensors{part(master), part(grad), part(m), part(v),
                                {},           0.1,        kTensor, static_cast<uint64_t>(begin)};
-    adamw(ctx, step, {&tensors, 1});
+    adamw_at(ctx, settings, at, tensors);
   }
-  void update(Context& ctx, AdamWStep step) {
-    update(ctx, step, 0, static_cast<int64_t>(master.size()));
+  void update(Context& ctx, const AdamWStep& settings, const UpdateAt& at) {
+    update(ctx, settings, at, 0, static_cast<int64_t>(master.size()));
   }
 };
 
@@ -137,9 +147,9 @@ TEST(AdamW, Bf16MomentsAreTheFloatOnesRoundedByTheAddressedBits) {
     for (int64_t step = 1; step <= 3; ++step) {
       wide.m = widened(narrow.m);
       wide.v = widened(narrow.v);
-      const AdamWStep settings{.lr = 1e-2, .step = step, .grad_scale = 0.37};
-      narrow.update(rig.ctx, settings);
-      wide.update(rig.ctx, settings);
+      const UpdateAt at{step, 0.37};
+      narrow.update(rig.ctx, {.lr = 1e-2}, at);
+      wide.update(rig.ctx, {.lr = 1e-2}, at);
       EXPECT_EQ(narrow.master, wide.master) << "the update uses what is not yet rounded";
       const RandomStream stream(kSeed, Purpose::Rounding, kTensor, static_cast<uint64_t>(step));
       for (size_t i = 0; i < size; ++i) {
@@ -155,18 +165,19 @@ TEST(AdamW, Bf16MomentsAreTheFloatOnesRoundedByTheAddressedBits) {
 
 TEST(AdamW, Bf16MomentsDoNotDependOnShardsOrThreads) {
   constexpr int64_t size = 50021;
-  const AdamWStep settings{.lr = 1e-2, .step = 7};
+  const AdamWStep settings{.lr = 1e-2};
+  const UpdateAt at{.step = 7};
   ThreadPool one(1), four(4);
   Context ctx;
   ctx.pool = &one;
   Parameter<Bf16> whole(size);
-  whole.update(ctx, settings);
+  whole.update(ctx, settings, at);
   ctx.pool = &four;
   for (const std::vector<int64_t>& cuts :
        {std::vector<int64_t>{0, size}, {0, 25011, size}, {0, 1, 2, 3, 16387, 40000, size}}) {
     Parameter<Bf16> sharded(size);
     for (size_t i = 0; i + 1 < cuts.size(); ++i)
-      sharded.update(ctx, settings, cuts[i], cuts[i + 1]);
+      sharded.update(ctx, settings, at, cuts[i], cuts[i + 1]);
     EXPECT_EQ(bits_of(sharded.m), bits_of(whole.m));
     EXPECT_EQ(bits_of(sharded.v), bits_of(whole.v));
     EXPECT_EQ(sharded.master, whole.master);
@@ -181,7 +192,7 @@ TEST(AdamW, StochasticRoundingIsUnbiasedAndIndependent) {
   const auto ups = [&](int64_t step) {
     Parameter<Bf16> p(size);
     std::fill(p.grad.begin(), p.grad.end(), 1.007f);
-    p.update(rig.ctx, {.step = step});
+    p.update(rig.ctx, {}, {.step = step});
     std::vector<std::pair<bool, bool>> rounded_up;
     const auto m = std::bit_cast<uint32_t>(static_cast<float>(1.0 - 0.9) * 1.007f);
     const auto v =
@@ -216,7 +227,7 @@ TEST(AdamW, Bf16MomentsGrowBySmallerStepsThanTheyCanHold) {
   test::Rig rig;
   Parameter<Bf16> p(1000);
   std::fill(p.grad.begin(), p.grad.end(), 1.0f);
-  for (int64_t step = 1; step <= 4000; ++step) p.update(rig.ctx, {.beta2 = 0.999, .step = step});
+  for (int64_t step = 1; step <= 4000; ++step) p.update(rig.ctx, {.beta2 = 0.999}, {.step = step});
   double mean = 0.0;
   for (const Bf16 v : p.v) mean += v.to_float() / 1000.0;
   EXPECT_NEAR(mean, 1.0 - std::pow(0.999, 4000), 0.005);
@@ -229,11 +240,21 @@ TEST(AdamW, WhatIsNotFiniteStaysSoInBf16Moments) {
     p.grad[i] = std::numeric_limits<float>::quiet_NaN();
     p.grad[i + 1] = std::numeric_limits<float>::infinity();
   }
-  p.update(rig.ctx, {.step = 1});
+  p.update(rig.ctx, {}, {.step = 1});
   for (size_t i = 0; i < 64; i += 2) {
     EXPECT_TRUE(std::isnan(p.m[i].to_float()) && std::isnan(p.v[i].to_float()));
     EXPECT_TRUE(std::isinf(p.m[i + 1].to_float()) && std::isinf(p.v[i + 1].to_float()));
   }
+}
+
+TEST(AdamW, ASkippedUpdateChangesNothing) {
+  test::Rig rig;
+  Parameter<Bf16> p(1003), before(1003);
+  std::fill(p.grad.begin(), p.grad.end(), std::numeric_limits<float>::quiet_NaN());
+  p.update(rig.ctx, {.lr = 1.0}, {.skipped = true});
+  EXPECT_EQ(p.master, before.master);
+  EXPECT_EQ(bits_of(p.m), bits_of(before.m));
+  EXPECT_EQ(bits_of(p.v), bits_of(before.v));
 }
 
 TEST(AdamW, MomentsOfTwoTypesAreRefused) {
@@ -242,7 +263,7 @@ TEST(AdamW, MomentsOfTwoTypesAreRefused) {
   Parameter<float> wide(8);
   const AdamWTensors mixed{
       view(wide.master, {8}), view(wide.grad, {8}), view(narrow.m, {8}), view(wide.v, {8}), {}};
-  EXPECT_THROW(adamw(rig.ctx, {}, {&mixed, 1}), Error);
+  EXPECT_THROW(adamw_at(rig.ctx, {}, {}, mixed), Error);
 }
 
 }  // namespace

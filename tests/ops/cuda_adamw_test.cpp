@@ -10,6 +10,7 @@
 #include "ops/adamw.h"
 #include "ops/halves.h"
 #include "ops/memory.h"
+#include "probe/update_rows.h"
 #include "support/on_gpu.h"
 
 namespace ingot {
@@ -22,10 +23,11 @@ struct Shard {
   Context& ctx;
   Arena arena;
   AdamWTensors tensors;
-  Tensor low;  // (n) U16: for a master in halves
+  Tensor low;   // (n) U16: for a master in halves
+  Tensor rows;  // what the update reads besides
 
   Shard(Context& context, int64_t n, uint64_t first_index, DType weight, int64_t skip = 0)
-      : ctx(context), arena(context.device, 6 * align_up((n + skip) * 4)) {
+      : ctx(context), arena(context.device, 6 * align_up((n + skip) * 4) + kUpdateRowsBytes) {
     int64_t at = 0;
     const auto place = [&](DType dtype) {
       const Tensor tensor = arena.place(at, dtype, {n + skip}).slice(0, skip, n + skip);
@@ -38,6 +40,7 @@ struct Shard {
     tensors.v = place(DType::BF16);
     tensors.weight = place(weight);
     low = place(DType::U16);
+    rows = arena.place(at, DType::U8, {kUpdateRowsBytes});
     tensors.weight_decay = 0.1;
     tensors.tensor = tensor_id("layers.3.qkv.weight");
     tensors.first_index = first_index;
@@ -53,9 +56,10 @@ struct Shard {
     copy_from_host(ctx, values.data(), tensor);
   }
 
-  void update(int64_t step) {
+  void update(int64_t step, bool skipped = false) {
     fill(tensors.grad, 100 + static_cast<uint32_t>(step));
-    adamw(ctx, {.lr = 1e-3, .step = step, .grad_scale = 0.37, .seed = 1337}, {&tensors, 1});
+    adamw(ctx, adamw_step_at(ctx, rows, {.lr = 1e-3, .seed = 1337}, {step, 0.37, skipped}),
+          {&tensors, 1});
   }
 
   template <class T>
@@ -109,6 +113,17 @@ TEST_F(CudaAdamW, AMasterInHalvesIsUpdatedAsOneInF32) {
     EXPECT_EQ(halves.values<float>(exact), wide.values<float>(wide.tensors.master));
     EXPECT_EQ(bits_of(halves, halves.tensors.m), bits_of(wide, wide.tensors.m));
   }
+}
+
+TEST_F(CudaAdamW, ASkippedUpdateChangesNothing) {
+  Shard shard(gpu(), 40003, 8, DType::BF16);
+  shard.update(1);
+  const auto masters = shard.values<float>(shard.tensors.master);
+  const auto m = bits_of(shard, shard.tensors.m), v = bits_of(shard, shard.tensors.v);
+  shard.update(2, /*skipped=*/true);
+  EXPECT_EQ(shard.values<float>(shard.tensors.master), masters);
+  EXPECT_EQ(bits_of(shard, shard.tensors.m), m);
+  EXPECT_EQ(bits_of(shard, shard.tensors.v), v);
 }
 
 TEST_F(CudaAdamW, VectorsAndSingleElementsAgree) {

@@ -7,6 +7,7 @@
 
 #include "core/random.h"
 #include "ops/adamw.h"
+#include "probe/update_rows.h"
 #include "rig.h"
 #include "support/forced_isa.h"
 #include "support/halves.h"
@@ -73,8 +74,11 @@ TEST(Halves, AdamWUpdatesThemAsItDoesAnF32Master) {
                                 moment(v[0]),      view(weight, {n}), /*weight_decay=*/0.1};
         const AdamWTensors halves{view(low, {n}), view(grad, {n}), moment(m[1]),
                                   moment(v[1]),   view(high, {n}), /*weight_decay=*/0.1};
+        const Workspace::Scope scope(rig.ctx.workspace);
+        const Tensor rows = rig.ctx.workspace.take(DType::U8, {kUpdateRowsBytes});
+        const AdamWStep settings{.lr = 1e-2, .seed = 3};
         for (const AdamWTensors& tensors : {wide, halves})
-          adamw(rig.ctx, {.lr = 1e-2, .step = step, .seed = 3}, {&tensors, 1});
+          adamw(rig.ctx, adamw_step_at(rig.ctx, rows, settings, {.step = step}), {&tensors, 1});
       }
       join_halves(rig.ctx, view(high, {n}), view(low, {n}), view(joined, {n}));
       EXPECT_EQ(joined, master);

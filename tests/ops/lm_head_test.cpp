@@ -122,7 +122,9 @@ Result run(Pass pass, const Values& v, const LossOptions& options, DType dtype, 
   if (pass == Pass::Forward) {
     lm_head_loss_forward(ctx, h.tensor(), w.tensor(), ids, options, losses.tensor());
   } else {
-    lm_head_loss_backward(ctx, h.tensor(), w.tensor(), ids, options, kScale, losses.tensor(),
+    double factor = kScale;
+    const Tensor scale = Tensor::contiguous(&factor, DType::F64, {1});
+    lm_head_loss_backward(ctx, h.tensor(), w.tensor(), ids, options, scale, losses.tensor(),
                           dh.tensor(), dw.tensor(), Accumulate::Yes);
   }
   return {losses.values(), dh.values(), dw.values()};

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "core/error.h"
-#include "optim/optimizer.h"
 #include "support/halves.h"
-#include "support/toy_store.h"
+#include "support/toy_update.h"
 
 namespace ingot {
 namespace {
 
 using testing::layout_name;
 using testing::ToyRank;
+using testing::ToyUpdater;
 using testing::write_gradient;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -33,9 +33,8 @@ void write_gradients(ToyRank& rank, const Value& value) {
   rank.store->finish_gradients();
 }
 
-UpdateReport update(ToyRank& rank, World& world, const OptimConfig& config, int64_t step = 1) {
-  return update_parameters(rank.ctx, world.control(), rank.parameters, *rank.store, config,
-                           {config.lr, step});
+UpdateReport update(ToyRank& rank, const OptimConfig& config, int64_t step = 1) {
+  return ToyUpdater(rank, config)({config.lr, step});
 }
 
 int64_t num_elements(const TensorTable& parameters) {
@@ -154,8 +153,7 @@ Stored stored_after(const Layout& layout, int64_t steps, uint64_t seed) {
       write_gradients(rank, [&](int32_t row, int64_t i) {
         return toy_gradient(world.rank(), static_cast<int>(step), row, i);
       });
-      update_parameters(rank.ctx, world.control(), rank.parameters, *rank.store, config,
-                        {config.lr, step, seed});
+      ToyUpdater(rank, config)({config.lr, step, seed});
     }
     const std::scoped_lock lock(mutex);
     for (const ParameterShard& shard : rank.store->shards())
@@ -185,7 +183,7 @@ TEST_P(UpdateOnLayout, ALossScaleChangesNothingButItsOwnOverflow) {
       write_gradients(rank, [&](int32_t row, int64_t i) {
         return scale * toy_gradient(world.rank(), 1, row, i);
       });
-      return update_parameters(rank.ctx, world.control(), rank.parameters, *rank.store, {}, how);
+      return ToyUpdater(rank, {})(how);
     };
     const auto state = [](const ToyRank& rank) {
       std::vector<float> values;
@@ -202,8 +200,7 @@ TEST_P(UpdateOnLayout, ALossScaleChangesNothingButItsOwnOverflow) {
     EXPECT_EQ(state(scaled), state(plain));
 
     write_gradients(scaled, [&](int32_t, int64_t) { return kNan; });
-    const UpdateReport overflow = update_parameters(scaled.ctx, world.control(), scaled.parameters,
-                                                    *scaled.store, {}, {1e-2, 2, 0, 1024.0});
+    const UpdateReport overflow = ToyUpdater(scaled, {})({1e-2, 2, 0, 1024.0});
     EXPECT_TRUE(overflow.skipped);
     EXPECT_EQ(state(scaled), state(plain));
   });

@@ -11,10 +11,9 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/random.h"
-#include "optim/optimizer.h"
 #include "spec/store_rows.h"
 #include "support/halves.h"
-#include "support/toy_store.h"
+#include "support/toy_update.h"
 
 namespace ingot {
 namespace {
@@ -176,13 +175,13 @@ class Rank {
         world_(world),
         config_(config),
         pool_(2),
-        ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        bytes_(update_workspace_bytes(ctx_.facts, parameters, config)),
+        ctx{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
+        bytes_(update_workspace_bytes(ctx.facts, parameters, config)),
         scratch_(Device::cpu(), std::max<int64_t>(1, bytes_)),
         placed_(rows_of(parameters, compute, layout, config.kind), Device::cpu()) {
-    ctx_.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
-    comm_ = world.everyone(ctx_);
-    store = make_parameter_store(ctx_, *comm_, parameters, layout, placed_, compute);
+    ctx.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
+    comm_ = world.everyone(ctx);
+    store = make_parameter_store(ctx, *comm_, parameters, layout, placed_, compute);
     init_weights(*store, parameters, 1);
   }
 
@@ -199,11 +198,9 @@ class Rank {
     write_gradients([&](int32_t row, int64_t i) {
       return gradient_of(row, step, i) / static_cast<float>(world_.size());
     });
-    return update_parameters(ctx_, world_.control(), parameters, *store, config_, {lr, step});
+    return testing::ToyUpdater(*this, config_)({lr, step});
   }
-  UpdateReport update() {
-    return update_parameters(ctx_, world_.control(), parameters, *store, config_, {config_.lr, 1});
-  }
+  UpdateReport update() { return testing::ToyUpdater(*this, config_)({config_.lr, 1}); }
 
   const ParameterShard& shard(const std::string& name) const {
     return store->shards()[static_cast<size_t>(parameters.find(name).row)];
@@ -223,7 +220,11 @@ class Rank {
   World& world_;
   OptimConfig config_;
   ThreadPool pool_;
-  Context ctx_;
+
+ public:
+  Context ctx;
+
+ private:
   int64_t bytes_;
   Arena scratch_;
   PlacedTensors placed_;

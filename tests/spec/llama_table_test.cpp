@@ -87,6 +87,7 @@ TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
   const DType bf16 = DType::BF16, f32 = DType::F32, i32 = DType::I32;
   expect_row(t, "tokens", {15}, i32);
   expect_row(t, "targets", {15}, i32);
+  expect_row(t, "loss.scale", {1}, DType::F64);
   expect_row(t, "document_start", {3, 5}, i32);
   expect_row(t, "positions", {3, 5}, i32);
   expect_row(t, "rope.cos", {5, 4}, f32);
@@ -116,7 +117,7 @@ TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
   expect_row(t, "d.qk", {15, 48}, bf16);
   expect_row(t, "d.attn", {15, 32}, bf16);
   expect_row(t, "d.norm", {15, 32}, bf16);
-  EXPECT_EQ(t.rows().size(), 17u + 2 * 14);
+  EXPECT_EQ(t.rows().size(), 18u + 2 * 14);
 
   c.qk_norm = false;
   shape.document_mask = false;

@@ -8,7 +8,7 @@
 namespace ingot {
 namespace {
 
-// A run has two keys or four; one whose scale changes with every step must not collect graphs.
+// A run has two keys or four: first micro-step of a step or not, weights rounded anew or not.
 constexpr size_t kKeys = 8;
 
 struct DestroyGraph {

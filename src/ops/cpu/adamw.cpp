@@ -1,7 +1,6 @@
 #include "ops/kernels/adamw.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "ops/cpu/kernel.h"
 #include "ops/cpu/philox.h"
@@ -31,17 +30,18 @@ template <class A, class M, class W>
 void update(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors) {
   // The order of operations is that of torch.optim.AdamW, scalars rounded to A where torch does, so
   // that runs can be compared step for step.
-  const double count = static_cast<double>(step.step);
-  const double correction1 = 1.0 - std::pow(step.beta1, count);
-  const double correction2 = 1.0 - std::pow(step.beta2, count);
+  const int64_t count = *step.scalars.count.as<int64_t>();
+  const auto at_count = [&](const Tensor& table) {
+    return table.as<double>()[std::min(count, table.numel()) - 1];
+  };
   const A keep = static_cast<A>(1.0 - step.lr * tensors.weight_decay);
   const A mix = static_cast<A>(1.0 - step.beta1);
   const A beta2 = static_cast<A>(step.beta2);
   const A square_mix = static_cast<A>(1.0 - step.beta2);
-  const A root2 = static_cast<A>(std::sqrt(correction2));
+  const A root2 = static_cast<A>(at_count(step.roots2));
   const A eps = static_cast<A>(step.eps);
-  const A negative_rate = static_cast<A>(-step.lr / correction1);
-  const A grad_scale = static_cast<A>(step.grad_scale);
+  const A negative_rate = static_cast<A>(-step.lr / at_count(step.corrections1));
+  const A grad_scale = static_cast<A>(step.scalars.values.as<double>()[kGradScale]);
   constexpr bool kHalves = std::is_same_v<W, Halves>;
   using P = std::conditional_t<kHalves, uint16_t, A>;
   P* ps = tensors.master.as<P>();
@@ -95,7 +95,7 @@ void update(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors) {
       uint32_t blocks[4][kBlocks];
       uint32_t words[kWords + kLanes<float>] = {};  // the last vector reads beyond the last word
       const RandomStream stream(step.seed, Purpose::Rounding, tensors.tensor,
-                                static_cast<uint64_t>(step.step));
+                                static_cast<uint64_t>(count));
       while (begin < end) {
         const uint64_t index = tensors.first_index + static_cast<uint64_t>(begin);
         const auto skip = static_cast<int64_t>(index % 4);  // a shard may start inside a block
@@ -119,6 +119,7 @@ void update(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors) {
 }  // namespace
 
 void adamw(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors) {
+  if (step.scalars.values.as<double>()[kSkipped] != 0.0) return;
   const Tensor &master = tensors.master, &weight = tensors.weight;
   auto run = [&]<class W>(std::type_identity<W>) {
     if (master.dtype == DType::F64) {

@@ -140,12 +140,21 @@ void cross_entropy(Context& ctx, const Tensor& logits, const Tensor& targets,
 }
 
 void cross_entropy_gradient(Context& ctx, const Tensor& logits, const Tensor& targets,
-                            const LossOptions& options, double scale, const Tensor& losses) {
+                            const LossOptions& options, const Tensor& scale, const Tensor& losses) {
   const int32_t* ids = targets.as<int32_t>();
+  const double factor = *scale.as<double>();
   if (logits.dtype == DType::F64) {
-    return gradient(ctx, logits, ids, options, scale, losses.as<double>());
+    return gradient(ctx, logits, ids, options, factor, losses.as<double>());
   }
-  gradient(ctx, logits, ids, options, scale, losses.as<float>());
+  gradient(ctx, logits, ids, options, factor, losses.as<float>());
+}
+
+void logits_gradient_scale(Context&, const Tensor& loss_scale, const Tensor& scale,
+                           const Tensor& inverse) {
+  const int exponent =
+      std::ilogb(fp8_limit(DType::F8E5M2) / (2 * std::abs(*loss_scale.as<double>())));
+  *scale.as<float>() = std::ldexp(1.0f, exponent);
+  *inverse.as<float>() = std::ldexp(1.0f, -exponent);
 }
 
 }  // namespace ingot::cpu::INGOT_ISA

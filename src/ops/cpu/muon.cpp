@@ -57,10 +57,12 @@ void with_types(DType direction, const F& f) {
 
 }  // namespace
 
-void muon_momentum(Context& ctx, double beta, double grad_scale, const Tensor& grad,
+void muon_momentum(Context& ctx, double beta, const UpdateScalars& scalars, const Tensor& grad,
                    const Tensor& m, const Tensor& u, const Tensor& squares) {
+  const double* values = scalars.values.as<double>();
+  if (values[kSkipped] != 0.0) return;
   with_types(u.dtype, [&](auto a, auto direction) {
-    momentum<decltype(a), decltype(direction)>(ctx, beta, grad_scale, grad, m, u, squares);
+    momentum<decltype(a), decltype(direction)>(ctx, beta, values[kGradScale], grad, m, u, squares);
   });
 }
 
@@ -104,7 +106,9 @@ void muon_polynomial(Context& ctx, const MuonPolynomial& p, const Tensor& gram,
   });
 }
 
-void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master) {
+void muon_apply(Context& ctx, double keep, double rate, const UpdateScalars& scalars,
+                const Tensor& x, const Tensor& master) {
+  if (scalars.values.as<double>()[kSkipped] != 0.0) return;
   with_types(x.dtype, [&](auto wide, auto direction) {
     apply<decltype(wide), decltype(direction)>(ctx, keep, rate, x, master);
   });

@@ -1,8 +1,6 @@
 // Compiled with --fmad=false: a product and a sum are fused where fma() is written, as on the CPU.
 #include "ops/kernels/adamw.h"
 
-#include <cmath>
-
 #include "core/random.h"
 #include "ops/cuda/common/philox.cuh"
 #include "ops/cuda/common/tensor_list.cuh"
@@ -34,39 +32,64 @@ struct ShardList : TensorList<Shard, kChunk> {
   explicit ShardList(CudaContext&) {}
 };
 
-// What all elements share in a step. The order of operations is that of torch.optim.AdamW, scalars
-// rounded to A where torch does; see ops/cpu/adamw.cpp.
+// What the host knows of a step, for all elements. The order of operations is that of
+// torch.optim.AdamW, scalars rounded to A where torch does; see ops/cpu/adamw.cpp.
 template <class A>
-struct Scalars {
+struct Settings {
   double lr;
-  A mix, beta2, square_mix, root2, eps, negative_rate, grad_scale;
-  uint32_t key0, key1, random_step;  // of the stream that moments are rounded by
+  A mix, beta2, square_mix, eps;
+  uint32_t key0, key1;   // of the stream that moments are rounded by
+  const double* values;  // UpdateScalars
+  const int64_t* count;
+  const double *corrections1, *roots2;  // (num1), (num2)
+  int64_t num1, num2;
 
-  explicit Scalars(const AdamWStep& step) {
-    const auto count = static_cast<double>(step.step);
+  explicit Settings(const AdamWStep& step) {
     lr = step.lr;
     mix = static_cast<A>(1.0 - step.beta1);
     beta2 = static_cast<A>(step.beta2);
     square_mix = static_cast<A>(1.0 - step.beta2);
-    root2 = static_cast<A>(std::sqrt(1.0 - std::pow(step.beta2, count)));
     eps = static_cast<A>(step.eps);
-    negative_rate = static_cast<A>(-step.lr / (1.0 - std::pow(step.beta1, count)));
-    grad_scale = static_cast<A>(step.grad_scale);
-    const RandomStream stream(step.seed, Purpose::Rounding, 0, static_cast<uint64_t>(step.step));
+    const RandomStream stream(step.seed, Purpose::Rounding);  // of all t below 2³²
     key0 = stream.key()[0];
     key1 = stream.key()[1];
-    random_step = stream.step();
+    values = step.scalars.values.as<double>();
+    count = step.scalars.count.as<int64_t>();
+    corrections1 = step.corrections1.as<double>();
+    roots2 = step.roots2.as<double>();
+    num1 = step.corrections1.numel();
+    num2 = step.roots2.numel();
   }
+};
+
+// And what only the device knows.
+template <class A>
+struct Decided {
+  A root2, negative_rate, grad_scale;
+  uint32_t random_step;
+
+  __device__ static Decided of(const Settings<A>& step) {
+    const int64_t t = *step.count;
+    return {static_cast<A>(step.roots2[min(t, step.num2) - 1]),
+            static_cast<A>(-step.lr / step.corrections1[min(t, step.num1) - 1]),
+            static_cast<A>(step.values[kGradScale]), static_cast<uint32_t>(t)};
+  }
+};
+
+template <class A>
+struct Scalars {
+  const Settings<A>& host;
+  const Decided<A>& device;
 };
 
 template <class A>
 __device__ __forceinline__ void update(const Scalars<A>& step, A keep, A unscaled, A& p, A& m,
                                        A& v) {
-  const A g = unscaled * step.grad_scale;
-  m = fma(step.mix, g - m, m);
-  v = fma(g * step.square_mix, g, v * step.beta2);
-  const A denominator = sqrt(v) / step.root2 + step.eps;
-  p = p * keep + m * step.negative_rate / denominator;
+  const A g = unscaled * step.device.grad_scale;
+  m = fma(step.host.mix, g - m, m);
+  v = fma(g * step.host.square_mix, g, v * step.host.beta2);
+  const A denominator = sqrt(v) / step.device.root2 + step.host.eps;
+  p = p * keep + m * step.device.negative_rate / denominator;
 }
 
 // The random words of elements 4·block … 4·block + 3 of the parameter.
@@ -74,8 +97,8 @@ template <class A>
 __device__ __forceinline__ uint4 random_words(const Shard& shard, const Scalars<A>& step,
                                               uint64_t block) {
   return philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), shard.tensor,
-                     step.random_step},
-                    step.key0, step.key1);
+                     step.device.random_step},
+                    step.host.key0, step.host.key1);
 }
 
 // One of the two bf16 next to `value`, the farther one the rarer; `random` is below 2¹⁶. A NaN
@@ -184,7 +207,7 @@ __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
   const auto* gs = static_cast<const A*>(shard.grad);
   auto* ms = static_cast<M*>(shard.m);
   auto* vs = static_cast<M*>(shard.v);
-  const A keep = static_cast<A>(1.0 - step.lr * shard.weight_decay);
+  const A keep = static_cast<A>(1.0 - step.host.lr * shard.weight_decay);
   // The new moments as they are stored.
   const auto round = [](A m, A v, uint32_t random, M& stored_m, M& stored_v) {
     if constexpr (kRounds) {
@@ -242,7 +265,12 @@ __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
 // otherwise leave room for two, too few to read while others compute.
 template <class A, class M>
 __global__ void __launch_bounds__(kThreads, 3)
-    adamw_kernel(const Shard* shards, int count, const __grid_constant__ Scalars<A> step) {
+    adamw_kernel(const Shard* shards, int count, const __grid_constant__ Settings<A> settings) {
+  if (settings.values[kSkipped] != 0.0) return;
+  __shared__ Decided<A> decided;
+  if (threadIdx.x == 0) decided = Decided<A>::of(settings);
+  __syncthreads();
+  const Scalars<A> step{settings, decided};
   const int64_t chunk = blockIdx.x;
   const Shard& shard = entry_of_chunk(shards, count, chunk);
   const int64_t begin = (chunk - shard.first_chunk) * kChunk;
@@ -292,7 +320,7 @@ void adamw(Context& ctx, const AdamWStep& step, std::span<const AdamWTensors> te
   list.set(ctx, std::move(shards));
   auto run = [&]<class A, class M>(A, M) {
     launch({ctx, blocks_for(list.num_chunks(), 1), kThreads}, adamw_kernel<A, M>, list.on_device(),
-           list.size(), Scalars<A>(step));
+           list.size(), Settings<A>(step));
   };
   if (tensors[0].master.dtype == DType::F64) {
     run(double{}, double{});

@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class T, int kThreads, bool kCapped>
 __global__ void __launch_bounds__(kThreads)
     gradient_kernel(Logits<T> logits, const int32_t* targets, LossTerms<Compute<T>> terms,
-                    Compute<T> scale, int num_kept, Compute<T>* losses) {
+                    const double* loss_scale, int num_kept, Compute<T>* losses) {
   using A = Compute<T>;
   constexpr int kSize = Vec<T>::kSize;
   __shared__ A shared[kThreads / kWarp];
@@ -217,6 +217,7 @@ __global__ void __launch_bounds__(kThreads)
   const A target_logit = capped<T, kCapped>(static_cast<A>(row[target]), terms);
   const ExpSum<A> all = exp_sum_of_row<kThreads, kCapped>(logits, terms, kept, num_kept, shared);
   const A lse = all.top + log(all.sum);
+  const A scale = static_cast<A>(*loss_scale);
   const A factor = scale * (A{1} + A{2} * terms.z_loss * lse) / all.sum;
   const auto slope = [&](A y) {
     if constexpr (!kCapped) return A{1};
@@ -267,7 +268,7 @@ int64_t shared_bytes_of(const Context& ctx, int64_t blocks) {
 
 template <class T, int kThreads, bool kCapped>
 void launch_gradient(Context& ctx, const Logits<T>& logits, int64_t num_rows,
-                     const int32_t* targets, const LossOptions& options, double scale,
+                     const int32_t* targets, const LossOptions& options, const Tensor& scale,
                      Compute<T>* losses) {
   using A = Compute<T>;
   const auto kernel = gradient_kernel<T, kThreads, kCapped>;
@@ -278,10 +279,23 @@ void launch_gradient(Context& ctx, const Logits<T>& logits, int64_t num_rows,
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared));
   launch({ctx, blocks_for(num_rows, 1), kThreads, static_cast<size_t>(bytes)}, kernel, logits,
-         targets, LossTerms<A>(options), static_cast<A>(scale), num_kept, losses);
+         targets, LossTerms<A>(options), scale.as<double>(), num_kept, losses);
+}
+
+__global__ void gradient_scale_kernel(const double* loss_scale, double limit, float* scale,
+                                      float* inverse) {
+  const int exponent = ilogb(limit / (2 * fabs(*loss_scale)));
+  *scale = ldexpf(1.0f, exponent);
+  *inverse = ldexpf(1.0f, -exponent);
 }
 
 }  // namespace
+
+void logits_gradient_scale(Context& ctx, const Tensor& loss_scale, const Tensor& scale,
+                           const Tensor& inverse) {
+  launch({ctx, 1, 1}, gradient_scale_kernel, loss_scale.as<double>(),
+         static_cast<double>(fp8_limit(DType::F8E5M2)), scale.as<float>(), inverse.as<float>());
+}
 
 void cross_entropy(Context& ctx, const Tensor& logits, const Tensor& targets,
                    const LossOptions& options, const Tensor& losses) {
@@ -298,7 +312,7 @@ void cross_entropy(Context& ctx, const Tensor& logits, const Tensor& targets,
 }
 
 void cross_entropy_gradient(Context& ctx, const Tensor& logits, const Tensor& targets,
-                            const LossOptions& options, double scale, const Tensor& losses) {
+                            const LossOptions& options, const Tensor& scale, const Tensor& losses) {
   with_device_type(logits.dtype, [&](auto tag) {
     using T = decltype(tag);
     const Logits<T> rows(logits);

@@ -34,7 +34,10 @@ __device__ __forceinline__ void store_as(T* to, const A (&from)[kWidth]) {
 template <class A, class U, int kWidth>
 __global__ void __launch_bounds__(kThreads)
     muon_momentum_kernel(const A* __restrict__ grad, A* __restrict__ m, U* __restrict__ u,
-                         A* __restrict__ squares, A mix, A scale, int64_t each, int64_t n) {
+                         A* __restrict__ squares, A mix, const double* values, int64_t each,
+                         int64_t n) {
+  if (values[kSkipped] != 0.0) return;
+  const A scale = static_cast<A>(values[kGradScale]);
   __shared__ A shared[kThreads / kWarp];
   const int64_t begin = blockIdx.x * each;
   const int64_t end = begin + each < n ? begin + each : n;
@@ -115,10 +118,10 @@ __global__ void __launch_bounds__(kThreads)
 // x and master: `count` · kWidth elements. A: of master, X: of the direction.
 template <class A, class X, int kWidth>
 __global__ void __launch_bounds__(kThreads)
-    muon_apply_kernel(A keep, A negative_rate, const X* __restrict__ x, A* __restrict__ master,
-                      int64_t count) {
+    muon_apply_kernel(A keep, A negative_rate, const double* values, const X* __restrict__ x,
+                      A* __restrict__ master, int64_t count) {
   const int64_t index = thread_index();
-  if (index >= count) return;
+  if (index >= count || values[kSkipped] != 0.0) return;
   A direction[kWidth], p[kWidth];
   load_as<kWidth>(x + index * kWidth, direction);
   load_as<kWidth>(master + index * kWidth, p);
@@ -158,7 +161,7 @@ bool fits(const void* data, int64_t n) {
 
 }  // namespace
 
-void muon_momentum(Context& ctx, double beta, double grad_scale, const Tensor& grad,
+void muon_momentum(Context& ctx, double beta, const UpdateScalars& scalars, const Tensor& grad,
                    const Tensor& m, const Tensor& u, const Tensor& squares) {
   const int64_t n = m.numel(), each = muon_partial_elements(n);
   with_types(u.dtype, [&](auto wide, auto direction) {
@@ -169,7 +172,7 @@ void muon_momentum(Context& ctx, double beta, double grad_scale, const Tensor& g
                     launch({ctx, static_cast<unsigned>(squares.numel()), kThreads},
                            muon_momentum_kernel<A, U, width>, elements_of<A>(grad),
                            elements_of<A>(m), elements_of<U>(u), elements_of<A>(squares),
-                           static_cast<A>(1.0 - beta), static_cast<A>(grad_scale), each, n);
+                           static_cast<A>(1.0 - beta), scalars.values.as<double>(), each, n);
                   });
   });
 }
@@ -207,7 +210,8 @@ void muon_polynomial(Context& ctx, const MuonPolynomial& p, const Tensor& gram,
   });
 }
 
-void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const Tensor& master) {
+void muon_apply(Context& ctx, double keep, double rate, const UpdateScalars& scalars,
+                const Tensor& x, const Tensor& master) {
   const int64_t n = master.numel();
   with_types(x.dtype, [&](auto wide, auto direction) {
     using A = decltype(wide);
@@ -215,8 +219,8 @@ void muon_apply(Context& ctx, double keep, double rate, const Tensor& x, const T
     with_width<A>(fits<A>(x.data, n) && fits<A>(master.data, n), [&](auto width) {
       const int64_t count = n / width;
       launch({ctx, blocks_for(count, kThreads), kThreads}, muon_apply_kernel<A, X, width>,
-             static_cast<A>(keep), static_cast<A>(-rate), elements_of<X>(x), elements_of<A>(master),
-             count);
+             static_cast<A>(keep), static_cast<A>(-rate), scalars.values.as<double>(),
+             elements_of<X>(x), elements_of<A>(master), count);
     });
   });
 }

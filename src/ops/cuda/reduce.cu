@@ -10,7 +10,7 @@
 namespace ingot::cuda {
 namespace {
 
-using cpu::SumOf;
+enum class SumOf { Values, Squares };
 
 constexpr int kThreads = 256;
 // 256 KB of F32: long enough to outweigh a block's start, short enough that the last blocks of a
@@ -31,8 +31,11 @@ struct SumState {
   TensorList<Summand, kChunk> summands;
   std::optional<Arena> partials;
 };
-struct SharedSumState : SumState {
-  explicit SharedSumState(CudaContext&) {}
+struct ValuesState : SumState {
+  explicit ValuesState(CudaContext&) {}
+};
+struct SquaresState : SumState {
+  explicit SquaresState(CudaContext&) {}
 };
 
 // This thread's share of Σ x or Σ x² over x(n); which elements it takes depends on n alone.
@@ -95,7 +98,7 @@ __global__ void sum_chunks(const Summand* summands, int count, bool squares, dou
 
 constexpr int kTotalThreads = 1024;
 
-// *total = Σ partials(n), one block; `total` is the host's memory.
+// *total = Σ partials(n), one block; `total` is the device's memory or pinned memory of the host.
 __global__ void sum_partials(const double* partials, int64_t n, double* total) {
   __shared__ double shared[kTotalThreads / kWarp];
   double sum = 0.0;
@@ -104,7 +107,7 @@ __global__ void sum_partials(const double* partials, int64_t n, double* total) {
   if (threadIdx.x == 0) *total = sum;
 }
 
-// *total = the sum over all tensors, once the stream gets there; `total` is pinned host memory.
+// *total = the sum over all tensors, once the stream gets there.
 void issue_sum(Context& ctx, SumState& state, std::span<const Tensor> tensors, SumOf what,
                double* total) {
   std::vector<Summand> summands;
@@ -222,9 +225,13 @@ void with_any_float_type(DType dtype, const F& f) {
 
 }  // namespace
 
-double sum_of(Context& ctx, std::span<const Tensor> tensors, SumOf what) {
+void sum_of_squares(Context& ctx, std::span<const Tensor> tensors, const Tensor& total) {
+  issue_sum(ctx, ctx.cuda->library<SquaresState>(), tensors, SumOf::Squares, total.as<double>());
+}
+
+double sum(Context& ctx, const Tensor& tensor) {
   auto* const total = static_cast<double*>(ctx.cuda->scalars());
-  issue_sum(ctx, ctx.cuda->library<SharedSumState>(), tensors, what, total);
+  issue_sum(ctx, ctx.cuda->library<ValuesState>(), {&tensor, 1}, SumOf::Values, total);
   ctx.cuda->synchronize();
   return *total;
 }

@@ -13,6 +13,10 @@ INGOT_KERNEL(void, cross_entropy,
 // The same, and logits become the gradient of scale · Σ losses with respect to themselves.
 INGOT_KERNEL(void, cross_entropy_gradient,
              (Context & ctx, const Tensor& logits, const Tensor& targets,
-              const LossOptions& options, double scale, const Tensor& losses))
+              const LossOptions& options, const Tensor& scale, const Tensor& losses))
+// The powers of two by which gradients of the logits are rounded to F8E5M2: twice loss_scale (1)
+// F64, more than any of them, times scale (1) is within its range; inverse (1) is 1 / scale.
+INGOT_KERNEL(void, logits_gradient_scale,
+             (Context & ctx, const Tensor& loss_scale, const Tensor& scale, const Tensor& inverse))
 
 }  // namespace ingot

@@ -1,4 +1,6 @@
-#include "optim/muon.h"
+// Muon (Jordan 2024), momentum whose update has all singular values near 1, by the Polar Express
+// (Amsel et al. 2025, arXiv 2505.16932).
+#include "ops/muon.h"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +10,8 @@
 
 #include "core/error.h"
 #include "ops/matmul.h"
-#include "ops/muon.h"
 #include "ops/reduce.h"
+#include "optim/optimizer.h"
 #include "spec/optimizer_states.h"
 
 namespace ingot {
@@ -78,10 +80,10 @@ void orthogonalize(Context& ctx, const MatrixShape& matrix, Scratch& scratch) {
   }
 }
 
-}  // namespace
-
-void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
-          const ParameterShard& shard) {
+// A whole matrix, or each of the matrices stacked in it. The shard's one state is the momentum.
+void update_parameter(Context& ctx, const OptimConfig& config, const UpdateInputs& inputs,
+                      const TensorSpec& parameter, const ParameterShard& shard) {
+  const double lr = config.lr > 0 ? config.muon_lr * (inputs.lr / config.lr) : 0.0;
   check(shard.range.size() == parameter.shape.numel(), ErrorCode::Internal,
         "muon: expected the whole of {}, got elements [{}, {})", parameter.name, shard.range.begin,
         shard.range.end);
@@ -92,8 +94,8 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
     const Workspace::Scope scope(ctx.workspace);
     Scratch scratch = take_scratch(ctx, matrix);
     const Tensor direction = scratch.x.reshape({n});
-    muon_momentum(ctx, step.momentum, step.grad_scale, part(shard.gradient), part(shard.states[0]),
-                  direction, scratch.squares);
+    muon_momentum(ctx, config.muon_momentum, inputs.scalars, part(shard.gradient),
+                  part(shard.states[0]), direction, scratch.squares);
     muon_normalize(ctx, scratch.squares, kMargin, direction);
     orthogonalize(ctx, matrix, scratch);
     // Of inputs whose elements have RMS 1, a wide orthogonal matrix makes outputs of about RMS 1, a
@@ -102,11 +104,30 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
         std::max(1.0, static_cast<double>(matrix.rows) / static_cast<double>(matrix.cols)));
     // This part of the gradient is in the momentum by now: exact weights may take its place.
     const Tensor exact = exact_weights(ctx, shard, begin, begin + n);
-    muon_apply(ctx, 1.0 - step.lr * step.weight_decay, step.lr * scale, scratch.x.reshape({n}),
-               exact);
+    muon_apply(ctx, 1.0 - lr * config.muon_weight_decay, lr * scale, inputs.scalars,
+               scratch.x.reshape({n}), exact);
     begin += n;
   }
   take_exact_weights(ctx, shard);
+}
+
+class Muon final : public Optimizer {
+ public:
+  explicit Muon(const OptimConfig& config) : config_(config) {}
+  void update(Context& ctx, const UpdateInputs& inputs,
+              std::span<const OwnedShard> shards) override {
+    for (const OwnedShard& one : shards)
+      update_parameter(ctx, config_, inputs, *one.parameter, *one.shard);
+  }
+
+ private:
+  const OptimConfig config_;
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> muon_optimizer(const OptimConfig& config, const PlacedTensors&) {
+  return std::make_unique<Muon>(config);
 }
 
 }  // namespace ingot

@@ -1,0 +1,15 @@
+// Kernels of ops/update_scalars.h on a GPU; on the CPU one thread decides.
+#pragma once
+
+#include <memory>
+
+#include "ops/dispatch.h"
+#include "ops/update_scalars.h"
+
+namespace ingot {
+
+INGOT_CUDA_KERNEL(void, decide_update,
+                  (Context & ctx, const ClipRule& rule, const UpdateScalars& scalars))
+INGOT_CUDA_KERNEL(std::unique_ptr<UpdateReader>, make_update_reader, (Context & ctx))
+
+}  // namespace ingot

@@ -1,0 +1,90 @@
+#include "optim/updater.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "ops/matmul.h"
+#include "ops/memory.h"
+#include "ops/reduce.h"
+#include "spec/optimizer_states.h"
+
+namespace ingot {
+
+Updater::Updater(Context& ctx, const TensorTable& parameters, ParameterStore& store,
+                 const OptimConfig& config, const PlacedTensors& placed)
+    : ctx_(ctx),
+      lane_(compute_lane(ctx)),
+      store_(store),
+      config_(config),
+      scalars_{placed.find(kUpdateScalars), placed.find(kUpdateCount)},
+      reader_(make_update_reader(ctx)) {
+  for (const UpdateTable& table : update_tables(config))
+    copy_from_host(ctx, table.values.data(), placed.find(update_table_row(table.name)));
+  std::vector<OptimKind> kinds;  // of groups_
+  for (const ParameterShard& shard : store.shards()) {
+    if (shard.range.size() == 0) continue;
+    gradients_.push_back(shard.gradient);
+    const TensorSpec& parameter = parameters[shard.parameter];
+    const OptimKind kind = optimizer_of(config, parameter);
+    const auto found = std::find(kinds.begin(), kinds.end(), kind);
+    const auto group = static_cast<size_t>(found - kinds.begin());
+    if (found == kinds.end()) {
+      kinds.push_back(kind);
+      groups_.push_back({make_optimizer(kind, config_, placed), {}});
+    }
+    groups_[group].shards.push_back({&parameter, &shard});
+  }
+}
+
+void Updater::update(const UpdateStep& step) {
+  if (count_ != step.step - 1) {  // the run begins here, or went back
+    count_ = step.step - 1;
+    copy_from_host(ctx_, &count_, scalars_.count);
+  }
+  const Tensor squares = scalars_.values.slice(0, kGradSquares, kGradSquares + 1);
+  sum_of_squares(ctx_, gradients_, squares);
+  // Replicas hold equal gradients: adding theirs would count every element once for each.
+  if (Communicator& group = store_.shard_group(); group.size() > 1)
+    lane_->after(group.all_reduce(squares, Reduce::Sum, lane_->mark("squares of gradients")));
+  // The norm is equal on all ranks, so either all of them update or none does.
+  decide_update(ctx_, {config_.clip, step.loss_scale.value_or(1.0)}, scalars_);
+  reader_->issue(scalars_);
+  for (const Group& group : groups_)
+    group.optimizer->update(ctx_, {step.lr, step.seed, scalars_}, group.shards);
+  store_.publish_weights();
+  count_ = step.step;
+  last_ = step;
+}
+
+UpdateReport Updater::take_report() {
+  const UpdateValues values = reader_->read();
+  UpdateReport report{values[kGradNorm], values[kClipScale], values[kSkipped] != 0.0};
+  if (!report.skipped) return report;
+  count_ = last_.step - 1;
+  if (last_.loss_scale) return {report.grad_norm, 1.0, true};
+  throw Error(ErrorCode::Numeric,
+              fmt::format("gradient norm: expected a finite number, got {} at step {}; lower "
+                          "optim.lr or set optim.clip",
+                          report.grad_norm, last_.step),
+              BlastRadius::Step);
+}
+
+std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimConfig& config,
+                                          const PlacedTensors& placed) {
+  switch (kind) {
+#define OPTIMIZER(Kind, name) \
+  case OptimKind::Kind:       \
+    return name##_optimizer(config, placed);
+#include "spec/optimizers.inc"
+#undef OPTIMIZER
+  }
+  throw Error(ErrorCode::Internal, "unknown optimizer");
+}
+
+int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
+                               const OptimConfig& config) {
+  const UpdateScratch scratch = update_scratch(config, facts.kind, parameters);
+  return scratch.bytes + (scratch.products ? matmul_workspace_bytes(facts) : 0);
+}
+
+}  // namespace ingot

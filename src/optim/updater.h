@@ -1,0 +1,67 @@
+// The update at the end of a step: global norm, clipping, and each optimizer on what it takes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/lane.h"
+#include "optim/optimizer.h"
+
+namespace ingot {
+
+struct UpdateStep {
+  double lr = 0.0;    // AdamW's; Muon's is the same fraction of its peak
+  int64_t step = 1;   // counts updates from 1
+  uint64_t seed = 0;  // of the rounding of BF16 moments
+  // What the loss, and so every gradient, was multiplied with; nothing: it was not.
+  std::optional<double> loss_scale = std::nullopt;
+};
+
+struct UpdateReport {
+  double grad_norm = 0.0;   // global, of the loss as it is, before clipping
+  double clip_scale = 1.0;  // what the gradient was multiplied with to clip it
+  bool skipped = false;     // nothing was updated: the norm of a scaled loss was not finite
+};
+
+// One rank's; the ranks call it alike. What it is given must outlive it.
+class Updater {
+ public:
+  // `placed` has the rows of add_update_rows(); the store's may be elsewhere.
+  Updater(Context& ctx, const TensorTable& parameters, ParameterStore& store,
+          const OptimConfig& config, const PlacedTensors& placed);
+
+  // By config.kind and role. Gradients must be finished; weights are published after. The norm and
+  // what follows from it stay on the device: the host waits for nothing. A norm that is not finite
+  // changes nothing, neither weights nor states nor the count that bias correction goes by.
+  void update(const UpdateStep& step);
+
+  // Of the last update; waits for its norm, not for the update itself. Where the norm was not
+  // finite, under a loss scale, which may have been too large, the report says so; otherwise
+  // ErrorCode::Numeric (radius step) is thrown.
+  UpdateReport take_report();
+
+ private:
+  struct Group {
+    std::unique_ptr<Optimizer> optimizer;
+    std::vector<OwnedShard> shards;
+  };
+
+  Context& ctx_;
+  std::unique_ptr<Lane> lane_;  // of ctx_
+  ParameterStore& store_;
+  const OptimConfig config_;
+  UpdateScalars scalars_;
+  std::vector<Tensor> gradients_;
+  std::vector<Group> groups_;
+  std::unique_ptr<UpdateReader> reader_;
+  int64_t count_ = -1;  // what the device counts, as far as the host knows; -1: nothing is there
+  UpdateStep last_;
+};
+
+// Scratch that an update takes from the context.
+int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
+                               const OptimConfig& config);
+
+}  // namespace ingot
