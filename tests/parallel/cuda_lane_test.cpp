@@ -93,7 +93,9 @@ TEST_F(CudaLane, ForksAndJoinsWhatIsRecorded) {
     });
     EXPECT_EQ(called, round < 2);
     EXPECT_EQ(read(z), values) << "round " << round;
-    if (round == 1) EXPECT_THROW(recorded.wait(), Error);
+    if (round == 1) {  // the host cannot wait for what was recorded
+      EXPECT_THROW(recorded.wait(), Error);
+    }
   }
 }
 

@@ -102,7 +102,7 @@ void reduce(int member, const std::vector<Offer>& offers) {
 }
 
 void reduce(int member, const std::vector<Offer>& offers) {
-  switch (const Tensor& tensor = offers[0].call.in; tensor.dtype) {
+  switch (offers[0].call.in.dtype) {
     case DType::F64:
       return reduce<double>(member, offers);
     case DType::F32:
@@ -122,7 +122,7 @@ void reduce(int member, const std::vector<Offer>& offers) {
     case DType::U8:
       return reduce<uint8_t>(member, offers);
     default:
-      throw Error(ErrorCode::Internal, fmt::format("reduce: no such dtype: {}", tensor.str()));
+      throw Error(ErrorCode::Internal, "collective: 8-bit floats are not reduced");
   }
 }
 

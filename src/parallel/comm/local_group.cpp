@@ -40,6 +40,8 @@ void LocalGroup::take_part(Context& ctx, int member, const CollectiveCall& call)
 void LocalGroup::work(Context& ctx, int member) {
   check_agreement();
   if (ctx.cuda == nullptr) return exchange_on_cpu(member, offers_);
+  check(point_.size() <= kMaxGpuMembers, ErrorCode::Config,
+        "local ranks on a GPU: expected at most {}, got {}", kMaxGpuMembers, point_.size());
   for (size_t other = 0; other < offers_.size(); ++other)
     if (static_cast<int>(other) != member) offers_[other].ready->before(*ctx.cuda);
   exchange_on_gpu(ctx, member, offers_);

@@ -43,6 +43,7 @@ class LocalGroup {
 // The work of one member, given what all brought; a sender and its receiver are members 0 and 1.
 // Reductions go in the order of members.
 void exchange_on_cpu(int member, const std::vector<Offer>& offers);
+constexpr int kMaxGpuMembers = 64;  // what a kernel's parameters hold with ease
 void exchange_on_gpu(Context& ctx, int member, const std::vector<Offer>& offers);
 
 // Of n elements those that a member reduces for all.

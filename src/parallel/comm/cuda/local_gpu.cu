@@ -1,52 +1,25 @@
 // Ranks that share a GPU: its streams see all of their memory.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include <algorithm>
+#include <type_traits>
 
-#include "core/cuda/launch.h"
-#include "core/error.h"
+#include "ops/cuda/device.cuh"
 #include "parallel/comm/local_group.h"
 
 namespace ingot {
 namespace {
 
-constexpr int kMaxMembers = 64;  // what a kernel's parameters hold with ease
 constexpr int kThreads = 256;
 constexpr int64_t kMaxBlocks = 512;  // enough to fill a GPU; ranks run beside each other
 
 template <class T>
 struct Buffers {
-  T* of[kMaxMembers];
+  T* of[kMaxGpuMembers];
   int count = 0;
 };
 
 // As on the CPU: small floats are added up in float and rounded once, integers in 64 bits.
-__device__ double widen(double value) {
-  return value;
-}
-__device__ float widen(float value) {
-  return value;
-}
-__device__ float widen(__nv_bfloat16 value) {
-  return __bfloat162float(value);
-}
-__device__ float widen(__half value) {
-  return __half2float(value);
-}
 template <class T>
-__device__ int64_t widen(T value) {
-  return static_cast<int64_t>(value);
-}
-template <class T, class W>
-__device__ T narrow(W value) {
-  if constexpr (std::is_same_v<T, __nv_bfloat16>)
-    return __float2bfloat16_rn(value);
-  else if constexpr (std::is_same_v<T, __half>)
-    return __float2half_rn(value);
-  else
-    return static_cast<T>(value);
-}
+using Total = std::conditional_t<std::is_integral_v<T>, int64_t, cuda::Compute<T>>;
 
 // out(n) of every one ← in(n), reduced in the order of members. An `in` may be an `out`: a thread
 // reads its element of all before it writes it.
@@ -55,15 +28,15 @@ __global__ void reduce_kernel(Buffers<const T> in, Buffers<T> out, int64_t n) {
   const int64_t stride = static_cast<int64_t>(gridDim.x) * blockDim.x;
   for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
        i += stride) {
-    auto total = widen(in.of[0][i]);
+    auto total = static_cast<Total<T>>(in.of[0][i]);
     for (int member = 1; member < in.count; ++member) {
-      const auto next = widen(in.of[member][i]);
+      const auto next = static_cast<Total<T>>(in.of[member][i]);
       if constexpr (kSum)
         total += next;
       else
         total = total < next ? next : total;
     }
-    for (int member = 0; member < out.count; ++member) out.of[member][i] = narrow<T>(total);
+    for (int member = 0; member < out.count; ++member) out.of[member][i] = static_cast<T>(total);
   }
 }
 
@@ -91,7 +64,7 @@ void reduce(Context& ctx, int member, const std::vector<Offer>& offers) {
 }
 
 void reduce(Context& ctx, int member, const std::vector<Offer>& offers) {
-  switch (const Tensor& tensor = offers[0].call.in; tensor.dtype) {
+  switch (offers[0].call.in.dtype) {
     case DType::F64:
       return reduce<double>(ctx, member, offers);
     case DType::F32:
@@ -111,7 +84,7 @@ void reduce(Context& ctx, int member, const std::vector<Offer>& offers) {
     case DType::U8:
       return reduce<uint8_t>(ctx, member, offers);
     default:
-      throw Error(ErrorCode::Internal, fmt::format("reduce: no such dtype: {}", tensor.str()));
+      throw Error(ErrorCode::Internal, "collective: 8-bit floats are not reduced");
   }
 }
 
@@ -124,8 +97,6 @@ void copy_bytes(Context& ctx, const Tensor& from, void* to) {
 }  // namespace
 
 void exchange_on_gpu(Context& ctx, int member, const std::vector<Offer>& offers) {
-  check(offers.size() <= kMaxMembers, ErrorCode::Config,
-        "local ranks on a GPU: expected at most {}, got {}", kMaxMembers, offers.size());
   const CollectiveCall& call = offers[static_cast<size_t>(member)].call;
   switch (call.kind) {
     case Collective::AllReduce:
