@@ -261,7 +261,7 @@ Engine::Engine(const RunConfig& config, World& world, int threads_per_rank, bool
                                 compute_dtype(config, ctx.device));
   model_ = std::make_unique<Transformer>(ctx, config_.model, shape_of(config, ctx.device),
                                          config_.train.z_loss, placed_, *store_);
-  updater_ = std::make_unique<Updater>(ctx, comm_, parameters_, *store_, config_.optim, placed_);
+  updater_ = std::make_unique<Updater>(ctx, parameters_, *store_, config_.optim, placed_);
   if (compute_dtype(config, ctx.device) == DType::F16) loss_scale_.emplace();
   if (uses_fp8(config)) fp8_scales_.emplace(ctx, placed_);
 }

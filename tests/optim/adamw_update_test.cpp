@@ -60,7 +60,7 @@ TEST_P(UpdateOnLayout, TheNormCountsEveryElementOnceAndClipsAsTorchDoes) {
       write_gradients(rank, [&](int32_t, int64_t) { return mine; });
       OptimConfig config;
       config.clip = clip;
-      const UpdateReport report = update(rank, world, config);
+      const UpdateReport report = update(rank, config);
       EXPECT_NEAR(report.grad_norm, norm, 1e-6 * norm);
       const double scale = clip == 0.5 ? 0.5 / (report.grad_norm + 1e-6) : 1.0;
       EXPECT_DOUBLE_EQ(report.clip_scale, scale);
@@ -86,7 +86,7 @@ std::vector<std::vector<float>> weights_after(const Layout& layout, int64_t step
       write_gradients(rank, [&](int32_t row, int64_t i) {
         return toy_gradient(world.rank(), static_cast<int>(step), row, i);
       });
-      update(rank, world, config, step);
+      update(rank, config, step);
     }
     std::vector<std::vector<float>> mine;
     for (int32_t row = 0; row < static_cast<int32_t>(rank.parameters.rows().size()); ++row) {
@@ -126,7 +126,7 @@ TEST_P(UpdateOnLayout, ANonFiniteNormStopsEveryRankAndChangesNothing) {
       return world.rank() == 0 && row == 3 && i == 0 ? kNan : 1.0f;
     });
     try {
-      update(rank, world, {});
+      update(rank, {});
       ADD_FAILURE() << "rank " << world.rank() << " went on";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::Numeric);
@@ -218,7 +218,7 @@ TEST(AdamWUpdate, DecaysEveryRoleButNorms) {
   OptimConfig config;
   config.lr = 0.25;
   config.weight_decay = 0.5;
-  EXPECT_EQ(update(rank, *world, config).grad_norm, 0.0);
+  EXPECT_EQ(update(rank, config).grad_norm, 0.0);
   for (size_t row = 0; row < before.size(); ++row) {
     const bool norm = rank.parameters.rows()[row].role == Role::Norm;
     const ParameterShard& shard = rank.store->shards()[row];
@@ -240,7 +240,7 @@ TEST(AdamWUpdate, TheFirstStepMovesEachWeightByLrAgainstItsGradient) {
   config.lr = 0.01;
   config.weight_decay = 0.0;
   config.clip = 0.0;
-  update(rank, *world, config);
+  update(rank, config);
   for (size_t row = 0; row < before.size(); ++row)
     EXPECT_NEAR(rank.store->shards()[row].master.as<float>()[0],
                 before[row] + (row % 2 == 0 ? -0.01f : 0.01f), 1e-6f);
@@ -255,7 +255,7 @@ TEST(AdamWUpdate, PublishesTheRoundedMasterAsWeight) {
       rank.store->acquire(1);  // a gathered copy of the old weights must not outlive the update
       rank.store->release(1);
       write_gradients(rank, [](int32_t, int64_t) { return 1.0f; });
-      update(rank, world, {});
+      update(rank, {});
       const ParameterShard& shard = rank.store->shards()[2];  // layers.0.mlp.weight, block 1
       rank.store->acquire(1);
       const Bf16* weight = rank.store->weight(shard.parameter).as<Bf16>() + shard.range.begin;

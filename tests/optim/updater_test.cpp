@@ -36,6 +36,7 @@ struct Rank {
   Context ctx;
   Arena scratch;
   PlacedTensors placed;
+  std::unique_ptr<Communicator> comm;
   std::unique_ptr<ParameterStore> store;
 
   static TensorTable rows(const OptimConfig& config, DType compute) {
@@ -44,12 +45,13 @@ struct Rank {
     return table;
   }
 
-  Rank(Communicator& comm, const OptimConfig& config, DType compute)
+  Rank(const OptimConfig& config, DType compute)
       : ctx{.device = Device::cpu(), .pool = &pool, .workspace = {}},
-        scratch(Device::cpu(), update_workspace_bytes(ctx, parameters, config) + 1),
+        scratch(Device::cpu(), update_workspace_bytes(ctx.facts, parameters, config) + 1),
         placed(rows(config, compute), Device::cpu()) {
     ctx.workspace = Workspace(scratch.place(0, DType::U8, {scratch.bytes()}));
-    store = make_parameter_store(ctx, comm, parameters, {}, placed, compute);
+    comm = single_communicator(ctx);
+    store = make_parameter_store(ctx, *comm, parameters, {}, placed, compute);
     init_weights(*store, parameters, 1);
   }
 
@@ -85,16 +87,15 @@ struct Kept {
 
 class Updates : public ::testing::TestWithParam<Kept> {
  protected:
-  std::unique_ptr<Communicator> comm_ = single_communicator();
   OptimConfig config_ = config_of(GetParam().kind, GetParam().moments);
-  Rank rank_{*comm_, config_, GetParam().compute};
-  ToyUpdater update_{rank_, *comm_, config_};
+  Rank rank_{config_, GetParam().compute};
+  ToyUpdater update_{rank_, config_};
 
   // Updates by the gradients of the given steps, 0 for one that is not finite, the count of
   // updates kept as a run does; the bits after.
   std::string bits_after(const std::vector<int64_t>& gradients) {
-    Rank rank(*comm_, config_, GetParam().compute);
-    ToyUpdater update(rank, *comm_, config_);
+    Rank rank(config_, GetParam().compute);
+    ToyUpdater update(rank, config_);
     int64_t count = 0;
     for (const int64_t gradient : gradients) {
       rank.write_gradients(gradient);
@@ -137,7 +138,7 @@ TEST_P(Updates, ARunThatGoesOnElsewhereCountsOn) {
     rank_.write_gradients(step);
     update_({config_.lr, step, 5, kLossScale});
   }
-  ToyUpdater resumed(rank_, *comm_, config_);
+  ToyUpdater resumed(rank_, config_);
   rank_.write_gradients(3);
   resumed({config_.lr, 3, 5, kLossScale});
   EXPECT_EQ(rank_.bits(), bits_after({1, 2, 3}));

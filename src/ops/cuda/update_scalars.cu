@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/cuda/owners.h"
-#include "ops/cuda/device.cuh"
+#include "ops/cuda/common/device.cuh"
 
 namespace ingot::cuda {
 namespace {

@@ -33,7 +33,7 @@ class ReplicatedStore final : public ParameterStore {
 
   Context& ctx_;
   Communicator& comm_;
-  const std::unique_ptr<Communicator> alone_ = single_communicator();
+  const std::unique_ptr<Communicator> alone_ = single_communicator(ctx_);
   ShardMap map_;
   std::vector<ParameterShard> shards_;
   std::vector<Tensor> weights_;    // by parameter, whole shape
