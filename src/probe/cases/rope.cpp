@@ -2,7 +2,8 @@
 
 #include "ops/memory.h"
 #include "ops/rope.h"
-#include "probe/cases.h"
+#include "probe/op_case.h"
+#include "probe/rope_tables.h"
 
 namespace ingot {
 namespace {
@@ -24,7 +25,7 @@ OpCase rope_case(std::string name, int64_t B, int64_t T, int64_t H, int64_t D,
   const bool explicit_positions = !setting.positions.empty();
   if (explicit_positions)
     c.inputs.push_back(
-        {.name = "positions", .shape = {B, T}, .integer = true, .values = setting.positions});
+        {.name = "positions", .shape = {B, T}, .type = DType::I32, .values = setting.positions});
   c.outputs = {{.name = "y", .shape = {B, T, H, D}}};
   auto rotate = [=](Context& ctx, const OpTensors& t, const char* from, const char* to,
                     bool forward) {
@@ -57,7 +58,9 @@ int64_t rope_tables_bytes(int64_t context, int64_t D) {
   return 2 * align_up(context * D / 2 * size_of(DType::F64));
 }
 
-std::vector<OpCase> rope_cases() {
+namespace {
+
+std::vector<OpCase> small_cases() {
   // Waves of pairs 0 to 5 with theta 100 and D 12 are 6 to 290 tokens long: kept, blended,
   // stretched.
   const RopeFrequencies llama3 = {.theta = 100.0,
@@ -75,14 +78,14 @@ std::vector<OpCase> rope_cases() {
   };
 }
 
-std::vector<OpCase> rope_large_cases() {
+std::vector<OpCase> large_cases() {
   return {rope_case("rope_half_b2_t128_h4_d64", 2, 128, 4, 64, {}),
           rope_case("rope_half_b1_t256_h6_d128", 1, 256, 6, 128, {}),
           rope_case("rope_interleaved_b2_t128_h4_d64", 2, 128, 4, 64,
                     {.pairs = RopePairs::Interleaved})};
 }
 
-std::vector<OpCase> rope_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   const int64_t A = s.H * s.D;
   std::vector<OpCase> cases;
   for (RopePairs pairs : {RopePairs::HalfSplit, RopePairs::Interleaved}) {
@@ -106,6 +109,12 @@ std::vector<OpCase> rope_bench_cases(const BenchShape& s) {
     cases.push_back(std::move(c));
   }
   return cases;
+}
+
+}  // namespace
+
+OpCaseSet rope_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot

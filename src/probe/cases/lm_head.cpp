@@ -3,7 +3,7 @@
 #include "ops/lm_head.h"
 #include "ops/memory.h"
 #include "ops/reduce.h"
-#include "probe/cases.h"
+#include "probe/op_case.h"
 #include "probe/values.h"
 
 namespace ingot {
@@ -17,7 +17,7 @@ OpCase head_case(std::string name, OpInput targets, int64_t V, int64_t C, LossOp
   OpCase c;
   c.op = "lm_head";
   c.name = std::move(name);
-  targets.integer = true;
+  targets.type = DType::I32;
   c.inputs = {{.name = "h", .shape = {N, C}},
               {.name = "w", .shape = {V, C}, .scale = weight_scale, .wide_gradient = true},
               std::move(targets)};
@@ -54,9 +54,7 @@ OpInput random_targets(int64_t N, int64_t V) {
           .scale = static_cast<double>(V)};
 }
 
-}  // namespace
-
-std::vector<OpCase> lm_head_cases() {
+std::vector<OpCase> small_cases() {
   const OpInput ignoring{.name = "targets", .shape = {5}, .values = {3, -1, 22, 0, 7}};
   return {head_case("lm_head_ignore_n5_v23_c9", ignoring, 23, 9, {}),
           head_case("lm_head_zloss_n7_v19_c6_chunk3", random_targets(7, 19), 19, 6,
@@ -65,7 +63,7 @@ std::vector<OpCase> lm_head_cases() {
                     {.z_loss = 0.01, .softcap = 4.0, .chunk = 2})};
 }
 
-std::vector<OpCase> lm_head_large_cases() {
+std::vector<OpCase> large_cases() {
   // Logits of deviation 1, as early in training; larger ones would test bf16's rounding of them.
   return {head_case("lm_head_n300_v1000_c256_chunk128", random_targets(300, 1000), 1000, 256,
                     {.z_loss = 1e-4, .chunk = 128}, 1.0 / 16.0),
@@ -74,8 +72,14 @@ std::vector<OpCase> lm_head_large_cases() {
                     {.softcap = 4.0, .chunk = 64}, 1.0 / 16.0)};
 }
 
-std::vector<OpCase> lm_head_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   return {head_case("lm_head", random_targets(s.N(), s.V), s.V, s.C, {.chunk = s.loss_chunk})};
+}
+
+}  // namespace
+
+OpCaseSet lm_head_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot

@@ -1,6 +1,6 @@
 #include "ops/matmul.h"
 #include "ops/memory.h"
-#include "probe/cases.h"
+#include "probe/op_case.h"
 
 namespace ingot {
 namespace {
@@ -42,24 +42,28 @@ OpCase added_case(std::string name, int64_t N, int64_t R, int64_t C) {
   return c;
 }
 
-}  // namespace
-
-std::vector<OpCase> matmul_cases() {
+std::vector<OpCase> small_cases() {
   return {linear_case("matmul_n3_r13_c21", 3, 13, 21), linear_case("matmul_n19_r9_c14", 19, 9, 14),
           added_case("matmul_added_n5_r7_c6", 5, 7, 6)};
 }
 
-std::vector<OpCase> matmul_large_cases() {
+std::vector<OpCase> large_cases() {
   return {linear_case("matmul_n512_r768_c256", 512, 768, 256),
           linear_case("matmul_n256_r128_c1280", 256, 128, 1280),
           linear_case("matmul_n300_r1000_c264", 300, 1000, 264),
           added_case("matmul_added_n512_r768_c256", 512, 768, 256)};
 }
 
-std::vector<OpCase> matmul_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   const int64_t N = s.N(), A = s.H * s.D;
   return {linear_case("matmul_qkv", N, 3 * A, s.C), linear_case("matmul_out", N, s.C, A),
           linear_case("matmul_up", N, 2 * s.F, s.C), linear_case("matmul_down", N, s.C, s.F)};
+}
+
+}  // namespace
+
+OpCaseSet matmul_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot

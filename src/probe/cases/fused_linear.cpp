@@ -3,7 +3,8 @@
 #include "ops/fused_linear.h"
 #include "ops/matmul.h"
 #include "ops/memory.h"
-#include "probe/cases.h"
+#include "probe/op_case.h"
+#include "probe/rope_tables.h"
 
 namespace ingot {
 namespace {
@@ -64,7 +65,7 @@ OpCase linear_rope_case(std::string name, int64_t B, int64_t T, int64_t C, int64
                .wide_gradient = true}};
   if (!positions.empty())
     c.inputs.push_back(
-        {.name = "positions", .shape = {B, T}, .integer = true, .values = positions});
+        {.name = "positions", .shape = {B, T}, .type = DType::I32, .values = positions});
   c.outputs = {{.name = "y", .shape = {N, R}}};
   const auto tables = [=](Context& ctx, const OpTensors& t) {
     RopeInput rope = take_rope_tables(ctx, t.at("x").dtype, T, D);
@@ -99,15 +100,13 @@ OpCase linear_rope_case(std::string name, int64_t B, int64_t T, int64_t C, int64
   return c;
 }
 
-}  // namespace
-
-std::vector<OpCase> fused_linear_cases() {
+std::vector<OpCase> small_cases() {
   return {mlp_case("mlp_n5_c6_f7", 5, 6, 7),
           linear_rope_case("linear_rope_b2_t3_c5_h2_g1_d4", 2, 3, 5, 2, 1, 4)};
 }
 
 // Beyond 10⁸ multiply-adds, where a GPU may have a kernel for both: whole tiles, and parts of them.
-std::vector<OpCase> fused_linear_large_cases() {
+std::vector<OpCase> large_cases() {
   std::vector<double> positions;
   for (int i = 0; i < 320; ++i) positions.push_back(i * 7 % 160);
   return {mlp_case("mlp_n512_c256_f1024", 512, 256, 1024),
@@ -119,9 +118,15 @@ std::vector<OpCase> fused_linear_large_cases() {
           linear_rope_case("linear_rope_b1_t400_c256_h9_g1_d128", 1, 400, 256, 9, 1, 128)};
 }
 
-std::vector<OpCase> fused_linear_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   return {mlp_case("mlp", s.N(), s.C, s.F),
           linear_rope_case("linear_rope", s.B, s.T, s.C, 2 * s.H, s.H, s.D)};
+}
+
+}  // namespace
+
+OpCaseSet fused_linear_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "ops/embedding.h"
-#include "probe/cases.h"
+#include "probe/op_case.h"
 
 namespace ingot {
 namespace {
@@ -14,7 +14,7 @@ OpCase embedding_case(std::string name, int64_t N, int64_t V, int64_t C) {
                .shape = {N},
                .fill = OpInput::Fill::Tokens,
                .scale = static_cast<double>(V),
-               .integer = true},
+               .type = DType::I32},
               {.name = "table", .shape = {V, C}, .wide_gradient = true}};
   c.outputs = {{.name = "out", .shape = {N, C}}};
   c.forward = [](Context& ctx, const OpTensors& t) {
@@ -33,20 +33,24 @@ OpCase embedding_case(std::string name, int64_t N, int64_t V, int64_t C) {
   return c;
 }
 
-}  // namespace
-
-std::vector<OpCase> embedding_cases() {
+std::vector<OpCase> small_cases() {
   return {embedding_case("embedding_n13_v7_c20", 13, 7, 20)};
 }
 
-std::vector<OpCase> embedding_large_cases() {
+std::vector<OpCase> large_cases() {
   // Few ids, so that each is met often, and many, most of them never met.
   return {embedding_case("embedding_n1024_v50_c256", 1024, 50, 256),
           embedding_case("embedding_n512_v1000_c1280", 512, 1000, 1280)};
 }
 
-std::vector<OpCase> embedding_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   return {embedding_case("embedding", s.N(), s.V, s.C)};
+}
+
+}  // namespace
+
+OpCaseSet embedding_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot

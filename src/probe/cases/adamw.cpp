@@ -1,6 +1,6 @@
 #include "ops/adamw.h"
 #include "ops/memory.h"
-#include "probe/cases.h"
+#include "probe/op_case.h"
 #include "probe/update_rows.h"
 
 namespace ingot {
@@ -34,17 +34,15 @@ OpCase steps_case(std::string name, int64_t n, int64_t num_steps) {
   return c;
 }
 
-}  // namespace
-
-std::vector<OpCase> adamw_cases() {
+std::vector<OpCase> small_cases() {
   return {steps_case("adamw_10_steps_n37", 37, 10)};
 }
 
-std::vector<OpCase> adamw_large_cases() {
+std::vector<OpCase> large_cases() {
   return {steps_case("adamw_3_steps_n100000", 100000, 3)};
 }
 
-std::vector<OpCase> adamw_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   const int64_t n = s.flat;
   OpCase c;
   c.op = "adamw";
@@ -71,6 +69,12 @@ std::vector<OpCase> adamw_bench_cases(const BenchShape& s) {
   c.elements = static_cast<double>(copies_weight ? n : 0);
   c.wide_bytes = 4.0 * static_cast<double>(7 * n);
   return {c};
+}
+
+}  // namespace
+
+OpCaseSet adamw_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
 #include "ops/activation.h"
-#include "probe/cases.h"
+#include "probe/op_case.h"
 
 namespace ingot {
 namespace {
@@ -38,19 +38,23 @@ OpCase relu_squared_case(std::string name, int64_t N, int64_t F) {
   return c;
 }
 
-}  // namespace
-
-std::vector<OpCase> activation_cases() {
+std::vector<OpCase> small_cases() {
   return {swiglu_case("swiglu_n5_f21", 5, 21), relu_squared_case("relu_squared_n5_f21", 5, 21)};
 }
 
-std::vector<OpCase> activation_large_cases() {
+std::vector<OpCase> large_cases() {
   return {swiglu_case("swiglu_n256_f1280", 256, 1280), swiglu_case("swiglu_n300_f252", 300, 252),
           relu_squared_case("relu_squared_n256_f1280", 256, 1280)};
 }
 
-std::vector<OpCase> activation_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   return {swiglu_case("swiglu", s.N(), s.F), relu_squared_case("relu_squared", s.N(), s.F)};
+}
+
+}  // namespace
+
+OpCaseSet activation_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot

@@ -1,6 +1,6 @@
-#include "ops/memory.h"
 #include "ops/rms_norm.h"
-#include "probe/cases.h"
+#include "ops/memory.h"
+#include "probe/op_case.h"
 
 namespace ingot {
 namespace {
@@ -81,15 +81,13 @@ OpCase heads_case(std::string name, int64_t N, int64_t H, int64_t D) {
   return c;
 }
 
-}  // namespace
-
-std::vector<OpCase> rms_norm_cases() {
+std::vector<OpCase> small_cases() {
   return {norm_case("rms_norm_n6_c20", 6, 20), norm_case("rms_norm_n70_c9", 70, 9),
           residual_case("rms_norm_residual_n5_c37", 5, 37),
           heads_case("rms_norm_heads_n5_h3_d12", 5, 3, 12)};
 }
 
-std::vector<OpCase> rms_norm_large_cases() {
+std::vector<OpCase> large_cases() {
   return {norm_case("rms_norm_n1024_c256", 1024, 256),
           norm_case("rms_norm_n300_c1280", 300, 1280),
           norm_case("rms_norm_n256_c4096", 256, 4096),
@@ -101,8 +99,14 @@ std::vector<OpCase> rms_norm_large_cases() {
           heads_case("rms_norm_heads_n256_h2_d128", 256, 2, 128)};
 }
 
-std::vector<OpCase> rms_norm_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   return {norm_case("rms_norm", s.N(), s.C)};
+}
+
+}  // namespace
+
+OpCaseSet rms_norm_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot

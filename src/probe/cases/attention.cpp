@@ -2,7 +2,8 @@
 
 #include "ops/attention.h"
 #include "ops/memory.h"
-#include "probe/cases.h"
+#include "probe/op_case.h"
+#include "probe/rope_tables.h"
 
 namespace ingot {
 namespace {
@@ -43,7 +44,7 @@ struct Documents {
   void add_input(const AttentionShape& s, OpCase& c) const {
     if (!starts.empty())
       c.inputs.push_back(
-          {.name = "document_start", .shape = {s.B, s.Tq}, .integer = true, .values = starts});
+          {.name = "document_start", .shape = {s.B, s.Tq}, .type = DType::I32, .values = starts});
   }
 };
 
@@ -101,7 +102,7 @@ OpCase attention_rope_case(std::string name, const AttentionShape& s, RopePairs 
     context = std::max(context, static_cast<int64_t>(position) + 1);
   if (!positions.empty())
     c.inputs.push_back(
-        {.name = "positions", .shape = {s.B, s.Tk}, .integer = true, .values = positions});
+        {.name = "positions", .shape = {s.B, s.Tk}, .type = DType::I32, .values = positions});
   c.outputs.push_back(
       {.name = "q_turned", .shape = {s.B, s.Tq, s.H, s.D}, .differentiable = false});
   c.outputs.push_back(
@@ -135,9 +136,7 @@ OpCase attention_rope_case(std::string name, const AttentionShape& s, RopePairs 
   return c;
 }
 
-}  // namespace
-
-std::vector<OpCase> attention_cases() {
+std::vector<OpCase> small_cases() {
   const Documents documents({0, 0, 0, 3, 3, 5, 5, 5, 5,  //
                              0, 1, 1, 1, 1, 1, 1, 7, 8},
                             9);
@@ -160,7 +159,7 @@ std::vector<OpCase> attention_cases() {
   };
 }
 
-std::vector<OpCase> attention_large_cases() {
+std::vector<OpCase> large_cases() {
   AttentionOptions full, window;
   full.causal = false;
   window.window = 64;
@@ -203,7 +202,7 @@ std::vector<OpCase> attention_large_cases() {
   };
 }
 
-std::vector<OpCase> attention_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   const AttentionShape shape{s.B, s.T, s.T, s.H, s.H, s.D};
   const auto heads = [H = s.H, D = s.D](const Tensor& qkv, int64_t which) {
     return qkv.split(2, 3 * H, D).slice(2, which * H, (which + 1) * H);
@@ -258,6 +257,12 @@ std::vector<OpCase> attention_bench_cases(const BenchShape& s) {
       bench("attention_documents",
             documents_of(std::vector<std::vector<int64_t>>(static_cast<size_t>(s.B), row), s.T)),
       turned};
+}
+
+}  // namespace
+
+OpCaseSet attention_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
 #include "ops/reduce.h"
-#include "probe/cases.h"
+#include "probe/op_case.h"
 #include "probe/values.h"
 
 namespace ingot {
@@ -46,17 +46,15 @@ OpCase cast_case(std::string name, int64_t n) {
   return c;
 }
 
-}  // namespace
-
-std::vector<OpCase> reduce_cases() {
+std::vector<OpCase> small_cases() {
   return {sums_case("sum_n101", 101), cast_case("cast_n77", 77)};
 }
 
-std::vector<OpCase> reduce_large_cases() {
+std::vector<OpCase> large_cases() {
   return {sums_case("sum_n300000", 300000), cast_case("cast_n100000", 100000)};
 }
 
-std::vector<OpCase> reduce_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   const int64_t n = s.flat;
   OpCase narrow;
   narrow.op = "cast";
@@ -71,6 +69,12 @@ std::vector<OpCase> reduce_bench_cases(const BenchShape& s) {
   };
   narrow.wide_bytes = 6.0 * static_cast<double>(n);
   return {sums_case("sum", n), narrow};
+}
+
+}  // namespace
+
+OpCaseSet reduce_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot

@@ -1,6 +1,6 @@
-#include "ops/memory.h"
 #include "ops/muon.h"
-#include "probe/cases.h"
+#include "ops/memory.h"
+#include "probe/op_case.h"
 #include "probe/update_rows.h"
 
 namespace ingot {
@@ -55,18 +55,16 @@ OpCase polynomial_case(std::string name, int64_t S) {
   return c;
 }
 
-}  // namespace
-
-std::vector<OpCase> muon_cases() {
+std::vector<OpCase> small_cases() {
   return {passes_case("muon_n37", 37), polynomial_case("muon_polynomial_s9", 9)};
 }
 
-std::vector<OpCase> muon_large_cases() {
+std::vector<OpCase> large_cases() {
   return {passes_case("muon_n100000", 100'000), passes_case("muon_n4300000", 4'300'000),
           polynomial_case("muon_polynomial_s192", 192)};
 }
 
-std::vector<OpCase> muon_bench_cases(const BenchShape& s) {
+std::vector<OpCase> bench_cases(const BenchShape& s) {
   const int64_t n = s.flat;
   OpCase c;
   c.op = "muon";
@@ -87,6 +85,12 @@ std::vector<OpCase> muon_bench_cases(const BenchShape& s) {
   c.elements = static_cast<double>(4 * n);  // u is written and read twice
   c.wide_bytes = 4.0 * static_cast<double>(5 * n);
   return {c, polynomial_case("muon_polynomial", s.C)};
+}
+
+}  // namespace
+
+OpCaseSet muon_cases() {
+  return {.small = small_cases(), .large = large_cases(), .bench = bench_cases};
 }
 
 }  // namespace ingot
