@@ -10,6 +10,7 @@
 namespace ingot {
 namespace {
 
+// What an optimizer declares; spec/optimizers.inc lists them.
 struct Declaration {
   bool (*takes)(const TensorSpec& parameter);
   std::vector<StateSpec> (*states)(const OptimConfig& config);
@@ -22,6 +23,14 @@ bool takes_all(const TensorSpec&) {
 }
 bool takes_matrices(const TensorSpec& parameter) {
   return parameter.role == Role::Matrix;
+}
+
+std::vector<StateSpec> states_of_adamw(const OptimConfig& config) {
+  return {{"moment1", config.moments}, {"moment2", config.moments}};
+}
+// F32, whatever optim.moments says: it is the one state of a matrix.
+std::vector<StateSpec> states_of_muon(const OptimConfig&) {
+  return {{"moment1", DType::F32}};
 }
 
 UpdateScratch no_scratch(DeviceKind, const TensorSpec&) {
@@ -59,19 +68,9 @@ UpdateScratch scratch_of_muon(DeviceKind device, const TensorSpec& parameter) {
   return most;
 }
 
-constexpr Declaration adamw_declaration = {
-    takes_all,
-    [](const OptimConfig& config) {
-      return std::vector<StateSpec>{{"moment1", config.moments}, {"moment2", config.moments}};
-    },
-    no_scratch, tables_of_adamw};
-
-// The momentum stays F32, whatever optim.moments says: it is the one state of a matrix.
-constexpr Declaration muon_declaration = {takes_matrices,
-                                          [](const OptimConfig&) {
-                                            return std::vector<StateSpec>{{"moment1", DType::F32}};
-                                          },
-                                          scratch_of_muon, no_tables};
+constexpr Declaration adamw_declaration = {takes_all, states_of_adamw, no_scratch, tables_of_adamw};
+constexpr Declaration muon_declaration = {takes_matrices, states_of_muon, scratch_of_muon,
+                                          no_tables};
 
 const Declaration& declaration_of(OptimKind kind) {
   switch (kind) {
@@ -120,8 +119,8 @@ void add_update_rows(TensorTable& table, const OptimConfig& config) {
     row.kind = TensorKind::Workspace;
     table.add(std::move(row));
   };
-  add(kUpdateScalars, kNumScalars, DType::F64);
-  add(kUpdateCount, 1, DType::I64);
+  add(std::string(kUpdateScalars), kNumScalars, DType::F64);
+  add(std::string(kUpdateCount), 1, DType::I64);
   for (const UpdateTable& one : update_tables(config))
     add(update_table_row(one.name), static_cast<int64_t>(one.values.size()), DType::F64);
 }

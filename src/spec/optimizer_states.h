@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/device.h"
@@ -36,7 +37,8 @@ std::vector<UpdateTable> update_tables(const OptimConfig& config);
 
 // Rows that the update of a rank reads, besides those of each parameter: "update.scalars"
 // (5) F64, "update.count" (1) I64, and those of update_tables().
-inline constexpr const char *kUpdateScalars = "update.scalars", *kUpdateCount = "update.count";
+inline constexpr std::string_view kUpdateScalars = "update.scalars";
+inline constexpr std::string_view kUpdateCount = "update.count";
 std::string update_table_row(const std::string& name);
 void add_update_rows(TensorTable& table, const OptimConfig& config);
 

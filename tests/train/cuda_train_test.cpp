@@ -88,6 +88,35 @@ TEST_F(CudaTrain, Fp16LearnsAsBf16Does) {
   EXPECT_NEAR(fp16.at(150) / bf16.at(150), 1.0, 2e-2);
 }
 
+// The micro-step is issued, recorded, and from then on started as it was recorded; rate 0 leaves
+// the weights as they are.
+TEST_F(CudaTrain, ARecordedMicroStepServesEveryLossScale) {
+  for (const char* precision : {"bf16", "fp8"}) {
+    const auto comm = single_communicator();
+    Engine engine(config("run", 1,
+                         {{"system.device", "cuda"},
+                          {"train.precision", precision},
+                          {"train.fp8_head", precision == std::string("fp8") ? "true" : "false"}}),
+                  *comm, 1);
+    engine.init(1);
+    std::vector<int32_t> tokens(2 * 16), targets(2 * 16);  // B · T
+    std::iota(tokens.begin(), tokens.end(), 0);
+    std::iota(targets.begin(), targets.end(), 1);
+    std::vector<double> norms;
+    const std::vector<double> scales = {0x1p-5, 0x1p-5, 0x1p-5, 0x1p-4, 0x1p-7, 0x1p-5};
+    for (const double scale : scales) {
+      engine.start_step();
+      engine.accumulate({tokens.data(), targets.data(), nullptr}, scale);
+      engine.update(/*lr=*/0.0, static_cast<int64_t>(norms.size()) + 1);
+      norms.push_back(engine.take_report().grad_norm);
+    }
+    // Powers of two scale every gradient exactly but for fp8's, whose own scales follow later.
+    const double tolerance = precision == std::string("fp8") ? 0.2 : 0.0;
+    for (size_t i = 2; i < scales.size(); ++i)
+      EXPECT_NEAR(norms[i] / norms[2] / (scales[i] / scales[2]), 1.0, tolerance) << precision;
+  }
+}
+
 TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
   const auto world = single_world();
   Engine engine(config("run", 1, {{"system.device", "cuda"}, {"train.precision", "fp16"}}), *world,
@@ -104,7 +133,8 @@ TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
   for (int64_t step = 1; step <= 40; ++step) {
     engine.start_step();
     engine.accumulate(batch, 1.0 / 32);
-    report = engine.update(1e-2, step);
+    engine.update(1e-2, step);
+    report = engine.take_report();
     if (!report.skipped) break;
     ++skipped;
     EXPECT_EQ(engine.evaluate(batch).sum, before);

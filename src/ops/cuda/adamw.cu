@@ -76,10 +76,12 @@ struct Decided {
   }
 };
 
+// The device's part is read from shared memory where it is used: 16 bytes of registers that BF16
+// moments have none left for (200 bytes would be spilled).
 template <class A>
 struct Scalars {
   const Settings<A>& host;
-  const Decided<A>& device;
+  const volatile Decided<A>& device;
 };
 
 template <class A>
