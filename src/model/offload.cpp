@@ -9,8 +9,9 @@ ActivationOffload::ActivationOffload(Context& ctx, const PlacedTensors& placed, 
     for (const TensorSpec& row : placed.table().rows())
       if (row.name.starts_with(offload_name(set, ""))) sets_[set].push_back(placed.find(row.name));
   for (const Tensor& tensor : sets_[0]) layer_bytes_ += tensor.bytes();
-  if (host_bytes() == 0) return;
-  memory_ = make_host_memory(ctx, host_bytes());
+  const int64_t host_bytes = offload_host_bytes(placed.table(), num_offloaded);
+  if (host_bytes == 0) return;
+  memory_ = make_host_memory(ctx, host_bytes);
   tickets_.resize(static_cast<size_t>(num_offloaded - 2));
 }
 

@@ -3,7 +3,6 @@
 // rows on the device ("offload.0.NAME", "offload.1.NAME"), taken in turn.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,8 +26,6 @@ class ActivationOffload {
   void after_forward(int64_t layer);
   void before_backward(int64_t layer);
   void after_backward(int64_t layer);
-
-  int64_t host_bytes() const { return std::max<int64_t>(0, num_offloaded_ - 2) * layer_bytes_; }
 
  private:
   using Place = std::optional<int64_t>;

@@ -9,7 +9,9 @@
 #include "core/error.h"
 #include "ops/matmul.h"
 #include "ops/muon.h"
+#include "ops/muon_scratch.h"
 #include "ops/reduce.h"
+#include "spec/matrix_parts.h"
 
 namespace ingot {
 namespace {
@@ -30,55 +32,7 @@ MuonPolynomial with_margin(const MuonPolynomial& p) {
   return {p.a / kMargin, p.b / std::pow(kMargin, 3), p.c / std::pow(kMargin, 5)};
 }
 
-struct MatrixShape {
-  int64_t rows = 0, cols = 0;
-  int64_t numel() const { return rows * cols; }
-  int64_t small() const { return std::min(rows, cols); }
-  bool tall() const { return rows > cols; }
-};
-
-std::vector<MatrixShape> matrices_of(const TensorSpec& parameter) {
-  const int64_t rows = parameter.shape[0], cols = parameter.shape[1];
-  if (parameter.parts.empty()) return {{rows, cols}};
-  std::vector<MatrixShape> matrices;
-  int64_t sum = 0;
-  for (const int64_t part : parameter.parts) {
-    matrices.push_back({part, cols});
-    sum += part;
-  }
-  check(sum == rows, ErrorCode::Internal, "muon: the parts of {} have {} rows, it has {}",
-        parameter.name, sum, rows);
-  return matrices;
-}
-
-struct Scratch {
-  Tensor x, y;       // (rows, cols): the direction and its next form
-  Tensor gram;       // (S, S), S the smaller extent: x·xᵀ, or xᵀ·x when x is tall
-  Tensor square;     // (S, S): gram², then the polynomial of it
-  Tensor wide_gram;  // (S, S) F32: where the product that makes gram gives only that
-  Tensor squares;    // partial sums of the norm
-};
-
-// The products want few bits (Jordan trained in BF16) and a GPU is 15 times faster with few.
-DType product_dtype(const DeviceFacts& facts) {
-  return facts.kind == DeviceKind::Cuda ? DType::BF16 : DType::F32;
-}
-
-// take(dtype, shape) gives each tensor; the one list of them, for the bytes as for the tensors.
-template <class Take>
-Scratch scratch_for(DType dtype, const MatrixShape& matrix, const Take& take) {
-  const int64_t S = matrix.small();
-  Scratch scratch;
-  scratch.x = take(dtype, {matrix.rows, matrix.cols});
-  scratch.y = take(dtype, {matrix.rows, matrix.cols});
-  scratch.gram = take(dtype, {S, S});
-  scratch.square = take(dtype, {S, S});
-  if (matrix.tall() && dtype != DType::F32) scratch.wide_gram = take(DType::F32, {S, S});
-  scratch.squares = take(DType::F32, {muon_num_partials(matrix.numel())});
-  return scratch;
-}
-
-void make_gram(Context& ctx, const MatrixShape& matrix, const Scratch& scratch) {
+void make_gram(Context& ctx, const MatrixShape& matrix, const MuonScratch& scratch) {
   const Tensor& x = scratch.x;
   if (!matrix.tall()) return linear_forward(ctx, x, x, scratch.gram);
   const bool narrow = scratch.wide_gram.defined();
@@ -88,7 +42,7 @@ void make_gram(Context& ctx, const MatrixShape& matrix, const Scratch& scratch) 
 }
 
 // x, of Frobenius norm 1 at most, becomes nearly U·Vᵀ of its singular value decomposition U·Σ·Vᵀ.
-void orthogonalize(Context& ctx, const MatrixShape& matrix, Scratch& scratch) {
+void orthogonalize(Context& ctx, const MatrixShape& matrix, MuonScratch& scratch) {
   for (const MuonPolynomial& polynomial : kPolarExpress) {
     make_gram(ctx, matrix, scratch);
     linear_forward(ctx, scratch.gram, scratch.gram, scratch.square);  // symmetric: gram·gramᵀ
@@ -116,8 +70,8 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
     const int64_t n = matrix.numel();
     const auto part = [&](const Tensor& whole) { return whole.slice(0, begin, begin + n); };
     const Workspace::Scope scope(ctx.workspace);
-    Scratch scratch = scratch_for(
-        product_dtype(ctx.facts), matrix,
+    MuonScratch scratch = muon_scratch(
+        ctx.facts, matrix.rows, matrix.cols,
         [&](DType dtype, const Shape& shape) { return ctx.workspace.take(dtype, shape); });
     const Tensor direction = scratch.x.reshape({n});
     muon_momentum(ctx, step.momentum, step.grad_scale, part(shard.gradient), part(shard.moment1),
@@ -135,19 +89,6 @@ void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
     begin += n;
   }
   take_exact_weights(ctx, shard);
-}
-
-int64_t muon_scratch_bytes(const DeviceFacts& facts, const TensorSpec& parameter) {
-  int64_t most = 0;
-  for (const MatrixShape& matrix : matrices_of(parameter)) {
-    int64_t bytes = 0;
-    scratch_for(product_dtype(facts), matrix, [&](DType dtype, const Shape& shape) {
-      bytes += align_up(shape.numel() * size_of(dtype));
-      return Tensor{};
-    });
-    most = std::max(most, bytes);
-  }
-  return most + matmul_workspace_bytes(facts);
 }
 
 }  // namespace ingot

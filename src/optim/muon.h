@@ -16,11 +16,8 @@ struct MuonStep {
 };
 
 // Updates a whole matrix, or each of the matrices stacked in it (`parts`), from the gradient in
-// `shard`, whose moment1 is the momentum. Takes scratch from the context: see muon_scratch_bytes.
+// `shard`, whose moment1 is the momentum. Takes scratch from the context: see ops/muon_scratch.h.
 void muon(Context& ctx, const MuonStep& step, const TensorSpec& parameter,
           const ParameterShard& shard);
-
-// Of the largest matrix of `parameter`.
-int64_t muon_scratch_bytes(const DeviceFacts& facts, const TensorSpec& parameter);
 
 }  // namespace ingot

@@ -34,8 +34,4 @@ UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTab
                                ParameterStore& store, const OptimConfig& config,
                                const UpdateStep& step);
 
-// Scratch that an update takes from the context.
-int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
-                               const OptimConfig& config);
-
 }  // namespace ingot

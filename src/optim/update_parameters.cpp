@@ -72,13 +72,4 @@ UpdateReport update_parameters(Context& ctx, Communicator& comm, const TensorTab
   return report;
 }
 
-int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
-                               const OptimConfig& config) {
-  int64_t most = 0;
-  for (const TensorSpec& parameter : parameters.rows())
-    if (uses_muon(config.kind, parameter))
-      most = std::max(most, muon_scratch_bytes(facts, parameter));
-  return most;
-}
-
 }  // namespace ingot

@@ -289,6 +289,13 @@ std::optional<int64_t> offload_place(int64_t layer, int64_t num_layers, int64_t 
   return is_offloaded ? std::optional(place) : std::nullopt;
 }
 
+int64_t offload_host_bytes(const TensorTable& table, int64_t num_offloaded) {
+  int64_t layer_bytes = 0;
+  for (const TensorSpec& row : table.rows())
+    if (row.name.starts_with(offload_name(0, ""))) layer_bytes += row.bytes();
+  return std::max<int64_t>(0, num_offloaded - 2) * layer_bytes;
+}
+
 TensorId layer_row(const TensorTable& table, int64_t layer, std::optional<int64_t> place,
                    std::string_view what) {
   const std::string own = place ? offload_name(*place, what) : layer_name(layer, what);

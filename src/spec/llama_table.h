@@ -77,6 +77,10 @@ TensorTable llama_train_table(const ModelConfig& config, const TrainShape& shape
 // spread over the model, so that copies have the time of the layers between.
 std::optional<int64_t> offload_place(int64_t layer, int64_t num_layers, int64_t num_offloaded);
 
+// Bytes that offloaded layers of one rank take in host memory, by the rows "offload.0.NAME" of the
+// table: the last two of them stay on the device.
+int64_t offload_host_bytes(const TensorTable& table, int64_t num_offloaded);
+
 // "layers.i.what", or where the layers share the row "offload.….what" or "shared.what"; invalid
 // when there is none of them. `place`: offload_place() of the layer.
 TensorId layer_row(const TensorTable& table, int64_t layer, std::optional<int64_t> place,

@@ -11,6 +11,7 @@
 #include "optim/optimizer.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/shard/parameter_store.h"
+#include "plan/workspace.h"
 #include "spec/placed_tensors.h"
 #include "spec/store_rows.h"
 

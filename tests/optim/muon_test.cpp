@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "optim/optimizer.h"
+#include "plan/workspace.h"
 #include "spec/store_rows.h"
 #include "support/halves.h"
 #include "support/toy_store.h"

@@ -90,8 +90,8 @@ TEST_F(CudaTrain, Fp16LearnsAsBf16Does) {
 
 TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
   const auto comm = single_communicator();
-  Engine engine(config("run", 1, {{"system.device", "cuda"}, {"train.precision", "fp16"}}), *comm,
-                1);
+  const Overrides in_fp16 = {{"system.device", "cuda"}, {"train.precision", "fp16"}};
+  Engine engine(resolve_here(config("run", 2, in_fp16)), *comm);
   engine.init(1);
   std::vector<int32_t> tokens(2 * 16), targets(2 * 16);  // B · T
   std::iota(tokens.begin(), tokens.end(), 0);

@@ -1,14 +1,15 @@
-// How much scratch the ops of a step ask for: the largest, since one runs at a time.
+#include "plan/workspace.h"
+
 #include <algorithm>
 
-#include "model/decoder.h"
-#include "model/transformer.h"
 #include "ops/attention.h"
 #include "ops/embedding.h"
 #include "ops/fp8.h"
 #include "ops/lm_head.h"
 #include "ops/matmul.h"
+#include "ops/muon_scratch.h"
 #include "ops/rms_norm.h"
+#include "spec/matrix_parts.h"
 
 namespace ingot {
 
@@ -40,6 +41,17 @@ int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c,
   const int64_t chunk = std::min(shape.loss_chunk, shape.B * shape.T);
   return shape.fp8_head ? lm_head_fp8_workspace_bytes(facts, shape.compute, chunk, c.vocab, c.dim)
                         : lm_head_workspace_bytes(facts, shape.compute, chunk, c.vocab);
+}
+
+int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
+                               const OptimConfig& optim) {
+  int64_t most = 0;
+  for (const TensorSpec& parameter : parameters.rows()) {
+    if (!uses_muon(optim.kind, parameter)) continue;
+    for (const MatrixShape& matrix : matrices_of(parameter))
+      most = std::max(most, muon_workspace_bytes(facts, matrix.rows, matrix.cols));
+  }
+  return most;
 }
 
 int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c, DType compute,

@@ -1,0 +1,15 @@
+#include "plan/train_table.h"
+
+#include "spec/store_rows.h"
+
+namespace ingot {
+
+TensorTable train_table(const ResolvedRun& run) {
+  const RunConfig& config = run.config;
+  TensorTable table = llama_train_table(config.model, run.shape);
+  add_store_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.mesh,
+                 {config.optim.kind, config.optim.moments, run.one_micro_step});
+  return table;
+}
+
+}  // namespace ingot
