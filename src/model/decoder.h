@@ -45,7 +45,4 @@ class Decoder {
   int64_t length_ = 0;
 };
 
-int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& config, DType compute,
-                              int64_t context, int64_t chunk);
-
 }  // namespace ingot

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "ops/matmul.h"
 #include "ops/memory.h"
 #include "ops/reduce.h"
 #include "spec/optimizer_states.h"
@@ -79,12 +78,6 @@ std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimConfig& con
 #undef OPTIMIZER
   }
   throw Error(ErrorCode::Internal, "unknown optimizer");
-}
-
-int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
-                               const OptimConfig& config) {
-  const UpdateScratch scratch = update_scratch(config, facts.kind, parameters);
-  return scratch.bytes + (scratch.products ? matmul_workspace_bytes(facts) : 0);
 }
 
 }  // namespace ingot

@@ -60,8 +60,4 @@ class Updater {
   UpdateStep last_;
 };
 
-// Scratch that an update takes from the context.
-int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
-                               const OptimConfig& config);
-
 }  // namespace ingot

@@ -9,6 +9,7 @@
 #include "feed/prefetch.h"
 #include "feed/token_counts.h"
 #include "ledger/ledger.h"
+#include "plan/train_table.h"
 #include "spec/step_walk.h"
 #include "train/engine.h"
 #include "train/evaluate.h"
@@ -40,11 +41,11 @@ class RankTrainer {
  public:
   RankTrainer(Run& run, World& world)
       : run_(run),
-        config_(run.config),
+        config_(run.resolved.config),
         world_(world),
-        engine_(run.config, world, run.threads_per_rank, run.resume_from.has_value()),
+        engine_(run.resolved, world),
         loader_(*run.data.train, config_.train.document_mask),
-        walk_(step_rules(config_)) {}
+        walk_(run.resolved.steps) {}
 
   TrainResult run() {
     restore_or_init();
@@ -91,7 +92,7 @@ class RankTrainer {
     } else {
       engine_.init(static_cast<uint64_t>(config_.train.seed));
     }
-    walk_ = StepWalk(step_rules(config_), {state_.step, state_.tokens}, state_.samples);
+    walk_ = StepWalk(run_.resolved.steps, {state_.step, state_.tokens}, state_.samples);
     counts_ = count_tokens(*run_.data.train, 0, state_.samples);
     state_.loss_scale = engine_.loss_scale();
     state_.data = to_json(run_.data.identity).dump();
@@ -106,7 +107,7 @@ class RankTrainer {
   void begin() {
     control().barrier("begin");
     if (!leads()) return;
-    run_.folder->begin(run_.config);
+    run_.folder->begin(run_.resolved.recorded);
     run_.ledger = std::make_unique<LedgerWriter>(run_.storage,
                                                  join_path(config_.checkpoint.dir, kRunLedgerName));
   }
@@ -117,28 +118,30 @@ class RankTrainer {
     facts.run_dir = config_.checkpoint.dir;
     facts.train_data = run_.data.train->describe();
     facts.valid_data = run_.data.valid->describe();
+    const Horizon& horizon = run_.resolved.steps.horizon;
     facts.parameters = parameter_count(config_.model);
-    facts.total_steps = run_.horizon.steps;
-    facts.total_tokens = run_.horizon.tokens;
-    facts.epochs = epochs_of(run_.data, run_.horizon.tokens / config_.batch.seq);
-    facts.predicted_bytes = plan_memory(train_table(engine_.context(), config_)).total_bytes;
+    facts.total_steps = horizon.steps;
+    facts.total_tokens = horizon.tokens;
+    facts.epochs = epochs_of(run_.data, horizon.tokens / config_.batch.seq);
+    facts.predicted_bytes = plan_memory(train_table(run_.resolved)).total_bytes;
     facts.allocated_bytes = engine_.placed().allocated_bytes();
     facts.first_step = state_.step;
     facts.device = device_text(engine_.context().device);
     facts.precision = name_of(config_.train.precision);
     facts.ranks = world_.size();
-    facts.threads = run_.threads_per_rank * world_.size();
-    nlohmann::json record = {{"kind", "start"},
-                             {"step", state_.step},
-                             {"samples", state_.samples},
-                             {"config_hash", fmt::format("{:016x}", config_hash(run_.config))},
-                             {"config", to_toml(run_.config)},
-                             {"data_hash", fmt::format("{:016x}", run_.data.identity.hash())},
-                             {"data", to_json(run_.data.identity)},
-                             {"device", facts.device},
-                             {"precision", facts.precision},
-                             {"ranks", world_.size()},
-                             {"bytes", facts.allocated_bytes}};
+    facts.threads = run_.resolved.threads_per_rank * world_.size();
+    nlohmann::json record = {
+        {"kind", "start"},
+        {"step", state_.step},
+        {"samples", state_.samples},
+        {"config_hash", fmt::format("{:016x}", config_hash(run_.resolved.recorded))},
+        {"config", to_toml(run_.resolved.recorded)},
+        {"data_hash", fmt::format("{:016x}", run_.data.identity.hash())},
+        {"data", to_json(run_.data.identity)},
+        {"device", facts.device},
+        {"precision", facts.precision},
+        {"ranks", world_.size()},
+        {"bytes", facts.allocated_bytes}};
     record.update(to_json(counts_));
     run_.ledger->append(record);
     if (run_.options.observer) run_.options.observer->on_start(facts);
@@ -203,9 +206,9 @@ class RankTrainer {
     if (!run_.options.observer) return;
     StepReport report;
     report.step = state_.step;
-    report.total_steps = run_.horizon.steps;
+    report.total_steps = run_.resolved.steps.horizon.steps;
     report.tokens = state_.tokens;
-    report.total_tokens = run_.horizon.tokens;
+    report.total_tokens = run_.resolved.steps.horizon.tokens;
     report.counts = counts_;
     report.loss = state_.last_loss;
     report.lr = plan.lr;
@@ -219,7 +222,7 @@ class RankTrainer {
 
   void evaluate() {
     const auto measured =
-        evaluate_loss(engine_, control(), *run_.data.valid, config_, run_.options.stop);
+        evaluate_loss(engine_, control(), *run_.data.valid, run_.resolved, run_.options.stop);
     result_.stopped = !measured;
     if (!measured) return;
     EvalReport report = *measured;
@@ -237,8 +240,8 @@ class RankTrainer {
     state_.fp8_scales = engine_.fp8_scales();
     if (leads()) run_.folder->check_held_now();
     result_.checkpoint =
-        save_checkpoint(*run_.storage, control(), config_.checkpoint.dir, run_.config, state_,
-                        engine_.parameters(), engine_.store(), run_.tokenizer);
+        save_checkpoint(*run_.storage, control(), config_.checkpoint.dir, run_.resolved.recorded,
+                        state_, engine_.parameters(), engine_.store(), run_.tokenizer);
     if (!leads()) return;
     run_.folder->check_held_now();  // saving would make a removed folder again
     run_.ledger->append(
@@ -255,7 +258,7 @@ class RankTrainer {
   }
 
   Run& run_;
-  RunConfig config_;
+  const RunConfig& config_;
   World& world_;
   Engine engine_;
   Loader loader_;
@@ -269,11 +272,13 @@ class RankTrainer {
 
 }  // namespace
 
-TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
+TrainResult train(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
                   const TrainOptions& options) {
+  const RunConfig& config = resolved.config;
   validate(config);
   auto folder = std::make_unique<RunFolder>(storage, config.checkpoint.dir);
-  Run run{prepare_run(storage, config, options), storage, options, std::move(folder), nullptr, ""};
+  Run run{
+      prepare_run(storage, resolved, options), storage, options, std::move(folder), nullptr, ""};
   if (run.data.tokenizer->kind() != "byte") run.tokenizer = run.data.tokenizer->serialize();
 
   TrainResult result;

@@ -11,7 +11,7 @@
 #include "checkpoint/checkpoint.h"
 #include "core/storage.h"
 #include "feed/token_counts.h"
-#include "spec/run_config.h"
+#include "spec/resolved_run.h"
 #include "train/run_data.h"
 
 namespace ingot {
@@ -83,10 +83,10 @@ struct TrainResult {
   bool stopped = false;            // by `stop`, before the end
 };
 
-// Runs `config` to its end. Throws ErrorCode::Config when the run folder already holds checkpoints
+// Runs it to its end. Throws ErrorCode::Config when the run folder already holds checkpoints
 // and resume was not asked for, or when settings that define the run differ from the checkpoint's,
 // or the rates that were planned do and accept_schedule is not set.
-TrainResult train(std::shared_ptr<Storage> storage, const RunConfig& config,
+TrainResult train(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
                   const TrainOptions& options);
 
 }  // namespace ingot

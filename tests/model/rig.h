@@ -11,6 +11,7 @@
 #include "optim/updater.h"
 #include "parallel/comm/world.h"
 #include "parallel/shard/parameter_store.h"
+#include "plan/workspace.h"
 #include "spec/optimizer_states.h"
 #include "spec/placed_tensors.h"
 #include "spec/store_rows.h"

@@ -11,6 +11,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/random.h"
+#include "plan/workspace.h"
 #include "spec/store_rows.h"
 #include "support/halves.h"
 #include "support/toy_update.h"

@@ -10,6 +10,7 @@
 
 #include "core/arena.h"
 #include "ops/reduce.h"
+#include "plan/workspace.h"
 #include "support/toy_update.h"
 
 namespace ingot {

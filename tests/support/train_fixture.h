@@ -9,6 +9,7 @@
 #include <map>
 
 #include "core/memory_info.h"
+#include "plan/resolve.h"
 #include "support/own_folder.h"
 #include "train/trainer.h"
 
@@ -65,7 +66,7 @@ inline TrainResult run(const RunConfig& config, Recorder& recorder, bool resume 
   options.observer = &recorder;
   options.stop = &recorder.stop;
   options.resume = resume;
-  return train(posix_storage(), config, options);
+  return train(posix_storage(), resolve_here(config), options);
 }
 
 }  // namespace ingot::test

@@ -9,6 +9,7 @@
 
 #include "core/random.h"
 #include "parallel/comm/world.h"
+#include "plan/resolve.h"
 #include "support/on_gpu.h"
 #include "train/engine.h"
 
@@ -62,7 +63,7 @@ Curve ten_steps(const GoldenRun& run) {
                                              {"batch.seq", std::to_string(kT)},
                                              {"system.device", "cuda"}});
   const auto world = single_world();
-  Engine engine(config, *world, available_cores());
+  Engine engine(resolve_here(config), *world);
   engine.init(1);
   Curve curve;
   for (int64_t step = 1; step <= kSteps; ++step) {

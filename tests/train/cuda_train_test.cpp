@@ -92,12 +92,11 @@ TEST_F(CudaTrain, Fp16LearnsAsBf16Does) {
 // the weights as they are.
 TEST_F(CudaTrain, ARecordedMicroStepServesEveryLossScale) {
   for (const char* precision : {"bf16", "fp8"}) {
-    const auto comm = single_communicator();
-    Engine engine(config("run", 1,
-                         {{"system.device", "cuda"},
-                          {"train.precision", precision},
-                          {"train.fp8_head", precision == std::string("fp8") ? "true" : "false"}}),
-                  *comm, 1);
+    const auto world = single_world();
+    const Overrides more = {{"system.device", "cuda"},
+                            {"train.precision", precision},
+                            {"train.fp8_head", precision == std::string("fp8") ? "true" : "false"}};
+    Engine engine(resolve_here(config("run", 1, more)), *world);
     engine.init(1);
     std::vector<int32_t> tokens(2 * 16), targets(2 * 16);  // B · T
     std::iota(tokens.begin(), tokens.end(), 0);
@@ -119,8 +118,8 @@ TEST_F(CudaTrain, ARecordedMicroStepServesEveryLossScale) {
 
 TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
   const auto world = single_world();
-  Engine engine(config("run", 1, {{"system.device", "cuda"}, {"train.precision", "fp16"}}), *world,
-                1);
+  const Overrides in_fp16 = {{"system.device", "cuda"}, {"train.precision", "fp16"}};
+  Engine engine(resolve_here(config("run", 2, in_fp16)), *world);
   engine.init(1);
   std::vector<int32_t> tokens(2 * 16), targets(2 * 16);  // B · T
   std::iota(tokens.begin(), tokens.end(), 0);

@@ -1,14 +1,14 @@
-// How much scratch the ops of a step ask for: the largest, since one runs at a time.
+#include "plan/workspace.h"
+
 #include <algorithm>
 
-#include "model/decoder.h"
-#include "model/transformer.h"
 #include "ops/attention.h"
 #include "ops/embedding.h"
 #include "ops/fp8.h"
 #include "ops/lm_head.h"
 #include "ops/matmul.h"
 #include "ops/rms_norm.h"
+#include "spec/optimizer_states.h"
 
 namespace ingot {
 
@@ -40,6 +40,12 @@ int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c,
   const int64_t chunk = std::min(shape.loss_chunk, shape.B * shape.T);
   return shape.fp8_head ? lm_head_fp8_workspace_bytes(facts, shape.compute, chunk, c.vocab, c.dim)
                         : lm_head_workspace_bytes(facts, shape.compute, chunk, c.vocab);
+}
+
+int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
+                               const OptimConfig& optim) {
+  const UpdateScratch scratch = update_scratch(optim, facts.kind, parameters);
+  return scratch.bytes + (scratch.products ? matmul_workspace_bytes(facts) : 0);
 }
 
 int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c, DType compute,
