@@ -283,7 +283,7 @@ TrainResult train(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
 
   TrainResult result;
   const auto ranks = static_cast<int>(config.system.ranks);
-  run_local_ranks(ranks, run_device(config), [&](World& world) {
+  run_local_ranks(ranks, run.resolved.device, [&](World& world) {
     TrainResult own = RankTrainer(run, world).run();
     if (world.rank() == 0) result = std::move(own);
   });

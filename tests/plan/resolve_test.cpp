@@ -54,7 +54,7 @@ TEST(Resolve, NothingIsLeftToDecide) {
   EXPECT_EQ(config.system.threads, 8);
   EXPECT_EQ(run.threads_per_rank, 4);
   EXPECT_EQ(run.steps.horizon.tokens, 100 * 4 * 128 * 2);
-  EXPECT_EQ(run.shape.mesh.world(), 2);
+  EXPECT_EQ(run.shape.layout.world(), 2);
   EXPECT_TRUE(run.one_micro_step);
   EXPECT_GT(run.shape.head_workspace_bytes, 0);
   validate(config);

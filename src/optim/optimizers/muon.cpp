@@ -64,7 +64,7 @@ void make_gram(Context& ctx, const MatrixShape& matrix, const Scratch& scratch) 
 }
 
 // x, of Frobenius norm 1 at most, becomes nearly U·Vᵀ of its singular value decomposition U·Σ·Vᵀ.
-void orthogonalize(Context& ctx, const MatrixShape& matrix, MuonScratch& scratch) {
+void orthogonalize(Context& ctx, const MatrixShape& matrix, Scratch& scratch) {
   for (const MuonPolynomial& polynomial : kPolarExpress) {
     make_gram(ctx, matrix, scratch);
     linear_forward(ctx, scratch.gram, scratch.gram, scratch.square);  // symmetric: gram·gramᵀ
