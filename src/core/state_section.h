@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,5 +21,10 @@ class StateSection {
 };
 
 using SavedSections = std::map<std::string, std::string, std::less<>>;  // name → JSON text
+
+SavedSections save_sections(std::span<StateSection* const> sections);
+// Throws ErrorCode::Data when one of them was not saved in `origin`.
+void load_sections(const SavedSections& saved, std::span<StateSection* const> sections,
+                   std::string_view origin);
 
 }  // namespace ingot

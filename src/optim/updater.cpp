@@ -57,15 +57,9 @@ void Updater::update(const UpdateStep& step) {
 
 UpdateReport Updater::take_report() {
   const UpdateValues values = reader_->read();
-  UpdateReport report{values[kGradNorm], values[kClipScale], values[kSkipped] != 0.0};
-  if (!report.skipped) return report;
-  count_ = last_.step - 1;
-  if (last_.loss_scale) return {report.grad_norm, 1.0, true};
-  throw Error(ErrorCode::Numeric,
-              fmt::format("gradient norm: expected a finite number, got {} at step {}; lower "
-                          "optim.lr or set optim.clip",
-                          report.grad_norm, last_.step),
-              BlastRadius::Step);
+  const bool skipped = values[kSkipped] != 0.0;
+  if (skipped) count_ = last_.step - 1;
+  return {values[kGradNorm], skipped ? 1.0 : values[kClipScale], skipped};
 }
 
 std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimConfig& config,

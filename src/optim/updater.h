@@ -22,7 +22,7 @@ struct UpdateStep {
 struct UpdateReport {
   double grad_norm = 0.0;   // global, of the loss as it is, before clipping
   double clip_scale = 1.0;  // what the gradient was multiplied with to clip it
-  bool skipped = false;     // nothing was updated: the norm of a scaled loss was not finite
+  bool skipped = false;     // nothing was updated: the norm was not finite
 };
 
 // One rank's; the ranks call it alike. What it is given must outlive it.
@@ -37,9 +37,7 @@ class Updater {
   // changes nothing, neither weights nor states nor the count that bias correction goes by.
   void update(const UpdateStep& step);
 
-  // Of the last update; waits for its norm, not for the update itself. Where the norm was not
-  // finite, under a loss scale, which may have been too large, the report says so; otherwise
-  // ErrorCode::Numeric (radius step) is thrown.
+  // Of the last update; waits for its norm, not for the update itself.
   UpdateReport take_report();
 
  private:

@@ -62,24 +62,16 @@ UpdateReport Engine::take_report() {
   return report;
 }
 
-std::optional<LossScaleState> Engine::loss_scale() const {
+std::optional<double> Engine::loss_scale() const {
   if (!loss_scale_) return std::nullopt;
-  return loss_scale_->state();
+  return loss_scale_->value();
 }
 
-void Engine::set_loss_scale(const LossScaleState& state) {
-  check(loss_scale_.has_value(), ErrorCode::Internal,
-        "a loss scale belongs to a run in fp16, got one for {}",
-        name_of(run_.config.train.precision));
-  loss_scale_.emplace(state);
-}
-
-std::vector<float> Engine::fp8_scales() const {
-  return fp8_scales_ ? fp8_scales_->save() : std::vector<float>{};
-}
-
-void Engine::set_fp8_scales(const std::vector<float>& saved) {
-  if (fp8_scales_) fp8_scales_->restore(saved);
+std::vector<StateSection*> Engine::sections() {
+  std::vector<StateSection*> sections;
+  if (loss_scale_) sections.push_back(&*loss_scale_);
+  if (fp8_scales_) sections.push_back(&*fp8_scales_);
+  return sections;
 }
 
 StepLoss Engine::evaluate(const MicroBatch& batch) {

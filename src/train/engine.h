@@ -42,12 +42,10 @@ class Engine {
   double take_loss() { return model_->take_loss(); }
   StepLoss evaluate(const MicroBatch& batch);  // between steps: it may overwrite gradients
 
-  // In fp16 part of the run's state, to be saved and restored with the weights.
-  std::optional<LossScaleState> loss_scale() const;
-  void set_loss_scale(const LossScaleState& state);
-  // Under fp8 likewise, between steps; empty otherwise.
-  std::vector<float> fp8_scales() const;
-  void set_fp8_scales(const std::vector<float>& saved);
+  // What the loss of the next step is multiplied with, in fp16.
+  std::optional<double> loss_scale() const;
+  // Between steps: what goes on with a run besides weights and optimizer states.
+  std::vector<StateSection*> sections();
 
   const TensorTable& parameters() const { return parameters_; }
   ParameterStore& store() { return *store_; }

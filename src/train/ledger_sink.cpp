@@ -1,6 +1,7 @@
 #include "train/ledger_sink.h"
 
 #include "feed/data_identity.h"
+#include "train/run_folder.h"
 
 namespace ingot {
 namespace {

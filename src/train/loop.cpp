@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/error.h"
+#include "plan/train_table.h"
 #include "feed/token_counts.h"
 #include "train/ledger_sink.h"
 #include "train/policies.h"
@@ -71,7 +72,7 @@ void Loop::begin() {
   // Only when every rank has its memory: a refused run leaves nothing behind.
   control().barrier("begin");
   if (leads()) {
-    shared_.folder.begin(resolved_.config);
+    shared_.folder.begin(resolved_.recorded);
     own_sinks_.push_back(
         std::make_unique<LedgerSink>(shared_.storage, resolved_.config.checkpoint.dir));
     sinks_.push_back(own_sinks_.back().get());
@@ -107,7 +108,7 @@ void Loop::announce() {
                   .total_steps = horizon.steps,
                   .total_tokens = horizon.tokens,
                   .epochs = epochs_of(data, horizon.tokens / config.batch.seq),
-                  .predicted_bytes = resolved_.bytes_per_rank,
+                  .predicted_bytes = plan_memory(train_table(resolved_)).total_bytes,
                   .allocated_bytes = engine_.placed().allocated_bytes(),
                   .first_step = state_.step,
                   .first_sample = state_.samples,
@@ -116,8 +117,8 @@ void Loop::announce() {
                   .precision = std::string(name_of(config.train.precision)),
                   .ranks = world_.size(),
                   .threads = resolved_.threads_per_rank * world_.size(),
-                  .config_toml = to_toml(config),
-                  .config_hash = config_hash(config),
+                  .config_toml = to_toml(resolved_.recorded),
+                  .config_hash = config_hash(resolved_.recorded),
                   .data = data.identity});
 }
 
@@ -130,19 +131,19 @@ void Loop::step() {
       count_tokens(*shared_.prepared.data.train, plan.first_sample, plan.end_sample);
   const auto targets = static_cast<double>(taken.trained);
 
-  engine_.start_step(plan.num_micro_steps, targets);
+  engine_.start_step();
   for (int64_t micro = 0; micro < plan.num_micro_steps; ++micro) {
     const Batch& batch = batches_->next();
     check(batch.counter == plan.sample_of(micro, world_.rank()), ErrorCode::Internal,
           "samples at {}: expected those at {}", batch.counter,
           plan.sample_of(micro, world_.rank()));
+    const bool documents = !batch.document_start.empty();
     engine_.accumulate({.tokens = batch.tokens.data(),
                         .targets = batch.targets.data(),
-                        .document_start = batch.document_start.empty()
-                                              ? nullptr
-                                              : batch.document_start.data()});
+                        .document_start = documents ? batch.document_start.data() : nullptr},
+                       1.0 / targets);
   }
-  const auto loss_scale = engine_.loss_scale();
+  const std::optional<double> loss_scale = engine_.loss_scale();
   engine_.update(lr, plan.step);
   const UpdateReport update = engine_.take_report();
 
@@ -219,7 +220,7 @@ void Loop::run_tasks(bool at_end) {
                        .stopping = result_.stopped,
                        .save_asked = save_asked_};
     if (!task->due(now)) continue;
-    save_sections(sections_, state_.sections);
+    state_.sections = save_sections(sections_);
     task->run(*this);
   }
 }

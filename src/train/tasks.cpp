@@ -39,7 +39,7 @@ bool SaveTask::due(const TaskTime& now) const {
 }
 
 void SaveTask::run(RunView& run) {
-  const RunConfig& config = run.run().resolved.config;
+  const RunConfig& config = run.run().resolved.recorded;
   const std::string& folder = config.checkpoint.dir;
   if (run.leads()) options_.folder->check_held_now();
   std::string& dir = run.result().checkpoint;

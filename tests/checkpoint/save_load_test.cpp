@@ -103,18 +103,18 @@ TEST(Checkpoint, Bf16MomentsAreKeptAsTheyAreOnAnyNumberOfRanks) {
   }
 }
 
-TEST(Checkpoint, TheLossScaleIsPartOfTheState) {
+TEST(Checkpoint, SectionsOfTheStateAreKeptAsTheyWereSaid) {
   const auto storage = empty_run();
   const auto world = single_world();
   Rank rank(*world, DataParallel::Replicated);
   rank.fill(6);
   RunState state = state_of(6);
-  state.loss_scale = LossScaleState{8192.0, 17, 3};
+  state.sections = {{"loss_scale", R"({"good":17,"scale":8192.0})"}, {"scales", "[1.5,-2.0]"}};
   save_checkpoint(*storage, world->control(), kRun, RunConfig{}, state, rank.parameters,
                   *rank.store, "");
-  EXPECT_EQ(CheckpointReader(storage, step_dir(6)).info().state.loss_scale, state.loss_scale);
+  EXPECT_EQ(CheckpointReader(storage, step_dir(6)).info().state.sections, state.sections);
   save(*storage, 7);
-  EXPECT_FALSE(CheckpointReader(storage, step_dir(7)).info().state.loss_scale.has_value());
+  EXPECT_TRUE(CheckpointReader(storage, step_dir(7)).info().state.sections.empty());
 }
 
 TEST(Checkpoint, ComputeWeightsAreRestoredFromTheMasters) {

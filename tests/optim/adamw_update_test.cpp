@@ -110,7 +110,7 @@ TEST_P(UpdateOnLayout, RanksTogetherUpdateAsOneRankDoes) {
       EXPECT_NEAR(many[row][i], one[row][i], 1e-6f) << row << " " << i;
 }
 
-TEST_P(UpdateOnLayout, ANonFiniteNormStopsEveryRankAndChangesNothing) {
+TEST_P(UpdateOnLayout, ANonFiniteNormChangesNothingOnAnyRank) {
   run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
     ToyRank rank(world, GetParam());
     init_weights(*rank.store, rank.parameters, 1);
@@ -125,13 +125,7 @@ TEST_P(UpdateOnLayout, ANonFiniteNormStopsEveryRankAndChangesNothing) {
     write_gradients(rank, [&](int32_t row, int64_t i) {
       return world.rank() == 0 && row == 3 && i == 0 ? kNan : 1.0f;
     });
-    try {
-      update(rank, {});
-      ADD_FAILURE() << "rank " << world.rank() << " went on";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::Numeric);
-      EXPECT_EQ(error.radius(), BlastRadius::Step);
-    }
+    EXPECT_TRUE(update(rank, {}).skipped) << "rank " << world.rank();
     EXPECT_EQ(state(), before);
   });
 }

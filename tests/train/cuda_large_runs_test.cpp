@@ -134,9 +134,10 @@ TEST_F(CudaLargeRuns, Fp8WithTheHeadInItTracksFp8AndBf16) {
 struct MemoryWatch : Recorder {
   RunFacts facts;
   std::map<int64_t, int64_t> free_bytes;
-  void on_start(const RunFacts& started) override { facts = started; }
-  void on_step(const StepReport& report) override {
-    free_bytes[report.step] = available_memory(Device::cuda(0));
+  void take(const Record& record) override {
+    if (const auto* started = std::get_if<RunFacts>(&record)) facts = *started;
+    if (const auto* report = std::get_if<StepReport>(&record))
+      free_bytes[report->step] = available_memory(Device::cuda(0));
   }
 };
 

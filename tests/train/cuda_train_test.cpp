@@ -126,7 +126,11 @@ TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
   std::iota(targets.begin(), targets.end(), 1);
   const MicroBatch batch{tokens.data(), targets.data(), nullptr};
   const double before = engine.evaluate(batch).sum;
-  engine.set_loss_scale({0x1p40, 1999, 0});
+  StateSection& loss_scale = *engine.sections().front();
+  const auto state = [](double scale, int64_t good, int64_t skips) {
+    return LossScale({scale, good, skips}).save();
+  };
+  loss_scale.load(state(0x1p40, 1999, 0));
   int skipped = 0;
   UpdateReport report;
   for (int64_t step = 1; step <= 40; ++step) {
@@ -137,13 +141,13 @@ TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
     if (!report.skipped) break;
     ++skipped;
     EXPECT_EQ(engine.evaluate(batch).sum, before);
-    EXPECT_EQ(engine.loss_scale(), (LossScaleState{std::ldexp(1.0, 40 - skipped), 0, skipped}));
+    EXPECT_EQ(loss_scale.save(), state(std::ldexp(1.0, 40 - skipped), 0, skipped));
   }
   EXPECT_GT(skipped, 10);
   ASSERT_FALSE(report.skipped);
   EXPECT_TRUE(std::isfinite(report.grad_norm));
   EXPECT_LT(engine.evaluate(batch).sum, before);
-  EXPECT_EQ(engine.loss_scale(), (LossScaleState{std::ldexp(1.0, 40 - skipped), 1, skipped}));
+  EXPECT_EQ(loss_scale.save(), state(std::ldexp(1.0, 40 - skipped), 1, skipped));
 }
 
 TEST_F(CudaTrain, TwoRunsAndAllPoliciesAreBitEqual) {

@@ -316,7 +316,9 @@ TEST_F(Train, AStepThatWasGivenUpLeavesNothingInTheNextOnesLoss) {
 
 // Stop is asked for while a checkpoint is being saved: what was saved is the newest there is.
 struct StopAtSave : Recorder {
-  void on_checkpoint(const std::string&) override { stop = true; }
+  void take(const Record& record) override {
+    if (std::holds_alternative<SavedReport>(record)) stop = true;
+  }
 };
 
 TEST_F(Train, AStopDuringASaveNeedsNoFurtherStep) {
@@ -332,17 +334,18 @@ TEST_F(Train, AStopDuringASaveNeedsNoFurtherStep) {
 struct SaveAt : Recorder {
   std::atomic<bool> save{false};
   std::vector<std::string> saved;
-  void on_step(const StepReport& report) override {
-    if (report.step == 2) save = true;
+  void take(const Record& record) override {
+    if (const auto* report = std::get_if<StepReport>(&record); report && report->step == 2)
+      save = true;
+    if (const auto* report = std::get_if<SavedReport>(&record)) saved.push_back(report->dir);
   }
-  void on_checkpoint(const std::string& dir) override { saved.push_back(dir); }
 };
 
 TEST_F(Train, ASaveThatIsAskedForIsMadeAndTheRunGoesOn) {
   for (const std::string ranks : {"1", "2"}) {
     SaveAt recorder;
     TrainOptions options;
-    options.observer = &recorder;
+    options.sinks = {&recorder};
     options.save = &recorder.save;
     const TrainResult result =
         train(posix_storage(), resolve_here(config("run" + ranks, 6, {{"system.ranks", ranks}})),

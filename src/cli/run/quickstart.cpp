@@ -60,7 +60,7 @@ struct QuickstartCommand {
     options.resume = resume;
     options.stop = signals.stop();
     options.save = signals.save();
-    options.observer = &progress;
+    options.sinks = {&progress};
     const TrainResult result = train(storage, resolved, options);
     nlohmann::json line = {{"steps", result.state.step},
                            {"tokens", result.state.tokens},
@@ -89,9 +89,10 @@ struct QuickstartCommand {
    public:
     QuickstartProgress(const RunConfig& config, PeakFlops peak, const QuickstartCommand& command)
         : TerminalProgress(config, std::move(peak)), command_(command) {}
-    void on_start(const RunFacts& facts) override {
-      TerminalProgress::on_start(facts);
-      command_.write_record(*posix_storage(), facts.run_dir, nullptr);
+    void take(const Record& record) override {
+      TerminalProgress::take(record);
+      if (const auto* facts = std::get_if<RunFacts>(&record))
+        command_.write_record(*posix_storage(), facts->run_dir, nullptr);
     }
 
    private:

@@ -48,7 +48,7 @@ struct TrainCommand {
     options.accept_schedule = accept_schedule;
     options.stop = signals.stop();
     options.save = signals.save();
-    options.observer = &progress;
+    options.sinks = {&progress};
     const TrainResult result = train(posix_storage(), resolved, options);
     remember_speed(resolved, progress.tokens_per_second());
 
