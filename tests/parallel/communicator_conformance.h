@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,6 +34,7 @@ struct Backend {
   std::function<void(const Body&, const LaneDelay&)> run;  // on every rank
 
   void operator()(const Body& body) const { run(body, {}); }
+  friend void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 };
 
 // One rank's communicator, lanes and memory.
@@ -529,6 +531,7 @@ struct Promise {
   std::string name;
   int least_ranks;
   void (*hold)(const Backend&);
+  friend void PrintTo(const Promise& promise, std::ostream* out) { *out << promise.name; }
 };
 
 inline std::vector<Promise> all_promises() {
