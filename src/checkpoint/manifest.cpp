@@ -53,7 +53,7 @@ Manifest parse_body(const Json& body) {
   if (body.contains("sections"))
     for (const auto& [name, saved] : body.at("sections").items())
       manifest.state.sections[name] = saved.dump();
-  for (const char* name : {"loss_scale", "fp8_scales"})  // where checkpoints of 0.1 keep them
+  for (const char* name : {"loss_scale", "fp8_scales"})  // of manifests without sections
     if (body.contains(name)) manifest.state.sections[name] = body.at(name).dump();
   if (body.contains("data")) manifest.state.data = body.at("data").dump();
   manifest.config_toml = body.at("config").get<std::string>();

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/manifest.h"
 #include "checkpoint/fixture.h"
 #include "core/error.h"
 #include "support/halves.h"
@@ -115,6 +116,20 @@ TEST(Checkpoint, SectionsOfTheStateAreKeptAsTheyWereSaid) {
   EXPECT_EQ(CheckpointReader(storage, step_dir(6)).info().state.sections, state.sections);
   save(*storage, 7);
   EXPECT_TRUE(CheckpointReader(storage, step_dir(7)).info().state.sections.empty());
+}
+
+// Where version 1 began to keep them, before there were sections.
+TEST(Checkpoint, SectionsOfOldManifestsAreFound) {
+  Manifest manifest;
+  manifest.config_toml = "";
+  nlohmann::json whole = nlohmann::json::parse(to_text(manifest));
+  nlohmann::json& body = whole["checkpoint"];
+  body["loss_scale"] = {{"scale", 1024.0}, {"good_steps", 5}, {"skipped_steps", 2}};
+  body["fp8_scales"] = {1.5, 2.0};
+  whole["xxh3"] = hex(hash_text(body.dump()));
+  const SavedSections sections = parse_manifest(whole.dump(), "old").state.sections;
+  EXPECT_EQ(sections.at("loss_scale"), R"({"good_steps":5,"scale":1024.0,"skipped_steps":2})");
+  EXPECT_EQ(sections.at("fp8_scales"), "[1.5,2.0]");
 }
 
 TEST(Checkpoint, ComputeWeightsAreRestoredFromTheMasters) {
