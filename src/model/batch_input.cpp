@@ -27,8 +27,7 @@ BatchInput::BatchInput(Context& ctx, const ModelConfig& config, const TrainShape
 void BatchInput::check_ids(const MicroBatch& batch) const {
   for (int64_t n = 0; n < N_; ++n) {
     const int32_t token = batch.tokens[n], target = batch.targets[n];
-    check(token >= 0 && token < vocab_ &&
-              (target == kNoTarget || (target >= 0 && target < vocab_)),
+    check(token >= 0 && token < vocab_ && (target == kNoTarget || (target >= 0 && target < vocab_)),
           ErrorCode::Data,
           "token {} or its target {} at position {} is outside the vocabulary of {}: was the data "
           "made with another tokenizer?",

@@ -22,9 +22,9 @@ struct LayerBackwardPass {
   const LayerSlots& slots;
 };
 
-// A branch's last product joins the residual stream: next(N, C) = stream(N, C) + y(N, K) · w(C, K)ᵀ,
-// rounded once. Both branches leave here and nowhere else: ranks that hold some columns of w each
-// would add up their products at this place.
+// A branch's last product joins the residual stream: next(N, C) = stream(N, C) + y(N, K) · w(C,
+// K)ᵀ, rounded once. Both branches leave here and nowhere else: ranks that hold some columns of w
+// each would add up their products at this place.
 void join_stream(Context& ctx, const Operand& y, const Operand& w, const Tensor& stream,
                  const Tensor& next);
 

@@ -14,9 +14,7 @@ namespace {
 
 // What all layers share, of a whole chunk.
 LayerTensors shared_tensors(const PlacedTensors& placed) {
-  const auto row = [&](const char* what) {
-    return placed.try_find("shared." + std::string(what));
-  };
+  const auto row = [&](const char* what) { return placed.try_find("shared." + std::string(what)); };
   return {.residual = row("residual"),
           .attn_norm = row("attn_norm"),
           .attn_rstd = row("attn_rstd"),
@@ -129,8 +127,8 @@ LayerTensors Decoder::activations(int64_t n) const {
   const auto first_rows = [&](Tensor& whole) {
     if (whole.defined()) whole = whole.slice(0, 0, n);
   };
-  for (Tensor* rows : {&x.residual, &x.attn_rstd, &x.qkv, &x.qk, &x.q_rstd, &x.k_rstd, &x.mid,
-                       &x.mlp_rstd, &x.up})
+  for (Tensor* rows :
+       {&x.residual, &x.attn_rstd, &x.qkv, &x.qk, &x.q_rstd, &x.k_rstd, &x.mid, &x.mlp_rstd, &x.up})
     first_rows(*rows);
   for (Operand* rows : {&x.attn_norm, &x.attn, &x.mlp_norm, &x.act}) first_rows(rows->plain);
   // lse(1, H, n) is contiguous for every n, so it is cut from the flat memory, not sliced.

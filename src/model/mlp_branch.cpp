@@ -16,8 +16,7 @@ void MlpBranch::hidden_backward(Context& ctx, const LayerPass& pass,
   const auto& [d, slots] = back;
   linear_backward_input(ctx, d.up, pass.w.up, d.norm);
   rms_norm_backward(ctx, d.norm, x.mid, pass.w.mlp_norm, x.mlp_rstd, d.out,
-                    adding_slot(ctx, slots.mlp_norm),
-                    x.drops(x.mlp_norm) ? x.mlp_norm : Operand{});
+                    adding_slot(ctx, slots.mlp_norm), x.drops(x.mlp_norm) ? x.mlp_norm : Operand{});
   weight_gradient(ctx, d.up, x.mlp_norm, slots.up);
 }
 

@@ -100,8 +100,8 @@ class Stage {
   void run_loss(const Slot& slot, Mode mode);
   LossWeights loss_weights() const;
 
-  // The tick of `uses` begins and their blocks are acquired; their gradients, where they write some,
-  // and their blocks are handed back.
+  // The tick of `uses` begins and their blocks are acquired; their gradients, where they write
+  // some, and their blocks are handed back.
   void begin(std::span<const BlockUse> uses);
   void end(std::span<const BlockUse> uses);
   void begin(const BlockUse& use) { begin({&use, 1}); }

@@ -46,10 +46,10 @@ Outcome run_head(Context& ctx, int64_t first, int64_t end, const LossOptions& op
   const auto tensor = [](std::vector<double>& values, Shape shape) {
     return Tensor::contiguous(values.data(), DType::F64, shape);
   };
-  const int64_t bytes =
-      exchange ? lm_head_shard_workspace_bytes(ctx.facts, DType::F64, options.chunk, rows,
-                                               exchange->shard.num_shards)
-               : lm_head_workspace_bytes(ctx.facts, DType::F64, options.chunk, rows);
+  const int64_t bytes = exchange
+                            ? lm_head_shard_workspace_bytes(ctx.facts, DType::F64, options.chunk,
+                                                            rows, exchange->shard.num_shards)
+                            : lm_head_workspace_bytes(ctx.facts, DType::F64, options.chunk, rows);
   const int64_t norm_bytes = rms_norm_backward_workspace_bytes(ctx.facts, N, C);
   const Arena arena(Device::cpu(), align_up(bytes) + norm_bytes);
   ctx.workspace = Workspace(arena.place(align_up(bytes), DType::U8, {norm_bytes}));

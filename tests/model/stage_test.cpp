@@ -35,8 +35,8 @@ Batch random_batch(const RigOptions& options, uint64_t number) {
   Batch batch;
   for (size_t i = 0; i < N; ++i) {
     batch.tokens.push_back(static_cast<int32_t>(stream.bits(2 * i) % vocab));
-    batch.targets.push_back(
-        i % 5 == 3 ? kNoTarget : static_cast<int32_t>(stream.bits(2 * i + 1) % vocab));
+    batch.targets.push_back(i % 5 == 3 ? kNoTarget
+                                       : static_cast<int32_t>(stream.bits(2 * i + 1) % vocab));
     const auto t = static_cast<int32_t>(static_cast<int64_t>(i) % options.T);
     batch.document_start.push_back(t < 4 + static_cast<int32_t>(number) ? 0 : t / 3 * 3);
   }
@@ -107,8 +107,8 @@ Outcome run_stages(RigOptions options, const std::vector<int64_t>& borders,
   std::vector<Action> actions;
   for (const Action& pass : passes)
     for (int i = 0; i < num_stages; ++i)
-      actions.push_back({pass.kind, pass.kind == Action::Forward ? i : num_stages - 1 - i,
-                         pass.slot});
+      actions.push_back(
+          {pass.kind, pass.kind == Action::Forward ? i : num_stages - 1 - i, pass.slot});
 
   Borders hands;
   hands.before = [&](const Action& action) {

@@ -159,11 +159,11 @@ template <class T>
 Statistics<T> statistics_of(T* x, int64_t V, int64_t target, double softcap) {
   const T top = capped(row_max(x, V), softcap);  // the cap leaves the order as it is
   const T cap = static_cast<T>(softcap), inverse = static_cast<T>(1 / softcap);
-  const T sum = softcap > 0 ? sum_of_exponentials<Keep::Row>(x, V, top,
-                                                             [&](VectorOf<T> v) INGOT_INLINE {
-                                                               return cap * tanh(v * inverse);
-                                                             })
-                            : sum_of_exponentials<Keep::Row>(x, V, top);
+  const T sum =
+      softcap > 0
+          ? sum_of_exponentials<Keep::Row>(
+                x, V, top, [&](VectorOf<T> v) INGOT_INLINE { return cap * tanh(v * inverse); })
+          : sum_of_exponentials<Keep::Row>(x, V, top);
   return {top, sum, target >= 0 ? capped(x[target], softcap) : T{0}};
 }
 

@@ -343,9 +343,8 @@ __global__ void __launch_bounds__(kThreads)
 
   const LogitGradient<T, kCapped> gradient(terms, {all.top, all.sum}, lse,
                                            static_cast<A>(*loss_scale));
-  for_vectors<kThreads>(row, thread, logits.num_vectors, [&](int index, const Packed& x) {
-    gradient.write(row, index, x);
-  });
+  for_vectors<kThreads>(row, thread, logits.num_vectors,
+                        [&](int index, const Packed& x) { gradient.write(row, index, x); });
   for (int i = logits.num_vectors * kSize + thread; i < logits.vocab; i += kThreads)
     row[i] = static_cast<T>(gradient.softmax_part(static_cast<A>(row[i])));
   __syncthreads();  // the target's element has been written as one of many
