@@ -26,6 +26,7 @@ struct RigOptions {
   DType compute = DType::F32;
   bool fp8 = false, fp8_head = false;
   int64_t keep_layers = 0, offload_layers = 0;
+  int64_t slots = 1;
   bool document_mask = false;
   double z_loss = 0.0;
   Layout layout;
@@ -70,6 +71,7 @@ class Rig {
     shape.fp8 = o.fp8;
     shape.fp8_head = o.fp8_head;
     shape.offload_layers = o.offload_layers;
+    shape.slots = o.slots;
     shape.layout = o.layout;
     shape.loss_chunk = o.loss_chunk;
     shape.document_mask = o.document_mask;
@@ -111,6 +113,7 @@ class Rig {
   ParameterStore& store() { return *store_; }
   const TensorTable& parameters() const { return parameters_; }
   const PlacedTensors& placed() const { return placed_; }
+  const TrainShape& shape() const { return shape_; }
   Context& ctx() { return ctx_; }
 
   // `optim` is that of the first call, but for its rate.

@@ -47,6 +47,61 @@ OpCase head_case(std::string name, OpInput targets, int64_t V, int64_t C, LossOp
   return c;
 }
 
+// The same where two ranks hold the rows of w before and from `split` on: each computes its logits
+// and their statistics, all-gathers those, and goes on with its own part.
+OpCase shards_case(std::string name, OpInput targets, int64_t V, int64_t C, LossOptions options,
+                   int64_t split, double weight_scale = 1.0) {
+  OpCase c = head_case(std::move(name), std::move(targets), V, C, options, weight_scale);
+  const int64_t N = c.inputs[0].shape[0];
+  c.op = "lm_head_shards";
+  const auto wide_of = [](DType dtype) { return dtype == DType::F64 ? DType::F64 : DType::F32; };
+  const auto logits_of = [=](const Context& ctx, DType dtype) {
+    return ctx.facts.kind == DeviceKind::Cuda ? dtype : wide_of(dtype);
+  };
+  // Σ losses in "losses"; and f(shard's first row, its end, dlogits) where there is a scale.
+  const auto run = [=](Context& ctx, const OpTensors& t, const Tensor& scale, const auto& f) {
+    const Workspace::Scope scope(ctx.workspace);
+    const DType dtype = t.at("h").dtype;
+    const Tensor logits = ctx.workspace.take(logits_of(ctx, dtype), {N, V});
+    const Tensor statistics = ctx.workspace.take(wide_of(dtype), {2, N, 3});
+    const int64_t bounds[] = {0, split, V};
+    for (int64_t s = 0; s < 2; ++s) {
+      const Tensor part = logits.slice(1, bounds[s], bounds[s + 1]);  // (N, V_local)
+      linear_forward(ctx, t.at("h"), t.at("w").slice(0, bounds[s], bounds[s + 1]), part);
+      cross_entropy_statistics(ctx, part, t.at("targets"), bounds[s], options,
+                               statistics.slice(0, s, s + 1).reshape({N, 3}));
+    }
+    for (int64_t s = 0; s < 2; ++s) {
+      const Tensor part = logits.slice(1, bounds[s], bounds[s + 1]);
+      cross_entropy_from_statistics(ctx, part, t.at("targets"), bounds[s], options, statistics,
+                                    scale, t.at("losses"));
+      f(bounds[s], bounds[s + 1], part);
+    }
+  };
+  c.forward = [=](Context& ctx, const OpTensors& t) {
+    run(ctx, t, /*scale=*/{}, [](int64_t, int64_t, const Tensor&) {});
+    const double loss = sum(ctx, t.at("losses"));
+    write_values(ctx, t.at("loss"), {&loss, 1});
+  };
+  c.backward = [=](Context& ctx, const OpTensors& t) {
+    const Workspace::Scope scope(ctx.workspace);
+    const double d_loss = read_values(ctx, t.at("d.loss"))[0];
+    const Tensor scale = ctx.workspace.take(DType::F64, {1});
+    copy_from_host(ctx, &d_loss, scale);
+    run(ctx, t, scale, [&](int64_t first, int64_t end, const Tensor& dlogits) {
+      linear_backward_weight(ctx, dlogits, t.at("h"), t.at("d.w").slice(0, first, end),
+                             Accumulate::Yes);
+      linear_backward_input(ctx, dlogits, t.at("w").slice(0, first, end), t.at("d.h"),
+                            Accumulate::Yes);
+    });
+  };
+  c.workspace_bytes = [=](const Context& ctx, DType dtype) {
+    return align_up(size_of(DType::F64)) + align_up(N * V * size_of(logits_of(ctx, dtype))) +
+           align_up(2 * N * 3 * size_of(wide_of(dtype))) + matmul_workspace_bytes(ctx.facts);
+  };
+  return c;
+}
+
 OpInput random_targets(int64_t N, int64_t V) {
   return {.name = "targets",
           .shape = {N},
@@ -60,7 +115,10 @@ std::vector<OpCase> small_cases() {
           head_case("lm_head_zloss_n7_v19_c6_chunk3", random_targets(7, 19), 19, 6,
                     {.z_loss = 0.02, .chunk = 3}),
           head_case("lm_head_softcap_n5_v23_c9", ignoring, 23, 9,
-                    {.z_loss = 0.01, .softcap = 4.0, .chunk = 2})};
+                    {.z_loss = 0.01, .softcap = 4.0, .chunk = 2}),
+          shards_case("lm_head_shards_ignore_n5_v23_c9", ignoring, 23, 9, {}, 9),
+          shards_case("lm_head_shards_softcap_n5_v23_c9", ignoring, 23, 9,
+                      {.z_loss = 0.01, .softcap = 4.0}, 5)};
 }
 
 std::vector<OpCase> large_cases() {
@@ -69,7 +127,11 @@ std::vector<OpCase> large_cases() {
                     {.z_loss = 1e-4, .chunk = 128}, 1.0 / 16.0),
           head_case("lm_head_n64_v32000_c64", random_targets(64, 32000), 32000, 64, {}, 1.0 / 8.0),
           head_case("lm_head_softcap_n128_v1000_c256", random_targets(128, 1000), 1000, 256,
-                    {.softcap = 4.0, .chunk = 64}, 1.0 / 16.0)};
+                    {.softcap = 4.0, .chunk = 64}, 1.0 / 16.0),
+          shards_case("lm_head_shards_n128_v1000_c256", random_targets(128, 1000), 1000, 256,
+                      {.z_loss = 1e-4}, 496, 1.0 / 16.0),
+          shards_case("lm_head_shards_softcap_n64_v1000_c64", random_targets(64, 1000), 1000, 64,
+                      {.softcap = 4.0}, 501, 1.0 / 8.0)};
 }
 
 std::vector<OpCase> bench_cases(const BenchShape& s) {
