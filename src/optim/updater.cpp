@@ -81,9 +81,9 @@ std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimConfig& con
   throw Error(ErrorCode::Internal, "unknown optimizer");
 }
 
-int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
-                               const OptimConfig& config) {
-  const UpdateScratch scratch = update_scratch(config, facts.kind, parameters);
+int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
+                               const TensorTable& parameters, const OptimConfig& config) {
+  const UpdateScratch scratch = update_scratch(config, facts.kind, compute, parameters);
   return scratch.bytes + (scratch.products ? matmul_workspace_bytes(facts) : 0);
 }
 

@@ -60,8 +60,8 @@ class Updater {
   UpdateStep last_;
 };
 
-// Scratch that an update takes from the context.
-int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
-                               const OptimConfig& config);
+// Scratch that an update takes from the context; `compute`: of the weights.
+int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
+                               const TensorTable& parameters, const OptimConfig& config);
 
 }  // namespace ingot
