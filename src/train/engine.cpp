@@ -23,8 +23,9 @@ bool has_fp8(const DeviceFacts& gpu) {
 void check_precision(const RunConfig& config, Device device) {
   const Precision precision = config.train.precision;
   const bool on_gpu = device.kind == DeviceKind::Cuda;
-  check(precision != Precision::Fp64, ErrorCode::Config,
-        "train.precision fp64: a run cannot compute in it; use fp32");
+  check(!on_gpu || precision != Precision::Fp64, ErrorCode::Config,
+        "train.precision fp64 is for runs on the CPU and this one is on a GPU: use the CPU "
+        "(--device cpu, or --set system.device=cpu) or fp32");
   check(on_gpu || (precision != Precision::Tf32 && precision != Precision::Fp16), ErrorCode::Config,
         "train.precision {} needs a GPU and this run is on the CPU: use fp32 or bf16",
         name_of(precision));
@@ -65,7 +66,8 @@ TrainShape shape_of(const Context& ctx, const RunConfig& config) {
   TrainShape shape = shape_of(config, ctx.device);
   shape.workspace_bytes =
       std::max(train_workspace_bytes(ctx.facts, ctx.deterministic, config.model, shape),
-               update_workspace_bytes(ctx.facts, llama_parameters(config.model), config.optim));
+               update_workspace_bytes(ctx.facts, shape.compute, llama_parameters(config.model),
+                                      config.optim));
   shape.head_workspace_bytes = head_workspace_bytes(ctx.facts, config.model, shape);
   return shape;
 }
