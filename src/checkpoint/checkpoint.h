@@ -2,8 +2,8 @@
 //
 // A checkpoint is a folder `step_00000100/` holding
 //   rank_0.safetensors …  each rank's ranges of "weight:NAME", "moment1:NAME", "moment2:NAME"
-//                         (flat; F32, moments as they are kept); the last where the optimizer
-//                         keeps one
+//                         (flat; F32, or F64 of a run in fp64, moments as they are kept); the last
+//                         where the optimizer keeps one
 //   tokenizer.bin         Tokenizer::serialize() of what the text was encoded with, when it is not
 //                         the byte tokenizer
 //   manifest.json         written last: state, resolved config, tensor ranges, size and XXH3-64 of
@@ -66,7 +66,7 @@ class CheckpointReader {
   // Elements of the whole parameter; throws ErrorCode::Data when the checkpoint has none such.
   int64_t numel(const std::string& name) const;
   // Elements [range) of the flattened tensor into `out` (contiguous, any shape), converted to out's
-  // dtype: F32, BF16 or F16. what: "weight", "moment1", "moment2". Thread-safe.
+  // dtype: F64, F32, BF16 or F16. what: "weight", "moment1", "moment2". Thread-safe.
   void read(const std::string& what, const std::string& name, ShardRange range,
             const Tensor& out) const;
   // Checks sizes and checksums of all files; throws ErrorCode::Data naming the first bad one.

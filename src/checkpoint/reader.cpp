@@ -21,6 +21,8 @@ struct RankFile {
 template <class F>
 void with_read_type(DType dtype, const F& f) {
   switch (dtype) {
+    case DType::F64:
+      return f(double{});
     case DType::F32:
       return f(float{});
     case DType::BF16:
@@ -30,16 +32,19 @@ void with_read_type(DType dtype, const F& f) {
     default:
       throw Error(
           ErrorCode::Internal,
-          fmt::format("a checkpoint is read as f32, bf16 or f16, not as {}", name_of(dtype)));
+          fmt::format("a checkpoint is read as f64, f32, bf16 or f16, not as {}", name_of(dtype)));
   }
 }
 
+// A double becomes 16 bits by way of a float.
 template <class To, class From>
 To converted(From from) {
-  if constexpr (std::is_same_v<From, float>) {
-    return To::from_float(from);
-  } else if constexpr (std::is_same_v<To, float>) {
-    return from.to_float();
+  if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To>) {
+    return static_cast<To>(from);
+  } else if constexpr (std::is_floating_point_v<From>) {
+    return To::from_float(static_cast<float>(from));
+  } else if constexpr (std::is_floating_point_v<To>) {
+    return To{from.to_float()};
   } else {
     return To::from_float(from.to_float());
   }

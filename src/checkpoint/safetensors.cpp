@@ -15,19 +15,20 @@ constexpr int64_t kLengthBytes = 8;
 constexpr int64_t kMaxHeaderBytes = int64_t{100} << 20;  // the limit the format's own readers have
 
 // What the format calls the dtypes that checkpoints hold.
-constexpr std::array kDTypes = {std::pair{"F32", DType::F32}, std::pair{"BF16", DType::BF16}};
+constexpr std::array kDTypes = {std::pair{"F64", DType::F64}, std::pair{"F32", DType::F32},
+                                std::pair{"BF16", DType::BF16}};
 
 std::string name_in_file(DType dtype) {
   for (const auto& [name, known] : kDTypes)
     if (known == dtype) return name;
   throw Error(ErrorCode::Internal,
-              fmt::format("a checkpoint holds f32 and bf16, not {}", name_of(dtype)));
+              fmt::format("a checkpoint holds f64, f32 and bf16, not {}", name_of(dtype)));
 }
 
 DType dtype_in_file(const std::string& wanted) {
   for (const auto& [name, dtype] : kDTypes)
     if (name == wanted) return dtype;
-  throw Error(ErrorCode::Data, fmt::format("expected F32 or BF16 tensors, got {}", wanted));
+  throw Error(ErrorCode::Data, fmt::format("expected F64, F32 or BF16 tensors, got {}", wanted));
 }
 
 [[noreturn]] void damaged(const std::string& path, const std::string& why) {

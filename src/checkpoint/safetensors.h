@@ -20,7 +20,7 @@ struct SafetensorsEntry {
   DType dtype = DType::F32;
 };
 
-// A flat tensor to write, F32 or BF16.
+// A flat tensor to write, F64, F32 or BF16.
 struct SafetensorsTensor {
   std::string name;
   int64_t numel = 0;
@@ -35,7 +35,7 @@ FileFacts write_safetensors(Storage& storage, const std::string& path,
                             const std::function<Tensor(size_t)>& data);
 
 // Throws ErrorCode::Data when the header is damaged, points outside the file or holds a tensor that
-// is not flat F32 or BF16. `path` is for messages.
+// is not flat F64, F32 or BF16. `path` is for messages.
 std::map<std::string, SafetensorsEntry> read_safetensors_header(const ReadableFile& file,
                                                                 const std::string& path);
 

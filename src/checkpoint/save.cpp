@@ -50,7 +50,8 @@ FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& pat
                           const TensorTable& parameters, const std::vector<OwnPart>& parts) {
   std::vector<SafetensorsTensor> names;
   std::vector<std::function<Tensor()>> contents;
-  for (const DType dtype : {DType::F32, DType::BF16}) {  // the wider first: all are aligned
+  // The wider first: all are aligned.
+  for (const DType dtype : {DType::F64, DType::F32, DType::BF16}) {
     for (const OwnPart& part : parts) {
       if (part.range.size() == 0) continue;
       const auto add = [&](std::string_view what, DType its_dtype,
@@ -60,7 +61,7 @@ FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& pat
         names.push_back({entry_key(what, name), part.range.size(), dtype});
         contents.push_back(std::move(content));
       };
-      add("weight", DType::F32,
+      add("weight", exact_room(*part.shard).dtype,
           [&ctx, &part] { return exact_weights(ctx, *part.shard, part.begin, part.end); });
       for (size_t i = 0; i < part.shard->states.size(); ++i) {
         const Tensor state = part.shard->states[i].slice(0, part.begin, part.end);

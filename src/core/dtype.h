@@ -13,6 +13,12 @@ int64_t size_of(DType dtype);           // bytes per element
 std::string_view name_of(DType dtype);  // "f32", "bf16", "f8e4m3", "u16", …
 std::optional<DType> parse_dtype(std::string_view name);
 
+// What goes with values of `dtype`: exact weights, gradients, statistics, tables and sums. F64 for
+// F64, else F32.
+constexpr DType wide_dtype(DType dtype) {
+  return dtype == DType::F64 ? DType::F64 : DType::F32;
+}
+
 // 16- and 8-bit floats are storage types: convert to float, compute, convert back.
 struct Bf16 {
   uint16_t bits = 0;

@@ -51,10 +51,4 @@ inline void check_operand(std::string_view op, std::string_view name, const Tens
   check_contiguous(op, name, tensor);
 }
 
-// The dtype of statistics, tables and weight gradients that go with values of `dtype`: F64 for
-// F64, else F32.
-inline DType wide_dtype(DType dtype) {
-  return dtype == DType::F64 ? DType::F64 : DType::F32;
-}
-
 }  // namespace ingot

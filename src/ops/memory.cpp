@@ -53,13 +53,18 @@ void copy_to_host(Context& ctx, const Tensor& src, void* host) {
 }
 
 void fill(Context& ctx, float value, const Tensor& tensor) {
-  check_dtype("fill", "tensor", tensor, DType::F32);
+  const bool on_gpu = runs_on_cuda(ctx, tensor);
+  check_dtype("fill", "tensor", tensor, on_gpu ? DType::F32 : wide_dtype(tensor.dtype));
   check_contiguous("fill", "tensor", tensor);
-  if (runs_on_cuda(ctx, tensor)) return cuda::fill(ctx, value, tensor);
-  auto* values = tensor.as<float>();
-  for_byte_ranges(ctx, tensor.bytes(), [&](int64_t begin, int64_t size) {
-    std::fill_n(values + begin / size_of(DType::F32), size / size_of(DType::F32), value);
-  });
+  if (on_gpu) return cuda::fill(ctx, value, tensor);
+  const auto fill_with = [&]<class T>(T element) {
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    for_byte_ranges(ctx, tensor.bytes(), [&](int64_t begin, int64_t size) {
+      std::fill_n(tensor.as<T>() + begin / kSize, size / kSize, element);
+    });
+  };
+  if (tensor.dtype == DType::F64) return fill_with(static_cast<double>(value));
+  fill_with(value);
 }
 
 void copy(Context& ctx, const Tensor& src, const Tensor& dst) {

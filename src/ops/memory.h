@@ -17,7 +17,7 @@ void copy_from_host(Context& ctx, const void* host, const Tensor& dst);
 // Host memory of exactly its size ← src (contiguous); done when this returns.
 void copy_to_host(Context& ctx, const Tensor& src, void* host);
 
-// All elements of a contiguous F32 tensor become `value`.
+// All elements of a contiguous tensor, F32 or on the CPU F64, become `value`.
 void fill(Context& ctx, float value, const Tensor& tensor);
 
 // dst ← src; same shape and dtype, any strides but a contiguous last dim; no overlap.

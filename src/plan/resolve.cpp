@@ -11,20 +11,14 @@
 namespace ingot {
 namespace {
 
-// No op of a step computes in it.
-void refuse_fp64(Precision precision) {
-  check(precision != Precision::Fp64, ErrorCode::Config,
-        "train.precision fp64: a run cannot compute in it; use fp32");
-}
-
 void check_precision(Precision precision, const DeviceFacts& facts) {
   const bool on_gpu = facts.kind == DeviceKind::Cuda;
   check(on_gpu || (precision != Precision::Tf32 && precision != Precision::Fp16), ErrorCode::Config,
         "train.precision {} needs a GPU and this run is on the CPU: use fp32 or bf16",
         name_of(precision));
   check(!on_gpu || precision != Precision::Fp64, ErrorCode::Config,
-        "train.precision fp64 is for the CPU and this run is on a GPU: use fp32");
-  refuse_fp64(precision);
+        "train.precision fp64 is for runs on the CPU and this one is on a GPU: use the CPU "
+        "(--device cpu, or --set system.device=cpu) or fp32");
   check(!on_gpu || precision != Precision::Fp8 || has_fp8(facts), ErrorCode::Config,
         "train.precision fp8 needs a GPU of compute capability 8.9 or more and {} has {}.{}: use "
         "bf16",
@@ -108,7 +102,8 @@ ResolvedRun resolve(const RunConfig& config, const DeviceFacts& facts, int cores
   TrainShape& shape = run.shape;
   shape.workspace_bytes =
       std::max(train_workspace_bytes(facts, config.train.deterministic, config.model, shape),
-               update_workspace_bytes(facts, llama_parameters(config.model), config.optim));
+               update_workspace_bytes(facts, shape.compute, llama_parameters(config.model),
+                                      config.optim));
   shape.head_workspace_bytes = head_workspace_bytes(facts, config.model, shape);
   return run;
 }

@@ -42,9 +42,9 @@ int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c,
                         : lm_head_workspace_bytes(facts, shape.compute, chunk, c.vocab);
 }
 
-int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
-                               const OptimConfig& optim) {
-  const UpdateScratch scratch = update_scratch(optim, facts.kind, parameters);
+int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
+                               const TensorTable& parameters, const OptimConfig& optim) {
+  const UpdateScratch scratch = update_scratch(optim, facts.kind, compute, parameters);
   return scratch.bytes + (scratch.products ? matmul_workspace_bytes(facts) : 0);
 }
 

@@ -16,8 +16,8 @@ int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& model,
                              const TrainShape& shape);
 
 // Of the optimizer's update.
-int64_t update_workspace_bytes(const DeviceFacts& facts, const TensorTable& parameters,
-                               const OptimConfig& optim);
+int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
+                               const TensorTable& parameters, const OptimConfig& optim);
 
 // Of generation with `context` tokens in the cache, `chunk` of them new at a time.
 int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& model, DType compute,

@@ -24,14 +24,15 @@ struct LayerRow {
 std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DType compute,
                                  bool fp8 = false) {
   const int64_t N = B * T;
+  const DType wide = wide_dtype(compute);
   std::vector<LayerRow> rows = {
       {"residual", {N, c.dim}, compute, Recompute::Never},
-      {"attn_rstd", {N}, DType::F32, Recompute::Full},
+      {"attn_rstd", {N}, wide, Recompute::Full},
       {"qkv", {N, c.qkv_rows()}, compute, Recompute::Full},
       {"attn", {N, c.heads * c.head_dim}, compute, Recompute::Full},
-      {"lse", {B, c.heads, T}, DType::F32, Recompute::Full},
+      {"lse", {B, c.heads, T}, wide, Recompute::Full},
       {"mid", {N, c.dim}, compute, Recompute::Full},
-      {"mlp_rstd", {N}, DType::F32, Recompute::Full},
+      {"mlp_rstd", {N}, wide, Recompute::Full},
       {"up", {N, c.up_rows()}, compute, Recompute::Full},
       // Under fp8 it exists in 8 bits too; here its gradient is put.
       {"act", {N, c.ffn}, compute, fp8 ? Recompute::Always : Recompute::Selective},
@@ -42,8 +43,8 @@ std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DTy
   }
   if (c.qk_norm) {
     rows.push_back({"qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, Recompute::Full});
-    rows.push_back({"q_rstd", {N, c.heads}, DType::F32, Recompute::Full});
-    rows.push_back({"k_rstd", {N, c.kv_heads}, DType::F32, Recompute::Full});
+    rows.push_back({"q_rstd", {N, c.heads}, wide, Recompute::Full});
+    rows.push_back({"k_rstd", {N, c.kv_heads}, wide, Recompute::Full});
   }
   return rows;
 }
@@ -91,9 +92,9 @@ class Builder {
     spec.shard_dim = shard_dim;
     table_.add(std::move(spec));
   }
-  void rope(int64_t context, int64_t head_dim) {
-    lasting("rope.cos", {context, head_dim / 2}, DType::F32, TensorKind::Input);
-    lasting("rope.sin", {context, head_dim / 2}, DType::F32, TensorKind::Input);
+  void rope(int64_t context, int64_t head_dim, DType compute) {
+    for (const char* name : {"rope.cos", "rope.sin"})
+      lasting(name, {context, head_dim / 2}, wide_dtype(compute), TensorKind::Input);
   }
   TensorTable take() { return std::move(table_); }
 
@@ -110,8 +111,9 @@ class Builder {
 };
 
 void check_compute(DType compute) {
-  check(compute == DType::F32 || compute == DType::BF16 || compute == DType::F16,
-        ErrorCode::Internal, "a tensor table expected compute dtype f32, bf16 or f16, got {}",
+  check(compute == DType::F64 || compute == DType::F32 || compute == DType::BF16 ||
+            compute == DType::F16,
+        ErrorCode::Internal, "a tensor table expected compute dtype f64, f32, bf16 or f16, got {}",
         name_of(compute));
 }
 
@@ -195,7 +197,7 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   const int L = tick.L;
   const int64_t B = shape.B, T = shape.T, N = B * T, C = c.dim;
   const int64_t HD = c.heads * c.head_dim;
-  const DType compute = shape.compute;
+  const DType compute = shape.compute, wide = wide_dtype(compute);
   Builder b;
 
   // What a micro-batch has to itself from its forward to its backward pass. Where there are several
@@ -218,7 +220,7 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
     input("document_start", {B, T});
     input("positions", {B, T});
   }
-  b.rope(T, c.head_dim);
+  b.rope(T, c.head_dim, compute);
   b.lasting("workspace", {shape.workspace_bytes}, DType::U8, TensorKind::Workspace);
 
   // The end of a layer writes the residual of the next, hence forward - 1.
@@ -255,10 +257,10 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   const Lifetime final_life{tick.forward(L - 1), tick.loss()};
   kept("final_residual", {N, C}, compute, final_life);
   kept("final_norm", {N, C}, compute, final_life);
-  kept("final_rstd", {N}, DType::F32, final_life);
+  kept("final_rstd", {N}, wide, final_life);
 
   const Lifetime after_forward{tick.loss(), tick.last()};
-  kept("losses", {N}, DType::F32, after_forward);
+  kept("losses", {N}, wide, after_forward);
   b.activation("d.residual", {N, C}, compute, {after_forward});
   const Lives layers_backward{{tick.backward(L - 1), tick.backward(0)}};
   b.activation("d.qkv", {N, c.qkv_rows()}, compute, layers_backward);
@@ -283,15 +285,15 @@ TensorTable llama_infer_table(const ModelConfig& c, DType compute, int64_t conte
       b.lasting(layer_name(i, what), {1, context, c.kv_heads, c.head_dim}, compute,
                 TensorKind::Cache);
   b.lasting("tokens", {chunk}, DType::I32, TensorKind::Input);
-  b.rope(context, c.head_dim);
+  b.rope(context, c.head_dim, compute);
   b.lasting("workspace", {workspace_bytes}, DType::U8, TensorKind::Workspace);
 
   // Ticks: 0 embedding and all layers, which share their rows; 1 final norm; 2 head.
   for (const LayerRow& row : layer_rows(c, 1, chunk, compute))
     b.activation(shared_name(row.name), row.shape, row.dtype, {{0, 1}});
   b.activation("final_norm", {chunk, c.dim}, compute, {{1, 2}});
-  b.activation("final_rstd", {chunk}, DType::F32, {{1, 1}});
-  b.activation("logits", {1, c.vocab}, DType::F32, {{2, 2}});
+  b.activation("final_rstd", {chunk}, wide_dtype(compute), {{1, 1}});
+  b.activation("logits", {1, c.vocab}, wide_dtype(compute), {{2, 2}});
   return b.take();
 }
 

@@ -18,7 +18,7 @@ enum class ActivationPolicy { None, Selective, Full };  // what is recomputed in
 struct TrainShape {
   int64_t B = 1;               // sequences in a micro-batch
   int64_t T = 1;               // tokens in a sequence
-  DType compute = DType::F32;  // weights and activations; F32, BF16 or F16 (masters stay F32)
+  DType compute = DType::F32;  // weights and activations; F64, F32, BF16 or F16
   bool fp8 = false;            // a layer's four products on 8-bit operands (docs/fp8.md)
   bool fp8_head = false;       // under fp8 also those of the output head
   ActivationPolicy policy = ActivationPolicy::Selective;
@@ -49,13 +49,14 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 
 // What one rank's micro-step needs besides the parameter store: inputs, activations, their
 // gradients and workspace. The caller adds the store's rows (weights, gradients, masters, moments)
-// with add_store_rows() of spec/store_rows.h. N = B·T; everything is in compute dtype unless noted.
+// with add_store_rows() of spec/store_rows.h. N = B·T; everything is in compute dtype unless noted,
+// where "wide" is wide_dtype() of it.
 //   inputs: tokens (N) I32, targets (N) I32, loss.scale (1) F64, rope.cos and rope.sin (T, D/2)
-//   F32; under a document
-//     mask document_start (B, T) I32, positions (B, T) I32
-//   a layer's: residual (N, C), attn_norm (N, C), attn_rstd (N) F32, qkv (N, qkv_rows), attn
-//     (N, H·D), lse (B, H, T) F32, mid (N, C), mlp_norm (N, C), mlp_rstd (N) F32, up (N, up_rows),
-//     act (N, F); with QK-norm qk (N, (H+G)·D), q_rstd (N, H) F32, k_rstd (N, G) F32.
+//     wide; under a document mask document_start (B, T) I32, positions (B, T) I32
+//   a layer's: residual (N, C), attn_norm (N, C), attn_rstd (N) wide, qkv (N, qkv_rows), attn
+//     (N, H·D), lse (B, H, T) wide, mid (N, C), mlp_norm (N, C), mlp_rstd (N) wide, up
+//     (N, up_rows), act (N, F); with QK-norm qk (N, (H+G)·D), q_rstd (N, H) wide, k_rstd (N, G)
+//     wide.
 //     Those a layer's policy keeps are "layers.i.NAME"; those it drops exist once, as
 //     "shared.NAME", unless no layer drops them.
 //     Offloaded layers, see offload_place(), have no rows of their own on the device: they take
@@ -69,7 +70,7 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //     fp8.{activations,gradients,weights}.{scale,inverse,amax} (S, kFp8ScaleStride), of which the
 //     first column is used,
 //     fp8.{activations,gradients}.history (kFp8History, S)
-//   shared by all: final_residual (N, C), final_norm (N, C), final_rstd (N) F32, losses (N) F32
+//   shared by all: final_residual (N, C), final_norm (N, C), final_rstd (N) wide, losses (N) wide
 //   gradients: d.residual (N, C), d.qkv (N, qkv_rows), d.qk (N, (H+G)·D) with QK-norm, d.attn
 //     (N, H·D), d.norm (N, C); those of up and act take the place of the values they belong to
 //   workspace (workspace_bytes) U8, head_workspace (head_workspace_bytes) U8; what the layers share
@@ -93,9 +94,9 @@ TensorId layer_row(const TensorTable& table, int64_t layer, std::optional<int64_
 
 // Everything generation allocates for one sequence: weights (names as llama_parameters), a KV cache
 // of `context` tokens per layer ("layers.i.cache.k", "layers.i.cache.v", each (1, context, G, D)),
-// rope.cos and rope.sin (context, D/2) F32, and for up to `chunk` new tokens at a time: tokens
+// rope.cos and rope.sin (context, D/2) wide, and for up to `chunk` new tokens at a time: tokens
 // (chunk) I32, all layer rows of the training table as "shared.NAME",
-// final_norm, final_rstd; logits (1, V) F32 and workspace.
+// final_norm, final_rstd; logits (1, V) wide and workspace.
 TensorTable llama_infer_table(const ModelConfig& config, DType compute, int64_t context,
                               int64_t chunk, int64_t workspace_bytes);
 

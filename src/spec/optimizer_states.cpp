@@ -14,7 +14,7 @@ namespace {
 struct Declaration {
   bool (*takes)(const TensorSpec& parameter);
   std::vector<StateSpec> (*states)(const OptimConfig& config);
-  UpdateScratch (*scratch)(DeviceKind device, const TensorSpec& parameter);
+  UpdateScratch (*scratch)(DeviceKind device, DType compute, const TensorSpec& parameter);
   std::vector<UpdateTable> (*tables)(const OptimConfig& config);
 };
 
@@ -33,7 +33,7 @@ std::vector<StateSpec> states_of_muon(const OptimConfig&) {
   return {{"moment1", DType::F32}};
 }
 
-UpdateScratch no_scratch(DeviceKind, const TensorSpec&) {
+UpdateScratch no_scratch(DeviceKind, DType, const TensorSpec&) {
   return {};
 }
 
@@ -57,11 +57,11 @@ std::vector<UpdateTable> tables_of_adamw(const OptimConfig& config) {
           {"roots2", until_one([&](double t) { return std::sqrt(correction(config.beta2, t)); })}};
 }
 
-UpdateScratch scratch_of_muon(DeviceKind device, const TensorSpec& parameter) {
+UpdateScratch scratch_of_muon(DeviceKind device, DType compute, const TensorSpec& parameter) {
   UpdateScratch most{0, true};
   for (const MatrixShape& matrix : matrices_of(parameter)) {
     int64_t bytes = 0;
-    for (const ScratchSpec& one : muon_scratch(device, matrix))
+    for (const ScratchSpec& one : muon_scratch(device, compute, matrix))
       bytes += align_up(one.shape.numel() * size_of(one.dtype));
     most.bytes = std::max(most.bytes, bytes);
   }
@@ -125,12 +125,12 @@ void add_update_rows(TensorTable& table, const OptimConfig& config) {
     add(update_table_row(one.name), static_cast<int64_t>(one.values.size()), DType::F64);
 }
 
-UpdateScratch update_scratch(const OptimConfig& config, DeviceKind device,
+UpdateScratch update_scratch(const OptimConfig& config, DeviceKind device, DType compute,
                              const TensorTable& parameters) {
   UpdateScratch most;
   for (const TensorSpec& parameter : parameters.rows()) {
     const UpdateScratch one =
-        declaration_of(optimizer_of(config, parameter)).scratch(device, parameter);
+        declaration_of(optimizer_of(config, parameter)).scratch(device, compute, parameter);
     most.bytes = std::max(most.bytes, one.bytes);
     most.products = most.products || one.products;
   }
@@ -151,17 +151,18 @@ std::vector<MatrixShape> matrices_of(const TensorSpec& parameter) {
   return matrices;
 }
 
-std::vector<ScratchSpec> muon_scratch(DeviceKind device, const MatrixShape& matrix) {
+std::vector<ScratchSpec> muon_scratch(DeviceKind device, DType compute, const MatrixShape& matrix) {
   constexpr int64_t kMostPartials = 1024;
+  const DType wide = wide_dtype(compute);
   // The products want few bits (Jordan trained in BF16) and a GPU is 15 times faster with few.
-  const DType dtype = device == DeviceKind::Cuda ? DType::BF16 : DType::F32;
+  const DType dtype = device == DeviceKind::Cuda && wide == DType::F32 ? DType::BF16 : wide;
   const int64_t S = matrix.small();
   std::vector<ScratchSpec> rows = {{dtype, {matrix.rows, matrix.cols}},
                                    {dtype, {matrix.rows, matrix.cols}},
                                    {dtype, {S, S}},
                                    {dtype, {S, S}},
-                                   {DType::F32, {kMostPartials}}};
-  if (matrix.tall() && dtype != DType::F32) rows.push_back({DType::F32, {S, S}});
+                                   {wide, {kMostPartials}}};
+  if (matrix.tall() && dtype != wide) rows.push_back({wide, {S, S}});
   return rows;
 }
 

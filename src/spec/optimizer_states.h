@@ -54,7 +54,7 @@ struct UpdateScratch {
   int64_t bytes = 0;
   bool products = false;
 };
-UpdateScratch update_scratch(const OptimConfig& config, DeviceKind device,
+UpdateScratch update_scratch(const OptimConfig& config, DeviceKind device, DType compute,
                              const TensorTable& parameters);
 
 // The matrices that a parameter is made of: its parts, or itself.
@@ -72,9 +72,10 @@ enum MuonScratch {
   kMuonY,         // (rows, cols): … and its next form
   kMuonGram,      // (S, S), S the smaller extent: x·xᵀ, or xᵀ·x when x is tall
   kMuonSquare,    // (S, S): gram², then the polynomial of it
-  kMuonPartials,  // partial sums of the norm, at most so many as ops/muon.h cuts a matrix into
-  kMuonWideGram   // (S, S) F32: only where the product that makes gram gives nothing else
+  kMuonPartials,  // wide partial sums of the norm, at most so many as ops/muon.h cuts a matrix into
+  kMuonWideGram   // (S, S) wide: only where the product that makes gram gives nothing else
 };
-std::vector<ScratchSpec> muon_scratch(DeviceKind device, const MatrixShape& matrix);
+// `compute`: of the weights; all of it is F64 where that is.
+std::vector<ScratchSpec> muon_scratch(DeviceKind device, DType compute, const MatrixShape& matrix);
 
 }  // namespace ingot

@@ -111,6 +111,9 @@ void check_precision(const RunConfig& c) {
         "train.fp8_head belongs to train.precision fp8, got {}: set it to false or the precision "
         "to fp8",
         name_of(c.train.precision));
+  check(c.train.precision != Precision::Fp64 || c.optim.moments == DType::F32, ErrorCode::Config,
+        "train.precision fp64 keeps moments in fp64 too, got optim.moments bf16: leave it out, or "
+        "use fp32");
 }
 
 void check_activations(const RunConfig& c) {

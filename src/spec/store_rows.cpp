@@ -57,9 +57,9 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
     table.add(row);
   };
   const auto named = [&](TensorKind kind) { return store_row_name(kind, parameter.name); };
-  add(TensorKind::Gradient, named(TensorKind::Gradient), DType::F32,
+  add(TensorKind::Gradient, named(TensorKind::Gradient), wide_dtype(compute),
       options.one_micro_step ? first_gradient_tick(options.order, parameter.block) : 0);
-  if (compute != DType::F32)
+  if (compute != wide_dtype(compute))
     add(TensorKind::MasterWeight, named(TensorKind::MasterWeight),
         compute == DType::BF16 ? DType::U16 : DType::F32);
   for (const StateSpec& state : optimizer_states(options.optim, compute, parameter))
@@ -83,8 +83,8 @@ void add_gather_rows(TensorTable& table, const TensorTable& parameters, DType co
     table.add(row);
   };
   for (const char* name : kGatherWeights) add(name, block_elements, compute);
-  for (const char* name : kGatherGradients) add(name, block_elements, DType::F32);
-  add(kGatherPart, part_elements, DType::F32);
+  for (const char* name : kGatherGradients) add(name, block_elements, wide_dtype(compute));
+  add(kGatherPart, part_elements, wide_dtype(compute));
 }
 
 }  // namespace

@@ -47,10 +47,10 @@ struct StoreOptions {
 
 // Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`
 // holds the weights; compute is their working dtype. They live through every tick, but for
-// gradients of one_micro_step. Of a parameter NAME: "NAME" (in compute dtype); in F32 "grad:NAME"
-// and, unless compute is F32, "master:NAME" (U16 where compute is BF16); the states of its
-// optimizer as they are declared, "moment1:NAME"; of its whole shape, or, sharded, flat and of
-// padded_shard_size. Sharded adds the buffers "gather.*".
+// gradients of one_micro_step. Of a parameter NAME: "NAME" (in compute dtype); wide
+// (wide_dtype) "grad:NAME" and, unless compute is wide itself, "master:NAME" (U16 where compute is
+// BF16); the states of its optimizer as they are declared, "moment1:NAME"; of its whole shape, or,
+// sharded, flat and of padded_shard_size. Sharded adds the buffers "gather.*".
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
                     const Layout& layout, const StoreOptions& options = {});
 

@@ -46,6 +46,12 @@ inline float value_of(const std::string& what, const std::string& name, int64_t 
       .normal(static_cast<uint64_t>(index));
 }
 
+// The same with more bits than a float has, as F64 is filled.
+inline double wide_value_of(const std::string& what, const std::string& name, int64_t index,
+                            int64_t step) {
+  return double{value_of(what, name, index, step)} * (1.0 + 0x1p-40);
+}
+
 // One rank's memory and store.
 class Rank {
  public:
@@ -73,7 +79,9 @@ class Rank {
     for_each([&](const auto& what, const auto& name, ShardRange range, const Tensor& tensor) {
       for (int64_t i = 0; i < range.size(); ++i) {
         const float value = value_of(what, name, range.begin + i, step);
-        if (tensor.dtype == DType::BF16) {
+        if (tensor.dtype == DType::F64) {
+          tensor.as<double>()[i] = wide_value_of(what, name, range.begin + i, step);
+        } else if (tensor.dtype == DType::BF16) {
           tensor.as<Bf16>()[i] = Bf16::from_float(value);
         } else {
           tensor.as<float>()[i] = value;
@@ -86,7 +94,9 @@ class Rank {
     for_each([&](const auto& what, const auto& name, ShardRange range, const Tensor& tensor) {
       for (int64_t i = 0; i < range.size(); ++i) {
         const float value = value_of(what, name, range.begin + i, step);
-        if (tensor.dtype == DType::BF16) {
+        if (tensor.dtype == DType::F64) {
+          EXPECT_EQ(tensor.as<double>()[i], wide_value_of(what, name, range.begin + i, step));
+        } else if (tensor.dtype == DType::BF16) {
           EXPECT_EQ(tensor.as<Bf16>()[i].bits, Bf16::from_float(value).bits) << what << " " << name;
         } else {
           EXPECT_EQ(tensor.as<float>()[i], value) << what << " " << name << " " << range.begin + i;

@@ -104,6 +104,54 @@ TEST(Checkpoint, Bf16MomentsAreKeptAsTheyAreOnAnyNumberOfRanks) {
   }
 }
 
+TEST(Checkpoint, F64IsKeptBitForBitOnAnyNumberOfRanks) {
+  const auto storage = empty_run();
+  run_local_ranks(2, Device::cpu(), [&](World& world) {
+    Rank rank(world, DataParallel::FullySharded, DType::F64);
+    rank.fill(4);
+    save_checkpoint(*storage, world.control(), kRun, RunConfig{}, state_of(4), rank.parameters,
+                    *rank.store, "");
+  });
+  const CheckpointReader reader(storage, step_dir(4));
+  EXPECT_NO_THROW(reader.verify());
+  EXPECT_EQ(data_bytes(*storage, 4, 2), (15 + 7 + 1) * 3 * 8);
+  for (const int ranks : {1, 2, 3})
+    for (const DataParallel mode : kModes)
+      run_local_ranks(ranks, Device::cpu(), [&](World& world) {
+        Rank rank(world, mode, DType::F64);
+        load_checkpoint(reader, rank.parameters, *rank.store);
+        rank.expect_filled(4);
+      });
+}
+
+TEST(Checkpoint, F64IsReadInEveryDtypeAndEveryDtypeAsF64) {
+  const auto storage = empty_run();
+  const auto world = single_world();
+  Rank rank(*world, DataParallel::Replicated, DType::F64);
+  rank.fill(1);
+  save_checkpoint(*storage, world->control(), kRun, RunConfig{}, state_of(1), rank.parameters,
+                  *rank.store, "");
+  save(*storage, 2);
+  const std::string name = "embedding.weight";
+  const auto read = [&]<class T>(int64_t step, std::vector<T> values) {
+    CheckpointReader(storage, step_dir(step))
+        .read("weight", name, {0, 15}, Tensor::contiguous(values.data(), dtype_of<T>(), {15}));
+    return values;
+  };
+  const auto floats = read(1, std::vector<float>(15));
+  const auto bf16 = read(1, std::vector<Bf16>(15));
+  const auto f16 = read(1, std::vector<F16>(15));
+  const auto doubles = read(2, std::vector<double>(15));
+  for (size_t i = 0; i < 15; ++i) {
+    const auto at = static_cast<int64_t>(i);
+    const float rounded = static_cast<float>(wide_value_of("weight", name, at, 1));
+    EXPECT_EQ(floats[i], rounded);
+    EXPECT_EQ(bf16[i].bits, Bf16::from_float(rounded).bits);
+    EXPECT_EQ(f16[i].bits, F16::from_float(rounded).bits);
+    EXPECT_EQ(doubles[i], double{value_of("weight", name, at, 2)});
+  }
+}
+
 TEST(Checkpoint, SectionsOfTheStateAreKeptAsTheyWereSaid) {
   const auto storage = empty_run();
   const auto world = single_world();

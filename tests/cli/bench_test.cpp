@@ -94,6 +94,14 @@ TEST_F(Bench, ADocumentMaskIsMeasuredOnDocuments) {
   EXPECT_NE(masked.at("loss"), json_of(train).at("loss"));
 }
 
+TEST_F(Bench, TrainRunsInFp64) {
+  const Args train = tiny("train", {"--steps", "1", "--device", "cpu", "--precision", "fp64"});
+  const auto line = json_of(train);
+  EXPECT_EQ(line.at("precision"), "fp64");
+  EXPECT_EQ(line.at("peak_bytes"), line.at("predicted_bytes"));
+  EXPECT_NE(bench(train).out.find("measured in f32"), std::string::npos);
+}
+
 TEST_F(Bench, LimitListsItsParts) {
   const auto limit = tiny("limit", {"--device", "cpu", "--precision", "bf16"});
   const auto line = json_of(limit);
@@ -128,6 +136,8 @@ TEST_F(Bench, WhatWouldBeIgnoredIsRefused) {
   expect_refused(tiny("train"), {"--limit", "--set", "optim.kind=muon"}, "optim.kind=adamw");
   expect_refused(tiny("limit"), {"--set", "optim.kind=muon"}, "optim.kind=adamw");
   expect_refused(tiny("limit"), {"--set", "train.document_mask=true"}, "document_mask=false");
+  expect_refused(tiny("limit"), {"--precision", "fp64"}, "train.precision=fp32");
+  expect_refused(tiny("train"), {"--limit", "--precision", "fp64"}, "train.precision=fp32");
   expect_refused(tiny("limit"), {"--recompute", "full"}, "--recompute");
   expect_refused(tiny("train"), {"--steps", "0"}, "expected a number above 0, got «0»");
   expect_refused({"ops"}, {"--op", "nonsense"}, "choose from matmul, ");

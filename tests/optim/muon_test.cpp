@@ -170,14 +170,14 @@ float gradient_of(int32_t row, int64_t step, int64_t i) {
 
 class Rank {
  public:
-  Rank(World& world, const OptimConfig& config, const Layout& layout = {}, DType compute = DType::F32,
-       TensorTable table = muon_parameters())
+  Rank(World& world, const OptimConfig& config, const Layout& layout = {},
+       DType compute = DType::F32, TensorTable table = muon_parameters())
       : parameters(std::move(table)),
         world_(world),
         config_(config),
         pool_(2),
         ctx{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        bytes_(update_workspace_bytes(ctx.facts, parameters, config)),
+        bytes_(update_workspace_bytes(ctx.facts, compute, parameters, config)),
         scratch_(Device::cpu(), std::max<int64_t>(1, bytes_)),
         placed_(rows_of(parameters, compute, layout, config.kind), Device::cpu()) {
     ctx.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
@@ -232,15 +232,23 @@ class Rank {
   std::unique_ptr<Communicator> comm_;
 };
 
-Matrix matrix_of(const float* values, int64_t rows, int64_t cols) {
+// Rows [begin, begin + rows) of a flat master, F32 or F64.
+Matrix matrix_of(const Tensor& master, int64_t begin, int64_t rows, int64_t cols) {
   Matrix matrix(rows, cols);
-  std::copy(values, values + rows * cols, matrix.v.begin());
+  const auto copy = [&](const auto* values) {
+    std::copy_n(values + begin * cols, rows * cols, matrix.v.begin());
+  };
+  if (master.dtype == DType::F64)
+    copy(master.as<double>());
+  else
+    copy(master.as<float>());
   return matrix;
 }
 
 // ---- the promises ----
 
-TEST(Muon, FollowsThePlainReferenceInDoubleForEveryShape) {
+// Every shape, against the plain reference in double.
+void expect_follows_reference(DType compute, double tolerance) {
   const auto world = single_world();
   OptimConfig config = muon_config();
   config.muon_lr = 0.03;
@@ -249,15 +257,15 @@ TEST(Muon, FollowsThePlainReferenceInDoubleForEveryShape) {
   for (const char* name : {"wide.weight", "tall.weight", "square.weight", "stacked.weight",
                            "row.weight", "column.weight"}) {
     SCOPED_TRACE(name);
-    Rank one(*world, config);
+    Rank one(*world, config, {}, compute);
     const TensorId id = one.parameters.find(name);
     const TensorSpec& row = one.parameters[id];
     const int64_t cols = row.shape[1];
     const std::vector<int64_t> parts = row.parts.empty() ? std::vector{row.shape[0]} : row.parts;
-    const float* weight = one.shard(name).master.as<float>();
+    const Tensor master = one.shard(name).master;
     std::vector<Reference> references;
     for (int64_t begin = 0; const int64_t part : parts) {
-      references.emplace_back(matrix_of(weight + begin * cols, part, cols));
+      references.emplace_back(matrix_of(master, begin, part, cols));
       begin += part;
     }
     for (int64_t step = 1; step <= 4; ++step) {
@@ -270,13 +278,21 @@ TEST(Muon, FollowsThePlainReferenceInDoubleForEveryShape) {
         reference.step(gradient, 0.03 * factor, 0.9, 0.2);
       }
     }
-    int64_t at = 0;
-    for (const Reference& reference : references)
-      for (const double expected : reference.weight.v) {
-        EXPECT_NEAR(weight[at], expected, 2e-6) << at;
-        ++at;
-      }
+    for (int64_t begin = 0; const Reference& reference : references) {
+      const Matrix got = matrix_of(master, begin, reference.weight.rows, cols);
+      for (size_t i = 0; i < got.v.size(); ++i)
+        EXPECT_NEAR(got.v[i], reference.weight.v[i], tolerance) << begin << " rows and " << i;
+      begin += reference.weight.rows;
+    }
   }
+}
+
+TEST(Muon, FollowsThePlainReferenceInDoubleForEveryShape) {
+  expect_follows_reference(DType::F32, 2e-6);
+}
+
+TEST(Muon, InF64IsThePlainReference) {
+  expect_follows_reference(DType::F64, 1e-13);
 }
 
 TEST(Muon, UpdatesHaveSingularValuesNearOneTimesTheLearningRate) {
@@ -291,7 +307,7 @@ TEST(Muon, UpdatesHaveSingularValuesNearOneTimesTheLearningRate) {
     rank.step(1, config.lr);
     const double scale =
         std::sqrt(std::max(1.0, static_cast<double>(shape[0]) / static_cast<double>(shape[1])));
-    const Matrix update = matrix_of(rank.shard("m.weight").master.as<float>(), shape[0], shape[1]);
+    const Matrix update = matrix_of(rank.shard("m.weight").master, 0, shape[0], shape[1]);
     const std::vector<double> values = singular_values(update);
     EXPECT_GT(values.front() / scale, 0.7) << shape.str();
     EXPECT_LT(values.back() / scale, 1.2) << shape.str();
@@ -435,8 +451,8 @@ TEST(Muon, MatricesHaveNoSecondMoment) {
 TEST(Muon, AsksForNoScratchUnderAdamW) {
   ThreadPool pool(1);
   const Context ctx{.device = Device::cpu(), .pool = &pool, .workspace = {}};
-  EXPECT_EQ(update_workspace_bytes(ctx.facts, muon_parameters(), OptimConfig{}), 0);
-  EXPECT_GT(update_workspace_bytes(ctx.facts, muon_parameters(), muon_config()), 0);
+  EXPECT_EQ(update_workspace_bytes(ctx.facts, DType::F32, muon_parameters(), OptimConfig{}), 0);
+  EXPECT_GT(update_workspace_bytes(ctx.facts, DType::F32, muon_parameters(), muon_config()), 0);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ struct Rank {
 
   Rank(const OptimConfig& config, DType compute)
       : ctx{.device = Device::cpu(), .pool = &pool, .workspace = {}},
-        scratch(Device::cpu(), update_workspace_bytes(ctx.facts, parameters, config) + 1),
+        scratch(Device::cpu(), update_workspace_bytes(ctx.facts, compute, parameters, config) + 1),
         placed(rows(config, compute), Device::cpu()) {
     ctx.workspace = Workspace(scratch.place(0, DType::U8, {scratch.bytes()}));
     comm = single_communicator(ctx);

@@ -196,27 +196,27 @@ TEST_P(StoreOnLayout, AStepAfterAnAbandonedOneStartsEmpty) {
 // What the rows must add up to, from the definition rather than from add_store_rows.
 int64_t expected_bytes(const TensorTable& parameters, const Layout& layout, DType compute) {
   const bool sharded = layout.dp_shard > 1;
-  const int64_t width = size_of(compute);
+  const int64_t width = size_of(compute), wide = compute == DType::F64 ? 8 : 4;
   int64_t total = 0;
   int64_t largest_part = 0;
   std::vector<int64_t> block(kNumBlocks);
   for (const TensorSpec& row : parameters.rows()) {
     const int64_t part = (row.shape.numel() + layout.dp_shard - 1) / layout.dp_shard;
     const int64_t held = sharded ? part : row.shape.numel();
-    total += align_up(held * width) + 3 * align_up(held * 4);
-    if (compute != DType::F32) total += align_up(held * 4);
+    total += align_up(held * width) + 3 * align_up(held * wide);
+    if (compute == DType::BF16) total += align_up(held * 4);
     block[static_cast<size_t>(row.block)] += (part * layout.dp_shard + 127) / 128 * 128;
     largest_part = std::max(largest_part, part);
   }
   if (!sharded) return total;
   const int64_t largest = *std::max_element(block.begin(), block.end());
-  return total + 2 * align_up(largest * width) + 2 * align_up(largest * 4) +
-         align_up(largest_part * 4);
+  return total + 2 * align_up(largest * width) + 2 * align_up(largest * wide) +
+         align_up(largest_part * wide);
 }
 
 TEST_P(StoreOnLayout, PlacedBytesAreThePredictedOnes) {
   const TensorTable parameters = toy_parameters();
-  for (const DType compute : {DType::F32, DType::BF16}) {
+  for (const DType compute : {DType::F64, DType::F32, DType::BF16}) {
     const TensorTable table = store_table(parameters, compute, GetParam());
     const int64_t predicted = plan_memory(table).total_bytes;
     EXPECT_EQ(predicted, expected_bytes(parameters, GetParam(), compute));
@@ -286,6 +286,21 @@ TEST(InitWeights, KeepsTheMasterUnrounded) {
       EXPECT_EQ(rounded.weight.as<Bf16>()[i].bits, test::rounded_half(exact.master.as<float>()[i]));
     }
   }
+}
+
+TEST(InitWeights, InF64AreThoseOfF32) {
+  for (const Layout& layout : {Layout{}, Layout{.dp_shard = 3}})
+    run_local_ranks(layout.world(), Device::cpu(), [&](World& world) {
+      ToyRank f32(world, layout), f64(world, layout, DType::F64);
+      init_weights(*f32.store, f32.parameters, 5);
+      init_weights(*f64.store, f64.parameters, 5);
+      for (size_t p = 0; p < f32.store->shards().size(); ++p) {
+        const ParameterShard &narrow = f32.store->shards()[p], &wide = f64.store->shards()[p];
+        EXPECT_EQ(wide.master.data, wide.weight.data);
+        for (int64_t i = 0; i < narrow.range.size(); ++i)
+          EXPECT_EQ(wide.master.as<double>()[i], double{narrow.master.as<float>()[i]});
+      }
+    });
 }
 
 TEST(ReplicatedStore, TheFirstWriteOfAStepOverwritesAndLaterOnesAdd) {

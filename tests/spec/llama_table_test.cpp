@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "spec/store_rows.h"
 
 namespace ingot {
 namespace {
@@ -124,6 +125,26 @@ TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
   const TensorTable plain = llama_train_table(c, shape);
   for (const char* name : {"d.qk", "layers.0.qk", "layers.0.q_rstd", "positions", "document_start"})
     EXPECT_FALSE(plain.try_find(name).valid()) << name;
+}
+
+TEST(LlamaTable, InF64NoNumberOfAStepIsNarrower) {
+  ModelConfig c = model_preset("llama_test");
+  c.qk_norm = true;
+  TrainShape shape = small(ActivationPolicy::Selective);
+  shape.compute = DType::F64;
+  for (const Layout& layout : {Layout{}, Layout{.dp_shard = 2}})
+    for (const OptimKind kind : {OptimKind::AdamW, OptimKind::Muon}) {
+      TensorTable table = llama_train_table(c, shape);
+      StoreOptions options;
+      options.optim.kind = kind;
+      options.order = block_uses(c);
+      add_store_rows(table, llama_parameters(c), shape.compute, layout, options);
+      for (const TensorSpec& row : table.rows()) {
+        EXPECT_TRUE(row.dtype == DType::F64 || row.dtype == DType::I32 || row.dtype == DType::U8)
+            << row.name << " " << name_of(row.dtype);
+        EXPECT_NE(row.kind, TensorKind::MasterWeight) << row.name;
+      }
+    }
 }
 
 TEST(LlamaTable, PolicyDecidesWhichRowsLayersShare) {

@@ -27,8 +27,20 @@ TEST(OptimizerStates, AreDeclaredByWhoUpdatesTheParameter) {
   EXPECT_EQ(optimizer_states(config, DType::BF16, matrix),
             (std::vector<StateSpec>{{"moment1", DType::F32}}));
   EXPECT_EQ(optimizer_states(config, DType::BF16, norm), moments);
-  for (const StateSpec& state : optimizer_states(config, DType::F64, norm))
-    EXPECT_EQ(state.dtype, DType::F64);
+  for (const TensorSpec& one : {matrix, norm})
+    for (const StateSpec& state : optimizer_states(config, DType::F64, one))
+      EXPECT_EQ(state.dtype, DType::F64);
+}
+
+TEST(UpdateScratch, IsAsWideAsTheRunInF64) {
+  for (const MatrixShape& matrix : {MatrixShape{4, 7}, MatrixShape{7, 4}}) {
+    for (const ScratchSpec& row : muon_scratch(DeviceKind::Cpu, DType::F64, matrix))
+      EXPECT_EQ(row.dtype, DType::F64);
+    for (const DType compute : {DType::F32, DType::BF16})
+      for (const ScratchSpec& row : muon_scratch(DeviceKind::Cpu, compute, matrix))
+        EXPECT_EQ(row.dtype, DType::F32);
+    EXPECT_EQ(muon_scratch(DeviceKind::Cuda, DType::F32, matrix)[kMuonX].dtype, DType::BF16);
+  }
 }
 
 TEST(OptimizerStates, EveryOptimizerIsChosenByItsName) {

@@ -34,7 +34,15 @@ TEST(RunConfigRules, PrecisionSettingsFitTogether) {
   EXPECT_EQ(refusal({{"train.fp8_head", "true"}}),
             "train.fp8_head belongs to train.precision fp8, got auto: set it to false or the "
             "precision to fp8");
+  EXPECT_EQ(refusal({{"train.fp8_head", "true"}, {"train.precision", "fp64"}}),
+            "train.fp8_head belongs to train.precision fp8, got fp64: set it to false or the "
+            "precision to fp8");
+  EXPECT_EQ(refusal({{"optim.moments", "bf16"}, {"train.precision", "fp64"}}),
+            "train.precision fp64 keeps moments in fp64 too, got optim.moments bf16: leave it out, "
+            "or use fp32");
   RunConfig c = good();
+  c.train.precision = Precision::Fp64;
+  EXPECT_NO_THROW(validate(c));
   c.train.precision = Precision::Fp8;
   c.train.fp8_head = true;
   EXPECT_NO_THROW(validate(c));

@@ -55,7 +55,8 @@ inline TensorTable store_table(const TensorTable& parameters, DType compute, con
 // Everything one rank needs; construct it inside run_local_ranks.
 class ToyRank {
  public:
-  ToyRank(World& world, const Layout& layout, DType compute = DType::F32, DType moments = DType::F32)
+  ToyRank(World& world, const Layout& layout, DType compute = DType::F32,
+          DType moments = DType::F32)
       : parameters(toy_parameters()),
         placed(store_table(parameters, compute, layout, moments), Device::cpu()),
         pool_(2),
@@ -78,9 +79,12 @@ class ToyRank {
 // Writes or adds value(i) to element i, as the slot says.
 template <class Value>
 void write_gradient(const GradientSlot& slot, const Value& value) {
-  float* out = slot.tensor.as<float>();
-  for (int64_t i = 0; i < slot.tensor.numel(); ++i)
-    out[i] = (slot.accumulate == Accumulate::Yes ? out[i] : 0.0f) + value(i);
+  const auto write = [&]<class T>(T* out) {
+    for (int64_t i = 0; i < slot.tensor.numel(); ++i)
+      out[i] = (slot.accumulate == Accumulate::Yes ? out[i] : T{0}) + value(i);
+  };
+  if (slot.tensor.dtype == DType::F64) return write(slot.tensor.as<double>());
+  write(slot.tensor.as<float>());
 }
 
 inline std::string layout_name(const Layout& layout) {

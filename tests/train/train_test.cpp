@@ -57,9 +57,14 @@ TEST_F(Train, MuonOnTwoRanksGivesOneRanksLosses) {
 
 TEST_F(Train, StoppedAndResumedEqualsUndisturbedBitForBit) {
   const std::pair<std::string, Overrides> kinds[] = {
-      {"fp32", {{"train.precision", "fp32"}}},      {"bf16", {{"train.precision", "bf16"}}},
-      {"fp8", {{"train.precision", "fp8"}}},        {"moments", {{"optim.moments", "bf16"}}},
-      {"one_micro_step", {{"batch.tokens", "32"}}}, {"muon", {{"optim.kind", "muon"}}}};
+      {"fp64", {{"train.precision", "fp64"}}},
+      {"fp64_muon", {{"train.precision", "fp64"}, {"optim.kind", "muon"}}},
+      {"fp32", {{"train.precision", "fp32"}}},
+      {"bf16", {{"train.precision", "bf16"}}},
+      {"fp8", {{"train.precision", "fp8"}}},
+      {"moments", {{"optim.moments", "bf16"}}},
+      {"one_micro_step", {{"batch.tokens", "32"}}},
+      {"muon", {{"optim.kind", "muon"}}}};
   for (const auto& [name, more] : kinds) {
     Recorder whole;
     run(config(name + "_whole", 12, more), whole);
@@ -140,6 +145,51 @@ TEST_F(Train, Bf16MomentsLearnLikeFp32OnesOnAnyNumberOfRanks) {
     for (const auto& [step, loss] : one.losses)
       EXPECT_NEAR(many.losses[step] / loss, 1.0, 1e-5) << ranks << " step " << step;
   }
+}
+
+TEST_F(Train, Fp64LossesAreFp32sBeforeItRounds) {
+  for (const std::string kind : {"adamw", "muon"}) {
+    Recorder wide, narrow;
+    run(config(kind + "64", 20, {{"train.precision", "fp64"}, {"optim.kind", kind}}), wide);
+    run(config(kind + "32", 20, {{"train.precision", "fp32"}, {"optim.kind", kind}}), narrow);
+    EXPECT_NEAR(narrow.losses[1] / wide.losses[1], 1.0, 1e-6);
+    for (const auto& [step, loss] : wide.losses)
+      EXPECT_NEAR(narrow.losses[step] / loss, 1.0, 1e-4) << kind << " step " << step;
+  }
+}
+
+// Ranks add in another order, which in F64 is all but nothing: what a run's equivalence on other
+// layouts is judged by.
+TEST_F(Train, LocalRanksInFp64GiveOneRanksLossesWithin1e10) {
+  const Overrides fp64 = {
+      {"train.precision", "fp64"}, {"batch.tokens", "192"}, {"train.eval_every", "10"}};
+  const auto run_on = [&](const std::string& ranks, const std::string& mode, bool accumulates) {
+    Overrides more = fp64;
+    more.push_back({"system.ranks", ranks});
+    more.push_back({"system.data_parallel", mode});
+    more.push_back(
+        {"batch.micro_batch", accumulates ? "1" : std::to_string(192 / 16 / std::stoi(ranks))});
+    Recorder recorder;
+    run(config(ranks + mode + (accumulates ? "_parts" : ""), 20, more), recorder);
+    return recorder.losses;
+  };
+  const std::map<int64_t, double> one = run_on("1", "replicated", true);
+  ASSERT_EQ(one.size(), 20u);
+  for (const char* mode : {"replicated", "fully_sharded"})
+    for (const char* ranks : {"2", "3"})
+      for (const bool accumulates : {true, false})
+        for (const auto& [step, loss] : run_on(ranks, mode, accumulates))
+          EXPECT_NEAR(loss / one.at(step), 1.0, 1e-10)
+              << ranks << " " << mode << (accumulates ? " accumulated" : "") << " step " << step;
+}
+
+TEST_F(Train, Fp64IsRefusedOnAGpuBeforeItIsTouched) {
+  EXPECT_EQ(
+      message_of([&] {
+        run_device(config("run", 2, {{"train.precision", "fp64"}, {"system.device", "cuda"}}));
+      }),
+      "train.precision fp64 is for runs on the CPU and this one is on a GPU: use the CPU "
+      "(--device cpu, or --set system.device=cpu) or fp32");
 }
 
 TEST_F(Train, PrecisionsThatNeedAGpuAreRefusedOnTheCpu) {

@@ -36,7 +36,7 @@ struct BenchShape {
     command.add_option("--seq", seq, "tokens a sequence (T)")->capture_default_str();
     command
         .add_option("--precision", precision,
-                    "fp32, tf32, bf16, fp16 or fp8; auto = bf16 on a GPU, fp32 on the CPU")
+                    "fp64, fp32, tf32, bf16, fp16 or fp8; auto = bf16 on a GPU, fp32 on the CPU")
         ->capture_default_str();
     device.add_to(command);
     add_sets(command, sets, "any other setting");
@@ -92,6 +92,9 @@ void check_has_limit(const RunConfig& config) {
         "the limit counts AdamW's bytes and none of Muon's products: set optim.kind=adamw");
   check(!config.train.document_mask, ErrorCode::Config,
         "the limit counts attention over whole sequences: set train.document_mask=false");
+  check(config.train.precision != Precision::Fp64, ErrorCode::Config,
+        "the limit is of kernels made for speed, and those of fp64 are made to compare with: set "
+        "train.precision=fp32");
 }
 
 StepLimit step_limit(Context& ctx, const ResolvedRun& run) {

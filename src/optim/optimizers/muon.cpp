@@ -38,12 +38,12 @@ struct Scratch {
   Tensor gram;       // (S, S), S the smaller extent: x·xᵀ, or xᵀ·x when x is tall
   Tensor square;     // (S, S): gram², then the polynomial of it
   Tensor squares;    // partial sums of the norm
-  Tensor wide_gram;  // (S, S) F32, where it is needed
+  Tensor wide_gram;  // (S, S) wide, where it is needed
 };
 
-Scratch take_scratch(Context& ctx, const MatrixShape& matrix) {
+Scratch take_scratch(Context& ctx, DType compute, const MatrixShape& matrix) {
   std::vector<Tensor> taken;
-  for (const ScratchSpec& row : muon_scratch(ctx.device.kind, matrix))
+  for (const ScratchSpec& row : muon_scratch(ctx.device.kind, compute, matrix))
     taken.push_back(ctx.workspace.take(row.dtype, row.shape));
   const int64_t partials = muon_num_partials(matrix.numel());
   return {taken[kMuonX],
@@ -92,7 +92,7 @@ void update_parameter(Context& ctx, const OptimConfig& config, const UpdateInput
     const int64_t n = matrix.numel();
     const auto part = [&](const Tensor& whole) { return whole.slice(0, begin, begin + n); };
     const Workspace::Scope scope(ctx.workspace);
-    Scratch scratch = take_scratch(ctx, matrix);
+    Scratch scratch = take_scratch(ctx, shard.weight.dtype, matrix);
     const Tensor direction = scratch.x.reshape({n});
     muon_momentum(ctx, config.muon_momentum, inputs.scalars, part(shard.gradient),
                   part(shard.states[0]), direction, scratch.squares);

@@ -17,18 +17,18 @@
 
 namespace ingot {
 
-// A place to write a gradient, F32, of the weight's whole shape.
+// A place to write a gradient, wide (wide_dtype of the weight), of the weight's whole shape.
 struct GradientSlot {
   Tensor tensor;
   Accumulate accumulate = Accumulate::No;  // No: first write since the slot was emptied
 };
 
 // What this rank updates: elements [range) of the flattened weight. All tensors are (range.size()),
-// F32, except weight, which is in compute dtype, states as they are declared, and a U16 master.
+// wide, except weight, which is in compute dtype, states as they are declared, and a U16 master.
 struct ParameterShard {
   TensorId parameter;  // row of the weight in the parameter table
   ShardRange range;
-  // The exact weights: the same buffer as `weight` when compute is F32; when it is BF16 the low
+  // The exact weights: the same buffer as `weight` when that is wide; when it is BF16 the low
   // halves (U16) that, beside `weight`, make them exact (ops/halves.h).
   Tensor master;
   Tensor gradient;  // complete after finish_gradients()
@@ -91,15 +91,15 @@ std::unique_ptr<ParameterStore> make_parameter_store(Context& ctx, Communicator&
                                                      const Layout& layout,
                                                      const PlacedTensors& placed, DType compute);
 
-// The exact weights of a shard's elements [begin, end), F32. Between steps: where the master is in
+// The exact weights of a shard's elements [begin, end), wide. Between steps: where the master is in
 // halves they are joined in the memory of the gradient, which nobody needs then.
 Tensor exact_weights(Context& ctx, const ParameterShard& shard, int64_t begin, int64_t end);
-// New exact weights are written into exact_room(shard), (range.size()) F32, and then put in force.
+// New exact weights are written into exact_room(shard), (range.size()) wide, and then put in force.
 Tensor exact_room(const ParameterShard& shard);
 void take_exact_weights(Context& ctx, const ParameterShard& shard);
 
 // Fills masters and weights by each row's init rule; element values depend only on (seed, name,
-// global index), so every layout starts from the same weights bit for bit.
+// global index), so every layout starts from the same weights bit for bit, and F64 from F32's.
 void init_weights(ParameterStore& store, const TensorTable& parameters, uint64_t seed);
 
 }  // namespace ingot

@@ -10,16 +10,20 @@
 namespace ingot {
 namespace {
 
-// dst(n) += src(n), F32.
-void add(Context& ctx, const Tensor& src, const Tensor& dst) {
-  constexpr int64_t kPerTask = 64 * 1024;  // 256 KiB: outweighs the dispatch of a task
-  const float* from = src.as<float>();
-  float* to = dst.as<float>();
-  const int64_t n = dst.numel();
+// to(n) += from(n)
+template <class T>
+void add(Context& ctx, const T* from, T* to, int64_t n) {
+  constexpr int64_t kPerTask = 64 * 1024;  // 256 KiB of F32: outweighs the dispatch of a task
   ctx.pool->run((n + kPerTask - 1) / kPerTask, [&](int64_t task, int) {
     const int64_t end = std::min(n, (task + 1) * kPerTask);
     for (int64_t i = task * kPerTask; i < end; ++i) to[i] += from[i];
   });
+}
+
+// dst(n) += src(n), both F32 or F64.
+void add(Context& ctx, const Tensor& src, const Tensor& dst) {
+  if (dst.dtype == DType::F64) return add(ctx, src.as<double>(), dst.as<double>(), dst.numel());
+  add(ctx, src.as<float>(), dst.as<float>(), dst.numel());
 }
 
 }  // namespace

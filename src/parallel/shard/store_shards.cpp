@@ -42,7 +42,7 @@ std::vector<ParameterShard> store_shards(const TensorTable& parameters, const Sh
       return without_padding(placed.find(store_row_name(kind, parameter.name)));
     };
     shard.weight = flat(TensorKind::Weight);
-    shard.master = compute == DType::F32 ? shard.weight : flat(TensorKind::MasterWeight);
+    shard.master = compute == wide_dtype(compute) ? shard.weight : flat(TensorKind::MasterWeight);
     shard.gradient = flat(TensorKind::Gradient);
     for (const auto& [name, id] : states[parameter.name]) {
       shard.state_names.push_back(name);
