@@ -13,7 +13,7 @@ TensorTable train_table(const ResolvedRun& run) {
                  {.optim = config.optim,
                   .one_micro_step = run.one_micro_step,
                   .order = block_uses(config.model)});
-  add_update_rows(table, config.optim);
+  add_update_rows(table, config.optim, run.steps.horizon.steps);
   return table;
 }
 

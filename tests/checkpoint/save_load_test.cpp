@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "checkpoint/manifest.h"
 #include "checkpoint/fixture.h"
+#include "checkpoint/manifest.h"
 #include "core/error.h"
+#include "core/hex.h"
 #include "support/halves.h"
 
 namespace ingot::checkpoint_test {
