@@ -25,7 +25,10 @@ TEST_F(CudaPlan, EveryPresetTakesWhatIsPlannedForAnH200) {
   for (const std::string& preset : model_preset_names())
     for (const char* policy : {"none", "selective", "full"})
       for (const char* precision : {"bf16", "fp8"}) {
-        const int64_t context = model_preset(preset).context;
+        const ModelConfig model = model_preset(preset);
+        if (precision == std::string("fp8") && (model.ffn % 16 != 0 || model.dim % 16 != 0))
+          continue;  // refused
+        const int64_t context = model.context;
         const RunConfig config =
             parse_run_config("", "test",
                              {{"preset", preset},

@@ -96,7 +96,7 @@ TEST_F(CudaTrain, ARecordedMicroStepServesEveryLossScale) {
     const Overrides more = {{"system.device", "cuda"},
                             {"train.precision", precision},
                             {"train.fp8_head", precision == std::string("fp8") ? "true" : "false"}};
-    Engine engine(resolve_here(config("run", 1, more)), *world);
+    Engine engine(resolve_here(config("run", 6, more)), *world);
     engine.init(1);
     std::vector<int32_t> tokens(2 * 16), targets(2 * 16);  // B · T
     std::iota(tokens.begin(), tokens.end(), 0);
