@@ -39,11 +39,12 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
       store_(store),
       layer_(config_, shape.B, shape.T),
       ticks_(ticks_of(config)),
+      train_uses_(block_uses(config)),
+      evaluation_uses_(ingot::evaluation_uses(config)),
       offload_(ctx, placed, config.layers, shape.offload_layers),
       recorded_(make_recorded_work(ctx)),
       loss_sum_(make_running_sum(ctx)) {
   const TensorTable parameters = llama_parameters(config);
-  num_parameters_ = static_cast<int32_t>(parameters.rows().size());
   embedding_ = parameters.find("embedding.weight");
   final_norm_ = parameters.find("final_norm.weight");
   head_ = config.tied ? embedding_ : parameters.find("head.weight");
@@ -68,31 +69,31 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
   if (rope_.positions.defined()) positions_.resize(static_cast<size_t>(shape.B * shape.T));
 }
 
-void Transformer::train_micro_step(const MicroBatch& batch, double scale) {
+void Transformer::train_micro_step(const MicroBatch& batch, double scale, bool last) {
   load(batch);
-  run_micro_step(scale);
+  run_micro_step(scale, last);
   loss_sum_->add(placed_.find("losses"));
 }
 
-void Transformer::run_micro_step(double scale) {
-  const std::optional<Accumulate> writes = store_.recordable_writes();
+void Transformer::run_micro_step(double scale, bool last) {
+  const std::optional<std::string> store_key = store_.record_key(last);
   // Documents change what attention launches; copies to the host go through a stream of their own.
-  if (!writes || shape_.document_mask || shape_.offload_layers > 0) {
-    issue_micro_step(scale);
+  if (!store_key || shape_.document_mask || shape_.offload_layers > 0) {
+    issue_micro_step(scale, last);
     return;
   }
   const int64_t version = store_.weights_version();
-  const std::string key = fmt::format("{} {} {} {}", scale, *writes == Accumulate::Yes,
+  const std::string key = fmt::format("{} {} {} {}", scale, *store_key,
                                       quantized_layers_ == version, quantized_head_ == version);
-  if (!recorded_->run(key, [&] { issue_micro_step(scale); })) {
-    for (int32_t row = 0; row < num_parameters_; ++row) store_.gradient({row});  // all are written
+  if (!recorded_->run(key, [&] { issue_micro_step(scale, last); })) {
+    store_.note_record(last);
     quantized_layers_ = quantized_head_ = version;
   }
 }
 
-void Transformer::issue_micro_step(double scale) {
+void Transformer::issue_micro_step(double scale, bool last) {
+  store_.begin(train_uses_, last);
   forward(Mode::Train);
-  acquire_head();
   const Operand w = head_weight();
   const Tensor h = placed_.find("final_norm"), dh = h;  // (N, C), one in the other's place
   const Tensor targets = placed_.find("targets"), losses = placed_.find("losses");  // (N)
@@ -108,12 +109,13 @@ void Transformer::issue_micro_step(double scale) {
                             dw.accumulate);
   }
   backward();
+  store_.end();
 }
 
 StepLoss Transformer::evaluate(const MicroBatch& batch) {
   load(batch);
+  store_.begin(evaluation_uses_, /*last=*/false);
   forward(Mode::Evaluate);
-  acquire_head();
   const LossOptions options{kNoTarget, 0.0, config_.softcap, shape_.loss_chunk};
   const Operand w = head_weight();
   const Tensor h = placed_.find("final_norm");                                      // (N, C)
@@ -126,7 +128,8 @@ StepLoss Transformer::evaluate(const MicroBatch& batch) {
   } else {
     lm_head_loss_forward(ctx_, h, w.plain, targets, options, losses);
   }
-  release_head();
+  end_loss(Mode::Evaluate);
+  store_.end();
   const int64_t N = shape_.B * shape_.T;
   return {sum(ctx_, losses), N - std::count(batch.targets, batch.targets + N, kNoTarget)};
 }
@@ -168,15 +171,15 @@ void Transformer::forward(Mode mode) {
   const std::vector<LayerTensors>& layers = training ? layers_ : evaluated_layers_;
   const Tensor final_residual = placed_.find("final_residual");  // (N, C)
   const bool new_weights = quantized_layers_ != store_.weights_version();
-  begin_tick(ticks_.embedding());
-  store_.acquire(0);
+  const BlockUse embedding{0, Pass::Forward, ticks_.embedding()};
+  begin(embedding);
   embedding_forward(ctx_, placed_.find("tokens"), store_.weight(embedding_), layers[0].residual);
-  store_.release(0);
+  store_.release(embedding);
 
   for (size_t i = 0; i < layers.size(); ++i) {
-    const int block = static_cast<int>(i) + 1;
-    begin_tick(ticks_.forward(static_cast<int>(i)));
-    store_.acquire(block);
+    const auto layer = static_cast<int>(i);
+    const BlockUse use{layer_block(layer), Pass::Forward, ticks_.forward(layer)};
+    begin(use);
     const LayerWeights w = weights(i);
     if (new_weights)
       for (const Operand* matrix : {&w.qkv, &w.out, &w.up, &w.down}) quantize_weight(ctx_, *matrix);
@@ -189,16 +192,15 @@ void Transformer::forward(Mode mode) {
     if (training && !last) offload_.before_forward(static_cast<int64_t>(i) + 1);
     layer_.mlp_output(ctx_, w, x, last ? final_residual : layers[i + 1].residual);
     if (training) offload_.after_forward(static_cast<int64_t>(i));
-    store_.release(block);
+    store_.release(use);
   }
   quantized_layers_ = store_.weights_version();
 
-  const int block = head_block(config_);
-  begin_tick(ticks_.loss());
-  store_.acquire(block);
+  begin_loss(mode);
   rms_norm_forward(ctx_, final_residual, store_.weight(final_norm_), config_.norm_eps,
                    placed_.find("final_norm"), placed_.find("final_rstd"));
-  store_.release(block);
+  if (quantized_head_ != store_.weights_version()) quantize_weight(ctx_, head_weight());
+  quantized_head_ = store_.weights_version();
 }
 
 void Transformer::backward() {
@@ -208,12 +210,12 @@ void Transformer::backward() {
                     adding_slot(final_norm_));
   if (config_.tied) store_.release_gradients(0);
   store_.release_gradients(head_block(config_));
-  release_head();
+  end_loss(Mode::Train);
 
   for (size_t i = layers_.size(); i-- > 0;) {
-    const int block = static_cast<int>(i) + 1;
-    begin_tick(ticks_.backward(static_cast<int>(i)));
-    store_.acquire(block);
+    const auto layer = static_cast<int>(i);
+    const BlockUse use{layer_block(layer), Pass::Backward, ticks_.backward(layer)};
+    begin(use);
     const LayerWeights w = weights(i);
     if (i + 1 == layers_.size()) quantize_both(ctx_, gradients_.back().down);
     offload_.before_backward(static_cast<int64_t>(i));
@@ -221,12 +223,14 @@ void Transformer::backward() {
     backward_mlp(i, w);
     backward_attention(i, w);
     offload_.after_backward(static_cast<int64_t>(i));
-    store_.release_gradients(block);
-    store_.release(block);
+    store_.release_gradients(use.block);
+    store_.release(use);
   }
-  begin_tick(ticks_.last());
+  const BlockUse& embedding = train_uses_.back();
+  begin(embedding);
   embedding_backward(ctx_, placed_.find("tokens"), d_residual, adding_slot(embedding_));
-  store_.release_gradients(0);
+  store_.release_gradients(embedding.block);
+  store_.release(embedding);
 }
 
 // Rebuilds what the policy did not keep and no backward op rebuilds on its way, by the same ops on
@@ -365,16 +369,20 @@ Operand Transformer::head_weight() const {
   return w;
 }
 
-void Transformer::acquire_head() {
-  if (config_.tied) store_.acquire(0);
-  store_.acquire(head_block(config_));
-  if (quantized_head_ != store_.weights_version()) quantize_weight(ctx_, head_weight());
-  quantized_head_ = store_.weights_version();
+void Transformer::begin(const BlockUse& use) {
+  store_.acquire(use);
+  begin_tick(use.tick);
 }
 
-void Transformer::release_head() {
-  store_.release(head_block(config_));
-  if (config_.tied) store_.release(0);
+void Transformer::begin_loss(Mode mode) {
+  for (const BlockUse& use : uses(mode))
+    if (use.tick == ticks_.loss()) store_.acquire(use);
+  begin_tick(ticks_.loss());
+}
+
+void Transformer::end_loss(Mode mode) {
+  for (const BlockUse& use : uses(mode))
+    if (use.tick == ticks_.loss()) store_.release(use);
 }
 
 void Transformer::weight_gradient(const Operand& dy, const Operand& x, TensorId weight) {

@@ -42,16 +42,17 @@ class Transformer {
 
   void start_step() { loss_sum_->reset(); }  // whatever became of the last one
   // Forward and backward of one micro-batch: adds the gradients of scale · Σ token losses to the
-  // store. Does not wait for its own work.
-  void train_micro_step(const MicroBatch& batch, double scale);
+  // store. `last`: of the step. Does not wait for its own work.
+  void train_micro_step(const MicroBatch& batch, double scale, bool last);
   // Σ token losses in nats, z-loss included, of the step's micro-steps, which are waited for.
   double take_loss() { return loss_sum_->take(); }
 
   // Losses only, without z-loss.
   StepLoss evaluate(const MicroBatch& batch);
 
-  // Called where a tick of a micro-step or an evaluation begins (spec/block_use.h), before anything
-  // of it is issued: who looks at lives of rows, as tests do. Nobody by default.
+  // Called where a tick of a micro-step or an evaluation begins (spec/block_use.h): its blocks are
+  // acquired and nothing of it is computed. For who looks at lives of rows, as tests do; nobody by
+  // default.
   void watch_ticks(std::function<void(int tick)> watcher) { on_tick_ = std::move(watcher); }
 
  private:
@@ -62,8 +63,8 @@ class Transformer {
 
   // Everything a micro-step computes, on what load() left on the device; where it is recorded, by
   // the record.
-  void run_micro_step(double scale);
-  void issue_micro_step(double scale);
+  void run_micro_step(double scale, bool last);
+  void issue_micro_step(double scale, bool last);
   void check_ids(const MicroBatch& batch) const;
   void load(const MicroBatch& batch);
   enum class Mode { Train, Evaluate };
@@ -71,6 +72,8 @@ class Transformer {
   void begin_tick(int tick) {
     if (on_tick_) on_tick_(tick);
   }
+  // Acquires the use's block and begins its tick.
+  void begin(const BlockUse& use);
   void backward();
   void backward_mlp(size_t layer, const LayerWeights& w);
   void backward_attention(size_t layer, const LayerWeights& w);
@@ -87,8 +90,12 @@ class Transformer {
   LayerWeights weights(size_t layer) const;
   // The head's weight as its products read it.
   Operand head_weight() const;
-  void acquire_head();
-  void release_head();
+  // Of final norm and head; a tied head reads the embedding.
+  void begin_loss(Mode mode);
+  void end_loss(Mode mode);
+  const std::vector<BlockUse>& uses(Mode mode) const {
+    return mode == Mode::Train ? train_uses_ : evaluation_uses_;
+  }
   void weight_gradient(const Operand& dy, const Operand& x, TensorId weight);
   // A slot for ops that only add: cleared when this is its first write.
   Tensor adding_slot(TensorId parameter);
@@ -100,11 +107,11 @@ class Transformer {
   const PlacedTensors& placed_;
   ParameterStore& store_;
   Layer layer_;
-  Ticks ticks_;
+  const Ticks ticks_;
+  const std::vector<BlockUse> train_uses_, evaluation_uses_;
   std::function<void(int tick)> on_tick_;
 
   TensorId embedding_, final_norm_, head_;  // head_ is embedding_ when tied
-  int32_t num_parameters_ = 0;
   std::vector<LayerIds> layer_ids_;
   std::vector<LayerTensors> layers_;
   std::vector<LayerTensors> evaluated_layers_;  // the same, but no maxima are recorded

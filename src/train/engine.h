@@ -52,8 +52,8 @@ class Engine {
 
   void start_step();
   // Adds a micro-batch's gradients, scaled so that the step's sum is the gradient of the mean loss;
-  // as many as batch.tokens are.
-  void accumulate(const MicroBatch& batch, double scale);
+  // as many as batch.tokens are. `last`: of the step.
+  void accumulate(const MicroBatch& batch, double scale, bool last);
   // Reduces, clips and applies; `step` counts from 1. In fp16 a step that overflows updates nothing
   // and is no error.
   UpdateReport update(double lr, int64_t step);
@@ -80,7 +80,6 @@ class Engine {
   ComputeDevice compute_;
   TensorTable parameters_;
   PlacedTensors placed_;
-  std::unique_ptr<Communicator> comm_;  // gone before the memory it works on
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
   int64_t micro_steps_ = 0;              // of the step at hand
