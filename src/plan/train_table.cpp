@@ -12,7 +12,8 @@ TensorTable train_table(const ResolvedRun& run) {
   add_store_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout,
                  {.optim = config.optim,
                   .one_micro_step = run.one_micro_step,
-                  .order = block_uses(config.model)});
+                  .order = block_uses(config.model),
+                  .gradient_sync = config.system.gradient_sync});
   add_update_rows(table, config.optim, run.steps.horizon.steps);
   return table;
 }

@@ -9,15 +9,14 @@ Engine::Engine(const ResolvedRun& run, World& world)
     : run_(run),
       compute_(run.device, run.threads_per_rank, run.config.system.cache_dir),
       parameters_(llama_parameters(run.config.model)),
-      placed_(train_table(run), run.device),
-      comm_(world.everyone(compute_.context())) {
+      placed_(train_table(run), run.device) {
   const RunConfig& config = run_.config;
   const TrainShape& shape = run_.shape;
   Context& ctx = compute_.context();
   ctx.deterministic = config.train.deterministic;
   ctx.tf32 = uses_tf32(config);
   ctx.workspace = Workspace(placed_.find("workspace"));
-  store_ = make_parameter_store(ctx, *comm_, parameters_, shape.layout, placed_, shape.compute);
+  store_ = make_parameter_store(ctx, world, parameters_, shape.layout, placed_, shape.compute);
   model_ = std::make_unique<Transformer>(ctx, config.model, shape, config.train.z_loss, placed_,
                                          *store_);
   updater_ = std::make_unique<Updater>(ctx, parameters_, *store_, config.optim, placed_,
@@ -37,13 +36,13 @@ void Engine::start_step() {
   model_->start_step();
 }
 
-void Engine::accumulate(const MicroBatch& batch, double scale) {
+void Engine::accumulate(const MicroBatch& batch, double scale, bool last) {
   ++micro_steps_;
   check(micro_steps_ == 1 || !run_.one_micro_step, ErrorCode::Internal,
         "micro-step {} in a step that was planned as one (batch.tokens {}): its activations would "
         "lie where the first one's gradients are",
         micro_steps_, run_.steps.batch.tokens);
-  model_->train_micro_step(batch, loss_scale_ ? scale * loss_scale_->value() : scale);
+  model_->train_micro_step(batch, loss_scale_ ? scale * loss_scale_->value() : scale, last);
 }
 
 void Engine::update(double lr, int64_t step) {

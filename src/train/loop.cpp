@@ -141,7 +141,7 @@ void Loop::step() {
     engine_.accumulate({.tokens = batch.tokens.data(),
                         .targets = batch.targets.data(),
                         .document_start = documents ? batch.document_start.data() : nullptr},
-                       1.0 / targets);
+                       1.0 / targets, /*last=*/micro + 1 == plan.num_micro_steps);
   }
   const std::optional<double> loss_scale = engine_.loss_scale();
   engine_.update(lr, plan.step);

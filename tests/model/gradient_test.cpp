@@ -78,7 +78,8 @@ Batch batch_of(const RigOptions& o) {
 double loss(Rig& rig, const Batch& batch, double scale) {
   rig.store().start_step();
   rig.model().train_micro_step(
-      {batch.tokens.data(), batch.targets.data(), batch.document_start.data()}, scale);
+      {batch.tokens.data(), batch.targets.data(), batch.document_start.data()}, scale,
+      /*last=*/true);
   rig.store().finish_gradients();
   return scale * rig.model().take_loss();
 }

@@ -181,8 +181,7 @@ class Rank {
         scratch_(Device::cpu(), std::max<int64_t>(1, bytes_)),
         placed_(rows_of(parameters, compute, layout, config.kind), Device::cpu()) {
     ctx.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
-    comm_ = world.everyone(ctx);
-    store = make_parameter_store(ctx, *comm_, parameters, layout, placed_, compute);
+    store = make_parameter_store(ctx, world, parameters, layout, placed_, compute);
     init_weights(*store, parameters, 1);
   }
 
@@ -229,7 +228,6 @@ class Rank {
   int64_t bytes_;
   Arena scratch_;
   PlacedTensors placed_;
-  std::unique_ptr<Communicator> comm_;
 };
 
 // Rows [begin, begin + rows) of a flat master, F32 or F64.

@@ -105,7 +105,7 @@ TEST_F(CudaTrain, ARecordedMicroStepServesEveryLossScale) {
     const std::vector<double> scales = {0x1p-5, 0x1p-5, 0x1p-5, 0x1p-4, 0x1p-7, 0x1p-5};
     for (const double scale : scales) {
       engine.start_step();
-      engine.accumulate({tokens.data(), targets.data(), nullptr}, scale);
+      engine.accumulate({tokens.data(), targets.data(), nullptr}, scale, /*last=*/true);
       engine.update(/*lr=*/0.0, static_cast<int64_t>(norms.size()) + 1);
       norms.push_back(engine.take_report().grad_norm);
     }
@@ -135,7 +135,7 @@ TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
   UpdateReport report;
   for (int64_t step = 1; step <= 40; ++step) {
     engine.start_step();
-    engine.accumulate(batch, 1.0 / 32);
+    engine.accumulate(batch, 1.0 / 32, /*last=*/true);
     engine.update(1e-2, step);
     report = engine.take_report();
     if (!report.skipped) break;
