@@ -56,7 +56,7 @@ std::vector<GradientCase> cases() {
 
 class WholeGradient : public ::testing::TestWithParam<GradientCase> {};
 INSTANTIATE_TEST_SUITE_P(Cases, WholeGradient, ::testing::ValuesIn(cases()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& one) { return one.param.name; });
 
 struct Batch {
   std::vector<int32_t> tokens, targets, document_start;  // (B, T)
