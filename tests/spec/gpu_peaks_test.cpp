@@ -19,7 +19,7 @@ TEST(GpuPeaks, ThePrecisionDecidesTheColumn) {
 TEST(GpuPeaks, EveryKnownGpuHasThem) {
   ASSERT_FALSE(known_gpu_names().empty());
   for (const std::string& name : known_gpu_names())
-    EXPECT_GT(datasheet_peak_flops(known_gpu(name)->name, "bf16"), 0.0) << name;
+    EXPECT_GT(datasheet_peak_flops(known_gpu(name)->name, Precision::Bf16), 0.0) << name;
 }
 
 TEST(GpuPeaks, GpusOfOtherNamesAreNotGuessed) {
