@@ -53,7 +53,8 @@ class Rig {
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
     if (options.poison)
-      model_->watch_ticks([this](int tick) { poison_dead_rows(ctx_, placed_, tick); });
+      model_->watch_ticks(
+          [this](int tick) { poisoned_bytes_ += poison_dead_rows(ctx_, placed_, tick); });
   }
 
   static TrainShape shape_of(const Context& ctx, const RigOptions& o) {
@@ -112,6 +113,7 @@ class Rig {
   const TensorTable& parameters() const { return parameters_; }
   const PlacedTensors& placed() const { return placed_; }
   Context& ctx() { return ctx_; }
+  int64_t poisoned_bytes() const { return poisoned_bytes_; }
 
   UpdateReport update(const OptimConfig& optim, int64_t step) {
     return update_parameters(ctx_, world_.control(), parameters_, *store_, optim, {optim.lr, step});
@@ -127,6 +129,7 @@ class Rig {
   PlacedTensors placed_;
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
+  int64_t poisoned_bytes_ = 0;
 };
 
 }  // namespace ingot::test
