@@ -175,16 +175,14 @@ void Stage::note_record() {
 }
 
 void Stage::begin(std::span<const BlockUse> uses) {
+  for (const BlockUse& use : uses) store_.acquire(use);
   if (on_tick_) on_tick_(uses.front().tick);
-  for (const BlockUse& use : uses)
-    if (use.reads_weights) store_.acquire(use.block);
 }
 
 void Stage::end(std::span<const BlockUse> uses) {
   for (const BlockUse& use : uses)
     if (use.writes_gradients()) store_.release_gradients(use.block);
-  for (const BlockUse& use : uses)
-    if (use.reads_weights) store_.release(use.block);
+  for (const BlockUse& use : uses) store_.release(use);
 }
 
 }  // namespace ingot

@@ -22,7 +22,7 @@
 
 namespace ingot {
 
-// What a stage is made of. `layers` are [first, end) of config.layers.
+// What a stage is made of: layers [first_layer, end_layer) of the model `config`.
 struct StageSetup {
   ModelConfig config;
   TrainShape shape;
@@ -75,8 +75,9 @@ class Stage {
   // A record was issued in place of both passes.
   void note_record();
 
-  // Called where a tick of a micro-step or an evaluation begins (spec/block_use.h), before anything
-  // of it is issued: who looks at lives of rows, as tests do. Nobody by default.
+  // Called where a tick of a micro-step or an evaluation begins (spec/block_use.h): its blocks are
+  // acquired and nothing of it is computed. For who looks at lives of rows, as tests do; nobody by
+  // default.
   void watch_ticks(std::function<void(int tick)> watcher) { on_tick_ = std::move(watcher); }
 
  private:

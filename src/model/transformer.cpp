@@ -25,39 +25,44 @@ Transformer::Transformer(Context& ctx, const ModelConfig& config, const TrainSha
                    .end_layer = config.layers}),
       N_(shape.B * shape.T),
       actions_(one_rank_actions(1)),
-      num_parameters_(static_cast<int32_t>(llama_parameters(config).rows().size())),
+      train_uses_(block_uses(config)),
+      evaluation_uses_(evaluation_uses(config)),
       recorded_(make_recorded_work(ctx)),
       loss_sum_(make_running_sum(ctx)) {}
 
-void Transformer::train_micro_step(const MicroBatch& batch, double scale) {
+void Transformer::train_micro_step(const MicroBatch& batch, double scale, bool last) {
   stage_.input(kSlot).load(batch);
   stage_.set_loss_scale(scale);
-  run_micro_step();
+  run_micro_step(last);
   loss_sum_->add(stage_.losses(kSlot));
 }
 
-void Transformer::run_micro_step() {
-  const std::optional<Accumulate> writes = store_.recordable_writes();
-  const std::optional<std::string> key = stage_.record_key();
-  if (!writes || !key) {
-    issue_micro_step();
+void Transformer::run_micro_step(bool last) {
+  const std::optional<std::string> store_key = store_.record_key(last);
+  const std::optional<std::string> stage_key = stage_.record_key();
+  if (!store_key || !stage_key) {
+    issue_micro_step(last);
     return;
   }
-  if (!recorded_->run(fmt::format("{} {}", *writes == Accumulate::Yes, *key),
-                      [&] { issue_micro_step(); })) {
-    for (int32_t row = 0; row < num_parameters_; ++row) store_.gradient({row});  // all are written
+  if (!recorded_->run(fmt::format("{} {}", *store_key, *stage_key),
+                      [&] { issue_micro_step(last); })) {
+    store_.note_record(last);
     stage_.note_record();
   }
 }
 
-void Transformer::issue_micro_step() {
+void Transformer::issue_micro_step(bool last) {
   const std::array<Stage*, 1> stages = {&stage_};
+  store_.begin(train_uses_, last);
   run_actions(actions_, stages);
+  store_.end();
 }
 
 StepLoss Transformer::evaluate(const MicroBatch& batch) {
   stage_.input(kSlot).load(batch);
+  store_.begin(evaluation_uses_, /*last=*/false);
   stage_.evaluate(kSlot);
+  store_.end();
   return {.sum = sum(ctx_, stage_.losses(kSlot)),
           .num_targets = N_ - std::count(batch.targets, batch.targets + N_, kNoTarget)};
 }

@@ -12,6 +12,7 @@
 #include "model/stage.h"
 #include "ops/reduce.h"
 #include "spec/action.h"
+#include "spec/block_use.h"
 
 namespace ingot {
 
@@ -30,8 +31,8 @@ class Transformer {
 
   void start_step() { loss_sum_->reset(); }  // whatever became of the last one
   // Forward and backward of one micro-batch: adds the gradients of scale · Σ token losses to the
-  // store. Does not wait for its own work.
-  void train_micro_step(const MicroBatch& batch, double scale);
+  // store. `last`: of the step. Does not wait for its own work.
+  void train_micro_step(const MicroBatch& batch, double scale, bool last);
   // Σ token losses in nats, z-loss included, of the step's micro-steps, which are waited for.
   double take_loss() { return loss_sum_->take(); }
 
@@ -45,15 +46,15 @@ class Transformer {
 
  private:
   // Everything a micro-step computes, on what was loaded; where it is recorded, by the record.
-  void run_micro_step();
-  void issue_micro_step();
+  void run_micro_step(bool last);
+  void issue_micro_step(bool last);
 
   Context& ctx_;
   ParameterStore& store_;
   Stage stage_;
   int64_t N_;  // tokens of a micro-batch
   const std::vector<Action> actions_;
-  int32_t num_parameters_;
+  const std::vector<BlockUse> train_uses_, evaluation_uses_;
   std::unique_ptr<RecordedWork> recorded_;
   std::unique_ptr<RunningSum> loss_sum_;
 };

@@ -58,7 +58,7 @@ StepBench bench_train_step(const RunConfig& config, int64_t steps) {
     engine.start_step();
     engine.accumulate({tokens.data() + step * N, targets.data() + step * N,
                        documents ? document_starts.data() + step * N : nullptr},
-                      1.0 / static_cast<double>(N));
+                      1.0 / static_cast<double>(N), /*last=*/true);
     engine.update(config.optim.lr, step + 1);
     engine.take_report();
     bench.last_loss = engine.take_loss() / static_cast<double>(N);

@@ -80,7 +80,8 @@ TensorTable table_of(const RunConfig& config, const TrainShape& shape) {
   add_store_rows(table, llama_parameters(config.model), shape.compute, shape.layout,
                  {.optim = config.optim,
                   .one_micro_step = one_micro_step(config, shape),
-                  .order = block_uses(config.model)});
+                  .order = block_uses(config.model),
+                  .gradient_sync = config.system.gradient_sync});
   add_update_rows(table, config.optim);
   return table;
 }
@@ -253,11 +254,10 @@ Engine::Engine(const RunConfig& config, World& world, int threads_per_rank, bool
       compute_(run_device(config), threads_per_rank, config.system.cache_dir),
       parameters_(llama_parameters(config.model)),
       placed_(checked_table(prepared_context(compute_, config), config, resumed),
-              compute_.context().device),
-      comm_(world.everyone(compute_.context())) {
+              compute_.context().device) {
   Context& ctx = compute_.context();
   ctx.workspace = Workspace(placed_.find("workspace"));
-  store_ = make_parameter_store(ctx, *comm_, parameters_, layout_of(config), placed_,
+  store_ = make_parameter_store(ctx, world, parameters_, layout_of(config), placed_,
                                 compute_dtype(config, ctx.device));
   model_ = std::make_unique<Transformer>(ctx, config_.model, shape_of(config, ctx.device),
                                          config_.train.z_loss, placed_, *store_);
@@ -279,14 +279,14 @@ void Engine::start_step() {
   model_->start_step();
 }
 
-void Engine::accumulate(const MicroBatch& batch, double scale) {
+void Engine::accumulate(const MicroBatch& batch, double scale, bool last) {
   ++micro_steps_;
   check(micro_steps_ == 1 || !one_micro_step(config_, shape_of(config_, context().device)),
         ErrorCode::Internal,
         "micro-step {} in a step that was planned as one (batch.tokens {}): its activations would "
         "lie where the first one's gradients are",
         micro_steps_, config_.batch.tokens);
-  model_->train_micro_step(batch, loss_scale_ ? scale * loss_scale_->value() : scale);
+  model_->train_micro_step(batch, loss_scale_ ? scale * loss_scale_->value() : scale, last);
 }
 
 void Engine::update(double lr, int64_t step) {

@@ -52,8 +52,8 @@ class Engine {
 
   void start_step();
   // Adds a micro-batch's gradients, scaled so that the step's sum is the gradient of the mean loss;
-  // as many as batch.tokens are.
-  void accumulate(const MicroBatch& batch, double scale);
+  // as many as batch.tokens are. `last`: of the step.
+  void accumulate(const MicroBatch& batch, double scale, bool last);
   // Reduces, clips and applies; `step` counts from 1. Does not wait for the gradients.
   void update(double lr, int64_t step);
   // Of the last update; waits for its gradients, not for the update. Once a step and before the
@@ -82,7 +82,6 @@ class Engine {
   ComputeDevice compute_;
   TensorTable parameters_;
   PlacedTensors placed_;
-  std::unique_ptr<Communicator> comm_;  // gone before the memory it works on
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
   std::unique_ptr<Updater> updater_;

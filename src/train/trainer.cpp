@@ -160,7 +160,7 @@ class RankTrainer {
       const MicroBatch micro_batch{
           batch.tokens.data(), batch.targets.data(),
           batch.document_start.empty() ? nullptr : batch.document_start.data()};
-      engine_.accumulate(micro_batch, 1.0 / targets);
+      engine_.accumulate(micro_batch, 1.0 / targets, (micro + 1) * granule >= tokens);
     }
     engine_.update(plan.lr, plan.step);
     const UpdateReport update = engine_.take_report();

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <array>
+#include <memory>
+#include <vector>
 
 #include "core/error.h"
 #include "core/random.h"
@@ -62,12 +64,11 @@ Outcome run_whole(RigOptions options) {
   const auto world = single_world();
   Rig rig(options, *world);
   init_weights(rig.store(), rig.parameters(), 42);
-  if (options.fp8) rig.fp8_scales().init(scale_of(options));
   Outcome outcome;
   rig.store().start_step();
   for (int i = 0; i < kSlots; ++i) {
     rig.model().train_micro_step(random_batch(options, static_cast<uint64_t>(i)).view(),
-                                 scale_of(options));
+                                 scale_of(options), /*last=*/i + 1 == kSlots);
     outcome.losses.push_back(values(rig.placed().find("losses")));
   }
   rig.store().finish_gradients();
@@ -89,7 +90,6 @@ Outcome run_stages(RigOptions options, const std::vector<int64_t>& borders,
   for (size_t i = 0; i + 1 < borders.size(); ++i) {
     Rig& rig = *rigs.emplace_back(std::make_unique<Rig>(options, *world));
     init_weights(rig.store(), rig.parameters(), 42);
-    if (options.fp8) rig.fp8_scales().init(scale_of(options));
     rig.store().start_step();
     owned.push_back(std::make_unique<Stage>(rig.ctx(), StageSetup{.config = options.model,
                                                                   .shape = rig.shape(),
@@ -119,7 +119,10 @@ Outcome run_stages(RigOptions options, const std::vector<int64_t>& borders,
     if (action.kind == Action::Backward && i + 1 < stages.size())
       copy(ctx, stages[i + 1]->d_in(action.slot), stages[i]->d_out(action.slot));
   };
+  const std::vector<BlockUse> uses = block_uses(options.model);
+  for (const std::unique_ptr<Rig>& rig : rigs) rig->store().begin(uses, /*last=*/true);
   run_actions(actions, stages, hands);
+  for (const std::unique_ptr<Rig>& rig : rigs) rig->store().end();
 
   Outcome outcome;
   for (int slot = 0; slot < kSlots; ++slot)

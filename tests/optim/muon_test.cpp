@@ -169,8 +169,8 @@ float gradient_of(int32_t row, int64_t step, int64_t i) {
 
 class Rank {
  public:
-  Rank(World& world, const OptimConfig& config, const Layout& layout = {}, DType compute = DType::F32,
-       TensorTable table = muon_parameters())
+  Rank(World& world, const OptimConfig& config, const Layout& layout = {},
+       DType compute = DType::F32, TensorTable table = muon_parameters())
       : parameters(std::move(table)),
         world_(world),
         config_(config),
@@ -180,8 +180,7 @@ class Rank {
         scratch_(Device::cpu(), std::max<int64_t>(1, bytes_)),
         placed_(rows_of(parameters, compute, layout, config.kind), Device::cpu()) {
     ctx.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
-    comm_ = world.everyone(ctx);
-    store = make_parameter_store(ctx, *comm_, parameters, layout, placed_, compute);
+    store = make_parameter_store(ctx, world, parameters, layout, placed_, compute);
     init_weights(*store, parameters, 1);
   }
 
@@ -228,7 +227,6 @@ class Rank {
   int64_t bytes_;
   Arena scratch_;
   PlacedTensors placed_;
-  std::unique_ptr<Communicator> comm_;
 };
 
 Matrix matrix_of(const float* values, int64_t rows, int64_t cols) {

@@ -68,7 +68,8 @@ Curve ten_steps(const GoldenRun& run) {
   for (int64_t step = 1; step <= kSteps; ++step) {
     const std::vector<int32_t> tokens = text_like_tokens(step);
     engine.start_step();
-    engine.accumulate({tokens.data(), tokens.data() + 1, nullptr}, 1.0 / (kB * kT));
+    engine.accumulate({tokens.data(), tokens.data() + 1, nullptr}, 1.0 / (kB * kT),
+                      /*last=*/true);
     curve.grad_norms.push_back(engine.update(lr_of(run), step).grad_norm);
     curve.losses.push_back(engine.take_loss() / (kB * kT));
   }

@@ -103,7 +103,7 @@ TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
   UpdateReport report;
   for (int64_t step = 1; step <= 40; ++step) {
     engine.start_step();
-    engine.accumulate(batch, 1.0 / 32);
+    engine.accumulate(batch, 1.0 / 32, /*last=*/true);
     report = engine.update(1e-2, step);
     if (!report.skipped) break;
     ++skipped;

@@ -392,9 +392,10 @@ TEST_F(Train, AStepPlannedAsOneMicroStepRefusesASecond) {
     engine.init(1);
     for (int step = 0; step < 2; ++step) {
       engine.start_step();
-      for (int micro = 0; micro < fits; ++micro) engine.accumulate(batch, 1.0 / 32);
+      for (int micro = 0; micro < fits; ++micro)
+        engine.accumulate(batch, 1.0 / 32, micro + 1 == fits);
     }
-    const std::string refusal = message_of([&] { engine.accumulate(batch, 1.0 / 32); });
+    const std::string refusal = message_of([&] { engine.accumulate(batch, 1.0 / 32, true); });
     EXPECT_EQ(refusal.find("planned as one") != std::string::npos, fits == 1) << refusal;
   }
 }
@@ -406,7 +407,7 @@ TEST_F(Train, AStepThatWasGivenUpLeavesNothingInTheNextOnesLoss) {
   engine.init(1);
   const auto accumulate = [&](const std::vector<int32_t>& ids) {
     engine.start_step();
-    engine.accumulate({ids.data(), ids.data(), nullptr}, 1.0 / 32);
+    engine.accumulate({ids.data(), ids.data(), nullptr}, 1.0 / 32, true);
   };
   accumulate(tokens);
   const double alone = engine.take_loss();
