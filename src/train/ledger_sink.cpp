@@ -38,7 +38,7 @@ json entry(const StepReport& report) {
     record["loss_scale"] = *report.loss_scale;
     record["skipped"] = report.skipped;
   }
-  if (report.verdict > Verdict::Skip) record["verdict"] = name_of(report.verdict);
+  if (report.verdict > StepVerdict::Skip) record["verdict"] = name_of(report.verdict);
   return record;
 }
 

@@ -163,7 +163,7 @@ void Loop::step() {
   counts_ += taken;
   result_.train_loss = state_.last_loss;
   save_asked_ = shared[2] > 0;
-  const Verdict verdict = judge({.step = state_.step,
+  const StepVerdict verdict = judge({.step = state_.step,
                                  .loss = state_.last_loss,
                                  .grad_norm = update.grad_norm,
                                  .updated = !update.skipped,
@@ -187,27 +187,27 @@ void Loop::step() {
   obey(verdict);
 }
 
-Verdict Loop::judge(const StepFacts& facts) {
-  Verdict worst = facts.updated ? Verdict::Go : Verdict::Skip;
+StepVerdict Loop::judge(const StepFacts& facts) {
+  StepVerdict worst = facts.updated ? StepVerdict::Go : StepVerdict::Skip;
   for (const auto& policy : policies_) worst = std::max(worst, policy->judge(facts));
   return worst;
 }
 
-void Loop::obey(Verdict verdict) {
+void Loop::obey(StepVerdict verdict) {
   switch (verdict) {
-    case Verdict::Go:
-    case Verdict::Skip:
+    case StepVerdict::Go:
+    case StepVerdict::Skip:
       return;
-    case Verdict::LowerRate:
+    case StepVerdict::LowerRate:
       return rate_.halve();
-    case Verdict::RollBack:
+    case StepVerdict::RollBack:
       check(!result_.checkpoint.empty(), ErrorCode::Numeric,
             "step {}: the run is to go back to its newest checkpoint and has none; lower optim.lr "
             "or set checkpoint.every",
             state_.step);
       restore(result_.checkpoint);
       return start_from_state();
-    case Verdict::Stop:
+    case StepVerdict::Stop:
       result_.stopped = !walk_->at_end();
       return;
   }

@@ -50,8 +50,8 @@ class Loop final : private RunView {
   void start_from_state();
   void announce();
   void step();
-  Verdict judge(const StepFacts& facts);
-  void obey(Verdict verdict);
+  StepVerdict judge(const StepFacts& facts);
+  void obey(StepVerdict verdict);
   void run_tasks(bool at_end);
 
   const SharedRun& shared_;

@@ -4,28 +4,28 @@
 
 namespace ingot {
 
-const char* name_of(Verdict verdict) {
+const char* name_of(StepVerdict verdict) {
   switch (verdict) {
-    case Verdict::Go:
+    case StepVerdict::Go:
       return "go";
-    case Verdict::Skip:
+    case StepVerdict::Skip:
       return "skip";
-    case Verdict::LowerRate:
+    case StepVerdict::LowerRate:
       return "lower_rate";
-    case Verdict::RollBack:
+    case StepVerdict::RollBack:
       return "roll_back";
-    case Verdict::Stop:
+    case StepVerdict::Stop:
       return "stop";
   }
   throw Error(ErrorCode::Internal, "unknown verdict");
 }
 
-Verdict FiniteGradients::judge(const StepFacts& facts) {
+StepVerdict FiniteGradients::judge(const StepFacts& facts) {
   check(facts.updated, ErrorCode::Numeric,
         "gradient norm: expected a finite number, got {} at step {}; lower optim.lr or set "
         "optim.clip",
         facts.grad_norm, facts.step);
-  return Verdict::Go;
+  return StepVerdict::Go;
 }
 
 }  // namespace ingot

@@ -8,8 +8,8 @@ namespace ingot {
 // A stop that was asked for from outside.
 class StopWhenAsked final : public Policy {
  public:
-  Verdict judge(const StepFacts& facts) override {
-    return facts.stop_asked ? Verdict::Stop : Verdict::Go;
+  StepVerdict judge(const StepFacts& facts) override {
+    return facts.stop_asked ? StepVerdict::Stop : StepVerdict::Go;
   }
 };
 
@@ -17,7 +17,7 @@ class StopWhenAsked final : public Policy {
 // on would repeat them. Weights and the newest checkpoint are as they were before the step.
 class FiniteGradients final : public Policy {
  public:
-  Verdict judge(const StepFacts& facts) override;
+  StepVerdict judge(const StepFacts& facts) override;
 };
 
 }  // namespace ingot

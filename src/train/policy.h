@@ -6,7 +6,7 @@
 namespace ingot {
 
 // From the least to the most: where policies differ, the last of them counts.
-enum class Verdict {
+enum class StepVerdict {
   Go,
   Skip,       // nothing was updated, and the run goes on
   LowerRate,  // halve the learning rate from the next step on
@@ -15,7 +15,7 @@ enum class Verdict {
 };
 
 // "go", "skip", "lower_rate", "roll_back", "stop"
-const char* name_of(Verdict verdict);
+const char* name_of(StepVerdict verdict);
 
 // Of a completed step; equal on all ranks.
 struct StepFacts {
@@ -31,7 +31,7 @@ struct StepFacts {
 class Policy {
  public:
   virtual ~Policy() = default;
-  virtual Verdict judge(const StepFacts& facts) = 0;
+  virtual StepVerdict judge(const StepFacts& facts) = 0;
 };
 
 }  // namespace ingot

@@ -46,7 +46,7 @@ struct StepReport {
   double grad_norm = 0.0;
   std::optional<double> loss_scale;  // in fp16: what this step's gradients were computed with
   bool skipped = false;              // they overflowed and nothing was updated
-  Verdict verdict = Verdict::Go;
+  StepVerdict verdict = StepVerdict::Go;
   double step_seconds = 0.0;
   double tokens_per_second = 0.0;
 };

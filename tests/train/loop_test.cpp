@@ -17,16 +17,16 @@ using test::Recorder;
 // Says `verdict` after step `at`, the first time that it comes by.
 class OnceAt final : public Policy {
  public:
-  OnceAt(int64_t at, Verdict verdict) : at_(at), verdict_(verdict) {}
-  Verdict judge(const StepFacts& facts) override {
-    if (facts.step != at_ || said_) return Verdict::Go;
+  OnceAt(int64_t at, StepVerdict verdict) : at_(at), verdict_(verdict) {}
+  StepVerdict judge(const StepFacts& facts) override {
+    if (facts.step != at_ || said_) return StepVerdict::Go;
     said_ = true;
     return verdict_;
   }
 
  private:
   const int64_t at_;
-  const Verdict verdict_;
+  const StepVerdict verdict_;
   bool said_ = false;
 };
 
@@ -52,7 +52,7 @@ class Loops : public test::TrainFixture {
     return config(name, steps, std::move(more));
   }
   TrainResult go(const RunConfig& run, Records& records, int64_t at = 0,
-                 Verdict verdict = Verdict::Go, bool resume = false) const {
+                 StepVerdict verdict = StepVerdict::Go, bool resume = false) const {
     TrainOptions options;
     options.sinks = {&records};
     options.resume = resume;
@@ -81,20 +81,20 @@ TEST_F(Loops, ALoweredRateIsHalfOfThePlannedFromTheNextStepOn) {
   for (const char* ranks : {"1", "2"}) {
     Records records;
     go(constant(std::string("run") + ranks, 4, {{"system.ranks", ranks}}), records, 2,
-       Verdict::LowerRate);
+       StepVerdict::LowerRate);
     std::vector<double> rates;
     for (const StepReport& report : records.of<StepReport>()) rates.push_back(report.lr);
     EXPECT_EQ(rates, (std::vector<double>{3e-3, 3e-3, 1.5e-3, 1.5e-3}));
-    EXPECT_EQ(records.of<StepReport>()[1].verdict, Verdict::LowerRate);
+    EXPECT_EQ(records.of<StepReport>()[1].verdict, StepVerdict::LowerRate);
   }
 }
 
 TEST_F(Loops, ALoweredRateGoesOnInAResumedRun) {
   Records undisturbed;
-  const TrainResult whole = go(constant("whole", 5), undisturbed, 2, Verdict::LowerRate);
+  const TrainResult whole = go(constant("whole", 5), undisturbed, 2, StepVerdict::LowerRate);
   Records records;
-  go(constant("cut", 3), records, 2, Verdict::LowerRate);
-  const TrainResult resumed = go(constant("cut", 5), records, 0, Verdict::Go, /*resume=*/true);
+  go(constant("cut", 3), records, 2, StepVerdict::LowerRate);
+  const TrainResult resumed = go(constant("cut", 5), records, 0, StepVerdict::Go, /*resume=*/true);
   EXPECT_EQ(records.of<StepReport>().back().lr, 1.5e-3);
   EXPECT_EQ(resumed.train_loss, whole.train_loss);
 }
@@ -106,7 +106,7 @@ TEST_F(Loops, ARunRolledBackEndsAsIfNothingHadHappened) {
     Records undisturbed, records;
     const TrainResult whole = go(constant(name("whole"), 6, more), undisturbed);
     const TrainResult rolled =
-        go(constant(name("rolled"), 6, more), records, 5, Verdict::RollBack);
+        go(constant(name("rolled"), 6, more), records, 5, StepVerdict::RollBack);
     EXPECT_EQ(rolled.train_loss, whole.train_loss);
     EXPECT_EQ(rolled.counts, whole.counts);
     EXPECT_EQ(rolled.state.samples, whole.state.samples);
@@ -129,7 +129,7 @@ TEST_F(Loops, ARunRolledBackEndsAsIfNothingHadHappened) {
 TEST_F(Loops, ARunWithoutACheckpointCannotRollBack) {
   Records records;
   try {
-    go(constant("run", 4), records, 2, Verdict::RollBack);
+    go(constant("run", 4), records, 2, StepVerdict::RollBack);
     ADD_FAILURE() << "it went on";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Numeric);
@@ -139,7 +139,7 @@ TEST_F(Loops, ARunWithoutACheckpointCannotRollBack) {
 
 TEST_F(Loops, AVerdictToStopSavesAndEnds) {
   Records records;
-  const TrainResult result = go(constant("run", 6), records, 3, Verdict::Stop);
+  const TrainResult result = go(constant("run", 6), records, 3, StepVerdict::Stop);
   EXPECT_TRUE(result.stopped);
   EXPECT_EQ(result.state.step, 3);
   ASSERT_EQ(records.of<SavedReport>().size(), 1u);
