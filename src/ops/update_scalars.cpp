@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "ops/checks.h"
-#include "ops/kernels/update_scalars.h"
 #include "ops/dispatch.h"
+#include "ops/kernels/update_scalars.h"
 
 namespace ingot {
 namespace {

@@ -55,7 +55,8 @@ std::vector<UpdateTable> tables_of_adamw(const OptimConfig& config, int64_t num_
   const auto correction = [](double beta, double t) { return 1.0 - std::pow(beta, t); };
   const auto first = [&](double t) { return correction(config.beta1, t); };
   const auto root = [&](double t) { return std::sqrt(correction(config.beta2, t)); };
-  return {{"corrections1", until_one(num_updates, first)}, {"roots2", until_one(num_updates, root)}};
+  return {{"corrections1", until_one(num_updates, first)},
+          {"roots2", until_one(num_updates, root)}};
 }
 
 UpdateScratch scratch_of_muon(DeviceKind device, DType compute, const TensorSpec& parameter) {

@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "core/error.h"
-#include "plan/train_table.h"
 #include "feed/token_counts.h"
+#include "plan/train_table.h"
 #include "train/ledger_sink.h"
 #include "train/policies.h"
 #include "train/tasks.h"
@@ -39,14 +39,13 @@ Loop::Loop(const SharedRun& shared, World& world)
   policies_.push_back(std::make_unique<StopWhenAsked>());
   if (!engine_.loss_scale()) policies_.push_back(std::make_unique<FiniteGradients>());
   if (options.policies) std::ranges::move(options.policies(), std::back_inserter(policies_));
+  tasks_.push_back(std::make_unique<EvaluateTask>(resolved_.config.train.eval_every, options.stop));
   tasks_.push_back(
-      std::make_unique<EvaluateTask>(resolved_.config.train.eval_every, options.stop));
-  tasks_.push_back(std::make_unique<SaveTask>(
-      SaveTask::Options{.storage = shared.storage,
-                        .every = resolved_.config.checkpoint.every,
-                        .tokenizer = shared.tokenizer,
-                        .folder = &shared.folder,
-                        .stop = options.stop}));
+      std::make_unique<SaveTask>(SaveTask::Options{.storage = shared.storage,
+                                                   .every = resolved_.config.checkpoint.every,
+                                                   .tokenizer = shared.tokenizer,
+                                                   .folder = &shared.folder,
+                                                   .stop = options.stop}));
 }
 
 TrainResult Loop::go() {
@@ -149,10 +148,9 @@ void Loop::step() {
 
   // One small meeting carries the loss and what was asked for from outside, so that all ranks stop
   // or save after the same step.
-  double shared[3] = {engine_.take_loss(), is_set(shared_.options.stop) ? 1.0 : 0.0,
-                      leads() && shared_.options.save && shared_.options.save->exchange(false)
-                          ? 1.0
-                          : 0.0};
+  double shared[3] = {
+      engine_.take_loss(), is_set(shared_.options.stop) ? 1.0 : 0.0,
+      leads() && shared_.options.save && shared_.options.save->exchange(false) ? 1.0 : 0.0};
   control().sum("end of a step", shared);
 
   walk_->advance();
@@ -164,10 +162,10 @@ void Loop::step() {
   result_.train_loss = state_.last_loss;
   save_asked_ = shared[2] > 0;
   const StepVerdict verdict = judge({.step = state_.step,
-                                 .loss = state_.last_loss,
-                                 .grad_norm = update.grad_norm,
-                                 .updated = !update.skipped,
-                                 .stop_asked = shared[1] > 0});
+                                     .loss = state_.last_loss,
+                                     .grad_norm = update.grad_norm,
+                                     .updated = !update.skipped,
+                                     .stop_asked = shared[1] > 0});
   const double seconds = seconds_since(start);
   record(StepReport{.step = state_.step,
                     .total_steps = resolved_.steps.horizon.steps,

@@ -59,7 +59,7 @@ class Loop final : private RunView {
   World& world_;
   Engine engine_;
   Loader loader_;
-  RateFactor rate_;                     // of the learning rate that the schedule says
+  RateFactor rate_;                      // of the learning rate that the schedule says
   std::vector<StateSection*> sections_;  // engine's and our own
   std::vector<std::unique_ptr<Policy>> policies_;
   std::vector<std::unique_ptr<Task>> tasks_;

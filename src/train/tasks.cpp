@@ -25,8 +25,8 @@ bool EvaluateTask::due(const TaskTime& now) const {
 }
 
 void EvaluateTask::run(RunView& run) {
-  const auto measured = evaluate_loss(run.engine(), run.control(), *run.run().data.valid,
-                                      run.run().resolved, stop_);
+  const auto measured =
+      evaluate_loss(run.engine(), run.control(), *run.run().data.valid, run.run().resolved, stop_);
   if (!measured) return run.stop();
   EvalReport report = *measured;
   report.step = run.state().step;

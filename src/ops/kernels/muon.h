@@ -15,7 +15,7 @@ INGOT_KERNEL(void, muon_polynomial,
              (Context & ctx, const MuonPolynomial& p, const Tensor& gram, const Tensor& square,
               const Tensor& out))
 INGOT_KERNEL(void, muon_apply,
-             (Context & ctx, double keep, double rate, const UpdateScalars& scalars, const Tensor& x,
-              const Tensor& master))
+             (Context & ctx, double keep, double rate, const UpdateScalars& scalars,
+              const Tensor& x, const Tensor& master))
 
 }  // namespace ingot
