@@ -10,14 +10,14 @@
 namespace ingot {
 
 Updater::Updater(Context& ctx, const TensorTable& parameters, ParameterStore& store,
-                 const OptimConfig& config, const PlacedTensors& placed, int64_t num_updates)
+                 const OptimConfig& config, const PlacedTensors& placed)
     : ctx_(ctx),
       lane_(compute_lane(ctx)),
       store_(store),
       config_(config),
       scalars_{placed.find(kUpdateScalars), placed.find(kUpdateCount)},
       reader_(make_update_reader(ctx)) {
-  for (const UpdateTable& table : update_tables(config, num_updates))
+  for (const UpdateTable& table : update_tables(config))
     copy_from_host(ctx, table.values.data(), placed.find(update_table_row(table.name)));
   std::vector<OptimKind> kinds;  // of groups_
   for (const ParameterShard& shard : store.shards()) {

@@ -28,9 +28,9 @@ struct UpdateReport {
 // One rank's; the ranks call it alike. What it is given must outlive it.
 class Updater {
  public:
-  // `placed` has the rows of add_update_rows() for `num_updates`; the store's may be elsewhere.
+  // `placed` has the rows of add_update_rows(); the store's may be elsewhere.
   Updater(Context& ctx, const TensorTable& parameters, ParameterStore& store,
-          const OptimConfig& config, const PlacedTensors& placed, int64_t num_updates = 0);
+          const OptimConfig& config, const PlacedTensors& placed);
 
   // By config.kind and role. Gradients must be finished; weights are published after. The norm and
   // what follows from it stay on the device: the host waits for nothing. A norm that is not finite

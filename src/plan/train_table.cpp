@@ -14,7 +14,7 @@ TensorTable train_table(const ResolvedRun& run) {
                   .one_micro_step = run.one_micro_step,
                   .order = block_uses(config.model),
                   .gradient_sync = config.system.gradient_sync});
-  add_update_rows(table, config.optim, run.steps.horizon.steps);
+  add_update_rows(table, config.optim);
   return table;
 }
 

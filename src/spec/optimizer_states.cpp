@@ -15,7 +15,7 @@ struct Declaration {
   bool (*takes)(const TensorSpec& parameter);
   std::vector<StateSpec> (*states)(const OptimConfig& config);
   UpdateScratch (*scratch)(DeviceKind device, DType compute, const TensorSpec& parameter);
-  std::vector<UpdateTable> (*tables)(const OptimConfig& config, int64_t num_updates);
+  std::vector<UpdateTable> (*tables)(const OptimConfig& config);
 };
 
 bool takes_all(const TensorSpec&) {
@@ -37,26 +37,26 @@ UpdateScratch no_scratch(DeviceKind, DType, const TensorSpec&) {
   return {};
 }
 
-std::vector<UpdateTable> no_tables(const OptimConfig&, int64_t) {
+std::vector<UpdateTable> no_tables(const OptimConfig&) {
   return {};
 }
 
-// value(t) of t = 1, 2, … until it is 1, which it stays, and of num_updates at most.
+// value(t) of t = 1, 2, … until it is 1, which it stays.
 template <class Value>
-std::vector<double> until_one(int64_t num_updates, const Value& value) {
+std::vector<double> until_one(const Value& value) {
   std::vector<double> values;
   do values.push_back(value(static_cast<double>(values.size() + 1)));
-  while (values.back() < 1.0 && static_cast<int64_t>(values.size()) != num_updates);
+  while (values.back() < 1.0);
   return values;
 }
 
 // Bias corrections; at β2 = 0.95 some 700 numbers, at 0.999 some 37,000.
-std::vector<UpdateTable> tables_of_adamw(const OptimConfig& config, int64_t num_updates) {
+std::vector<UpdateTable> tables_of_adamw(const OptimConfig& config) {
   const auto correction = [](double beta, double t) { return 1.0 - std::pow(beta, t); };
   const auto first = [&](double t) { return correction(config.beta1, t); };
   const auto root = [&](double t) { return std::sqrt(correction(config.beta2, t)); };
-  return {{"corrections1", until_one(num_updates, first)},
-          {"roots2", until_one(num_updates, root)}};
+  return {{"corrections1", until_one(first)},
+          {"roots2", until_one(root)}};
 }
 
 UpdateScratch scratch_of_muon(DeviceKind device, DType compute, const TensorSpec& parameter) {
@@ -99,10 +99,10 @@ std::vector<StateSpec> optimizer_states(const OptimConfig& config, DType compute
   return states;
 }
 
-std::vector<UpdateTable> update_tables(const OptimConfig& config, int64_t num_updates) {
-  std::vector<UpdateTable> tables = declaration_of(OptimKind::AdamW).tables(config, num_updates);
+std::vector<UpdateTable> update_tables(const OptimConfig& config) {
+  std::vector<UpdateTable> tables = declaration_of(OptimKind::AdamW).tables(config);
   if (config.kind != OptimKind::AdamW)
-    for (UpdateTable& table : declaration_of(config.kind).tables(config, num_updates))
+    for (UpdateTable& table : declaration_of(config.kind).tables(config))
       tables.push_back(std::move(table));
   return tables;
 }
@@ -111,7 +111,7 @@ std::string update_table_row(const std::string& name) {
   return "update." + name;
 }
 
-void add_update_rows(TensorTable& table, const OptimConfig& config, int64_t num_updates) {
+void add_update_rows(TensorTable& table, const OptimConfig& config) {
   constexpr int64_t kNumScalars = 5;  // ops/update_scalars.h
   const auto add = [&](std::string name, int64_t n, DType dtype) {
     TensorSpec row;
@@ -123,7 +123,7 @@ void add_update_rows(TensorTable& table, const OptimConfig& config, int64_t num_
   };
   add(std::string(kUpdateScalars), kNumScalars, DType::F64);
   add(std::string(kUpdateCount), 1, DType::I64);
-  for (const UpdateTable& one : update_tables(config, num_updates))
+  for (const UpdateTable& one : update_tables(config))
     add(update_table_row(one.name), static_cast<int64_t>(one.values.size()), DType::F64);
 }
 

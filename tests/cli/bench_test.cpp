@@ -140,7 +140,7 @@ TEST_F(Bench, WhatWouldBeIgnoredIsRefused) {
   expect_refused(tiny("train"), {"--limit", "--precision", "fp64"}, "train.precision=fp32");
   expect_refused(tiny("limit"), {"--recompute", "full"}, "--recompute");
   expect_refused(tiny("train"), {"--steps", "0"}, "expected a number above 0, got «0»");
-  expect_refused({"ops"}, {"--op", "nonsense"}, "choose from matmul, ");
+  expect_refused({"ops"}, {"--op", "nonsense"}, "choose from swiglu, ");
 }
 
 }  // namespace

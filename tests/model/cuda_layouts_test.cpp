@@ -13,6 +13,7 @@ RigOptions gpu_options() {
   options.device = Device::cuda(0);
   options.model = model_preset("llama_tiny");
   options.model.vocab = 256;
+  options.model.ffn = 352;  // multiples of 16 for fp8
   options.T = 64;
   options.loss_chunk = 64;
   options.threads = 1;

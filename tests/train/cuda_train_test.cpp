@@ -94,6 +94,7 @@ TEST_F(CudaTrain, ARecordedMicroStepServesEveryLossScale) {
   for (const char* precision : {"bf16", "fp8"}) {
     const auto world = single_world();
     const Overrides more = {{"system.device", "cuda"},
+                            {"model.vocab", "272"},
                             {"train.precision", precision},
                             {"train.fp8_head", precision == std::string("fp8") ? "true" : "false"}};
     Engine engine(resolve_here(config("run", 6, more)), *world);

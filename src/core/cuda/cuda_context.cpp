@@ -83,8 +83,10 @@ void* allocate_cuda_memory(int device, int64_t bytes) {
                             bytes, available_cuda_memory(device)));
   }
   cuda_check(status);
-  cuda_check(cudaMemset(data, 0, size));
-  cuda_check(cudaDeviceSynchronize());  // our streams do not wait for the default one
+  // On a stream of its own: the device as a whole cannot be waited for while another rank records.
+  const OwnedStream stream = make_stream();
+  cuda_check(cudaMemsetAsync(data, 0, size, stream.get()));
+  cuda_check(cudaStreamSynchronize(stream.get()));
   return data;
 }
 
