@@ -55,8 +55,7 @@ std::vector<UpdateTable> tables_of_adamw(const OptimConfig& config) {
   const auto correction = [](double beta, double t) { return 1.0 - std::pow(beta, t); };
   const auto first = [&](double t) { return correction(config.beta1, t); };
   const auto root = [&](double t) { return std::sqrt(correction(config.beta2, t)); };
-  return {{"corrections1", until_one(first)},
-          {"roots2", until_one(root)}};
+  return {{"corrections1", until_one(first)}, {"roots2", until_one(root)}};
 }
 
 UpdateScratch scratch_of_muon(DeviceKind device, DType compute, const TensorSpec& parameter) {

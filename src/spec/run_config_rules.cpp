@@ -166,8 +166,6 @@ void validate_open_ended(const RunConfig& c) {
         "batch.seq or raise model.context",
         c.model.context, c.batch.seq);
   check_batch(c.batch, c.system);
-  check(c.system.device != DeviceChoice::Cuda || c.system.ranks == 1, ErrorCode::Config,
-        "system.ranks: a GPU is used by one rank, got {} ranks on one", c.system.ranks);
   check_either("train.total_tokens", static_cast<double>(c.train.total_tokens), "train.steps",
                static_cast<double>(c.train.steps), "when to stop");
   check_schedule(c);

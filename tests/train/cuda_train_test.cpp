@@ -151,6 +151,24 @@ TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
   EXPECT_EQ(loss_scale.save(), state(std::ldexp(1.0, 40 - skipped), 1, skipped));
 }
 
+// Ranks that share the GPU: streams of their own, sums in rank order.
+TEST_F(CudaTrain, RanksOnOneGpuTrainAsOneRankDoes) {
+  const Overrides fp32 = {{"train.precision", "fp32"}, {"batch.micro_batch", "1"}};
+  const Losses one = losses("one", 20, fp32);
+  for (const char* ranks : {"2", "4"})
+    for (const char* layout : {"replicated", "fully_sharded"})
+      for (const char* sync : {"micro_step", "step"}) {
+        Overrides more = fp32;
+        more.insert(more.end(), {{"system.ranks", ranks},
+                                 {"system.data_parallel", layout},
+                                 {"system.gradient_sync", sync}});
+        const std::string name = std::string(ranks) + layout + sync;
+        SCOPED_TRACE(name);
+        expect_close(losses(name, 20, more), one, 1e-5);
+        EXPECT_EQ(losses_of_halves(name + "_halves", 20, more), losses(name + "_again", 20, more));
+      }
+}
+
 TEST_F(CudaTrain, TwoRunsAndAllPoliciesAreBitEqual) {
   const auto one = losses("one", 12);
   EXPECT_EQ(losses("two", 12), one);
