@@ -154,7 +154,7 @@ TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
 // Ranks that share the GPU: streams of their own, sums in rank order.
 TEST_F(CudaTrain, RanksOnOneGpuTrainAsOneRankDoes) {
   const Overrides fp32 = {{"train.precision", "fp32"}, {"batch.micro_batch", "1"}};
-  const Losses one = losses("one", 20, fp32);
+  const auto one = losses("one", 20, fp32);
   for (const char* ranks : {"2", "4"})
     for (const char* layout : {"replicated", "fully_sharded"})
       for (const char* sync : {"micro_step", "step"}) {
