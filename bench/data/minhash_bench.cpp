@@ -20,7 +20,7 @@ void measure(const std::string& label, const std::vector<std::string>& texts) {
   sha1.hash = ShingleHash::Sha1;
   MinHasher with_xxh64({}, *splitter), with_sha1(sha1, *splitter);
   MinHashSettings one;  // nearly all but the kernel
-  one.num_buckets = one.hashes_per_bucket = 1;
+  one.buckets = one.hashes = 1;
   MinHasher without_kernel(one, *splitter);
   std::string normal;
   WordList words;

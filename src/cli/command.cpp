@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/storage.h"
 
@@ -49,6 +51,15 @@ Overrides parse_sets(const std::vector<std::string>& sets) {
     overrides.emplace_back(set.substr(0, equals), set.substr(equals + 1));
   }
   return overrides;
+}
+
+void add_settings(Command& command, const std::vector<Setting>& settings,
+                  const std::vector<std::string>& names) {
+  for (const Setting& setting : settings) {
+    const std::string name = setting.name.substr(setting.name.rfind('.') + 1);
+    if (names.empty() || std::find(names.begin(), names.end(), name) != names.end())
+      command.add_setting(setting);
+  }
 }
 
 }  // namespace ingot::cli

@@ -35,6 +35,10 @@ struct JsonOption {
 // --set KEY=VALUE, repeatable: any setting of a run.
 void add_sets(Command& command, std::vector<std::string>& sets, const std::string& help);
 
+// An option for each, or for those of these names alone ("text_field").
+void add_settings(Command& command, const std::vector<Setting>& settings,
+                  const std::vector<std::string>& names = {});
+
 // "a=b" → {"a", "b"}; throws ErrorCode::Usage without '='.
 Overrides parse_sets(const std::vector<std::string>& sets);
 

@@ -226,6 +226,27 @@ Option* Command::add_flag(const std::string& name, bool& value, const std::strin
   return option;
 }
 
+Option* Command::add_setting(const Setting& setting) {
+  std::string name = "--" + setting.name.substr(setting.name.rfind('.') + 1);
+  std::replace(name.begin(), name.end(), '_', '-');
+  const bool is_flag = setting.type == SettingType::Flag;
+  const bool is_integer = setting.type == SettingType::Integer;
+  Option* option = add(name, is_flag ? "" : is_integer ? "INT" : "TEXT", setting.doc);
+  option->choices_ = setting.choices;
+  if (!is_flag)
+    option->default_ =
+        std::visit([](const auto& value) { return fmt::format("{}", value); }, setting.get());
+  option->store_ = [setting, name, is_flag](const std::string& text) {
+    try {
+      is_flag ? setting.set(true) : set_from_text(setting, text);
+    } catch (const Error& error) {  // "dedup.n_gram: expected …"
+      throw Error(ErrorCode::Usage, name + std::string(error.what()).substr(setting.name.size()));
+    }
+    return true;
+  };
+  return option;
+}
+
 Option* Command::get_option(const std::string& name) {
   const auto found = std::find_if(options_.begin(), options_.end(),
                                   [&](const Option& option) { return option.name_ == name; });

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "spec/settings.h"
+
 namespace ingot::cli {
 
 // How the process ends, in every command.
@@ -83,6 +85,9 @@ class Command {
   template <class T>
   Option* add_option(const std::string& name, T& value, const std::string& help);
   Option* add_flag(const std::string& name, bool& value, const std::string& help);
+  // By its declaration: "dedup.n_gram" is --n-gram. What it is bound to must live until run() is
+  // over.
+  Option* add_setting(const Setting& setting);
   Option* get_option(const std::string& name);  // one that was added here
 
   // When the command is given, after its options are read. Returns Exit or nothing, which is Done.

@@ -4,16 +4,14 @@
 
 #include <utility>
 
+#include "cli/command.h"
 #include "core/error.h"
 #include "core/text/format.h"
 
 namespace ingot::cli {
 
 void ReadOptions::add_to(Command& command) {
-  command.add_option("--text-field", settings.text_field, "of .jsonl, .csv and .parquet")
-      ->capture_default_str();
-  command.add_flag("--keep-crlf", settings.keeps_crlf,
-                   "leave CR LF in texts, which else becomes LF");
+  add_settings(command, settings_of(settings), {"text_field", "keep_crlf"});
   remote.add_to(command);
 }
 

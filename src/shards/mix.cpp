@@ -189,7 +189,7 @@ json describe(const MixSettings& settings, const MixPlan& plan) {
           {"valid_tokens", settings.valid_tokens},
           {"test_tokens", settings.test_tokens},
           {"shard_tokens", settings.shard_tokens},
-          {"renormalize", settings.renormalize},
+          {"renormalize", settings.when_short == WhenShort::Renormalize},
           {"sources", sources}};
 }
 

@@ -10,27 +10,31 @@
 
 #include "core/storage.h"
 #include "shards/shard_writer.h"
+#include "spec/settings.h"
 
 namespace ingot {
 
+enum class WhenShort { Error, Renormalize };
+inline constexpr double kMostMixTokens = 0x1p50;
+
+#include "spec/settings/fields.h"
+
 struct MixSource {
-  std::string path;         // a folder of shards; in the TOML file relative to that
-  double weight = 1;        // of all sources' together: its share of every split
-  int64_t max_epochs = 1;   // how often a document may be in train
-  int64_t max_tokens = -1;  // at most so many in train; -1: no limit
+#include "shards/settings/mix_source.def"
 };
 
 struct MixSettings {
-  uint64_t seed = 0;
-  int64_t train_tokens = 0, valid_tokens = 0, test_tokens = 0;
-  int64_t shard_tokens = kDefaultShardTokens;
-  // What a source cannot give is asked of the others, by weight; otherwise it is an error.
-  bool renormalize = false;
+#include "shards/settings/mix.def"
   std::vector<MixSource> sources;
 };
 
-// The settings as TOML, one [[source]] table each; docs/shards.md has them all. Throws
-// ErrorCode::Config naming the key.
+#include "spec/settings/end.h"
+
+std::vector<Setting> settings_of(MixSettings& settings);
+std::vector<Setting> settings_of(MixSource& source);  // "source.path", …
+
+// The settings as TOML, one [[source]] table each. Throws ErrorCode::Config naming file, line and
+// key.
 MixSettings parse_mix(std::string_view toml, std::string_view origin);
 
 struct MixShare {

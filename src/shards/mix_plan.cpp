@@ -98,7 +98,8 @@ std::vector<int64_t> train_shares(const MixSettings& settings,
     bool short_of = false;
     for (size_t i = 0; i < weights.size(); ++i) {
       if (weights[i] == 0 || shares[i] <= available[i].most) continue;
-      if (!settings.renormalize) refuse_short(settings, i, available[i], shares[i]);
+      if (settings.when_short == WhenShort::Error)
+        refuse_short(settings, i, available[i], shares[i]);
       short_of = true;
       weights[i] = 0;
       given[i] = available[i].most;
@@ -178,7 +179,8 @@ std::vector<int64_t> shares_of(int64_t total, const std::vector<double>& weights
 MixPlan plan_mix(const MixSettings& settings) {
   MixPlan plan;
   for (const MixSource& source : settings.sources) {
-    plan.sources.push_back(std::make_unique<RankedSource>(source, settings.seed));
+    plan.sources.push_back(
+        std::make_unique<RankedSource>(source, static_cast<uint64_t>(settings.seed)));
   }
   check_same_tokenizer(plan);
 

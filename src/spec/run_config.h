@@ -100,5 +100,7 @@ std::string to_toml(const RunConfig& config);  // every setting, resolved; parse
 uint64_t config_hash(
     const RunConfig& config);      // over to_toml, without checkpoint.dir, system.*, logging
 std::string settings_reference();  // Markdown page of all settings
+// A Markdown table of settings that are no run's: of a file, of a stage.
+std::string settings_rows(const std::vector<Setting>& settings);
 
 }  // namespace ingot

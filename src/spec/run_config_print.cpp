@@ -78,6 +78,16 @@ uint64_t config_hash(const RunConfig& config) {
   return XXH3_64bits(text.data(), text.size());
 }
 
+std::string settings_rows(const std::vector<Setting>& settings) {
+  std::string rows =
+      "\n| setting | values | default | range | unit | meaning |\n|---|---|---|---|---|---|\n";
+  for (const Setting& setting : settings)
+    rows += fmt::format("| `{}` | {} | `{}` | {} | {} | {} |\n", setting.name, type_text(setting),
+                        toml_text(setting.default_value), range_text(setting), setting.unit,
+                        setting.doc);
+  return rows;
+}
+
 std::string settings_reference() {
   std::string page(kReferenceHead);
   for (const std::string& name : model_preset_names()) {

@@ -33,12 +33,14 @@ SettingValue value_of(const Setting& setting, const toml::node& node) {
 
 class Reader {
  public:
-  Reader(const std::vector<Setting>& settings, std::string_view origin, std::string_view page)
-      : settings_(settings), origin_(origin), page_(page) {
+  Reader(const std::vector<Setting>& settings, const std::vector<SettingList>& lists,
+         std::string_view origin, std::string_view page)
+      : settings_(settings), lists_(lists), origin_(origin), page_(page) {
     for (const Setting& setting : settings_) names_.push_back(setting.name);
   }
 
   void apply_preset(const toml::table& recipe, const Overrides& overrides) const {
+    if (try_find(kPreset) == nullptr) return;
     const auto wanted = std::find_if(overrides.rbegin(), overrides.rend(),
                                      [](const auto& entry) { return entry.first == kPreset; });
     if (wanted != overrides.rend())
@@ -51,10 +53,13 @@ class Reader {
     for (const auto& [key, node] : table) {
       const std::string name =
           section.empty() ? std::string(key.str()) : fmt::format("{}.{}", section, key.str());
-      if (name == kPreset) continue;
       const Setting* setting = try_find(name);
+      if (setting != nullptr && name == kPreset) continue;
+      const auto list = std::ranges::find(lists_, name, &SettingList::name);
       if (setting != nullptr)
         apply_node(*setting, node);
+      else if (list != lists_.end())
+        apply_list(*list, node);
       else if (node.is_table() && is_section(name))
         apply_table(*node.as_table(), name);
       else
@@ -65,7 +70,7 @@ class Reader {
 
   void apply_overrides(const Overrides& overrides) const {
     for (const auto& entry : overrides)
-      if (entry.first != kPreset) apply_override(entry);
+      if (entry.first != kPreset || try_find(kPreset) == nullptr) apply_override(entry);
   }
 
  private:
@@ -77,6 +82,26 @@ class Reader {
     } catch (const Error& error) {
       throw Error(error.code(),
                   fmt::format("{}: {}", at_line(origin_, node.source()), error.what()));
+    }
+  }
+
+  void apply_list(const SettingList& list, const toml::node& node) const {
+    const auto expect_table = [&](bool is_one, const toml::node& got) {
+      check(is_one, ErrorCode::Config, "{}: {}: expected sections [[{}]]",
+            at_line(origin_, got.source()), list.name, list.name);
+    };
+    expect_table(node.is_array(), node);
+    for (const toml::node& item : *node.as_array()) {
+      expect_table(item.is_table(), item);
+      const std::vector<Setting> settings = list.add();
+      static const std::vector<SettingList> no_lists;  // lists do not nest
+      Reader(settings, no_lists, origin_, page_).apply_table(*item.as_table(), list.name);
+      try {
+        list.finish();
+      } catch (const Error& error) {
+        throw Error(error.code(),
+                    fmt::format("{}: {}", at_line(origin_, item.source()), error.what()));
+      }
     }
   }
 
@@ -109,12 +134,15 @@ class Reader {
   }
 
   std::string unknown(const std::string& name) const {
-    const std::string near = nearest_name(name, names_);
+    std::vector<std::string> known = names_;
+    for (const SettingList& list : lists_) known.push_back(list.name);
+    const std::string near = nearest_name(name, known);
     return fmt::format("unknown setting \"{}\"; {}{} lists them all", on_one_line(name),
                        near.empty() ? "" : fmt::format("did you mean \"{}\"? ", near), page_);
   }
 
   const std::vector<Setting>& settings_;
+  const std::vector<SettingList>& lists_;
   std::vector<std::string> names_;
   std::string_view origin_, page_;
 };
@@ -144,9 +172,10 @@ nlohmann::json parse_toml_tree(std::string_view text, std::string_view origin) {
 }
 
 void apply_toml(std::string_view text, std::string_view origin, const Overrides& overrides,
-                const std::vector<Setting>& settings, std::string_view page) {
+                const std::vector<Setting>& settings, std::string_view page,
+                const std::vector<SettingList>& lists) {
   const toml::table recipe = parse_toml(text, origin, "settings");
-  const Reader reader(settings, origin, page);
+  const Reader reader(settings, lists, origin, page);
   reader.apply_preset(recipe, overrides);
   reader.apply_table(recipe, "");
   reader.apply_overrides(overrides);
@@ -179,7 +208,7 @@ RunConfig parse_run_config(std::string_view text, std::string_view origin,
                            const Overrides& overrides) {
   RunConfig config;
   config.model.head_dim = 0;
-  apply_toml(text, origin, overrides, settings_of(config), "`ingot config keys`");
+  apply_toml(text, origin, overrides, settings_of(config), kSettingsPage);
   resolve_head_dim(config.model);
   let_overrides_win(config, overrides);
   return config;

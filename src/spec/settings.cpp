@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 #include "core/error.h"
 #include "core/text/nearest.h"
+#include "core/text/python_text.h"
 #include "core/text/utf8.h"
 
 namespace ingot {
@@ -188,6 +190,34 @@ Setting choice_setting(std::string name, std::vector<std::string> choices,
     set(*text);
   };
   return s;
+}
+
+Setting converted_setting(std::string name, std::string doc, std::function<std::string()> get,
+                          std::function<void(std::string_view)> set) {
+  const auto text = std::make_shared<std::string>();
+  Setting setting = text_setting(std::move(name), *text, std::move(doc));
+  setting.get = [get = std::move(get)] { return SettingValue(get()); };
+  setting.set = [text, set = std::move(set),
+                 check_and_keep = setting.set](const SettingValue& value) {
+    check_and_keep(value);
+    set(*text);
+  };
+  return setting;
+}
+
+Setting list_setting(std::string name, std::vector<std::string>& field, std::string doc) {
+  return converted_setting(
+      std::move(name), std::move(doc),
+      [&field] { return fmt::format("{}", fmt::join(field, " ")); },
+      [&field](std::string_view text) {
+        field.clear();
+        for (std::string_view word; text::next_word(text, word);) field.emplace_back(word);
+      });
+}
+
+std::vector<Setting> with_defaults(std::vector<Setting> settings) {
+  for (Setting& setting : settings) setting.default_value = setting.get();
+  return settings;
 }
 
 std::string range_text(const Setting& s) {

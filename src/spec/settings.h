@@ -86,13 +86,31 @@ Setting enum_setting(std::string name, E& field, std::vector<std::pair<std::stri
   return choice_setting(std::move(name), std::move(choices), get, set, std::move(doc));
 }
 
+// A setting of type text whose field is not: `get` gives the text, `set` takes it.
+Setting converted_setting(std::string name, std::string doc, std::function<std::string()> get,
+                          std::function<void(std::string_view)> set);
+// Words, as text with spaces between them.
+Setting list_setting(std::string name, std::vector<std::string>& field, std::string doc);
+
+// Of declarations bound to an object as it was made: what they have is what they have by default.
+std::vector<Setting> with_defaults(std::vector<Setting> settings);
+
 using Overrides = std::vector<std::pair<std::string, std::string>>;  // name, value as text
+
+// Tables [[NAME]] of a file: each is an element of a list and has settings of its own.
+struct SettingList {
+  std::string name;
+  std::function<std::vector<Setting>()> add;  // a new element; its settings are "NAME.key"
+  std::function<void()> finish;               // of the last element, which has its values
+};
 
 // Sets what a TOML text and then the overrides name, «preset» of either before anything else.
 // Throws ErrorCode::Config for unknown keys (with the nearest name, or `page`, which lists all, and
-// the line), wrong types and values out of range.
+// the line), wrong types and values out of range; what `finish` throws gets the line of its table.
 void apply_toml(std::string_view toml, std::string_view origin, const Overrides& overrides,
-                const std::vector<Setting>& settings, std::string_view page);
+                const std::vector<Setting>& settings, std::string_view page,
+                const std::vector<SettingList>& lists = {});
+inline constexpr std::string_view kSettingsPage = "`ingot config keys`";
 
 // "from 1 to 65536", "above 0", …; empty when unbounded.
 std::string range_text(const Setting& setting);

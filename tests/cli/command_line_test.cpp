@@ -23,6 +23,8 @@ struct Program {
     run->add_option("--memory", memory_, "")->size_in_bytes();
     run->add_option("--kind", kind_, "")->one_of({"red", "green"});
     run->add_flag("--flag", flag_, "");
+    run->add_setting(integer_setting("stage.n_gram", n_gram_, {1, 9}, "words", ""));
+    run->add_setting(flag_setting("stage.keep_all", keep_all_, ""));
     run->callback([this] { return exit_; });
   }
 
@@ -34,7 +36,8 @@ struct Program {
   bool verbose_ = false, flag_ = false;
   std::string first_, kind_;
   Words rest_, sets_, many_;
-  int64_t count_ = 1, memory_ = 0;
+  int64_t count_ = 1, memory_ = 0, n_gram_ = 5;
+  bool keep_all_ = false;
   double share_ = 0;
   Exit exit_ = Exit::Stopped;
 };
@@ -50,6 +53,16 @@ std::string refusal(const Words& words) {
     return error.what();
   }
   return "";
+}
+
+TEST_F(CommandLineTest, ADeclaredSettingIsAnOptionOfItsNameAndRange) {
+  give({"group", "run", "a", "--n-gram", "7", "--keep-all"});
+  EXPECT_EQ(n_gram_, 7);
+  EXPECT_TRUE(keep_all_);
+  EXPECT_EQ(refusal({"group", "run", "a", "--n-gram", "10"}),
+            "--n-gram: expected a whole number from 1 to 9, got 10");
+  EXPECT_EQ(refusal({"group", "run", "a", "--n-gram", "x"}),
+            "--n-gram: expected a whole number from 1 to 9, got \"x\"");
 }
 
 TEST_F(CommandLineTest, OptionsArgumentsAndFlagsStandInAnyOrder) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/process.h"
 #include "support/own_folder.h"
@@ -8,7 +9,7 @@
 namespace ingot::test {
 namespace {
 
-class Plan : public ::testing::Test {
+class PlanCommand : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = testing_support::own_folder();
@@ -30,7 +31,7 @@ class Plan : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(Plan, MemoryOfAGpuThatIsNotHereIsKnownByCategory) {
+TEST_F(PlanCommand, MemoryOfAGpuThatIsNotHereIsKnownByCategory) {
   const Outcome outcome = memory({"--gpu", "h200", "--set", "preset=llama_1b"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("it fits"), std::string::npos) << outcome.out;
@@ -41,7 +42,7 @@ TEST_F(Plan, MemoryOfAGpuThatIsNotHereIsKnownByCategory) {
   EXPECT_GT(line.at("bytes_per_rank"), line.at("bytes").at("weights"));
 }
 
-TEST_F(Plan, WhatDoesNotFitFailsAndSaysWhatWould) {
+TEST_F(PlanCommand, WhatDoesNotFitFailsAndSaysWhatWould) {
   const Outcome outcome =
       memory({"--gpu", "rtx4090", "--set", "preset=llama_1b", "--set", "batch.seq=4096"});
   EXPECT_EQ(outcome.code, 1) << outcome.err;
@@ -50,7 +51,7 @@ TEST_F(Plan, WhatDoesNotFitFailsAndSaysWhatWould) {
   EXPECT_FALSE(line_of(outcome).at("fits"));
 }
 
-TEST_F(Plan, MemoryIsWhatTheBenchOfTheSameSettingsAllocates) {
+TEST_F(PlanCommand, MemoryIsWhatTheBenchOfTheSameSettingsAllocates) {
   const std::vector<std::string> sets = {"--set", "preset=llama_tiny",  "--set", "batch.seq=64",
                                          "--set", "batch.micro_batch=2"};
   std::vector<std::string> planned = sets,
@@ -63,10 +64,22 @@ TEST_F(Plan, MemoryIsWhatTheBenchOfTheSameSettingsAllocates) {
   EXPECT_EQ(line_of(memory(planned)).at("bytes_per_rank"), line_of(run).at("peak_bytes"));
 }
 
-TEST_F(Plan, AnUnknownGpuIsRefusedWithTheNearestName) {
+TEST_F(PlanCommand, AnUnknownGpuIsRefusedWithTheNearestName) {
   const Outcome outcome = memory({"--gpu", "h20"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_NE(outcome.err.find("did you mean h200?"), std::string::npos) << outcome.err;
+}
+
+TEST_F(PlanCommand, SettingsOfDataAreListedBesideThoseOfRuns) {
+  const Outcome keys = run_ingot({"config", "keys", "--json"}, folder_);
+  ASSERT_EQ(keys.code, 0) << keys.err;
+  for (const char* row : {"| `optim.lr` |", "| `source.weight` |", "| `when_short` |",
+                          "| `gopher_quality.min_words` |", "| `dedup.n_gram` |",
+                          "| `decontaminate.query` |", "| `tokenize.shard_tokens` |"})
+    EXPECT_NE(keys.out.find(row), std::string::npos) << row;
+  std::set<std::string> sections;
+  for (const auto& row : line_of(keys)) sections.insert(row.at("of"));
+  EXPECT_TRUE(sections.contains("run") && sections.contains("data dedup"));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ TEST(Contamination, NGramsAcrossQueryAndLabelAreFoundForEveryCut) {
         << first;
   }
   ContaminationSettings without = by_whitespace();
-  without.from_straddling = false;
+  without.straddling = false;
   EXPECT_FALSE(look_for(without, tasks, both));
 }
 
@@ -70,7 +70,7 @@ TEST(Contamination, AQueryAloneCountsOnlyOnRequest) {
   EXPECT_FALSE(look_for(by_whitespace(), tasks, query + " no"));
   EXPECT_TRUE(look_for(by_whitespace(), tasks, query + " yes"));
   ContaminationSettings settings = by_whitespace();
-  settings.from_query = true;
+  settings.query = true;
   EXPECT_TRUE(look_for(settings, tasks, query + " no"));
 }
 
@@ -92,7 +92,7 @@ TEST(Contamination, ItemsTooShortForAnNGramAreCountedByTask) {
   EXPECT_EQ(index.tasks()[0].unprotected, 2);  // 11 + 1 words are just enough
   EXPECT_EQ(index.tasks()[1].unprotected, 1);  // a query without label
   ContaminationSettings with_query = by_whitespace();
-  with_query.from_query = true;
+  with_query.query = true;
   EXPECT_EQ(ContaminationIndex(with_query, tasks).tasks()[1].unprotected, 0);
 }
 

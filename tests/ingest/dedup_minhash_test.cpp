@@ -119,8 +119,8 @@ TEST(MinHash, WordsThatTheSplitterCutsAreJoinedByOneSpace) {
 
 TEST(MinHash, AnotherGeometryIsAPrefixOnlyOfTheSameDraws) {
   MinHashSettings settings;
-  settings.num_buckets = 3;
-  settings.hashes_per_bucket = 5;  // 15 lanes: not a whole block
+  settings.buckets = 3;
+  settings.hashes = 5;  // 15 lanes: not a whole block
   Hashing small(settings);
   const Values signature = small.signature("a b c d e f g");
   ASSERT_EQ(signature.size(), 15u);
@@ -136,10 +136,10 @@ TEST(MinHash, SettingsThatMakeNoSenseAreRefused) {
   settings.n_gram = 0;
   EXPECT_THROW(validate(settings), Error);
   settings = {};
-  settings.num_buckets = 0;
+  settings.buckets = 0;
   EXPECT_THROW(validate(settings), Error);
   settings = {};
-  settings.hashes_per_bucket = -1;
+  settings.hashes = -1;
   EXPECT_THROW(validate(settings), Error);
 }
 

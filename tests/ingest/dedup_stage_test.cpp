@@ -222,7 +222,7 @@ TEST_F(Dedup, ExactCanLookAtTheNormalFormOnly) {
   DedupStage plain = stage(DedupMethod::Exact);
   plain.inputs.files = {plain.inputs.files.back()};
   DedupStage normal = plain;
-  normal.settings.normalizes = true;
+  normal.settings.normalize = true;
   EXPECT_EQ((*run_dedup(plain, run("plain")))["kept"], 4);
   // Texts that are nothing but punctuation are not duplicates of each other.
   EXPECT_EQ((*run_dedup(normal, run("normal")))["kept"], 3);

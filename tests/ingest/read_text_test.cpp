@@ -25,7 +25,7 @@ TEST(ReadText, CrLfBecomesLfUnlessItIsKept) {
   const std::string path = folder.write("a.txt", "a\r\n\r\nb\rc\n\r\r\nd\r");
   EXPECT_EQ(read_all(path).texts(), std::vector<std::string>{"a\n\nb\rc\n\nd\r"});
   ReadSettings settings;
-  settings.keeps_crlf = true;
+  settings.keep_crlf = true;
   EXPECT_EQ(read_all(path, settings).texts(), std::vector<std::string>{"a\r\n\r\nb\rc\n\r\r\nd\r"});
 }
 

@@ -220,7 +220,7 @@ TEST_F(MixTest, WhatASourceLacksIsAnErrorThatSaysWhatWouldHelp) {
 }
 
 TEST_F(MixTest, RenormalizedWeightsFillTheCountFromTheOthers) {
-  settings_.renormalize = true;
+  settings_.when_short = WhenShort::Renormalize;
   settings_.sources[0].max_tokens = 100;
   const std::vector<MixSplit> splits = run("out");
   EXPECT_EQ(splits.back().shares[0].tokens, 100);
@@ -256,18 +256,19 @@ TEST(MixFiles, AreParsedAndWrongKeysNamed) {
       "0.7\nmax_epochs = 2\n[[source]]\npath = \"books\"\nweight = 1\nmax_tokens = 5\n",
       "mix.toml");
   EXPECT_EQ(settings.train_tokens, 20'000'000'000);
-  EXPECT_TRUE(settings.renormalize);
+  EXPECT_EQ(settings.when_short, WhenShort::Renormalize);
   ASSERT_EQ(settings.sources.size(), 2u);
   EXPECT_EQ(settings.sources[0].max_epochs, 2);
   EXPECT_EQ(settings.sources[1].weight, 1);
   EXPECT_EQ(settings.sources[1].max_tokens, 5);
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"train_tokens = 5", "[[source]]"},
-      {"train_tokens = 5\n[[source]]\nweight = 1", "source[0].path"},
-      {"train_tokens = 5\n[[source]]\npath = \"a\"\nweight = 0", "source[0].weight"},
-      {"train_tokens = 5\n[[source]]\npath = \"a\"\nweigth = 1", "source[0].weigth"},
-      {"train_tokens = 5\n[[source]]\npath = \"a\"\nmax_epochs = 0", "source[0].max_epochs"},
-      {"train_token = 5\n[[source]]\npath = \"a\"", "train_token"},
+      {"train_tokens = 5\n[[source]]\nweight = 1", "mix.toml:2: source.path"},
+      {"train_tokens = 5\n[[source]]\npath = \"a\"\nweight = 0", "source.weight"},
+      {"train_tokens = 5\n[[source]]\npath = \"a\"\nweigth = 1", "source.weigth"},
+      {"train_tokens = 5\n[[source]]\npath = \"a\"\nmax_epochs = 0", "source.max_epochs"},
+      {"train_token = 5\n[[source]]\npath = \"a\"",
+       "mix.toml:1: unknown setting \"train_token\"; did you mean \"train_tokens\"?"},
       {"train_tokens = -5\n[[source]]\npath = \"a\"", "train_tokens"},
       {"[[source]]\npath = \"a\"", "train_tokens"},
       {"train_tokens = 5\nwhen_short = \"x\"\n[[source]]\npath = \"a\"", "when_short"},

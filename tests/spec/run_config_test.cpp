@@ -32,6 +32,22 @@ TEST(RunConfig, AnEmptyRecipeIsTheDefaults) {
   EXPECT_EQ(to_toml(parse("")), to_toml(RunConfig{}));
 }
 
+TEST(RunConfig, PrecisionsAndDevicesHaveOneNameEverywhere) {
+  for (const Precision precision :
+       {Precision::Auto, Precision::Fp64, Precision::Fp32, Precision::Tf32, Precision::Bf16,
+        Precision::Fp16, Precision::Fp8}) {
+    const std::string name(name_of(precision));
+    const RunConfig config = parse("", {{"train.precision", name}});
+    EXPECT_EQ(config.train.precision, precision);
+    EXPECT_NE(to_toml(config).find("\nprecision = \"" + name + "\"\n"), std::string::npos);
+  }
+  for (const DeviceChoice device : {DeviceChoice::Auto, DeviceChoice::Cpu, DeviceChoice::Cuda})
+    EXPECT_EQ(parse("", {{"system.device", std::string(name_of(device))}}).system.device, device);
+  EXPECT_NE(parse_error("", {{"train.precision", "fp12"}})
+                .find("expected one of auto, fp64, fp32, tf32, bf16, fp16, fp8"),
+            std::string::npos);
+}
+
 TEST(RunConfig, LaterSourcesWin) {
   const char* recipe =
       "preset = \"llama_tiny\"\noptim.lr = 0.5\n[model]\nffn = 400\nrope.theta = 2e4\n";

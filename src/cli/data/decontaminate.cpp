@@ -16,7 +16,6 @@ struct Options {
   StageOptions stage;
   std::vector<std::string> against;
   ContaminationSettings settings;
-  std::string normal_form = "datatrove-0.10";
   bool keeps_removed = false;
 };
 
@@ -53,7 +52,6 @@ void print_report(const nlohmann::json& report, const std::string& folder) {
 void decontaminate(const Options& options) {
   DecontaminateStage stage;
   stage.settings = options.settings;
-  if (options.normal_form == "fineweb-v1") stage.settings.form = text::NormalForm::FinewebV1;
   stage.tasks = read_tasks(options.against);
   stage.inputs = options.stage.stage_inputs();
   stage.keeps_removed = options.keeps_removed;
@@ -74,18 +72,7 @@ void add_data_decontaminate(Command& data) {
                    "task files: JSON lines of {query, choices, gold}, {context, continuation} or "
                    "{context_options, continuation, gold}")
       ->required();
-  command->add_option("--n-gram", options->settings.n_gram, "words that must agree")
-      ->capture_default_str();
-  command->add_flag("--query", options->settings.from_query,
-                    "also n-grams of the question alone, not only of the answer and across both");
-  command
-      ->add_option("--splitter", options->settings.splitter,
-                   "what words are; auto goes by the script")
-      ->one_of({"auto", "spacy-en", "uax29", "whitespace"})
-      ->capture_default_str();
-  command->add_option("--normal-form", options->normal_form, "in which texts are compared")
-      ->one_of({"datatrove-0.10", "fineweb-v1"})
-      ->capture_default_str();
+  add_settings(*command, settings_of(options->settings));
   command->add_flag("--keep-removed", options->keeps_removed,
                     "write removed documents to OUT/removed, with task and n-gram");
   command->footer(

@@ -12,20 +12,10 @@ namespace {
 
 struct Options {
   StageOptions stage;
-  std::string method = "minhash", hash = "xxh64", normal_form = "datatrove-0.10";
   DedupSettings dedup;
   bool keeps_removed = false;
   int64_t memory_bytes = int64_t{1} << 30;
 };
-
-DedupSettings settings_of(const Options& options) {
-  DedupSettings settings = options.dedup;
-  settings.method = options.method == "exact" ? DedupMethod::Exact : DedupMethod::MinHash;
-  settings.minhash.hash = options.hash == "sha1" ? ShingleHash::Sha1 : ShingleHash::Xxh64;
-  settings.minhash.form = options.normal_form == "fineweb-v1" ? text::NormalForm::FinewebV1
-                                                              : text::NormalForm::Datatrove010;
-  return settings;
-}
 
 void print_report(const nlohmann::json& report, const std::string& folder) {
   const int64_t documents = report["documents"], kept = report["kept"];
@@ -46,7 +36,7 @@ void print_report(const nlohmann::json& report, const std::string& folder) {
 
 void dedup(const Options& options) {
   DedupStage stage;
-  stage.settings = settings_of(options);
+  stage.settings = options.dedup;
   stage.inputs = options.stage.stage_inputs();
   stage.keeps_removed = options.keeps_removed;
   stage.memory_bytes = options.memory_bytes;
@@ -61,32 +51,7 @@ void add_data_dedup(Command& data) {
   auto* command =
       data.add_subcommand("dedup", "remove documents that are equal or nearly equal to others");
   options->stage.add_to(*command);
-  command->add_option("--method", options->method, "equal texts, or nearly equal ones")
-      ->one_of({"exact", "minhash"})
-      ->capture_default_str();
-  command->add_flag("--normalize", options->dedup.normalizes,
-                    "exact: without regard to case, numbers, punctuation and accents");
-  MinHashSettings& minhash = options->dedup.minhash;
-  command->add_option("--n-gram", minhash.n_gram, "minhash: words that are compared together")
-      ->capture_default_str();
-  command->add_option("--buckets", minhash.num_buckets, "minhash: chances to be found")
-      ->capture_default_str();
-  command
-      ->add_option("--hashes", minhash.hashes_per_bucket,
-                   "minhash: hashes of a bucket, all of which must agree")
-      ->capture_default_str();
-  command->add_option("--seed", minhash.seed, "minhash")->capture_default_str();
-  command->add_option("--hash", options->hash, "minhash: of n-grams; FineWeb used sha1")
-      ->one_of({"xxh64", "sha1"})
-      ->capture_default_str();
-  command
-      ->add_option("--splitter", options->dedup.splitter,
-                   "minhash: what words are; auto goes by the script")
-      ->one_of({"auto", "spacy-en", "uax29", "whitespace"})
-      ->capture_default_str();
-  command->add_option("--normal-form", options->normal_form, "in which texts are compared")
-      ->one_of({"datatrove-0.10", "fineweb-v1"})
-      ->capture_default_str();
+  add_settings(*command, settings_of(options->dedup));
   command
       ->add_option("--memory", options->memory_bytes,
                    "bytes for sorting (512MB, 4GB, …), besides one document a thread")

@@ -80,14 +80,7 @@ void StageOptions::add_to(Command& command) {
   command.add_option("--process", process,
                      "K/N: be process K (from 0) of N that share the work through --out; srun and "
                      "mpirun need not be told");
-  command.add_option("--text-field", read.text_field, "of JSON lines, CSV and parquet")
-      ->capture_default_str();
-  command.add_option("--id-field", read.id_field, "documents without one get FILE:NUMBER")
-      ->capture_default_str();
-  command.add_option("--url-field", read.url_field, "for URL lists")->capture_default_str();
-  command.add_flag("--keep-crlf", read.keeps_crlf, "leave CR LF in texts, which else becomes LF");
-  command.add_option("--source", read.source, "name of the source, written into each document")
-      ->capture_default_str();
+  add_settings(command, settings_of(read));
   remote.add_to(command);
   json.add_to(command);
 }

@@ -177,20 +177,8 @@ void add_data_tokenize(Command& data) {
       ->one_of(choices);
   tokenize->add_flag("--no-eos", command->no_eos, "as --eos no: nothing ends a document");
   TokenizeSettings& settings = command->settings;
-  tokenize->add_option("--shard-tokens", settings.shard_tokens, "tokens of a shard")
-      ->capture_default_str()
-      ->positive();
-  tokenize
-      ->add_option("--task-bytes", settings.task_bytes,
-                   "input that one process takes at a time; shards do not span it")
-      ->capture_default_str()
-      ->positive();
-  tokenize->add_option("--text-field", settings.read.text_field, "of JSON, CSV and parquet records")
-      ->capture_default_str();
-  tokenize->add_option("--id-field", settings.read.id_field, "of JSON, CSV and parquet records")
-      ->capture_default_str();
-  tokenize->add_flag("--keep-crlf", settings.read.keeps_crlf,
-                     "leave CR LF in texts, which else becomes LF");
+  add_settings(*tokenize, settings_of(settings));
+  add_settings(*tokenize, settings_of(settings.read), {"text_field", "id_field", "keep_crlf"});
   tokenize->add_option("--threads", settings.threads, "threads that encode")
       ->capture_default_str()
       ->positive();

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/data/settings_page.h"
 #include "cli/machine.h"
 #include "cli/speed_record.h"
 #include "core/error.h"
@@ -48,19 +49,27 @@ void show(const RecipeOptions& recipe, const JsonOption& json) {
   json.print(line);
 }
 
+Json json_of(const Setting& setting, const std::string& section) {
+  Json row = {{"name", setting.name},
+              {"of", section},
+              {"default", json_of(setting.default_value)},
+              {"unit", setting.unit},
+              {"may_change_on_resume", setting.scope != SettingScope::Fixed},
+              {"doc", setting.doc}};
+  if (!setting.choices.empty()) row["choices"] = setting.choices;
+  if (setting.min != setting.max) row["min"] = setting.min, row["max"] = setting.max;
+  return row;
+}
+
 void print_keys(const JsonOption& json) {
   fmt::print("{}", settings_reference());
   RunConfig defaults;
   Json line = Json::array();
-  for (const Setting& setting : settings_of(defaults)) {
-    Json row = {{"name", setting.name},
-                {"default", json_of(setting.default_value)},
-                {"unit", setting.unit},
-                {"may_change_on_resume", setting.scope != SettingScope::Fixed},
-                {"doc", setting.doc}};
-    if (!setting.choices.empty()) row["choices"] = setting.choices;
-    if (setting.min != setting.max) row["min"] = setting.min, row["max"] = setting.max;
-    line.push_back(row);
+  for (const Setting& setting : settings_of(defaults)) line.push_back(json_of(setting, "run"));
+  fmt::print("\n# Settings of data\n");
+  for (const auto& [name, intro, settings] : data_setting_sections()) {
+    fmt::print("\n## {}\n\n{}\n{}", name, intro, settings_rows(settings));
+    for (const Setting& setting : settings) line.push_back(json_of(setting, name));
   }
   json.print(line);
 }

@@ -1,10 +1,9 @@
 #include "ingest/clean/filter.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include "core/error.h"
-#include "core/text/python_text.h"
 #include "core/text/utf8.h"
 
 namespace ingot {
@@ -30,28 +29,6 @@ std::string FilterSettings::key(std::string_view setting) const {
 void FilterSettings::expect_order(std::string_view what, double least, double most) const {
   check(least >= 0 && (most == 0 || least <= most), ErrorCode::Config,
         "clean.{}: expected 0 ≤ min ≤ max, got {} and {}", key(what), least, most);
-}
-
-Setting converted_setting(const std::string& name, std::string doc,
-                          const std::function<std::string()>& get,
-                          const std::function<void(std::string_view)>& set) {
-  const auto text = std::make_shared<std::string>();
-  Setting setting = text_setting(name, *text, std::move(doc));
-  setting.get = [get] { return SettingValue(get()); };
-  setting.set = [text, set, check_and_keep = setting.set](const SettingValue& value) {
-    check_and_keep(value);
-    set(*text);
-  };
-  return setting;
-}
-
-Setting list_setting(const std::string& name, std::vector<std::string>& field, std::string doc) {
-  return converted_setting(
-      name, std::move(doc), [&field] { return fmt::format("{}", fmt::join(field, " ")); },
-      [&field](std::string_view text) {
-        field.clear();
-        for (std::string_view word; text::next_word(text, word);) field.emplace_back(word);
-      });
 }
 
 }  // namespace ingot

@@ -92,17 +92,4 @@ std::unique_ptr<Filter> filter_of(const Settings& settings, Judge judge) {
   return std::make_unique<FunctionFilter>(settings, judge);
 }
 
-// Ranges that many settings have.
-inline constexpr Range kShare{0, 1};
-inline constexpr Range kCount{0, 1e15};
-inline constexpr Range kCountOrOff{-1, 1e15};
-inline constexpr Range kRatio{0, 1e6};
-
-// Words with spaces between them.
-Setting list_setting(const std::string& name, std::vector<std::string>& field, std::string doc);
-// A setting of type text whose field is not: `get` gives the text, `set` takes it.
-Setting converted_setting(const std::string& name, std::string doc,
-                          const std::function<std::string()>& get,
-                          const std::function<void(std::string_view)>& set);
-
 }  // namespace ingot

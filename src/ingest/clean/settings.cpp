@@ -33,6 +33,15 @@ void apply_preset(CleanSettings& settings, std::string_view name) {
   for (const OwnedFilterSettings& filter : settings.filters) filter->apply_preset(settings.version);
 }
 
+#include "spec/settings/rows.h"
+
+void append_rows(CleanSettings& section, std::vector<Setting>& rows) {
+  const std::string prefix;
+#include "ingest/clean/clean.def"
+}
+
+#include "spec/settings/end.h"
+
 }  // namespace
 
 CleanSettings clean_preset(std::string_view name) {
@@ -51,11 +60,8 @@ std::vector<Setting> settings_of(CleanSettings& s) {
           "splitter", {std::begin(kSplitterNames), std::end(kSplitterNames)},
           [&s] { return s.splitter; }, [&s](const std::string& name) { s.splitter = name; },
           "what words and sentences are"),
-      text_setting("punkt", s.punkt,
-                   "folder of nltk_data's punkt_tab/english; the splitter nltk-en needs it"),
-      integer_setting("max_document_bytes", s.max_document_bytes, {1, 4294967295.0}, "bytes",
-                      "longer documents are removed"),
   };
+  append_rows(s, all);
   for (const OwnedFilterSettings& filter : s.filters) {
     all.push_back(flag_setting(fmt::format("{}.enabled", filter->name()), filter->enabled,
                                std::string(filter->doc())));

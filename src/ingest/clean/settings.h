@@ -35,13 +35,14 @@ class OwnedFilterSettings {
 
 std::vector<OwnedFilterSettings> all_filters();  // filters/list.inc's, with their defaults
 
+#include "spec/settings/fields.h"
+
 struct CleanSettings {
   std::string preset = "datatrove-0.10";
   CleanVersion version = CleanVersion::Datatrove010;
   std::string splitter = "spacy-en";
-  std::string punkt;  // folder: nltk_data's tokenizers/punkt_tab/english; empty: none
-  int64_t max_document_bytes = int64_t{64}
-                               << 20;  // bounds memory: a worker takes some 20 times that
+  // max_document_bytes bounds memory: a worker takes some 20 times that.
+#include "ingest/clean/clean.def"
   std::vector<OwnedFilterSettings> filters = all_filters();  // in the order in which they run
 
   // Those of one filter, by their type.
@@ -52,6 +53,8 @@ struct CleanSettings {
     throw Error(ErrorCode::Internal, "no filter with such settings is in filters/list.inc");
   }
 };
+
+#include "spec/settings/end.h"
 
 inline constexpr std::string_view kCleanPresets[] = {"fineweb-v1", "datatrove-0.10"};
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/error.h"
+#include "ingest/clean/splitters/splitter_setting.h"
 
 namespace ingot {
 namespace {
@@ -37,6 +38,18 @@ void for_each_n_gram(std::span<const std::string> words, size_t n, Found found) 
 
 }  // namespace
 
+#include "spec/settings/rows.h"
+
+std::vector<Setting> settings_of(ContaminationSettings& section) {
+  const std::string prefix = "decontaminate.";
+  std::vector<Setting> rows;
+#include "ingest/decontaminate/decontaminate.def"
+  rows.push_back(splitter_setting(prefix + "splitter", section.splitter));
+  return rows;
+}
+
+#include "spec/settings/end.h"
+
 ContaminationIndex::ContaminationIndex(const ContaminationSettings& settings,
                                        const std::vector<EvalTask>& tasks)
     : settings_(settings), splitter_(make_splitter(settings.splitter)) {
@@ -51,11 +64,11 @@ ContaminationIndex::ContaminationIndex(const ContaminationSettings& settings,
         is_protected = true;
         task_of_.try_emplace(hash, static_cast<uint32_t>(t));
       };
-      const auto query = words_of(*splitter_, settings.form, item.query);
-      const auto label = words_of(*splitter_, settings.form, item.label);
+      const auto query = words_of(*splitter_, settings.normal_form, item.query);
+      const auto label = words_of(*splitter_, settings.normal_form, item.label);
       for_each_n_gram(label, n, add);
-      if (settings.from_query) for_each_n_gram(query, n, add);
-      if (settings.from_straddling) {
+      if (settings.query) for_each_n_gram(query, n, add);
+      if (settings.straddling) {
         // The n-grams of the last n - 1 words of the query and the first n - 1 of the label have
         // words of both.
         const size_t tail = std::min(query.size(), n - 1), head = std::min(label.size(), n - 1);
@@ -73,7 +86,7 @@ ContaminationIndex::ContaminationIndex(const ContaminationSettings& settings,
 
 std::optional<ContaminationFinder::Found> ContaminationFinder::find(std::string_view text) {
   const ContaminationSettings& settings = index_.settings();
-  text::normalize(settings.form, text, normal_);
+  text::normalize(settings.normal_form, text, normal_);
   index_.splitter().words(normal_, words_);
   joined_.assign(words_);
   const auto n = static_cast<size_t>(settings.n_gram);

@@ -13,16 +13,21 @@
 #include "ingest/decontaminate/eval_items.h"
 #include "ingest/dedup/joined_words.h"
 #include "ingest/text/normalize.h"
+#include "spec/settings.h"
 
 namespace ingot {
 
+#include "spec/settings/fields.h"
+
 struct ContaminationSettings {
-  int64_t n_gram = 12;          // words
-  bool from_straddling = true;  // n-grams that begin in the query and end in the label
-  bool from_query = false;      // n-grams of the query alone
-  text::NormalForm form = text::NormalForm::Datatrove010;
+#include "ingest/decontaminate/decontaminate.def"
+  bool straddling = true;  // n-grams that begin in the query and end in the label
   std::string splitter = "auto";
 };
+
+#include "spec/settings/end.h"
+
+std::vector<Setting> settings_of(ContaminationSettings& settings);
 
 // Immutable once built, so threads share it.
 class ContaminationIndex {

@@ -31,17 +31,17 @@ json description_of(const DecontaminateStage& stage) {
   for (const EvalTask& task : stage.tasks) {
     tasks.push_back({{"name", task.name}, {"hash", fmt::format("{:016x}", hash_of(task))}});
   }
-  return {
-      {"stage", "decontaminate"},
-      {"settings",
-       {{"n_gram", s.n_gram},
-        {"straddling", s.from_straddling},
-        {"query", s.from_query},
-        {"splitter", s.splitter},
-        {"normal_form", s.form == text::NormalForm::FinewebV1 ? "fineweb-v1" : "datatrove-0.10"}}},
-      {"tasks", std::move(tasks)},
-      {"inputs", describe(stage.inputs)},
-      {"keeps_removed", stage.keeps_removed}};
+  return {{"stage", "decontaminate"},
+          {"settings",
+           {{"n_gram", s.n_gram},
+            {"straddling", s.straddling},
+            {"query", s.query},
+            {"splitter", s.splitter},
+            {"normal_form",
+             s.normal_form == text::NormalForm::FinewebV1 ? "fineweb-v1" : "datatrove-0.10"}}},
+          {"tasks", std::move(tasks)},
+          {"inputs", describe(stage.inputs)},
+          {"keeps_removed", stage.keeps_removed}};
 }
 
 // Of one file, or of all.

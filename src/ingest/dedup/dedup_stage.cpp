@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/json_integer.h"
+#include "ingest/clean/splitters/splitter_setting.h"
 #include "ingest/dedup/clusters.h"
 #include "ingest/dedup/dedup_report.h"
 #include "ingest/dedup/document_keys.h"
@@ -23,18 +24,18 @@ json description_of(const DedupStage& stage) {
   const DedupSettings& s = stage.settings;
   json settings;
   if (s.method == DedupMethod::Exact) {
-    settings = {{"method", "exact"}, {"normalize", s.normalizes}};
+    settings = {{"method", "exact"}, {"normalize", s.normalize}};
   } else {
     settings = {{"method", "minhash"},
                 {"splitter", s.splitter},
                 {"n_gram", s.minhash.n_gram},
-                {"buckets", s.minhash.num_buckets},
-                {"hashes_per_bucket", s.minhash.hashes_per_bucket},
+                {"buckets", s.minhash.buckets},
+                {"hashes_per_bucket", s.minhash.hashes},
                 {"seed", s.minhash.seed},
                 {"hash", s.minhash.hash == ShingleHash::Sha1 ? "sha1" : "xxh64"}};
   }
   settings["normal_form"] =
-      s.minhash.form == text::NormalForm::FinewebV1 ? "fineweb-v1" : "datatrove-0.10";
+      s.minhash.normal_form == text::NormalForm::FinewebV1 ? "fineweb-v1" : "datatrove-0.10";
   return {{"stage", "dedup"},
           {"settings", std::move(settings)},
           {"inputs", describe(stage.inputs)},
@@ -304,6 +305,19 @@ class Dedup {
 };
 
 }  // namespace
+
+#include "spec/settings/rows.h"
+
+std::vector<Setting> settings_of(DedupSettings& section) {
+  const std::string prefix = "dedup.";
+  std::vector<Setting> rows;
+#include "ingest/dedup/dedup.def"
+  append_settings(section.minhash, rows);
+  rows.push_back(splitter_setting(prefix + "splitter", section.splitter));
+  return rows;
+}
+
+#include "spec/settings/end.h"
 
 std::optional<json> run_dedup(const DedupStage& stage, const StageRun& run) {
   validate(stage.settings.minhash);

@@ -17,12 +17,17 @@ namespace ingot {
 
 enum class DedupMethod { Exact, MinHash };
 
+#include "spec/settings/fields.h"
+
 struct DedupSettings {
-  DedupMethod method = DedupMethod::MinHash;
-  bool normalizes = false;        // exact: compares texts in their normal form
+#include "ingest/dedup/dedup.def"
   MinHashSettings minhash;        // its form is the normal form of either method
   std::string splitter = "auto";  // minhash: what words are
 };
+
+#include "spec/settings/end.h"
+
+std::vector<Setting> settings_of(DedupSettings& settings);
 
 struct DedupStage {
   StageInputs inputs;

@@ -11,7 +11,7 @@ int64_t num_ranges(const DedupSettings& settings) {
 }
 
 int64_t num_buckets(const DedupSettings& settings) {
-  return settings.method == DedupMethod::Exact ? 1 : settings.minhash.num_buckets;
+  return settings.method == DedupMethod::Exact ? 1 : settings.minhash.buckets;
 }
 
 }  // namespace
@@ -30,15 +30,15 @@ const std::vector<DocumentKeys::Key>& DocumentKeys::keys_of(std::string_view tex
   if (hasher_ != nullptr) {
     const auto signature = hasher_->signature(text);
     if (signature.empty()) return keys_;
-    const auto size = static_cast<size_t>(settings_.minhash.hashes_per_bucket);
-    for (int64_t bucket = 0; bucket < settings_.minhash.num_buckets; ++bucket) {
+    const auto size = static_cast<size_t>(settings_.minhash.hashes);
+    for (int64_t bucket = 0; bucket < settings_.minhash.buckets; ++bucket) {
       const uint64_t* hashes = signature.data() + static_cast<size_t>(bucket) * size;
       add(bucket, hashes, size * sizeof(uint64_t));
     }
     return keys_;
   }
-  if (settings_.normalizes) {
-    text::normalize(settings_.minhash.form, text, normal_);
+  if (settings_.normalize) {
+    text::normalize(settings_.minhash.normal_form, text, normal_);
     text = normal_;
   }
   if (!text.empty()) add(0, text.data(), text.size());

@@ -36,13 +36,20 @@ uint64_t hash_shingle(ShingleHash kind, std::string_view shingle) {
 
 }  // namespace
 
-void validate(const MinHashSettings& s) {
-  check(s.n_gram >= 1 && s.n_gram <= 1000, ErrorCode::Config,
-        "n-gram: expected 1 to 1000 words, got {}", s.n_gram);
-  check(s.num_buckets >= 1 && s.num_buckets <= 1000, ErrorCode::Config,
-        "buckets: expected 1 to 1000, got {}", s.num_buckets);
-  check(s.hashes_per_bucket >= 1 && s.hashes_per_bucket <= 1000, ErrorCode::Config,
-        "hashes per bucket: expected 1 to 1000, got {}", s.hashes_per_bucket);
+#include "spec/settings/rows.h"
+
+void append_settings(MinHashSettings& section, std::vector<Setting>& rows) {
+  const std::string prefix = "dedup.";
+#include "ingest/dedup/minhash.def"
+}
+
+#include "spec/settings/end.h"
+
+void validate(const MinHashSettings& settings) {
+  MinHashSettings copy = settings;
+  std::vector<Setting> rows;
+  append_settings(copy, rows);
+  for (const Setting& setting : rows) setting.set(setting.get());  // which checks it
 }
 
 MinHashParameters minhash_parameters(uint32_t seed, int64_t count) {
@@ -56,7 +63,7 @@ MinHashParameters minhash_parameters(uint32_t seed, int64_t count) {
 MinHasher::MinHasher(const MinHashSettings& settings, const Splitter& splitter)
     : settings_(settings), splitter_(splitter) {
   validate(settings_);
-  parameters_ = minhash_parameters(settings_.seed, settings_.num_hashes());
+  parameters_ = minhash_parameters(static_cast<uint32_t>(settings_.seed), settings_.num_hashes());
   const size_t lanes = round_up(parameters_.a.size(), kMinHashBlock);
   parameters_.a.resize(lanes);
   parameters_.b.resize(lanes);
@@ -66,7 +73,7 @@ MinHasher::MinHasher(const MinHashSettings& settings, const Splitter& splitter)
 std::span<const uint64_t> MinHasher::signature(std::string_view text) {
   const auto n = static_cast<size_t>(settings_.n_gram);
   hashes_.clear();
-  text::normalize(settings_.form, text, normal_);
+  text::normalize(settings_.normal_form, text, normal_);
   splitter_.words(normal_, words_);
   if (words_.words.size() < n) return {};
 

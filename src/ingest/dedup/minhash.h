@@ -13,20 +13,25 @@
 #include "ingest/dedup/joined_words.h"
 #include "ingest/dedup/minhash_kernel.h"
 #include "ingest/text/normalize.h"
+#include "spec/settings.h"
 
 namespace ingot {
 
 enum class ShingleHash { Xxh64, Sha1 };  // SHA-1: its first eight bytes, little-endian
 
-struct MinHashSettings {
-  int64_t n_gram = 5;  // words
-  int64_t num_buckets = 14, hashes_per_bucket = 8;
-  uint32_t seed = 1;
-  ShingleHash hash = ShingleHash::Xxh64;
-  text::NormalForm form = text::NormalForm::Datatrove010;
+#include "spec/settings/fields.h"
 
-  int64_t num_hashes() const { return num_buckets * hashes_per_bucket; }
+struct MinHashSettings {
+#include "ingest/dedup/minhash.def"
+
+  int64_t num_hashes() const {
+    return buckets * hashes;
+  }
 };
+
+#include "spec/settings/end.h"
+
+void append_settings(MinHashSettings& settings, std::vector<Setting>& rows);  // "dedup.n_gram", …
 
 // Throws ErrorCode::Config for numbers that make no sense.
 void validate(const MinHashSettings& settings);

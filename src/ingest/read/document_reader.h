@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ingest/document.h"
+#include "spec/settings.h"
 
 namespace ingot {
 
@@ -42,15 +43,17 @@ struct RemoteSettings {
 std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
                                         const RemoteSettings& remote = {});
 
+#include "spec/settings/fields.h"
+
 struct ReadSettings {
-  std::string source = "input";     // Document::source
-  std::string text_field = "text";  // of JSON lines, CSV and parquet
-  std::string id_field = "id";      // where a record has none: "NAME:NUMBER", counted from 0
-  std::string url_field = "url";
-  bool keeps_crlf = false;  // else CR LF in texts, of any kind of file, becomes LF
+#include "ingest/read/read.def"
   RemoteSettings remote;
   int64_t max_document_bytes = int64_t{256} << 20;  // longer ones are skipped and counted
 };
+
+#include "spec/settings/end.h"
+
+std::vector<Setting> settings_of(ReadSettings& settings);  // "read.text_field", …
 
 // Sums, so merging them in any order gives the same. A skipped record is counted under its reason:
 // "empty", "too_large", "invalid_utf8", "no_text" (the field is missing or null), "not_a_string",

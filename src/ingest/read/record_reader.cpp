@@ -32,7 +32,7 @@ bool RecordReader::next(Document& document) {
     if (outcome == Outcome::End) return false;
     const int64_t number = num_records_++;
     if (outcome == Outcome::Skipped) continue;
-    if (!settings_.keeps_crlf) make_line_ends_lf(document.text);
+    if (!settings_.keep_crlf) make_line_ends_lf(document.text);
     if (!keep(document)) continue;
     document.source = settings_.source;
     if (document.id.empty()) document.id = file_.name + ":" + std::to_string(number);

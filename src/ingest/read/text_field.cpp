@@ -47,6 +47,17 @@ void TextFieldWatch::on_record_without_text(std::string_view record, const std::
   if (++records_ == kEnoughRecords) refuse(location, field, string_fields_);
 }
 
+#include "spec/settings/rows.h"
+
+std::vector<Setting> settings_of(ReadSettings& section) {
+  const std::string prefix = "read.";
+  std::vector<Setting> rows;
+#include "ingest/read/read.def"
+  return rows;
+}
+
+#include "spec/settings/end.h"
+
 void check_text_field(const std::vector<InputFile>& files, const ReadSettings& settings) {
   std::set<std::string> string_fields;
   int64_t without_text = 0;

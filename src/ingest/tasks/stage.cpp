@@ -41,7 +41,7 @@ json describe(const StageInputs& inputs) {
           {"text_field", inputs.read.text_field},
           {"id_field", inputs.read.id_field},
           {"url_field", inputs.read.url_field},
-          {"keeps_crlf", inputs.read.keeps_crlf},
+          {"keeps_crlf", inputs.read.keep_crlf},
           {"max_document_bytes", inputs.read.max_document_bytes}};
 }
 

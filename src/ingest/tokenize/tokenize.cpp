@@ -61,7 +61,7 @@ json describe(const ShardManifest& manifest, const std::vector<SourceFile>& file
           {"task_bytes", settings.task_bytes},
           {"text_field", settings.read.text_field},
           {"id_field", settings.read.id_field},
-          {"keeps_crlf", settings.read.keeps_crlf},
+          {"keeps_crlf", settings.read.keep_crlf},
           {"max_document_bytes", settings.read.max_document_bytes},
           {"sources", sources},
           {"num_files", files.size()},
@@ -122,6 +122,17 @@ int64_t bytes_to_do(const std::vector<std::vector<SourceFile>>& tasks, ProcessSh
 }
 
 }  // namespace
+
+#include "spec/settings/rows.h"
+
+std::vector<Setting> settings_of(TokenizeSettings& section) {
+  const std::string prefix = "tokenize.";
+  std::vector<Setting> rows;
+#include "ingest/tokenize/tokenize.def"
+  return rows;
+}
+
+#include "spec/settings/end.h"
 
 TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& tokenizer,
                         const std::vector<TokenizeSource>& sources,

@@ -19,17 +19,22 @@ struct TokenizeSource {
   std::vector<InputFile> files;
 };
 
+#include "spec/settings/fields.h"
+
 struct TokenizeSettings {
   ReadSettings read;           // ReadSettings::source is set for each source
   int32_t bos = -1, eos = -1;  // what to put before and after each document; -1: nothing
-  int64_t shard_tokens = kDefaultShardTokens;
-  // A task takes whole files, so many bytes of them as they are stored, and at least one. Shards do
+  // A task takes whole files, task_bytes of them as they are stored, and at least one. Shards do
   // not span tasks; a small value gives small shards and lets more processes share the work.
-  int64_t task_bytes = int64_t{1} << 30;
+#include "ingest/tokenize/tokenize.def"
   int64_t threads = 1;
   ProcessShare share;
   int64_t sort_bytes = int64_t{1} << 30;  // memory for finding duplicate ids
 };
+
+#include "spec/settings/end.h"
+
+std::vector<Setting> settings_of(TokenizeSettings& settings);
 
 struct TokenizeProgress {
   int64_t bytes_read = 0, bytes_total = -1;  // of this process' input as stored; -1: not known

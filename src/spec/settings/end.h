@@ -3,5 +3,6 @@
 #undef INTEGER
 #undef NUMBER
 #undef TEXT
+#undef LIST
 #undef ENUM
 #undef INGOT_ROW

@@ -6,10 +6,12 @@
 //   INTEGER(field, default, min, max, unit, scope, doc)
 //   NUMBER(field, default, min, max, unit, scope, doc)
 //   TEXT(field, default, scope, doc)
+//   LIST(field, scope, doc, word…)                        words, those by default
 //   ENUM(type, field, default, scope, doc, {name, value}…)
 // `scope` is a SettingScope; the section's name stands where the table is included.
 #define FLAG(field, fallback, scope, doc) bool field = fallback;
 #define INTEGER(field, fallback, min, max, unit, scope, doc) int64_t field = fallback;
 #define NUMBER(field, fallback, min, max, unit, scope, doc) double field = fallback;
 #define TEXT(field, fallback, scope, doc) std::string field = fallback;
+#define LIST(field, scope, doc, ...) std::vector<std::string> field{__VA_ARGS__};
 #define ENUM(type, field, fallback, scope, doc, ...) type field = fallback;

@@ -10,5 +10,7 @@
   INGOT_ROW(scope, number_setting(prefix + #field, section.field, Range{min, max}, unit, doc))
 #define TEXT(field, fallback, scope, doc) \
   INGOT_ROW(scope, text_setting(prefix + #field, section.field, doc))
+#define LIST(field, scope, doc, ...) \
+  INGOT_ROW(scope, list_setting(prefix + #field, section.field, doc))
 #define ENUM(type, field, fallback, scope, doc, ...) \
   INGOT_ROW(scope, enum_setting<type>(prefix + #field, section.field, {__VA_ARGS__}, doc))

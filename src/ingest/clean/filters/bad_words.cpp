@@ -61,14 +61,17 @@ std::string_view BadWords::judge(Passage& passage) const {
   return filter(passage.document.id, passage.text(), passage.scratch.lowered);
 }
 
+#include "spec/settings/rows.h"
+
 std::vector<Setting> BadWordsSettings::declare() {
-  return {
-      text_setting(key("list"), list, "file, one word or phrase a line"),
-      flag_setting(key("whole_words"), whole_words, "off for ja, th, zh"),
-      number_setting(key("keep_fraction"), keep_fraction, kShare, "",
-                     "of such documents, by (seed, id)"),
-  };
+  const std::string prefix = key("");
+  BadWordsSettings& section = *this;
+  std::vector<Setting> rows;
+#include "ingest/clean/filters/bad_words.def"
+  return rows;
 }
+
+#include "spec/settings/end.h"
 
 std::unique_ptr<Filter> BadWordsSettings::make(CleanFiles& files) const {
   const std::string words = files.read_list(list);

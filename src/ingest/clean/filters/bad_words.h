@@ -9,18 +9,20 @@
 
 namespace ingot {
 
+#include "spec/settings/fields.h"
+
 struct BadWordsSettings final : DeclaredFilter<BadWordsSettings> {
   BadWordsSettings()
       : DeclaredFilter("bad_words", "remove documents with words of a list", false) {}
 
-  std::string list;          // path
-  bool whole_words = true;   // off for languages without spaces: ja, th, zh
-  double keep_fraction = 0;  // of the documents with a bad word; which is decided by (seed, id)
+#include "ingest/clean/filters/bad_words.def"
   uint64_t seed = 0;
 
   std::vector<Setting> declare() override;
   std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
+
+#include "spec/settings/end.h"
 
 class BadWords final : public Filter {
  public:

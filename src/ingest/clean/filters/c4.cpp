@@ -226,21 +226,17 @@ std::string_view c4_quality(const C4Settings& settings, CleanVersion version, st
   return C4(settings, version, splitter, scratch, counts).run(text);
 }
 
+#include "spec/settings/rows.h"
+
 std::vector<Setting> C4Settings::declare() {
-  return {
-      flag_setting(key("by_sentence"), by_sentence, "rules on sentences, not on lines"),
-      flag_setting(key("removes_citations"), removes_citations, "[1], [edit], [citation needed]"),
-      flag_setting(key("needs_terminal_mark"), needs_terminal_mark,
-                   "drop lines that do not end a sentence"),
-      integer_setting(key("max_word_chars"), max_word_chars, kCountOrOff, "characters", "-1: off"),
-      integer_setting(key("min_line_words"), min_line_words, kCountOrOff, "words", "-1: off"),
-      integer_setting(key("min_sentences"), min_sentences, kCountOrOff, "sentences", "-1: off"),
-      flag_setting(key("drops_lorem_ipsum"), drops_lorem_ipsum, "documents"),
-      flag_setting(key("drops_javascript"), drops_javascript, "lines"),
-      flag_setting(key("drops_curly_bracket"), drops_curly_bracket, "documents"),
-      flag_setting(key("drops_policy"), drops_policy, "lines about cookies and terms of use"),
-  };
+  const std::string prefix = key("");
+  C4Settings& section = *this;
+  std::vector<Setting> rows;
+#include "ingest/clean/filters/c4.def"
+  return rows;
 }
+
+#include "spec/settings/end.h"
 
 std::unique_ptr<Filter> C4Settings::make(CleanFiles&) const {
   return filter_of(*this, [](const C4Settings& s, Passage& passage) {

@@ -80,17 +80,17 @@ std::string_view fineweb_quality(const FinewebSettings& s, CleanVersion version,
   return {};
 }
 
+#include "spec/settings/rows.h"
+
 std::vector<Setting> FinewebSettings::declare() {
-  return {
-      number_setting(key("min_terminal_lines"), min_terminal_lines, kShare, "", ""),
-      flag_setting(key("exempts_no_terminal_lines"), exempts_no_terminal_lines,
-                   "a share of exactly 0 passes"),
-      number_setting(key("max_short_lines"), max_short_lines, kShare, "", ""),
-      integer_setting(key("short_line_chars"), short_line_chars, kCount, "characters", ""),
-      number_setting(key("max_dup_line_chars"), max_dup_line_chars, kShare, "", ""),
-      number_setting(key("max_newlines_per_word"), max_newlines_per_word, kRatio, "", ""),
-  };
+  const std::string prefix = key("");
+  FinewebSettings& section = *this;
+  std::vector<Setting> rows;
+#include "ingest/clean/filters/fineweb.def"
+  return rows;
 }
+
+#include "spec/settings/end.h"
 
 std::unique_ptr<Filter> FinewebSettings::make(CleanFiles&) const {
   return filter_of(*this, [](const FinewebSettings& s, Passage& passage) {

@@ -134,21 +134,17 @@ std::string_view gopher_quality(const GopherQualitySettings& s, CleanVersion ver
   return {};
 }
 
+#include "spec/settings/rows.h"
+
 std::vector<Setting> GopherQualitySettings::declare() {
-  return {
-      integer_setting(key("min_words"), min_words, kCount, "words", ""),
-      integer_setting(key("max_words"), max_words, kCount, "words", ""),
-      number_setting(key("min_mean_word_chars"), min_mean_word_chars, kRatio, "characters", ""),
-      number_setting(key("max_mean_word_chars"), max_mean_word_chars, kRatio, "characters", ""),
-      number_setting(key("max_symbols_per_word"), max_symbols_per_word, kRatio, "",
-                     "hashes, and ellipses"),
-      number_setting(key("max_bullet_lines"), max_bullet_lines, kShare, "", ""),
-      number_setting(key("max_ellipsis_lines"), max_ellipsis_lines, kShare, "", ""),
-      number_setting(key("min_alpha_words"), min_alpha_words, kShare, "", ""),
-      integer_setting(key("min_stop_words"), min_stop_words, kCount, "words", ""),
-      list_setting(key("stop_words"), stop_words, ""),
-  };
+  const std::string prefix = key("");
+  GopherQualitySettings& section = *this;
+  std::vector<Setting> rows;
+#include "ingest/clean/filters/gopher_quality.def"
+  return rows;
 }
+
+#include "spec/settings/end.h"
 
 void GopherQualitySettings::validate() const {
   expect_order("words", static_cast<double>(min_words), static_cast<double>(max_words));

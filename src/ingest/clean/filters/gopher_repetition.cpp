@@ -212,18 +212,20 @@ std::string_view gopher_repetition(const GopherRepetitionSettings& settings, std
   return dup_n_grams(settings.dup_n_grams, scratch.n_grams, text_chars, scratch);
 }
 
+#include "spec/settings/rows.h"
+
 std::vector<Setting> GopherRepetitionSettings::declare() {
-  return {
-      number_setting(key("max_dup_paragraphs"), max_dup_paragraphs, kShare, "", ""),
-      number_setting(key("max_dup_paragraph_chars"), max_dup_paragraph_chars, kShare, "", ""),
-      number_setting(key("max_dup_lines"), max_dup_lines, kShare, "", ""),
-      number_setting(key("max_dup_line_chars"), max_dup_line_chars, kShare, "", ""),
-      flag_setting(key("lines_by_splitlines"), lines_by_splitlines,
-                   "as datatrove 0.2; else by runs of line feeds"),
-      n_gram_setting(key("top_n_grams"), top_n_grams, "share of the most frequent n-gram"),
-      n_gram_setting(key("dup_n_grams"), dup_n_grams, "share of repeated n-grams"),
-  };
+  const std::string prefix = key("");
+  GopherRepetitionSettings& section = *this;
+  std::vector<Setting> rows;
+#include "ingest/clean/filters/gopher_repetition.def"
+  rows.push_back(
+      n_gram_setting(key("top_n_grams"), top_n_grams, "share of the most frequent n-gram"));
+  rows.push_back(n_gram_setting(key("dup_n_grams"), dup_n_grams, "share of repeated n-grams"));
+  return rows;
 }
+
+#include "spec/settings/end.h"
 
 void GopherRepetitionSettings::validate() const {
   expect_n_grams(key("top_n_grams"), top_n_grams);

@@ -13,13 +13,13 @@ struct NGramLimit {
   double max_share;  // of the text's characters
 };
 
+#include "spec/settings/fields.h"
+
 struct GopherRepetitionSettings final : DeclaredFilter<GopherRepetitionSettings> {
   GopherRepetitionSettings()
       : DeclaredFilter("gopher_repetition", "remove repetitive documents", true) {}
 
-  double max_dup_paragraphs = 0.3, max_dup_paragraph_chars = 0.2;
-  double max_dup_lines = 0.3, max_dup_line_chars = 0.2;
-  bool lines_by_splitlines = false;  // datatrove 0.2; else by runs of \n
+#include "ingest/clean/filters/gopher_repetition.def"
   std::vector<NGramLimit> top_n_grams{{2, 0.2}, {3, 0.18}, {4, 0.16}};
   std::vector<NGramLimit> dup_n_grams{{5, 0.15}, {6, 0.14}, {7, 0.13},
                                       {8, 0.12}, {9, 0.11}, {10, 0.1}};
@@ -28,6 +28,8 @@ struct GopherRepetitionSettings final : DeclaredFilter<GopherRepetitionSettings>
   void validate() const override;
   std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
+
+#include "spec/settings/end.h"
 
 // `words` are the splitter's of the text.
 std::string_view gopher_repetition(const GopherRepetitionSettings& settings, std::string_view text,

@@ -50,15 +50,17 @@ class LanguageFilter final : public Filter {
 
 }  // namespace
 
+#include "spec/settings/rows.h"
+
 std::vector<Setting> LanguageSettings::declare() {
-  return {
-      list_setting(key("languages"), languages, "labels that stay; none: any"),
-      number_setting(key("min_score"), min_score, kShare, "", "what a label's score must exceed"),
-      text_setting(key("model"), model,
-                   "fastText's .bin; none: scripts are told apart, not languages"),
-      flag_setting(key("as_datatrove_0_2"), as_datatrove_0_2, "only the best label counts"),
-  };
+  const std::string prefix = key("");
+  LanguageSettings& section = *this;
+  std::vector<Setting> rows;
+#include "ingest/clean/filters/language.def"
+  return rows;
 }
+
+#include "spec/settings/end.h"
 
 void LanguageSettings::apply_preset(CleanVersion version) {
   enabled = true;

@@ -37,22 +37,17 @@ std::string_view length_rules(const LengthSettings& s, std::string_view text) {
   return {};
 }
 
+#include "spec/settings/rows.h"
+
 std::vector<Setting> LengthSettings::declare() {
-  return {
-      integer_setting(key("min_chars"), min_chars, kCount, "characters", "0: off"),
-      integer_setting(key("max_chars"), max_chars, kCount, "characters", "0: off"),
-      integer_setting(key("min_words"), min_words, kCount, "words", "0: off"),
-      integer_setting(key("max_words"), max_words, kCount, "words", "0: off"),
-      number_setting(key("min_mean_word_chars"), min_mean_word_chars, kRatio, "characters",
-                     "0: off"),
-      number_setting(key("max_mean_word_chars"), max_mean_word_chars, kRatio, "characters",
-                     "0: off"),
-      number_setting(key("min_alpha_share"), min_alpha_share, kShare, "",
-                     "letters among what is not whitespace"),
-      number_setting(key("max_symbol_share"), max_symbol_share, kShare, "",
-                     "neither letters nor digits, among the same; 0: off"),
-  };
+  const std::string prefix = key("");
+  LengthSettings& section = *this;
+  std::vector<Setting> rows;
+#include "ingest/clean/filters/length.def"
+  return rows;
 }
+
+#include "spec/settings/end.h"
 
 void LengthSettings::validate() const {
   expect_order("chars", static_cast<double>(min_chars), static_cast<double>(max_chars));

@@ -239,16 +239,17 @@ PiiCounts mask_pii(const PiiSettings& settings, std::string& text) {
   return counts;
 }
 
+#include "spec/settings/rows.h"
+
 std::vector<Setting> PiiSettings::declare() {
-  return {
-      flag_setting(key("masks_emails"), masks_emails, "replace e-mail addresses"),
-      flag_setting(key("masks_ips"), masks_ips, "replace IPv4 addresses"),
-      flag_setting(key("only_public_ips"), only_public_ips, "leave private ranges alone"),
-      flag_setting(key("needs_digit_boundaries"), needs_digit_boundaries,
-                   "1.2.3.4.5 and 1234.5.6.7 are no addresses"),
-      flag_setting(key("lower_case_emails_only"), lower_case_emails_only, "as datatrove 0.2"),
-  };
+  const std::string prefix = key("");
+  PiiSettings& section = *this;
+  std::vector<Setting> rows;
+#include "ingest/clean/filters/pii.def"
+  return rows;
 }
+
+#include "spec/settings/end.h"
 
 std::unique_ptr<Filter> PiiSettings::make(CleanFiles&) const {
   return filter_of(*this, [](const PiiSettings& s, Passage& passage) -> std::string_view {

@@ -147,18 +147,17 @@ std::string_view UrlFilter::judge(Passage& passage) const {
   return {};
 }
 
+#include "spec/settings/rows.h"
+
 std::vector<Setting> UrlSettings::declare() {
-  return {
-      text_setting(key("domains"), domains, "file of registered domains and hosts"),
-      text_setting(key("urls"), urls, "file of whole URLs"),
-      text_setting(key("words"), words, "file of words of which one is enough"),
-      text_setting(key("soft_words"), soft_words, "file of words that count together"),
-      integer_setting(key("min_soft_words"), min_soft_words, kCount, "",
-                      "so many soft words are enough"),
-      text_setting(key("subwords"), subwords, "file of parts of words"),
-      text_setting(key("public_suffixes"), public_suffixes, "publicsuffix.org's list"),
-  };
+  const std::string prefix = key("");
+  UrlSettings& section = *this;
+  std::vector<Setting> rows;
+#include "ingest/clean/filters/url.def"
+  return rows;
 }
+
+#include "spec/settings/end.h"
 
 std::unique_ptr<Filter> UrlSettings::make(CleanFiles& files) const {
   UrlLists lists;

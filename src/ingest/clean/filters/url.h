@@ -10,16 +10,19 @@
 
 namespace ingot {
 
+#include "spec/settings/fields.h"
+
 // Paths of list files; empty: none.
 struct UrlSettings final : DeclaredFilter<UrlSettings> {
   UrlSettings() : DeclaredFilter("url", "remove documents by their URL", false) {}
 
-  std::string domains, urls, words, soft_words, subwords, public_suffixes;
-  int64_t min_soft_words = 2;
+#include "ingest/clean/filters/url.def"
 
   std::vector<Setting> declare() override;
   std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
+
+#include "spec/settings/end.h"
 
 // Contents of list files, one entry a line, lines that begin with # skipped; empty: no such list.
 struct UrlLists {
