@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "core/state_section.h"
 #include "core/storage.h"
 #include "parallel/comm/control.h"
 #include "parallel/shard/parameter_store.h"
@@ -27,22 +28,13 @@
 
 namespace ingot {
 
-// What a run in fp16 multiplies its loss with, lest gradients vanish; see train/loss_scale.h.
-struct LossScaleState {
-  double scale = 65536.0;
-  int64_t good_steps = 0;     // since the scale last changed
-  int64_t skipped_steps = 0;  // of the whole run: steps that updated nothing
-  bool operator==(const LossScaleState&) const = default;
-};
-
 struct RunState {
   int64_t step = 0;     // completed steps
   int64_t tokens = 0;   // trained tokens
   int64_t samples = 0;  // the data counter
   double last_loss = 0.0;
-  std::optional<LossScaleState> loss_scale = std::nullopt;  // of a run in fp16
-  std::vector<float> fp8_scales = {};  // of a run under fp8; see model/fp8_scales.h
-  std::string data = {};               // what `samples` counts, as JSON; see data_identity.h
+  std::string data = {};        // what `samples` counts, as JSON; see data_identity.h
+  SavedSections sections = {};  // what else the run goes on from
 };
 
 struct CheckpointInfo {

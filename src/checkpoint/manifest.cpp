@@ -32,17 +32,6 @@ Json to_json(const ManifestFile& file) {
           {"ranges", ranges}};
 }
 
-Json to_json(const LossScaleState& state) {
-  return {{"scale", state.scale},
-          {"good_steps", state.good_steps},
-          {"skipped_steps", state.skipped_steps}};
-}
-
-LossScaleState parse_loss_scale(const Json& json) {
-  return {json.at("scale").get<double>(), integer_of(json.at("good_steps")),
-          integer_of(json.at("skipped_steps"))};
-}
-
 ManifestFile parse_file(const Json& json) {
   ManifestFile file;
   file.name = json.at("name").get<std::string>();
@@ -61,10 +50,11 @@ Manifest parse_body(const Json& body) {
   manifest.state = {integer_of(body.at("step")), integer_of(body.at("tokens")),
                     integer_of(body.at("samples")),
                     loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>()};
-  if (body.contains("loss_scale"))
-    manifest.state.loss_scale = parse_loss_scale(body.at("loss_scale"));
-  if (body.contains("fp8_scales"))
-    manifest.state.fp8_scales = body.at("fp8_scales").get<std::vector<float>>();
+  if (body.contains("sections"))
+    for (const auto& [name, saved] : body.at("sections").items())
+      manifest.state.sections[name] = saved.dump();
+  for (const char* name : {"loss_scale", "fp8_scales"})  // of manifests without sections
+    if (body.contains(name)) manifest.state.sections[name] = body.at(name).dump();
   if (body.contains("data")) manifest.state.data = body.at("data").dump();
   manifest.config_toml = body.at("config").get<std::string>();
   manifest.config_hash = hash_in(body, "config_hash");
@@ -99,8 +89,8 @@ std::string to_text(const Manifest& manifest) {
                {"has_optimizer", manifest.has_optimizer},
                {"numel", manifest.numel},
                {"files", files}};
-  if (manifest.state.loss_scale) body["loss_scale"] = to_json(*manifest.state.loss_scale);
-  if (!manifest.state.fp8_scales.empty()) body["fp8_scales"] = manifest.state.fp8_scales;
+  for (const auto& [name, saved] : manifest.state.sections)
+    body["sections"][name] = Json::parse(saved);
   if (!manifest.state.data.empty()) body["data"] = Json::parse(manifest.state.data);
   return Json{{"checkpoint", body}, {"xxh3", hex(hash_text(body.dump()))}}.dump(1) + "\n";
 }

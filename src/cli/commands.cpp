@@ -27,6 +27,7 @@ void add_data_seen(Command& data);
 void add_data_tokenize(Command& data);
 void add_data_verify(Command& data);
 void add_generate(Command& program);
+void add_plan_memory(Command& plan);
 void add_quickstart(Command& program);
 void add_tokenizer_chat(Command& tokenizer);
 void add_tokenizer_compare(Command& tokenizer);
@@ -45,6 +46,9 @@ void add_commands(Command& program) {
       *program.add_subcommand("config", "show what a run would do, and every setting there is");
   add_config_show(config);
   add_config_keys(config);
+
+  Command& plan = *program.add_subcommand("plan", "lay a run out before it is begun");
+  add_plan_memory(plan);
 
   add_train(program);
   add_generate(program);

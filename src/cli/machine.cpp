@@ -7,7 +7,6 @@
 #include "core/storage.h"
 #include "probe/measure.h"
 #include "spec/gpu_peaks.h"
-#include "train/engine.h"
 
 namespace ingot::cli {
 namespace {
@@ -44,17 +43,19 @@ RunConfig with_environment(RunConfig config) {
   return config;
 }
 
-std::unique_ptr<ComputeDevice> open_device(const RunConfig& config) {
-  return open_device(run_device(config), config.system.threads, config.system.cache_dir);
+std::unique_ptr<ComputeDevice> open_device(const ResolvedRun& run) {
+  const SystemConfig& system = run.config.system;
+  return open_device(run.device, system.threads, system.cache_dir);
 }
 
-PeakFlops quick_peak_flops(const RunConfig& config) {
-  return quick_peak_flops(config, open_device(config)->context());
+PeakFlops quick_peak_flops(const ResolvedRun& run) {
+  return quick_peak_flops(run, open_device(run)->context());
 }
 
-PeakFlops quick_peak_flops(const RunConfig& config, Context& ctx) {
+PeakFlops quick_peak_flops(const ResolvedRun& run, Context& ctx) {
+  const RunConfig& config = run.config;
   const std::string gpu = gpu_name(ctx.device);
-  const Precision precision = precision_of(config, ctx.device);
+  const Precision precision = config.train.precision;
   const double given = config.system.peak_tflops;
   if (given > 0) check_dense_peak(given, gpu, precision);
   // Ranks on the CPU share one machine, and so did the measurement.

@@ -6,7 +6,7 @@
 
 #include "cli/command_line.h"
 #include "core/compute_device.h"
-#include "spec/run_config.h"
+#include "spec/resolved_run.h"
 #include "train/mfu.h"
 
 namespace ingot::cli {
@@ -26,14 +26,14 @@ std::string default_cache_dir();
 // The run with what the environment decides filled in.
 RunConfig with_environment(RunConfig config);
 
-// run_device() with the run's threads and cache.
-std::unique_ptr<ComputeDevice> open_device(const RunConfig& config);
+// The run's device with the threads of all its ranks and its cache.
+std::unique_ptr<ComputeDevice> open_device(const ResolvedRun& run);
 
 // What all devices of the run could do together: by data sheet, or system.peak_tflops each, and
 // measured now in tenths of a second at most. Throws ErrorCode::Config when the latter is a figure
 // with sparsity.
-PeakFlops quick_peak_flops(const RunConfig& config);
-PeakFlops quick_peak_flops(const RunConfig& config, Context& ctx);
+PeakFlops quick_peak_flops(const ResolvedRun& run);
+PeakFlops quick_peak_flops(const ResolvedRun& run, Context& ctx);
 
 // "NVIDIA H200"; empty for the CPU.
 std::string gpu_name(Device device);

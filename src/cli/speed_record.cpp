@@ -10,7 +10,6 @@
 #include "core/error.h"
 #include "core/storage.h"
 #include "core/text/format.h"
-#include "train/engine.h"
 
 namespace ingot::cli {
 namespace {
@@ -34,11 +33,10 @@ constexpr std::array kDecideSpeed = {"model.",
                                      "system.ranks",
                                      "system.data_parallel"};
 
-std::string key_of(RunConfig config) {
-  const Device device = run_device(config);
-  config.train.precision = precision_of(config, device);
+std::string key_of(const ResolvedRun& run) {
   std::string text =
-      fmt::format("{}, {} threads a rank\n", device_text(device), threads_per_rank(config));
+      fmt::format("{}, {} threads a rank\n", device_text(run.device), run.threads_per_rank);
+  RunConfig config = run.recorded;
   for (const Setting& setting : settings_of(config))
     for (const std::string_view name : kDecideSpeed)
       if (setting.name.starts_with(name))
@@ -59,27 +57,29 @@ Json records(Storage& storage, const RunConfig& config) {
 
 }  // namespace
 
-void remember_speed(const RunConfig& config, double tokens_per_second) {
+void remember_speed(const ResolvedRun& run, double tokens_per_second) {
+  const RunConfig& config = run.config;
   if (config.system.cache_dir.empty() || !(tokens_per_second > 0)) return;
   const auto storage = posix_storage();
   try {
     Json all = records(*storage, config);
-    all[key_of(config)] = tokens_per_second;
+    all[key_of(run)] = tokens_per_second;
     storage->make_directories(config.system.cache_dir);
     write_file_atomically(*storage, path_of(config), all.dump(1) + "\n");
   } catch (const Error&) {
   }
 }
 
-std::optional<double> remembered_speed(const RunConfig& config) {
-  const Json all = records(*posix_storage(), config);
-  const auto found = all.find(key_of(config));
+std::optional<double> remembered_speed(const ResolvedRun& run) {
+  const Json all = records(*posix_storage(), run.config);
+  const auto found = all.find(key_of(run));
   if (found == all.end() || !found->is_number() || found->get<double>() <= 0) return std::nullopt;
   return found->get<double>();
 }
 
-std::string time_text(const RunConfig& config, int64_t tokens) {
-  const auto speed = remembered_speed(config);
+std::string time_text(const ResolvedRun& run, int64_t tokens) {
+  const RunConfig& config = run.config;
+  const auto speed = remembered_speed(run);
   if (!speed)
     return fmt::format(
         "time     unknown: no run of these settings here yet; ingot bench train --preset {} "
@@ -91,8 +91,8 @@ std::string time_text(const RunConfig& config, int64_t tokens) {
                      format_count(std::llround(*speed)));
 }
 
-void add_time(Json& line, const RunConfig& config, int64_t tokens) {
-  const auto speed = remembered_speed(config);
+void add_time(Json& line, const ResolvedRun& run, int64_t tokens) {
+  const auto speed = remembered_speed(run);
   line["tok_s"] = speed ? Json(*speed) : Json();
   line["seconds"] = speed ? Json(static_cast<double>(tokens) / *speed) : Json();
 }

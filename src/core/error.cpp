@@ -4,8 +4,8 @@
 
 namespace ingot {
 
-Error::Error(ErrorCode code, std::string message, BlastRadius radius, std::source_location place)
-    : std::runtime_error(std::move(message)), code_(code), radius_(radius), place_(place) {}
+Error::Error(ErrorCode code, std::string message, std::source_location place)
+    : std::runtime_error(std::move(message)), code_(code), place_(place) {}
 
 std::string Error::place() const {
   std::string_view file = place_.file_name();
@@ -21,7 +21,7 @@ std::string Error::place() const {
 }
 
 Error Error::during(std::string_view work) const {
-  return Error(code_, fmt::format("{}: {}", work, what()), radius_, place_).on_rank(rank_);
+  return Error(code_, fmt::format("{}: {}", work, what()), place_).on_rank(rank_);
 }
 
 std::string_view name_of(ErrorCode code) {
@@ -46,20 +46,6 @@ std::string_view name_of(ErrorCode code) {
       return "missing";
     case ErrorCode::Internal:
       return "internal";
-  }
-  return "unknown";
-}
-
-std::string_view name_of(BlastRadius radius) {
-  switch (radius) {
-    case BlastRadius::Sample:
-      return "sample";
-    case BlastRadius::Step:
-      return "step";
-    case BlastRadius::Rank:
-      return "rank";
-    case BlastRadius::Run:
-      return "run";
   }
   return "unknown";
 }

@@ -24,16 +24,12 @@ enum class ErrorCode {
   Internal,  // our own mistake
 };
 
-// How far the damage reaches; recovery decides by this, never by the text.
-enum class BlastRadius { Sample, Step, Rank, Run };
-
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, std::string message, BlastRadius radius = BlastRadius::Run,
+  Error(ErrorCode code, std::string message,
         std::source_location place = std::source_location::current());
 
   ErrorCode code() const { return code_; }
-  BlastRadius radius() const { return radius_; }
   int rank() const { return rank_; }  // -1: not bound to a rank
   std::string place() const;          // "ops/matmul.cpp:42"
   Error& on_rank(int rank) {
@@ -45,13 +41,11 @@ class Error : public std::runtime_error {
 
  private:
   ErrorCode code_;
-  BlastRadius radius_;
   int rank_ = -1;
   std::source_location place_;
 };
 
 std::string_view name_of(ErrorCode code);
-std::string_view name_of(BlastRadius radius);
 
 // check(ok, code, "heads must divide dim: expected a divisor of {}, got {}", dim, heads):
 // the message is formatted only on failure.
@@ -60,7 +54,7 @@ struct check {
   check(bool ok, ErrorCode code, fmt::format_string<Args...> text, Args&&... args,
         std::source_location place = std::source_location::current()) {
     if (!ok) [[unlikely]]
-      throw Error(code, fmt::format(text, std::forward<Args>(args)...), BlastRadius::Run, place);
+      throw Error(code, fmt::format(text, std::forward<Args>(args)...), place);
   }
 };
 template <class... Args>

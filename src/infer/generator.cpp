@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "infer/generate.h"
 #include "model/decoder.h"
+#include "plan/workspace.h"
 #include "spec/llama_table.h"
 #include "spec/placed_tensors.h"
 

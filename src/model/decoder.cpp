@@ -10,6 +10,28 @@
 #include "ops/rms_norm.h"
 
 namespace ingot {
+namespace {
+
+// What all layers share, of a whole chunk.
+LayerTensors shared_tensors(const PlacedTensors& placed) {
+  const auto row = [&](const char* what) { return placed.try_find("shared." + std::string(what)); };
+  return {.residual = row("residual"),
+          .attn_norm = row("attn_norm"),
+          .attn_rstd = row("attn_rstd"),
+          .qkv = row("qkv"),
+          .qk = row("qk"),
+          .q_rstd = row("q_rstd"),
+          .k_rstd = row("k_rstd"),
+          .attn = row("attn"),
+          .lse = row("lse"),
+          .mid = row("mid"),
+          .mlp_norm = row("mlp_norm"),
+          .mlp_rstd = row("mlp_rstd"),
+          .up = row("up"),
+          .act = row("act")};
+}
+
+}  // namespace
 
 Decoder::Decoder(Context& ctx, const ModelConfig& config, int64_t context, int64_t chunk,
                  const PlacedTensors& placed)
@@ -17,15 +39,27 @@ Decoder::Decoder(Context& ctx, const ModelConfig& config, int64_t context, int64
       config_(config),
       context_(context),
       chunk_(chunk),
-      placed_(placed),
+      rows_{.tokens = placed.find("tokens"),
+            .embedding = placed.find("embedding.weight"),
+            .norm_weight = placed.find("final_norm.weight"),
+            .final_norm = placed.find("final_norm"),
+            .final_rstd = placed.find("final_rstd"),
+            .head = placed.find(config.tied ? "embedding.weight" : "head.weight"),
+            .logits = placed.find("logits"),
+            .layer = shared_tensors(placed)},
       logits_(static_cast<size_t>(config.vocab)) {
   for (int64_t i = 0; i < config.layers; ++i) {
     auto row = [&](std::string_view what) { return placed.try_find(layer_name(i, what)); };
-    layers_.push_back(
-        {{row("attn_norm.weight"), row("qkv.weight"), row("q_norm.weight"), row("k_norm.weight"),
-          row("out.weight"), row("mlp_norm.weight"), row("up.weight"), row("down.weight")},
-         row("cache.k"),
-         row("cache.v")});
+    layers_.push_back({.weights = {.attn_norm = row("attn_norm.weight"),
+                                   .qkv = row("qkv.weight"),
+                                   .q_norm = row("q_norm.weight"),
+                                   .k_norm = row("k_norm.weight"),
+                                   .out = row("out.weight"),
+                                   .mlp_norm = row("mlp_norm.weight"),
+                                   .up = row("up.weight"),
+                                   .down = row("down.weight")},
+                       .cache_k = row("cache.k"),
+                       .cache_v = row("cache.v")});
   }
   rope_ = rope_input(config, placed.find("rope.cos"), placed.find("rope.sin"));
   rope_table(ctx_, rope_frequencies(config.rope), rope_.cos, rope_.sin);
@@ -44,11 +78,9 @@ std::span<const float> Decoder::append(std::span<const int32_t> tokens) {
 
   // Only the last token's logits are wanted: its row of the last chunk's final norm.
   const int64_t last = (count - 1) % chunk_;
-  const Tensor h = placed_.find("final_norm").slice(0, last, last + 1);  // (1, C)
-  const Tensor logits = placed_.find("logits");                          // (1, V) F32
-  const Tensor head = placed_.find(config_.tied ? "embedding.weight" : "head.weight");
-  linear_forward(ctx_, h, head, logits);
-  copy_to_host(ctx_, logits, logits_.data());
+  const Tensor h = rows_.final_norm.slice(0, last, last + 1);  // (1, C)
+  linear_forward(ctx_, h, rows_.head, rows_.logits);
+  copy_to_host(ctx_, rows_.logits, logits_.data());
   if (config_.softcap > 0) {
     const auto cap = static_cast<float>(config_.softcap);
     for (float& value : logits_) value = cap * std::tanh(value / cap);
@@ -60,9 +92,9 @@ void Decoder::append_chunk(std::span<const int32_t> tokens) {
   const auto n = static_cast<int64_t>(tokens.size());
   const Layer layer(config_, 1, n);
   const LayerTensors x = activations(n);
-  const Tensor ids = placed_.find("tokens").slice(0, 0, n);  // (n)
+  const Tensor ids = rows_.tokens.slice(0, 0, n);  // (n)
   copy_from_host(ctx_, tokens.data(), ids);
-  embedding_forward(ctx_, ids, placed_.find("embedding.weight"), x.residual);
+  embedding_forward(ctx_, ids, rows_.embedding, x.residual);
 
   RopeInput rope = rope_;
   rope.first_position = length_;
@@ -70,8 +102,8 @@ void Decoder::append_chunk(std::span<const int32_t> tokens) {
   attention.window = config_.window;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const DecoderLayer& l = layers_[i];
-    layer.norm_input(ctx_, l.weights, x);
-    const HeadViews heads = layer.project_qkv(ctx_, l.weights, rope, x);
+    const LayerPass pass{.w = l.weights, .x = x, .rope = rope, .attention = attention};
+    const HeadViews heads = layer.attention().project_qkv(ctx_, pass);
     copy(ctx_, heads.k, l.cache_k.slice(1, length_, length_ + n));
     copy(ctx_, heads.v, l.cache_v.slice(1, length_, length_ + n));
     attention_forward(ctx_,
@@ -81,27 +113,26 @@ void Decoder::append_chunk(std::span<const int32_t> tokens) {
                        .out = x.attn.plain.reshape({1, n, config_.heads, config_.head_dim}),
                        .lse = x.lse},
                       attention);
-    layer.attention_output(ctx_, l.weights, x);
-    layer.mlp_hidden(ctx_, l.weights, x);
-    layer.mlp_output(ctx_, l.weights, x, x.residual);
+    layer.attention().output(ctx_, pass);
+    layer.mlp().hidden(ctx_, pass);
+    layer.leave(ctx_, pass, x.residual);
   }
-  rms_norm_forward(ctx_, x.residual, placed_.find("final_norm.weight"), config_.norm_eps,
-                   placed_.find("final_norm").slice(0, 0, n),
-                   placed_.find("final_rstd").slice(0, 0, n));
+  rms_norm_forward(ctx_, x.residual, rows_.norm_weight, config_.norm_eps,
+                   rows_.final_norm.slice(0, 0, n), rows_.final_rstd.slice(0, 0, n));
   length_ += n;
 }
 
 LayerTensors Decoder::activations(int64_t n) const {
-  auto row = [&](std::string_view what) {
-    const Tensor whole = placed_.try_find("shared." + std::string(what));
-    return whole.defined() ? whole.slice(0, 0, n) : Tensor{};
+  LayerTensors x = rows_.layer;
+  const auto first_rows = [&](Tensor& whole) {
+    if (whole.defined()) whole = whole.slice(0, 0, n);
   };
-  LayerTensors x{row("residual"), row("attn_norm"), row("attn_rstd"), row("qkv"), row("qk"),
-                 row("q_rstd"),   row("k_rstd"),    row("attn"),      {},         row("mid"),
-                 row("mlp_norm"), row("mlp_rstd"),  row("up"),        row("act")};
+  for (Tensor* rows :
+       {&x.residual, &x.attn_rstd, &x.qkv, &x.qk, &x.q_rstd, &x.k_rstd, &x.mid, &x.mlp_rstd, &x.up})
+    first_rows(*rows);
+  for (Operand* rows : {&x.attn_norm, &x.attn, &x.mlp_norm, &x.act}) first_rows(rows->plain);
   // lse(1, H, n) is contiguous for every n, so it is cut from the flat memory, not sliced.
-  const Tensor lse = placed_.find("shared.lse");
-  x.lse = Tensor::contiguous(lse.data, lse.dtype, {1, config_.heads, n}, lse.device);
+  x.lse = Tensor::contiguous(x.lse.data, x.lse.dtype, {1, config_.heads, n}, x.lse.device);
   return x;
 }
 

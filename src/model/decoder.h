@@ -12,8 +12,8 @@
 
 namespace ingot {
 
-// Weights, cache and activations are rows of llama_infer_table in `placed`. One sequence; all its
-// references must outlive it.
+// Weights, cache and activations are rows of llama_infer_table in `placed`, which must outlive it,
+// as `ctx` must. One sequence.
 class Decoder {
  public:
   Decoder(Context& ctx, const ModelConfig& config, int64_t context, int64_t chunk,
@@ -31,21 +31,29 @@ class Decoder {
     LayerWeights weights;
     Tensor cache_k, cache_v;  // (1, context, G, D)
   };
+  // Rows that all layers, or none, have.
+  struct Rows {
+    Tensor tokens;       // (chunk) I32
+    Tensor embedding;    // (V, C)
+    Tensor norm_weight;  // (C)
+    Tensor final_norm;   // (chunk, C)
+    Tensor final_rstd;   // (chunk)
+    Tensor head;         // (V, C)
+    Tensor logits;       // (1, V) F32
+    LayerTensors layer;  // of `chunk` tokens
+  };
   void append_chunk(std::span<const int32_t> tokens);
-  LayerTensors activations(int64_t n) const;  // the first n rows of the shared ones
+  LayerTensors activations(int64_t n) const;  // the first n rows of those
 
   Context& ctx_;
   ModelConfig config_;
   int64_t context_;
   int64_t chunk_;
-  const PlacedTensors& placed_;
+  Rows rows_;
   std::vector<DecoderLayer> layers_;
   RopeInput rope_;
   std::vector<float> logits_;  // (V) of the last token, on the host
   int64_t length_ = 0;
 };
-
-int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& config, DType compute,
-                              int64_t context, int64_t chunk);
 
 }  // namespace ingot

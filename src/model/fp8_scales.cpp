@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/error.h"
+#include "core/json_problem.h"
 #include "model/operand.h"
 #include "ops/memory.h"
 
@@ -39,7 +41,20 @@ void Fp8Scales::update() {
   update_scales(ctx_, DType::F8E5M2, fp8_scales(placed_, "gradients"));
 }
 
-std::vector<float> Fp8Scales::save() const {
+std::string Fp8Scales::save() const {
+  return nlohmann::json(read()).dump();
+}
+
+void Fp8Scales::load(std::string_view saved) {
+  try {
+    restore(nlohmann::json::parse(saved).get<std::vector<float>>());
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorCode::Data,
+                fmt::format("the checkpoint's fp8 scales: {}", json_problem(error)));
+  }
+}
+
+std::vector<float> Fp8Scales::read() const {
   std::vector<float> saved;
   for (const char* what : kDelayed)
     for (const char* field : kSaved) {
@@ -51,7 +66,7 @@ std::vector<float> Fp8Scales::save() const {
   return saved;
 }
 
-void Fp8Scales::restore(std::span<const float> saved) {
+void Fp8Scales::restore(const std::vector<float>& saved) {
   int64_t expected = 0;
   for (const char* what : kDelayed)
     for (const char* field : kSaved) expected += row_of(placed_, what, field).numel();

@@ -1,15 +1,15 @@
 // The scales of a run's 8-bit tensors: the model reads them, each step renews them (docs/fp8.md).
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "core/context.h"
+#include "core/state_section.h"
 #include "spec/placed_tensors.h"
 
 namespace ingot {
 
-class Fp8Scales {
+class Fp8Scales final : public StateSection {
  public:
   // `placed` holds the rows of a table under fp8; it and ctx must outlive this.
   Fp8Scales(Context& ctx, const PlacedTensors& placed) : ctx_(ctx), placed_(placed) {}
@@ -19,12 +19,14 @@ class Fp8Scales {
   // After the micro-steps of a step: the scales that the next one uses.
   void update();
 
-  // Between steps: what a run needs to go on bit for bit. restore() throws ErrorCode::Data when
-  // `saved` is of another model.
-  std::vector<float> save() const;
-  void restore(std::span<const float> saved);
+  std::string_view name() const override { return "fp8_scales"; }
+  std::string save() const override;  // a list of numbers: histories and scales
+  void load(std::string_view saved) override;
 
  private:
+  std::vector<float> read() const;
+  void restore(const std::vector<float>& saved);
+
   Context& ctx_;
   const PlacedTensors& placed_;
 };

@@ -8,7 +8,7 @@ namespace ingot {
 
 // out(N, C) = table(V, C)[tokens(N)]; tokens I32, all contiguous. Throws ErrorCode::Data naming
 // position and id when a token is outside [0, V); on a GPU the caller has made sure (see
-// Transformer::load), since nothing waits there for an answer.
+// BatchInput::load), since nothing waits there for an answer.
 void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out);
 
 // dtable(V, C) += rows of dout(N, C); dtable is F32 (F64 for F64 inputs). Deterministic: a row's

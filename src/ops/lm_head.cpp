@@ -133,6 +133,20 @@ void for_logits(Context& ctx, const Head& head, int64_t V, const LossOptions& op
   }
 }
 
+void check_scale(const char* op, const Context& ctx, const Tensor& scale) {
+  check_dtype(op, "scale", scale, DType::F64);
+  check_shape(op, "scale", scale, {1});
+  runs_on_cuda(ctx, scale);  // throws when it lies elsewhere
+}
+
+void check_gradients(const char* op, const Tensor& h, const Tensor& dh, const Tensor& dw) {
+  check_float(op, "dh", dh);
+  check_dtype(op, "dh", dh, h.dtype);
+  check_shape(op, "dh", dh, h.shape);
+  check_float(op, "dw", dw);
+  check_dtype(op, "dw", dw, wide_dtype(h.dtype));
+}
+
 template <class Head>
 void loss_forward(Context& ctx, const Head& head, int64_t V, const Tensor& targets,
                   const LossOptions& options, const Tensor& losses) {
@@ -146,15 +160,8 @@ template <class Head>
 void loss_backward(Context& ctx, const Head& head, const Tensor& targets,
                    const LossOptions& options, const Tensor& scale, const Tensor& losses,
                    const Tensor& dh, const Tensor& dw, Accumulate accumulate) {
-  const char* op = "lm_head_loss_backward";
-  check_float(op, "dh", dh);
-  check_dtype(op, "dh", dh, head.h.dtype);
-  check_shape(op, "dh", dh, head.h.shape);
-  check_float(op, "dw", dw);
-  check_dtype(op, "dw", dw, wide_dtype(head.h.dtype));
-  check_dtype(op, "scale", scale, DType::F64);
-  check_shape(op, "scale", scale, {1});
-  runs_on_cuda(ctx, scale);  // throws when it lies elsewhere
+  check_gradients("lm_head_loss_backward", head.h, dh, dw);
+  check_scale("lm_head_loss_backward", ctx, scale);
   const int64_t V = dw.shape[0];
   for_logits(ctx, head, V, options, [&](int64_t first, int64_t end, const Tensor& logits) {
     INGOT_DISPATCH(logits, cross_entropy_gradient, ctx, logits, targets.slice(0, first, end),
@@ -164,7 +171,93 @@ void loss_backward(Context& ctx, const Head& head, const Tensor& targets,
   });
 }
 
+// Losses of each chunk of a shard's tokens, and where scale is defined their gradient in place of
+// the logits, which f(first, end, dlogits) takes from there.
+template <class F>
+void for_shard_losses(Context& ctx, const PlainHead& head, const VocabularyShard& shard,
+                      const Tensor& targets, const LossOptions& options, const Tensor& scale,
+                      const Tensor& losses, const F& f) {
+  const Workspace::Scope scope(ctx.workspace);
+  const int64_t chunk = std::min(options.chunk, head.h.shape[0]);
+  const DType wide = wide_dtype(head.h.dtype);
+  const Tensor own = ctx.workspace.take(wide, {chunk, 3});
+  const Tensor all = ctx.workspace.take(wide, {shard.num_shards, chunk, 3});
+  for_logits(ctx, head, head.w.shape[0], options,
+             [&](int64_t first, int64_t end, const Tensor& logits) {
+               const int64_t n = end - first;
+               const Tensor ids = targets.slice(0, first, end);
+               const Tensor part = own.slice(0, 0, n);  // (n, 3)
+               const Tensor parts =                     // (R, n, 3)
+                   Tensor::contiguous(all.data, wide, {shard.num_shards, n, 3}, all.device);
+               cross_entropy_statistics(ctx, logits, ids, shard.first, options, part);
+               shard.gather(part, parts);
+               cross_entropy_from_statistics(ctx, logits, ids, shard.first, options, parts, scale,
+                                             losses.slice(0, first, end));
+               f(first, end, logits);
+             });
+}
+
+// What both ops on logits are given.
+void check_logits(const char* op, const Tensor& logits, const Tensor& targets) {
+  check_float(op, "logits", logits);
+  check_rank(op, "logits", logits, 2);
+  check_dtype(op, "targets", targets, DType::I32);
+  check_shape(op, "targets", targets, {logits.shape[0]});
+  check_contiguous(op, "targets", targets);
+}
+
 }  // namespace
+
+void cross_entropy_statistics(Context& ctx, const Tensor& logits, const Tensor& targets,
+                              int64_t first, const LossOptions& options, const Tensor& statistics) {
+  const char* op = "cross_entropy_statistics";
+  check_logits(op, logits, targets);
+  check_operand(op, "statistics", statistics, {logits.shape[0], 3}, wide_dtype(logits.dtype));
+  INGOT_DISPATCH(logits, cross_entropy_statistics, ctx, logits, targets, first, options,
+                 statistics);
+}
+
+void cross_entropy_from_statistics(Context& ctx, const Tensor& logits, const Tensor& targets,
+                                   int64_t first, const LossOptions& options,
+                                   const Tensor& statistics, const Tensor& scale,
+                                   const Tensor& losses) {
+  const char* op = "cross_entropy_from_statistics";
+  const DType wide = wide_dtype(logits.dtype);
+  check_logits(op, logits, targets);
+  check_rank(op, "statistics", statistics, 3);
+  check_operand(op, "statistics", statistics, {statistics.shape[0], logits.shape[0], 3}, wide);
+  check_operand(op, "losses", losses, {logits.shape[0]}, wide);
+  if (scale.defined()) check_scale(op, ctx, scale);
+  INGOT_DISPATCH(logits, cross_entropy_from_statistics, ctx, logits, targets, first, options,
+                 statistics, scale, losses);
+}
+
+void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w,
+                          const VocabularyShard& shard, const Tensor& targets,
+                          const LossOptions& options, const Tensor& losses) {
+  check_weight("lm_head_loss_forward", h, w);
+  check_head("lm_head_loss_forward", h, shard.vocab, targets, options, losses);
+  for_shard_losses(ctx, PlainHead{ctx, h, w}, shard, targets, options, /*scale=*/{}, losses,
+                   [](int64_t, int64_t, const Tensor&) {});
+}
+
+void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w,
+                           const VocabularyShard& shard, const Tensor& targets,
+                           const LossOptions& options, const Tensor& scale, const Tensor& losses,
+                           const Tensor& dh, const Tensor& dw, Accumulate accumulate_dw) {
+  const char* op = "lm_head_loss_backward";
+  check_weight(op, h, w);
+  check_head(op, h, shard.vocab, targets, options, losses);
+  check_shape(op, "dw", dw, w.shape);
+  check_gradients(op, h, dh, dw);
+  check_scale(op, ctx, scale);
+  const PlainHead head{ctx, h, w};
+  for_shard_losses(ctx, head, shard, targets, options, scale, losses,
+                   [&](int64_t first, int64_t end, const Tensor& dlogits) {
+                     head.gradients(first, end, dlogits, dh, dw, accumulate_dw);
+                     accumulate_dw = Accumulate::Yes;
+                   });
+}
 
 void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
                           const LossOptions& options, const Tensor& losses) {
@@ -206,6 +299,13 @@ int64_t lm_head_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t c
                                 int64_t vocab) {
   return align_up(chunk * logits_stride(facts, vocab) * size_of(logits_dtype(facts, dtype))) +
          matmul_workspace_bytes(facts);
+}
+
+int64_t lm_head_shard_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
+                                      int64_t vocab, int64_t num_shards) {
+  const int64_t statistics = chunk * 3 * size_of(wide_dtype(dtype));
+  return lm_head_workspace_bytes(facts, dtype, chunk, vocab) + align_up(statistics) +
+         align_up(num_shards * statistics);
 }
 
 int64_t lm_head_fp8_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,

@@ -1,6 +1,9 @@
 // Output head fused with cross-entropy, in chunks of tokens: the (N, V) logits never exist.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 #include "core/context.h"
 #include "core/tensor.h"
 #include "ops/fp8.h"
@@ -40,8 +43,46 @@ void lm_head_loss_backward(Context& ctx, const Tensor& h, const Quantized& h8, c
                            const Tensor& losses, const Tensor& dh, const Tensor& dw,
                            Accumulate accumulate_dw);
 
+// A vocabulary whose rows are spread over ranks.
+struct VocabularyShard {
+  int64_t vocab = 0;       // rows of all shards together
+  int64_t first = 0;       // the row that this shard begins with
+  int64_t num_shards = 1;  // in order of their rows
+  // all(num_shards, n, 3) ← own(n, 3) of each shard, in that order; called once for every chunk of
+  // tokens, by all shards alike.
+  std::function<void(const Tensor& own, const Tensor& all)> gather;
+};
+
+// The same where w(V_local, C) and dw are a shard of the head. Every rank has all of h and gets the
+// losses of all tokens; dh is this shard's part of a sum over the shards.
+void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w,
+                          const VocabularyShard& shard, const Tensor& targets,
+                          const LossOptions& options, const Tensor& losses);
+void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w,
+                           const VocabularyShard& shard, const Tensor& targets,
+                           const LossOptions& options, const Tensor& scale, const Tensor& losses,
+                           const Tensor& dh, const Tensor& dw, Accumulate accumulate_dw);
+
+// What a shard says of its logits(N, V_local), rows [first, first + V_local) of the vocabulary, and
+// leaves as they are: statistics(N, 3), for each token the largest logit, Σ exp(logit - largest)
+// and the target's logit, or 0 where another shard has it; all 0 where the target is ignored.
+// Logits are F32 or F64 on the CPU, statistics F32 (F64 for F64), after the soft-cap. Targets may
+// be any of the vocabulary.
+void cross_entropy_statistics(Context& ctx, const Tensor& logits, const Tensor& targets,
+                              int64_t first, const LossOptions& options, const Tensor& statistics);
+// losses(N) of the whole vocabulary, from statistics(R, N, 3) of all shards, which every shard adds
+// up in the same order; and the shard's logits become the gradient of scale · Σ losses with respect
+// to themselves, scale (1) F64. Undefined: losses alone.
+void cross_entropy_from_statistics(Context& ctx, const Tensor& logits, const Tensor& targets,
+                                   int64_t first, const LossOptions& options,
+                                   const Tensor& statistics, const Tensor& scale,
+                                   const Tensor& losses);
+
 int64_t lm_head_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
                                 int64_t vocab);
+// Of one of num_shards, which has `vocab` rows.
+int64_t lm_head_shard_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
+                                      int64_t vocab, int64_t num_shards);
 // Of the 8-bit form, for h(N, width).
 int64_t lm_head_fp8_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
                                     int64_t vocab, int64_t width);

@@ -67,6 +67,24 @@ void fill(Context& ctx, float value, const Tensor& tensor) {
   fill_with(value);
 }
 
+void add(Context& ctx, const Tensor& src, const Tensor& dst) {
+  check(src.numel() == dst.numel() && src.dtype == dst.dtype && src.device == dst.device &&
+            (src.dtype == DType::F32 || src.dtype == DType::F64),
+        ErrorCode::Internal,
+        "add: expected as many elements, f32 or f64, on one device, got {} and {}", src, dst);
+  check_contiguous("add", "src", src);
+  check_contiguous("add", "dst", dst);
+  if (runs_on_cuda(ctx, dst)) return cuda::add(ctx, src, dst);
+  const auto sum = [&](auto* to, const auto* from) {
+    const auto size = static_cast<int64_t>(sizeof(*to));
+    for_byte_ranges(ctx, dst.bytes(), [&](int64_t begin, int64_t bytes) {
+      for (int64_t i = begin / size; i < (begin + bytes) / size; ++i) to[i] += from[i];
+    });
+  };
+  if (dst.dtype == DType::F32) return sum(dst.as<float>(), src.as<float>());
+  sum(dst.as<double>(), src.as<double>());
+}
+
 void copy(Context& ctx, const Tensor& src, const Tensor& dst) {
   check(src.shape == dst.shape && src.dtype == dst.dtype && src.device == dst.device,
         ErrorCode::Internal, "copy: expected equal shapes, dtypes and devices, got {} and {}", src,

@@ -20,6 +20,9 @@ void copy_to_host(Context& ctx, const Tensor& src, void* host);
 // All elements of a contiguous tensor, F32 or on the CPU F64, become `value`.
 void fill(Context& ctx, float value, const Tensor& tensor);
 
+// dst(n) += src(n); contiguous, F32 or F64, no overlap.
+void add(Context& ctx, const Tensor& src, const Tensor& dst);
+
 // dst ← src; same shape and dtype, any strides but a contiguous last dim; no overlap.
 void copy(Context& ctx, const Tensor& src, const Tensor& dst);
 

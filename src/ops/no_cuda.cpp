@@ -1,5 +1,6 @@
 // The GPU kernels of a build without CUDA: each that ops/kernels declares says so.
-#include "ops/dispatch.h"
+#include "core/error.h"
+#include "ops/kernel.h"
 
 namespace ingot::cuda {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "ops/matmul.h"
 #include "ops/memory.h"
 #include "ops/reduce.h"
 #include "spec/optimizer_states.h"
@@ -11,14 +10,14 @@
 namespace ingot {
 
 Updater::Updater(Context& ctx, const TensorTable& parameters, ParameterStore& store,
-                 const OptimConfig& config, const PlacedTensors& placed)
+                 const OptimConfig& config, const PlacedTensors& placed, int64_t num_updates)
     : ctx_(ctx),
       lane_(compute_lane(ctx)),
       store_(store),
       config_(config),
       scalars_{placed.find(kUpdateScalars), placed.find(kUpdateCount)},
       reader_(make_update_reader(ctx)) {
-  for (const UpdateTable& table : update_tables(config))
+  for (const UpdateTable& table : update_tables(config, num_updates))
     copy_from_host(ctx, table.values.data(), placed.find(update_table_row(table.name)));
   std::vector<OptimKind> kinds;  // of groups_
   for (const ParameterShard& shard : store.shards()) {
@@ -58,15 +57,9 @@ void Updater::update(const UpdateStep& step) {
 
 UpdateReport Updater::take_report() {
   const UpdateValues values = reader_->read();
-  UpdateReport report{values[kGradNorm], values[kClipScale], values[kSkipped] != 0.0};
-  if (!report.skipped) return report;
-  count_ = last_.step - 1;
-  if (last_.loss_scale) return {report.grad_norm, 1.0, true};
-  throw Error(ErrorCode::Numeric,
-              fmt::format("gradient norm: expected a finite number, got {} at step {}; lower "
-                          "optim.lr or set optim.clip",
-                          report.grad_norm, last_.step),
-              BlastRadius::Step);
+  const bool skipped = values[kSkipped] != 0.0;
+  if (skipped) count_ = last_.step - 1;
+  return {values[kGradNorm], skipped ? 1.0 : values[kClipScale], skipped};
 }
 
 std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimConfig& config,
@@ -79,12 +72,6 @@ std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimConfig& con
 #undef OPTIMIZER
   }
   throw Error(ErrorCode::Internal, "unknown optimizer");
-}
-
-int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
-                               const TensorTable& parameters, const OptimConfig& config) {
-  const UpdateScratch scratch = update_scratch(config, facts.kind, compute, parameters);
-  return scratch.bytes + (scratch.products ? matmul_workspace_bytes(facts) : 0);
 }
 
 }  // namespace ingot

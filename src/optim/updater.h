@@ -22,24 +22,22 @@ struct UpdateStep {
 struct UpdateReport {
   double grad_norm = 0.0;   // global, of the loss as it is, before clipping
   double clip_scale = 1.0;  // what the gradient was multiplied with to clip it
-  bool skipped = false;     // nothing was updated: the norm of a scaled loss was not finite
+  bool skipped = false;     // nothing was updated: the norm was not finite
 };
 
 // One rank's; the ranks call it alike. What it is given must outlive it.
 class Updater {
  public:
-  // `placed` has the rows of add_update_rows(); the store's may be elsewhere.
+  // `placed` has the rows of add_update_rows() for `num_updates`; the store's may be elsewhere.
   Updater(Context& ctx, const TensorTable& parameters, ParameterStore& store,
-          const OptimConfig& config, const PlacedTensors& placed);
+          const OptimConfig& config, const PlacedTensors& placed, int64_t num_updates = 0);
 
   // By config.kind and role. Gradients must be finished; weights are published after. The norm and
   // what follows from it stay on the device: the host waits for nothing. A norm that is not finite
   // changes nothing, neither weights nor states nor the count that bias correction goes by.
   void update(const UpdateStep& step);
 
-  // Of the last update; waits for its norm, not for the update itself. Where the norm was not
-  // finite, under a loss scale, which may have been too large, the report says so; otherwise
-  // ErrorCode::Numeric (radius step) is thrown.
+  // Of the last update; waits for its norm, not for the update itself.
   UpdateReport take_report();
 
  private:
@@ -59,9 +57,5 @@ class Updater {
   int64_t count_ = -1;  // what the device counts, as far as the host knows; -1: nothing is there
   UpdateStep last_;
 };
-
-// Scratch that an update takes from the context; `compute`: of the weights.
-int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
-                               const TensorTable& parameters, const OptimConfig& config);
 
 }  // namespace ingot

@@ -3,36 +3,33 @@
 #include <algorithm>
 #include <iterator>
 
-#include "probe/cases.h"
+#include "probe/op_case.h"
 
 namespace ingot {
+
+// INGOT_OP_CASES(name) for each source of src/probe/cases, listed by CMake.
+#define INGOT_OP_CASES(name) OpCaseSet name##_cases();
+#include <op_list.inc>
+#undef INGOT_OP_CASES
+
 namespace {
 
-std::vector<OpCase> joined(std::initializer_list<std::vector<OpCase>> lists) {
+std::vector<OpCaseSet> all_sets() {
+#define INGOT_OP_CASES(name) name##_cases(),
+  return {
+#include <op_list.inc>
+  };
+#undef INGOT_OP_CASES
+}
+
+template <class Cases>
+std::vector<OpCase> joined(const Cases& cases_of) {
   std::vector<OpCase> all;
-  for (const std::vector<OpCase>& list : lists) std::ranges::copy(list, std::back_inserter(all));
+  for (const OpCaseSet& set : all_sets()) std::ranges::copy(cases_of(set), std::back_inserter(all));
   return all;
 }
 
-}  // namespace
-
-std::vector<OpCase> op_cases() {
-  return joined({matmul_cases(), embedding_cases(), rms_norm_cases(), rope_cases(),
-                 attention_cases(), activation_cases(), fused_linear_cases(), lm_head_cases(),
-                 adamw_cases(), muon_cases(), reduce_cases()});
-}
-
-std::vector<OpCase> op_large_cases() {
-  return joined({matmul_large_cases(), embedding_large_cases(), rms_norm_large_cases(),
-                 rope_large_cases(), attention_large_cases(), activation_large_cases(),
-                 fused_linear_large_cases(), lm_head_large_cases(), adamw_large_cases(),
-                 muon_large_cases(), reduce_large_cases()});
-}
-
-DType bench_dtype(Device device) {
-  return device.kind == DeviceKind::Cpu ? DType::F32 : DType::BF16;
-}
-
+// llama_10m's on the CPU, llama_500m's on a GPU.
 BenchShape bench_shape(Device device) {
   BenchShape s{.dtype = bench_dtype(device)};
   if (device.kind == DeviceKind::Cpu) {
@@ -45,15 +42,52 @@ BenchShape bench_shape(Device device) {
   return s;
 }
 
+// What the tests of an op's small cases run in.
+struct Support {
+  std::vector<DType> cpu, cuda;
+  std::vector<std::string> backward;  // backends
+  int num_cases = 0;
+
+  void add(const OpCase& c) {
+    cpu.insert(cpu.end(), c.dtypes.begin(), c.dtypes.end());
+    cuda.insert(cuda.end(), c.cuda_dtypes.begin(), c.cuda_dtypes.end());
+    if (c.backward) backward = backends(!c.dtypes.empty(), !c.cuda_dtypes.empty());
+    ++num_cases;
+  }
+  static std::vector<std::string> backends(bool on_cpu, bool on_cuda) {
+    std::vector<std::string> names;
+    if (on_cpu) names.emplace_back("cpu");
+    if (on_cuda) names.emplace_back("cuda");
+    return names;
+  }
+  std::vector<std::string> backends_of(DType dtype) const {
+    return backends(std::ranges::find(cpu, dtype) != cpu.end(),
+                    std::ranges::find(cuda, dtype) != cuda.end());
+  }
+};
+
+std::string cell(const std::vector<std::string>& backends) {
+  return backends.empty() ? "–" : fmt::format("{}", fmt::join(backends, ", "));
+}
+
+}  // namespace
+
+std::vector<OpCase> op_cases() {
+  return joined([](const OpCaseSet& set) { return set.small; });
+}
+
+std::vector<OpCase> op_large_cases() {
+  return joined([](const OpCaseSet& set) { return set.large; });
+}
+
+DType bench_dtype(Device device) {
+  return device.kind == DeviceKind::Cpu ? DType::F32 : DType::BF16;
+}
+
 std::vector<OpCase> op_bench_cases(Device device) {
-  const BenchShape s = bench_shape(device);
-  std::vector<OpCase> cases =
-      joined({matmul_bench_cases(s), embedding_bench_cases(s), rms_norm_bench_cases(s),
-              rope_bench_cases(s), attention_bench_cases(s), activation_bench_cases(s),
-              fused_linear_bench_cases(s), lm_head_bench_cases(s), adamw_bench_cases(s),
-              muon_bench_cases(s), reduce_bench_cases(s)});
-  // The CPU only imitates 8 bits.
-  return device.kind == DeviceKind::Cpu ? cases : joined({cases, fp8_bench_cases(s)});
+  const BenchShape shape = bench_shape(device);
+  return joined(
+      [&](const OpCaseSet& set) { return set.bench ? set.bench(shape) : std::vector<OpCase>(); });
 }
 
 std::vector<std::string> op_names(const std::vector<OpCase>& cases) {
@@ -67,27 +101,20 @@ std::string op_support_page() {
   constexpr DType kColumns[] = {DType::F64, DType::F32, DType::BF16};
   std::string page =
       "# What runs where\n\n"
-      "Generated from the op cases in `src/probe`; a test keeps this page equal to them. cpu: "
-      "generic, AVX2 and\nAVX-512, chosen at run time; cuda: what the GPU tests run in.\n\n"
+      "Generated from the op cases in `src/probe/cases`; a test keeps this page equal to them. "
+      "cpu: "
+      "generic, AVX2 and\nAVX-512, chosen at run time. An op stands under the types its tests run "
+      "in "
+      "on that backend; what rounds to 8 bits\n(`fp8_…`) under those it rounds from.\n\n"
       "| op | backward | f64 | f32 | bf16 | cases |\n|---|---|---|---|---|---|\n";
   const std::vector<OpCase> cases = op_cases();
   for (const std::string& op : op_names(cases)) {
-    bool has_backward = false;
-    std::vector<DType> dtypes;
-    int num_cases = 0;
-    for (const OpCase& c : cases) {
-      if (c.op != op) continue;
-      has_backward |= static_cast<bool>(c.backward);
-      dtypes.insert(dtypes.end(), c.dtypes.begin(), c.dtypes.end());
-      ++num_cases;
-    }
-    page += fmt::format("| {} | {} |", op, has_backward ? "cpu, cuda" : "–");
-    for (DType column : kColumns) {
-      const bool there = std::ranges::find(dtypes, column) != dtypes.end();
-      const char* both = column == DType::F64 ? " cpu |" : " cpu, cuda |";
-      page += there ? both : " – |";
-    }
-    page += fmt::format(" {} |\n", num_cases);
+    Support support;
+    for (const OpCase& c : cases)
+      if (c.op == op) support.add(c);
+    page += fmt::format("| {} | {} |", op, cell(support.backward));
+    for (DType column : kColumns) page += fmt::format(" {} |", cell(support.backends_of(column)));
+    page += fmt::format(" {} |\n", support.num_cases);
   }
   return page;
 }

@@ -28,23 +28,26 @@ struct Slot {
 DType stored(DType dtype, bool wide) {
   return wide && dtype == DType::BF16 ? DType::F32 : dtype;
 }
+template <class InputOrOutput>
+DType stored(DType dtype, const InputOrOutput& of) {
+  return of.type.value_or(stored(dtype, of.wide));
+}
 
 bool has_gradient(const OpInput& input) {
-  return input.differentiable && !input.integer;
+  return input.differentiable && !input.type;
 }
 
 // Every tensor of the case in the order of the arena.
 std::vector<Slot> slots_of(const Context& ctx, const OpCase& c, DType dtype) {
   std::vector<Slot> slots;
   for (const OpInput& input : c.inputs) {
-    const DType own = input.integer ? DType::I32 : stored(dtype, input.wide);
-    slots.push_back({input.name, own, input.shape});
+    slots.push_back({input.name, stored(dtype, input), input.shape});
     if (c.backward && has_gradient(input))
       slots.push_back(
           {"d." + input.name, stored(dtype, input.wide || input.wide_gradient), input.shape});
   }
   for (const OpOutput& output : c.outputs) {
-    slots.push_back({output.name, stored(dtype, output.wide), output.shape});
+    slots.push_back({output.name, stored(dtype, output), output.shape});
     if (c.backward && output.differentiable)
       slots.push_back({"d." + output.name, stored(dtype, output.wide), output.shape});
   }
@@ -157,7 +160,7 @@ void OpRun::fill(const std::string& name, const OpInput& how) {
   if (values.empty())
     values = drawn(how, stream, std::min(static_cast<size_t>(to.numel()), kPeriod));
   if (to.dtype != DType::I32)
-    for (double& value : values) value = rounded(value, stored(rounding_, how.wide));
+    for (double& value : values) value = rounded(value, stored(rounding_, how));
   const auto count = how.values.empty() ? static_cast<int64_t>(values.size()) : to.numel();
   write_values(to.reshape({to.numel()}).slice(0, 0, count), values);
   repeat(to, count * size_of(to.dtype));

@@ -16,6 +16,10 @@ inline double tolerance_of(DType dtype) {
       return 1e-7;  // what central differences resolve: step² of truncation, 1e-16 / step of noise
     case DType::F32:
       return 1e-5;  // about a hundred roundings of 6e-8
+    case DType::F8E4M3:
+      return 0.13;  // one step of the last place, where two almost equal numbers may part
+    case DType::F8E5M2:
+      return 0.26;
     default:
       return 2e-2;  // bf16: five roundings of 4e-3
   }

@@ -1,7 +1,6 @@
 #include "probe/values.h"
 
 #include <cstddef>
-#include <type_traits>
 
 #include "core/error.h"
 #include "ops/memory.h"
@@ -18,57 +17,57 @@ struct HostCopy {
   Tensor tensor;
 };
 
+// Calls f with a pointer to the first element.
+template <class F>
+void with_elements(const Tensor& tensor, const F& f) {
+  switch (tensor.dtype) {
+    case DType::F64:
+      return f(tensor.as<double>());
+    case DType::F32:
+      return f(tensor.as<float>());
+    case DType::BF16:
+      return f(tensor.as<Bf16>());
+    case DType::F8E4M3:
+      return f(tensor.as<F8E4M3>());
+    case DType::F8E5M2:
+      return f(tensor.as<F8E5M2>());
+    case DType::I32:
+      return f(tensor.as<int32_t>());
+    case DType::U16:
+      return f(tensor.as<uint16_t>());
+    default:
+      throw Error(ErrorCode::Internal, fmt::format("expected floats, i32 or u16, got {}", tensor));
+  }
+}
+
 }  // namespace
 
 std::vector<double> read_values(const Tensor& tensor) {
   std::vector<double> values(static_cast<size_t>(tensor.numel()));
-  auto read = [&]<class T>(const T* from) {
+  with_elements(tensor, [&](const auto* from) {
     for (size_t i = 0; i < values.size(); ++i) {
-      if constexpr (std::is_same_v<T, Bf16>) {
+      if constexpr (requires { from->to_float(); }) {
         values[i] = from[i].to_float();
       } else {
         values[i] = static_cast<double>(from[i]);
       }
     }
-  };
-  switch (tensor.dtype) {
-    case DType::F64:
-      read(tensor.as<double>());
-      break;
-    case DType::BF16:
-      read(tensor.as<Bf16>());
-      break;
-    case DType::I32:
-      read(tensor.as<int32_t>());
-      break;
-    default:
-      read(tensor.as<float>());
-  }
+  });
   return values;
 }
 
 void write_values(const Tensor& tensor, std::span<const double> values) {
   check(static_cast<size_t>(tensor.numel()) == values.size(), ErrorCode::Internal,
         "expected {} values for {}, got {}", tensor.numel(), tensor.str(), values.size());
-  auto write = [&]<class T>(T* to) {
+  with_elements(tensor, [&]<class T>(T* to) {
     for (size_t i = 0; i < values.size(); ++i) {
-      if constexpr (std::is_same_v<T, Bf16>) {
-        to[i] = Bf16::from_float(static_cast<float>(values[i]));
+      if constexpr (requires { to->to_float(); }) {
+        to[i] = T::from_float(static_cast<float>(values[i]));
       } else {
         to[i] = static_cast<T>(values[i]);
       }
     }
-  };
-  switch (tensor.dtype) {
-    case DType::F64:
-      return write(tensor.as<double>());
-    case DType::BF16:
-      return write(tensor.as<Bf16>());
-    case DType::I32:
-      return write(tensor.as<int32_t>());
-    default:
-      return write(tensor.as<float>());
-  }
+  });
 }
 
 std::vector<double> read_values(Context& ctx, const Tensor& tensor) {

@@ -1,4 +1,4 @@
-// Tensors as doubles, and back (rounded to nearest even). Contiguous float or I32 tensors.
+// Tensors as doubles, and back (rounded to nearest even). Contiguous tensors of floats, I32 or U16.
 #pragma once
 
 #include <span>

@@ -31,7 +31,7 @@ std::vector<BlockUse> block_uses(const ModelConfig& config) {
   return uses;
 }
 
-std::vector<Lifetime> gathered_lives(const std::vector<BlockUse>& order, int block) {
+std::vector<Lifetime> gathered_lives(std::span<const BlockUse> order, int block) {
   std::vector<Lifetime> lives;
   for (const BlockUse& use : order) {
     if (use.block != block || !use.reads_weights) continue;
@@ -44,13 +44,27 @@ std::vector<Lifetime> gathered_lives(const std::vector<BlockUse>& order, int blo
   return lives;
 }
 
-std::vector<Lifetime> reduced_lives(const std::vector<BlockUse>& order, int block) {
+std::vector<Lifetime> reduced_lives(std::span<const BlockUse> order, int block) {
   std::vector<Lifetime> lives;
   const int last = order.empty() ? 0 : order.back().tick;
   for (const BlockUse& use : order)
     if (use.block == block && use.writes_gradients())
       lives.push_back({use.tick, std::min(use.tick + 1, last)});
   return lives;
+}
+
+int first_gradient_tick(std::span<const BlockUse> order, int block) {
+  const auto found = std::find_if(order.begin(), order.end(), [block](const BlockUse& use) {
+    return use.block == block && use.writes_gradients();
+  });
+  return found == order.end() ? -1 : found->tick;
+}
+
+int last_gradient_tick(std::span<const BlockUse> order, int block) {
+  const auto found = std::find_if(order.rbegin(), order.rend(), [block](const BlockUse& use) {
+    return use.block == block && use.writes_gradients();
+  });
+  return found == order.rend() ? -1 : found->tick;
 }
 
 }  // namespace ingot

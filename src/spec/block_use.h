@@ -3,6 +3,7 @@
 // embedding, 1 … L = layers, L+1 = final norm and head.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "spec/model_config.h"
@@ -43,9 +44,13 @@ std::vector<BlockUse> evaluation_uses(const ModelConfig& config);
 
 // When weights of `block` that are gathered for its uses hold memory: from the tick before a use,
 // while which they may be gathered, to the use. Uses with at most one tick between share a life.
-std::vector<Lifetime> gathered_lives(const std::vector<BlockUse>& order, int block);
+std::vector<Lifetime> gathered_lives(std::span<const BlockUse> order, int block);
 // When whole gradients of `block` do: from a use that writes them through the tick after it, while
 // which they may be reduced.
-std::vector<Lifetime> reduced_lives(const std::vector<BlockUse>& order, int block);
+std::vector<Lifetime> reduced_lives(std::span<const BlockUse> order, int block);
+
+// When gradients of `block` are written for the first and for the last time; -1: never.
+int first_gradient_tick(std::span<const BlockUse> order, int block);
+int last_gradient_tick(std::span<const BlockUse> order, int block);
 
 }  // namespace ingot

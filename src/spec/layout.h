@@ -38,6 +38,9 @@ struct Layout {
 // system.data_parallel: whether each rank holds all weights or a share of them (ZeRO-3).
 enum class DataParallel { Replicated, FullySharded };
 
+// system.gradient_sync: whether sharded ranks reduce gradients in every micro-step or once a step.
+enum class GradientSync { MicroStep, Step };
+
 Layout data_layout(int ranks, DataParallel mode);
 Layout layout_of(const RunConfig& config);  // of system.ranks and system.data_parallel
 

@@ -10,11 +10,12 @@
 namespace ingot {
 namespace {
 
+// What an optimizer declares; spec/optimizers.inc lists them.
 struct Declaration {
   bool (*takes)(const TensorSpec& parameter);
   std::vector<StateSpec> (*states)(const OptimConfig& config);
   UpdateScratch (*scratch)(DeviceKind device, DType compute, const TensorSpec& parameter);
-  std::vector<UpdateTable> (*tables)(const OptimConfig& config);
+  std::vector<UpdateTable> (*tables)(const OptimConfig& config, int64_t num_updates);
 };
 
 bool takes_all(const TensorSpec&) {
@@ -24,28 +25,37 @@ bool takes_matrices(const TensorSpec& parameter) {
   return parameter.role == Role::Matrix;
 }
 
+std::vector<StateSpec> states_of_adamw(const OptimConfig& config) {
+  return {{"moment1", config.moments}, {"moment2", config.moments}};
+}
+// F32, whatever optim.moments says: it is the one state of a matrix.
+std::vector<StateSpec> states_of_muon(const OptimConfig&) {
+  return {{"moment1", DType::F32}};
+}
+
 UpdateScratch no_scratch(DeviceKind, DType, const TensorSpec&) {
   return {};
 }
 
-std::vector<UpdateTable> no_tables(const OptimConfig&) {
+std::vector<UpdateTable> no_tables(const OptimConfig&, int64_t) {
   return {};
 }
 
-// value(t) of t = 1, 2, … until it is 1, which it stays.
+// value(t) of t = 1, 2, … until it is 1, which it stays, and of num_updates at most.
 template <class Value>
-std::vector<double> until_one(const Value& value) {
+std::vector<double> until_one(int64_t num_updates, const Value& value) {
   std::vector<double> values;
   do values.push_back(value(static_cast<double>(values.size() + 1)));
-  while (values.back() < 1.0);
+  while (values.back() < 1.0 && static_cast<int64_t>(values.size()) != num_updates);
   return values;
 }
 
 // Bias corrections; at β2 = 0.95 some 700 numbers, at 0.999 some 37,000.
-std::vector<UpdateTable> tables_of_adamw(const OptimConfig& config) {
+std::vector<UpdateTable> tables_of_adamw(const OptimConfig& config, int64_t num_updates) {
   const auto correction = [](double beta, double t) { return 1.0 - std::pow(beta, t); };
-  return {{"corrections1", until_one([&](double t) { return correction(config.beta1, t); })},
-          {"roots2", until_one([&](double t) { return std::sqrt(correction(config.beta2, t)); })}};
+  const auto first = [&](double t) { return correction(config.beta1, t); };
+  const auto root = [&](double t) { return std::sqrt(correction(config.beta2, t)); };
+  return {{"corrections1", until_one(num_updates, first)}, {"roots2", until_one(num_updates, root)}};
 }
 
 UpdateScratch scratch_of_muon(DeviceKind device, DType compute, const TensorSpec& parameter) {
@@ -59,19 +69,9 @@ UpdateScratch scratch_of_muon(DeviceKind device, DType compute, const TensorSpec
   return most;
 }
 
-constexpr Declaration adamw_declaration = {
-    takes_all,
-    [](const OptimConfig& config) {
-      return std::vector<StateSpec>{{"moment1", config.moments}, {"moment2", config.moments}};
-    },
-    no_scratch, tables_of_adamw};
-
-// The momentum stays F32, whatever optim.moments says: it is the one state of a matrix.
-constexpr Declaration muon_declaration = {takes_matrices,
-                                          [](const OptimConfig&) {
-                                            return std::vector<StateSpec>{{"moment1", DType::F32}};
-                                          },
-                                          scratch_of_muon, no_tables};
+constexpr Declaration adamw_declaration = {takes_all, states_of_adamw, no_scratch, tables_of_adamw};
+constexpr Declaration muon_declaration = {takes_matrices, states_of_muon, scratch_of_muon,
+                                          no_tables};
 
 const Declaration& declaration_of(OptimKind kind) {
   switch (kind) {
@@ -98,10 +98,10 @@ std::vector<StateSpec> optimizer_states(const OptimConfig& config, DType compute
   return states;
 }
 
-std::vector<UpdateTable> update_tables(const OptimConfig& config) {
-  std::vector<UpdateTable> tables = declaration_of(OptimKind::AdamW).tables(config);
+std::vector<UpdateTable> update_tables(const OptimConfig& config, int64_t num_updates) {
+  std::vector<UpdateTable> tables = declaration_of(OptimKind::AdamW).tables(config, num_updates);
   if (config.kind != OptimKind::AdamW)
-    for (UpdateTable& table : declaration_of(config.kind).tables(config))
+    for (UpdateTable& table : declaration_of(config.kind).tables(config, num_updates))
       tables.push_back(std::move(table));
   return tables;
 }
@@ -110,7 +110,7 @@ std::string update_table_row(const std::string& name) {
   return "update." + name;
 }
 
-void add_update_rows(TensorTable& table, const OptimConfig& config) {
+void add_update_rows(TensorTable& table, const OptimConfig& config, int64_t num_updates) {
   constexpr int64_t kNumScalars = 5;  // ops/update_scalars.h
   const auto add = [&](std::string name, int64_t n, DType dtype) {
     TensorSpec row;
@@ -120,9 +120,9 @@ void add_update_rows(TensorTable& table, const OptimConfig& config) {
     row.kind = TensorKind::Workspace;
     table.add(std::move(row));
   };
-  add(kUpdateScalars, kNumScalars, DType::F64);
-  add(kUpdateCount, 1, DType::I64);
-  for (const UpdateTable& one : update_tables(config))
+  add(std::string(kUpdateScalars), kNumScalars, DType::F64);
+  add(std::string(kUpdateCount), 1, DType::I64);
+  for (const UpdateTable& one : update_tables(config, num_updates))
     add(update_table_row(one.name), static_cast<int64_t>(one.values.size()), DType::F64);
 }
 

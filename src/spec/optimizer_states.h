@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/device.h"
@@ -31,14 +32,15 @@ struct UpdateTable {
   std::string name;
   std::vector<double> values;
 };
-// Of the optimizers that `config` uses.
-std::vector<UpdateTable> update_tables(const OptimConfig& config);
+// Of the optimizers that `config` uses, for `num_updates` at most; 0: for any number.
+std::vector<UpdateTable> update_tables(const OptimConfig& config, int64_t num_updates);
 
 // Rows that the update of a rank reads, besides those of each parameter: "update.scalars"
-// (5) F64, "update.count" (1) I64, and those of update_tables().
-inline constexpr const char *kUpdateScalars = "update.scalars", *kUpdateCount = "update.count";
+// (5) F64, "update.count" (1) I64, and those of update_tables() for a run of `num_updates`.
+inline constexpr std::string_view kUpdateScalars = "update.scalars";
+inline constexpr std::string_view kUpdateCount = "update.count";
 std::string update_table_row(const std::string& name);
-void add_update_rows(TensorTable& table, const OptimConfig& config);
+void add_update_rows(TensorTable& table, const OptimConfig& config, int64_t num_updates = 0);
 
 // A tensor that an update holds while it works on one parameter.
 struct ScratchSpec {

@@ -30,14 +30,11 @@ std::string_view prefix_of(TensorKind kind) {
   }
 }
 
-int first_gradient_tick(const std::vector<BlockUse>& order, int block) {
-  const auto first = std::find_if(order.begin(), order.end(), [block](const BlockUse& use) {
-    return use.block == block && use.writes_gradients();
-  });
-  check(first != order.end(), ErrorCode::Internal,
-        "store rows: expected an order in which gradients of block {} are written, got none",
-        block);
-  return first->tick;
+int gradient_tick(const std::vector<BlockUse>& order, int block) {
+  const int tick = first_gradient_tick(order, block);
+  check(tick >= 0, ErrorCode::Internal,
+        "store rows: expected an order of uses that writes gradients of block {}, got none", block);
+  return tick;
 }
 
 void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const Shape& shape,
@@ -58,7 +55,7 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
   };
   const auto named = [&](TensorKind kind) { return store_row_name(kind, parameter.name); };
   add(TensorKind::Gradient, named(TensorKind::Gradient), wide_dtype(compute),
-      options.one_micro_step ? first_gradient_tick(options.order, parameter.block) : 0);
+      options.one_micro_step ? gradient_tick(options.order, parameter.block) : 0);
   if (compute != wide_dtype(compute))
     add(TensorKind::MasterWeight, named(TensorKind::MasterWeight),
         compute == DType::BF16 ? DType::U16 : DType::F32);
@@ -66,25 +63,29 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
     add(TensorKind::OptimizerState, state_row_name(state.name, parameter.name), state.dtype);
 }
 
-void add_gather_rows(TensorTable& table, const TensorTable& parameters, DType compute, int ranks) {
-  int64_t block_elements = 0;
-  int64_t part_elements = 0;
-  for (const BlockLayout& layout : block_layouts(parameters, ranks)) {
-    block_elements = std::max(block_elements, layout.num_elements);
-    for (const BlockLayout::Entry& entry : layout.entries)
-      part_elements = std::max(part_elements, entry.padded_numel / ranks);
-  }
-  auto add = [&](const char* name, int64_t elements, DType dtype) {
+// One row a block, so that a large embedding does not size the others' memory.
+void add_gather_rows(TensorTable& table, const TensorTable& parameters, DType compute, int ranks,
+                     const StoreOptions& options) {
+  const bool kept = options.gradient_sync == GradientSync::Step && !options.one_micro_step;
+  const auto add = [&](GatherRow what, size_t block, int64_t elements, DType dtype,
+                       std::vector<Lifetime> lives) {
     TensorSpec row;
-    row.name = name;
+    row.name = gather_row_name(what, block);
     row.shape = {elements};
     row.dtype = dtype;
     row.kind = TensorKind::GatherBuffer;
+    row.lives = std::move(lives);
     table.add(row);
   };
-  for (const char* name : kGatherWeights) add(name, block_elements, compute);
-  for (const char* name : kGatherGradients) add(name, block_elements, wide_dtype(compute));
-  add(kGatherPart, part_elements, wide_dtype(compute));
+  const std::vector<BlockLayout> layouts = block_layouts(parameters, ranks);
+  for (size_t block = 0; block < layouts.size(); ++block) {
+    const int number = static_cast<int>(block);
+    gradient_tick(options.order, number);  // there is one
+    const int64_t elements = layouts[block].num_elements;
+    add(GatherRow::Weights, block, elements, compute, gathered_lives(options.order, number));
+    add(GatherRow::Gradients, block, elements, wide_dtype(compute),
+        kept ? std::vector{Lifetime{}} : reduced_lives(options.order, number));
+  }
 }
 
 }  // namespace
@@ -95,6 +96,10 @@ std::string store_row_name(TensorKind kind, const std::string& name) {
 
 std::string state_row_name(const std::string& state, const std::string& name) {
   return state + ":" + name;
+}
+
+std::string gather_row_name(GatherRow what, size_t block) {
+  return fmt::format("gather.{}.{}", what == GatherRow::Weights ? "weights" : "gradients", block);
 }
 
 std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks) {
@@ -121,7 +126,7 @@ void add_store_rows(TensorTable& table, const TensorTable& parameters, DType com
                                 : parameter.shape;
     add_parameter_rows(table, parameter, shape, compute, options);
   }
-  if (sharded) add_gather_rows(table, parameters, compute, layout.dp_shard);
+  if (sharded) add_gather_rows(table, parameters, compute, layout.dp_shard, options);
 }
 
 }  // namespace ingot

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "core/random.h"
+#include "plan/fit.h"
+#include "plan/train_table.h"
 #include "train/engine.h"
 
 namespace ingot {
@@ -25,19 +27,21 @@ std::vector<int32_t> random_document_starts(int64_t num_tokens, int64_t T) {
 
 }  // namespace
 
-StepBench bench_train_step(const RunConfig& config, int64_t steps) {
+StepBench bench_train_step(const ResolvedRun& run, int64_t steps) {
   using Clock = std::chrono::steady_clock;
   auto seconds_since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
+  const RunConfig& config = run.config;
   StepBench bench;
   auto start = Clock::now();
-  const auto world = single_world(run_device(config));
-  Engine engine(config, *world, threads_per_rank(config));
+  const auto world = single_world(run.device);
+  check_fits_here(run);
+  Engine engine(run, *world);
   engine.init(static_cast<uint64_t>(config.train.seed));
   bench.setup_seconds = seconds_since(start);
   bench.peak_bytes = engine.placed().allocated_bytes();
-  bench.predicted_bytes = plan_memory(train_table(engine.context(), config)).total_bytes;
+  bench.predicted_bytes = plan_memory(train_table(run)).total_bytes;
 
   // All tokens are drawn before: a GPU that waits for them cools down and computes faster after.
   const int64_t N = config.batch.micro_batch * config.batch.seq;
@@ -58,7 +62,7 @@ StepBench bench_train_step(const RunConfig& config, int64_t steps) {
     engine.start_step();
     engine.accumulate({tokens.data() + step * N, targets.data() + step * N,
                        documents ? document_starts.data() + step * N : nullptr},
-                      1.0 / static_cast<double>(N));
+                      1.0 / static_cast<double>(N), /*last=*/true);
     engine.update(config.optim.lr, step + 1);
     engine.take_report();
     bench.last_loss = engine.take_loss() / static_cast<double>(N);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "spec/run_config.h"
+#include "spec/resolved_run.h"
 
 namespace ingot {
 
@@ -18,7 +18,8 @@ struct StepBench {
 };
 
 // One warm-up step after the first, then `steps` timed ones; one micro-batch a step, one rank,
-// random tokens; under a document mask, in documents of random lengths, T/4 on average.
-StepBench bench_train_step(const RunConfig& config, int64_t steps);
+// random tokens; under a document mask, in documents of random lengths, T/4 on average. Throws
+// ErrorCode::Memory where the run does not fit.
+StepBench bench_train_step(const ResolvedRun& run, int64_t steps);
 
 }  // namespace ingot

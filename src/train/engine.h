@@ -1,11 +1,10 @@
-// One rank's training machinery: memory, weights, model and optimizer, built from a run config.
-// The trainer feeds it data; `bench train` feeds it synthetic tokens.
+// One rank's training machinery: memory, weights, model and optimizer, built as a resolved run
+// says. The trainer feeds it data; `bench train` feeds it synthetic tokens.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "core/compute_device.h"
@@ -14,37 +13,16 @@
 #include "optim/updater.h"
 #include "parallel/comm/world.h"
 #include "spec/placed_tensors.h"
-#include "spec/run_config.h"
+#include "spec/resolved_run.h"
 #include "train/loss_scale.h"
 
 namespace ingot {
 
-// system.device with `auto` decided: several local ranks compute on the CPU, since a GPU has one.
-// Throws ErrorCode::Config when the device cannot compute in train.precision or with such heads.
-Device run_device(const RunConfig& config);
-// train.precision with `auto` decided.
-Precision precision_of(const RunConfig& config, Device device);
-// Weights and activations of a run on that device.
-DType compute_dtype(const RunConfig& config, Device device);
-// train.loss_chunk with 0 decided.
-int64_t loss_chunk(const RunConfig& config, Device device);
-
-// Every row one rank of this run allocates on ctx's device; plan_memory() of it is the prediction.
-TensorTable train_table(const Context& ctx, const RunConfig& config);
-
-// Threads of one rank, of system.threads or the cores that there are.
-int threads_per_rank(const RunConfig& config);
-// plan_memory() of that table on run_device(); nothing of it is allocated.
-int64_t planned_bytes(const RunConfig& config, int threads);
-// The same, but throws where Engine would for want of memory.
-int64_t checked_bytes(const RunConfig& config, int threads, bool resumed);
-
 class Engine {
  public:
-  // Allocates everything the run will ever need on run_device(). Before that it throws
-  // ErrorCode::Memory when all ranks together would not fit into what is free there, saying what
-  // would: where the run is `resumed`, of what a resume may change.
-  Engine(const RunConfig& config, World& world, int threads_per_rank, bool resumed = false);
+  // Allocates everything the run will ever need on its device: train_table() of it. Whether that
+  // fits was asked before (plan/fit.h).
+  Engine(const ResolvedRun& run, World& world);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -52,8 +30,8 @@ class Engine {
 
   void start_step();
   // Adds a micro-batch's gradients, scaled so that the step's sum is the gradient of the mean loss;
-  // as many as batch.tokens are.
-  void accumulate(const MicroBatch& batch, double scale);
+  // as many as batch.tokens are. `last`: of the step.
+  void accumulate(const MicroBatch& batch, double scale, bool last);
   // Reduces, clips and applies; `step` counts from 1. Does not wait for the gradients.
   void update(double lr, int64_t step);
   // Of the last update; waits for its gradients, not for the update. Once a step and before the
@@ -64,12 +42,10 @@ class Engine {
   double take_loss() { return model_->take_loss(); }
   StepLoss evaluate(const MicroBatch& batch);  // between steps: it may overwrite gradients
 
-  // In fp16 part of the run's state, to be saved and restored with the weights.
-  std::optional<LossScaleState> loss_scale() const;
-  void set_loss_scale(const LossScaleState& state);
-  // Under fp8 likewise, between steps; empty otherwise.
-  std::vector<float> fp8_scales() const;
-  void set_fp8_scales(const std::vector<float>& saved);
+  // What the loss of the next step is multiplied with, in fp16.
+  std::optional<double> loss_scale() const;
+  // Between steps: what goes on with a run besides weights and optimizer states.
+  std::vector<StateSection*> sections();
 
   const TensorTable& parameters() const { return parameters_; }
   ParameterStore& store() { return *store_; }
@@ -77,12 +53,10 @@ class Engine {
   Context& context() { return compute_.context(); }
 
  private:
-  const RunConfig config_;
-  World& world_;
+  const ResolvedRun run_;
   ComputeDevice compute_;
   TensorTable parameters_;
   PlacedTensors placed_;
-  std::unique_ptr<Communicator> comm_;  // gone before the memory it works on
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
   std::unique_ptr<Updater> updater_;

@@ -11,8 +11,9 @@
 namespace ingot {
 
 std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
-                                        const SampleStream& stream, const RunConfig& config,
+                                        const SampleStream& stream, const ResolvedRun& run,
                                         const std::atomic<bool>* stop) {
+  const RunConfig& config = run.config;
   const int64_t B = config.batch.micro_batch, T = config.batch.seq;
   const Loader loader(stream, config.train.document_mask);
   const int64_t samples = std::clamp<int64_t>(config.train.eval_tokens / T, 1, stream.one_pass());

@@ -6,7 +6,7 @@
 
 #include "feed/sample_stream.h"
 #include "parallel/comm/control.h"
-#include "spec/run_config.h"
+#include "spec/resolved_run.h"
 #include "train/engine.h"
 #include "train/trainer.h"
 
@@ -17,7 +17,7 @@ namespace ingot {
 // passes through the model as the others; the result is equal on all and does not depend on their
 // number. Nothing, on all ranks, when `stop` was set on the way on one.
 std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
-                                        const SampleStream& stream, const RunConfig& config,
+                                        const SampleStream& stream, const ResolvedRun& run,
                                         const std::atomic<bool>* stop = nullptr);
 
 }  // namespace ingot

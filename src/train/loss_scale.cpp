@@ -1,6 +1,10 @@
 #include "train/loss_scale.h"
 
+#include <nlohmann/json.hpp>
+
 #include "core/error.h"
+#include "core/json_integer.h"
+#include "core/json_problem.h"
 
 namespace ingot {
 namespace {
@@ -8,6 +12,24 @@ namespace {
 constexpr int64_t kStepsToDouble = 2000;  // as in torch.amp.GradScaler: 0.05 % of steps lost
 
 }  // namespace
+
+std::string LossScale::save() const {
+  return nlohmann::json{{"scale", state_.scale},
+                        {"good_steps", state_.good_steps},
+                        {"skipped_steps", state_.skipped_steps}}
+      .dump();
+}
+
+void LossScale::load(std::string_view saved) {
+  try {
+    const auto json = nlohmann::json::parse(saved);
+    state_ = {json.at("scale").get<double>(), integer_of(json.at("good_steps")),
+              integer_of(json.at("skipped_steps"))};
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorCode::Data,
+                fmt::format("the checkpoint's loss scale: {}", json_problem(error)));
+  }
+}
 
 void LossScale::after_step(bool overflowed) {
   if (overflowed) {

@@ -2,36 +2,28 @@
 
 #include <fmt/format.h>
 
+#include "core/compute_device.h"
 #include "core/text/format.h"
-#include "train/engine.h"
+#include "plan/train_table.h"
 #include "train/progress.h"
 
 namespace ingot {
-namespace {
 
-RunPlan plan_with(const RunConfig& config, int64_t bytes_per_rank) {
-  const Device device = run_device(config);
+RunPlan plan_of(const ResolvedRun& run) {
   RunPlan plan;
-  plan.parameters = parameter_count(config.model);
-  plan.bytes_per_rank = bytes_per_rank;
-  plan.ranks = static_cast<int>(config.system.ranks);
-  plan.device = device_text(device);
-  plan.precision = name_of(precision_of(config, device));
-  plan.length = horizon_of(config);
+  plan.parameters = parameter_count(run.config.model);
+  plan.bytes_per_rank = plan_memory(train_table(run)).total_bytes;
+  plan.ranks = static_cast<int>(run.config.system.ranks);
+  plan.device = device_text(run.device);
+  plan.precision = name_of(run.config.train.precision);
+  plan.length = run.steps.horizon;
   return plan;
 }
 
-}  // namespace
-
-RunPlan plan_of(const RunConfig& config) {
-  return plan_with(config, planned_bytes(config, threads_per_rank(config)));
-}
-
 RunPlan plan_of(const PreparedRun& run) {
-  RunPlan plan = plan_with(
-      run.config, checked_bytes(run.config, run.threads_per_rank, run.resume_from.has_value()));
+  RunPlan plan = plan_of(run.resolved);
   plan.first_step = run.first_step;
-  plan.epochs = epochs_of(run.data, run.horizon.tokens / run.config.batch.seq);
+  plan.epochs = epochs_of(run.data, plan.length.tokens / run.resolved.config.batch.seq);
   return plan;
 }
 

@@ -20,9 +20,7 @@ struct RunPlan {
   std::vector<SourceEpochs> epochs;   // likewise
 };
 
-// By its settings alone: no data is opened.
-RunPlan plan_of(const RunConfig& config);
-// Throws ErrorCode::Memory as the run itself would when it does not fit into what is free now.
+RunPlan plan_of(const ResolvedRun& run);  // no data is opened
 RunPlan plan_of(const PreparedRun& run);
 
 std::string text_of(const RunPlan& plan);  // several lines, the last without its end

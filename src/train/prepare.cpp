@@ -3,7 +3,7 @@
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "train/engine.h"
+#include "plan/fit.h"
 #include "train/resume.h"
 #include "train/schedule_change.h"
 
@@ -23,26 +23,24 @@ void check_schedule_change(const CheckpointInfo& from, const RunConfig& config, 
 
 }  // namespace
 
-PreparedRun prepare_run(std::shared_ptr<Storage> storage, const RunConfig& config,
+PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
                         const TrainOptions& options) {
+  const RunConfig& config = resolved.config;
   validate(config);
   PreparedRun run;
-  run.config = config;
-  // Checkpoints must know it: where `auto` meant bf16, a CPU must not go on in fp32.
-  run.config.train.precision = precision_of(config, run_device(config));
-  run.resume_from = find_resume_point(storage, run.config, options.resume);
+  run.resolved = resolved;
+  run.resume_from = find_resume_point(storage, resolved, options.resume);
   run.data = open_run_data(
       *storage, config,
       run.resume_from ? tokenizer_to_resume(storage, config, *run.resume_from) : nullptr);
-  run.horizon = horizon_of(config);
-  check_epochs(run.data, config.data, run.horizon.tokens / config.batch.seq);
+  check_epochs(run.data, config.data, resolved.steps.horizon.tokens / config.batch.seq);
   if (run.resume_from) {
     const CheckpointReader reader(storage, *run.resume_from);
     check_same_data(run.data.identity, reader.info().state.data, *run.resume_from);
-    check_schedule_change(reader.info(), config, options.accept_schedule);
+    check_schedule_change(reader.info(), resolved.recorded, options.accept_schedule);
     run.first_step = reader.info().state.step;
   }
-  run.threads_per_rank = threads_per_rank(config);
+  check_fits_here(resolved, run.resume_from.has_value());
   return run;
 }
 

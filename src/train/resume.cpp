@@ -7,8 +7,8 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "ledger/ledger.h"
+#include "plan/resolve.h"
 #include "spec/run_length.h"
-#include "train/engine.h"
 #include "train/run_folder.h"
 
 namespace ingot {
@@ -18,10 +18,10 @@ std::string text_of(const SettingValue& value) {
   return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
 }
 
-std::vector<std::string> conflicts(const RunConfig& saved, const RunConfig& wanted) {
-  RunConfig a = saved, b = wanted;
+std::vector<std::string> conflicts(const RunConfig& saved, const ResolvedRun& wanted) {
+  RunConfig a = saved, b = wanted.recorded;
   // Old checkpoints say `auto` where newer ones say what it meant.
-  a.train.precision = precision_of(a, run_device(b));
+  a.train.precision = decided_precision(a.train.precision, wanted.device.kind);
   for (RunConfig* config : {&a, &b}) config->batch.tokens = full_batch_tokens(*config);
   const std::vector<Setting> was = settings_of(a), now = settings_of(b);
   std::vector<std::string> found;
@@ -86,8 +86,8 @@ bool is_same(Storage& storage, const std::string& saved, const Tokenizer& tokeni
 }  // namespace
 
 std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
-                                             const RunConfig& config, bool resume) {
-  const std::string& dir = config.checkpoint.dir;
+                                             const ResolvedRun& run, bool resume) {
+  const std::string& dir = run.config.checkpoint.dir;
   if (!resume) {
     const auto existing = step_folders(*storage, dir);
     check(existing.empty(), ErrorCode::Config,
@@ -103,7 +103,7 @@ std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
   }
   const CheckpointReader reader(storage, *newest);
   const RunConfig saved = parse_run_config(reader.info().config_toml, *newest, {});
-  const auto differing = conflicts(saved, config);
+  const auto differing = conflicts(saved, run);
   check(
       differing.empty(), ErrorCode::Config,
       "cannot resume from {}: these settings define the run and differ: {}; restore them, or start "

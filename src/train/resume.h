@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/storage.h"
-#include "spec/run_config.h"
+#include "spec/resolved_run.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -14,9 +14,9 @@ namespace ingot {
 // The checkpoint to go on from, or nothing for a fresh start. Throws ErrorCode::Config when the run
 // folder already holds checkpoints but `resume` is off, when it held some and none is sound, or
 // when a setting that defines the run (model, batch, optimizer, seed, precision) differs from the
-// checkpoint's, naming each. `config` has its train.precision decided.
+// checkpoint's, naming each.
 std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
-                                             const RunConfig& config, bool resume);
+                                             const ResolvedRun& run, bool resume);
 
 // What a run resumed from `checkpoint` encodes with: data.tokenizer, or the checkpoint's own where
 // nothing is left at that path. Throws ErrorCode::Config when the two are not the same.

@@ -16,6 +16,7 @@
 #include "core/random.h"
 #include "parallel/comm/world.h"
 #include "spec/store_rows.h"
+#include "support/block_order.h"
 
 namespace ingot::checkpoint_test {
 
@@ -61,8 +62,7 @@ class Rank {
         ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
         layout_(data_layout(world.size(), mode)),
         placed_(rows(compute, moments), Device::cpu()),
-        comm_(world.everyone(ctx_)),
-        store(make_parameter_store(ctx_, *comm_, parameters, layout_, placed_, compute)) {}
+        store(make_parameter_store(ctx_, world, parameters, layout_, placed_, compute)) {}
 
   // Calls visit(what, parameter's name, shard range, flat tensor) for all that a checkpoint keeps.
   void for_each(const std::function<void(const std::string&, const std::string&, ShardRange,
@@ -112,6 +112,7 @@ class Rank {
     TensorTable table;
     StoreOptions options;
     options.optim.moments = moments;
+    options.order = testing::forward_and_back(1 + parameters.rows().back().block);
     add_store_rows(table, parameters, compute, layout_, options);
     return table;
   }
@@ -120,7 +121,6 @@ class Rank {
   Context ctx_;
   Layout layout_;
   PlacedTensors placed_;
-  std::unique_ptr<Communicator> comm_;
 
  public:
   std::unique_ptr<ParameterStore> store;

@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "checkpoint/fixture.h"
+#include "checkpoint/manifest.h"
 #include "core/error.h"
+#include "core/hex.h"
 #include "support/halves.h"
 
 namespace ingot::checkpoint_test {
@@ -151,18 +154,32 @@ TEST(Checkpoint, F64IsReadInEveryDtypeAndEveryDtypeAsF64) {
   }
 }
 
-TEST(Checkpoint, TheLossScaleIsPartOfTheState) {
+TEST(Checkpoint, SectionsOfTheStateAreKeptAsTheyWereSaid) {
   const auto storage = empty_run();
   const auto world = single_world();
   Rank rank(*world, DataParallel::Replicated);
   rank.fill(6);
   RunState state = state_of(6);
-  state.loss_scale = LossScaleState{8192.0, 17, 3};
+  state.sections = {{"loss_scale", R"({"good":17,"scale":8192.0})"}, {"scales", "[1.5,-2.0]"}};
   save_checkpoint(*storage, world->control(), kRun, RunConfig{}, state, rank.parameters,
                   *rank.store, "");
-  EXPECT_EQ(CheckpointReader(storage, step_dir(6)).info().state.loss_scale, state.loss_scale);
+  EXPECT_EQ(CheckpointReader(storage, step_dir(6)).info().state.sections, state.sections);
   save(*storage, 7);
-  EXPECT_FALSE(CheckpointReader(storage, step_dir(7)).info().state.loss_scale.has_value());
+  EXPECT_TRUE(CheckpointReader(storage, step_dir(7)).info().state.sections.empty());
+}
+
+// Where version 1 began to keep them, before there were sections.
+TEST(Checkpoint, SectionsOfOldManifestsAreFound) {
+  Manifest manifest;
+  manifest.config_toml = "";
+  nlohmann::json whole = nlohmann::json::parse(to_text(manifest));
+  nlohmann::json& body = whole["checkpoint"];
+  body["loss_scale"] = {{"scale", 1024.0}, {"good_steps", 5}, {"skipped_steps", 2}};
+  body["fp8_scales"] = {1.5, 2.0};
+  whole["xxh3"] = hex(hash_text(body.dump()));
+  const SavedSections sections = parse_manifest(whole.dump(), "old").state.sections;
+  EXPECT_EQ(sections.at("loss_scale"), R"({"good_steps":5,"scale":1024.0,"skipped_steps":2})");
+  EXPECT_EQ(sections.at("fp8_scales"), "[1.5,2.0]");
 }
 
 TEST(Checkpoint, ComputeWeightsAreRestoredFromTheMasters) {

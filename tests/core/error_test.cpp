@@ -31,7 +31,6 @@ TEST(Error, CheckFormatsLvaluesRvaluesAndMoveOnlyArguments) {
   });
   EXPECT_STREQ(error.what(), "heads must divide: expected a divisor of 10, got 3");
   EXPECT_EQ(error.code(), ErrorCode::Config);
-  EXPECT_EQ(error.radius(), BlastRadius::Run);
   EXPECT_EQ(error.rank(), -1);
 }
 
@@ -49,16 +48,13 @@ TEST(Error, PlaceIsTheCallersLineBelowTheSourceRoot) {
 }
 
 TEST(Error, RankIsAttachedLater) {
-  Error error(ErrorCode::Comm, "lost", BlastRadius::Rank);
+  Error error(ErrorCode::Comm, "lost");
   EXPECT_EQ(error.on_rank(3).rank(), 3);
-  EXPECT_EQ(error.radius(), BlastRadius::Rank);
 }
 
-TEST(Error, EveryCodeAndRadiusHasItsOwnName) {
+TEST(Error, EveryCodeHasItsOwnName) {
   EXPECT_EQ(name_of(ErrorCode::Usage), "usage");
   EXPECT_EQ(name_of(ErrorCode::Internal), "internal");
-  EXPECT_EQ(name_of(BlastRadius::Sample), "sample");
-  EXPECT_EQ(name_of(BlastRadius::Run), "run");
 }
 
 }  // namespace

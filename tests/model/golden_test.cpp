@@ -70,7 +70,7 @@ TEST_P(Golden, TenStepsEqualPyTorchInLossAndEveryGradient) {
     const MicroBatch batch{tokens.data() + at, targets.data() + at, starts.data() + at};
     const auto counted = kB * kT - std::count(batch.targets, batch.targets + kB * kT, kNoTarget);
     rig.store().start_step();
-    rig.model().train_micro_step(batch, 1.0 / static_cast<double>(counted));
+    rig.model().train_micro_step(batch, 1.0 / static_cast<double>(counted), /*last=*/true);
     rig.store().finish_gradients();
     const double loss = rig.model().take_loss() / static_cast<double>(counted);
     EXPECT_NEAR(loss / losses[static_cast<size_t>(step)], 1.0, kRelative) << "step " << step;

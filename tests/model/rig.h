@@ -1,4 +1,4 @@
-// A model on one or more local ranks, with its memory, store and optimizer, for tests.
+// A model on one of several local ranks, with its memory, store and optimizer, for tests.
 #pragma once
 
 #include <functional>
@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "core/compute_device.h"
 #include "model/fp8_scales.h"
 #include "model/transformer.h"
+#include "ops/memory.h"
 #include "optim/updater.h"
 #include "parallel/comm/world.h"
 #include "parallel/shard/parameter_store.h"
+#include "plan/workspace.h"
 #include "spec/optimizer_states.h"
 #include "spec/placed_tensors.h"
 #include "spec/store_rows.h"
@@ -20,16 +23,19 @@ namespace ingot::test {
 
 struct RigOptions {
   ModelConfig model;
+  Device device = Device::cpu();
   int64_t B = 2, T = 12;
   ActivationPolicy policy = ActivationPolicy::None;
   DType compute = DType::F32;
   bool fp8 = false, fp8_head = false;
   int64_t keep_layers = 0, offload_layers = 0;
+  int64_t slots = 1;
   bool document_mask = false;
   double z_loss = 0.0;
   Layout layout;
   int threads = 2;
   bool one_micro_step = false;
+  GradientSync gradient_sync = GradientSync::MicroStep;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
   bool poison = false;     // before each tick, what is dead then
 };
@@ -39,26 +45,20 @@ class Rig {
   Rig(const RigOptions& options, World& world)
       : options_(options),
         world_(world),
-        pool_(options.threads),
-        ctx_(context_of(pool_)),
+        compute_(options.device, options.threads, ""),
+        ctx_(compute_.context()),
         shape_(shape_of(ctx_, options)),
         parameters_(llama_parameters(options.model)),
-        placed_(table_of(ctx_, options), Device::cpu()) {
+        placed_(table_of(ctx_, options), options.device) {
     ctx_.workspace = Workspace(placed_.find("workspace"));
-    comm_ = world.everyone(ctx_);
     store_ =
-        make_parameter_store(ctx_, *comm_, parameters_, options.layout, placed_, options.compute);
+        make_parameter_store(ctx_, world, parameters_, options.layout, placed_, options.compute);
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
     if (options.poison)
       model_->watch_ticks([this](int tick) { poison_dead_rows(ctx_, placed_, tick); });
   }
 
-  static Context context_of(ThreadPool& pool) {
-    Context ctx;
-    ctx.pool = &pool;
-    return ctx;
-  }
   static TrainShape shape_of(const Context& ctx, const RigOptions& o) {
     TrainShape shape;
     shape.B = o.B;
@@ -69,6 +69,7 @@ class Rig {
     shape.fp8 = o.fp8;
     shape.fp8_head = o.fp8_head;
     shape.offload_layers = o.offload_layers;
+    shape.slots = o.slots;
     shape.layout = o.layout;
     shape.loss_chunk = o.loss_chunk;
     shape.document_mask = o.document_mask;
@@ -80,11 +81,13 @@ class Rig {
   static TensorTable table_of(const Context& ctx, const RigOptions& o) {
     TensorTable table = llama_train_table(o.model, shape_of(ctx, o));
     add_store_rows(table, llama_parameters(o.model), o.compute, o.layout,
-                   {.one_micro_step = o.one_micro_step, .order = block_uses(o.model)});
+                   {.one_micro_step = o.one_micro_step,
+                    .order = block_uses(o.model),
+                    .gradient_sync = o.gradient_sync});
     return table;
   }
 
-  // Whole weights by name, as a checkpoint would give them.
+  // Whole weights by name, as a checkpoint would give them; on the CPU.
   void set_weights(const std::function<std::vector<float>(const std::string&)>& whole) {
     for (const ParameterShard& shard : store_->shards()) {
       const std::vector<float> values = whole(parameters_[shard.parameter].name);
@@ -99,8 +102,9 @@ class Rig {
   std::vector<float> gradient(const std::string& name) const {
     for (const ParameterShard& shard : store_->shards())
       if (parameters_[shard.parameter].name == name) {
-        const auto* values = shard.gradient.as<float>();
-        return {values, values + shard.range.size()};
+        std::vector<float> values(static_cast<size_t>(shard.range.size()));
+        copy_to_host(ctx_, shard.gradient, values.data());
+        return values;
       }
     return {};
   }
@@ -108,8 +112,10 @@ class Rig {
   Transformer& model() { return *model_; }
   Fp8Scales fp8_scales() { return {ctx_, placed_}; }
   ParameterStore& store() { return *store_; }
+  const ParameterStore& store() const { return *store_; }
   const TensorTable& parameters() const { return parameters_; }
   const PlacedTensors& placed() const { return placed_; }
+  const TrainShape& shape() const { return shape_; }
   Context& ctx() { return ctx_; }
 
   // `optim` is that of the first call, but for its rate.
@@ -127,12 +133,11 @@ class Rig {
  private:
   RigOptions options_;
   World& world_;
-  ThreadPool pool_;
-  Context ctx_;
+  ComputeDevice compute_;
+  Context& ctx_;
   TrainShape shape_;
   TensorTable parameters_;
   PlacedTensors placed_;
-  std::unique_ptr<Communicator> comm_;
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
   std::unique_ptr<PlacedTensors> update_rows_;

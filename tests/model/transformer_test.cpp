@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/random.h"
 #include "model/decoder.h"
-#include "model/rig.h"
+#include "model/run_steps.h"
 
 namespace ingot::test {
 namespace {
@@ -32,54 +31,9 @@ RigOptions fp8_options() {
   return options;
 }
 
-std::vector<int32_t> random_tokens(int64_t n, int64_t vocab, uint64_t step) {
-  const RandomStream stream(3, Purpose::Test, 0, step);
-  std::vector<int32_t> tokens(static_cast<size_t>(n));
-  for (size_t i = 0; i < tokens.size(); ++i)
-    tokens[i] = static_cast<int32_t>(stream.bits(i) % static_cast<uint32_t>(vocab));
-  return tokens;
-}
-
-struct Trace {
-  std::vector<double> losses;
-  std::vector<std::vector<float>> gradients;  // rank 0's shards at the last step
-};
-
 // `steps` updates on a global batch of `rows` sequences, spread over the ranks of options.layout.
-Trace run_steps(RigOptions options, int64_t rows, int64_t steps, bool evaluates = false) {
-  Trace trace;
-  run_local_ranks(options.layout.world(), Device::cpu(), [&](World& world) {
-    Rig rig(options, world);
-    init_weights(rig.store(), rig.parameters(), 42);
-    if (options.fp8) rig.fp8_scales().init(1.0 / static_cast<double>(rows * options.T));
-    OptimConfig optim;
-    optim.lr = 3e-3;
-    const int64_t B = options.B, T = options.T;
-    for (int64_t step = 0; step < steps; ++step) {
-      const auto tokens =
-          random_tokens(rows * T, options.model.vocab, static_cast<uint64_t>(2 * step));
-      const auto targets =
-          random_tokens(rows * T, options.model.vocab, static_cast<uint64_t>(2 * step + 1));
-      rig.store().start_step();
-      for (int64_t row = world.rank() * B; row < rows; row += world.size() * B) {
-        const MicroBatch batch{tokens.data() + row * T, targets.data() + row * T, nullptr};
-        rig.model().train_micro_step(batch, 1.0 / static_cast<double>(rows * T));
-      }
-      double sum = rig.model().take_loss();
-      rig.store().finish_gradients();
-      sum = world.control().sum("loss", sum);
-      if (world.rank() == 0) {
-        trace.losses.push_back(sum / static_cast<double>(rows * T));
-        if (step + 1 == steps)
-          for (const TensorSpec& row : rig.parameters().rows())
-            trace.gradients.push_back(rig.gradient(row.name));
-      }
-      rig.update(optim, step + 1);
-      if (options.fp8) rig.fp8_scales().update();
-      if (evaluates) rig.model().evaluate({targets.data(), tokens.data(), nullptr});
-    }
-  });
-  return trace;
+Trace run_steps(const RigOptions& options, int64_t rows, int64_t steps, bool evaluates = false) {
+  return run_steps(options, {.rows = rows, .steps = steps, .evaluates = evaluates});
 }
 
 TEST(Transformer, ActivationPoliciesGiveEqualGradientsBitForBit) {

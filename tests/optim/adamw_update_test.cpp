@@ -18,20 +18,10 @@ namespace {
 using testing::layout_name;
 using testing::ToyRank;
 using testing::ToyUpdater;
-using testing::write_gradient;
+using testing::visit_weights;
+using testing::write_gradients;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-// Writes value(row, i) as the gradient of every parameter on this rank.
-template <class Value>
-void write_gradients(ToyRank& rank, const Value& value) {
-  rank.store->start_step();
-  for (int32_t row = 0; row < static_cast<int32_t>(rank.parameters.rows().size()); ++row) {
-    write_gradient(rank.store->gradient({row}), [&](int64_t i) { return value(row, i); });
-    rank.store->release_gradients(rank.parameters[{row}].block);
-  }
-  rank.store->finish_gradients();
-}
 
 UpdateReport update(ToyRank& rank, const OptimConfig& config, int64_t step = 1) {
   return ToyUpdater(rank, config)({config.lr, step});
@@ -88,13 +78,11 @@ std::vector<std::vector<float>> weights_after(const Layout& layout, int64_t step
       });
       update(rank, config, step);
     }
-    std::vector<std::vector<float>> mine;
-    for (int32_t row = 0; row < static_cast<int32_t>(rank.parameters.rows().size()); ++row) {
-      rank.store->acquire(rank.parameters[{row}].block);
-      const Tensor weight = rank.store->weight({row});
-      mine.emplace_back(weight.as<float>(), weight.as<float>() + weight.numel());
-      rank.store->release(rank.parameters[{row}].block);
-    }
+    std::vector<std::vector<float>> mine(rank.parameters.rows().size());
+    visit_weights(rank, [&](TensorId id, const Tensor& weight) {
+      mine[static_cast<size_t>(id.row)].assign(weight.as<float>(),
+                                               weight.as<float>() + weight.numel());
+    });
     const std::scoped_lock lock(mutex);
     if (weights.empty()) weights = mine;
     EXPECT_EQ(mine, weights) << "ranks differ";
@@ -110,7 +98,7 @@ TEST_P(UpdateOnLayout, RanksTogetherUpdateAsOneRankDoes) {
       EXPECT_NEAR(many[row][i], one[row][i], 1e-6f) << row << " " << i;
 }
 
-TEST_P(UpdateOnLayout, ANonFiniteNormStopsEveryRankAndChangesNothing) {
+TEST_P(UpdateOnLayout, ANonFiniteNormChangesNothingOnAnyRank) {
   run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
     ToyRank rank(world, GetParam());
     init_weights(*rank.store, rank.parameters, 1);
@@ -125,13 +113,7 @@ TEST_P(UpdateOnLayout, ANonFiniteNormStopsEveryRankAndChangesNothing) {
     write_gradients(rank, [&](int32_t row, int64_t i) {
       return world.rank() == 0 && row == 3 && i == 0 ? kNan : 1.0f;
     });
-    try {
-      update(rank, {});
-      ADD_FAILURE() << "rank " << world.rank() << " went on";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::Numeric);
-      EXPECT_EQ(error.radius(), BlastRadius::Step);
-    }
+    EXPECT_TRUE(update(rank, {}).skipped) << "rank " << world.rank();
     EXPECT_EQ(state(), before);
   });
 }
@@ -145,7 +127,7 @@ Stored stored_after(const Layout& layout, int64_t steps, uint64_t seed) {
   Stored stored;
   std::mutex mutex;
   run_local_ranks(layout.world(), Device::cpu(), [&](World& world) {
-    ToyRank rank(world, layout, DType::F32, DType::BF16);
+    ToyRank rank(world, layout, {.moments = DType::BF16});
     init_weights(*rank.store, rank.parameters, 3);
     OptimConfig config;
     config.clip = 0.0;
@@ -250,19 +232,20 @@ TEST(AdamWUpdate, PublishesTheRoundedMasterAsWeight) {
   for (const int ranks : {1, 2})
     run_local_ranks(ranks, Device::cpu(), [&](World& world) {
       const Layout layout{.dp_shard = ranks};
-      ToyRank rank(world, layout, DType::BF16);
+      ToyRank rank(world, layout, {.compute = DType::BF16});
       init_weights(*rank.store, rank.parameters, 1);
-      rank.store->acquire(1);  // a gathered copy of the old weights must not outlive the update
-      rank.store->release(1);
+      // A gathered copy of the old weights must not outlive the update.
+      visit_weights(rank, [](TensorId, const Tensor&) {});
       write_gradients(rank, [](int32_t, int64_t) { return 1.0f; });
       update(rank, {});
       const ParameterShard& shard = rank.store->shards()[2];  // layers.0.mlp.weight, block 1
-      rank.store->acquire(1);
-      const Bf16* weight = rank.store->weight(shard.parameter).as<Bf16>() + shard.range.begin;
       const Tensor exact = exact_weights(rank.ctx, shard, 0, shard.range.size());
-      for (int64_t i = 0; i < shard.range.size(); ++i)
-        EXPECT_EQ(weight[i].bits, test::rounded_half(exact.as<float>()[i]));
-      rank.store->release(1);
+      visit_weights(rank, [&](TensorId id, const Tensor& weight) {
+        if (id != shard.parameter) return;
+        for (int64_t i = 0; i < shard.range.size(); ++i)
+          EXPECT_EQ(weight.as<Bf16>()[shard.range.begin + i].bits,
+                    test::rounded_half(exact.as<float>()[i]));
+      });
     });
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/arena.h"
 #include "ops/reduce.h"
+#include "plan/workspace.h"
 #include "support/toy_update.h"
 
 namespace ingot {
@@ -36,7 +37,7 @@ struct Rank {
   Context ctx;
   Arena scratch;
   PlacedTensors placed;
-  std::unique_ptr<Communicator> comm;
+  std::unique_ptr<World> world = single_world();
   std::unique_ptr<ParameterStore> store;
 
   static TensorTable rows(const OptimConfig& config, DType compute) {
@@ -50,8 +51,7 @@ struct Rank {
         scratch(Device::cpu(), update_workspace_bytes(ctx.facts, compute, parameters, config) + 1),
         placed(rows(config, compute), Device::cpu()) {
     ctx.workspace = Workspace(scratch.place(0, DType::U8, {scratch.bytes()}));
-    comm = single_communicator(ctx);
-    store = make_parameter_store(ctx, *comm, parameters, {}, placed, compute);
+    store = make_parameter_store(ctx, *world, parameters, {}, placed, compute);
     init_weights(*store, parameters, 1);
   }
 

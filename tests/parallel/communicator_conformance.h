@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -33,6 +34,7 @@ struct Backend {
   std::function<void(const Body&, const LaneDelay&)> run;  // on every rank
 
   void operator()(const Body& body) const { run(body, {}); }
+  friend void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 };
 
 // One rank's communicator, lanes and memory.
@@ -410,7 +412,7 @@ inline void a_failed_rank_releases_the_others(const Backend& backend) {
     CommRank rank(world);
     const Tensor tensor = rank.put(std::vector<float>(100, 1.0f));
     rank.comm().all_reduce(tensor, Reduce::Sum, rank.ready()).wait();
-    if (rank.rank() == bad) throw Error(ErrorCode::Data, "shard 7 is damaged", BlastRadius::Sample);
+    if (rank.rank() == bad) throw Error(ErrorCode::Data, "shard 7 is damaged");
     const Ticket first = rank.comm().all_reduce(tensor, Reduce::Sum, rank.ready());
     const Ticket second = rank.comm().broadcast(tensor, 0, {});
     for (const Ticket& ticket : {second, first}) {  // no later one is carried out either
@@ -421,7 +423,7 @@ inline void a_failed_rank_releases_the_others(const Backend& backend) {
         EXPECT_EQ(mine.code(), ErrorCode::Comm);
         EXPECT_EQ(mine.rank(), bad);
         const std::string text = mine.what();
-        EXPECT_EQ(text.find("all_reduce (sum) of f32 (100)"), 0u) << text;
+        EXPECT_NE(text.find("all_reduce (sum) of f32 (100)"), std::string::npos) << text;
         EXPECT_NE(text.find("shard 7 is damaged"), std::string::npos) << text;
       }
     }
@@ -431,7 +433,6 @@ inline void a_failed_rank_releases_the_others(const Backend& backend) {
   });
   EXPECT_EQ(released, backend.ranks - 1);
   EXPECT_EQ(error.code(), ErrorCode::Data);
-  EXPECT_EQ(error.radius(), BlastRadius::Sample);
   EXPECT_EQ(error.rank(), bad);
 }
 
@@ -530,6 +531,7 @@ struct Promise {
   std::string name;
   int least_ranks;
   void (*hold)(const Backend&);
+  friend void PrintTo(const Promise& promise, std::ostream* out) { *out << promise.name; }
 };
 
 inline std::vector<Promise> all_promises() {

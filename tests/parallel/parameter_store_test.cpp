@@ -2,24 +2,31 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <vector>
 
 #include "core/error.h"
+#include "spec/llama_table.h"
 #include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
 #include "support/halves.h"
+#include "support/poison.h"
 #include "support/toy_store.h"
 
 namespace ingot {
 namespace {
 
+using test::poison_dead_rows;
 using testing::layout_name;
 using testing::store_table;
 using testing::toy_parameters;
+using testing::ToyOptions;
 using testing::ToyRank;
+using testing::visit_weights;
 using testing::write_gradient;
 
 constexpr int kNumBlocks = 4;
@@ -28,9 +35,15 @@ constexpr int kMicroBatches = 12;  // a global step; 1, 2, 3 and 4 ranks divide 
 using Values = std::vector<std::vector<float>>;  // by parameter
 
 const std::vector<Layout>& layouts() {
-  static const std::vector<Layout> layouts = {
-      {.dp_replicate = 2}, {.dp_replicate = 3}, {.dp_replicate = 4}, {},
-      {.dp_shard = 2},     {.dp_shard = 3},     {.dp_shard = 4}};
+  static const std::vector<Layout> layouts = {{},
+                                              {.dp_replicate = 2},
+                                              {.dp_replicate = 3},
+                                              {.dp_replicate = 4},
+                                              {.dp_shard = 2},
+                                              {.dp_shard = 3},
+                                              {.dp_shard = 4},
+                                              {.dp_replicate = 2, .dp_shard = 2},
+                                              {.dp_replicate = 2, .dp_shard = 3}};
   return layouts;
 }
 
@@ -48,21 +61,15 @@ Values empty_values(const TensorTable& parameters) {
 
 // All weights as the model sees them.
 Values read_weights(ToyRank& rank) {
-  Values values;
-  for (int32_t row = 0; row < static_cast<int32_t>(rank.parameters.rows().size()); ++row) {
-    const TensorId id{row};
-    rank.store->acquire(rank.parameters[id].block);
-    const Tensor weight = rank.store->weight(id);
+  Values values(rank.parameters.rows().size());
+  visit_weights(rank, [&](TensorId id, const Tensor& weight) {
     EXPECT_EQ(weight.shape, rank.parameters[id].shape);
-    if (weight.dtype == DType::F32) {
-      values.emplace_back(weight.as<float>(), weight.as<float>() + weight.numel());
-    } else {
-      values.emplace_back();
-      for (int64_t i = 0; i < weight.numel(); ++i)
-        values.back().push_back(weight.as<Bf16>()[i].to_float());
-    }
-    rank.store->release(rank.parameters[id].block);
-  }
+    std::vector<float>& own = values[static_cast<size_t>(id.row)];
+    own.clear();
+    for (int64_t i = 0; i < weight.numel(); ++i)
+      own.push_back(weight.dtype == DType::F32 ? weight.as<float>()[i]
+                                               : weight.as<Bf16>()[i].to_float());
+  });
   return values;
 }
 
@@ -73,44 +80,28 @@ float toy_gradient(float weight, int64_t i, int step, int micro) {
   return static_cast<float>((seen * 5 + i * 7 + micro * 3 + step) % 13);
 }
 
-void write_toy_gradient(ToyRank& rank, TensorId id, int step, int micro) {
-  const float* weight = rank.store->weight(id).as<float>();
-  write_gradient(rank.store->gradient(id),
-                 [&](int64_t i) { return toy_gradient(weight[i], i, step, micro); });
-}
-
-// The order in which a model with a tied head uses the store: the head writes the embedding's
-// gradient, and the embedding writes it again. The first layer's norm is written only in even
-// steps, by nobody in odd ones.
-void toy_micro_step(ToyRank& rank, int step, int micro) {
+// The head writes the embedding's gradient, and the embedding writes it again. The first layer's
+// norm is written only in even steps, by nobody in odd ones.
+void toy_micro_step(ToyRank& rank, int step, int micro, bool last) {
   ParameterStore& store = *rank.store;
-  for (int block = 0; block < kNumBlocks; ++block) {
-    store.acquire(block);
-    store.release(block);
+  const TensorId rarely = rank.parameters.find("layers.0.norm.weight");
+  store.begin(rank.order, last);
+  for (const BlockUse& use : rank.order) {
+    store.acquire(use);
+    poison_dead_rows(rank.ctx, rank.placed, use.tick);
+    if (use.writes_gradients()) {
+      for (const TensorId id : rank.parameters_of(use.block)) {
+        if (id == rarely && step % 2 == 1) continue;
+        const float* weight = use.reads_weights ? store.weight(id).as<float>() : nullptr;
+        write_gradient(store.gradient(id), [&](int64_t i) {
+          return toy_gradient(weight == nullptr ? 1.0f : weight[i], i, step, micro);
+        });
+      }
+      store.release_gradients(use.block);
+    }
+    store.release(use);
   }
-  const TensorId embedding = rank.parameters.find("embedding.weight");
-  store.acquire(0);
-  store.acquire(3);
-  write_toy_gradient(rank, embedding, step, micro);
-  write_toy_gradient(rank, rank.parameters.find("final_norm.weight"), step, micro);
-  write_toy_gradient(rank, rank.parameters.find("head.weight"), step, micro);
-  store.release_gradients(0);
-  store.release_gradients(3);
-  store.release(3);
-  store.release(0);
-  for (int block = 2; block >= 1; --block) {
-    store.acquire(block);
-    const std::string layer = "layers." + std::to_string(block - 1);
-    write_toy_gradient(rank, rank.parameters.find(layer + ".mlp.weight"), step, micro);
-    if (block != 1 || step % 2 == 0)
-      write_toy_gradient(rank, rank.parameters.find(layer + ".norm.weight"), step, micro);
-    store.release_gradients(block);
-    store.release(block);
-  }
-  store.acquire(0);
-  write_toy_gradient(rank, embedding, step, micro + 1);
-  store.release_gradients(0);
-  store.release(0);
+  store.end();
 }
 
 struct Trained {
@@ -118,39 +109,45 @@ struct Trained {
   Values gradients;  // of the last step
 };
 
-// The same global steps on any layout, with plain descent as the optimizer.
-Trained toy_run(const Layout& layout, int steps) {
+constexpr LaneDelay kDelay{.seed = 3, .most = std::chrono::microseconds(300)};
+
+// The same global steps on any layout, with plain descent as the optimizer. Lanes are delayed at
+// random and what holds nothing at a tick is overwritten before it.
+Trained toy_run(const Layout& layout, int steps, const ToyOptions& options = {}) {
   Trained run;
   std::mutex mutex;
-  run_local_ranks(layout.world(), Device::cpu(), [&](World& world) {
-    ToyRank rank(world, layout);
-    init_weights(*rank.store, rank.parameters, 42);
-    for (int step = 0; step < steps; ++step) {
-      rank.store->start_step();
-      for (int micro = world.rank(); micro < kMicroBatches; micro += world.size())
-        toy_micro_step(rank, step, micro);
-      rank.store->finish_gradients();
-      for (const ParameterShard& shard : rank.store->shards())
-        for (int64_t i = 0; i < shard.range.size(); ++i)
-          shard.master.as<float>()[i] -= 0x1p-10f * shard.gradient.as<float>()[i];
-      rank.store->publish_weights();
-    }
-    const Values weights = read_weights(rank);
-    const std::scoped_lock lock(mutex);
-    if (run.weights.empty()) {
-      run.weights = weights;
-      run.gradients = empty_values(rank.parameters);
-    }
-    EXPECT_EQ(weights, run.weights) << "rank " << world.rank();
-    for (const ParameterShard& shard : rank.store->shards())
-      for (int64_t i = 0; i < shard.range.size(); ++i) {
-        float& whole = run.gradients[static_cast<size_t>(shard.parameter.row)]
-                                    [static_cast<size_t>(shard.range.begin + i)];
-        const float mine = shard.gradient.as<float>()[i];
-        EXPECT_TRUE(std::isnan(whole) || whole == mine) << "rank " << world.rank();
-        whole = mine;
-      }
-  });
+  run_local_ranks(
+      layout.world(), Device::cpu(),
+      [&](World& world) {
+        ToyRank rank(world, layout, options);
+        init_weights(*rank.store, rank.parameters, 42);
+        for (int step = 0; step < steps; ++step) {
+          rank.store->start_step();
+          for (int micro = world.rank(); micro < kMicroBatches; micro += world.size())
+            toy_micro_step(rank, step, micro, micro + world.size() >= kMicroBatches);
+          rank.store->finish_gradients();
+          for (const ParameterShard& shard : rank.store->shards())
+            for (int64_t i = 0; i < shard.range.size(); ++i)
+              shard.master.as<float>()[i] -= 0x1p-10f * shard.gradient.as<float>()[i];
+          rank.store->publish_weights();
+        }
+        const Values weights = read_weights(rank);
+        const std::scoped_lock lock(mutex);
+        if (run.weights.empty()) {
+          run.weights = weights;
+          run.gradients = empty_values(rank.parameters);
+        }
+        EXPECT_EQ(weights, run.weights) << "rank " << world.rank();
+        for (const ParameterShard& shard : rank.store->shards())
+          for (int64_t i = 0; i < shard.range.size(); ++i) {
+            float& whole = run.gradients[static_cast<size_t>(shard.parameter.row)]
+                                        [static_cast<size_t>(shard.range.begin + i)];
+            const float mine = shard.gradient.as<float>()[i];
+            EXPECT_TRUE(std::isnan(whole) || whole == mine) << "rank " << world.rank();
+            whole = mine;
+          }
+      },
+      kDelay);
   return run;
 }
 
@@ -160,9 +157,11 @@ INSTANTIATE_TEST_SUITE_P(Layouts, StoreOnLayout, ::testing::ValuesIn(layouts()),
 TEST_P(StoreOnLayout, StepsGiveOneRanksWeightsAndGradients) {
   for (const int steps : {1, 4}) {
     const Trained one = toy_run({}, steps);
-    const Trained many = toy_run(GetParam(), steps);
-    EXPECT_EQ(many.weights, one.weights);
-    EXPECT_EQ(many.gradients, one.gradients);
+    for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step}) {
+      const Trained many = toy_run(GetParam(), steps, {.gradient_sync = sync});
+      EXPECT_EQ(many.weights, one.weights);
+      EXPECT_EQ(many.gradients, one.gradients);
+    }
   }
 }
 
@@ -170,61 +169,134 @@ TEST_P(StoreOnLayout, InitialWeightsAreOneRanksBitForBit) {
   for (const DType compute : {DType::F32, DType::BF16}) {
     Values one;
     run_local_ranks(1, Device::cpu(), [&](World& world) {
-      ToyRank rank(world, {}, compute);
+      ToyRank rank(world, {}, {.compute = compute});
       init_weights(*rank.store, rank.parameters, 7);
       one = read_weights(rank);
     });
     run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
-      ToyRank rank(world, GetParam(), compute);
+      ToyRank rank(world, GetParam(), {.compute = compute});
       init_weights(*rank.store, rank.parameters, 7);
       EXPECT_EQ(read_weights(rank), one) << "rank " << world.rank();
     });
   }
 }
 
-TEST_P(StoreOnLayout, AStepAfterAnAbandonedOneStartsEmpty) {
-  run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
-    ToyRank rank(world, GetParam());
-    const TensorId id = rank.parameters.find("layers.0.mlp.weight");
-    rank.store->start_step();
-    write_gradient(rank.store->gradient(id), [](int64_t) { return 1e30f; });
-    rank.store->start_step();
-    EXPECT_EQ(rank.store->gradient(id).accumulate, Accumulate::No);
-  });
+// Up to the use of `block` that writes its gradients.
+const BlockUse& go_to_gradient(ToyRank& rank, int block) {
+  rank.store->begin(rank.order, false);
+  for (const BlockUse& use : rank.order) {
+    rank.store->acquire(use);
+    if (use.block == block && use.writes_gradients()) return use;
+    rank.store->release(use);
+  }
+  throw std::logic_error("no such use");
 }
 
-// What the rows must add up to, from the definition rather than from add_store_rows.
-int64_t expected_bytes(const TensorTable& parameters, const Layout& layout, DType compute) {
-  const bool sharded = layout.dp_shard > 1;
-  const int64_t width = size_of(compute), wide = compute == DType::F64 ? 8 : 4;
-  int64_t total = 0;
-  int64_t largest_part = 0;
-  std::vector<int64_t> block(kNumBlocks);
-  for (const TensorSpec& row : parameters.rows()) {
-    const int64_t part = (row.shape.numel() + layout.dp_shard - 1) / layout.dp_shard;
-    const int64_t held = sharded ? part : row.shape.numel();
-    total += align_up(held * width) + 3 * align_up(held * wide);
-    if (compute == DType::BF16) total += align_up(held * 4);
-    block[static_cast<size_t>(row.block)] += (part * layout.dp_shard + 127) / 128 * 128;
-    largest_part = std::max(largest_part, part);
-  }
-  if (!sharded) return total;
-  const int64_t largest = *std::max_element(block.begin(), block.end());
-  return total + 2 * align_up(largest * width) + 2 * align_up(largest * wide) +
-         align_up(largest_part * wide);
+TEST_P(StoreOnLayout, AStepAfterAnAbandonedOneStartsEmpty) {
+  for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
+    run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
+      ToyRank rank(world, GetParam(), {.gradient_sync = sync});
+      const TensorId id = rank.parameters.find("layers.0.mlp.weight");
+      for (int step = 0; step < 2; ++step) {
+        rank.store->start_step();
+        go_to_gradient(rank, 1);
+        const GradientSlot slot = rank.store->gradient(id);
+        EXPECT_EQ(slot.accumulate, Accumulate::No);
+        write_gradient(slot, [](int64_t) { return 1e30f; });
+      }
+    });
+}
+
+// Nobody says which micro-step is the last: what is left is summed when the step ends.
+TEST_P(StoreOnLayout, GradientsAreCompleteWithoutALastMicroStep) {
+  for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
+    run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
+      ToyRank rank(world, GetParam(), {.gradient_sync = sync});
+      init_weights(*rank.store, rank.parameters, 1);
+      rank.store->start_step();
+      for (int micro = 0; micro < 2; ++micro) toy_micro_step(rank, 0, micro, false);
+      rank.store->finish_gradients();
+      std::vector<std::vector<float>> without;
+      for (const ParameterShard& shard : rank.store->shards())
+        without.emplace_back(shard.gradient.as<float>(),
+                             shard.gradient.as<float>() + shard.range.size());
+      rank.store->start_step();
+      for (int micro = 0; micro < 2; ++micro) toy_micro_step(rank, 0, micro, micro == 1);
+      rank.store->finish_gradients();
+      for (size_t i = 0; i < without.size(); ++i)
+        EXPECT_EQ(without[i], std::vector<float>(rank.store->shards()[i].gradient.as<float>(),
+                                                 rank.store->shards()[i].gradient.as<float>() +
+                                                     rank.store->shards()[i].range.size()));
+    });
 }
 
 TEST_P(StoreOnLayout, PlacedBytesAreThePredictedOnes) {
   const TensorTable parameters = toy_parameters();
-  for (const DType compute : {DType::F64, DType::F32, DType::BF16}) {
-    const TensorTable table = store_table(parameters, compute, GetParam());
-    const int64_t predicted = plan_memory(table).total_bytes;
-    EXPECT_EQ(predicted, expected_bytes(parameters, GetParam(), compute));
-    run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
-      ToyRank rank(world, GetParam(), compute);
-      EXPECT_EQ(rank.placed.allocated_bytes(), predicted) << "rank " << world.rank();
-    });
+  for (const DType compute : {DType::F64, DType::F32, DType::BF16})
+    for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step}) {
+      const ToyOptions options{.compute = compute, .gradient_sync = sync};
+      const int64_t predicted =
+          plan_memory(store_table(parameters, GetParam(), options)).total_bytes;
+      run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
+        ToyRank rank(world, GetParam(), options);
+        EXPECT_EQ(rank.placed.allocated_bytes(), predicted) << "rank " << world.rank();
+      });
+    }
+}
+
+// From the definition rather than from add_store_rows: shards of everything, and whole blocks as
+// long as something may read or write them.
+TEST(StoreRows, AShardedRankHoldsItsShareAndTheBlocksInUse) {
+  const TensorTable parameters = toy_parameters();
+  constexpr int kRanks = 4;
+  for (const DType compute : {DType::F32, DType::BF16}) {
+    const int64_t width = size_of(compute);
+    int64_t held = 0;
+    std::vector<int64_t> block(kNumBlocks);
+    for (const TensorSpec& row : parameters.rows()) {
+      const int64_t part = (row.shape.numel() + kRanks - 1) / kRanks;
+      held += align_up(part * width) + 3 * align_up(part * 4);
+      if (compute != DType::F32) held += align_up(part * 2);
+      block[static_cast<size_t>(row.block)] += (part * kRanks + 127) / 128 * 128;
+    }
+    const auto weights = [&](int b) { return align_up(block[static_cast<size_t>(b)] * width); };
+    const auto gradients = [&](int b) { return align_up(block[static_cast<size_t>(b)] * 4); };
+    // By tick: embedding, layer, layer, loss (tied), layer, layer, embedding.
+    const int64_t peak = std::max(
+        {weights(0) + weights(1), weights(1) + weights(2), weights(2) + weights(0) + weights(3),
+         weights(2) + weights(0) + weights(3) + gradients(0) + gradients(3),
+         weights(2) + weights(1) + gradients(0) + gradients(3) + gradients(2),
+         weights(1) + gradients(2) + gradients(1), gradients(1) + gradients(0)});
+    const auto total = [&](GradientSync sync) {
+      return plan_memory(store_table(parameters, {.dp_shard = kRanks},
+                                     {.compute = compute, .gradient_sync = sync}))
+          .total_bytes;
+    };
+    EXPECT_EQ(total(GradientSync::MicroStep), held + peak);
+    // Kept through the step: all gradients, besides the weights in use.
+    int64_t all = 0, most = 0;
+    for (int b = 0; b < kNumBlocks; ++b) all += gradients(b);
+    most = std::max(
+        {weights(0) + weights(1), weights(1) + weights(2), weights(2) + weights(0) + weights(3)});
+    EXPECT_EQ(total(GradientSync::Step), held + all + most);
   }
+}
+
+TEST(StoreRows, ALargeEmbeddingDoesNotSizeTheLayersBuffers) {
+  ModelConfig c = model_preset("llama_10m");
+  const auto gathered = [&](int64_t vocab) {
+    c.vocab = vocab;
+    TensorTable table, without;
+    const TensorTable parameters = llama_parameters(c);
+    add_store_rows(table, parameters, DType::BF16, {.dp_shard = 4}, {.order = block_uses(c)});
+    for (const TensorSpec& row : table.rows())
+      if (row.kind != TensorKind::GatherBuffer) without.add(row);
+    return plan_memory(table).total_bytes - plan_memory(without).total_bytes;
+  };
+  const int64_t layer = parameter_count(c) / c.layers;  // and more, with a share of the embedding
+  const int64_t V = 10 * layer / c.dim;                 // ten times as large
+  // Its weights and its gradient, which is alive with one layer's; the head's likewise.
+  EXPECT_LT(gathered(V), V * c.dim * (2 + 4) + 4 * layer * (2 + 4));
 }
 
 TEST(StoreRows, MomentsTakeTheAskedDtypeButMuonsMomentum) {
@@ -273,7 +345,7 @@ TEST(InitWeights, FollowsEachRowsRule) {
 TEST(InitWeights, KeepsTheMasterUnrounded) {
   const auto world = single_world();
   ToyRank f32(*world, {});
-  ToyRank bf16(*world, {}, DType::BF16);
+  ToyRank bf16(*world, {}, {.compute = DType::BF16});
   init_weights(*f32.store, f32.parameters, 5);
   init_weights(*bf16.store, bf16.parameters, 5);
   for (size_t p = 0; p < f32.store->shards().size(); ++p) {
@@ -291,7 +363,7 @@ TEST(InitWeights, KeepsTheMasterUnrounded) {
 TEST(InitWeights, InF64AreThoseOfF32) {
   for (const Layout& layout : {Layout{}, Layout{.dp_shard = 3}})
     run_local_ranks(layout.world(), Device::cpu(), [&](World& world) {
-      ToyRank f32(world, layout), f64(world, layout, DType::F64);
+      ToyRank f32(world, layout), f64(world, layout, {.compute = DType::F64});
       init_weights(*f32.store, f32.parameters, 5);
       init_weights(*f64.store, f64.parameters, 5);
       for (size_t p = 0; p < f32.store->shards().size(); ++p) {
@@ -317,69 +389,118 @@ TEST(ReplicatedStore, TheFirstWriteOfAStepOverwritesAndLaterOnesAdd) {
 
 constexpr Layout kTwoSharded{.dp_shard = 2};
 
-TEST(ShardedStore, TheFirstWriteSinceReleaseOverwritesAndLaterOnesAdd) {
-  run_local_ranks(2, Device::cpu(), [](World& world) {
-    ToyRank rank(world, kTwoSharded);
-    const TensorId id = rank.parameters.find("embedding.weight");
-    rank.store->start_step();
-    for (int micro = 0; micro < 2; ++micro) {
-      EXPECT_EQ(rank.store->gradient(id).accumulate, Accumulate::No);
-      EXPECT_EQ(rank.store->gradient(id).accumulate, Accumulate::Yes);
-      rank.store->release_gradients(0);
-    }
-  });
+TEST(ShardedStore, TheFirstWriteSinceTheReductionOverwritesAndLaterOnesAdd) {
+  for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
+    run_local_ranks(2, Device::cpu(), [&](World& world) {
+      ToyRank rank(world, kTwoSharded, {.gradient_sync = sync});
+      const TensorId id = rank.parameters.find("layers.1.mlp.weight");
+      rank.store->start_step();
+      for (int micro = 0; micro < 2; ++micro) {
+        const BlockUse use = go_to_gradient(rank, 2);
+        const bool kept = sync == GradientSync::Step && micro > 0;
+        EXPECT_EQ(rank.store->gradient(id).accumulate, kept ? Accumulate::Yes : Accumulate::No);
+        EXPECT_EQ(rank.store->gradient(id).accumulate, Accumulate::Yes);
+        rank.store->release_gradients(2);
+        rank.store->release(use);
+      }
+    });
 }
 
-ErrorCode code_of(const std::function<void(ToyRank&)>& misuse) {
-  ErrorCode code{};
-  std::mutex mutex;
+void expect_refusal(const std::string& text, const std::function<void(ToyRank&)>& misuse) {
   run_local_ranks(2, Device::cpu(), [&](World& world) {
     ToyRank rank(world, kTwoSharded);
     try {
       misuse(rank);
-      ADD_FAILURE() << "expected an Error";
+      ADD_FAILURE() << "expected an Error: " << text;
     } catch (const Error& error) {
-      const std::scoped_lock lock(mutex);
-      code = error.code();
+      EXPECT_EQ(error.code(), ErrorCode::Internal);
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
     }
   });
-  return code;
 }
 
-TEST(ShardedStore, RefusesWhatItsTwoBuffersCannotHold) {
-  EXPECT_EQ(code_of([](ToyRank& rank) {
-              for (const int block : {0, 1, 2}) rank.store->acquire(block);
-            }),
-            ErrorCode::Internal);
-  EXPECT_EQ(
-      code_of([](ToyRank& rank) {
-        for (const char* name : {"embedding.weight", "layers.0.mlp.weight", "layers.1.mlp.weight"})
-          rank.store->gradient(rank.parameters.find(name));
-      }),
-      ErrorCode::Internal);
+TEST(ShardedStore, RefusesUsesOutsideTheirTurn) {
+  expect_refusal("block 0 is acquired at tick 0, which is not its turn",
+                 [](ToyRank& rank) { rank.store->acquire(rank.order[0]); });
+  expect_refusal("block 1 is acquired at tick 1, which is not its turn", [](ToyRank& rank) {
+    rank.store->begin(rank.order, false);
+    rank.store->acquire(rank.order[2]);
+    rank.store->acquire(rank.order[1]);
+  });
+  expect_refusal("a gradient of block 1 is written at tick 3, which is not its turn",
+                 [](ToyRank& rank) {
+                   go_to_gradient(rank, 3);
+                   rank.store->gradient(rank.parameters.find("layers.0.mlp.weight"));
+                 });
 }
 
 TEST(ShardedStore, RefusesUseOutsideAcquireAndRelease) {
-  EXPECT_EQ(code_of([](ToyRank& rank) {
-              rank.store->acquire(1);
-              rank.store->release(1);
-              rank.store->weight(rank.parameters.find("layers.0.mlp.weight"));
-            }),
-            ErrorCode::Internal);
-  EXPECT_EQ(code_of([](ToyRank& rank) { rank.store->release(1); }), ErrorCode::Internal);
-  EXPECT_EQ(code_of([](ToyRank& rank) {
-              rank.store->gradient(rank.parameters.find("head.weight"));
-              rank.store->finish_gradients();
-            }),
-            ErrorCode::Internal);
-  EXPECT_EQ(code_of([](ToyRank& rank) {
-              rank.store->acquire(1);
-              rank.store->publish_weights();
-            }),
-            ErrorCode::Internal);
+  expect_refusal("weight of block 1 read while the block is not acquired", [](ToyRank& rank) {
+    rank.store->begin(rank.order, false);
+    rank.store->acquire(rank.order[1]);
+    rank.store->release(rank.order[1]);
+    rank.store->weight(rank.parameters.find("layers.0.mlp.weight"));
+  });
+  expect_refusal("release of block 1, which is not acquired",
+                 [](ToyRank& rank) { rank.store->release(rank.order[1]); });
+  expect_refusal("the step ends while gradients of block 3 are not released", [](ToyRank& rank) {
+    go_to_gradient(rank, 3);
+    rank.store->gradient(rank.parameters.find("head.weight"));
+    rank.store->finish_gradients();
+  });
+  expect_refusal("weights published while block 1 is acquired", [](ToyRank& rank) {
+    rank.store->begin(rank.order, false);
+    rank.store->acquire(rank.order[1]);
+    rank.store->publish_weights();
+  });
 }
 
-TEST(MakeParameterStore, RefusesACommunicatorOfAnotherSize) {
+TEST(ReplicatedStore, RefusesGradientsAfterTheirSum) {
+  run_local_ranks(2, Device::cpu(), [](World& world) {
+    ToyRank rank(world, {.dp_replicate = 2});
+    init_weights(*rank.store, rank.parameters, 1);
+    rank.store->start_step();
+    toy_micro_step(rank, 0, 0, /*last=*/true);
+    rank.store->begin(rank.order, true);
+    EXPECT_THROW(rank.store->gradient({0}), Error);
+  });
+}
+
+// Collectives of local ranks cannot be recorded; what has none can.
+TEST(RecordKey, NamesWhatAMicroStepDependsOnWhereItMayBeRecorded) {
+  const auto key = [](const Layout& layout, bool last) {
+    std::optional<std::string> first, later;
+    run_local_ranks(layout.world(), Device::cpu(), [&](World& world) {
+      ToyRank rank(world, layout);
+      init_weights(*rank.store, rank.parameters, 1);
+      rank.store->start_step();
+      const auto before = rank.store->record_key(last);
+      toy_micro_step(rank, 0, 0, false);
+      const auto after = rank.store->record_key(last);
+      if (world.rank() == 0) first = before, later = after;
+    });
+    EXPECT_EQ(first.has_value(), later.has_value());
+    EXPECT_TRUE(!first || first != later) << "the first write overwrites, later ones add";
+    return first;
+  };
+  EXPECT_TRUE(key({}, false));
+  EXPECT_EQ(key({}, false), key({}, true));
+  EXPECT_TRUE(key({.dp_replicate = 2}, false));
+  EXPECT_FALSE(key({.dp_replicate = 2}, true));
+  EXPECT_FALSE(key({.dp_shard = 2}, false));
+}
+
+TEST(RecordKey, ARecordCountsAsTheMicroStepItIsOf) {
+  const auto world = single_world();
+  ToyRank rank(*world, {});
+  rank.store->start_step();
+  rank.store->note_record(false);
+  EXPECT_EQ(rank.store->gradient({0}).accumulate, Accumulate::Yes);
+  rank.store->start_step();
+  EXPECT_EQ(rank.store->gradient({0}).accumulate, Accumulate::No);
+}
+
+TEST(MakeParameterStore, RefusesAWorldOfAnotherSize) {
   const auto world = single_world();
   EXPECT_THROW(ToyRank(*world, {.dp_replicate = 2}), Error);
 }

@@ -185,7 +185,7 @@ TEST(Control, WhoCameLateFindsThoseWhoLeftGone) {
 TEST(LocalRanks, OfSeveralFailuresTheLowestRankIsRethrown) {
   const Error error = error_of(4, [](World& world) {
     world.control().barrier("start");
-    if (world.rank() > 0) throw Error(ErrorCode::Numeric, "not finite", BlastRadius::Step);
+    if (world.rank() > 0) throw Error(ErrorCode::Numeric, "not finite");
     world.control().barrier("end");
   });
   EXPECT_EQ(error.code(), ErrorCode::Numeric);

@@ -53,7 +53,7 @@ TEST(OptimizerStates, EveryOptimizerIsChosenByItsName) {
 TEST(UpdateTables, EndWhereTheNumbersNoLongerChange) {
   OptimConfig config;
   config.beta2 = 0.999;
-  const std::vector<UpdateTable> tables = update_tables(config);
+  const std::vector<UpdateTable> tables = update_tables(config, 0);
   ASSERT_EQ(tables.size(), 2u);
   const std::vector<double>&corrections = tables[0].values, &roots = tables[1].values;
   for (const double t : {1.0, 2.0, 100.0, 10'000.0}) {
@@ -72,12 +72,20 @@ TEST(UpdateTables, EndWhereTheNumbersNoLongerChange) {
   }
 }
 
+TEST(UpdateTables, AreNoLongerThanTheRun) {
+  OptimConfig config;
+  config.beta2 = 0.999999;
+  const std::vector<UpdateTable> tables = update_tables(config, 300);
+  EXPECT_EQ(tables[1].values.size(), 300u);
+  EXPECT_EQ(tables[1].values.back(), std::sqrt(1.0 - std::pow(0.999999, 300.0)));
+}
+
 TEST(UpdateTables, AreRowsOfTheirOwn) {
   TensorTable table;
   add_update_rows(table, {});
   EXPECT_EQ(table[table.find("update.count")].dtype, DType::I64);
   EXPECT_EQ(table[table.find("update.scalars")].shape.numel(), 5);
-  const std::vector<UpdateTable> tables = update_tables({});
+  const std::vector<UpdateTable> tables = update_tables({}, 0);
   for (const UpdateTable& one : tables)
     EXPECT_EQ(table[table.find(update_table_row(one.name))].shape.numel(),
               static_cast<int64_t>(one.values.size()));

@@ -5,10 +5,12 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/thread_pool.h"
 #include "parallel/comm/world.h"
 #include "parallel/shard/parameter_store.h"
+#include "spec/block_use.h"
 #include "spec/store_rows.h"
 
 namespace ingot::testing {
@@ -43,28 +45,51 @@ inline TensorTable toy_parameters() {
   return table;
 }
 
-inline TensorTable store_table(const TensorTable& parameters, DType compute, const Layout& layout,
-                               DType moments = DType::F32) {
+// The order in which a model of two layers with a tied head uses them.
+inline std::vector<BlockUse> toy_order() {
+  ModelConfig model = model_preset("llama_test");
+  model.layers = 2;
+  model.tied = true;
+  return block_uses(model);
+}
+
+struct ToyOptions {
+  DType compute = DType::F32;
+  DType moments = DType::F32;
+  GradientSync gradient_sync = GradientSync::MicroStep;
+};
+
+inline TensorTable store_table(const TensorTable& parameters, const Layout& layout,
+                               const ToyOptions& toy = {}) {
   TensorTable table;
   StoreOptions options;
-  options.optim.moments = moments;
-  add_store_rows(table, parameters, compute, layout, options);
+  options.optim.moments = toy.moments;
+  options.order = toy_order();
+  options.gradient_sync = toy.gradient_sync;
+  add_store_rows(table, parameters, toy.compute, layout, options);
   return table;
 }
 
 // Everything one rank needs; construct it inside run_local_ranks.
 class ToyRank {
  public:
-  ToyRank(World& world, const Layout& layout, DType compute = DType::F32,
-          DType moments = DType::F32)
+  ToyRank(World& world, const Layout& layout, const ToyOptions& options = {})
       : parameters(toy_parameters()),
-        placed(store_table(parameters, compute, layout, moments), Device::cpu()),
+        order(toy_order()),
+        placed(store_table(parameters, layout, options), Device::cpu()),
         pool_(2),
         ctx{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        comm(world.everyone(ctx)),
-        store(make_parameter_store(ctx, *comm, parameters, layout, placed, compute)) {}
+        store(make_parameter_store(ctx, world, parameters, layout, placed, options.compute)) {}
+
+  std::vector<TensorId> parameters_of(int block) const {
+    std::vector<TensorId> ids;
+    for (int32_t row = 0; row < static_cast<int32_t>(parameters.rows().size()); ++row)
+      if (parameters[{row}].block == block) ids.push_back({row});
+    return ids;
+  }
 
   TensorTable parameters;
+  std::vector<BlockUse> order;
   PlacedTensors placed;
 
  private:
@@ -72,9 +97,21 @@ class ToyRank {
 
  public:
   Context ctx;
-  std::unique_ptr<Communicator> comm;
   std::unique_ptr<ParameterStore> store;
 };
+
+// Calls visit(id, weight) for every parameter, as a model sees it.
+template <class Visit>
+void visit_weights(ToyRank& rank, const Visit& visit) {
+  rank.store->begin(rank.order, false);
+  for (const BlockUse& use : rank.order) {
+    rank.store->acquire(use);
+    if (use.pass == Pass::Forward || use.block == 3)  // the head's only use is the loss
+      for (const TensorId id : rank.parameters_of(use.block)) visit(id, rank.store->weight(id));
+    rank.store->release(use);
+  }
+  rank.store->end();
+}
 
 // Writes or adds value(i) to element i, as the slot says.
 template <class Value>
@@ -85,6 +122,24 @@ void write_gradient(const GradientSlot& slot, const Value& value) {
   };
   if (slot.tensor.dtype == DType::F64) return write(slot.tensor.as<double>());
   write(slot.tensor.as<float>());
+}
+
+// One micro-step, a step of its own, that writes value(id, i) as the gradient of every parameter.
+template <class Value>
+void write_gradients(ToyRank& rank, const Value& value) {
+  rank.store->start_step();
+  rank.store->begin(rank.order, true);
+  for (const BlockUse& use : rank.order) {
+    rank.store->acquire(use);
+    if (use.tick == last_gradient_tick(rank.order, use.block)) {
+      for (const TensorId id : rank.parameters_of(use.block))
+        write_gradient(rank.store->gradient(id), [&](int64_t i) { return value(id.row, i); });
+      rank.store->release_gradients(use.block);
+    }
+    rank.store->release(use);
+  }
+  rank.store->end();
+  rank.store->finish_gradients();
 }
 
 inline std::string layout_name(const Layout& layout) {

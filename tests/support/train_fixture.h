@@ -9,6 +9,7 @@
 #include <map>
 
 #include "core/memory_info.h"
+#include "plan/resolve.h"
 #include "support/own_folder.h"
 #include "train/trainer.h"
 
@@ -48,24 +49,26 @@ class TrainFixture : public ::testing::Test {
   fs::path root_;
 };
 
-struct Recorder : TrainObserver {
+struct Recorder : Sink {
   std::map<int64_t, double> losses;  // by step; a repeated step overwrites
   std::atomic<bool> stop{false};
   int64_t stop_after = 0;
   std::map<int64_t, int64_t> resident;
-  void on_step(const StepReport& report) override {
-    losses[report.step] = report.loss;
-    if (report.step % 500 == 0) resident[report.step] = resident_bytes();
-    if (report.step == stop_after) stop = true;
+  void take(const Record& record) override {
+    const auto* report = std::get_if<StepReport>(&record);
+    if (report == nullptr) return;
+    losses[report->step] = report->loss;
+    if (report->step % 500 == 0) resident[report->step] = resident_bytes();
+    if (report->step == stop_after) stop = true;
   }
 };
 
 inline TrainResult run(const RunConfig& config, Recorder& recorder, bool resume = false) {
   TrainOptions options;
-  options.observer = &recorder;
+  options.sinks = {&recorder};
   options.stop = &recorder.stop;
   options.resume = resume;
-  return train(posix_storage(), config, options);
+  return train(posix_storage(), resolve_here(config), options);
 }
 
 }  // namespace ingot::test

@@ -9,6 +9,7 @@
 
 #include "core/random.h"
 #include "parallel/comm/world.h"
+#include "plan/resolve.h"
 #include "support/on_gpu.h"
 #include "train/engine.h"
 
@@ -62,14 +63,16 @@ Curve ten_steps(const GoldenRun& run) {
                                              {"batch.seq", std::to_string(kT)},
                                              {"system.device", "cuda"}});
   const auto world = single_world();
-  Engine engine(config, *world, available_cores());
+  Engine engine(resolve_here(config), *world);
   engine.init(1);
   Curve curve;
   for (int64_t step = 1; step <= kSteps; ++step) {
     const std::vector<int32_t> tokens = text_like_tokens(step);
     engine.start_step();
-    engine.accumulate({tokens.data(), tokens.data() + 1, nullptr}, 1.0 / (kB * kT));
-    curve.grad_norms.push_back(engine.update(lr_of(run), step).grad_norm);
+    engine.accumulate({tokens.data(), tokens.data() + 1, nullptr}, 1.0 / (kB * kT),
+                      /*last=*/true);
+    engine.update(lr_of(run), step);
+    curve.grad_norms.push_back(engine.take_report().grad_norm);
     curve.losses.push_back(engine.take_loss() / (kB * kT));
   }
   return curve;

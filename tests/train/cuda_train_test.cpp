@@ -88,33 +88,66 @@ TEST_F(CudaTrain, Fp16LearnsAsBf16Does) {
   EXPECT_NEAR(fp16.at(150) / bf16.at(150), 1.0, 2e-2);
 }
 
+// The micro-step is issued, recorded, and from then on started as it was recorded; rate 0 leaves
+// the weights as they are.
+TEST_F(CudaTrain, ARecordedMicroStepServesEveryLossScale) {
+  for (const char* precision : {"bf16", "fp8"}) {
+    const auto world = single_world();
+    const Overrides more = {{"system.device", "cuda"},
+                            {"train.precision", precision},
+                            {"train.fp8_head", precision == std::string("fp8") ? "true" : "false"}};
+    Engine engine(resolve_here(config("run", 6, more)), *world);
+    engine.init(1);
+    std::vector<int32_t> tokens(2 * 16), targets(2 * 16);  // B · T
+    std::iota(tokens.begin(), tokens.end(), 0);
+    std::iota(targets.begin(), targets.end(), 1);
+    std::vector<double> norms;
+    const std::vector<double> scales = {0x1p-5, 0x1p-5, 0x1p-5, 0x1p-4, 0x1p-7, 0x1p-5};
+    for (const double scale : scales) {
+      engine.start_step();
+      engine.accumulate({tokens.data(), targets.data(), nullptr}, scale, /*last=*/true);
+      engine.update(/*lr=*/0.0, static_cast<int64_t>(norms.size()) + 1);
+      norms.push_back(engine.take_report().grad_norm);
+    }
+    // Powers of two scale every gradient exactly but for fp8's, whose own scales follow later.
+    const double tolerance = precision == std::string("fp8") ? 0.2 : 0.0;
+    for (size_t i = 2; i < scales.size(); ++i)
+      EXPECT_NEAR(norms[i] / norms[2] / (scales[i] / scales[2]), 1.0, tolerance) << precision;
+  }
+}
+
 TEST_F(CudaTrain, AnOverflowInFp16UpdatesNothingAndHalvesTheScale) {
   const auto world = single_world();
-  Engine engine(config("run", 1, {{"system.device", "cuda"}, {"train.precision", "fp16"}}), *world,
-                1);
+  const Overrides in_fp16 = {{"system.device", "cuda"}, {"train.precision", "fp16"}};
+  Engine engine(resolve_here(config("run", 2, in_fp16)), *world);
   engine.init(1);
   std::vector<int32_t> tokens(2 * 16), targets(2 * 16);  // B · T
   std::iota(tokens.begin(), tokens.end(), 0);
   std::iota(targets.begin(), targets.end(), 1);
   const MicroBatch batch{tokens.data(), targets.data(), nullptr};
   const double before = engine.evaluate(batch).sum;
-  engine.set_loss_scale({0x1p40, 1999, 0});
+  StateSection& loss_scale = *engine.sections().front();
+  const auto state = [](double scale, int64_t good, int64_t skips) {
+    return LossScale({scale, good, skips}).save();
+  };
+  loss_scale.load(state(0x1p40, 1999, 0));
   int skipped = 0;
   UpdateReport report;
   for (int64_t step = 1; step <= 40; ++step) {
     engine.start_step();
-    engine.accumulate(batch, 1.0 / 32);
-    report = engine.update(1e-2, step);
+    engine.accumulate(batch, 1.0 / 32, /*last=*/true);
+    engine.update(1e-2, step);
+    report = engine.take_report();
     if (!report.skipped) break;
     ++skipped;
     EXPECT_EQ(engine.evaluate(batch).sum, before);
-    EXPECT_EQ(engine.loss_scale(), (LossScaleState{std::ldexp(1.0, 40 - skipped), 0, skipped}));
+    EXPECT_EQ(loss_scale.save(), state(std::ldexp(1.0, 40 - skipped), 0, skipped));
   }
   EXPECT_GT(skipped, 10);
   ASSERT_FALSE(report.skipped);
   EXPECT_TRUE(std::isfinite(report.grad_norm));
   EXPECT_LT(engine.evaluate(batch).sum, before);
-  EXPECT_EQ(engine.loss_scale(), (LossScaleState{std::ldexp(1.0, 40 - skipped), 1, skipped}));
+  EXPECT_EQ(loss_scale.save(), state(std::ldexp(1.0, 40 - skipped), 1, skipped));
 }
 
 TEST_F(CudaTrain, TwoRunsAndAllPoliciesAreBitEqual) {

@@ -26,7 +26,7 @@ class Resume : public test::TrainFixture {
   std::string saved_with(const std::string& tokenizer) const {
     const RunConfig saved = config("run", 2);
     const auto world = single_world();
-    Engine engine(saved, *world, 1, false);
+    Engine engine(resolve_here(saved), *world);
     return save_checkpoint(*posix_storage(), world->control(), path("run"), saved, {},
                            engine.parameters(), engine.store(), tokenizer);
   }
@@ -83,9 +83,7 @@ TEST_F(Resume, ACheckpointWithACopyOfTheFileKnowsItAgain) {
 
 TEST_F(Resume, AnEmptyFolderOrOneOfARunThatSavedNothingStartsFresh) {
   const auto found = [&] {
-    RunConfig wanted = config("run", 2);
-    wanted.train.precision = Precision::Fp32;
-    return find_resume_point(posix_storage(), wanted, /*resume=*/true);
+    return find_resume_point(posix_storage(), resolve_here(config("run", 2)), /*resume=*/true);
   };
   EXPECT_EQ(found(), std::nullopt);
   fs::create_directories(root_ / "run" / ".step_00000002.tmp");  // its first save was cut off

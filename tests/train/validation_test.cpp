@@ -26,12 +26,13 @@ class Validation : public test::TrainFixture {
   // Of initial weights, which are the same on any number of ranks.
   static EvalReport evaluate(const RunConfig& config) {
     const RunData data = open_run_data(*posix_storage(), config);
+    const ResolvedRun resolved = resolve_here(config);
     std::vector<EvalReport> reports(static_cast<size_t>(config.system.ranks));
     run_local_ranks(static_cast<int>(config.system.ranks), Device::cpu(), [&](World& world) {
-      Engine engine(config, world, 1);
+      Engine engine(resolved, world);
       engine.init(1);
       reports[static_cast<size_t>(world.rank())] =
-          evaluate_loss(engine, world.control(), *data.valid, config).value();
+          evaluate_loss(engine, world.control(), *data.valid, resolved).value();
     });
     for (const EvalReport& report : reports) EXPECT_EQ(report.loss, reports[0].loss);
     return reports[0];

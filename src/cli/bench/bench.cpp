@@ -10,12 +10,12 @@
 #include "cli/speed_record.h"
 #include "core/error.h"
 #include "core/text/format.h"
+#include "plan/resolve.h"
 #include "probe/measure.h"
 #include "probe/op_case.h"
 #include "probe/step_limit.h"
 #include "spec/flops.h"
 #include "train/bench_step.h"
-#include "train/engine.h"
 
 namespace ingot::cli {
 namespace {
@@ -42,7 +42,7 @@ struct BenchShape {
     add_sets(command, sets, "any other setting");
   }
 
-  RunConfig config() const {
+  ResolvedRun resolved() const {
     Overrides overrides = {{"preset", preset},
                            {"batch.micro_batch", std::to_string(batch)},
                            {"batch.seq", std::to_string(seq)},
@@ -55,7 +55,7 @@ struct BenchShape {
     RunConfig config = with_environment(parse_run_config("", "", overrides));
     validate(config);
     check_one_micro_batch(config);
-    return config;
+    return resolve_here(config);
   }
 
  private:
@@ -75,11 +75,10 @@ struct BenchShape {
 
 // What a figure belongs to.
 nlohmann::json facts_of(const RunConfig& config, const Context& ctx) {
-  return {
-      {"preset", config.preset},           {"batch", config.batch.micro_batch},
-      {"seq", config.batch.seq},           {"precision", name_of(precision_of(config, ctx.device))},
-      {"device", ctx.device.str()},        {"gpu", gpu_name(ctx.device)},
-      {"threads", ctx.pool->num_threads()}};
+  return {{"preset", config.preset},           {"batch", config.batch.micro_batch},
+          {"seq", config.batch.seq},           {"precision", name_of(config.train.precision)},
+          {"device", ctx.device.str()},        {"gpu", gpu_name(ctx.device)},
+          {"threads", ctx.pool->num_threads()}};
 }
 
 std::string recompute_name(RunConfig config) {
@@ -98,13 +97,14 @@ void check_has_limit(const RunConfig& config) {
         "train.precision=fp32");
 }
 
-StepLimit step_limit(Context& ctx, const RunConfig& config) {
+StepLimit step_limit(Context& ctx, const ResolvedRun& run) {
+  const RunConfig& config = run.config;
   ctx.tf32 = uses_tf32(config);
   LimitShape shape;
   shape.B = config.batch.micro_batch;
   shape.T = config.batch.seq;
-  shape.loss_chunk = loss_chunk(config, ctx.device);
-  shape.compute = compute_dtype(config, ctx.device);
+  shape.loss_chunk = config.train.loss_chunk;
+  shape.compute = run.shape.compute;
   if (shape.compute == DType::F16) shape.compute = DType::BF16;  // tensor cores are as fast
   shape.fp8 = uses_fp8(config);
   shape.fp8_head = config.train.fp8_head;
@@ -121,19 +121,20 @@ void add_mfu(nlohmann::json& line, const std::string& name, double flops, const 
 }
 
 void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const JsonOption& json) {
-  const RunConfig config = shape.config();
+  const ResolvedRun run = shape.resolved();
+  const RunConfig& config = run.config;
   if (with_limit) check_has_limit(config);
   const double before_engine = seconds_since_process_start();
-  const StepBench bench = bench_train_step(config, steps);
-  const auto compute = open_device(config);
+  const StepBench bench = bench_train_step(run, steps);
+  const auto compute = open_device(run);
   Context& ctx = compute->context();
-  const PeakFlops peak = quick_peak_flops(config, ctx);
+  const PeakFlops peak = quick_peak_flops(run, ctx);
   const auto flops = [&](AttentionFlops convention) {
     return bench.tokens_per_second *
            train_flops_per_token(config.model, config.batch.seq, convention);
   };
   const double causal = flops(AttentionFlops::Causal), full = flops(AttentionFlops::Full);
-  remember_speed(config, bench.tokens_per_second);
+  remember_speed(run, bench.tokens_per_second);
   const double start = before_engine + bench.setup_seconds;
   fmt::print(
       "{} B {} T {} {} on {}, {} threads\n"
@@ -144,12 +145,11 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
       "  peak            {}\n"
       "  start           {:.2f} s to the first step, {:.2f} s to its end\n"
       "  memory          {} allocated, {} predicted\n",
-      config.preset, config.batch.micro_batch, config.batch.seq,
-      name_of(precision_of(config, ctx.device)), ctx.device, ctx.pool->num_threads(),
-      bench.step_seconds * 1e3, steps, format_count(std::llround(bench.tokens_per_second)),
-      mfu_text(causal, peak), mfu_text(full, peak), text_of(peak), start,
-      start + bench.first_step_seconds, format_bytes(bench.peak_bytes),
-      format_bytes(bench.predicted_bytes));
+      config.preset, config.batch.micro_batch, config.batch.seq, name_of(config.train.precision),
+      ctx.device, ctx.pool->num_threads(), bench.step_seconds * 1e3, steps,
+      format_count(std::llround(bench.tokens_per_second)), mfu_text(causal, peak),
+      mfu_text(full, peak), text_of(peak), start, start + bench.first_step_seconds,
+      format_bytes(bench.peak_bytes), format_bytes(bench.predicted_bytes));
   nlohmann::json line = {{"steps", steps},
                          {"deterministic", config.train.deterministic},
                          {"recompute", recompute_name(config)},
@@ -166,7 +166,7 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
   add_mfu(line, "mfu_full", full, peak);
   line.update(facts_of(config, ctx));
   if (with_limit) {
-    const StepLimit limit = step_limit(ctx, config);
+    const StepLimit limit = step_limit(ctx, run);
     fmt::print("  limit           {} tok/s: this step reaches {} of it\n",
                format_count(std::llround(limit.tokens_per_second)),
                format_percent(bench.tokens_per_second / limit.tokens_per_second));
@@ -176,12 +176,13 @@ void run_train(const BenchShape& shape, int64_t steps, bool with_limit, const Js
 }
 
 void run_limit(const BenchShape& shape, const JsonOption& json) {
-  const RunConfig config = shape.config();
+  const ResolvedRun run = shape.resolved();
+  const RunConfig& config = run.config;
   check_has_limit(config);
-  const auto compute = open_device(config);
+  const auto compute = open_device(run);
   Context& ctx = compute->context();
-  const StepLimit limit = step_limit(ctx, config);
-  const PeakFlops peak = quick_peak_flops(config, ctx);
+  const StepLimit limit = step_limit(ctx, run);
+  const PeakFlops peak = quick_peak_flops(run, ctx);
   const double flops =
       limit.tokens_per_second *
       train_flops_per_token(config.model, config.batch.seq, AttentionFlops::Causal);

@@ -7,6 +7,7 @@
 #include "cli/machine.h"
 #include "cli/speed_record.h"
 #include "core/error.h"
+#include "plan/resolve.h"
 #include "train/plan.h"
 
 namespace ingot::cli {
@@ -35,7 +36,7 @@ void show(const RecipeOptions& recipe, const JsonOption& json) {
   for (const Setting& setting : settings_of(resolved))
     line["settings"][setting.name] = json_of(setting.get());
   try {
-    const RunConfig here = with_environment(resolved);
+    const ResolvedRun here = resolve_here(with_environment(resolved));
     const RunPlan plan = plan_of(here);
     fmt::print("{}\n", as_comment(text_of(plan)));
     if (plan.length.steps > 0) fmt::print("{}\n", as_comment(time_text(here, plan.length.tokens)));

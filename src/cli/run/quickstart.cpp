@@ -12,6 +12,7 @@
 #include "cli/signals.h"
 #include "core/error.h"
 #include "infer/generate.h"
+#include "plan/resolve.h"
 #include "train/bench_step.h"
 #include "train/resume.h"
 
@@ -52,14 +53,15 @@ struct QuickstartCommand {
     const bool resume = !earlier.is_null();
     const RunConfig config =
         resume ? with_environment(saved_run_config(storage, dir, {})) : timed_config(*storage, dir);
-    QuickstartProgress progress(config, quick_peak_flops(config), *this);
+    const ResolvedRun resolved = resolve_here(config);
+    QuickstartProgress progress(config, quick_peak_flops(resolved), *this);
     const RunSignals signals;
     TrainOptions options;
     options.resume = resume;
     options.stop = signals.stop();
     options.save = signals.save();
-    options.observer = &progress;
-    const TrainResult result = train(storage, config, options);
+    options.sinks = {&progress};
+    const TrainResult result = train(storage, resolved, options);
     nlohmann::json line = {{"steps", result.state.step},
                            {"tokens", result.state.tokens},
                            {"checkpoint", result.checkpoint},
@@ -73,7 +75,7 @@ struct QuickstartCommand {
     }
     line["valid_loss"] = result.eval->loss;
     line["bits_per_byte"] = result.eval->bits_per_byte.value_or(result.eval->loss / std::log(2.0));
-    write_file_atomically(*storage, join_path(dir, kSamplesName), samples(config));
+    write_file_atomically(*storage, join_path(dir, kSamplesName), samples(resolved));
     write_record(*storage, dir, line);
     show(*storage, dir, line);
     return Exit::Done;
@@ -87,9 +89,10 @@ struct QuickstartCommand {
    public:
     QuickstartProgress(const RunConfig& config, PeakFlops peak, const QuickstartCommand& command)
         : TerminalProgress(config, std::move(peak)), command_(command) {}
-    void on_start(const RunFacts& facts) override {
-      TerminalProgress::on_start(facts);
-      command_.write_record(*posix_storage(), facts.run_dir, nullptr);
+    void take(const Record& record) override {
+      TerminalProgress::take(record);
+      if (const auto* facts = std::get_if<RunFacts>(&record))
+        command_.write_record(*posix_storage(), facts->run_dir, nullptr);
     }
 
    private:
@@ -134,8 +137,8 @@ struct QuickstartCommand {
     fmt::print(stderr, "timing a step …\n");
     RunConfig one_rank = config;  // of several, which share the cores
     one_rank.system.ranks = 1;
-    const double step_seconds =
-        static_cast<double>(config.system.ranks) * bench_train_step(one_rank, 2).step_seconds;
+    const double step_seconds = static_cast<double>(config.system.ranks) *
+                                bench_train_step(resolve_here(one_rank), 2).step_seconds;
     config.train.steps = std::max<int64_t>(20, std::llround(60.0 * minutes / step_seconds));
     config.train.eval_every = std::max<int64_t>(10, config.train.steps / 5);
     config.checkpoint.every = config.train.eval_every;
@@ -143,9 +146,9 @@ struct QuickstartCommand {
     return config;
   }
 
-  static std::string samples(const RunConfig& config) {
-    const auto compute = open_device(config);
-    Generator generator(compute->context(), posix_storage(), config.checkpoint.dir, 0);
+  static std::string samples(const ResolvedRun& run) {
+    const auto compute = open_device(run);
+    Generator generator(compute->context(), posix_storage(), run.config.checkpoint.dir, 0);
     std::string all;
     for (const std::string prompt : {"The ", "In the beginning", "A house is "}) {
       SamplingOptions sampling;

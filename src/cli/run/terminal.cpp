@@ -10,11 +10,15 @@ TerminalProgress::TerminalProgress(const RunConfig& config, PeakFlops peak)
     : format_(config.model, config.batch.seq, std::move(peak)),
       log_every_(config.train.log_every) {}
 
-void TerminalProgress::on_start(const RunFacts& facts) {
+void TerminalProgress::take(const Record& record) {
+  std::visit([this](const auto& of) { show(of); }, record);
+}
+
+void TerminalProgress::show(const RunFacts& facts) {
   line_.keep(format_.start(facts));
 }
 
-void TerminalProgress::on_step(const StepReport& report) {
+void TerminalProgress::show(const StepReport& report) {
   const std::string line = format_.step(report);
   const bool stays =
       log_every_ > 0 ? report.step % log_every_ == 0 : report.step == report.total_steps;
@@ -25,12 +29,12 @@ void TerminalProgress::on_step(const StepReport& report) {
     line_.show(line);
 }
 
-void TerminalProgress::on_eval(const EvalReport& report) {
+void TerminalProgress::show(const EvalReport& report) {
   line_.keep(format_.eval(report));
 }
 
-void TerminalProgress::on_checkpoint(const std::string& dir) {
-  line_.keep(fmt::format("saved    {}", dir));
+void TerminalProgress::show(const SavedReport& report) {
+  line_.keep(fmt::format("saved    {}", report.dir));
 }
 
 }  // namespace ingot::cli

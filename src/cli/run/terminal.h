@@ -12,16 +12,19 @@ namespace ingot::cli {
 // The step line is a ProgressLine: on a terminal it writes over itself, elsewhere there is the
 // first step, one every ten seconds and the last. With train.log_every every so many steps are a
 // line that stays instead.
-class TerminalProgress : public TrainObserver {
+class TerminalProgress : public Sink {
  public:
   TerminalProgress(const RunConfig& config, PeakFlops peak);
-  void on_start(const RunFacts& facts) override;
-  void on_step(const StepReport& report) override;
-  void on_eval(const EvalReport& report) override;
-  void on_checkpoint(const std::string& dir) override;
+  void take(const Record& record) override;
   double tokens_per_second() const { return format_.tokens_per_second(); }
 
  private:
+  void show(const RunFacts& facts);
+  void show(const StepReport& report);
+  void show(const EvalReport& report);
+  void show(const SavedReport& report);
+  void show(const EndReport&) {}
+
   ProgressFormat format_;
   int64_t log_every_;
   bool first_ = true;  // no step was shown

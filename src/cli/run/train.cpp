@@ -11,6 +11,7 @@
 #include "cli/speed_record.h"
 #include "core/error.h"
 #include "core/text/format.h"
+#include "plan/resolve.h"
 #include "spec/step_walk.h"
 #include "train/plan.h"
 #include "train/resume.h"
@@ -35,20 +36,21 @@ struct TrainCommand {
   Exit run() const {
     const RunConfig config = with_environment(load());
     validate(config);
+    const ResolvedRun resolved = resolve_here(config);
     if (dry_run) {
-      show_plan(config);
+      show_plan(resolved);
       return Exit::Done;
     }
-    TerminalProgress progress(config, quick_peak_flops(config));
+    TerminalProgress progress(config, quick_peak_flops(resolved));
     const RunSignals signals;
     TrainOptions options;
     options.resume = resume;
     options.accept_schedule = accept_schedule;
     options.stop = signals.stop();
     options.save = signals.save();
-    options.observer = &progress;
-    const TrainResult result = train(posix_storage(), config, options);
-    remember_speed(config, progress.tokens_per_second());
+    options.sinks = {&progress};
+    const TrainResult result = train(posix_storage(), resolved, options);
+    remember_speed(resolved, progress.tokens_per_second());
 
     if (result.stopped)
       fmt::print("stopped after step {} of the run in {}; add --resume to go on\n",
@@ -74,19 +76,19 @@ struct TrainCommand {
 
  private:
   // All that a run checks before its first step, and what it would take; writes nothing.
-  void show_plan(const RunConfig& config) const {
+  void show_plan(const ResolvedRun& resolved) const {
     TrainOptions options;
     options.resume = resume;
     options.accept_schedule = accept_schedule;
-    const PreparedRun prepared = prepare_run(posix_storage(), config, options);
+    const PreparedRun prepared = prepare_run(posix_storage(), resolved, options);
     const RunPlan plan = plan_of(prepared);
-    StepWalk walk(step_rules(prepared.config));
+    StepWalk walk(resolved.steps);
     walk.advance(prepared.first_step);
     const int64_t tokens = plan.length.tokens - walk.at().tokens;
-    fmt::print("{}\n{}\nfolder   {}\n", text_of(plan), time_text(config, tokens),
-               config.checkpoint.dir);
+    fmt::print("{}\n{}\nfolder   {}\n", text_of(plan), time_text(resolved, tokens),
+               resolved.config.checkpoint.dir);
     nlohmann::json line = to_json(plan);
-    add_time(line, config, tokens);
+    add_time(line, resolved, tokens);
     json.print(line);
   }
 };

@@ -42,7 +42,7 @@ void cuda_check(cudaError_t status, std::source_location place) {
         "or --set system.device=cpu)");
   const ErrorCode code =
       status == cudaErrorMemoryAllocation ? ErrorCode::Memory : ErrorCode::Device;
-  throw Error(code, fmt::format("CUDA: {}", cudaGetErrorString(status)), BlastRadius::Rank, place);
+  throw Error(code, fmt::format("CUDA: {}", cudaGetErrorString(status)), place);
 }
 
 CudaContext::CudaContext(int device, std::string cache_dir)

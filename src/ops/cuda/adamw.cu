@@ -77,28 +77,22 @@ struct Decided {
 };
 
 template <class A>
-struct Scalars {
-  const Settings<A>& host;
-  const Decided<A>& device;
-};
-
-template <class A>
-__device__ __forceinline__ void update(const Scalars<A>& step, A keep, A unscaled, A& p, A& m,
-                                       A& v) {
-  const A g = unscaled * step.device.grad_scale;
-  m = fma(step.host.mix, g - m, m);
-  v = fma(g * step.host.square_mix, g, v * step.host.beta2);
-  const A denominator = sqrt(v) / step.device.root2 + step.host.eps;
-  p = p * keep + m * step.device.negative_rate / denominator;
+__device__ __forceinline__ void update(const Settings<A>& step, const Decided<A>& decided, A keep,
+                                       A unscaled, A& p, A& m, A& v) {
+  const A g = unscaled * decided.grad_scale;
+  m = fma(step.mix, g - m, m);
+  v = fma(g * step.square_mix, g, v * step.beta2);
+  const A denominator = sqrt(v) / decided.root2 + step.eps;
+  p = p * keep + m * decided.negative_rate / denominator;
 }
 
 // The random words of elements 4·block … 4·block + 3 of the parameter.
 template <class A>
-__device__ __forceinline__ uint4 random_words(const Shard& shard, const Scalars<A>& step,
-                                              uint64_t block) {
+__device__ __forceinline__ uint4 random_words(const Shard& shard, const Settings<A>& step,
+                                              const Decided<A>& decided, uint64_t block) {
   return philox4x32({static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), shard.tensor,
-                     step.device.random_step},
-                    step.host.key0, step.host.key1);
+                     decided.random_step},
+                    step.key0, step.key1);
 }
 
 // One of the two bf16 next to `value`, the farther one the rarer; `random` is below 2¹⁶. A NaN
@@ -200,14 +194,14 @@ struct Master<float, Halves> {
 // of the compute copy, Halves, or void.
 template <class A, class M, class W>
 __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
-                             const Scalars<A>& step) {
+                             const Settings<A>& step, const Decided<A>& decided) {
   constexpr bool kRounds = !std::is_same_v<M, A>;
   constexpr int kSize = Vec<M>::kSize;
   const Master<A, W> master(shard);
   const auto* gs = static_cast<const A*>(shard.grad);
   auto* ms = static_cast<M*>(shard.m);
   auto* vs = static_cast<M*>(shard.v);
-  const A keep = static_cast<A>(1.0 - step.host.lr * shard.weight_decay);
+  const A keep = static_cast<A>(1.0 - step.lr * shard.weight_decay);
   // The new moments as they are stored.
   const auto round = [](A m, A v, uint32_t random, M& stored_m, M& stored_v) {
     if constexpr (kRounds) {
@@ -227,8 +221,8 @@ __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
     if constexpr (kRounds) {
 #pragma unroll
       for (int lane = 0; lane < kSize; lane += 4) {
-        const uint4 words =
-            random_words(shard, step, (shard.first_index + static_cast<uint64_t>(i + lane)) / 4);
+        const uint4 words = random_words(shard, step, decided,
+                                         (shard.first_index + static_cast<uint64_t>(i + lane)) / 4);
         random[lane] = words.x, random[lane + 1] = words.y;
         random[lane + 2] = words.z, random[lane + 3] = words.w;
       }
@@ -236,7 +230,7 @@ __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
 #pragma unroll
     for (int lane = 0; lane < kSize; ++lane) {
       A m = static_cast<A>(ms_here.v[lane]), v = static_cast<A>(vs_here.v[lane]);
-      update(step, keep, g.v[lane], p.v[lane], m, v);
+      update(step, decided, keep, g.v[lane], p.v[lane], m, v);
       round(m, v, random[lane], ms_here.v[lane], vs_here.v[lane]);
     }
     master.store(i, p);
@@ -248,14 +242,14 @@ __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
     uint32_t random = 0;
     if constexpr (kRounds) {
       const uint64_t index = shard.first_index + static_cast<uint64_t>(i);
-      const uint4 words = random_words(shard, step, index / 4);
+      const uint4 words = random_words(shard, step, decided, index / 4);
       const uint32_t low = index % 2 == 0 ? words.x : words.y;
       const uint32_t high = index % 2 == 0 ? words.z : words.w;
       random = index % 4 < 2 ? low : high;
     }
     A m = static_cast<A>(ms[i]), v = static_cast<A>(vs[i]);
     A p = master.load_one(i);
-    update(step, keep, gs[i], p, m, v);
+    update(step, decided, keep, gs[i], p, m, v);
     round(m, v, random, ms[i], vs[i]);
     master.store_one(i, p);
   }
@@ -265,28 +259,27 @@ __device__ void update_range(const Shard& shard, int64_t begin, int64_t end,
 // otherwise leave room for two, too few to read while others compute.
 template <class A, class M>
 __global__ void __launch_bounds__(kThreads, 3)
-    adamw_kernel(const Shard* shards, int count, const __grid_constant__ Settings<A> settings) {
-  if (settings.values[kSkipped] != 0.0) return;
+    adamw_kernel(const Shard* shards, int count, const __grid_constant__ Settings<A> step) {
+  if (step.values[kSkipped] != 0.0) return;
   __shared__ Decided<A> decided;
-  if (threadIdx.x == 0) decided = Decided<A>::of(settings);
+  if (threadIdx.x == 0) decided = Decided<A>::of(step);
   __syncthreads();
-  const Scalars<A> step{settings, decided};
   const int64_t chunk = blockIdx.x;
   const Shard& shard = entry_of_chunk(shards, count, chunk);
   const int64_t begin = (chunk - shard.first_chunk) * kChunk;
   const int64_t end = min(begin + kChunk, shard.n);
   if (shard.weight == nullptr) {
-    update_range<A, M, void>(shard, begin, end, step);
+    update_range<A, M, void>(shard, begin, end, step, decided);
   } else if constexpr (std::is_same_v<A, double>) {
-    update_range<A, M, double>(shard, begin, end, step);
+    update_range<A, M, double>(shard, begin, end, step, decided);
   } else if (shard.halves) {
-    update_range<A, M, Halves>(shard, begin, end, step);
+    update_range<A, M, Halves>(shard, begin, end, step, decided);
   } else if (shard.weight_dtype == DType::BF16) {
-    update_range<A, M, __nv_bfloat16>(shard, begin, end, step);
+    update_range<A, M, __nv_bfloat16>(shard, begin, end, step, decided);
   } else if (shard.weight_dtype == DType::F16) {
-    update_range<A, M, __half>(shard, begin, end, step);
+    update_range<A, M, __half>(shard, begin, end, step, decided);
   } else {
-    update_range<A, M, float>(shard, begin, end, step);
+    update_range<A, M, float>(shard, begin, end, step, decided);
   }
 }
 

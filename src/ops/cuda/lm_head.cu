@@ -190,8 +190,54 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The same, and logits become the gradient of scale · Σ losses. With p the softmax of the capped
-// logits y = c·tanh(x / c): d loss / dy = p·(1 + 2·z·lse) - onehot, dy / dx = 1 - (y / c)².
+template <int kThreads, class T>
+__device__ __forceinline__ void clear_row(const Logits<T>& logits) {
+  constexpr int kSize = Vec<T>::kSize;
+  T* row = logits.row();
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int index = thread; index < logits.num_vectors; index += kThreads)
+    store_packed(row + static_cast<int64_t>(index) * kSize, Packed{});
+  for (int i = logits.num_vectors * kSize + thread; i < logits.vocab; i += kThreads)
+    row[i] = static_cast<T>(Compute<T>{0});
+}
+
+// The gradient of scale · loss with respect to one row of logits x. With p the softmax of the
+// capped logits y = c·tanh(x / c): d loss / dy = p·(1 + 2·z·lse) - onehot, dy / dx = 1 - (y / c)².
+template <class T, bool kCapped>
+struct LogitGradient {
+  using A = Compute<T>;
+
+  __device__ LogitGradient(const LossTerms<A>& loss_terms, const ExpSum<A>& all, A lse,
+                           A loss_scale)
+      : terms(loss_terms),
+        top(all.top),
+        scale(loss_scale),
+        factor(scale * (A{1} + A{2} * terms.z_loss * lse) / all.sum) {}
+
+  __device__ A slope(A y) const {
+    if constexpr (!kCapped) return A{1};
+    return A{1} - y * terms.inverse_softcap * (y * terms.inverse_softcap);
+  }
+  __device__ A softmax_part(A x) const {
+    const A y = capped<T, kCapped>(x, terms);
+    return exp_of<T>(y, top) * factor * slope(y);
+  }
+  __device__ A of_target(A y) const {  // y capped already
+    return (exp_of<T>(y, top) * factor - scale) * slope(y);
+  }
+  __device__ void write(T* row, int index, const Packed& x) const {
+    constexpr int kSize = Vec<T>::kSize;
+    Lanes<T, kSize> d = unpack<T>(x);
+#pragma unroll
+    for (int i = 0; i < kSize; ++i) d.v[i] = softmax_part(d.v[i]);
+    store_packed(row + static_cast<int64_t>(index) * kSize, pack<T>(d));
+  }
+
+  const LossTerms<A>& terms;
+  A top, scale, factor;
+};
+
+// The same, and logits become the gradient of scale · Σ losses.
 // The first `num_kept` vectors of the row wait in shared memory for the sum, so that they are read
 // once.
 template <class T, int kThreads, bool kCapped>
@@ -206,10 +252,7 @@ __global__ void __launch_bounds__(kThreads)
   const int thread = static_cast<int>(threadIdx.x);
   const int32_t target = targets[blockIdx.x];
   if (target == terms.ignore_index) {
-    for (int index = thread; index < logits.num_vectors; index += kThreads)
-      store_packed(row + static_cast<int64_t>(index) * kSize, Packed{});
-    for (int i = logits.num_vectors * kSize + thread; i < logits.vocab; i += kThreads)
-      row[i] = static_cast<T>(A{0});
+    clear_row<kThreads>(logits);
     if (thread == 0) losses[blockIdx.x] = 0;
     return;
   }
@@ -217,35 +260,97 @@ __global__ void __launch_bounds__(kThreads)
   const A target_logit = capped<T, kCapped>(static_cast<A>(row[target]), terms);
   const ExpSum<A> all = exp_sum_of_row<kThreads, kCapped>(logits, terms, kept, num_kept, shared);
   const A lse = all.top + log(all.sum);
-  const A scale = static_cast<A>(*loss_scale);
-  const A factor = scale * (A{1} + A{2} * terms.z_loss * lse) / all.sum;
-  const auto slope = [&](A y) {
-    if constexpr (!kCapped) return A{1};
-    return A{1} - y * terms.inverse_softcap * (y * terms.inverse_softcap);
-  };
-  const auto softmax_part = [&](A x) {
-    const A y = capped<T, kCapped>(x, terms);
-    return exp_of<T>(y, all.top) * factor * slope(y);
-  };
-  const auto write = [&](int index, const Packed& x) {
-    Lanes<T, kSize> d = unpack<T>(x);
-#pragma unroll
-    for (int i = 0; i < kSize; ++i) d.v[i] = softmax_part(d.v[i]);
-    store_packed(row + static_cast<int64_t>(index) * kSize, pack<T>(d));
-  };
+  const LogitGradient<T, kCapped> gradient(terms, all, lse, static_cast<A>(*loss_scale));
+  const auto write = [&](int index, const Packed& x) { gradient.write(row, index, x); };
 
 #pragma unroll 4
   for (int index = thread; index < num_kept; index += kThreads) write(index, kept[index]);
   for_vectors<kThreads>(row, num_kept + thread, logits.num_vectors, write);
   for (int i = logits.num_vectors * kSize + thread; i < logits.vocab; i += kThreads)
-    row[i] = static_cast<T>(softmax_part(static_cast<A>(row[i])));
+    row[i] = static_cast<T>(gradient.softmax_part(static_cast<A>(row[i])));
 
   __syncthreads();  // the target's element has been written as one of many
   if (thread == 0) {
-    const A p = exp_of<T>(target_logit, all.top) * factor;
-    row[target] = static_cast<T>((p - scale) * slope(target_logit));
+    row[target] = static_cast<T>(gradient.of_target(target_logit));
     losses[blockIdx.x] = terms.loss(lse, target_logit);
   }
+}
+
+// Of a token in a shard of the vocabulary, or in all of it.
+template <class A>
+struct Statistics {
+  A top, sum, target;
+};
+
+// statistics(N) of logits(N, V), which are the rows [first, first + V) of the vocabulary.
+template <class T, int kThreads, bool kCapped>
+__global__ void __launch_bounds__(kThreads)
+    statistics_kernel(Logits<T> logits, const int32_t* targets, int first,
+                      LossTerms<Compute<T>> terms, Statistics<Compute<T>>* statistics) {
+  using A = Compute<T>;
+  __shared__ A shared[kThreads / kWarp];
+  const int32_t target = targets[blockIdx.x];
+  if (target == terms.ignore_index) {
+    if (threadIdx.x == 0) statistics[blockIdx.x] = {0, 0, 0};
+    return;
+  }
+  const ExpSum<A> all = exp_sum_of_row<kThreads, kCapped>(logits, terms, nullptr, 0, shared);
+  if (threadIdx.x == 0) {
+    const int place = target - first;
+    const bool here = place >= 0 && place < logits.vocab;
+    statistics[blockIdx.x] = {
+        all.top, all.sum,
+        here ? capped<T, kCapped>(static_cast<A>(logits.row()[place]), terms) : A{0}};
+  }
+}
+
+// Of shard r at parts[r · stride]; the same for every thread that asks.
+template <class T>
+__device__ Statistics<Compute<T>> merged(const Statistics<Compute<T>>* parts, int num_shards,
+                                         int64_t stride) {
+  using A = Compute<T>;
+  Statistics<A> all{parts[0].top, 0, 0};
+  for (int r = 1; r < num_shards; ++r) all.top = fmax(all.top, parts[r * stride].top);
+  for (int r = 0; r < num_shards; ++r) {
+    const Statistics<A> part = parts[r * stride];
+    all.sum += part.sum * exp_of<T>(part.top, all.top);
+    all.target += part.target;
+  }
+  return all;
+}
+
+// losses(N) of parts(num_shards, N), and unless loss_scale is null this shard's logits become their
+// gradient.
+template <class T, int kThreads, bool kCapped>
+__global__ void __launch_bounds__(kThreads)
+    from_statistics_kernel(Logits<T> logits, const int32_t* targets, int first,
+                           LossTerms<Compute<T>> terms, const Statistics<Compute<T>>* parts,
+                           int num_shards, const double* loss_scale, Compute<T>* losses) {
+  using A = Compute<T>;
+  constexpr int kSize = Vec<T>::kSize;
+  T* row = logits.row();
+  const int thread = static_cast<int>(threadIdx.x);
+  const int32_t target = targets[blockIdx.x];
+  if (target == terms.ignore_index) {
+    if (loss_scale != nullptr) clear_row<kThreads>(logits);
+    if (thread == 0) losses[blockIdx.x] = 0;
+    return;
+  }
+  const Statistics<A> all = merged<T>(parts + blockIdx.x, num_shards, gridDim.x);
+  const A lse = all.top + log(all.sum);
+  if (thread == 0) losses[blockIdx.x] = terms.loss(lse, all.target);
+  if (loss_scale == nullptr) return;
+
+  const LogitGradient<T, kCapped> gradient(terms, {all.top, all.sum}, lse,
+                                           static_cast<A>(*loss_scale));
+  for_vectors<kThreads>(row, thread, logits.num_vectors,
+                        [&](int index, const Packed& x) { gradient.write(row, index, x); });
+  for (int i = logits.num_vectors * kSize + thread; i < logits.vocab; i += kThreads)
+    row[i] = static_cast<T>(gradient.softmax_part(static_cast<A>(row[i])));
+  __syncthreads();  // the target's element has been written as one of many
+  const int place = target - first;
+  if (thread == 0 && place >= 0 && place < logits.vocab)
+    row[place] = static_cast<T>(gradient.of_target(all.target));
 }
 
 template <class F>
@@ -307,6 +412,39 @@ void cross_entropy(Context& ctx, const Tensor& logits, const Tensor& targets,
       launch({ctx, blocks_for(logits.shape[0], 1), kThreads}, loss_kernel<T, kThreads, cap>,
              Logits<T>(logits), targets.as<int32_t>(), LossTerms<A>(options),
              static_cast<A*>(losses.data));
+    });
+  });
+}
+
+void cross_entropy_statistics(Context& ctx, const Tensor& logits, const Tensor& targets,
+                              int64_t first, const LossOptions& options, const Tensor& statistics) {
+  constexpr int kThreads = 512;
+  with_device_type(logits.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    using A = Compute<T>;
+    with_cap(options, [&](auto cap) {
+      launch({ctx, blocks_for(logits.shape[0], 1), kThreads}, statistics_kernel<T, kThreads, cap>,
+             Logits<T>(logits), targets.as<int32_t>(), static_cast<int>(first),
+             LossTerms<A>(options), static_cast<Statistics<A>*>(statistics.data));
+    });
+  });
+}
+
+void cross_entropy_from_statistics(Context& ctx, const Tensor& logits, const Tensor& targets,
+                                   int64_t first, const LossOptions& options,
+                                   const Tensor& statistics, const Tensor& scale,
+                                   const Tensor& losses) {
+  constexpr int kThreads = 512;
+  const double* factor = scale.defined() ? scale.as<double>() : nullptr;
+  with_device_type(logits.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    using A = Compute<T>;
+    with_cap(options, [&](auto cap) {
+      launch({ctx, blocks_for(logits.shape[0], 1), kThreads},
+             from_statistics_kernel<T, kThreads, cap>, Logits<T>(logits), targets.as<int32_t>(),
+             static_cast<int>(first), LossTerms<A>(options),
+             static_cast<const Statistics<A>*>(statistics.data),
+             static_cast<int>(statistics.shape[0]), factor, static_cast<A*>(losses.data));
     });
   });
 }

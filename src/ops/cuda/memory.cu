@@ -50,6 +50,13 @@ __global__ void fill_kernel(float value, float* to, int64_t n, bool aligned) {
   }
 }
 
+template <class T>
+__global__ void add_kernel(const T* from, T* to, int64_t n) {
+  const int64_t stride = int64_t{gridDim.x} * kThreads;
+  for (int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += stride)
+    to[i] += from[i];
+}
+
 // The dims before the last, those that one stride covers in both tensors merged. Bytes.
 struct OuterDims {
   int rank = 0;
@@ -111,6 +118,17 @@ void fill(Context& ctx, float value, const Tensor& tensor) {
   auto* to = tensor.as<float>();
   launch({ctx, blocks_for(tensor.numel(), 4 * kThreads), kThreads}, fill_kernel, value, to,
          tensor.numel(), fits_vec(to, 0));
+}
+
+void add(Context& ctx, const Tensor& src, const Tensor& dst) {
+  if (src.numel() == 0) return;
+  const auto blocks = std::min(blocks_for(src.numel(), 4 * kThreads), 1u << 16);
+  if (src.dtype == DType::F32)
+    launch({ctx, blocks, kThreads}, add_kernel<float>, src.as<float>(), dst.as<float>(),
+           src.numel());
+  else
+    launch({ctx, blocks, kThreads}, add_kernel<double>, src.as<double>(), dst.as<double>(),
+           src.numel());
 }
 
 void copy_from_host(Context& ctx, const void* host, const Tensor& dst) {

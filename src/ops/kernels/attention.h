@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ops/attention.h"
-#include "ops/dispatch.h"
+#include "ops/kernel.h"
 
 namespace ingot {
 

@@ -2,7 +2,7 @@
 // was done.
 #pragma once
 
-#include "ops/dispatch.h"
+#include "ops/kernel.h"
 #include "ops/rope.h"
 
 namespace ingot {

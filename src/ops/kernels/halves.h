@@ -1,7 +1,7 @@
 // Kernels of ops/halves.h.
 #pragma once
 
-#include "ops/dispatch.h"
+#include "ops/kernel.h"
 
 namespace ingot {
 

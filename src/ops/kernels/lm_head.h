@@ -1,7 +1,7 @@
 // Kernels of ops/lm_head.h.
 #pragma once
 
-#include "ops/dispatch.h"
+#include "ops/kernel.h"
 #include "ops/lm_head.h"
 
 namespace ingot {
@@ -14,6 +14,14 @@ INGOT_KERNEL(void, cross_entropy,
 INGOT_KERNEL(void, cross_entropy_gradient,
              (Context & ctx, const Tensor& logits, const Tensor& targets,
               const LossOptions& options, const Tensor& scale, const Tensor& losses))
+// ops/lm_head.h.
+INGOT_KERNEL(void, cross_entropy_statistics,
+             (Context & ctx, const Tensor& logits, const Tensor& targets, int64_t first,
+              const LossOptions& options, const Tensor& statistics))
+INGOT_KERNEL(void, cross_entropy_from_statistics,
+             (Context & ctx, const Tensor& logits, const Tensor& targets, int64_t first,
+              const LossOptions& options, const Tensor& statistics, const Tensor& scale,
+              const Tensor& losses))
 // The powers of two by which gradients of the logits are rounded to F8E5M2: twice loss_scale (1)
 // F64, more than any of them, times scale (1) is within its range; inverse (1) is 1 / scale.
 INGOT_KERNEL(void, logits_gradient_scale,

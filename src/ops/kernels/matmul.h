@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ops/cpu/gemm.h"
-#include "ops/dispatch.h"
+#include "ops/kernel.h"
 
 namespace ingot {
 

@@ -1,7 +1,7 @@
 // Kernels of ops/memory.h on a GPU; the CPU's are in ops/memory.cpp, since bytes have no ISA.
 #pragma once
 
-#include "ops/dispatch.h"
+#include "ops/kernel.h"
 
 namespace ingot {
 
@@ -9,6 +9,7 @@ INGOT_CUDA_KERNEL(void, zero, (Context & ctx, const Tensor& tensor))
 INGOT_CUDA_KERNEL(void, fill, (Context & ctx, float value, const Tensor& tensor))
 INGOT_CUDA_KERNEL(void, copy_from_host, (Context & ctx, const void* host, const Tensor& dst))
 INGOT_CUDA_KERNEL(void, copy_to_host, (Context & ctx, const Tensor& src, void* host))
+INGOT_CUDA_KERNEL(void, add, (Context & ctx, const Tensor& src, const Tensor& dst))
 INGOT_CUDA_KERNEL(void, copy, (Context & ctx, const Tensor& src, const Tensor& dst))
 
 }  // namespace ingot

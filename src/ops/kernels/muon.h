@@ -1,7 +1,7 @@
 // Kernels of ops/muon.h.
 #pragma once
 
-#include "ops/dispatch.h"
+#include "ops/kernel.h"
 #include "ops/muon.h"
 
 namespace ingot {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/random.h"
-#include "ops/dispatch.h"
+#include "ops/kernel.h"
 
 namespace ingot {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ops/dispatch.h"
+#include "ops/kernel.h"
 
 namespace ingot {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "ops/dispatch.h"
+#include "ops/kernel.h"
 #include "ops/update_scalars.h"
 
 namespace ingot {

@@ -10,7 +10,8 @@
 
 #include "core/context.h"
 #include "ops/matmul.h"
-#include "parallel/comm/communicator.h"
+#include "parallel/comm/world.h"
+#include "spec/block_use.h"
 #include "spec/placed_tensors.h"
 #include "spec/shard_map.h"
 #include "spec/tensor_table.h"
@@ -39,6 +40,8 @@ struct ParameterShard {
   Tensor weight;
 };
 
+// Nothing here waits on the host, but where the CPU itself computes: work on other lanes is ordered
+// by tickets, and what is issued through the context comes after what it needs.
 class ParameterStore {
  public:
   virtual ~ParameterStore() = default;
@@ -49,20 +52,30 @@ class ParameterStore {
   // The ranks whose shards together are the parameters; sums over all elements are sums over it.
   virtual Communicator& shard_group() = 0;
 
-  // Weights of `block` are whole and readable through weight() until release(block). Blocks may be
-  // acquired again (the backward pass, recomputation); calls nest no deeper than two blocks.
-  virtual void acquire(int block) = 0;
-  virtual void release(int block) = 0;
+  // A micro-step or an evaluation begins, which uses blocks in `order`; it must live until end().
+  // `last`: of the step, so that gradients are complete, and reduced, when they are released.
+  virtual void begin(std::span<const BlockUse> order, bool last) = 0;
+  // What is issued from now on comes after all that the micro-step put on other lanes.
+  virtual void end() = 0;
+
+  // Weights of the use's block are whole and readable through weight() until release(use). Uses are
+  // acquired in their order; of one tick also several at once.
+  virtual void acquire(const BlockUse& use) = 0;
+  virtual void release(const BlockUse& use) = 0;
   virtual Tensor weight(TensorId parameter) const = 0;
 
-  // The slot for a parameter's gradient in this micro-step. The caller writes all of it (or adds to
-  // all of it, as the slot says); release_gradients(block) hands the block's slots back, after
-  // which they may be reduced and reused.
+  // The slot for a parameter's gradient in this micro-step, at a use that writes it. The caller
+  // writes all of it (or adds to all of it, as the slot says); release_gradients(block) hands the
+  // block's slots back, after which they may be reduced and reused.
   virtual GradientSlot gradient(TensorId parameter) = 0;
   virtual void release_gradients(int block) = 0;
-  // How the next micro-step writes its slots, where all of them are written alike and stay where
-  // they are, so that its work may be recorded and issued again; nothing otherwise.
-  virtual std::optional<Accumulate> recordable_writes() const { return std::nullopt; }
+
+  // Names all that the store's part of the next micro-step depends on, where its work may be
+  // recorded and issued again: all slots are written alike and stay where they are, and collectives
+  // can be recorded; nothing otherwise.
+  virtual std::optional<std::string> record_key(bool last) const = 0;
+  // A record of such a micro-step was issued in place of the calls from begin() to end().
+  virtual void note_record(bool last) = 0;
 
   // Ends the accumulation of a step: afterwards every shard's gradient is the sum over all
   // micro-steps and all ranks.
@@ -84,9 +97,10 @@ class ParameterStore {
   int64_t weights_version_ = 0;
 };
 
-// Picks the form by layout: one rank, replicated (data parallel) or fully sharded (ZeRO-3). All
-// memory comes from `placed`. `comm` and `placed` must outlive the store.
-std::unique_ptr<ParameterStore> make_parameter_store(Context& ctx, Communicator& comm,
+// Picks the form by layout: weights whole on every rank, or sharded along dp_shard (ZeRO-3). All
+// memory comes from `placed`, whose rows say the rest (add_store_rows). All ranks of the world make
+// theirs; everything referred to must outlive the store.
+std::unique_ptr<ParameterStore> make_parameter_store(Context& ctx, World& world,
                                                      const TensorTable& parameters,
                                                      const Layout& layout,
                                                      const PlacedTensors& placed, DType compute);

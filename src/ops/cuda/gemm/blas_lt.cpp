@@ -34,7 +34,7 @@ void check_blas(cublasStatus_t status, const About& about,
   throw Error(ErrorCode::Device,
               fmt::format("cuBLASLt: {} ({}): {}", cublasLtGetStatusString(status),
                           cublasLtGetStatusName(status), about),
-              BlastRadius::Rank, place);
+              place);
 }
 
 cudaDataType_t data_type_of(DType dtype) {

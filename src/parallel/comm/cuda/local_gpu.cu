@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "ops/cuda/device.cuh"
+#include "ops/cuda/common/device.cuh"
 #include "parallel/comm/local_group.h"
 
 namespace ingot {

@@ -1,0 +1,55 @@
+// The attention half of a layer: norm, queries, keys and values, attention, out projection. Each
+// piece stands beside the way back through it.
+#pragma once
+
+#include <cstdint>
+
+#include "model/branch.h"
+#include "spec/model_config.h"
+
+namespace ingot {
+
+// Heads as attention takes them, views into qkv (and qk).
+struct HeadViews {
+  Tensor q;   // (B, T, H, D)
+  Tensor k;   // (B, T, G, D)
+  Tensor v;   // (B, T, G, D)
+  Tensor qk;  // (B, T, H+G, D) queries and keys, which lie side by side: rotated in one pass
+};
+
+class AttentionBranch {
+ public:
+  AttentionBranch(const ModelConfig& config, int64_t B, int64_t T)
+      : config_(config), B_(B), T_(T) {}
+
+  // residual → attn_norm → qkv, QK-norm, rotation.
+  HeadViews project_qkv(Context& ctx, const LayerPass& pass) const;
+  // d.qkv → d.residual, which it is added to.
+  void project_qkv_backward(Context& ctx, const LayerPass& pass,
+                            const LayerBackwardPass& back) const;
+
+  // Heads → attn. Decoding attends to its cache instead.
+  void attend(Context& ctx, const LayerPass& pass, const HeadViews& heads) const;
+  // d.attn → d.qkv, back through rotation and QK-norm as well.
+  void attend_backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
+
+  // attn and residual → mid.
+  void output(Context& ctx, const LayerPass& pass) const;
+  // d.out → d.attn.
+  void output_backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
+
+  // All pieces in their order, and in reverse.
+  void forward(Context& ctx, const LayerPass& pass) const;
+  void backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
+
+ private:
+  // Where the heads lie inside `qkv` (N, qkv_rows) and, under QK-norm, `qk` (N, (H+G)·D).
+  HeadViews heads(const Tensor& qkv, const Tensor& qk) const;
+  // Heads [begin, begin + n) of rows (N, ·), as (N, n, D).
+  Tensor columns(const Tensor& rows, int64_t begin, int64_t n) const;
+
+  const ModelConfig& config_;
+  int64_t B_, T_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,48 @@
+// One micro-batch on the device: a slot's input rows, and what layers are told about its sequences.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/context.h"
+#include "ops/attention.h"
+#include "ops/rope.h"
+#include "spec/llama_table.h"
+#include "spec/placed_tensors.h"
+
+namespace ingot {
+
+// One micro-batch in host memory; the model copies it into its input rows.
+struct MicroBatch {
+  const int32_t* tokens = nullptr;          // (B, T)
+  const int32_t* targets = nullptr;         // (B, T); kNoTarget adds no loss
+  const int32_t* document_start = nullptr;  // (B, T), needed when the shape has a document mask
+};
+inline constexpr int32_t kNoTarget = -1;
+
+class BatchInput {
+ public:
+  // Of rows of llama_train_table in `placed`. `ctx` must outlive it.
+  BatchInput(Context& ctx, const ModelConfig& config, const TrainShape& shape,
+             const PlacedTensors& placed, int64_t slot);
+
+  // Throws ErrorCode::Data when an id is outside the vocabulary. `batch` may go when this returns.
+  void load(const MicroBatch& batch);
+
+  const Tensor& tokens() const { return tokens_; }    // (N)
+  const Tensor& targets() const { return targets_; }  // (N)
+  const RopeInput& rope() const { return rope_; }
+  const AttentionOptions& attention() const { return attention_; }
+
+ private:
+  void check_ids(const MicroBatch& batch) const;
+
+  Context& ctx_;
+  int64_t vocab_, N_, T_;
+  Tensor tokens_, targets_;
+  RopeInput rope_;
+  AttentionOptions attention_;
+  std::vector<int32_t> positions_;  // (B, T), reset at each document
+};
+
+}  // namespace ingot

@@ -1,0 +1,27 @@
+// What a run takes of memory, by what it is for.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "plan/fit.h"
+
+namespace ingot {
+
+struct MemoryReport {
+  std::string device;  // "cpu", "NVIDIA H200"
+  std::string precision;
+  int64_t parameters = 0;
+  int64_t ranks = 1;
+  MemoryFit fit;
+  int64_t host_bytes = 0;  // of one rank, beside its device: activations that wait there
+  std::string advice;      // where it does not fit
+};
+
+MemoryReport memory_report(const ResolvedRun& run, int64_t free_bytes);
+
+std::string text_of(const MemoryReport& report);  // several lines, the last without its end
+nlohmann::json to_json(const MemoryReport& report);
+
+}  // namespace ingot

@@ -1,0 +1,28 @@
+// Deciding what a run's settings leave open.
+#pragma once
+
+#include "core/device_facts.h"
+#include "spec/resolved_run.h"
+
+namespace ingot {
+
+// What train.precision comes to on such a device.
+Precision decided_precision(Precision asked, DeviceKind device);
+
+// `facts`: of the device that every rank is to compute on, here or elsewhere; `cores`: of the
+// machine. Nothing is allocated and no device touched. Throws ErrorCode::Config where settings
+// contradict each other (that nothing says when to stop is no contradiction), and when the device
+// cannot compute in train.precision or with such heads.
+ResolvedRun resolve(const RunConfig& config, const DeviceFacts& facts, int cores);
+
+// For this machine. system.device auto: a GPU if there is one; several local ranks compute on the
+// CPU, since a GPU has one. Throws ErrorCode::Missing for a GPU that is not there.
+ResolvedRun resolve_here(const RunConfig& config);
+
+// Inside plan: resolve() without its refusals and without scratch.
+ResolvedRun lay_out(const RunConfig& config, const DeviceFacts& facts, int cores);
+
+// Compute capability 8.9 or more.
+bool has_fp8(const DeviceFacts& facts);
+
+}  // namespace ingot

@@ -1,0 +1,12 @@
+// Every tensor that one rank of a training run allocates.
+#pragma once
+
+#include "spec/resolved_run.h"
+#include "spec/tensor_table.h"
+
+namespace ingot {
+
+// plan_memory() of it is what the engine takes of the device, to the byte.
+TensorTable train_table(const ResolvedRun& run);
+
+}  // namespace ingot

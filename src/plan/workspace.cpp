@@ -1,0 +1,64 @@
+#include "plan/workspace.h"
+
+#include <algorithm>
+
+#include "ops/attention.h"
+#include "ops/embedding.h"
+#include "ops/fp8.h"
+#include "ops/lm_head.h"
+#include "ops/matmul.h"
+#include "ops/rms_norm.h"
+#include "spec/optimizer_states.h"
+
+namespace ingot {
+
+int64_t train_workspace_bytes(const DeviceFacts& facts, bool deterministic, const ModelConfig& c,
+                              const TrainShape& shape) {
+  const int64_t N = shape.B * shape.T;
+  const bool whole_rows =
+      !c.qk_norm && (c.window == 0 || c.window >= shape.T) && !shape.document_mask;
+  return std::max(
+      {matmul_workspace_bytes(facts),
+       attention_workspace_bytes(facts, {.dtype = shape.compute,
+                                         .B = shape.B,
+                                         .Tq = shape.T,
+                                         .Tk = shape.T,
+                                         .H = c.heads,
+                                         .G = c.kv_heads,
+                                         .D = c.head_dim,
+                                         .deterministic = deterministic,
+                                         .whole_rows = whole_rows}),
+       embedding_backward_workspace_bytes(facts, N),
+       rms_norm_backward_workspace_bytes(facts, N, c.dim),
+       rms_norm_backward_workspace_bytes(facts, N * c.heads, c.head_dim),
+       shape.fp8 ? fp8_workspace_bytes(facts, shape.compute, N, std::max(c.up_rows(), c.qkv_rows()))
+                 : 0});
+}
+
+int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c,
+                             const TrainShape& shape) {
+  const int64_t chunk = std::min(shape.loss_chunk, shape.B * shape.T);
+  return shape.fp8_head ? lm_head_fp8_workspace_bytes(facts, shape.compute, chunk, c.vocab, c.dim)
+                        : lm_head_workspace_bytes(facts, shape.compute, chunk, c.vocab);
+}
+
+int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
+                               const TensorTable& parameters, const OptimConfig& optim) {
+  const UpdateScratch scratch = update_scratch(optim, facts.kind, compute, parameters);
+  return scratch.bytes + (scratch.products ? matmul_workspace_bytes(facts) : 0);
+}
+
+int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c, DType compute,
+                              int64_t context, int64_t chunk) {
+  return std::max(matmul_workspace_bytes(facts),
+                  attention_workspace_bytes(facts, {.dtype = compute,
+                                                    .B = 1,
+                                                    .Tq = chunk,
+                                                    .Tk = context,
+                                                    .H = c.heads,
+                                                    .G = c.kv_heads,
+                                                    .D = c.head_dim,
+                                                    .deterministic = true}));
+}
+
+}  // namespace ingot

@@ -1,0 +1,26 @@
+// How much scratch the ops of a step ask for on a device: the largest, since one runs at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "core/device_facts.h"
+#include "spec/llama_table.h"
+#include "spec/run_config.h"
+
+namespace ingot {
+
+// Of forward and backward pass, but the output head's, which is apart in TrainShape.
+int64_t train_workspace_bytes(const DeviceFacts& facts, bool deterministic,
+                              const ModelConfig& model, const TrainShape& shape);
+int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& model,
+                             const TrainShape& shape);
+
+// Of the optimizer's update.
+int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
+                               const TensorTable& parameters, const OptimConfig& optim);
+
+// Of generation with `context` tokens in the cache, `chunk` of them new at a time.
+int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& model, DType compute,
+                              int64_t context, int64_t chunk);
+
+}  // namespace ingot

@@ -1,0 +1,28 @@
+// A run with nothing left to decide. plan/resolve.h makes one, before memory is taken or a folder
+// made; engine, loop, validation and benches take only that.
+#pragma once
+
+#include "core/device.h"
+#include "core/device_facts.h"
+#include "spec/llama_table.h"
+#include "spec/run_config.h"
+#include "spec/step_walk.h"
+
+namespace ingot {
+
+struct ResolvedRun {
+  // With what was decided in the place of every `auto` and 0: precision, device, threads,
+  // loss_chunk, tokens of a step, lengths of the schedule.
+  RunConfig config;
+  // What checkpoints and the ledger keep: the settings as they were given, but for train.precision.
+  // Where `auto` meant bf16, a CPU must not go on in fp32.
+  RunConfig recorded;
+  Device device;      // of every rank
+  DeviceFacts facts;  // of it
+  int threads_per_rank = 1;
+  TrainShape shape;             // of one rank: dtype, layout, scratch
+  bool one_micro_step = false;  // every step is one, so that gradients may lie among activations
+  StepRules steps;
+};
+
+}  // namespace ingot

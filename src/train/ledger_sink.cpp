@@ -1,0 +1,70 @@
+#include "train/ledger_sink.h"
+
+#include "feed/data_identity.h"
+#include "train/run_folder.h"
+
+namespace ingot {
+namespace {
+
+using nlohmann::json;
+
+json entry(const RunFacts& facts) {
+  json record = {{"kind", "start"},
+                 {"step", facts.first_step},
+                 {"samples", facts.first_sample},
+                 {"config_hash", fmt::format("{:016x}", facts.config_hash)},
+                 {"config", facts.config_toml},
+                 {"data_hash", fmt::format("{:016x}", facts.data.hash())},
+                 {"data", to_json(facts.data)},
+                 {"device", facts.device},
+                 {"precision", facts.precision},
+                 {"ranks", facts.ranks},
+                 {"bytes", facts.allocated_bytes}};
+  record.update(to_json(facts.counts));
+  return record;
+}
+
+json entry(const StepReport& report) {
+  json record = {{"kind", "step"},
+                 {"step", report.step},
+                 {"loss", report.loss},
+                 {"lr", report.lr},
+                 {"grad_norm", report.grad_norm},
+                 {"tokens", report.tokens},
+                 {"samples", {report.first_sample, report.end_sample}},
+                 {"seconds", report.step_seconds}};
+  record.update(to_json(report.counts));
+  if (report.loss_scale) {
+    record["loss_scale"] = *report.loss_scale;
+    record["skipped"] = report.skipped;
+  }
+  if (report.verdict > Verdict::Skip) record["verdict"] = name_of(report.verdict);
+  return record;
+}
+
+json entry(const EvalReport& report) {
+  json record = {
+      {"kind", "eval"}, {"step", report.step}, {"loss", report.loss}, {"tokens", report.tokens}};
+  if (report.bits_per_byte) record["bits_per_byte"] = *report.bits_per_byte;
+  return record;
+}
+
+json entry(const SavedReport& report) {
+  return {{"kind", "checkpoint"}, {"step", report.step}, {"dir", report.dir}};
+}
+
+json entry(const EndReport& report) {
+  return {{"kind", "end"}, {"step", report.step}};
+}
+
+}  // namespace
+
+LedgerSink::LedgerSink(std::shared_ptr<Storage> storage, const std::string& run_dir)
+    : ledger_(std::move(storage), join_path(run_dir, kRunLedgerName)) {}
+
+void LedgerSink::take(const Record& record) {
+  ledger_.append(std::visit([](const auto& of) { return entry(of); }, record));
+  if (std::holds_alternative<SavedReport>(record)) ledger_.sync();
+}
+
+}  // namespace ingot

@@ -1,0 +1,232 @@
+#include "train/loop.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "core/error.h"
+#include "plan/train_table.h"
+#include "feed/token_counts.h"
+#include "train/ledger_sink.h"
+#include "train/policies.h"
+#include "train/tasks.h"
+
+namespace ingot {
+namespace {
+
+static_assert(kPaddedTarget == kNoTarget, "the loader masks targets as the model expects");
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool is_set(const std::atomic<bool>* flag) {
+  return flag != nullptr && flag->load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Loop::Loop(const SharedRun& shared, World& world)
+    : shared_(shared),
+      resolved_(shared.prepared.resolved),
+      world_(world),
+      engine_(resolved_, world),
+      loader_(*shared.prepared.data.train, resolved_.config.train.document_mask),
+      sections_(engine_.sections()) {
+  sections_.push_back(&rate_);
+  const TrainOptions& options = shared.options;
+  policies_.push_back(std::make_unique<StopWhenAsked>());
+  if (!engine_.loss_scale()) policies_.push_back(std::make_unique<FiniteGradients>());
+  if (options.policies) std::ranges::move(options.policies(), std::back_inserter(policies_));
+  tasks_.push_back(
+      std::make_unique<EvaluateTask>(resolved_.config.train.eval_every, options.stop));
+  tasks_.push_back(std::make_unique<SaveTask>(
+      SaveTask::Options{.storage = shared.storage,
+                        .every = resolved_.config.checkpoint.every,
+                        .tokenizer = shared.tokenizer,
+                        .folder = &shared.folder,
+                        .stop = options.stop}));
+}
+
+TrainResult Loop::go() {
+  begin();
+  while (!walk_->at_end() && !result_.stopped) {
+    step();
+    if (!walk_->at_end()) run_tasks(false);
+  }
+  if (!result_.stopped) run_tasks(true);
+  if (!result_.stopped) record(EndReport{state_.step});
+  result_.state = state_;
+  result_.counts = counts_;
+  return result_;
+}
+
+void Loop::begin() {
+  if (shared_.prepared.resume_from) {
+    restore(*shared_.prepared.resume_from);
+  } else {
+    engine_.init(static_cast<uint64_t>(resolved_.config.train.seed));
+  }
+  state_.data = to_json(shared_.prepared.data.identity).dump();
+  // Only when every rank has its memory: a refused run leaves nothing behind.
+  control().barrier("begin");
+  if (leads()) {
+    shared_.folder.begin(resolved_.recorded);
+    own_sinks_.push_back(
+        std::make_unique<LedgerSink>(shared_.storage, resolved_.config.checkpoint.dir));
+    sinks_.push_back(own_sinks_.back().get());
+    std::ranges::copy(shared_.options.sinks, std::back_inserter(sinks_));
+  }
+  start_from_state();
+}
+
+void Loop::restore(const std::string& checkpoint) {
+  const CheckpointReader reader(shared_.storage, checkpoint);
+  state_ = load_checkpoint(reader, engine_.parameters(), engine_.store());
+  load_sections(state_.sections, sections_, checkpoint);
+  result_.train_loss = state_.last_loss;
+  result_.checkpoint = checkpoint;
+}
+
+void Loop::start_from_state() {
+  counts_ = count_tokens(*shared_.prepared.data.train, 0, state_.samples);
+  walk_.emplace(resolved_.steps, Progress{state_.step, state_.tokens}, state_.samples);
+  batches_.emplace(loader_, resolved_.config.batch.micro_batch,
+                   [walk = RankWalk(*walk_, world_.rank())]() mutable { return walk.next(); });
+  announce();
+}
+
+void Loop::announce() {
+  const RunConfig& config = resolved_.config;
+  const RunData& data = shared_.prepared.data;
+  const Horizon& horizon = resolved_.steps.horizon;
+  record(RunFacts{.run_dir = config.checkpoint.dir,
+                  .train_data = data.train->describe(),
+                  .valid_data = data.valid->describe(),
+                  .parameters = parameter_count(config.model),
+                  .total_steps = horizon.steps,
+                  .total_tokens = horizon.tokens,
+                  .epochs = epochs_of(data, horizon.tokens / config.batch.seq),
+                  .predicted_bytes = plan_memory(train_table(resolved_)).total_bytes,
+                  .allocated_bytes = engine_.placed().allocated_bytes(),
+                  .first_step = state_.step,
+                  .first_sample = state_.samples,
+                  .counts = counts_,
+                  .device = device_text(engine_.context().device),
+                  .precision = std::string(name_of(config.train.precision)),
+                  .ranks = world_.size(),
+                  .threads = resolved_.threads_per_rank * world_.size(),
+                  .config_toml = to_toml(resolved_.recorded),
+                  .config_hash = config_hash(resolved_.recorded),
+                  .data = data.identity});
+}
+
+void Loop::step() {
+  if (leads()) shared_.folder.check_held();
+  const auto start = Clock::now();
+  const StepPlan plan = walk_->next();
+  const double lr = plan.lr * rate_.value();
+  const TokenCounts taken =
+      count_tokens(*shared_.prepared.data.train, plan.first_sample, plan.end_sample);
+  const auto targets = static_cast<double>(taken.trained);
+
+  engine_.start_step();
+  for (int64_t micro = 0; micro < plan.num_micro_steps; ++micro) {
+    const Batch& batch = batches_->next();
+    check(batch.counter == plan.sample_of(micro, world_.rank()), ErrorCode::Internal,
+          "samples at {}: expected those at {}", batch.counter,
+          plan.sample_of(micro, world_.rank()));
+    const bool documents = !batch.document_start.empty();
+    engine_.accumulate({.tokens = batch.tokens.data(),
+                        .targets = batch.targets.data(),
+                        .document_start = documents ? batch.document_start.data() : nullptr},
+                       1.0 / targets, /*last=*/micro + 1 == plan.num_micro_steps);
+  }
+  const std::optional<double> loss_scale = engine_.loss_scale();
+  engine_.update(lr, plan.step);
+  const UpdateReport update = engine_.take_report();
+
+  // One small meeting carries the loss and what was asked for from outside, so that all ranks stop
+  // or save after the same step.
+  double shared[3] = {engine_.take_loss(), is_set(shared_.options.stop) ? 1.0 : 0.0,
+                      leads() && shared_.options.save && shared_.options.save->exchange(false)
+                          ? 1.0
+                          : 0.0};
+  control().sum("end of a step", shared);
+
+  walk_->advance();
+  state_.step = walk_->at().step;
+  state_.tokens = walk_->at().tokens;
+  state_.samples = walk_->samples();
+  state_.last_loss = shared[0] / targets;
+  counts_ += taken;
+  result_.train_loss = state_.last_loss;
+  save_asked_ = shared[2] > 0;
+  const Verdict verdict = judge({.step = state_.step,
+                                 .loss = state_.last_loss,
+                                 .grad_norm = update.grad_norm,
+                                 .updated = !update.skipped,
+                                 .stop_asked = shared[1] > 0});
+  const double seconds = seconds_since(start);
+  record(StepReport{.step = state_.step,
+                    .total_steps = resolved_.steps.horizon.steps,
+                    .tokens = state_.tokens,
+                    .total_tokens = resolved_.steps.horizon.tokens,
+                    .first_sample = plan.first_sample,
+                    .end_sample = plan.end_sample,
+                    .counts = counts_,
+                    .loss = state_.last_loss,
+                    .lr = lr,
+                    .grad_norm = update.grad_norm,
+                    .loss_scale = loss_scale,
+                    .skipped = update.skipped,
+                    .verdict = verdict,
+                    .step_seconds = seconds,
+                    .tokens_per_second = static_cast<double>(plan.tokens) / seconds});
+  obey(verdict);
+}
+
+Verdict Loop::judge(const StepFacts& facts) {
+  Verdict worst = facts.updated ? Verdict::Go : Verdict::Skip;
+  for (const auto& policy : policies_) worst = std::max(worst, policy->judge(facts));
+  return worst;
+}
+
+void Loop::obey(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Go:
+    case Verdict::Skip:
+      return;
+    case Verdict::LowerRate:
+      return rate_.halve();
+    case Verdict::RollBack:
+      check(!result_.checkpoint.empty(), ErrorCode::Numeric,
+            "step {}: the run is to go back to its newest checkpoint and has none; lower optim.lr "
+            "or set checkpoint.every",
+            state_.step);
+      restore(result_.checkpoint);
+      return start_from_state();
+    case Verdict::Stop:
+      result_.stopped = !walk_->at_end();
+      return;
+  }
+}
+
+void Loop::run_tasks(bool at_end) {
+  for (const auto& task : tasks_) {
+    const TaskTime now{.step = state_.step,
+                       .at_end = at_end,
+                       .stopping = result_.stopped,
+                       .save_asked = save_asked_};
+    if (!task->due(now)) continue;
+    state_.sections = save_sections(sections_);
+    task->run(*this);
+  }
+}
+
+void Loop::record(const Record& record) {
+  for (Sink* sink : sinks_) sink->take(record);
+}
+
+}  // namespace ingot

@@ -1,0 +1,77 @@
+// One rank's walk through a run: step, judge, report, and what is due between two steps.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "checkpoint/checkpoint.h"
+#include "feed/loader.h"
+#include "feed/prefetch.h"
+#include "parallel/comm/world.h"
+#include "spec/step_walk.h"
+#include "train/engine.h"
+#include "train/policy.h"
+#include "train/prepare.h"
+#include "train/rate_factor.h"
+#include "train/run_folder.h"
+#include "train/task.h"
+#include "train/trainer.h"
+
+namespace ingot {
+
+// What the ranks of a run in one process share.
+struct SharedRun {
+  const PreparedRun& prepared;
+  std::shared_ptr<Storage> storage;
+  const TrainOptions& options;
+  RunFolder& folder;      // rank 0 alone
+  std::string tokenizer;  // as checkpoints keep it; empty for bytes
+};
+
+class Loop final : private RunView {
+ public:
+  Loop(const SharedRun& shared, World& world);
+
+  TrainResult go();
+
+ private:
+  const PreparedRun& run() const override { return shared_.prepared; }
+  Control& control() override { return world_.control(); }
+  Engine& engine() override { return engine_; }
+  const RunState& state() const override { return state_; }
+  TrainResult& result() override { return result_; }
+  bool leads() const override { return world_.rank() == 0; }
+  void record(const Record& record) override;
+  void stop() override { result_.stopped = true; }
+
+  void begin();
+  void restore(const std::string& checkpoint);
+  void start_from_state();
+  void announce();
+  void step();
+  Verdict judge(const StepFacts& facts);
+  void obey(Verdict verdict);
+  void run_tasks(bool at_end);
+
+  const SharedRun& shared_;
+  const ResolvedRun& resolved_;
+  World& world_;
+  Engine engine_;
+  Loader loader_;
+  RateFactor rate_;                     // of the learning rate that the schedule says
+  std::vector<StateSection*> sections_;  // engine's and our own
+  std::vector<std::unique_ptr<Policy>> policies_;
+  std::vector<std::unique_ptr<Task>> tasks_;
+  std::vector<std::unique_ptr<Sink>> own_sinks_;  // of rank 0
+  std::vector<Sink*> sinks_;                      // the same and those of the options
+
+  std::optional<StepWalk> walk_;
+  std::optional<Prefetcher> batches_;
+  RunState state_;
+  TokenCounts counts_;
+  TrainResult result_;
+  bool save_asked_ = false;  // after this step, from outside
+};
+
+}  // namespace ingot

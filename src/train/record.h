@@ -1,0 +1,79 @@
+// What happens in a run, as it happens, and whoever wants to know of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "feed/token_counts.h"
+#include "train/policy.h"
+#include "train/run_data.h"
+
+namespace ingot {
+
+struct RunFacts {
+  std::string run_dir;
+  std::string train_data, valid_data;  // one line each
+  int64_t parameters = 0;
+  int64_t total_steps = 0;
+  int64_t total_tokens = 0;
+  std::vector<SourceEpochs> epochs;  // of the whole run
+  int64_t predicted_bytes = 0;       // of one rank, from the tensor table
+  int64_t allocated_bytes = 0;       // of one rank
+  int64_t first_step = 0;            // > 0 when resumed
+  int64_t first_sample = 0;
+  TokenCounts counts;     // before the first step
+  std::string device;     // with the GPU's name
+  std::string precision;  // never auto
+  int ranks = 1;
+  int threads = 1;
+  std::string config_toml;  // every setting, resolved
+  uint64_t config_hash = 0;
+  DataIdentity data;
+};
+
+struct StepReport {
+  int64_t step = 0;  // completed steps, this one included
+  int64_t total_steps = 0;
+  int64_t tokens = 0;  // so far, padding among them
+  int64_t total_tokens = 0;
+  int64_t first_sample = 0, end_sample = 0;  // of this step
+  TokenCounts counts;                        // so far
+  double loss = 0.0;                         // mean over the step's tokens, nats
+  double lr = 0.0;
+  double grad_norm = 0.0;
+  std::optional<double> loss_scale;  // in fp16: what this step's gradients were computed with
+  bool skipped = false;              // they overflowed and nothing was updated
+  Verdict verdict = Verdict::Go;
+  double step_seconds = 0.0;
+  double tokens_per_second = 0.0;
+};
+
+struct EvalReport {
+  int64_t step = 0;
+  double loss = 0.0;                    // nats per token
+  std::optional<double> bits_per_byte;  // where the source knows its bytes
+  int64_t tokens = 0;
+};
+
+struct SavedReport {
+  int64_t step = 0;
+  std::string dir;
+};
+
+struct EndReport {
+  int64_t step = 0;
+};
+
+using Record = std::variant<RunFacts, StepReport, EvalReport, SavedReport, EndReport>;
+
+// Takes the records of a run in their order, on rank 0's thread: the ledger, a terminal.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void take(const Record& record) = 0;
+};
+
+}  // namespace ingot

@@ -1,0 +1,73 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/process.h"
+#include "support/own_folder.h"
+
+namespace ingot::test {
+namespace {
+
+class Plan : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing_support::own_folder();
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Outcome memory(std::vector<std::string> args) const {
+    args.insert(args.begin(), {"plan", "memory"});
+    args.emplace_back("--json");
+    return run_ingot(args, folder_);
+  }
+  static nlohmann::json line_of(const Outcome& outcome) {
+    const size_t end = outcome.out.find_last_not_of('\n');
+    const size_t begin = outcome.out.rfind('\n', end);
+    return nlohmann::json::parse(outcome.out.substr(begin + 1), nullptr, false);
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(Plan, MemoryOfAGpuThatIsNotHereIsKnownByCategory) {
+  const Outcome outcome = memory({"--gpu", "h200", "--set", "preset=llama_1b"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("it fits"), std::string::npos) << outcome.out;
+  const nlohmann::json line = line_of(outcome);
+  EXPECT_EQ(line.at("device"), "NVIDIA H200");
+  EXPECT_EQ(line.at("precision"), "bf16");
+  EXPECT_GT(line.at("bytes").at("activations"), 0);
+  EXPECT_GT(line.at("bytes_per_rank"), line.at("bytes").at("weights"));
+}
+
+TEST_F(Plan, WhatDoesNotFitFailsAndSaysWhatWould) {
+  const Outcome outcome =
+      memory({"--gpu", "rtx4090", "--set", "preset=llama_1b", "--set", "batch.seq=4096"});
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_NE(outcome.out.find("it does not fit: batch.micro_batch = "), std::string::npos)
+      << outcome.out;
+  EXPECT_FALSE(line_of(outcome).at("fits"));
+}
+
+TEST_F(Plan, MemoryIsWhatTheBenchOfTheSameSettingsAllocates) {
+  const std::vector<std::string> sets = {"--set", "preset=llama_tiny",  "--set", "batch.seq=64",
+                                         "--set", "batch.micro_batch=2"};
+  std::vector<std::string> planned = sets,
+                           bench = {"bench",   "train",   "--preset", "llama_tiny", "--seq",
+                                    "64",      "--batch", "2",        "--device",   "cpu",
+                                    "--steps", "1",       "--json"};
+  planned.insert(planned.end(), {"--set", "system.device=cpu"});
+  const Outcome run = run_ingot(bench, folder_);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(line_of(memory(planned)).at("bytes_per_rank"), line_of(run).at("peak_bytes"));
+}
+
+TEST_F(Plan, AnUnknownGpuIsRefusedWithTheNearestName) {
+  const Outcome outcome = memory({"--gpu", "h20"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("did you mean h200?"), std::string::npos) << outcome.err;
+}
+
+}  // namespace
+}  // namespace ingot::test

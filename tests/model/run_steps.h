@@ -1,0 +1,97 @@
+// Some training steps of a rig on every rank of a layout, and what came of them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <vector>
+
+#include "core/random.h"
+#include "model/rig.h"
+
+namespace ingot::test {
+
+inline std::vector<int32_t> random_tokens(int64_t n, int64_t vocab, uint64_t step) {
+  const RandomStream stream(3, Purpose::Test, 0, step);
+  std::vector<int32_t> tokens(static_cast<size_t>(n));
+  for (size_t i = 0; i < tokens.size(); ++i)
+    tokens[i] = static_cast<int32_t>(stream.bits(i) % static_cast<uint32_t>(vocab));
+  return tokens;
+}
+
+using Gradients = std::vector<std::vector<float>>;  // by parameter, whole
+
+struct Trace {
+  std::vector<double> losses;
+  Gradients first_gradients, gradients;  // of the first and of the last step
+  bool operator==(const Trace&) const = default;
+};
+
+struct StepsOptions {
+  int64_t rows = 4;  // sequences of a step, all ranks together
+  int64_t steps = 3;
+  bool evaluates = false;
+  double lr = 3e-3;
+  LaneDelay delay = {};
+};
+
+// Writes this rank's part into `whole`.
+inline void gather_gradients(const Rig& rig, Gradients& whole) {
+  whole.resize(rig.parameters().rows().size());
+  for (const ParameterShard& shard : rig.store().shards()) {
+    auto& values = whole[static_cast<size_t>(shard.parameter.row)];
+    values.resize(static_cast<size_t>(rig.parameters()[shard.parameter].shape.numel()));
+    const std::vector<float> part = rig.gradient(rig.parameters()[shard.parameter].name);
+    std::copy(part.begin(), part.end(), values.begin() + shard.range.begin);
+  }
+}
+
+inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
+  Trace trace;
+  std::mutex mutex;
+  const auto on_rank = [&](World& world) {
+    Rig rig(options, world);
+    EXPECT_EQ(rig.placed().allocated_bytes(), rig.predicted_bytes()) << "rank " << world.rank();
+    init_weights(rig.store(), rig.parameters(), 42);
+    const int64_t B = options.B, T = options.T, rows = run.rows;
+    if (options.fp8) rig.fp8_scales().init(1.0 / static_cast<double>(rows * T));
+    OptimConfig optim;
+    optim.lr = run.lr;
+    for (int64_t step = 0; step < run.steps; ++step) {
+      const auto at = static_cast<uint64_t>(step);
+      const auto tokens = random_tokens(rows * T, options.model.vocab, 2 * at);
+      const auto targets = random_tokens(rows * T, options.model.vocab, 2 * at + 1);
+      rig.store().start_step();
+      for (int64_t row = world.rank() * B; row < rows; row += world.size() * B) {
+        const MicroBatch batch{tokens.data() + row * T, targets.data() + row * T, nullptr};
+        rig.model().train_micro_step(batch, 1.0 / static_cast<double>(rows * T),
+                                     row + world.size() * B >= rows);
+      }
+      rig.store().finish_gradients();
+      const double sum = world.control().sum("loss", rig.model().take_loss());
+      {
+        const std::scoped_lock lock(mutex);
+        if (world.rank() == 0) trace.losses.push_back(sum / static_cast<double>(rows * T));
+        if (step == 0) gather_gradients(rig, trace.first_gradients);
+        if (step + 1 == run.steps) gather_gradients(rig, trace.gradients);
+      }
+      rig.update(optim, step + 1);
+      if (options.fp8) rig.fp8_scales().update();
+      if (run.evaluates) rig.model().evaluate({targets.data(), tokens.data(), nullptr});
+    }
+  };
+  run_local_ranks(options.layout.world(), options.device, on_rank, run.delay);
+  return trace;
+}
+
+// Of two gradients, relative to the second.
+inline double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double squares = 0.0, of_b = 0.0;
+  for (size_t i = 0; i < b.size(); ++i) {
+    squares += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
+    of_b += double{b[i]} * b[i];
+  }
+  return std::sqrt(squares / of_b);
+}
+
+}  // namespace ingot::test
