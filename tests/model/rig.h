@@ -56,7 +56,8 @@ class Rig {
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
     if (options.poison)
-      model_->watch_ticks([this](int tick) { poison_dead_rows(ctx_, placed_, tick); });
+      model_->watch_ticks(
+          [this](int tick) { poisoned_bytes_ += poison_dead_rows(ctx_, placed_, tick); });
   }
 
   static TrainShape shape_of(const Context& ctx, const RigOptions& o) {
@@ -120,6 +121,7 @@ class Rig {
   const PlacedTensors& placed() const { return placed_; }
   const TrainShape& shape() const { return shape_; }
   Context& ctx() { return ctx_; }
+  int64_t poisoned_bytes() const { return poisoned_bytes_; }
 
   // `optim` is that of the first call, but for its rate.
   UpdateReport update(const OptimConfig& optim, int64_t step) {
@@ -145,6 +147,7 @@ class Rig {
   std::unique_ptr<Transformer> model_;
   std::unique_ptr<PlacedTensors> update_rows_;
   std::unique_ptr<Updater> updater_;
+  int64_t poisoned_bytes_ = 0;
 };
 
 }  // namespace ingot::test

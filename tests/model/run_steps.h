@@ -79,6 +79,7 @@ inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
       if (options.fp8) rig.fp8_scales().update();
       if (run.evaluates) rig.model().evaluate({targets.data(), tokens.data(), nullptr});
     }
+    EXPECT_EQ(rig.poisoned_bytes() > 0, options.poison);
   };
   run_local_ranks(options.layout.world(), options.device, on_rank, run.delay);
   return trace;

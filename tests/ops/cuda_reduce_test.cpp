@@ -31,6 +31,21 @@ TEST_F(CudaReduce, ARunningSumIsItsPartsInOrderAndBeginsAnew) {
   EXPECT_EQ(running->take(), 0.0);
 }
 
+TEST_F(CudaReduce, AddIsTheCpusBitForBit) {
+  constexpr int64_t n = 1'000'003;
+  Operands operands(gpu());
+  const Tensor from = operands.random(DType::F32, {n}), to = operands.random(DType::F32, {n});
+  const auto values = [&](const Tensor& tensor) {
+    std::vector<float> host(n);
+    copy_to_host(gpu(), tensor, host.data());
+    return host;
+  };
+  const std::vector<float> a = values(from), b = values(to);
+  add(gpu(), from, to);
+  const std::vector<float> sums = values(to);
+  for (size_t i = 0; i < sums.size(); ++i) ASSERT_EQ(sums[i], a[i] + b[i]) << i;
+}
+
 // More parts than it has places for; nothing waits in between, and memory that is written again was
 // read before.
 TEST_F(CudaReduce, PartsAreAddedAsTheyWereWhenTheyWereAdded) {

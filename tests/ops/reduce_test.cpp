@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "ops/memory.h"
 #include "rig.h"
 #include "support/forced_isa.h"
 
@@ -18,6 +19,20 @@ double squares_of(Context& ctx, std::span<const Tensor> tensors) {
   double total = 0.0;
   sum_of_squares(ctx, tensors, Tensor::contiguous(&total, DType::F64, {1}));
   return total;
+}
+
+TEST(Add, AddsEveryElementAndTakesNothingElse) {
+  test::Rig rig;
+  constexpr int64_t n = 200'003;  // several tasks, the last one short
+  std::vector<float> from(n), to(n);
+  for (size_t i = 0; i < from.size(); ++i)
+    from[i] = static_cast<float>(i), to[i] = static_cast<float>(2 * i);
+  add(rig.ctx, view(from, {n}), view(to, {n}));
+  for (size_t i = 0; i < to.size(); ++i) ASSERT_EQ(to[i], static_cast<float>(3 * i)) << i;
+  std::vector<double> wide = {1.0, 2.0}, more = {0.5, 0.25};
+  add(rig.ctx, view(more, {2}), view(wide, {2}));
+  EXPECT_EQ(wide, (std::vector{1.5, 2.25}));
+  EXPECT_THROW(add(rig.ctx, view(more, {2}), view(to, {n})), Error);
 }
 
 TEST(Sum, AMillionFloatsLoseNoDigits) {
