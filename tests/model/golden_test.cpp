@@ -31,10 +31,10 @@ ModelConfig model_with_everything() {
   return c;
 }
 
-double relative_error(const std::vector<float>& got, const std::vector<float>& want) {
+double relative_error(const std::vector<double>& got, const std::vector<float>& want) {
   double difference = 0, norm = 0;
   for (size_t i = 0; i < want.size(); ++i) {
-    difference += (double{got[i]} - want[i]) * (double{got[i]} - want[i]);
+    difference += (got[i] - want[i]) * (got[i] - want[i]);
     norm += double{want[i]} * want[i];
   }
   return std::sqrt(difference / norm);

@@ -100,13 +100,16 @@ class Rig {
   }
 
   // This rank's part of a finished gradient.
-  std::vector<float> gradient(const std::string& name) const {
+  std::vector<double> gradient(const std::string& name) const {
+    const auto on_host = [&]<class T>(const Tensor& values, std::vector<T> host) {
+      host.resize(static_cast<size_t>(values.numel()));
+      copy_to_host(ctx_, values, host.data());
+      return std::vector<double>(host.begin(), host.end());
+    };
     for (const ParameterShard& shard : store_->shards())
-      if (parameters_[shard.parameter].name == name) {
-        std::vector<float> values(static_cast<size_t>(shard.range.size()));
-        copy_to_host(ctx_, shard.gradient, values.data());
-        return values;
-      }
+      if (parameters_[shard.parameter].name == name)
+        return shard.gradient.dtype == DType::F64 ? on_host(shard.gradient, std::vector<double>())
+                                                  : on_host(shard.gradient, std::vector<float>());
     return {};
   }
 

@@ -19,11 +19,11 @@ inline std::vector<int32_t> random_tokens(int64_t n, int64_t vocab, uint64_t ste
   return tokens;
 }
 
-using Gradients = std::vector<std::vector<float>>;  // by parameter, whole
+using Gradients = std::vector<std::vector<double>>;  // by parameter, whole
 
 struct Trace {
   std::vector<double> losses;
-  Gradients first_gradients, gradients;  // of the first and of the last step
+  std::vector<Gradients> gradients;  // by step
   bool operator==(const Trace&) const = default;
 };
 
@@ -41,7 +41,7 @@ inline void gather_gradients(const Rig& rig, Gradients& whole) {
   for (const ParameterShard& shard : rig.store().shards()) {
     auto& values = whole[static_cast<size_t>(shard.parameter.row)];
     values.resize(static_cast<size_t>(rig.parameters()[shard.parameter].shape.numel()));
-    const std::vector<float> part = rig.gradient(rig.parameters()[shard.parameter].name);
+    const std::vector<double> part = rig.gradient(rig.parameters()[shard.parameter].name);
     std::copy(part.begin(), part.end(), values.begin() + shard.range.begin);
   }
 }
@@ -72,8 +72,8 @@ inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
       {
         const std::scoped_lock lock(mutex);
         if (world.rank() == 0) trace.losses.push_back(sum / static_cast<double>(rows * T));
-        if (step == 0) gather_gradients(rig, trace.first_gradients);
-        if (step + 1 == run.steps) gather_gradients(rig, trace.gradients);
+        trace.gradients.resize(static_cast<size_t>(step + 1));
+        gather_gradients(rig, trace.gradients.back());
       }
       rig.update(optim, step + 1);
       if (options.fp8) rig.fp8_scales().update();
@@ -86,11 +86,11 @@ inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
 }
 
 // Of two gradients, relative to the second.
-inline double distance(const std::vector<float>& a, const std::vector<float>& b) {
+inline double distance(const std::vector<double>& a, const std::vector<double>& b) {
   double squares = 0.0, of_b = 0.0;
   for (size_t i = 0; i < b.size(); ++i) {
-    squares += (double{a[i]} - b[i]) * (double{a[i]} - b[i]);
-    of_b += double{b[i]} * b[i];
+    squares += (a[i] - b[i]) * (a[i] - b[i]);
+    of_b += b[i] * b[i];
   }
   return std::sqrt(squares / of_b);
 }

@@ -50,8 +50,8 @@ double scale_of(const RigOptions& options) {
 }
 
 struct Outcome {
-  std::vector<std::vector<float>> losses;     // of each micro-batch
-  std::vector<std::vector<float>> gradients;  // by parameter
+  std::vector<std::vector<float>> losses;      // of each micro-batch
+  std::vector<std::vector<double>> gradients;  // by parameter
 };
 
 std::vector<float> values(const Tensor& tensor) {

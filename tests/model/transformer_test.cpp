@@ -180,16 +180,16 @@ TEST(Fp8, LossesFollowBf16) {
 TEST(Fp8, GradientsPointWhereBf16sDo) {
   RigOptions options = fp8_options();
   options.model.qk_norm = true;
-  const Trace narrow = run_steps(options, 4, 3);
+  const Gradients narrow = run_steps(options, 4, 3).gradients.back();
   options.fp8 = false;
-  const Trace wide = run_steps(options, 4, 3);
-  for (size_t i = 0; i < wide.gradients.size(); ++i) {
-    if (wide.gradients[i].size() < 1000) continue;  // a norm's few elements: mostly noise
+  const Gradients wide = run_steps(options, 4, 3).gradients.back();
+  for (size_t i = 0; i < wide.size(); ++i) {
+    if (wide[i].size() < 1000) continue;  // a norm's few elements: mostly noise
     double dot = 0, narrow_square = 0, wide_square = 0;
-    for (size_t k = 0; k < wide.gradients[i].size(); ++k) {
-      dot += double{narrow.gradients[i][k]} * wide.gradients[i][k];
-      narrow_square += double{narrow.gradients[i][k]} * narrow.gradients[i][k];
-      wide_square += double{wide.gradients[i][k]} * wide.gradients[i][k];
+    for (size_t k = 0; k < wide[i].size(); ++k) {
+      dot += narrow[i][k] * wide[i][k];
+      narrow_square += narrow[i][k] * narrow[i][k];
+      wide_square += wide[i][k] * wide[i][k];
     }
     EXPECT_GT(dot / std::sqrt(narrow_square * wide_square), 0.97) << "parameter " << i;
     EXPECT_NEAR(std::sqrt(narrow_square / wide_square), 1.0, 0.1) << "parameter " << i;
