@@ -14,21 +14,8 @@ namespace {
 
 // What all layers share, of a whole chunk.
 LayerTensors shared_tensors(const PlacedTensors& placed) {
-  const auto row = [&](const char* what) { return placed.try_find("shared." + std::string(what)); };
-  return {.residual = row("residual"),
-          .attn_norm = row("attn_norm"),
-          .attn_rstd = row("attn_rstd"),
-          .qkv = row("qkv"),
-          .qk = row("qk"),
-          .q_rstd = row("q_rstd"),
-          .k_rstd = row("k_rstd"),
-          .attn = row("attn"),
-          .lse = row("lse"),
-          .mid = row("mid"),
-          .mlp_norm = row("mlp_norm"),
-          .mlp_rstd = row("mlp_rstd"),
-          .up = row("up"),
-          .act = row("act")};
+  return tensors_of(
+      [&](std::string_view what) { return placed.try_find("shared." + std::string(what)); });
 }
 
 }  // namespace

@@ -56,21 +56,8 @@ LayerTensors layer_tensors(const PlacedTensors& placed, const ModelConfig& confi
     const TensorId found = layer_row(placed.table(), layer, place, what, slot);
     return found.valid() ? placed[found] : Tensor{};
   };
-  LayerTensors x{.residual = row("residual"),
-                 .attn_norm = row("attn_norm"),
-                 .attn_rstd = row("attn_rstd"),
-                 .qkv = row("qkv"),
-                 .qk = row("qk"),
-                 .q_rstd = row("q_rstd"),
-                 .k_rstd = row("k_rstd"),
-                 .attn = row("attn"),
-                 .lse = row("lse"),
-                 .mid = row("mid"),
-                 .mlp_norm = row("mlp_norm"),
-                 .mlp_rstd = row("mlp_rstd"),
-                 .up = row("up"),
-                 .act = row("act"),
-                 .policy = policy_of(shape, layer, config.layers)};
+  LayerTensors x = tensors_of(row);
+  x.policy = policy_of(shape, layer, config.layers);
   if (shape.fp8) {
     const int64_t N = shape.B * shape.T, C = config.dim;
     x.attn_norm.fp8 = fp8_input(placed, layer, Product::Qkv, N, C);

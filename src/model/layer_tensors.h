@@ -85,6 +85,25 @@ class LayerParameters {
   std::array<Quantized, kFp8PerLayer> fp8_;  // by Product
 };
 
+// Each of them by its name; row(name) gives a tensor, undefined where there is none.
+template <class Row>
+LayerTensors tensors_of(const Row& row) {
+  return {.residual = row("residual"),
+          .attn_norm = row("attn_norm"),
+          .attn_rstd = row("attn_rstd"),
+          .qkv = row("qkv"),
+          .qk = row("qk"),
+          .q_rstd = row("q_rstd"),
+          .k_rstd = row("k_rstd"),
+          .attn = row("attn"),
+          .lse = row("lse"),
+          .mid = row("mid"),
+          .mlp_norm = row("mlp_norm"),
+          .mlp_rstd = row("mlp_rstd"),
+          .up = row("up"),
+          .act = row("act")};
+}
+
 // Rows of the training table that the layer has for a micro-batch in `slot`.
 LayerTensors layer_tensors(const PlacedTensors& placed, const ModelConfig& config,
                            const TrainShape& shape, int64_t layer, int64_t slot);

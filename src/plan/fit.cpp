@@ -56,8 +56,11 @@ int64_t largest_micro_batch(RunConfig config, const ResolvedRun& asked, int64_t 
 MemoryFit fit_memory(const ResolvedRun& run, int64_t free_bytes) {
   MemoryFit fit;
   fit.plan = plan_memory(train_table(run));
-  fit.needed_bytes = fit.plan.total_bytes * run.config.system.ranks;
-  fit.reserve_bytes = run.facts.kind == DeviceKind::Cuda ? kCudaReserveBytes : 0;
+  const bool on_gpu = run.facts.kind == DeviceKind::Cuda;
+  // What a CPU run puts away lies in the memory that it computes in.
+  const int64_t put_away = on_gpu ? 0 : fit.plan.pinned_bytes + fit.plan.host_bytes;
+  fit.needed_bytes = (fit.plan.total_bytes + put_away) * run.config.system.ranks;
+  fit.reserve_bytes = on_gpu ? kCudaReserveBytes : 0;
   fit.available_bytes = free_bytes - fit.reserve_bytes;
   return fit;
 }
