@@ -1,5 +1,6 @@
 #include "train/trainer.h"
 
+#include "core/error.h"
 #include "train/loop.h"
 
 namespace ingot {
@@ -17,7 +18,10 @@ TrainResult train(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
                          .tokenizer = tokenizer.kind() == "byte" ? "" : tokenizer.serialize()};
   TrainResult result;
   const auto ranks = static_cast<int>(resolved.config.system.ranks);
-  run_local_ranks(ranks, resolved.device, [&](World& world) {
+  check(static_cast<int>(options.processes.size()) == ranks, ErrorCode::Internal,
+        "train: expected {} processes, as system.ranks says, got {}", ranks,
+        options.processes.size());
+  run_local_ranks(options.processes, [&](World& world) {
     TrainResult own = Loop(shared, world).go();
     if (world.rank() == 0) result = std::move(own);
   });

@@ -11,6 +11,7 @@
 #include "checkpoint/checkpoint.h"
 #include "core/storage.h"
 #include "feed/token_counts.h"
+#include "parallel/comm/process.h"
 #include "spec/resolved_run.h"
 #include "train/policy.h"
 #include "train/record.h"
@@ -24,7 +25,8 @@ struct TrainOptions {
   // unfinished. `save`: save after this step and go on; taken back when that is seen.
   const std::atomic<bool>* stop = nullptr;
   std::atomic<bool>* save = nullptr;
-  std::vector<Sink*> sinks;  // besides the ledger, which is always one
+  std::vector<Process> processes;  // who takes part, as whoever started the program knows
+  std::vector<Sink*> sinks;        // besides the ledger, which is always one
   // Policies besides those of every run, made once for each rank; empty: none.
   std::function<std::vector<std::unique_ptr<Policy>>()> policies;
 };

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "core/memory_info.h"
+#include "parallel/comm/world.h"
 #include "plan/resolve.h"
 #include "support/own_folder.h"
 #include "train/trainer.h"
@@ -63,12 +64,19 @@ struct Recorder : Sink {
   }
 };
 
+// With system.ranks threads of the test.
+inline TrainResult train_locally(const RunConfig& config, TrainOptions options) {
+  const ResolvedRun resolved = resolve_here(config);
+  options.processes = local_processes(static_cast<int>(config.system.ranks), resolved.device);
+  return train(posix_storage(), resolved, options);
+}
+
 inline TrainResult run(const RunConfig& config, Recorder& recorder, bool resume = false) {
   TrainOptions options;
   options.sinks = {&recorder};
   options.stop = &recorder.stop;
   options.resume = resume;
-  return train(posix_storage(), resolve_here(config), options);
+  return train_locally(config, options);
 }
 
 }  // namespace ingot::test

@@ -61,7 +61,7 @@ class Loops : public test::TrainFixture {
       policies.push_back(std::make_unique<OnceAt>(at, verdict));
       return policies;
     };
-    return train(posix_storage(), resolve_here(run), options);
+    return test::train_locally(run, options);
   }
   std::vector<nlohmann::json> ledger(const std::string& name) const {
     return read_ledger(*posix_storage(), (root_ / name / kRunLedgerName).string()).records;

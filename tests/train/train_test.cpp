@@ -398,8 +398,7 @@ TEST_F(Train, ASaveThatIsAskedForIsMadeAndTheRunGoesOn) {
     options.sinks = {&recorder};
     options.save = &recorder.save;
     const TrainResult result =
-        train(posix_storage(), resolve_here(config("run" + ranks, 6, {{"system.ranks", ranks}})),
-              options);
+        test::train_locally(config("run" + ranks, 6, {{"system.ranks", ranks}}), options);
     EXPECT_FALSE(result.stopped);
     EXPECT_FALSE(recorder.save);
     EXPECT_EQ(recorder.saved.size(), 2u);  // after step 3, and at the end

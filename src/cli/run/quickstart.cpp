@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/machine.h"
+#include "cli/processes.h"
 #include "cli/run/terminal.h"
 #include "cli/signals.h"
 #include "core/error.h"
@@ -60,6 +61,7 @@ struct QuickstartCommand {
     options.resume = resume;
     options.stop = signals.stop();
     options.save = signals.save();
+    options.processes = processes_of(resolved);
     options.sinks = {&progress};
     const TrainResult result = train(storage, resolved, options);
     nlohmann::json line = {{"steps", result.state.step},

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/machine.h"
+#include "cli/processes.h"
 #include "cli/run/terminal.h"
 #include "cli/signals.h"
 #include "cli/speed_record.h"
@@ -48,6 +49,7 @@ struct TrainCommand {
     options.accept_schedule = accept_schedule;
     options.stop = signals.stop();
     options.save = signals.save();
+    options.processes = processes_of(resolved);
     options.sinks = {&progress};
     const TrainResult result = train(posix_storage(), resolved, options);
     remember_speed(resolved, progress.tokens_per_second());

@@ -28,11 +28,11 @@ class LocalControl final : public Control {
 
 class LocalWorld final : public World {
  public:
-  LocalWorld(LocalRanks& all, int rank, Device device, const LaneDelay& delay)
+  LocalWorld(LocalRanks& all, const Process& process, const LaneDelay& delay)
       : all_(all),
-        process_{rank, all.size(), rank, device, ""},
-        control_(all, rank),
-        delay_{delay.seed + (static_cast<uint64_t>(rank) << 32), delay.most} {}
+        process_(process),
+        control_(all, process.rank),
+        delay_{delay.seed + (static_cast<uint64_t>(process.rank) << 32), delay.most} {}
 
   const Process& process() const override { return process_; }
   Control& control() override { return control_; }
@@ -64,12 +64,13 @@ struct Outcome {
   bool released = false;  // it failed only because another rank was gone
 };
 
-Outcome run_rank(LocalRanks& all, int rank, Device device, const LaneDelay& delay,
+Outcome run_rank(LocalRanks& all, const Process& process, const LaneDelay& delay,
                  const std::function<void(World&)>& body) {
+  const int rank = process.rank;
   std::string why = "it returned while other ranks wait for it";
   Outcome outcome;
   try {
-    LocalWorld world(all, rank, device, delay);
+    LocalWorld world(all, process, delay);
     body(world);
   } catch (Error& error) {
     outcome.released = error.code() == ErrorCode::Comm && error.rank() >= 0 && error.rank() != rank;
@@ -87,9 +88,28 @@ Outcome run_rank(LocalRanks& all, int rank, Device device, const LaneDelay& dela
 
 }  // namespace
 
+std::vector<Process> local_processes(int ranks, Device device) {
+  check(ranks >= 1, ErrorCode::Config, "local ranks: expected at least 1, got {}", ranks);
+  std::vector<Process> processes;
+  for (int rank = 0; rank < ranks; ++rank)
+    processes.push_back({rank, ranks, /*local_rank=*/rank, device, ""});
+  return processes;
+}
+
 void run_local_ranks(int ranks, Device device, const std::function<void(World&)>& body,
                      const LaneDelay& delay) {
-  check(ranks >= 1, ErrorCode::Config, "local ranks: expected at least 1, got {}", ranks);
+  run_local_ranks(local_processes(ranks, device), body, delay);
+}
+
+void run_local_ranks(std::span<const Process> processes, const std::function<void(World&)>& body,
+                     const LaneDelay& delay) {
+  const int ranks = static_cast<int>(processes.size());
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Process& process = processes[static_cast<size_t>(rank)];
+    check(process.rank == rank && process.world == ranks, ErrorCode::Internal,
+          "local ranks: expected rank {} of {}, got rank {} of {}", rank, ranks, process.rank,
+          process.world);
+  }
   LocalRanks all(ranks);
   std::vector<Outcome> outcomes(static_cast<size_t>(ranks));
   {
@@ -98,13 +118,14 @@ void run_local_ranks(int ranks, Device device, const std::function<void(World&)>
     try {
       for (int rank = 1; rank < ranks; ++rank)
         threads.emplace_back([&, rank] {
-          outcomes[static_cast<size_t>(rank)] = run_rank(all, rank, device, delay, body);
+          const auto at = static_cast<size_t>(rank);
+          outcomes[at] = run_rank(all, processes[at], delay, body);
         });
     } catch (const std::system_error& error) {
       all.go(0, translated(error).what());
       throw;
     }
-    outcomes[0] = run_rank(all, 0, device, delay, body);  // on the caller's thread
+    outcomes[0] = run_rank(all, processes[0], delay, body);  // on the caller's thread
   }
   for (const bool released : {false, true})
     for (const Outcome& outcome : outcomes)

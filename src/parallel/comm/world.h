@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "core/lane.h"
 #include "parallel/comm/communicator.h"
@@ -35,10 +36,15 @@ class World {
 // A world of one rank.
 std::unique_ptr<World> single_world(Device device = Device::cpu());
 
-// Runs body(world) on `ranks` threads and joins them: ranks of this process, which share one
-// device. Rank 0 is the caller. The first failure (of the rank that failed itself, not of those it
+// The ranks of a world that is this process alone: threads that share one device.
+std::vector<Process> local_processes(int ranks, Device device);
+
+// Runs body(world) on a thread for each of `processes`, which are local_processes(), and joins
+// them. Rank 0 is the caller. The first failure (of the rank that failed itself, not of those it
 // released) is rethrown with its rank. `delay`: of the lanes of communicators, each with a seed of
 // its own.
+void run_local_ranks(std::span<const Process> processes, const std::function<void(World&)>& body,
+                     const LaneDelay& delay = {});
 void run_local_ranks(int ranks, Device device, const std::function<void(World&)>& body,
                      const LaneDelay& delay = {});
 
