@@ -423,7 +423,7 @@ inline void a_failed_rank_releases_the_others(const Backend& backend) {
         EXPECT_EQ(mine.code(), ErrorCode::Comm);
         EXPECT_EQ(mine.rank(), bad);
         const std::string text = mine.what();
-        EXPECT_NE(text.find("all_reduce (sum) of f32 (100)"), std::string::npos) << text;
+        EXPECT_NE(text.find("all_reduce #1 (sum) of f32 (100)"), std::string::npos) << text;
         EXPECT_NE(text.find("shard 7 is damaged"), std::string::npos) << text;
       }
     }
@@ -454,8 +454,8 @@ inline void different_calls_are_refused(const Backend& backend) {
         return rank.rank() == last ? rank.comm().broadcast(t, 0, rank.ready())
                                    : rank.comm().all_reduce(t, Reduce::Sum, rank.ready());
       },
-      {"rank 0 all_reduce (sum) of f32 (8)",
-       "rank " + std::to_string(last) + " broadcast from 0 of f32 (8)"});
+      {"rank 0 all_reduce #1 (sum) of f32 (8)",
+       "rank " + std::to_string(last) + " broadcast #1 from 0 of f32 (8)"});
   refused(
       [&](CommRank& rank, const Tensor& t) {
         const Tensor own = t.slice(0, 0, rank.rank() == last ? 5 : 4);

@@ -53,7 +53,8 @@ TEST(Communicator, ATicketThatFailedFailsTheCallBehindIt) {
   });
   EXPECT_EQ(error.code(), ErrorCode::Numeric);
   EXPECT_EQ(error.rank(), 1);
-  EXPECT_EQ(std::string(error.what()), "all_reduce (sum) of f32 (3) on cpu: backward: not finite");
+  EXPECT_EQ(std::string(error.what()),
+            "all_reduce #1 (sum) of f32 (3) on cpu: backward: not finite");
 }
 
 }  // namespace

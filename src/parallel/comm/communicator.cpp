@@ -70,44 +70,50 @@ std::string CollectiveCall::str() const {
     how = reduce == Reduce::Sum ? " (sum)" : " (max)";
   else if (peer >= 0)
     how = fmt::format(" {} {}", kind == Collective::Send ? "to" : "from", peer);
-  return fmt::format("{}{} of {}", name_of(kind), how, in);
+  return fmt::format("{} #{}{} of {}", name_of(kind), number, how, in);
+}
+
+Ticket Communicator::start_next(CollectiveCall call, const Ticket& after) {
+  const bool is_message = call.kind == Collective::Send || call.kind == Collective::Recv;
+  call.number = ++(is_message ? num_messages_[{call.kind, call.peer}] : num_collectives_);
+  return start(call, after);
 }
 
 Ticket Communicator::all_reduce(const Tensor& tensor, Reduce reduce, const Ticket& after) {
   check_tensor(*this, tensor);
   check_reducible(tensor);
-  return start({Collective::AllReduce, tensor, tensor, reduce}, after);
+  return start_next({Collective::AllReduce, tensor, tensor, reduce}, after);
 }
 
 Ticket Communicator::all_gather(const Tensor& part, const Tensor& whole, const Ticket& after) {
   check_parts(*this, part, whole);
-  return start({Collective::AllGather, part, whole}, after);
+  return start_next({Collective::AllGather, part, whole}, after);
 }
 
 Ticket Communicator::reduce_scatter(const Tensor& whole, const Tensor& part, Reduce reduce,
                                     const Ticket& after) {
   check_parts(*this, part, whole);
   check_reducible(whole);
-  return start({Collective::ReduceScatter, whole, part, reduce}, after);
+  return start_next({Collective::ReduceScatter, whole, part, reduce}, after);
 }
 
 Ticket Communicator::broadcast(const Tensor& tensor, int root, const Ticket& after) {
   check_tensor(*this, tensor);
   check(root >= 0 && root < size(), ErrorCode::Internal,
         "broadcast: expected a root in [0, {}), got {}", size(), root);
-  return start({Collective::Broadcast, tensor, tensor, Reduce::Sum, root}, after);
+  return start_next({Collective::Broadcast, tensor, tensor, Reduce::Sum, root}, after);
 }
 
 Ticket Communicator::send(const Tensor& tensor, int to, const Ticket& after) {
   check_tensor(*this, tensor);
   check_peer(*this, to);
-  return start({Collective::Send, tensor, tensor, Reduce::Sum, to}, after);
+  return start_next({Collective::Send, tensor, tensor, Reduce::Sum, to}, after);
 }
 
 Ticket Communicator::recv(const Tensor& tensor, int from, const Ticket& after) {
   check_tensor(*this, tensor);
   check_peer(*this, from);
-  return start({Collective::Recv, tensor, tensor, Reduce::Sum, from}, after);
+  return start_next({Collective::Recv, tensor, tensor, Reduce::Sum, from}, after);
 }
 
 }  // namespace ingot

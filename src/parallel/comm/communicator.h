@@ -2,9 +2,11 @@
 // issues the same collectives in the same order.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/context.h"
 #include "core/tensor.h"
@@ -23,8 +25,11 @@ struct CollectiveCall {
   Tensor in, out;               // the same one where the call works in place
   Reduce reduce = Reduce::Sum;  // of AllReduce and ReduceScatter
   int peer = -1;                // Broadcast's root, Send's target, Recv's source
+  // Of this communicator's collectives, or of its messages to or from that peer: 1, 2, … the same
+  // on all members.
+  int64_t number = 0;
 
-  std::string str() const;  // "all_reduce (sum) of f32 (2, 512) on cpu"
+  std::string str() const;  // "all_reduce #7 (sum) of f32 (2, 512) on cpu"
 };
 
 // Every call returns at once; its ticket says when this rank's tensors have their values and may be
@@ -64,6 +69,10 @@ class Communicator {
 
  private:
   virtual Ticket start(const CollectiveCall& call, const Ticket& after) = 0;
+  Ticket start_next(CollectiveCall call, const Ticket& after);  // with its number
+
+  int64_t num_collectives_ = 0;
+  std::map<std::pair<Collective, int>, int64_t> num_messages_;  // by direction and peer
 };
 
 // A group of one: every collective is the identity, carried out on the compute lane; capturable.

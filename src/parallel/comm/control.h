@@ -10,7 +10,7 @@
 namespace ingot {
 
 using Patience = std::chrono::milliseconds;
-inline constexpr Patience kPatience = std::chrono::minutes(30);
+inline constexpr Patience kPatience{0};  // as the run's Deadlines::collective says
 
 // Every rank makes the same calls in the same order. `what` names the meeting («save»), for errors:
 // ranks that meet for different things throw ErrorCode::Internal saying which; a rank whose
@@ -18,6 +18,7 @@ inline constexpr Patience kPatience = std::chrono::minutes(30);
 // are missing; when a rank failed the others throw ErrorCode::Comm naming it.
 class Control {
  public:
+  explicit Control(Patience usual = std::chrono::minutes(30)) : usual_(usual) {}
   virtual ~Control() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
@@ -34,6 +35,12 @@ class Control {
   void sum(std::string_view what, std::span<double> values, Patience patience = kPatience);
   // Throws ErrorCode::Config on every rank, saying which rank has what, unless all have the same.
   void agree(std::string_view what, std::string_view own, Patience patience = kPatience);
+
+ protected:
+  Patience length_of(Patience patience) const { return patience == kPatience ? usual_ : patience; }
+
+ private:
+  Patience usual_;
 };
 
 }  // namespace ingot

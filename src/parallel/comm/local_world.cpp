@@ -18,7 +18,7 @@ class LocalControl final : public Control {
   int size() const override { return all_.size(); }
   std::vector<std::string> gather(std::string_view what, std::string_view own,
                                   Patience patience) override {
-    return all_.gather(rank_, what, own, patience);
+    return all_.gather(rank_, what, own, length_of(patience));
   }
 
  private:
@@ -36,6 +36,7 @@ class LocalWorld final : public World {
 
   const Process& process() const override { return process_; }
   Control& control() override { return control_; }
+  Watch& watch() override { return watch_; }
 
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
@@ -54,6 +55,7 @@ class LocalWorld final : public World {
   LocalRanks& all_;
   Process process_;
   LocalControl control_;
+  Watch watch_;
   LaneDelay delay_;
   std::map<std::string, int> made_;  // communicators of the same ranks
 };
@@ -92,7 +94,7 @@ std::vector<Process> local_processes(int ranks, Device device) {
   check(ranks >= 1, ErrorCode::Config, "local ranks: expected at least 1, got {}", ranks);
   std::vector<Process> processes;
   for (int rank = 0; rank < ranks; ++rank)
-    processes.push_back({rank, ranks, /*local_rank=*/rank, device, ""});
+    processes.push_back({rank, ranks, /*local_rank=*/rank, /*local_world=*/ranks, device, ""});
   return processes;
 }
 

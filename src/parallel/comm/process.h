@@ -11,9 +11,14 @@ namespace ingot {
 struct Process {
   int rank = 0;
   int world = 1;
-  int local_rank = 0;      // among the ranks of this machine
-  Device device;           // that this rank computes on
-  std::string rendezvous;  // where ranks of other processes meet; empty: all are in this one
+  int local_rank = 0;   // among the ranks of this machine
+  int local_world = 1;  // ranks of this machine
+  Device device;        // that this rank computes on
+  // Where ranks of other processes meet: "HOST:PORT", at which rank 0 listens; "mpi": MPI tells.
+  // Empty: all are in this process.
+  std::string rendezvous;
+  std::string secret = {};  // that only ranks of this run know; empty: any may join
+  std::string host = {};    // this machine's name, for messages
 };
 
 }  // namespace ingot

@@ -46,6 +46,7 @@ class SingleWorld final : public World {
 
   const Process& process() const override { return process_; }
   Control& control() override { return control_; }
+  Watch& watch() override { return watch_; }
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
     check_group(ranks);
@@ -55,6 +56,7 @@ class SingleWorld final : public World {
  private:
   Process process_;
   SingleControl control_;
+  Watch watch_;
 };
 
 }  // namespace

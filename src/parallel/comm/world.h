@@ -10,6 +10,7 @@
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/control.h"
 #include "parallel/comm/process.h"
+#include "parallel/comm/watch.h"
 
 namespace ingot {
 
@@ -18,6 +19,7 @@ class World {
   virtual ~World() = default;
   virtual const Process& process() const = 0;
   virtual Control& control() = 0;
+  virtual Watch& watch() = 0;  // what this rank has in flight
 
   // Among `ranks`: increasing, this one among them. Every rank of the group asks for it, and in the
   // same order where it asks several times for the same ranks. For tensors on the device of
@@ -32,6 +34,9 @@ class World {
  protected:
   void check_group(std::span<const int> ranks) const;  // for communicator()
 };
+
+// Runs body(world) for every rank that this process is, and rethrows what failed.
+using RunRanks = std::function<void(const std::function<void(World&)>& body)>;
 
 // A world of one rank.
 std::unique_ptr<World> single_world(Device device = Device::cpu());

@@ -1,0 +1,64 @@
+// What ranks that are processes share besides tensors: meetings, a board of small facts, and the
+// knowledge of who is gone.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "parallel/comm/control.h"
+#include "parallel/comm/deadlines.h"
+#include "parallel/comm/process.h"
+#include "parallel/comm/watch.h"
+
+namespace ingot {
+
+struct LostRank {
+  int rank = -1;
+  std::string why;  // what it said when it went, or how it was missed
+};
+
+// What is known of a rank: its Watch::state() and how old that is.
+struct RankState {
+  std::string state;
+  double age_seconds = 0.0;
+};
+
+// Thread-safe but for control(), which belongs to the rank's own thread. Ranks send each other a
+// heartbeat every second or oftener; one that goes, breaks its connection or stays silent longer
+// than Deadlines::silence is lost, and all others learn of it.
+class HostPlane {
+ public:
+  virtual ~HostPlane() = default;
+  virtual const Process& process() const = 0;
+  virtual const Deadlines& deadlines() const = 0;
+  virtual Watch& watch() = 0;
+  virtual Control& control() = 0;
+
+  // The board: a value is posted once, under a key of this run; whoever awaits it gets it. Throws
+  // ErrorCode::Comm, naming the key, when patience ends, and as throw_if_lost().
+  virtual void post(const std::string& key, const std::string& value) = 0;
+  virtual std::string await(const std::string& key, Patience patience) = 0;
+  // The same number for a name on every rank that asks, 1, 2, …
+  virtual int64_t number_of(const std::string& name) = 0;
+
+  // The first rank that is known to be lost. Cheap: waits poll it.
+  virtual std::optional<LostRank> lost() const = 0;
+  // Throws ErrorCode::Comm naming the lost rank and why, if there is one.
+  void throw_if_lost() const;
+  // Of every rank, as far as it is known here.
+  virtual std::vector<RankState> states() = 0;
+
+  // This rank takes no part from now on, and why: the others hear it and are released. Empty: it
+  // is done, which is no failure once all others are.
+  virtual void go(const std::string& why) = 0;
+};
+
+// Ranks meet at process.rendezvous within deadlines().start; throws ErrorCode::Comm naming the
+// ranks that did not come, ErrorCode::Config for a secret that is not the run's.
+std::unique_ptr<HostPlane> tcp_host_plane(const Process& process, const Deadlines& deadlines,
+                                          Watch& watch);
+
+}  // namespace ingot

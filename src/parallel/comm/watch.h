@@ -1,0 +1,58 @@
+// What one rank is in the middle of with the others, and what it did last, so that a run which
+// stops can say where.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace ingot {
+
+// One rank's. Thread-safe: lanes note their calls, the host plane reads the state.
+class Watch {
+ public:
+  void at_step(int64_t step);  // completed so far
+
+  // This rank joins something that others join too: a collective of a group, a meeting. `what`
+  // names it so that ranks can be compared: "all_gather #12 of bf16 (512) among 0,1,2,3".
+  int64_t begin(std::string what);
+  void end(int64_t number);
+
+  // One line for the others: "step 7, in all_gather #12 … for 3.2 s".
+  std::string state() const;
+  // The last calls and meetings, the oldest first, one line each.
+  std::vector<std::string> last_records() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
+    int64_t number = 0;
+    int64_t step = 0;
+    std::string what;
+    Clock::time_point begun, ended;
+    bool is_over = false;
+  };
+
+  mutable std::mutex mutex_;
+  int64_t step_ = 0;
+  int64_t count_ = 0;
+  std::deque<Entry> entries_;  // in flight, and the last that are over; by number
+};
+
+// While it lives, a call or a meeting is noted as in flight.
+class Watched {
+ public:
+  Watched(Watch& watch, std::string what) : watch_(watch), number_(watch.begin(std::move(what))) {}
+  ~Watched() { watch_.end(number_); }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+
+ private:
+  Watch& watch_;
+  int64_t number_;
+};
+
+}  // namespace ingot
