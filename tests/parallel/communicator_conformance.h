@@ -423,7 +423,7 @@ inline void a_failed_rank_releases_the_others(const Backend& backend) {
         EXPECT_EQ(mine.code(), ErrorCode::Comm);
         EXPECT_EQ(mine.rank(), bad);
         const std::string text = mine.what();
-        EXPECT_NE(text.find("all_reduce #1 (sum) of f32 (100)"), std::string::npos) << text;
+        EXPECT_NE(text.find("all_reduce #2 (sum) of f32 (100)"), std::string::npos) << text;
         EXPECT_NE(text.find("shard 7 is damaged"), std::string::npos) << text;
       }
     }
