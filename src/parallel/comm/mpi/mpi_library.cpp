@@ -42,7 +42,7 @@ Leave& leave() {
 
 MpiLibrary& load() {
   const std::string needs =
-      "MPI needs Open MPI (Debian packages openmpi-bin and libopenmpi-dev; then cmake --preset cpu, "
+      "MPI needs Open MPI (Debian packages openmpi-bin and libopenmpi-dev; then cmake --preset cpu "
       "or cuda, and build again) and our module for it";
   void* function = load_module_function(kMpiModule, kMpiFunction, needs);
   MpiLibrary* library = nullptr;
