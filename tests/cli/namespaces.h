@@ -105,7 +105,7 @@ class Network {
     }
     for (int i = 0; i < num_hosts; ++i) {
       hosts_.push_back(std::make_unique<Host>(name(i), folder_ / name(i), folder_));
-      plug_in(i);
+      insert_card(i);
     }
   }
   Network(const Network&) = delete;
@@ -124,12 +124,25 @@ class Network {
 
   // The cable is pulled: the host sees that its link has no carrier.
   void pull_cable(int i) { at_switch("ip link set port" + std::to_string(i) + " down"); }
+  void put_cable(int i) { at_switch("ip link set port" + std::to_string(i) + " up"); }
   // The host's network card is gone, and its address with it.
   void remove_card(int i) { at_switch("ip link delete port" + std::to_string(i)); }
+  void insert_card(int i) {
+    const std::string port = "port" + std::to_string(i);
+    const std::string number = std::to_string(host(i).number());
+    const std::string in_host = "nsenter --target " + number + " --net ip ";
+    at_switch("ip link add " + port + " type veth peer name eth0 netns " + number +
+              " && ip link set " + port + " master bridge up && " + in_host + "addr add " +
+              address(i) + "/24 dev eth0 && " + in_host + "link set eth0 up");
+  }
   // The card first: the kernel takes a while to forget the network of a host that has ended.
   void power_off(int i) {
     remove_card(i);
     host(i).end();
+  }
+  void power_on(int i) {
+    hosts_.at(static_cast<size_t>(i)) = std::make_unique<Host>(name(i), folder_ / name(i), folder_);
+    insert_card(i);
   }
   // Nothing but ssh comes in or goes out, and nobody is told.
   void drop_packets(int i) {
@@ -140,15 +153,6 @@ class Network {
   void deliver_packets(int i) { run(i, "iptables -F"); }
 
  private:
-  void plug_in(int i) {
-    const std::string port = "port" + std::to_string(i);
-    const std::string number = std::to_string(host(i).number());
-    const std::string in_host = "nsenter --target " + number + " --net ip ";
-    at_switch("ip link add " + port + " type veth peer name eth0 netns " + number +
-              " && ip link set " + port + " master bridge up && " + in_host + "addr add " +
-              address(i) + "/24 dev eth0 && " + in_host + "link set eth0 up");
-  }
-
   void at_switch(const std::string& command) {
     expect_done(
         {"nsenter", "--target", std::to_string(switch_->pid()), "--net", "sh", "-c", command},

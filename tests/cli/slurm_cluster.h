@@ -2,9 +2,7 @@
 // machine, or of the hosts of a network.
 #pragma once
 
-#include <arpa/inet.h>
 #include <pwd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +17,7 @@
 
 #include "cli/process.h"
 #include "cli/programs.h"
+#include "support/free_port.h"
 
 namespace ingot::test {
 
@@ -92,20 +91,9 @@ class SlurmCluster {
     return {whole.substr(0, whole.find('.')), "127.0.0.1", {}};
   }
 
-  static int free_port() {
-    const int probe = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    bind(probe, reinterpret_cast<sockaddr*>(&address), size);
-    getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size);
-    close(probe);
-    return ntohs(address.sin_port);
-  }
-
   // Nothing that a container without systemd and control groups lacks; more CPUs than there are.
   void write_config() const {
+    using testing_support::free_port;
     const std::string user = getpwuid(getuid())->pw_name;
     // Where PMIx keeps sockets that are called alike on all nodes: hosts of a network share /tmp.
     if (nodes_.size() > 1) std::ofstream(folder_ / "mpi.conf") << "PMIxCliTmpDirBase=/run\n";
