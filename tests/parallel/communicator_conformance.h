@@ -455,7 +455,7 @@ inline std::string promise_name(const ::testing::TestParamInfo<PromiseOn>& info)
 
 inline Backend local_backend(int ranks, Device device) {
   return {std::to_string(ranks), ranks, device, [=](const Body& body, const LaneDelay& delay) {
-            run_local_ranks(ranks, device, body, delay);
+            run_local_ranks(ranks, device, body, {.delay = delay});
           }};
 }
 
