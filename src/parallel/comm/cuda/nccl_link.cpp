@@ -1,8 +1,5 @@
 #include "parallel/comm/cuda/nccl_link.h"
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <cstring>
 #include <thread>
 
@@ -49,13 +46,9 @@ class NcclCall {
 namespace {
 
 constexpr auto kAwaitTime = std::chrono::milliseconds(200);  // between looks at withdrawn_
-constexpr auto kPollTime = std::chrono::microseconds(100);   // of NCCL's own threads
-constexpr auto kEndTime = std::chrono::seconds(10);          // for NCCL to let go of a communicator
-
-double seconds_between(std::chrono::steady_clock::time_point from,
-                       std::chrono::steady_clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
+constexpr auto kGrace = std::chrono::seconds(1);  // for what a rank did before it was done
+constexpr auto kPollTime = std::chrono::microseconds(100);  // of NCCL's own threads
+constexpr auto kEndTime = std::chrono::seconds(10);         // for NCCL to let go of a communicator
 
 // Where a call ends on its stream, and whether it came to that end by itself.
 class CallEvent final : public StreamEvent {
@@ -128,7 +121,7 @@ void NcclLink::connect() {
   try {
     meet();
   } catch (const Error& error) {
-    fail(error.during(fmt::format("NCCL among {}", fmt::join(ranks_, ","))));
+    fail(error.during("NCCL among " + text_of_ranks(ranks_)));
     std::rethrow_exception(failure_);
   }
 }
@@ -136,7 +129,7 @@ void NcclLink::connect() {
 void NcclLink::meet() {
   const NcclLibrary& nccl = nccl_library();
   const auto begun = Clock::now();
-  const std::string what = fmt::format("NCCL among {}", fmt::join(ranks_, ","));
+  const std::string what = "NCCL among " + text_of_ranks(ranks_);
   const Watched watched(plane_.watch(), what);
   ncclUniqueId id;
   const std::string key = "nccl " + name_;
@@ -159,7 +152,7 @@ void NcclLink::meet() {
 std::string NcclLink::await(const std::string& key) {
   const auto end = Clock::now() + plane_.deadlines().start;
   for (;;) {
-    check(!withdrawn_, ErrorCode::Comm, "this rank takes no part any more");
+    check(!withdrawn_, ErrorCode::Comm, "abandoned by this rank");
     try {
       return plane_.await(key, kAwaitTime);
     } catch (const Error&) {
@@ -173,9 +166,9 @@ void NcclLink::settle(ncclResult_t status, const std::string& what, Clock::time_
                       Patience patience) {
   nccl_check(status, "a call", comm_);
   while (status == ncclInProgress) {
-    check(!withdrawn_, ErrorCode::Comm, "this rank takes no part any more");
-    plane_.throw_if_lost();
-    if (Clock::now() - begun >= patience) throw late(what, seconds_between(begun, Clock::now()));
+    check(!withdrawn_, ErrorCode::Comm, "abandoned by this rank");
+    check_others(Clock::now() - begun);
+    if (Clock::now() - begun >= patience) throw_late(what, patience);
     std::this_thread::sleep_for(kPollTime);
     nccl_check(nccl_library().comm_get_async_error(comm_, &status), "ncclCommGetAsyncError");
     nccl_check(status, "a call in progress", comm_);
@@ -187,7 +180,7 @@ std::shared_ptr<StreamEvent> NcclLink::put(Context& ctx, const CollectiveCall& c
   if (failure_) std::rethrow_exception(failure_);
   const std::string what = text_of(call);
   try {
-    check(!withdrawn_, ErrorCode::Comm, "this rank takes no part any more");
+    check(!withdrawn_, ErrorCode::Comm, "abandoned by this rank");
     plane_.throw_if_lost();
     if (comm_ == nullptr) meet();
     const cudaStream_t stream = stream_of(ctx);
@@ -258,26 +251,33 @@ void NcclLink::check_progress() {
   ncclResult_t status = ncclSuccess;
   nccl_check(nccl_library().comm_get_async_error(comm_, &status), "ncclCommGetAsyncError");
   const std::string what = inside ? text_of(inside->call) : "a call";
-  try {
-    nccl_check(status, "the communicator", comm_);
-    if (inside) plane_.throw_if_lost();  // it will not join
-  } catch (const Error& error) {
-    throw error.during(what);
-  }
   const auto now = Clock::now();
   if (!inside || inside->turn != last_turn_) {
     last_turn_ = inside ? inside->turn : 0;
     since_ = now;
     replayed_.reset();
-    return;
   }
-  const bool recorded = recorded_.contains(inside->call);
-  if (recorded && !replayed_) replayed_.emplace(plane_.watch(), what);
-  if (now - since_ < plane_.deadlines().collective) return;
-  const Error error = late(what, seconds_between(since_, now)).during(what);
-  // Nobody waits for a ticket of recorded work: the run must hear of it another way.
-  if (recorded) plane_.go(error.what());
-  throw error;
+  const bool recorded = inside && recorded_.contains(inside->call);
+  if (recorded && now > since_ && !replayed_) replayed_.emplace(plane_.watch(), what);
+  try {
+    nccl_check(status, "the communicator", comm_);
+    if (!inside) return;
+    check_others(now - since_);
+    if (now - since_ >= plane_.deadlines().collective)
+      throw_late(what, std::chrono::duration_cast<Patience>(now - since_));
+  } catch (const Error& error) {
+    // Nobody waits for a ticket of recorded work: the run must hear of it another way.
+    if (recorded) plane_.go(error.during(what).what());
+    throw error.during(what);
+  }
+}
+
+// Throws when a rank is lost, or when one of these is done and what it did had time to arrive.
+void NcclLink::check_others(Clock::duration waited) {
+  if (waited > kGrace)
+    plane_.throw_if_lost(ranks_);
+  else
+    plane_.throw_if_lost();
 }
 
 void NcclLink::forget_what_is_over() {
@@ -292,7 +292,7 @@ void NcclLink::withdraw() {
   const std::scoped_lock lock(mutex_);
   forget_what_is_over();
   if (comm_ != nullptr && !in_flight_.empty())
-    fail(Error(ErrorCode::Comm, in_flight_.front()->what() + ": this rank takes no part any more"));
+    fail(Error(ErrorCode::Comm, in_flight_.front()->what() + ": abandoned by this rank"));
 }
 
 // Tickets fail before the abort lets the stream go on.
@@ -324,7 +324,7 @@ void NcclLink::release(bool abort) {
 // The same on all ranks, but for the device.
 std::string NcclLink::text_of(const CollectiveCall& call) const {
   const std::string text = call.str();
-  return fmt::format("{} among {}", text.substr(0, text.rfind(" on ")), fmt::join(ranks_, ","));
+  return fmt::format("{} among {}", text.substr(0, text.rfind(" on ")), text_of_ranks(ranks_));
 }
 
 std::string NcclLink::text_of(int64_t number) const {
@@ -335,22 +335,16 @@ std::string NcclLink::text_of(int64_t number) const {
 }
 
 // NCCL does not say for whom it waits: it is those whose state does not speak of the same call.
-Error NcclLink::late(const std::string& what, double seconds) {
+void NcclLink::throw_late(const std::string& what, Patience waited) {
   const std::vector<RankState> states = plane_.states();
-  std::vector<int> missing;
-  std::string where;
+  std::vector<int> others, missing;
   for (const int rank : ranks_) {
     if (rank == plane_.process().rank) continue;
-    const RankState& state = states.at(static_cast<size_t>(rank));
-    if (state.state.find(what) != std::string::npos) continue;
-    missing.push_back(rank);
-    where +=
-        fmt::format("; rank {}: {} (heard {:.1f} s ago)", rank, state.state, state.age_seconds);
+    others.push_back(rank);
+    if (states[static_cast<size_t>(rank)].state.find(what) == std::string::npos)
+      missing.push_back(rank);
   }
-  Error error(ErrorCode::Comm, fmt::format("waited {:.1f} s for ranks {}{}", seconds,
-                                           fmt::join(missing, ","), where));
-  if (!missing.empty()) error.on_rank(missing[0]);
-  return error;
+  plane_.throw_late(waited, missing.empty() ? others : missing);
 }
 
 }  // namespace ingot

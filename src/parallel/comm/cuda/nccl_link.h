@@ -67,7 +67,8 @@ class NcclLink {
   void release(bool abort);
   std::string text_of(const CollectiveCall& call) const;
   std::string text_of(int64_t number) const;
-  Error late(const std::string& what, double seconds);
+  void check_others(Clock::duration waited);
+  [[noreturn]] void throw_late(const std::string& what, Patience waited);
 
   HostPlane& plane_;
   const std::string name_;
