@@ -27,6 +27,7 @@ void add_data_seen(Command& data);
 void add_data_tokenize(Command& data);
 void add_data_verify(Command& data);
 void add_generate(Command& program);
+void add_launch(Command& program);
 void add_plan_memory(Command& plan);
 void add_quickstart(Command& program);
 void add_tokenizer_chat(Command& tokenizer);
@@ -51,6 +52,7 @@ void add_commands(Command& program) {
   add_plan_memory(plan);
 
   add_train(program);
+  add_launch(program);
   add_generate(program);
 
   Command& checkpoint =
