@@ -27,6 +27,7 @@ void add_data_seen(Command& data);
 void add_data_tokenize(Command& data);
 void add_data_verify(Command& data);
 void add_generate(Command& program);
+void add_launch(Command& program);
 void add_plan_memory(Command& plan);
 void add_probe(Command& program);
 void add_quickstart(Command& program);
@@ -54,6 +55,7 @@ void add_commands(Command& program) {
   add_probe(program);
 
   add_train(program);
+  add_launch(program);
   add_generate(program);
 
   Command& checkpoint =
