@@ -147,8 +147,7 @@ std::vector<CollectiveRate> measure_collectives(World& world, Context& ctx, cons
       times.clear();
       for (int call = 0; call < calls; ++call) times.push_back(member->seconds_of(task));
     }
-    const double bytes =
-        agree("bytes", member ? static_cast<double>(member->bytes_of(task)) : 0.0);
+    const double bytes = agree("bytes", member ? static_cast<double>(member->bytes_of(task)) : 0.0);
     rates.push_back({task.kind, name, ranks, static_cast<int64_t>(bytes),
                      agree("end", median_of(std::move(times)))});
     if (once > seconds_each) too_slow.insert(task.kind);

@@ -28,9 +28,9 @@ double bus_factor(ProbedCollective kind, int ranks);
 
 struct CollectiveRate {
   ProbedCollective kind = ProbedCollective::AllReduce;
-  std::string group;  // "world", "node", "leaders"
-  int ranks = 0;      // of the group
-  int64_t bytes = 0;  // of the whole tensor: what all ranks have after an all-gather
+  std::string group;     // "world", "node", "leaders"
+  int ranks = 0;         // of the group
+  int64_t bytes = 0;     // of the whole tensor: what all ranks have after an all-gather
   double seconds = 0.0;  // until the slowest rank has it, median
 
   double algorithm_bytes_s() const { return static_cast<double>(bytes) / seconds; }
