@@ -65,6 +65,14 @@ if(ARROW_INCLUDE)
 else()
   message(STATUS "No Arrow (pip install -r tools/requirements-arrow.txt into .venv): parquet files and s3:// will not be read")
 endif()
+# Whatever MPI the machine has, since clusters come with theirs; a build without it lacks the module for it.
+if(parallel IN_LIST INGOT_LAYERS)
+  set(MPI_CXX_SKIP_MPICXX ON)  # the C interface alone
+  find_package(MPI QUIET COMPONENTS CXX)
+  if(NOT MPI_CXX_FOUND)
+    message(STATUS "No MPI (Debian package libopenmpi-dev): system.backend = mpi will not work")
+  endif()
+endif()
 if(INGOT_CUDA)
   find_package(CUDAToolkit 13 REQUIRED)
   # cuDNN lies beside the toolkit, in its wheel, or where the system keeps such things; its frontend is

@@ -37,6 +37,9 @@ class Updater {
   // changes nothing, neither weights nor states nor the count that bias correction goes by.
   void update(const UpdateStep& step);
 
+  // What the last update went by, on the device: whether it was skipped.
+  const UpdateScalars& scalars() const { return scalars_; }
+
   // Of the last update; waits for its norm, not for the update itself.
   UpdateReport take_report();
 

@@ -2,9 +2,9 @@
 // knowledge of who is gone.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,15 +44,22 @@ class HostPlane {
   // The same number for a name on every rank that asks, 1, 2, …
   virtual int64_t number_of(const std::string& name) = 0;
 
-  // The first rank that is known to be lost. Cheap: waits poll it.
-  virtual std::optional<LostRank> lost() const = 0;
-  // Throws ErrorCode::Comm naming the lost rank and why, if there is one.
-  void throw_if_lost() const;
+  // The first rank that is known to be lost, or of `needed` one that is done: it will not come to
+  // whoever waits for it. Cheap: waits poll it. What such a rank sent before may still be under
+  // way, so a wait gives up when it knows that nothing more comes, or when nothing came for long.
+  virtual std::optional<LostRank> lost(std::span<const int> needed = {}) = 0;
+  // Throws ErrorCode::Comm naming that rank and why, if there is one.
+  void throw_if_lost(std::span<const int> needed = {});
   // Of every rank, as far as it is known here.
   virtual std::vector<RankState> states() = 0;
+  // "rank 2: step 6, in … for 61.0 s (heard 0.4 s ago); rank 3: …"
+  std::string told_of(std::span<const int> ranks);
+  // ErrorCode::Comm: "waited 60.0 s for ranks 2, 3; " and what is known of them.
+  [[noreturn]] void throw_late(Patience waited, std::span<const int> missing);
 
   // This rank takes no part from now on, and why: the others hear it and are released. Empty: it
-  // is done, which is no failure once all others are.
+  // is done, which is no failure once all others are: waits for them, and throws as
+  // throw_if_lost(), also when it is this rank that another still waits for.
   virtual void go(const std::string& why) = 0;
 };
 

@@ -16,16 +16,19 @@ struct Offer {
   std::shared_ptr<StreamEvent> ready;  // on a GPU: when its tensors are
 };
 
+class LocalRanks;
+
 class LocalGroup {
  public:
-  explicit LocalGroup(const std::vector<int>& ranks)
-      : point_(ranks), offers_(ranks.size()), endings_(ranks.size()) {}
+  LocalGroup(LocalRanks& all, const std::vector<int>& ranks)
+      : all_(all), point_(ranks), offers_(ranks.size()), endings_(ranks.size()) {}
 
   MeetingPoint& point() { return point_; }
 
   // The member's part of one collective: on the CPU done when it returns, on a GPU put on the
-  // stream of `ctx`. Throws ErrorCode::Internal on all members when their calls differ.
-  void take_part(Context& ctx, int member, const CollectiveCall& call);
+  // stream of `ctx`. `what` is its name in the rank's watch. Throws ErrorCode::Internal on all
+  // members when their calls differ, ErrorCode::Comm as LocalRanks::arrive.
+  void take_part(Context& ctx, int member, const CollectiveCall& call, const std::string& what);
 
  private:
   struct Ending {
@@ -35,6 +38,7 @@ class LocalGroup {
   void work(Context& ctx, int member);
   void check_agreement() const;
 
+  LocalRanks& all_;
   MeetingPoint point_;
   std::vector<Offer> offers_;    // by member; each writes its own before it arrives
   std::vector<Ending> endings_;  // by member; each writes its own before it parts
