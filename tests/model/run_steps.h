@@ -91,7 +91,7 @@ inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
     }
     EXPECT_EQ(rig.poisoned_bytes() > 0, options.poison);
   };
-  run_local_ranks(options.layout.world(), options.device, on_rank, run.delay);
+  run_local_ranks(options.layout.world(), options.device, on_rank, {.delay = run.delay});
   return trace;
 }
 

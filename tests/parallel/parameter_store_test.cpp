@@ -116,6 +116,7 @@ constexpr LaneDelay kDelay{.seed = 3, .most = std::chrono::microseconds(300)};
 Trained toy_run(const Layout& layout, int steps, const ToyOptions& options = {}) {
   Trained run;
   std::mutex mutex;
+  const LocalOptions delayed{.delay = kDelay};
   run_local_ranks(
       layout.world(), Device::cpu(),
       [&](World& world) {
@@ -147,7 +148,7 @@ Trained toy_run(const Layout& layout, int steps, const ToyOptions& options = {})
             whole = mine;
           }
       },
-      kDelay);
+      delayed);
   return run;
 }
 
