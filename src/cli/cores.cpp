@@ -78,7 +78,7 @@ AllowedCores allowed_cores() {
     if (CPU_ISSET(cpu, &set)) allowed.cores.push_back(cpu);
   std::ranges::sort(allowed.cores, {}, place_of);
   const auto online = parse_cores(first_line("/sys/devices/system/cpu/online"));
-  allowed.whole_machine = !online || allowed.cores.size() >= online->size();
+  allowed.on_machine = static_cast<int>(online ? online->size() : allowed.cores.size());
   return allowed;
 }
 

@@ -14,10 +14,11 @@ std::optional<std::vector<int>> parse_cores(std::string_view text);
 std::string text_of_cores(std::vector<int> cores);
 
 // That this process may run on, in the order of sockets and cores, a core's threads beside each
-// other; and whether these are all that the machine has.
+// other; and how many the machine has.
 struct AllowedCores {
   std::vector<int> cores;
-  bool whole_machine = true;
+  int on_machine = 0;
+  bool are_all() const { return static_cast<int>(cores.size()) >= on_machine; }
 };
 AllowedCores allowed_cores();
 

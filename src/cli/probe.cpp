@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/machine.h"
-#include "cli/started.h"
+#include "cli/processes.h"
 #include "core/storage.h"
 #include "probe/comm/probe_world.h"
 
@@ -71,7 +71,7 @@ struct ProbeCommand {
     ComputeDevice compute(own, run.threads_per_rank, cache);
     ProbeOptions asked = options;
     asked.environment = nccl_environment();
-    asked.carrier = carrier_of(run, world.process());
+    asked.carrier = carrier_of(run);
     // A machine is measured by one of its ranks, with all of its cores.
     ComputeDevice whole(own, own.kind == DeviceKind::Cpu ? available_cores() : 1, cache);
     return probe_world(world, compute.context(), whole.context(), asked);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -31,20 +32,20 @@ bool is_by_ingot(const Launched& launch) {
   return launch.by == "ingot launch";
 }
 
-// That the ranks of this machine may use together. A launcher that binds leaves each its own, so
-// the machine's count; what Slurm gave of it, it says.
+// That the ranks of this machine may use together. Where a launcher has bound this one, its own
+// say nothing of the others': the machine's count, or what Slurm says that it gave of it.
 int cores_of_machine(const Launched& launch, const AllowedCores& allowed) {
   const auto here = static_cast<int>(allowed.cores.size());
-  if (is_by_ingot(launch) || allowed.whole_machine) return here;
+  if (is_by_ingot(launch) || allowed.are_all()) return here;
   const char* given = environment()("SLURM_CPUS_ON_NODE");
   const int of_node = given != nullptr ? std::atoi(given) : 0;
-  return of_node > 0 ? of_node : static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
+  return std::min(of_node > 0 ? of_node : allowed.on_machine, here * launch.local_world);
 }
 
 // Binds this process to its share, unless its launcher has done so.
 void bind_rank(const ResolvedRun& run, const Launched& launch) {
   const AllowedCores allowed = allowed_cores();
-  const bool bound_already = !is_by_ingot(launch) && !allowed.whole_machine;
+  const bool bound_already = !is_by_ingot(launch) && !allowed.are_all();
   if (!run.config.system.bind || launch.local_world == 1 || bound_already) return;
   std::vector<std::vector<int>> near(static_cast<size_t>(launch.local_world));
   const int gpus = run.device.kind == DeviceKind::Cuda
@@ -55,6 +56,13 @@ void bind_rank(const ResolvedRun& run, const Launched& launch) {
     if (const auto gpu = gpu_identity(rank % gpus))
       near[static_cast<size_t>(rank)] = cores_near_pci(gpu->pci);
   bind_to(cores_of_rank(allowed.cores, near, launch.local_rank));
+}
+
+CommBackend backend_of(const ResolvedRun& run) {
+  const SystemConfig& system = run.config.system;
+  if (system.backend != CommBackend::Auto) return system.backend;
+  const bool own_gpus = run.device.kind == DeviceKind::Cuda && !system.share_gpu;
+  return own_gpus ? CommBackend::Nccl : CommBackend::Tcp;
 }
 
 Process process_of(const Launched& launch, Device device) {
@@ -152,14 +160,14 @@ RunRanks run_ranks(const ResolvedRun& run) {
           "system.ranks = {}: expected at most {} as threads of one process; ingot launch starts "
           "processes",
           ranks, kMostThreads);
-    return [ranks, device](const std::function<void(World&)>& body) {
-      run_local_ranks(ranks, device, body);
+    const LocalOptions options{.deadlines = deadlines_of(run.config.system)};
+    return [ranks, device, options](const std::function<void(World&)>& body) {
+      run_local_ranks(ranks, device, body, options);
     };
   }
   bind_rank(run, *launch);
   const SystemConfig& system = run.config.system;
-  WorldOptions options{.backend = system.backend, .deadlines = deadlines_of(system)};
-  if (system.share_gpu && options.backend == CommBackend::Auto) options.backend = CommBackend::Tcp;
+  const WorldOptions options{.backend = backend_of(run), .deadlines = deadlines_of(system)};
   return [process = process_of(*launch, device),
           options](const std::function<void(World&)>& body) {
     run_one_rank(process, options, body);
@@ -178,6 +186,20 @@ void tell_other_ranks(const Error& error) noexcept {
   }
 }
 
+std::string carrier_of(const ResolvedRun& run) {
+  if (!this_launch()) return "threads";
+  switch (backend_of(run)) {
+    case CommBackend::Mpi:
+      return "mpi";
+    case CommBackend::Nccl:
+      return "nccl";
+    case CommBackend::Auto:
+    case CommBackend::Tcp:
+      break;
+  }
+  return "tcp";
+}
+
 RankPlace place_of(const ResolvedRun& run) {
   RankPlace place;
   place.host = this_machine();
@@ -185,7 +207,7 @@ RankPlace place_of(const ResolvedRun& run) {
   if (run.device.kind == DeviceKind::Cuda)
     if (const auto gpu = gpu_identity(run.device.index)) place.gpu = gpu->uuid;
   const AllowedCores allowed = allowed_cores();
-  if (!allowed.whole_machine) place.cores = text_of_cores(allowed.cores);
+  if (!allowed.are_all()) place.cores = text_of_cores(allowed.cores);
   return place;
 }
 

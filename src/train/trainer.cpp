@@ -5,7 +5,6 @@
 
 #include "checkpoint/manifest.h"
 #include "core/error.h"
-#include "train/deadlines.h"
 #include "train/loop.h"
 #include "train/resume.h"
 
@@ -27,6 +26,7 @@ class Preparation {
         resolved_(resolved),
         options_(options),
         control_(world.control()),
+        deadlines_(world.deadlines()),
         is_process_(!world.process().rendezvous.empty()),
         leads_(world.rank() == 0) {}
 
@@ -50,7 +50,7 @@ class Preparation {
  private:
   const std::string& dir() const { return resolved_.config.checkpoint.dir; }
   // To verify a checkpoint takes as long as to save one.
-  Patience patience() const { return deadlines_of(resolved_.config.system).save; }
+  Patience patience() const { return deadlines_.save; }
 
   // Rank 0's choice, in the folder as this rank has it.
   std::optional<std::string> resume_point() {
@@ -78,6 +78,7 @@ class Preparation {
   const ResolvedRun& resolved_;
   const TrainOptions& options_;
   Control& control_;
+  const Deadlines& deadlines_;
   bool is_process_;
   bool leads_;
 };

@@ -41,7 +41,8 @@ TEST_F(CudaModel, StepsInFewBitsOfRanksThatShareAGpuAreOneRanks) {
       for (size_t step = 1; step < one.losses.size(); ++step)
         EXPECT_NEAR(many.losses[step] / one.losses[step], 1.0, 2e-3)
             << "fp8 " << fp8 << ", step " << step;
-      if (fp8) EXPECT_EQ(many.fp8_scales[0], one.fp8_scales[0]);
+      if (!fp8) continue;
+      EXPECT_EQ(many.fp8_scales[0], one.fp8_scales[0]);
     }
   }
 }

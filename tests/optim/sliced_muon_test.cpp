@@ -10,6 +10,7 @@
 
 #include "core/arena.h"
 #include "core/random.h"
+#include "ops/muon.h"
 #include "plan/workspace.h"
 #include "spec/store_rows.h"
 #include "support/toy_update.h"
@@ -212,6 +213,30 @@ TEST(SlicedMuon, AGradientThatIsNotFiniteOnOneRankChangesNothing) {
     rank.collect(after);
     EXPECT_EQ(after, before);
   });
+}
+
+// What makes the owner's norm one rank's, also of matrices that are measured in several runs.
+TEST(SlicedMuon, SquaresOfAWholeDirectionAreThoseThatTheMomentumLeaves) {
+  ThreadPool pool(2);
+  Context ctx{.device = Device::cpu(), .pool = &pool, .workspace = {}};
+  for (const int64_t n : {5, 4096, 10'000}) {
+    std::vector<float> grad(static_cast<size_t>(n)), m(grad.size()), u(grad.size());
+    for (int64_t i = 0; i < n; ++i)
+      grad[static_cast<size_t>(i)] = static_cast<float>(gradient_of(0, n, i));
+    const auto partials = static_cast<size_t>(muon_num_partials(n));
+    std::vector<float> left(partials), again(partials);
+    const auto flat = [](std::vector<float>& values) {
+      return Tensor::contiguous(values.data(), DType::F32, {static_cast<int64_t>(values.size())});
+    };
+    UpdateValues values{};
+    values[kGradScale] = 0.5;
+    int64_t count = 1;
+    const UpdateScalars scalars{Tensor::contiguous(values.data(), DType::F64, {kNumUpdateValues}),
+                                Tensor::contiguous(&count, DType::I64, {1})};
+    muon_momentum(ctx, 0.9, scalars, flat(grad), flat(m), flat(u), flat(left));
+    muon_squares(ctx, flat(u), flat(again));
+    EXPECT_EQ(again, left) << n << " elements";
+  }
 }
 
 // States are the rank's part of the parameter's elements, no more.

@@ -86,7 +86,8 @@ void LineReader::read(const std::function<void(std::string_view line)>& take) {
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (got <= 0) {
       from_.close();
-      if (!rest_.empty()) take(std::exchange(rest_, {}));
+      if (!rest_.empty()) take(rest_);
+      rest_.clear();
       return;
     }
     rest_.append(buffer.data(), static_cast<size_t>(got));
@@ -94,7 +95,9 @@ void LineReader::read(const std::function<void(std::string_view line)>& take) {
     for (size_t end; (end = rest_.find('\n', begin)) != std::string::npos; begin = end + 1)
       take(std::string_view(rest_).substr(begin, end - begin));
     rest_.erase(0, begin);
-    if (rest_.size() > kLongestLine) take(std::exchange(rest_, {}));
+    if (rest_.size() < kLongestLine) continue;
+    take(rest_);
+    rest_.clear();
   }
 }
 

@@ -48,9 +48,9 @@ class LineReader {
 };
 
 struct ChildOptions {
-  std::map<std::string, std::string> variables;  // besides this process's
-  std::string folder;                            // to work in; empty: this one
-  bool takes_input = false;                      // by a pipe; otherwise it has none
+  std::map<std::string, std::string> variables = {};  // besides this process's
+  std::string folder = {};                            // to work in; empty: this one
+  bool takes_input = false;                           // by a pipe; otherwise it has none
   bool in_new_session = false;  // signals of this terminal do not reach it
 };
 

@@ -1,7 +1,5 @@
 #include "parallel/comm/host_plane.h"
 
-#include <fmt/ranges.h>
-
 #include "core/error.h"
 
 namespace ingot {
@@ -12,22 +10,17 @@ void HostPlane::throw_if_lost(std::span<const int> needed) {
         .on_rank(lost->rank);
 }
 
-std::string HostPlane::told_of(std::span<const int> ranks) {
-  const std::vector<RankState> all = states();
-  std::vector<std::string> texts;
-  for (const int rank : ranks) {
-    const RankState& known = all[static_cast<size_t>(rank)];
-    texts.push_back(
-        fmt::format("rank {}: {} (heard {:.1f} s ago)", rank, known.state, known.age_seconds));
-  }
-  return fmt::format("{}", fmt::join(texts, "; "));
-}
-
 void HostPlane::throw_late(Patience waited, std::span<const int> missing) {
-  throw Error(ErrorCode::Comm,
-              fmt::format("waited {:.1f} s for ranks {}; {}",
-                          std::chrono::duration<double>(waited).count(), fmt::join(missing, ", "),
-                          told_of(missing)));
+  const std::vector<RankState> all = states();
+  std::vector<MissingRank> known;
+  for (const int rank : missing) {
+    const RankState& one = all[static_cast<size_t>(rank)];
+    known.push_back({rank, fmt::format("{} (heard {:.1f} s ago)", one.state, one.age_seconds)});
+  }
+  const Error error = waited_for(waited, known);
+  give_up_on({error.rank(),
+              fmt::format("rank {} ({}): {}", process().rank, watch().state(), error.what())});
+  throw error;
 }
 
 }  // namespace ingot

@@ -36,6 +36,8 @@ class HostPlane {
   virtual const Deadlines& deadlines() const = 0;
   virtual Watch& watch() = 0;
   virtual Control& control() = 0;
+  // Names or addresses by which other ranks reach this machine, comma-separated.
+  virtual std::string reachable_at() const = 0;
 
   // The board: a value is posted once, under a key of this run; whoever awaits it gets it. Throws
   // ErrorCode::Comm, naming the key, when patience ends, and as throw_if_lost().
@@ -52,15 +54,17 @@ class HostPlane {
   void throw_if_lost(std::span<const int> needed = {});
   // Of every rank, as far as it is known here.
   virtual std::vector<RankState> states() = 0;
-  // "rank 2: step 6, in … for 61.0 s (heard 0.4 s ago); rank 3: …"
-  std::string told_of(std::span<const int> ranks);
-  // ErrorCode::Comm: "waited 60.0 s for ranks 2, 3; " and what is known of them.
+
+  // This rank waited for that one in vain: it is lost to all, and every rank logs what it did last.
+  virtual void give_up_on(const LostRank& late) = 0;
+  // That, for the first of `missing`; and throws waited_for() with what is known of all of them.
   [[noreturn]] void throw_late(Patience waited, std::span<const int> missing);
 
   // This rank takes no part from now on, and why: the others hear it and are released. Empty: it
   // is done, which is no failure once all others are: waits for them, and throws as
-  // throw_if_lost(), also when it is this rank that another still waits for.
-  virtual void go(const std::string& why) = 0;
+  // throw_if_lost(), also when it is this rank that another still waits for. `culprit`: the rank
+  // that it is due to, where that is another one.
+  virtual void go(const std::string& why, int culprit = -1) = 0;
 };
 
 // Ranks meet at process.rendezvous within deadlines().start; throws ErrorCode::Comm naming the

@@ -23,8 +23,8 @@ struct WorldOptions {
 std::unique_ptr<World> join_world(const Process& process, const WorldOptions& options);
 
 // Joins the world and runs body(world) as this rank. The others hear what it fails with; what it
-// throws has a rank: this one's, or where it was released by the loss of another that one's. Returns
-// when all ranks are done.
+// throws has a rank: this one's, or where it was released by the loss of another that one's.
+// Returns when all ranks are done.
 void run_process_rank(const Process& process, const WorldOptions& options,
                       const std::function<void(World&)>& body);
 

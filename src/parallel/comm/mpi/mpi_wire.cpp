@@ -34,7 +34,6 @@ struct Piece {
 void bury(Piece piece) {
   static std::mutex mutex;
   static auto* const buried = new std::vector<Piece>;
-  mpi_will_end(MpiEnd::Never);
   const std::scoped_lock lock(mutex);
   buried->push_back(std::move(piece));
 }
@@ -132,7 +131,7 @@ class MpiChannel final : public Channel {
     try {
       carry(to, from, patience);
     } catch (...) {
-      mpi_will_end(MpiEnd::AfterFailure);
+      mpi_failed();
       for (auto* directions : {&sends_, &receives_})
         for (auto& [member, direction] : *directions) direction.give_up();
       withdrawn_ = true;  // what comes next could not tell old bytes from new ones
@@ -231,22 +230,31 @@ class MpiWire final : public Wire {
  public:
   explicit MpiWire(HostPlane& plane) : mpi_(mpi_library()), plane_(plane) {
     check_mpi_process(plane.process());
+    // Messages of a world that failed may wait for ever; another in the same processes must not
+    // take them for its own.
+    static std::atomic<int64_t> worlds = 0;
+    if (plane.process().rank == 0) plane.post("mpi world", std::to_string(worlds++));
+    first_tag_ = std::stoll(plane.await("mpi world", plane.deadlines().start)) * kMostChannels;
   }
   ~MpiWire() override {
-    if (plane_.lost()) mpi_will_end(MpiEnd::AfterFailure);
+    if (plane_.lost()) mpi_failed();
   }
 
   std::string name() const override { return "mpi"; }
 
   std::unique_ptr<Channel> open(const std::string& name, const std::vector<int>& ranks) override {
-    const int64_t number = plane_.number_of(name);
-    check(number <= mpi_.max_tag(), ErrorCode::Internal, "mpi: more than {} channels", number - 1);
-    return std::make_unique<MpiChannel>(mpi_, plane_, ranks, static_cast<int>(number));
+    const int64_t number = plane_.number_of(name), tag = first_tag_ + number;
+    check(number < kMostChannels && tag <= mpi_.max_tag(), ErrorCode::Internal,
+          "mpi: expected less than {} channels and a tag of at most {}, got {} and {}",
+          kMostChannels, mpi_.max_tag(), number, tag);
+    return std::make_unique<MpiChannel>(mpi_, plane_, ranks, static_cast<int>(tag));
   }
 
  private:
+  static constexpr int64_t kMostChannels = 1 << 16;
   MpiLibrary& mpi_;
   HostPlane& plane_;
+  int64_t first_tag_ = 0;
 };
 
 }  // namespace
