@@ -22,7 +22,8 @@ TrainResult train(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
         "train: expected {} processes, as system.ranks says, got {}", ranks,
         options.processes.size());
   run_local_ranks(options.processes, [&](World& world) {
-    TrainResult own = Loop(shared, world).go();
+    FaultRecord faults(storage, resolved.config.checkpoint.dir, world.process());
+    TrainResult own = Loop(shared, world, faults).go();
     if (world.rank() == 0) result = std::move(own);
   });
   return result;
