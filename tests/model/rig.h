@@ -1,6 +1,7 @@
 // A model on one of several local ranks, with its memory, store and optimizer, for tests.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,6 +39,7 @@ struct RigOptions {
   GradientSync gradient_sync = GradientSync::MicroStep;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
   bool poison = false;     // before each tick, what is dead then
+  OptimConfig optim = {};
 };
 
 class Rig {
@@ -55,6 +57,10 @@ class Rig {
         make_parameter_store(ctx_, world, parameters_, options.layout, placed_, options.compute);
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
+    if (options.fp8) {
+      readers_ = world.everyone(ctx_);
+      fp8_scales_ = std::make_unique<Fp8Scales>(ctx_, placed_, *readers_);
+    }
     if (options.poison)
       model_->watch_ticks(
           [this](int tick) { poisoned_bytes_ += poison_dead_rows(ctx_, placed_, tick); });
@@ -74,7 +80,9 @@ class Rig {
     shape.layout = o.layout;
     shape.loss_chunk = o.loss_chunk;
     shape.document_mask = o.document_mask;
-    shape.workspace_bytes = train_workspace_bytes(ctx.facts, ctx.deterministic, o.model, shape);
+    shape.workspace_bytes = std::max(
+        train_workspace_bytes(ctx.facts, ctx.deterministic, o.model, shape),
+        update_workspace_bytes(ctx.facts, o.compute, llama_parameters(o.model), o.optim, o.layout));
     shape.head_workspace_bytes = head_workspace_bytes(ctx.facts, o.model, shape);
     return shape;
   }
@@ -82,7 +90,8 @@ class Rig {
   static TensorTable table_of(const Context& ctx, const RigOptions& o) {
     TensorTable table = llama_train_table(o.model, shape_of(ctx, o));
     add_store_rows(table, llama_parameters(o.model), o.compute, o.layout,
-                   {.one_micro_step = o.one_micro_step,
+                   {.optim = o.optim,
+                    .one_micro_step = o.one_micro_step,
                     .order = block_uses(o.model),
                     .gradient_sync = o.gradient_sync});
     return table;
@@ -114,7 +123,7 @@ class Rig {
   }
 
   Transformer& model() { return *model_; }
-  Fp8Scales fp8_scales() { return {ctx_, placed_}; }
+  Fp8Scales& fp8_scales() { return *fp8_scales_; }
   ParameterStore& store() { return *store_; }
   const ParameterStore& store() const { return *store_; }
   const TensorTable& parameters() const { return parameters_; }
@@ -123,15 +132,16 @@ class Rig {
   Context& ctx() { return ctx_; }
   int64_t poisoned_bytes() const { return poisoned_bytes_; }
 
-  // `optim` is that of the first call, but for its rate.
-  UpdateReport update(const OptimConfig& optim, int64_t step) {
+  UpdateReport update(double lr, int64_t step) {
     if (!updater_) {
       TensorTable rows;
-      add_update_rows(rows, optim);
+      add_update_rows(rows, options_.optim);
       update_rows_ = std::make_unique<PlacedTensors>(rows, ctx_.device);
-      updater_ = std::make_unique<Updater>(ctx_, parameters_, *store_, optim, *update_rows_);
+      updater_ = std::make_unique<Updater>(ctx_, parameters_, options_.layout, *store_,
+                                           options_.optim, *update_rows_);
     }
-    updater_->update({optim.lr, step});
+    updater_->update({lr, step});
+    if (options_.fp8) fp8_scales_->update(updater_->scalars());
     return updater_->take_report();
   }
 
@@ -147,6 +157,8 @@ class Rig {
   std::unique_ptr<Transformer> model_;
   std::unique_ptr<PlacedTensors> update_rows_;
   std::unique_ptr<Updater> updater_;
+  std::unique_ptr<Communicator> readers_;  // under fp8
+  std::unique_ptr<Fp8Scales> fp8_scales_;
   int64_t poisoned_bytes_ = 0;
 };
 

@@ -23,7 +23,8 @@ using Gradients = std::vector<std::vector<double>>;  // by parameter, whole
 
 struct Trace {
   std::vector<double> losses;
-  std::vector<Gradients> gradients;  // by step
+  std::vector<Gradients> gradients;     // by step
+  std::vector<std::string> fp8_scales;  // after each step, under fp8
   bool operator==(const Trace&) const = default;
 };
 
@@ -46,6 +47,17 @@ inline void gather_gradients(const Rig& rig, Gradients& whole) {
   }
 }
 
+// Those that follow the history, and those that the step found for the weights.
+inline void note_scales(Rig& rig, World& world, Trace& trace) {
+  const Tensor of_weights = rig.placed().find("fp8.weights.scale");
+  std::vector<float> values(static_cast<size_t>(of_weights.numel()));
+  copy_to_host(rig.ctx(), of_weights, values.data());
+  std::string own = rig.fp8_scales().save();
+  for (const float value : values) own += fmt::format(" {}", value);
+  for (const std::string& other : world.control().gather("fp8 scales", own)) EXPECT_EQ(other, own);
+  if (world.rank() == 0) trace.fp8_scales.push_back(own);
+}
+
 inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
   Trace trace;
   std::mutex mutex;
@@ -55,8 +67,6 @@ inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
     init_weights(rig.store(), rig.parameters(), 42);
     const int64_t B = options.B, T = options.T, rows = run.rows;
     if (options.fp8) rig.fp8_scales().init(1.0 / static_cast<double>(rows * T));
-    OptimConfig optim;
-    optim.lr = run.lr;
     for (int64_t step = 0; step < run.steps; ++step) {
       const auto at = static_cast<uint64_t>(step);
       const auto tokens = random_tokens(rows * T, options.model.vocab, 2 * at);
@@ -75,8 +85,8 @@ inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
         trace.gradients.resize(static_cast<size_t>(step + 1));
         gather_gradients(rig, trace.gradients.back());
       }
-      rig.update(optim, step + 1);
-      if (options.fp8) rig.fp8_scales().update();
+      rig.update(run.lr, step + 1);
+      if (options.fp8) note_scales(rig, world, trace);
       if (run.evaluates) rig.model().evaluate({targets.data(), tokens.data(), nullptr});
     }
     EXPECT_EQ(rig.poisoned_bytes() > 0, options.poison);

@@ -8,7 +8,6 @@
 #include "support/forwarding_storage.h"
 #include "support/train_fixture.h"
 #include "train/evaluate.h"
-#include "train/loop.h"
 
 namespace ingot {
 namespace {
@@ -42,30 +41,30 @@ TEST_F(TaskDeadlines, ASaveThatARankDoesNotComeToSaysSo) {
   std::latch told(1);
   const auto storage = std::make_shared<StuckDisk>(told);
   const ResolvedRun resolved = resolve_here(two_ranks("run"));
-  RunFolder folder(storage, resolved.config.checkpoint.dir);
-  const TrainOptions options;
-  const PreparedRun prepared = prepare_run(storage, resolved, options);
-  const SharedRun shared{prepared, storage, options, folder, ""};
-  const LocalOptions limits{
-      .deadlines = {.collective = minutes(5), .save = milliseconds(300), .validation = minutes(5)}};
+  const LocalOptions limits{.deadlines = {.collective = minutes(5),
+                                          .save = milliseconds(1500),
+                                          .validation = minutes(5)}};
   std::string text;
-  const auto body = [&](World& world) {
-    FaultRecord faults(storage, resolved.config.checkpoint.dir, world.process());
-    try {
-      Loop(shared, world, faults).go();
-    } catch (const Error& error) {
-      if (world.rank() == 0) {
-        EXPECT_EQ(error.code(), ErrorCode::Comm);
-        EXPECT_EQ(error.rank(), 1);
-        text = error.what();
-        told.count_down();
+  TrainOptions options;
+  options.ranks = [&](const std::function<void(World&)>& body) {
+    const auto watched = [&](World& world) {
+      try {
+        body(world);
+      } catch (const Error& error) {
+        if (world.rank() == 0) {
+          EXPECT_EQ(error.code(), ErrorCode::Comm);
+          EXPECT_EQ(error.rank(), 1);
+          text = error.what();
+          told.count_down();
+        }
+        throw;
       }
-      throw;
-    }
+    };
+    run_local_ranks(2, Device::cpu(), watched, limits);
   };
-  EXPECT_THROW(run_local_ranks(2, Device::cpu(), body, limits), Error);
+  EXPECT_THROW(train(storage, resolved, options), Error);
   EXPECT_NE(text.find("writing a checkpoint #"), std::string::npos) << text;
-  EXPECT_NE(text.find(" among 0,1 at step 2: waited 0.3 s for rank 1; rank 1: step 2, "),
+  EXPECT_NE(text.find(" among 0,1 at step 2: waited 1.5 s for rank 1; rank 1: step 2, "),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("after start of a checkpoint #"), std::string::npos) << text;

@@ -7,6 +7,7 @@
 #include "core/stream_event.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/meeting_point.h"
+#include "parallel/comm/rank_order.h"
 
 namespace ingot {
 
@@ -49,14 +50,5 @@ class LocalGroup {
 void exchange_on_cpu(int member, const std::vector<Offer>& offers);
 constexpr int kMaxGpuMembers = 64;  // what a kernel's parameters hold with ease
 void exchange_on_gpu(Context& ctx, int member, const std::vector<Offer>& offers);
-
-// Of n elements those that a member reduces for all.
-struct MemberSlice {
-  int64_t begin = 0, end = 0;
-};
-inline MemberSlice member_slice(int64_t n, size_t members, int member) {
-  const auto count = static_cast<int64_t>(members);
-  return {n * member / count, n * (member + 1) / count};
-}
 
 }  // namespace ingot
