@@ -47,8 +47,8 @@ namespace {
 
 constexpr auto kAwaitTime = std::chrono::milliseconds(200);  // between looks at withdrawn_
 constexpr auto kGrace = std::chrono::seconds(1);  // for what a rank did before it was done
-// NCCL puts each call on the stream from a thread of its own, in some 50 µs; a longer wait is one
-// for other ranks.
+// NCCL puts each call on the stream from a thread that it makes for it, which is soon done; a
+// longer wait is one for other ranks.
 constexpr auto kBusyTime = std::chrono::microseconds(500);
 constexpr auto kPollTime = std::chrono::microseconds(200);
 constexpr auto kEndTime = std::chrono::seconds(10);  // for NCCL to let go of a communicator
