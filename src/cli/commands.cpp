@@ -4,6 +4,7 @@
 
 namespace ingot::cli {
 
+void add_bench_comm(Command& bench);
 void add_bench_encode(Command& bench);
 void add_bench_limit(Command& bench);
 void add_bench_ops(Command& bench);
@@ -27,9 +28,11 @@ void add_data_seen(Command& data);
 void add_data_tokenize(Command& data);
 void add_data_verify(Command& data);
 void add_generate(Command& program);
+void add_launch(Command& program);
 void add_plan_memory(Command& plan);
 void add_probe(Command& program);
 void add_quickstart(Command& program);
+void add_smoke(Command& program);
 void add_tokenizer_chat(Command& tokenizer);
 void add_tokenizer_compare(Command& tokenizer);
 void add_tokenizer_convert(Command& tokenizer);
@@ -52,8 +55,10 @@ void add_commands(Command& program) {
   add_plan_memory(plan);
 
   add_probe(program);
+  add_smoke(program);
 
   add_train(program);
+  add_launch(program);
   add_generate(program);
 
   Command& checkpoint =
@@ -89,6 +94,7 @@ void add_commands(Command& program) {
   add_bench_ops(bench);
   add_bench_train(bench);
   add_bench_limit(bench);
+  add_bench_comm(bench);
   add_bench_encode(bench);
 
   add_completion(program);

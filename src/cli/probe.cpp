@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/machine.h"
-#include "cli/started.h"
+#include "cli/processes.h"
 #include "core/storage.h"
 #include "probe/comm/probe_world.h"
 
@@ -30,7 +30,8 @@ std::map<std::string, std::string> nccl_environment() {
 }
 
 std::string now_text() {
-  const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  const auto now =
+      std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
@@ -70,7 +71,7 @@ struct ProbeCommand {
     ComputeDevice compute(own, run.threads_per_rank, cache);
     ProbeOptions asked = options;
     asked.environment = nccl_environment();
-    asked.carrier = carrier_of(run, world.process());
+    asked.carrier = carrier_of(run);
     // A machine is measured by one of its ranks, with all of its cores.
     ComputeDevice whole(own, own.kind == DeviceKind::Cpu ? available_cores() : 1, cache);
     return probe_world(world, compute.context(), whole.context(), asked);

@@ -43,6 +43,11 @@ struct QuickstartCommand {
   JsonOption json;
 
   Exit run() const {
+    if (const auto& launch = this_launch())
+      throw Error(ErrorCode::Usage,
+                  fmt::format("quickstart is one process, and {} started {}: use train with a "
+                              "recipe",
+                              launch->by, launch->world));
     const auto storage = posix_storage();
     const std::string dir = folder(*storage);
     const nlohmann::json earlier = record_in(*storage, dir);
@@ -61,7 +66,7 @@ struct QuickstartCommand {
     options.resume = resume;
     options.stop = signals.stop();
     options.save = signals.save();
-    options.processes = processes_of(resolved);
+    options.ranks = run_ranks(resolved);
     options.sinks = {&progress};
     const TrainResult result = train(storage, resolved, options);
     nlohmann::json line = {{"steps", result.state.step},
@@ -140,7 +145,7 @@ struct QuickstartCommand {
     RunConfig one_rank = config;  // of several, which share the cores
     one_rank.system.ranks = 1;
     const double step_seconds = static_cast<double>(config.system.ranks) *
-                                bench_train_step(resolve_here(one_rank), 2).step_seconds;
+                                bench_train_step(resolve_here(one_rank), {.steps = 2}).step_seconds;
     config.train.steps = std::max<int64_t>(20, std::llround(60.0 * minutes / step_seconds));
     config.train.eval_every = std::max<int64_t>(10, config.train.steps / 5);
     config.checkpoint.every = config.train.eval_every;

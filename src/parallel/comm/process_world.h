@@ -7,12 +7,9 @@
 #include "core/lane.h"
 #include "parallel/comm/deadlines.h"
 #include "parallel/comm/world.h"
+#include "spec/comm_backend.h"
 
 namespace ingot {
-
-// What carries tensors between processes. Auto: nccl where the rank computes on a GPU of its own,
-// tcp otherwise.
-enum class CommBackend { Auto, Tcp, Mpi, Nccl };
 
 struct WorldOptions {
   CommBackend backend = CommBackend::Auto;

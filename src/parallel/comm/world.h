@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/lane.h"
@@ -22,6 +24,8 @@ class World {
   virtual Control& control() = 0;
   virtual Watch& watch() = 0;  // what this rank has in flight
   virtual const Deadlines& deadlines() const = 0;
+  // Why the run is over, once a rank that is another process is lost. From any thread.
+  virtual std::optional<std::string> loss() { return std::nullopt; }
 
   // Among `ranks`: increasing, this one among them. Every rank of the group asks for it, and in the
   // same order where it asks several times for the same ranks. For tensors on the device of
