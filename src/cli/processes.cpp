@@ -58,11 +58,11 @@ void bind_rank(const ResolvedRun& run, const Launched& launch) {
   bind_to(cores_of_rank(allowed.cores, near, launch.local_rank));
 }
 
+// On the CPU, and where ranks share GPUs, nobody need ask the others.
 CommBackend backend_of(const ResolvedRun& run) {
   const SystemConfig& system = run.config.system;
-  if (system.backend != CommBackend::Auto) return system.backend;
-  const bool own_gpus = run.device.kind == DeviceKind::Cuda && !system.share_gpu;
-  return own_gpus ? CommBackend::Nccl : CommBackend::Tcp;
+  const bool own_gpu = run.device.kind == DeviceKind::Cuda && !system.share_gpu;
+  return system.backend == CommBackend::Auto && !own_gpu ? CommBackend::Tcp : system.backend;
 }
 
 Process process_of(const Launched& launch, Device device) {
@@ -192,8 +192,8 @@ std::string carrier_of(const ResolvedRun& run) {
     case CommBackend::Mpi:
       return "mpi";
     case CommBackend::Nccl:
-      return "nccl";
     case CommBackend::Auto:
+      return "nccl";
     case CommBackend::Tcp:
       break;
   }

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "core/cuda_facts.h"
 #include "core/foreign_error.h"
 #include "core/hex.h"
 #include "core/log.h"
@@ -62,12 +63,15 @@ CommBackend chosen(CommBackend wanted, HostPlane& plane) {
   if (wanted != CommBackend::Auto) return wanted;
   const Process& process = plane.process();
   const bool on_gpu = process.device.kind == DeviceKind::Cuda;
+  // Processes that see one GPU each all call it cuda:0.
+  const auto gpu = on_gpu ? gpu_identity(process.device.index) : std::nullopt;
+  const std::string place =
+      gpu ? gpu->uuid : fmt::format("{} of {}", process.device, machine_name(process));
   const auto places =
-      plane.control().gather("devices", fmt::format("{}{} of {}", on_gpu && has_nccl() ? "+" : "-",
-                                                    process.device, machine_name(process)));
+      plane.control().gather("devices", (on_gpu && has_nccl() ? "+" : "-") + place);
   const std::set<std::string> different(places.begin(), places.end());
   const bool all_have_nccl =
-      std::ranges::all_of(places, [](const std::string& place) { return place[0] == '+'; });
+      std::ranges::all_of(places, [](const std::string& text) { return text[0] == '+'; });
   const bool nccl = all_have_nccl && different.size() == places.size();
   if (on_gpu && !nccl)
     log::warn("tensors_by_tcp", {{"why", all_have_nccl ? "ranks share a GPU, which NCCL refuses"
@@ -101,6 +105,11 @@ class ProcessWorld final : public World {
   Control& control() override { return plane_->control(); }
   Watch& watch() override { return watch_; }
   const Deadlines& deadlines() const override { return plane_->deadlines(); }
+  std::optional<std::string> loss() override {
+    const auto lost = plane_->lost();
+    if (!lost) return std::nullopt;
+    return fmt::format("rank {} is lost: {}", lost->rank, lost->why);
+  }
 
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {

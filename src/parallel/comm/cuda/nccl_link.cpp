@@ -187,9 +187,9 @@ std::shared_ptr<StreamEvent> NcclLink::put(Context& ctx, const CollectiveCall& c
     const bool captured = is_captured(stream);
     const int64_t number = ++num_calls_;
     if (call.in.numel() > 0) {  // NCCL would do nothing at all
-      turns_.enter(ctx, number);
+      turns_.put(ctx, number);
       issue(call, stream);
-      turns_.leave(ctx, number);
+      turns_.put(ctx, number);
     }
     std::shared_ptr<StreamEvent> end = record_event(*ctx.cuda);
     if (captured) {
@@ -266,9 +266,11 @@ void NcclLink::check_progress() {
     if (now - since_ >= plane_.deadlines().collective)
       throw_late(what, std::chrono::duration_cast<Patience>(now - since_));
   } catch (const Error& error) {
-    // Nobody waits for a ticket of recorded work: the run must hear of it another way.
-    if (recorded) plane_.go(error.during(what).what());
-    throw error.during(what);
+    const Error named = error.during(what);
+    // Nobody waits for a ticket of recorded work: where no rank is lost, which all hear of, this
+    // one is.
+    if (recorded && !plane_.lost()) plane_.go(named.what());
+    throw named;
   }
 }
 
@@ -297,6 +299,7 @@ void NcclLink::withdraw() {
 
 // Tickets fail before the abort lets the stream go on.
 void NcclLink::fail(const Error& error) {
+  forget_what_is_over();
   if (!failure_) failure_ = std::make_exception_ptr(error);
   for (const auto& call : in_flight_) call->fail(failure_);
   in_flight_.clear();
