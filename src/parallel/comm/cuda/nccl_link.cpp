@@ -47,8 +47,11 @@ namespace {
 
 constexpr auto kAwaitTime = std::chrono::milliseconds(200);  // between looks at withdrawn_
 constexpr auto kGrace = std::chrono::seconds(1);  // for what a rank did before it was done
-constexpr auto kPollTime = std::chrono::microseconds(100);  // of NCCL's own threads
-constexpr auto kEndTime = std::chrono::seconds(10);         // for NCCL to let go of a communicator
+// NCCL puts each call on the stream from a thread that it makes for it, which is soon done; a
+// longer wait is one for other ranks.
+constexpr auto kBusyTime = std::chrono::microseconds(500);
+constexpr auto kPollTime = std::chrono::microseconds(200);
+constexpr auto kEndTime = std::chrono::seconds(10);  // for NCCL to let go of a communicator
 
 // Where a call ends on its stream, and whether it came to that end by itself.
 class CallEvent final : public StreamEvent {
@@ -165,11 +168,16 @@ std::string NcclLink::await(const std::string& key) {
 void NcclLink::settle(ncclResult_t status, const std::string& what, Clock::time_point begun,
                       Patience patience) {
   nccl_check(status, "a call", comm_);
+  const auto first = Clock::now();
   while (status == ncclInProgress) {
-    check(!withdrawn_, ErrorCode::Comm, "abandoned by this rank");
-    check_others(Clock::now() - begun);
-    if (Clock::now() - begun >= patience) throw_late(what, patience);
-    std::this_thread::sleep_for(kPollTime);
+    if (const auto now = Clock::now(); now - first < kBusyTime) {
+      std::this_thread::yield();
+    } else {
+      check(!withdrawn_, ErrorCode::Comm, "abandoned by this rank");
+      check_others(now - begun);
+      if (now - begun >= patience) throw_late(what, patience);
+      std::this_thread::sleep_for(kPollTime);
+    }
     nccl_check(nccl_library().comm_get_async_error(comm_, &status), "ncclCommGetAsyncError");
     nccl_check(status, "a call in progress", comm_);
   }
