@@ -58,6 +58,8 @@ REASONS = {
     "needs-arrow": lambda preset: not os.path.exists(os.path.join(SOURCE_DIR, "build", preset, "libingot_arrow.so")),
     "needs-gpu": lambda preset: not glob.glob("/dev/nvidia[0-9]*"),
     "needs-h200": lambda preset: "H200" not in first_gpu(),
+    "needs-mpi": lambda preset: not installed("mpirun")
+    or not os.path.exists(os.path.join(SOURCE_DIR, "build", preset, "libingot_mpi.so")),
     "needs-mpirun": lambda preset: not installed("mpirun"),
     "needs-slurm": lambda preset: not installed("munged", "slurmctld", "slurmd", "srun", "scancel", "sinfo"),
     "needs-hosts": lambda preset: not can_make_hosts(),

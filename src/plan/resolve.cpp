@@ -101,9 +101,10 @@ ResolvedRun resolve(const RunConfig& config, const DeviceFacts& facts, int cores
   check_heads(config.model, facts.kind);
   ResolvedRun run = lay_out(config, facts, cores);
   TrainShape& shape = run.shape;
-  shape.workspace_bytes = std::max(
-      train_workspace_bytes(facts, config.train.deterministic, config.model, shape),
-      update_workspace_bytes(facts, shape.compute, llama_parameters(config.model), config.optim));
+  shape.workspace_bytes =
+      std::max(train_workspace_bytes(facts, config.train.deterministic, config.model, shape),
+               update_workspace_bytes(facts, shape.compute, llama_parameters(config.model),
+                                      config.optim, shape.layout));
   shape.head_workspace_bytes = head_workspace_bytes(facts, config.model, shape);
   return run;
 }

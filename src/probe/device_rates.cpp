@@ -57,9 +57,8 @@ void host_copies(Context& ctx, DeviceRates& rates) {
   const Arena pinned(ctx.device, kBytes, MemorySpace::Pinned);
   const Tensor host = pinned.place(0, DType::U8, {kBytes});
   const auto rate = [&](const Tensor& from, const Tensor& to) {
-    return static_cast<double>(kBytes) / best_seconds(ctx, kRepeats, [&] {
-             copy_bytes(*ctx.cuda, to.data, from.data, kBytes);
-           });
+    return static_cast<double>(kBytes) /
+           best_seconds(ctx, kRepeats, [&] { copy_bytes(*ctx.cuda, to.data, from.data, kBytes); });
   };
   rates.to_device = rate(host, device);
   rates.from_device = rate(device, host);

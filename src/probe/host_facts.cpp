@@ -3,8 +3,8 @@
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <ifaddrs.h>
-#include <netdb.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
@@ -133,13 +133,11 @@ HostFacts host_facts() {
   }
   facts.cores = available_cores();
   facts.memory_bytes = memory_bytes();
-  facts.numa_nodes =
-      std::max<int64_t>(1, std::ranges::count_if(entries_of("/sys/devices/system/node"),
-                                                 [](const fs::path& path) {
-                                                   const std::string name = path.filename();
-                                                   return name.starts_with("node") &&
-                                                          name.size() > 4 && std::isdigit(name[4]);
-                                                 }));
+  facts.numa_nodes = std::max<int64_t>(
+      1, std::ranges::count_if(entries_of("/sys/devices/system/node"), [](const fs::path& path) {
+        const std::string name = path.filename();
+        return name.starts_with("node") && name.size() > 4 && std::isdigit(name[4]);
+      }));
   struct statvfs shm {};
   if (statvfs("/dev/shm", &shm) == 0)
     facts.shm_free_bytes = static_cast<int64_t>(shm.f_bavail * shm.f_frsize);

@@ -125,8 +125,8 @@ std::string lines_of(const std::vector<Setting>& settings) {
     const std::string own = dot == std::string::npos ? "" : setting.name.substr(0, dot);
     if (own != section) text += fmt::format("\n[{}]\n", own);
     section = own;
-    text += fmt::format("{} = {}\n", dot == std::string::npos ? setting.name
-                                                              : setting.name.substr(dot + 1),
+    text += fmt::format("{} = {}\n",
+                        dot == std::string::npos ? setting.name : setting.name.substr(dot + 1),
                         toml_text(setting.get()));
   }
   return text;

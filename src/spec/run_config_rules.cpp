@@ -100,10 +100,6 @@ void check_muon(const RunConfig& c) {
         "optim.kind muon follows the schedule of optim.lr: expected it above 0, got {}; set "
         "optim.muon_lr for the matrices",
         c.optim.lr);
-  check(c.system.ranks == 1 || c.system.data_parallel == DataParallel::Replicated,
-        ErrorCode::Config,
-        "optim.kind muon needs whole matrices, and fully_sharded ranks hold slices: set "
-        "system.data_parallel=replicated or optim.kind=adamw");
 }
 
 void check_precision(const RunConfig& c) {

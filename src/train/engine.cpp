@@ -19,7 +19,8 @@ Engine::Engine(const ResolvedRun& run, World& world)
   store_ = make_parameter_store(ctx, world, parameters_, shape.layout, placed_, shape.compute);
   model_ = std::make_unique<Transformer>(ctx, config.model, shape, config.train.z_loss, placed_,
                                          *store_);
-  updater_ = std::make_unique<Updater>(ctx, parameters_, *store_, config.optim, placed_);
+  updater_ =
+      std::make_unique<Updater>(ctx, parameters_, shape.layout, *store_, config.optim, placed_);
   if (shape.compute == DType::F16) loss_scale_.emplace();
   if (shape.fp8) {
     readers_ = world.everyone(ctx);

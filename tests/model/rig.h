@@ -80,9 +80,9 @@ class Rig {
     shape.layout = o.layout;
     shape.loss_chunk = o.loss_chunk;
     shape.document_mask = o.document_mask;
-    shape.workspace_bytes =
-        std::max(train_workspace_bytes(ctx.facts, ctx.deterministic, o.model, shape),
-                 update_workspace_bytes(ctx.facts, o.compute, llama_parameters(o.model), o.optim));
+    shape.workspace_bytes = std::max(
+        train_workspace_bytes(ctx.facts, ctx.deterministic, o.model, shape),
+        update_workspace_bytes(ctx.facts, o.compute, llama_parameters(o.model), o.optim, o.layout));
     shape.head_workspace_bytes = head_workspace_bytes(ctx.facts, o.model, shape);
     return shape;
   }
@@ -137,8 +137,8 @@ class Rig {
       TensorTable rows;
       add_update_rows(rows, options_.optim);
       update_rows_ = std::make_unique<PlacedTensors>(rows, ctx_.device);
-      updater_ =
-          std::make_unique<Updater>(ctx_, parameters_, *store_, options_.optim, *update_rows_);
+      updater_ = std::make_unique<Updater>(ctx_, parameters_, options_.layout, *store_,
+                                           options_.optim, *update_rows_);
     }
     updater_->update({lr, step});
     if (options_.fp8) fp8_scales_->update(updater_->scalars());

@@ -57,8 +57,8 @@ struct PlanMemoryCommand {
     const int64_t free = machine.on_gpu ? machine.device_memory_bytes : machine.host_memory_bytes;
     check(free > 0, ErrorCode::Config, "{}: host.memory_bytes: expected the memory to plan for",
           profile);
-    return memory_report(
-        resolve(config, device_facts_of(machine), static_cast<int>(machine.cores)), free);
+    return memory_report(resolve(config, device_facts_of(machine), static_cast<int>(machine.cores)),
+                         free);
   }
 };
 
@@ -77,7 +77,8 @@ void add_plan_memory(Command& plan) {
   command->json.add_to(*memory);
   memory->footer(
       "Example: ingot plan memory recipes/gpt2-124m.toml --gpu h200 --set batch.micro_batch=32\n"
-      "Without --gpu and --profile it is for the device that the run would choose here, and what is free on it "
+      "Without --gpu and --profile it is for the device that the run would choose here, and what "
+      "is free on it "
       "now. Exits with 1 where the run does not fit.");
   memory->callback([command] { return command->run(); });
 }

@@ -16,7 +16,7 @@ void wait_for(MpiTransfer& transfer, std::chrono::steady_clock::time_point end, 
   MpiPause pause;
   while (!transfer.done()) {
     if (std::chrono::steady_clock::now() >= end) {
-      mpi_will_end(MpiEnd::Never);
+      mpi_failed();
       throw Error(ErrorCode::Comm,
                   fmt::format("the start of the run by MPI: rank {} does not answer", other))
           .on_rank(other);

@@ -36,9 +36,8 @@ std::string value_of(const NodeFacts& node, const std::string& variable) {
   return found == node.environment.end() ? "" : found->second;
 }
 bool is_set(const ProbeFacts& f, const std::string& variable, const std::string& value) {
-  return std::ranges::any_of(f.nodes, [&](const NodeFacts& node) {
-    return value_of(node, variable) == value;
-  });
+  return std::ranges::any_of(
+      f.nodes, [&](const NodeFacts& node) { return value_of(node, variable) == value; });
 }
 std::string rate_text(double bytes_s) {
   return format_bytes(static_cast<int64_t>(bytes_s)) + "/s";
@@ -47,7 +46,8 @@ std::vector<std::string> hosts_with_infiniband(const ProbeFacts& f) {
   return hosts_that(f, [](const NodeFacts& n) { return n.host.has_active_infiniband(); });
 }
 std::vector<std::string> hosts_on_loopback(const ProbeFacts& f) {
-  return hosts_that(f, [](const NodeFacts& n) { return is_loopback_address(n.rendezvous_address); });
+  return hosts_that(f,
+                    [](const NodeFacts& n) { return is_loopback_address(n.rendezvous_address); });
 }
 
 // An interface that every machine has up and that is neither a loopback nor made by software; of
@@ -79,9 +79,9 @@ Verdict rendezvous(const ProbeFacts& f) {
   for (const NetworkInterface& interface : f.nodes.front().host.interfaces)
     if (interface.name == common_interface(f)) address = interface.addresses.front();
   return Wanted{address,
-                 fmt::format("its name is a loopback address on {}, where no other machine can be: "
-                             "take it out of /etc/hosts there, or give the address",
-                             fmt::join(hosts, ", "))};
+                fmt::format("its name is a loopback address on {}, where no other machine can be: "
+                            "take it out of /etc/hosts there, or give the address",
+                            fmt::join(hosts, ", "))};
 }
 
 Verdict socket_interface(const ProbeFacts& f) {
@@ -89,9 +89,9 @@ Verdict socket_interface(const ProbeFacts& f) {
   const std::string best = common_interface(f);
   if (const auto hosts = hosts_on_loopback(f); !hosts.empty())
     return Wanted{best.empty() ? "^lo,docker" : best,
-                   fmt::format("the rendezvous's name is a loopback address on {}, and NCCL takes "
-                               "the interface that it finds by it: lo, which reaches nobody",
-                               fmt::join(hosts, ", "))};
+                  fmt::format("the rendezvous's name is a loopback address on {}, and NCCL takes "
+                              "the interface that it finds by it: lo, which reaches nobody",
+                              fmt::join(hosts, ", "))};
   // NCCL takes the first that is up, and a bridge of containers has the same address everywhere.
   std::set<std::string> made;
   for (const NodeFacts& node : f.nodes)
@@ -101,18 +101,18 @@ Verdict socket_interface(const ProbeFacts& f) {
         made.insert(one.name);
   if (!made.empty() && value_of(f.nodes.front(), "NCCL_SOCKET_IFNAME").empty())
     return Wanted{best.empty() ? fmt::format("^lo,{}", fmt::join(made, ",")) : best,
-                   fmt::format("{} is up and made by software: NCCL may take it for a way to other "
-                               "machines",
-                               fmt::join(made, ", "))};
+                  fmt::format("{} is up and made by software: NCCL may take it for a way to other "
+                              "machines",
+                              fmt::join(made, ", "))};
   for (const NodeFacts& node : f.nodes) {
     const auto& all = node.host.interfaces;
     const auto used = std::ranges::find(all, node.interface, &NetworkInterface::name);
     const auto faster = std::ranges::find(all, best, &NetworkInterface::name);
     if (used != all.end() && faster != all.end() && faster->bytes_s > 1.5 * used->bytes_s &&
         used->bytes_s > 0)
-      return Wanted{best, fmt::format("{} talks by {}, and {} is {:.0f} times as fast",
-                                       node.host.name, used->name, best,
-                                       faster->bytes_s / used->bytes_s)};
+      return Wanted{best,
+                    fmt::format("{} talks by {}, and {} is {:.0f} times as fast", node.host.name,
+                                used->name, best, faster->bytes_s / used->bytes_s)};
   }
   return std::nullopt;
 }
@@ -125,15 +125,15 @@ Verdict infiniband(const ProbeFacts& f) {
       return Wanted{"", "every machine has an active InfiniBand port, which this turns off"};
     if (f.between.is_slow())
       return Wanted{"1", fmt::format("to compare: links between machines give {} of {}, and "
-                                      "sockets are what InfiniBand must beat",
-                                      rate_text(f.between.slowest_bytes_s),
-                                      rate_text(f.between.limit_bytes_s))};
+                                     "sockets are what InfiniBand must beat",
+                                     rate_text(f.between.slowest_bytes_s),
+                                     rate_text(f.between.limit_bytes_s))};
     return std::nullopt;
   }
   if (with.empty()) return std::nullopt;  // NCCL sees that itself
   return Wanted{"1", fmt::format("only {} of {} machines have an active InfiniBand port ({}): all "
-                                  "must talk the same way",
-                                  with.size(), f.nodes.size(), fmt::join(with, ", "))};
+                                 "must talk the same way",
+                                 with.size(), f.nodes.size(), fmt::join(with, ", "))};
 }
 
 Verdict network(const ProbeFacts& f) {
@@ -151,25 +151,25 @@ Verdict network_plugin(const ProbeFacts& f) {
   const auto with = hosts_that(f, [](const NodeFacts& n) { return n.host.has_nccl_net_plugin; });
   if (with.empty() || with.size() == f.nodes.size()) return std::nullopt;
   return Wanted{"none", fmt::format("libnccl-net.so is installed on {} alone: the machines would "
-                                     "not talk the same way",
-                                     fmt::join(with, ", "))};
+                                    "not talk the same way",
+                                    fmt::join(with, ", "))};
 }
 
 Verdict peer_copies(const ProbeFacts& f) {
   if (!uses_nccl(f) || f.within.slowest_bytes_s == 0) return std::nullopt;
   if (is_set(f, "NCCL_P2P_DISABLE", "1") && f.within.is_slow())
-    return Wanted{"", fmt::format("GPUs of a machine exchange {} where their link gives {}, and "
-                                   "this forbids it",
-                                   rate_text(f.within.slowest_bytes_s),
-                                   rate_text(f.within.limit_bytes_s))};
+    return Wanted{
+        "", fmt::format("GPUs of a machine exchange {} where their link gives {}, and "
+                        "this forbids it",
+                        rate_text(f.within.slowest_bytes_s), rate_text(f.within.limit_bytes_s))};
   // Direct copies that are slower than the way by host memory: a switch that redirects them (ACS,
   // a virtual machine's IOMMU).
   if (f.host_copy_bytes_s > 0 && f.within.slowest_bytes_s < 0.25 * f.host_copy_bytes_s)
-    return Wanted{"1", fmt::format("GPUs of a machine exchange {}, a quarter or less of the {} of "
-                                    "a copy by host memory: direct copies are redirected (ACS, "
-                                    "IOMMU)",
-                                    rate_text(f.within.slowest_bytes_s),
-                                    rate_text(f.host_copy_bytes_s))};
+    return Wanted{"1",
+                  fmt::format("GPUs of a machine exchange {}, a quarter or less of the {} of "
+                              "a copy by host memory: direct copies are redirected (ACS, "
+                              "IOMMU)",
+                              rate_text(f.within.slowest_bytes_s), rate_text(f.host_copy_bytes_s))};
   return std::nullopt;
 }
 
@@ -180,9 +180,9 @@ Verdict shared_memory(const ProbeFacts& f) {
     const auto needed = kOfARank * static_cast<int64_t>(node.ranks.size());
     if (node.ranks.size() > 1 && node.host.shm_free_bytes < needed)
       return Wanted{"1", fmt::format("/dev/shm of {} has {} for {} ranks, which may take {}: "
-                                      "better give the container more (--shm-size=1g)",
-                                      node.host.name, format_bytes(node.host.shm_free_bytes),
-                                      node.ranks.size(), format_bytes(needed))};
+                                     "better give the container more (--shm-size=1g)",
+                                     node.host.name, format_bytes(node.host.shm_free_bytes),
+                                     node.ranks.size(), format_bytes(needed))};
   }
   return std::nullopt;
 }
@@ -193,12 +193,9 @@ struct Rule {
   Verdict (*judge)(const ProbeFacts& f);
 };
 constexpr std::array kRules = {
-    Rule{"MASTER_ADDR", rendezvous},
-    Rule{"NCCL_SOCKET_IFNAME", socket_interface},
-    Rule{"NCCL_IB_DISABLE", infiniband},
-    Rule{"NCCL_NET", network},
-    Rule{"NCCL_NET_PLUGIN", network_plugin},
-    Rule{"NCCL_P2P_DISABLE", peer_copies},
+    Rule{"MASTER_ADDR", rendezvous},         Rule{"NCCL_SOCKET_IFNAME", socket_interface},
+    Rule{"NCCL_IB_DISABLE", infiniband},     Rule{"NCCL_NET", network},
+    Rule{"NCCL_NET_PLUGIN", network_plugin}, Rule{"NCCL_P2P_DISABLE", peer_copies},
     Rule{"NCCL_SHM_DISABLE", shared_memory},
 };
 

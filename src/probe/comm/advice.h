@@ -31,7 +31,7 @@ struct ProbeFacts {
   std::string carrier;  // "threads", "tcp", "mpi", "nccl"
   bool on_gpu = false;
   std::vector<NodeFacts> nodes;
-  LinkFacts within, between;  // nodes
+  LinkFacts within, between;       // nodes
   double host_copy_bytes_s = 0.0;  // the least of pinned copies to and from GPUs; 0: none
 };
 

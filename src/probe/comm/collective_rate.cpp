@@ -122,7 +122,7 @@ double agree_on_largest(Control& control, std::string_view what, double own) {
 std::vector<CollectiveRate> measure_collectives(World& world, Context& ctx, const std::string& name,
                                                 std::span<const int> group,
                                                 std::span<const CollectiveTask> tasks,
-                                                double seconds_each) {
+                                                double seconds_each, SlowTasks slow) {
   constexpr double kFewest = 3, kMost = 200;  // calls
   int64_t most_bytes = 0;
   for (const CollectiveTask& task : tasks) most_bytes = std::max(most_bytes, task.bytes);
@@ -147,11 +147,10 @@ std::vector<CollectiveRate> measure_collectives(World& world, Context& ctx, cons
       times.clear();
       for (int call = 0; call < calls; ++call) times.push_back(member->seconds_of(task));
     }
-    const double bytes =
-        agree("bytes", member ? static_cast<double>(member->bytes_of(task)) : 0.0);
+    const double bytes = agree("bytes", member ? static_cast<double>(member->bytes_of(task)) : 0.0);
     rates.push_back({task.kind, name, ranks, static_cast<int64_t>(bytes),
                      agree("end", median_of(std::move(times)))});
-    if (once > seconds_each) too_slow.insert(task.kind);
+    if (slow == SlowTasks::LeaveOut && once > seconds_each) too_slow.insert(task.kind);
   }
   return rates;
 }

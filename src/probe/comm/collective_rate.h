@@ -28,9 +28,9 @@ double bus_factor(ProbedCollective kind, int ranks);
 
 struct CollectiveRate {
   ProbedCollective kind = ProbedCollective::AllReduce;
-  std::string group;  // "world", "node", "leaders"
-  int ranks = 0;      // of the group
-  int64_t bytes = 0;  // of the whole tensor: what all ranks have after an all-gather
+  std::string group;     // "world", "node", "leaders"
+  int ranks = 0;         // of the group
+  int64_t bytes = 0;     // of the whole tensor: what all ranks have after an all-gather
   double seconds = 0.0;  // until the slowest rank has it, median
 
   double algorithm_bytes_s() const { return static_cast<double>(bytes) / seconds; }
@@ -47,14 +47,17 @@ struct CollectiveTask {
 // The largest number of own's over all ranks.
 double agree_on_largest(Control& control, std::string_view what, double own);
 
+enum class SlowTasks { LeaveOut, Measure };
+
 // Times the tasks, one after another, each for about `seconds_each`, among the ranks of `group`;
 // all ranks of the world call it, with the same tasks, those outside of the group with an empty
-// one. Several disjoint groups may be measured at once: the slowest counts. What follows a task of
-// the same kind that took longer than seconds_each is left out. The same on every rank.
+// one. Several disjoint groups may be measured at once: the slowest counts. LeaveOut: what follows
+// a task of the same kind that took longer than seconds_each. The same on every rank.
 std::vector<CollectiveRate> measure_collectives(World& world, Context& ctx, const std::string& name,
                                                 std::span<const int> group,
                                                 std::span<const CollectiveTask> tasks,
-                                                double seconds_each);
+                                                double seconds_each,
+                                                SlowTasks slow = SlowTasks::LeaveOut);
 
 // 1 KiB, 4 KiB, … most_bytes, of each kind.
 std::vector<CollectiveTask> collective_sweep(int64_t most_bytes);

@@ -34,9 +34,8 @@ std::string draw_links(std::span<const LinkRate> links, int ranks, int most_cell
   std::vector<double> slowest(side * side, 0.0);  // (from, to); 0: none
   double fastest = 0.0;
   for (const LinkRate& link : links) {
-    double& cell =
-        slowest[static_cast<size_t>(link.from / per_cell) * side +
-                static_cast<size_t>(link.to / per_cell)];
+    double& cell = slowest[static_cast<size_t>(link.from / per_cell) * side +
+                           static_cast<size_t>(link.to / per_cell)];
     cell = cell == 0.0 ? link.bytes_s : std::min(cell, link.bytes_s);
     fastest = std::max(fastest, link.bytes_s);
   }
@@ -56,8 +55,8 @@ std::string draw_links(std::span<const LinkRate> links, int ranks, int most_cell
   text += "  ";
   for (const Shade& shade : kShades)
     text += fmt::format("{} below {:.0f} %  ", shade.text, 100 * shade.below);
-  text += fmt::format("{} of the fastest, {}/s", kFull,
-                      format_bytes(static_cast<int64_t>(fastest)));
+  text +=
+      fmt::format("{} of the fastest, {}/s", kFull, format_bytes(static_cast<int64_t>(fastest)));
   if (per_cell > 1) text += fmt::format("; a cell is the slowest of {} × {}", per_cell, per_cell);
   return text + "\n";
 }

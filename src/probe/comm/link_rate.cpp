@@ -46,8 +46,8 @@ class LinkMeter {
         for (int i = 0; i < 4 && seconds_since(start) + seconds < 2 * seconds_; ++i)
           seconds = std::min(seconds, timed_transfer(peer, bytes));
       rate.bytes = bytes;
-      rate.bytes_s = static_cast<double>(bytes) /
-                     std::max(seconds - 2 * rate.latency_seconds, 0.1 * seconds);
+      rate.bytes_s =
+          static_cast<double>(bytes) / std::max(seconds - 2 * rate.latency_seconds, 0.1 * seconds);
       if (is_last) break;
       bytes *= 4;
     }
@@ -78,8 +78,8 @@ class LinkMeter {
 
   Tensor message(int64_t bytes) const { return payload_.slice(0, 0, bytes / 4); }
 
-  // What comes: a message of so many bytes; where it is negative, so many pings; 0: no more. Returns
-  // when the other is ready for it.
+  // What comes: a message of so many bytes; where it is negative, so many pings; 0: no more.
+  // Returns when the other is ready for it.
   void announce(int peer, int64_t what) {
     copy_from_host(ctx_, &what, size_);
     synchronize(ctx_);  // messages do not wait for the compute stream
@@ -131,7 +131,8 @@ std::vector<LinkRate> measure_links(World& world, Context& ctx, const LinkOption
   // Turns that follow one another: of both directions of each pair, or of each round.
   double turns = 0;
   for (const auto& round : rounds) turns += 2.0 * (alone ? static_cast<double>(round.size()) : 1.0);
-  LinkMeter meter(world, ctx, options, std::clamp(options.seconds / std::max(turns, 1.0), 0.01, 1.0));
+  LinkMeter meter(world, ctx, options,
+                  std::clamp(options.seconds / std::max(turns, 1.0), 0.01, 1.0));
   std::vector<LinkRate> own;
   const auto play = [&](const RankPair& pair) {
     const int me = world.rank();

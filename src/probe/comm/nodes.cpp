@@ -10,8 +10,8 @@ namespace ingot {
 
 std::vector<RankNode> nodes_of(std::span<const RankHost> places) {
   std::vector<RankNode> nodes;
-  std::map<std::pair<std::string, int>, int> taken;             // local ranks seen, by host
-  std::map<std::pair<std::string, int>, size_t> number_of;      // host and how many-th of its name
+  std::map<std::pair<std::string, int>, int> taken;         // local ranks seen, by host
+  std::map<std::pair<std::string, int>, size_t> number_of;  // host and how many-th of its name
   for (size_t rank = 0; rank < places.size(); ++rank) {
     const RankHost& place = places[rank];
     const int which = taken[{place.host, place.local_rank}]++;
@@ -51,8 +51,7 @@ std::vector<std::vector<RankPair>> tournament_rounds(int n) {
       if (a < n && b < n) pairs.emplace_back(std::min(a, b), std::max(a, b));
     };
     add(last, round);
-    for (int i = 1; i <= (last - 1) / 2; ++i)
-      add((round + i) % last, (round - i + last) % last);
+    for (int i = 1; i <= (last - 1) / 2; ++i) add((round + i) % last, (round - i + last) % last);
     if (!pairs.empty()) rounds.push_back(std::move(pairs));
   }
   return rounds;

@@ -36,15 +36,16 @@ std::string host_text(const NodeFacts& node) {
   for (const InfinibandPort& port : host.infiniband)
     ports.push_back(fmt::format("{} {}{}", port.name, format_bit_rate(port.bytes_s),
                                 port.active ? "" : " (not active)"));
-  std::string text = fmt::format(
-      "node {}: rank{} {}\n  {}, {} cores, {}, {} NUMA node{}, {} free in /dev/shm\n", host.name,
-      node.ranks.size() == 1 ? "" : "s", fmt::join(node.ranks, ", "), host.kernel, host.cores,
-      format_bytes(host.memory_bytes), host.numa_nodes, host.numa_nodes == 1 ? "" : "s",
-      format_bytes(host.shm_free_bytes));
-  text += fmt::format("  network: {}{}{}\n",
-                      interfaces.empty() ? "none is up" : fmt::format("{}", fmt::join(interfaces, ", ")),
-                      ports.empty() ? "" : fmt::format("; InfiniBand {}", fmt::join(ports, ", ")),
-                      node.interface.empty() ? "" : fmt::format("; ranks talk by {}", node.interface));
+  std::string text =
+      fmt::format("node {}: rank{} {}\n  {}, {} cores, {}, {} NUMA node{}, {} free in /dev/shm\n",
+                  host.name, node.ranks.size() == 1 ? "" : "s", fmt::join(node.ranks, ", "),
+                  host.kernel, host.cores, format_bytes(host.memory_bytes), host.numa_nodes,
+                  host.numa_nodes == 1 ? "" : "s", format_bytes(host.shm_free_bytes));
+  text += fmt::format(
+      "  network: {}{}{}\n",
+      interfaces.empty() ? "none is up" : fmt::format("{}", fmt::join(interfaces, ", ")),
+      ports.empty() ? "" : fmt::format("; InfiniBand {}", fmt::join(ports, ", ")),
+      node.interface.empty() ? "" : fmt::format("; ranks talk by {}", node.interface));
   std::map<std::string, int> gpus;
   for (const std::string& gpu : host.gpus) ++gpus[gpu];
   std::vector<std::string> counted;
@@ -69,15 +70,16 @@ std::string device_lines(const ProbeReport& report) {
                                                     {"fp8", r.rates.gemm_fp8}};
     for (const auto& [name, flops] : gemms)
       if (flops > 0) text += fmt::format(" {} {} ", name, flops_text(flops));
-    text += fmt::format("\n  memory  {} read plus written in a copy\n", rate_text(r.rates.memory_copy));
+    text +=
+        fmt::format("\n  memory  {} read plus written in a copy\n", rate_text(r.rates.memory_copy));
     if (r.rates.to_device > 0)
       text += fmt::format("  PCIe    {} to the GPU, {} from it, pinned\n",
                           rate_text(r.rates.to_device), rate_text(r.rates.from_device));
     if (r.disk_bytes > 0)
-      text += fmt::format("  disk    {} written, {} read ({}, {})\n", rate_text(r.disk_write),
-                          rate_text(r.disk_read), format_bytes(r.disk_bytes),
-                          r.disk_direct ? "past the page cache"
-                                        : "synced; the page cache may have helped reading");
+      text += fmt::format(
+          "  disk    {} written, {} read ({}, {})\n", rate_text(r.disk_write),
+          rate_text(r.disk_read), format_bytes(r.disk_bytes),
+          r.disk_direct ? "past the page cache" : "synced; the page cache may have helped reading");
   }
   return text;
 }
@@ -99,11 +101,13 @@ std::string group_lines(const std::vector<Sweep>& sweeps) {
   // All kinds begin with the same sizes; a slow one ends early.
   const auto longest = std::ranges::max_element(sweeps, {}, &Sweep::size);
   text += "  bus in GB/s by size";
-  for (const CollectiveRate& rate : *longest) text += fmt::format("{:>9}", format_bytes(rate.bytes));
+  for (const CollectiveRate& rate : *longest)
+    text += fmt::format("{:>9}", format_bytes(rate.bytes));
   text += '\n';
   for (const Sweep& sweep : sweeps) {
     text += fmt::format("  {:<19}", name_of(sweep.front().kind));
-    for (const CollectiveRate& rate : sweep) text += fmt::format("{:>9.3f}", rate.bus_bytes_s() / 1e9);
+    for (const CollectiveRate& rate : sweep)
+      text += fmt::format("{:>9.3f}", rate.bus_bytes_s() / 1e9);
     text += '\n';
   }
   return text;
@@ -164,17 +168,18 @@ std::string link_lines(const ProbeReport& report) {
   const auto slow = slow_links(rates);
   for (size_t i = 1; i < std::min(slow.size(), kMostShown); ++i)
     text += fmt::format("slow     {}\n", link_text(report, report_of(report, slow[i])));
-  if (slow.size() > kMostShown) text += fmt::format("slow     and {} more\n", slow.size() - kMostShown);
+  if (slow.size() > kMostShown)
+    text += fmt::format("slow     and {} more\n", slow.size() - kMostShown);
   return text;
 }
 
 std::string advice_lines(const ProbeReport& report) {
   std::string text;
   for (const Advice& advice : report.advice)
-    text += fmt::format("try      {}: {}\n",
-                        advice.value.empty() ? "unset " + advice.variable
-                                             : advice.variable + "=" + advice.value,
-                        advice.why);
+    text += fmt::format(
+        "try      {}: {}\n",
+        advice.value.empty() ? "unset " + advice.variable : advice.variable + "=" + advice.value,
+        advice.why);
   return text;
 }
 
@@ -183,8 +188,8 @@ std::string advice_lines(const ProbeReport& report) {
 std::string text_of(const ProbeReport& report) {
   std::string text;
   for (const NodeFacts& node : report.node_facts) text += host_text(node);
-  for (const std::string& part : {device_lines(report), collective_lines(report),
-                                  link_lines(report), advice_lines(report)})
+  for (const std::string& part :
+       {device_lines(report), collective_lines(report), link_lines(report), advice_lines(report)})
     if (!part.empty()) text += "\n" + part;
   return text;
 }

@@ -109,12 +109,11 @@ void measure_groups(World& world, Context& ctx, const ProbeOptions& options, Pro
     // A node of one rank has nobody to talk to.
     const std::vector<int>& own = report.nodes[number].ranks;
     groups.push_back({"node", own.size() > 1 ? own : std::vector<int>{}});
-    groups.push_back({"leaders", std::ranges::count(leaders, me) > 0 ? leaders
-                                                                     : std::vector<int>{}});
+    groups.push_back(
+        {"leaders", std::ranges::count(leaders, me) > 0 ? leaders : std::vector<int>{}});
   }
   const auto tasks = collective_sweep(options.most_bytes);
-  const double each =
-      0.5 * options.seconds / static_cast<double>(groups.size() * tasks.size());
+  const double each = 0.5 * options.seconds / static_cast<double>(groups.size() * tasks.size());
   for (const Group& group : groups)
     for (CollectiveRate& rate :
          measure_collectives(world, ctx, group.name, group.ranks, tasks, each))
@@ -138,12 +137,13 @@ ProbeFacts facts_of(const ProbeReport& report) {
   ProbeFacts facts;
   facts.carrier = report.carrier;
   facts.nodes = report.node_facts;
-  facts.on_gpu = std::ranges::all_of(report.ranks, [](const RankReport& r) { return !r.gpu.empty(); });
+  facts.on_gpu =
+      std::ranges::all_of(report.ranks, [](const RankReport& r) { return !r.gpu.empty(); });
   facts.within = facts_of(report, false);
   facts.between = facts_of(report, true);
   for (const RankReport& rank : report.ranks)
-    facts.host_copy_bytes_s = least(least(facts.host_copy_bytes_s, rank.rates.to_device),
-                                    rank.rates.from_device);
+    facts.host_copy_bytes_s =
+        least(least(facts.host_copy_bytes_s, rank.rates.to_device), rank.rates.from_device);
   return facts;
 }
 
@@ -186,9 +186,9 @@ ProbeReport probe_world(World& world, Context& ctx, Context& whole, const ProbeO
     const std::vector<int> node_of = node_numbers(report.nodes);
     for (const LinkRate& rate :
          measure_links(world, ctx, {options.most_bytes, 0.5 * options.seconds}))
-      report.links.push_back({rate, link_limit(report, rate.from, rate.to),
-                              node_of[static_cast<size_t>(rate.from)] !=
-                                  node_of[static_cast<size_t>(rate.to)]});
+      report.links.push_back(
+          {rate, link_limit(report, rate.from, rate.to),
+           node_of[static_cast<size_t>(rate.from)] != node_of[static_cast<size_t>(rate.to)]});
   }
   report.advice = advise(facts_of(report));
   return report;

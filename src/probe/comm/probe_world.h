@@ -20,22 +20,22 @@
 namespace ingot {
 
 struct ProbeOptions {
-  std::string carrier = "threads";                  // of tensors: "threads", "tcp", "mpi", "nccl"
-  std::map<std::string, std::string> environment;   // NCCL_… of this process
-  std::string disk_folder;                          // empty: no disk is measured
+  std::string carrier = "threads";  // of tensors: "threads", "tcp", "mpi", "nccl"
+  std::map<std::string, std::string> environment = {};  // NCCL_… of this process
+  std::string disk_folder = {};                         // empty: no disk is measured
   int64_t disk_bytes = int64_t{256} << 20;
-  double seconds = 20.0;                            // of links and collectives, about
-  int64_t most_bytes = int64_t{64} << 20;           // of a message and of a collective's tensor
+  double seconds = 20.0;                   // of links and collectives, about
+  int64_t most_bytes = int64_t{64} << 20;  // of a message and of a collective's tensor
 };
 
 // What one rank measured of its own; those that share a device with a lower rank leave it at 0.
 struct RankReport {
   std::string host;
   int local_rank = 0;
-  std::string device;  // "cpu", "cuda:0 NVIDIA H200"
-  std::string gpu;     // the driver's name; empty on the CPU
+  std::string device = {};  // "cpu", "cuda:0 NVIDIA H200"
+  std::string gpu = {};     // the driver's name; empty on the CPU
   bool measured = false;
-  DeviceRates rates;
+  DeviceRates rates = {};
   double disk_write = 0.0, disk_read = 0.0;  // of the first rank of a node
   int64_t disk_bytes = 0;
   bool disk_direct = false;

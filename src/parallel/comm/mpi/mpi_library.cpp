@@ -1,6 +1,5 @@
 #include "parallel/comm/mpi/mpi_library.h"
 
-#include <algorithm>
 #include <atomic>
 #include <future>
 #include <thread>
@@ -12,15 +11,16 @@
 namespace ingot {
 namespace {
 
+// Those that failed too come soon.
 constexpr Patience kMoment = std::chrono::seconds(5);
 
 // Lives from the first use of MPI to the end of the process.
 struct Leave {
   MpiLibrary* library = nullptr;
-  std::atomic<MpiEnd> how = MpiEnd::InOrder;
+  std::atomic<bool> failed = false;
 
   ~Leave() {
-    if (library == nullptr || how == MpiEnd::Never) return;
+    if (library == nullptr) return;
     // A thread of its own, since MPI_Finalize cannot be told how long to wait; what is left of it
     // goes with the process.
     auto over = std::make_shared<std::promise<void>>();
@@ -32,7 +32,7 @@ struct Leave {
       }
       over->set_value();
     }).detach();
-    left.wait_for(how == MpiEnd::InOrder ? Deadlines{}.collective : kMoment);
+    left.wait_for(failed ? kMoment : Deadlines{}.collective);
   }
 };
 Leave& leave() {
@@ -65,10 +65,8 @@ MpiLibrary& mpi_library() {
   return library;
 }
 
-void mpi_will_end(MpiEnd how) {
-  MpiEnd said = leave().how;
-  while (said < how && !leave().how.compare_exchange_weak(said, how)) {
-  }
+void mpi_failed() {
+  leave().failed = true;
 }
 
 }  // namespace ingot

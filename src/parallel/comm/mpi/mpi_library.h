@@ -41,13 +41,9 @@ using MpiFunction = MpiLibrary*();
 // Loads the module. Throws ErrorCode::Missing, saying how to get it.
 MpiLibrary& mpi_library();
 
-// How this process takes leave of MPI when it ends. Ranks wait for each other in MPI_Finalize, and
-// the launcher takes a process that ends without it for one that crashed.
-enum class MpiEnd {
-  InOrder,       // waits for the others as long as for a collective
-  AfterFailure,  // waits for a moment: others may be gone, or have failed too and come soon
-  Never,         // messages are in flight that nobody will take
-};
-void mpi_will_end(MpiEnd how);  // the worst of what was said counts
+// When the process ends it takes leave of MPI (MPI_Finalize), in which ranks wait for each other:
+// the launcher takes a process that ends without it for one that crashed. After mpi_failed() the
+// others, who may be gone, are waited for a few seconds only.
+void mpi_failed();
 
 }  // namespace ingot

@@ -1,10 +1,10 @@
 // Channels over MPI's messages. MPI cannot be made to give up a message that is under way, and
 // would go on reading and writing its memory; so it only ever sees memory of ours (pieces), which
 // outlives a failed exchange. That costs a copy on each side.
-#include <fmt/ranges.h>
-
+#include <algorithm>
 #include <atomic>
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "core/error.h"
@@ -20,6 +20,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kPieceBytes = size_t{1} << 20;
 constexpr size_t kPieces = 2;  // of a stream under way at once: one travels while one is copied
+// What a lost rank sent before it went may be under way for so long.
+constexpr auto kGrace = std::chrono::seconds(1);
 
 // Memory that MPI works on, and the message that it is in.
 struct Piece {
@@ -32,7 +34,6 @@ struct Piece {
 void bury(Piece piece) {
   static std::mutex mutex;
   static auto* const buried = new std::vector<Piece>;
-  mpi_will_end(MpiEnd::Never);
   const std::scoped_lock lock(mutex);
   buried->push_back(std::move(piece));
 }
@@ -118,8 +119,8 @@ class Direction {
 
 class MpiChannel final : public Channel {
  public:
-  MpiChannel(MpiLibrary& mpi, HostPlane& plane, std::string name, std::vector<int> ranks, int tag)
-      : mpi_(mpi), plane_(plane), name_(std::move(name)), ranks_(std::move(ranks)), tag_(tag) {}
+  MpiChannel(MpiLibrary& mpi, HostPlane& plane, std::vector<int> ranks, int tag)
+      : mpi_(mpi), plane_(plane), ranks_(std::move(ranks)), tag_(tag) {}
 
   void exchange(std::span<const Outgoing> out, std::span<const Incoming> in,
                 Patience patience) override {
@@ -130,7 +131,7 @@ class MpiChannel final : public Channel {
     try {
       carry(to, from, patience);
     } catch (...) {
-      mpi_will_end(MpiEnd::AfterFailure);
+      mpi_failed();
       for (auto* directions : {&sends_, &receives_})
         for (auto& [member, direction] : *directions) direction.give_up();
       withdrawn_ = true;  // what comes next could not tell old bytes from new ones
@@ -146,31 +147,50 @@ class MpiChannel final : public Channel {
     for (const auto& [member, stream] : to) sends_[member].begin(stream.total());
     for (const auto& [member, stream] : from) receives_[member].begin(stream.total());
     const auto begun = Clock::now();
+    auto moved = begun;  // when something last did
     MpiPause pause;
     for (;;) {
-      check(!withdrawn_, ErrorCode::Comm, "{}: this rank takes no part any more", name_);
-      bool moved = false;
-      try {
-        for (const auto& [member, stream] : from) moved |= receive(member, stream);
-        for (const auto& [member, stream] : to) moved |= send(member, stream);
-      } catch (const std::runtime_error& error) {
-        plane_.throw_if_lost();  // says more than MPI can
-        throw Error(ErrorCode::Comm, fmt::format("{}: MPI: {}", name_, error.what()));
-      }
-      std::vector<int> silent, deaf;  // ranks whose bytes did not come, or that did not take ours
-      for (const auto& [member, stream] : from)
-        if (!receives_[member].is_over()) silent.push_back(ranks_[static_cast<size_t>(member)]);
-      for (const auto& [member, stream] : to)
-        if (!sends_[member].is_over()) deaf.push_back(ranks_[static_cast<size_t>(member)]);
-      if (silent.empty() && deaf.empty()) return;
-      if (moved) {
+      check(!withdrawn_, ErrorCode::Comm, "abandoned by this rank");
+      const bool moves = move_all(to, from);
+      const std::vector<int> needed = still_needed(to, from);
+      if (needed.empty()) return;
+      const auto now = Clock::now();
+      if (moves) {
+        moved = now;
         pause.something_came();
         continue;
       }
-      plane_.throw_if_lost();
-      if (Clock::now() - begun >= patience) throw_late(patience, silent, deaf);
+      const bool is_late = now - begun >= patience;
+      if (is_late || now - moved > kGrace) plane_.throw_if_lost(needed);
+      if (is_late) plane_.throw_late(patience, needed);
       pause.rest();
     }
+  }
+
+  bool move_all(const std::map<int, Stream<const std::byte>>& to,
+                const std::map<int, Stream<std::byte>>& from) {
+    bool moves = false;
+    try {
+      for (const auto& [member, stream] : from) moves |= receive(member, stream);
+      for (const auto& [member, stream] : to) moves |= send(member, stream);
+    } catch (const std::runtime_error& error) {
+      plane_.throw_if_lost();  // says more than MPI can
+      throw Error(ErrorCode::Comm, fmt::format("MPI: {}", error.what()));
+    }
+    return moves;
+  }
+
+  // The ranks whose bytes did not come, or that did not take theirs.
+  std::vector<int> still_needed(const std::map<int, Stream<const std::byte>>& to,
+                                const std::map<int, Stream<std::byte>>& from) {
+    std::vector<int> needed;
+    for (size_t at = 0; at < ranks_.size(); ++at) {
+      const int member = static_cast<int>(at);
+      const bool receives = from.contains(member) && !receives_[member].is_over();
+      const bool sends = to.contains(member) && !sends_[member].is_over();
+      if (receives || sends) needed.push_back(ranks_[at]);
+    }
+    return needed;
   }
 
   bool receive(int member, const Stream<std::byte>& stream) {
@@ -198,22 +218,8 @@ class MpiChannel final : public Channel {
         [](const Piece&) {});
   }
 
-  [[noreturn]] void throw_late(Patience patience, const std::vector<int>& silent,
-                               const std::vector<int>& deaf) const {
-    std::string what;
-    if (!silent.empty())
-      what = fmt::format("the bytes of ranks {} did not come", fmt::join(silent, ","));
-    if (!deaf.empty())
-      what += fmt::format("{}ranks {} did not take theirs", silent.empty() ? "" : ", ",
-                          fmt::join(deaf, ","));
-    throw Error(ErrorCode::Comm, fmt::format("{}: waited {:.1f} s: {}", name_,
-                                             std::chrono::duration<double>(patience).count(), what))
-        .on_rank(silent.empty() ? deaf[0] : silent[0]);
-  }
-
   MpiLibrary& mpi_;
   HostPlane& plane_;
-  const std::string name_;
   const std::vector<int> ranks_;  // by member
   const int tag_;
   std::atomic<bool> withdrawn_ = false;
@@ -224,22 +230,31 @@ class MpiWire final : public Wire {
  public:
   explicit MpiWire(HostPlane& plane) : mpi_(mpi_library()), plane_(plane) {
     check_mpi_process(plane.process());
+    // Messages of a world that failed may wait for ever; another in the same processes must not
+    // take them for its own.
+    static std::atomic<int64_t> worlds = 0;
+    if (plane.process().rank == 0) plane.post("mpi world", std::to_string(worlds++));
+    first_tag_ = std::stoll(plane.await("mpi world", plane.deadlines().start)) * kMostChannels;
   }
   ~MpiWire() override {
-    if (plane_.lost()) mpi_will_end(MpiEnd::AfterFailure);
+    if (plane_.lost()) mpi_failed();
   }
 
   std::string name() const override { return "mpi"; }
 
   std::unique_ptr<Channel> open(const std::string& name, const std::vector<int>& ranks) override {
-    const int64_t number = plane_.number_of(name);
-    check(number <= mpi_.max_tag(), ErrorCode::Internal, "mpi: more than {} channels", number - 1);
-    return std::make_unique<MpiChannel>(mpi_, plane_, name, ranks, static_cast<int>(number));
+    const int64_t number = plane_.number_of(name), tag = first_tag_ + number;
+    check(number < kMostChannels && tag <= mpi_.max_tag(), ErrorCode::Internal,
+          "mpi: expected less than {} channels and a tag of at most {}, got {} and {}",
+          kMostChannels, mpi_.max_tag(), number, tag);
+    return std::make_unique<MpiChannel>(mpi_, plane_, ranks, static_cast<int>(tag));
   }
 
  private:
+  static constexpr int64_t kMostChannels = 1 << 16;
   MpiLibrary& mpi_;
   HostPlane& plane_;
+  int64_t first_tag_ = 0;
 };
 
 }  // namespace
