@@ -17,7 +17,7 @@ double seconds_of(Clock::duration time) {
 }  // namespace
 
 Clock::duration beat_interval(const Deadlines& deadlines) {
-  return std::min<Clock::duration>(seconds(1), deadlines.silence / 10);
+  return std::clamp<Clock::duration>(deadlines.silence / 10, milliseconds(10), seconds(1));
 }
 
 Hub::Hub(Socket listener, Socket own, int world, const Deadlines& deadlines, const Key& key)
