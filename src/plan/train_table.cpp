@@ -1,6 +1,7 @@
 #include "plan/train_table.h"
 
 #include "spec/block_use.h"
+#include "spec/offload_rows.h"
 #include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
 
@@ -13,8 +14,11 @@ TensorTable train_table(const ResolvedRun& run) {
                  {.optim = config.optim,
                   .one_micro_step = run.one_micro_step,
                   .order = block_uses(config.model),
-                  .gradient_sync = config.system.gradient_sync});
-  add_update_rows(table, config.optim);
+                  .gradient_sync = config.system.gradient_sync,
+                  .offload_optimizer = config.system.offload_optimizer});
+  if (config.system.offload_optimizer)
+    add_offload_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout);
+  add_update_rows(table, config.optim, config.system.offload_optimizer);
   return table;
 }
 

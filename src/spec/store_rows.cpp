@@ -49,6 +49,7 @@ void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const S
     row.dtype = dtype;
     row.lives = {{first_tick, Lifetime::kForever}};
     row.kind = kind;
+    if (options.offload_optimizer && kind != TensorKind::Gradient) row.space = MemorySpace::Pinned;
     row.init = InitRule::None;
     row.parameter = id;
     table.add(row);

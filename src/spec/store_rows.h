@@ -45,6 +45,8 @@ struct StoreOptions {
   // Where weights are sharded: when their gradients are reduced. Step: whole ones are kept through
   // the step, in F32.
   GradientSync gradient_sync = GradientSync::MicroStep;
+  // Masters and states lie in page-locked host memory (spec/offload_rows.h).
+  bool offload_optimizer = false;
 };
 
 // Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`

@@ -377,19 +377,24 @@ TEST(TcpHostPlane, ARankThatReturnsWhileOthersWaitForItHearsOfIt) {
 }
 
 TEST(TcpHostPlane, ARankThatIsDoneIsLostOnlyToThoseWhoNeedIt) {
-  const auto outcomes = on_planes(3, 3, kShort, [](HostPlane& plane) {
-    if (plane.process().rank == 2) return;
-    const int needed[] = {0, 1};
-    if (plane.process().rank == 0) {
-      const int other[] = {2};
-      while (!plane.lost(other)) EXPECT_FALSE(plane.lost(needed));
-      EXPECT_EQ(plane.lost()->rank, 2);
+  std::latch found(1);
+  const auto outcomes = on_planes(3, 3, kShort, [&](HostPlane& plane) {
+    if (plane.process().rank == 1) found.wait();
+    if (plane.process().rank != 0) return;
+    const int done[] = {2}, at_work[] = {0, 1};
+    while (true) {
+      EXPECT_FALSE(plane.lost(at_work));
+      EXPECT_FALSE(plane.lost());
+      if (plane.lost(done)) break;
     }
+    EXPECT_EQ(plane.lost()->rank, 2);
+    found.count_down();
   });
   for (const auto& outcome : outcomes) EXPECT_EQ(error_of(outcome).rank(), 2);
 }
 
-// Rank 1 is a process; `meanwhile` is done to it once it takes part. What rank 0 then fails with.
+// One rank is a process; `meanwhile` is done to it once it takes part. What the other then fails
+// with.
 Error lost_child(const std::function<void(const ChildRank&)>& meanwhile, const Deadlines& deadlines,
                  int child_rank) {
   const int port = free_port();

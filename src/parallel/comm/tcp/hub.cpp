@@ -73,7 +73,7 @@ void Hub::serve() {
       if (member.link) wanted.push_back(member.link->wanted());
     Clock::time_point next = next_beat_;
     for (const Member& member : members_)
-      if (member.is_waiting) next = std::min(next, member.until);
+      if (member.is_waiting && !lost_) next = std::min(next, member.until);
     poll_until(wanted, next);
     waker_.drain();
     take_newcomers();
@@ -204,7 +204,8 @@ void Hub::post(int rank, const Message& message) {
 void Hub::tell_states(int rank) {
   for (int other = 0; other < size(); ++other) {
     const Member& member = of(other);
-    const auto age = member.fate == Fate::Absent ? Clock::duration(0) : Clock::now() - member.heard;
+    const bool is_known = member.heard != Clock::time_point{};
+    const auto age = is_known ? Clock::now() - member.heard : Clock::duration(0);
     tell(rank, {.kind = Kind::State,
                 .rank = other,
                 .number = std::chrono::duration_cast<milliseconds>(age).count(),
@@ -229,7 +230,7 @@ void Hub::call_late(int rank) {
 std::string Hub::known_of(int rank) {
   const Member& member = of(rank);
   std::string text = member.state;
-  if (member.fate != Fate::Absent)
+  if (member.heard != Clock::time_point{})
     text += fmt::format(" (heard {:.1f} s ago)", seconds_of(Clock::now() - member.heard));
   if (!member.note.empty())
     text += fmt::format(", and a connection in its name was refused: {}", member.note);
@@ -240,11 +241,13 @@ void Hub::see_to_time() {
   const Clock::time_point now = Clock::now();
   // Whoever slept itself, as a stopped process or machine does, has not listened.
   if (now - last_round_ > deadlines_.silence / 2)
-    for (Member& member : members_) member.heard = now;
+    for (Member& member : members_)
+      if (member.fate == Fate::Here) member.heard = now;
   last_round_ = now;
   for (int rank = 0; rank < size(); ++rank) {
     Member& member = of(rank);
-    if (member.is_waiting && now >= member.until) call_late(rank);
+    // Whoever waits after the first gave up is told who is lost.
+    if (member.is_waiting && now >= member.until && !lost_) call_late(rank);
     if (rank != 0 && member.fate == Fate::Here && now - member.heard > deadlines_.silence)
       lose(rank, fmt::format("nothing was heard of it for {:.1f} s: its process or machine stands "
                              "still, or the network between is cut; last known: {}",
