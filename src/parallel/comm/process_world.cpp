@@ -1,7 +1,6 @@
 #include "parallel/comm/process_world.h"
 
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -40,13 +39,6 @@ std::unique_ptr<HostPlane> plane_met_by_mpi(Process process, const Deadlines& de
   process.rendezvous = text.substr(0, space);
   process.secret = text.substr(space + 1);
   return tcp::make_host_plane(process, deadlines, watch, std::move(listener));
-}
-
-std::string machine_name(const Process& process) {
-  if (!process.host.empty()) return process.host;
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return name;
 }
 
 bool has_nccl() {
