@@ -1,6 +1,5 @@
 #include "plan/train_table.h"
 
-#include "spec/block_use.h"
 #include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
 
@@ -10,10 +9,7 @@ TensorTable train_table(const ResolvedRun& run) {
   const RunConfig& config = run.config;
   TensorTable table = llama_train_table(config.model, run.shape);
   add_store_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout,
-                 {.optim = config.optim,
-                  .one_micro_step = run.one_micro_step,
-                  .order = block_uses(config.model),
-                  .gradient_sync = config.system.gradient_sync});
+                 store_options(config, run.one_micro_step));
   add_update_rows(table, config.optim);
   return table;
 }

@@ -36,6 +36,8 @@ struct RigOptions {
   int threads = 2;
   bool one_micro_step = false;
   GradientSync gradient_sync = GradientSync::MicroStep;
+  WholeWeights whole_weights = WholeWeights::AroundUses;
+  bool narrow_reduction = false;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
   bool poison = false;     // before each tick, what is dead then
 };
@@ -84,7 +86,9 @@ class Rig {
     add_store_rows(table, llama_parameters(o.model), o.compute, o.layout,
                    {.one_micro_step = o.one_micro_step,
                     .order = block_uses(o.model),
-                    .gradient_sync = o.gradient_sync});
+                    .whole_weights = o.whole_weights,
+                    .gradient_sync = o.gradient_sync,
+                    .narrow_reduction = o.narrow_reduction});
     return table;
   }
 

@@ -158,7 +158,7 @@ TEST(RunConfigRules, MuonNeedsWholeMatricesAndASchedule) {
   EXPECT_EQ(refusal({{"optim.kind", "muon"},
                      {"system.ranks", "2"},
                      {"system.data_parallel", "fully_sharded"}}),
-            "optim.kind muon needs whole matrices, and fully_sharded ranks hold slices: set "
+            "optim.kind muon needs whole matrices, and ranks that share states hold slices: set "
             "system.data_parallel=replicated or optim.kind=adamw");
   EXPECT_EQ(refusal({{"optim.kind", "muon"}, {"optim.lr", "0"}}),
             "optim.kind muon follows the schedule of optim.lr: expected it above 0, got 0; set "
