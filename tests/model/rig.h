@@ -39,6 +39,8 @@ struct RigOptions {
   int threads = 2;
   bool one_micro_step = false;
   GradientSync gradient_sync = GradientSync::MicroStep;
+  WholeWeights whole_weights = WholeWeights::AroundUses;
+  bool narrow_reduction = false;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
   bool poison = false;     // before each tick, what is dead then
   OptimConfig optim = {};
@@ -103,7 +105,9 @@ class Rig {
                    {.optim = o.optim,
                     .one_micro_step = o.one_micro_step,
                     .order = block_uses(o.model),
+                    .whole_weights = o.whole_weights,
                     .gradient_sync = o.gradient_sync,
+                    .narrow_reduction = o.narrow_reduction,
                     .offload_optimizer = o.offload_optimizer});
     if (o.offload_optimizer)
       add_offload_rows(table, llama_parameters(o.model), o.compute, o.layout);
