@@ -35,6 +35,15 @@ def installed(*programs):
     return all(shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin") for name in programs)
 
 
+def can_make_hosts():
+    """Whether tests may join namespaces of this machine to a network of hosts."""
+    tools = ("ip", "iptables", "sshd", "ssh", "ssh-keygen", "unshare", "nsenter")
+    if os.geteuid() != 0 or not installed(*tools):
+        return False
+    probe = "unshare --net --uts --mount --pid --fork --propagation unchanged ip link add probe type veth"
+    return subprocess.run(probe.split(), capture_output=True, check=False).returncode == 0
+
+
 def first_gpu():
     """The name of the GPU that tests compute on; empty where there is none."""
     if not installed("nvidia-smi"):
@@ -49,8 +58,11 @@ REASONS = {
     "needs-arrow": lambda preset: not os.path.exists(os.path.join(SOURCE_DIR, "build", preset, "libingot_arrow.so")),
     "needs-gpu": lambda preset: not glob.glob("/dev/nvidia[0-9]*"),
     "needs-h200": lambda preset: "H200" not in first_gpu(),
+    "needs-mpi": lambda preset: not installed("mpirun")
+    or not os.path.exists(os.path.join(SOURCE_DIR, "build", preset, "libingot_mpi.so")),
     "needs-mpirun": lambda preset: not installed("mpirun"),
     "needs-slurm": lambda preset: not installed("munged", "slurmctld", "slurmd", "srun", "scancel", "sinfo"),
+    "needs-hosts": lambda preset: not can_make_hosts(),
     "needs-avx2": lambda preset: cpu_lacks("avx2"),
     "needs-avx512": lambda preset: cpu_lacks("avx512f"),
     "not-under-sanitizers": lambda preset: preset.endswith(("-asan", "-ubsan", "-tsan")),

@@ -15,6 +15,8 @@ namespace ingot::cli {
 void add_commands(Command& program);
 
 std::string version_text();
+// What tells this build of the program from others.
+std::string build_text();
 
 // RECIPE.toml plus --set overrides, as config, train and bench take them.
 struct RecipeOptions {

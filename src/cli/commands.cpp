@@ -27,7 +27,9 @@ void add_data_seen(Command& data);
 void add_data_tokenize(Command& data);
 void add_data_verify(Command& data);
 void add_generate(Command& program);
+void add_launch(Command& program);
 void add_plan_memory(Command& plan);
+void add_probe(Command& program);
 void add_quickstart(Command& program);
 void add_tokenizer_chat(Command& tokenizer);
 void add_tokenizer_compare(Command& tokenizer);
@@ -50,7 +52,10 @@ void add_commands(Command& program) {
   Command& plan = *program.add_subcommand("plan", "lay a run out before it is begun");
   add_plan_memory(plan);
 
+  add_probe(program);
+
   add_train(program);
+  add_launch(program);
   add_generate(program);
 
   Command& checkpoint =

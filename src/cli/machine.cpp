@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <utility>
 
+#include "cli/processes.h"
 #include "core/storage.h"
 #include "probe/measure.h"
 #include "spec/gpu_peaks.h"
@@ -40,12 +42,13 @@ std::string default_cache_dir() {
 
 RunConfig with_environment(RunConfig config) {
   if (config.system.cache_dir.empty()) config.system.cache_dir = default_cache_dir();
-  return config;
+  return with_world(std::move(config));
 }
 
 std::unique_ptr<ComputeDevice> open_device(const ResolvedRun& run) {
   const SystemConfig& system = run.config.system;
-  return open_device(run.device, system.threads, system.cache_dir);
+  return open_device(run.device, this_launch() ? run.threads_per_rank : system.threads,
+                     system.cache_dir);
 }
 
 PeakFlops quick_peak_flops(const ResolvedRun& run) {
@@ -58,8 +61,9 @@ PeakFlops quick_peak_flops(const ResolvedRun& run, Context& ctx) {
   const Precision precision = config.train.precision;
   const double given = config.system.peak_tflops;
   if (given > 0) check_dense_peak(given, gpu, precision);
-  // Ranks on the CPU share one machine, and so did the measurement.
-  const auto devices = gpu.empty() ? 1.0 : static_cast<double>(config.system.ranks);
+  // Ranks that are threads share the CPU, and so did the measurement.
+  const bool shared = gpu.empty() && !this_launch();
+  const auto devices = shared ? 1.0 : static_cast<double>(config.system.ranks);
   PeakFlops peak;
   peak.datasheet = devices * (given > 0 ? 1e12 * given : datasheet_peak_flops(gpu, precision));
   peak.datasheet_source =

@@ -23,10 +23,11 @@ struct DeviceOptions {
 // "ingot" in the user's cache folder (XDG_CACHE_HOME, else ~/.cache); empty when there is neither.
 std::string default_cache_dir();
 
-// The run with what the environment decides filled in.
+// The run with what the environment decides filled in: the cache folder, and under a launcher the
+// number of ranks (with_world()).
 RunConfig with_environment(RunConfig config);
 
-// The run's device with the threads of all its ranks and its cache.
+// The run's device with its cache and the threads of all ranks that this process is.
 std::unique_ptr<ComputeDevice> open_device(const ResolvedRun& run);
 
 // What all devices of the run could do together: by data sheet, or system.peak_tflops each, and

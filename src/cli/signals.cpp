@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array kRunSignals = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP};
 
-std::atomic<bool> stop_asked{false}, save_asked{false}, interrupted{false};
+std::atomic<bool> stop_asked{false}, save_asked{false}, interrupted{false}, answered{true};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 // Known before a handler needs it: a terminal that is gone does not say that it was one.
@@ -60,14 +60,14 @@ void on_run_signal(int number) {
   const int before = errno;
   const bool impatient = number == SIGINT || number == SIGTERM;
   // A live progress line stands on a terminal.
-  if (is_terminal[STDERR_FILENO]) write_stderr({"\n"});
+  if (is_terminal[STDERR_FILENO] && answered) write_stderr({"\n"});
   if (impatient && interrupted.exchange(true)) {
     write_stderr({"ingot: ended by a second signal; what was saved before is good\n"});
     std::signal(number, SIG_DFL);
     std::raise(number);  // once this handler returns
   } else {
     if (number == SIGHUP) leave_terminal();
-    write_stderr({answer_to(number)});
+    if (answered) write_stderr({answer_to(number)});
     if (number == SIGUSR2) save_asked.store(true);
     if (number != SIGUSR2 && number != SIGHUP) stop_asked.store(true);
   }
@@ -107,8 +107,9 @@ void prepare_process() {
   ::sigaction(SIGBUS, &action, nullptr);
 }
 
-RunSignals::RunSignals() {
+RunSignals::RunSignals(bool answers) {
   stop_asked = save_asked = interrupted = false;
+  answered = answers;
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     is_terminal[static_cast<size_t>(descriptor)] = ::isatty(descriptor) == 1;
   struct sigaction action {};

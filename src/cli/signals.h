@@ -16,10 +16,10 @@ void prepare_process();
 // once;
 // - SIGUSR2 asks it to save and go on;
 // - SIGHUP lets it go on without its terminal.
-// Each is acknowledged on stderr at once. One at a time.
+// Each is acknowledged on stderr at once, where `answers`. One at a time.
 class RunSignals {
  public:
-  RunSignals();
+  explicit RunSignals(bool answers = true);
   ~RunSignals();
   RunSignals(const RunSignals&) = delete;
   RunSignals& operator=(const RunSignals&) = delete;

@@ -1,6 +1,9 @@
 // ingot version
+#include <elf.h>
 #include <fmt/format.h>
+#include <link.h>
 
+#include <cstring>
 #include <memory>
 
 #include "cli/command.h"
@@ -23,7 +26,34 @@ std::string cuda_text() {
   return text;
 }
 
+// The linker's note, in hexadecimal; empty where it made none. The program's own is the first.
+int read_build_id(dl_phdr_info* info, size_t, void* into) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_NOTE) continue;
+    const char* at = reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr);
+    for (const char* end = at + header.p_memsz; at + sizeof(ElfW(Nhdr)) <= end;) {
+      ElfW(Nhdr) note;
+      std::memcpy(&note, at, sizeof(note));
+      const auto padded = [](size_t bytes) { return (bytes + 3) / 4 * 4; };
+      const char* text = at + sizeof(note) + padded(note.n_namesz);
+      if (note.n_type == NT_GNU_BUILD_ID)
+        for (size_t byte = 0; byte < note.n_descsz; ++byte)
+          *static_cast<std::string*>(into) +=
+              fmt::format("{:02x}", static_cast<unsigned char>(text[byte]));
+      at = text + padded(note.n_descsz);
+    }
+  }
+  return 1;
+}
+
 }  // namespace
+
+std::string build_text() {
+  std::string id;
+  ::dl_iterate_phdr(read_build_id, &id);
+  return fmt::format("ingot {} {}", INGOT_VERSION, id);
+}
 
 std::string version_text() {
   return fmt::format(

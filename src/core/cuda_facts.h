@@ -18,4 +18,12 @@ struct CudaFacts {
 // Nothing when this build has no CUDA backend. Never throws: no driver and no device are answers.
 std::optional<CudaFacts> cuda_facts();
 
+// Which of all GPUs a device of this process is.
+struct GpuIdentity {
+  std::string uuid;  // hexadecimal
+  std::string pci;   // "0000:1b:00.0", as /sys/bus/pci/devices has it
+};
+// Nothing where there is no such GPU. Never throws.
+std::optional<GpuIdentity> gpu_identity(int device);
+
 }  // namespace ingot

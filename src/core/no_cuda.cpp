@@ -20,6 +20,10 @@ std::optional<CudaFacts> cuda_facts() {
   return std::nullopt;
 }
 
+std::optional<GpuIdentity> gpu_identity(int) {
+  return std::nullopt;
+}
+
 std::shared_ptr<CudaContext> make_cuda_context(int, const std::string&) {
   refuse();
 }

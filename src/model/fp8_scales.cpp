@@ -28,17 +28,23 @@ void Fp8Scales::init(double scale) {
   // step.
   const std::pair<const char*, int> exponents[] = {{"activations", 3},
                                                    {"gradients", 8 - std::ilogb(scale)}};
+  fill(ctx_, 0.0f, fp8_maxima(placed_));
   for (const auto& [what, exponent] : exponents) {
-    fill(ctx_, 0.0f, row_of(placed_, what, "amax"));
     fill(ctx_, 0.0f, row_of(placed_, what, "history"));
     fill(ctx_, std::ldexp(1.0f, exponent), row_of(placed_, what, "scale"));
     fill(ctx_, std::ldexp(1.0f, -exponent), row_of(placed_, what, "inverse"));
   }
 }
 
-void Fp8Scales::update() {
-  update_scales(ctx_, DType::F8E4M3, fp8_scales(placed_, "activations"));
-  update_scales(ctx_, DType::F8E5M2, fp8_scales(placed_, "gradients"));
+void Fp8Scales::update(const UpdateScalars& scalars) {
+  if (ranks_.size() > 1) {
+    // Maxima are not negative, so they are in order as whole numbers too, NaN above all others.
+    Tensor bits = fp8_maxima(placed_);
+    bits.dtype = DType::I32;
+    lane_->after(ranks_.all_reduce(bits, Reduce::Max, lane_->mark("fp8 maxima")));
+  }
+  update_scales(ctx_, DType::F8E4M3, fp8_scales(placed_, "activations"), scalars);
+  update_scales(ctx_, DType::F8E5M2, fp8_scales(placed_, "gradients"), scalars);
 }
 
 std::string Fp8Scales::save() const {
@@ -83,8 +89,8 @@ void Fp8Scales::restore(const std::vector<float>& saved) {
     std::vector<float> values(from - inverse.numel(), from);
     for (float& value : values) value = 1.0f / value;
     copy_from_host(ctx_, values.data(), inverse);
-    fill(ctx_, 0.0f, row_of(placed_, what, "amax"));
   }
+  fill(ctx_, 0.0f, fp8_maxima(placed_));
 }
 
 }  // namespace ingot

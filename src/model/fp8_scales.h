@@ -1,23 +1,30 @@
 // The scales of a run's 8-bit tensors: the model reads them, each step renews them (docs/fp8.md).
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/context.h"
+#include "core/lane.h"
 #include "core/state_section.h"
+#include "ops/update_scalars.h"
+#include "parallel/comm/communicator.h"
 #include "spec/placed_tensors.h"
 
 namespace ingot {
 
 class Fp8Scales final : public StateSection {
  public:
-  // `placed` holds the rows of a table under fp8; it and ctx must outlive this.
-  Fp8Scales(Context& ctx, const PlacedTensors& placed) : ctx_(ctx), placed_(placed) {}
+  // `placed` holds the rows of a table under fp8. `ranks`: those whose micro-batches make up a
+  // step; all of them call init(), load() and update() alike. Everything must outlive this.
+  Fp8Scales(Context& ctx, const PlacedTensors& placed, Communicator& ranks)
+      : ctx_(ctx), placed_(placed), ranks_(ranks), lane_(compute_lane(ctx)) {}
 
   // Guesses to start a run with, for gradients of `scale` · Σ token losses.
   void init(double scale);
-  // After the micro-steps of a step: the scales that the next one uses.
-  void update();
+  // After the micro-steps of a step: the scales that the next one uses, of what all ranks met and
+  // equal on all. A step that was skipped, as its scalars say, changes none. Does not wait.
+  void update(const UpdateScalars& scalars);
 
   std::string_view name() const override { return "fp8_scales"; }
   std::string save() const override;  // a list of numbers: histories and scales
@@ -29,6 +36,8 @@ class Fp8Scales final : public StateSection {
 
   Context& ctx_;
   const PlacedTensors& placed_;
+  Communicator& ranks_;
+  std::unique_ptr<Lane> lane_;  // of ctx_
 };
 
 }  // namespace ingot

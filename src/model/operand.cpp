@@ -28,9 +28,18 @@ int64_t scale_of_head(const ModelConfig& config) {
   return kFp8PerLayer * config.layers;
 }
 
+// (S, kFp8ScaleStride) F32.
+Tensor maxima_of(const PlacedTensors& placed, const std::string& what) {
+  if (what == "weights") return placed.find("fp8.weights.amax");
+  const Tensor both = fp8_maxima(placed);
+  const int64_t at = what == "gradients" ? 1 : 0, S = both.shape[1];
+  return both.reshape({2 * S, kFp8ScaleStride}).slice(0, at * S, (at + 1) * S);
+}
+
 // (S) F32, strided.
-Tensor scale_row(const PlacedTensors& placed, const char* what, const char* field) {
-  Tensor row = placed.find(fmt::format("fp8.{}.{}", what, field));  // (S, kFp8ScaleStride)
+Tensor scale_row(const PlacedTensors& placed, const std::string& what, const std::string& field) {
+  Tensor row = field == "amax" ? maxima_of(placed, what)
+                               : placed.find(fmt::format("fp8.{}.{}", what, field));
   row.shape = {row.shape[0]};
   row.strides = {kFp8ScaleStride};
   return row;
@@ -86,6 +95,10 @@ Quantized fp8_head_input(const PlacedTensors& placed, const ModelConfig& config)
 Quantized fp8_head_weight(const PlacedTensors& placed, const ModelConfig& config,
                           const std::string& name) {
   return weight_copies(placed, scale_of_head(config), name);
+}
+
+Tensor fp8_maxima(const PlacedTensors& placed) {
+  return placed.find("fp8.maxima");
 }
 
 ScaleState fp8_scales(const PlacedTensors& placed, const char* what) {

@@ -39,6 +39,8 @@ Quantized fp8_weight(const PlacedTensors& placed, int64_t layer, Product product
 Quantized fp8_head_input(const PlacedTensors& placed, const ModelConfig& config);
 Quantized fp8_head_weight(const PlacedTensors& placed, const ModelConfig& config,
                           const std::string& name);
+// The maxima of a step, of all inputs and then of all gradients: (2, S, kFp8ScaleStride) F32.
+Tensor fp8_maxima(const PlacedTensors& placed);
 // What update_scales() takes of all layers; `what`: "activations" or "gradients".
 ScaleState fp8_scales(const PlacedTensors& placed, const char* what);
 

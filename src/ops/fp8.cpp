@@ -142,7 +142,8 @@ void quantize_by_own_scale(Context& ctx, const Tensor& x, const Quantized& out) 
   cpu::quantize_by_own_scale(ctx, x, out);
 }
 
-void update_scales(Context& ctx, DType dtype, const ScaleState& state) {
+void update_scales(Context& ctx, DType dtype, const ScaleState& state,
+                   const UpdateScalars& scalars) {
   constexpr const char* kOp = "update_scales";
   fp8_limit(dtype);  // throws for any other dtype
   check_rank(kOp, "history", state.history, 2);
@@ -157,8 +158,9 @@ void update_scales(Context& ctx, DType dtype, const ScaleState& state) {
     check_dtype(kOp, name, row, DType::F32);
     check_shape(kOp, name, row, {S});
   }
-  if (runs_on_cuda(ctx, state.scale)) return cuda::update_scales(ctx, dtype, state);
-  cpu::update_scales(dtype, state);
+  check_update_scalars(kOp, ctx, scalars);
+  if (runs_on_cuda(ctx, state.scale)) return cuda::update_scales(ctx, dtype, state, scalars);
+  cpu::update_scales(dtype, state, scalars);
 }
 
 // Each op below is, on the CPU, the plain one into scratch memory and then quantize().

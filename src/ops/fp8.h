@@ -9,6 +9,7 @@
 #include "core/context.h"
 #include "core/tensor.h"
 #include "ops/matmul.h"
+#include "ops/update_scalars.h"
 
 namespace ingot {
 
@@ -46,8 +47,10 @@ struct ScaleState {
 };
 // Ends a step: amax goes to the head of the history and becomes 0; scale becomes the largest power
 // of two with scale · max(history) ≤ fp8_limit(dtype). A tensor that was all zeros, or met a number
-// that is not finite, keeps its scale.
-void update_scales(Context& ctx, DType dtype, const ScaleState& state);
+// that is not finite, keeps its scale. A step whose update is skipped, as `scalars` say, is none:
+// amax becomes 0 and nothing else changes.
+void update_scales(Context& ctx, DType dtype, const ScaleState& state,
+                   const UpdateScalars& scalars);
 
 // y: rows only. rstd(N) as plain.
 void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,

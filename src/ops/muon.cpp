@@ -51,9 +51,17 @@ void muon_momentum(Context& ctx, double beta, const UpdateScalars& scalars, cons
   check_rank(kOp, "m", m, 1);
   check_wide(kOp, "m", m, m.shape, m);
   check_wide(kOp, "grad", grad, m.shape, m);
-  check_wide(kOp, "squares", squares, {muon_num_partials(m.numel())}, m);
+  if (squares.defined()) check_wide(kOp, "squares", squares, {muon_num_partials(m.numel())}, m);
   check_direction(kOp, "u", u, m);
   INGOT_DISPATCH(m, muon_momentum, ctx, beta, scalars, grad, m, u, squares);
+}
+
+void muon_squares(Context& ctx, const Tensor& u, const Tensor& squares) {
+  constexpr const char* kOp = "muon_squares";
+  check_rank(kOp, "u", u, 1);
+  check_operand(kOp, "u", u, u.shape);
+  check_wide(kOp, "squares", squares, {muon_num_partials(u.numel())}, u);
+  INGOT_DISPATCH(u, muon_squares, ctx, u, squares);
 }
 
 void muon_normalize(Context& ctx, const Tensor& squares, double margin, const Tensor& u) {

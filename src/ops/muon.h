@@ -15,12 +15,16 @@ int64_t muon_num_partials(int64_t n);
 
 // One pass over (n), none where the update is skipped: with g = scalars' factor · grad
 //   m ← β·m + (1 - β)·g        u ← β·m + (1 - β)·g, with the new m (Nesterov)
-//   squares(muon_num_partials(n)) ← Σ u² of each run, before u is rounded
+//   squares(muon_num_partials(n)) ← Σ u² of each run, before u is rounded; undefined: not wanted
 // grad, m and squares are wide, u is wide or BF16.
 void muon_momentum(Context& ctx, double beta, const UpdateScalars& scalars, const Tensor& grad,
                    const Tensor& m, const Tensor& u, const Tensor& squares);
 
-// u(n) ← u / (margin·√(Σ squares) + 1e-7), squares as muon_momentum left them.
+// The same squares of a direction that was put together from parts: of u as it is, so where u is
+// wide the bits that muon_momentum leaves.
+void muon_squares(Context& ctx, const Tensor& u, const Tensor& squares);
+
+// u(n) ← u / (margin·√(Σ squares) + 1e-7), squares as either of them left them.
 void muon_normalize(Context& ctx, const Tensor& squares, double margin, const Tensor& u);
 
 struct MuonPolynomial {

@@ -9,6 +9,7 @@
 #include "core/context.h"
 #include "ops/update_scalars.h"
 #include "parallel/shard/parameter_store.h"
+#include "spec/layout.h"
 #include "spec/placed_tensors.h"
 #include "spec/run_config.h"
 #include "spec/tensor_table.h"
@@ -31,19 +32,29 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
   // Updates masters, weights and states of all `shards` from their gradients, which may be
-  // overwritten; where the scalars say skip, nothing of it. Issues the work and waits for none.
+  // overwritten; where the scalars say skip, nothing of it. Issues the work and waits for none. All
+  // ranks call it, also those that have no shard.
   virtual void update(Context& ctx, const UpdateInputs& inputs,
                       std::span<const OwnedShard> shards) = 0;
 };
 
-// Its tables are found in `placed` (add_update_rows). What it is given must outlive it.
-std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimConfig& config,
-                                          const PlacedTensors& placed);
+// What an optimizer is made with. Of an update that needs more than a rank's shards the ranks of
+// `shard_group` know how all parameters are laid out.
+struct OptimizerSetup {
+  const OptimConfig& config;
+  const PlacedTensors& placed;  // has its tables (add_update_rows)
+  const TensorTable& parameters;
+  const Layout& layout;
+  DType compute;              // of the weights
+  Communicator& shard_group;  // the store's
+};
 
-// What each optimizer's source defines: std::unique_ptr<Optimizer> name_optimizer(config, placed).
-#define OPTIMIZER(Kind, name)                                            \
-  std::unique_ptr<Optimizer> name##_optimizer(const OptimConfig& config, \
-                                              const PlacedTensors& placed);
+// The group and what is placed must outlive it.
+std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimizerSetup& setup);
+
+// What each optimizer's source defines: std::unique_ptr<Optimizer> name_optimizer(setup).
+#define OPTIMIZER(Kind, name) \
+  std::unique_ptr<Optimizer> name##_optimizer(const OptimizerSetup& setup);
 #include "spec/optimizers.inc"
 #undef OPTIMIZER
 

@@ -9,8 +9,8 @@
 
 namespace ingot {
 
-Updater::Updater(Context& ctx, const TensorTable& parameters, ParameterStore& store,
-                 const OptimConfig& config, const PlacedTensors& placed)
+Updater::Updater(Context& ctx, const TensorTable& parameters, const Layout& layout,
+                 ParameterStore& store, const OptimConfig& config, const PlacedTensors& placed)
     : ctx_(ctx),
       lane_(compute_lane(ctx)),
       store_(store),
@@ -21,16 +21,18 @@ Updater::Updater(Context& ctx, const TensorTable& parameters, ParameterStore& st
     copy_from_host(ctx, table.values.data(), placed.find(update_table_row(table.name)));
   std::vector<OptimKind> kinds;  // of groups_
   for (const ParameterShard& shard : store.shards()) {
-    if (shard.range.size() == 0) continue;
-    gradients_.push_back(shard.gradient);
     const TensorSpec& parameter = parameters[shard.parameter];
     const OptimKind kind = optimizer_of(config, parameter);
     const auto found = std::find(kinds.begin(), kinds.end(), kind);
     const auto group = static_cast<size_t>(found - kinds.begin());
     if (found == kinds.end()) {
       kinds.push_back(kind);
-      groups_.push_back({make_optimizer(kind, config_, placed), {}});
+      const OptimizerSetup setup{
+          config_, placed, parameters, layout, shard.weight.dtype, store.shard_group()};
+      groups_.push_back({make_optimizer(kind, setup), {}});
     }
+    if (shard.range.size() == 0) continue;
+    gradients_.push_back(shard.gradient);
     groups_[group].shards.push_back({&parameter, &shard});
   }
 }
@@ -62,12 +64,11 @@ UpdateReport Updater::take_report() {
   return {values[kGradNorm], skipped ? 1.0 : values[kClipScale], skipped};
 }
 
-std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimConfig& config,
-                                          const PlacedTensors& placed) {
+std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimizerSetup& setup) {
   switch (kind) {
 #define OPTIMIZER(Kind, name) \
   case OptimKind::Kind:       \
-    return name##_optimizer(config, placed);
+    return name##_optimizer(setup);
 #include "spec/optimizers.inc"
 #undef OPTIMIZER
   }

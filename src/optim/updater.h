@@ -28,8 +28,9 @@ struct UpdateReport {
 // One rank's; the ranks call it alike. What it is given must outlive it.
 class Updater {
  public:
-  // `placed` has the rows of add_update_rows(); the store's may be elsewhere.
-  Updater(Context& ctx, const TensorTable& parameters, ParameterStore& store,
+  // `layout`: the store's. `placed` has the rows of add_update_rows(); the store's may be
+  // elsewhere.
+  Updater(Context& ctx, const TensorTable& parameters, const Layout& layout, ParameterStore& store,
           const OptimConfig& config, const PlacedTensors& placed);
 
   // By config.kind and role. Gradients must be finished; weights are published after. The norm and
@@ -37,13 +38,16 @@ class Updater {
   // changes nothing, neither weights nor states nor the count that bias correction goes by.
   void update(const UpdateStep& step);
 
+  // What the last update went by, on the device: whether it was skipped.
+  const UpdateScalars& scalars() const { return scalars_; }
+
   // Of the last update; waits for its norm, not for the update itself.
   UpdateReport take_report();
 
  private:
   struct Group {
     std::unique_ptr<Optimizer> optimizer;
-    std::vector<OwnedShard> shards;
+    std::vector<OwnedShard> shards;  // none where this rank has no element of what it takes
   };
 
   Context& ctx_;

@@ -39,7 +39,7 @@ int64_t largest_micro_batch(RunConfig config, const ResolvedRun& asked, int64_t 
     ResolvedRun run = lay_out(config, asked.facts, asked.threads_per_rank);
     run.shape.workspace_bytes = asked.shape.workspace_bytes;
     run.shape.head_workspace_bytes = asked.shape.head_workspace_bytes;
-    return plan_memory(train_table(run)).total_bytes * config.system.ranks <= available;
+    return plan_memory(train_table(run)).total_bytes * asked.device_ranks <= available;
   };
   int64_t most = 0;
   for (int64_t above = asked.shape.B + 1; most + 1 < above;) {
@@ -59,7 +59,7 @@ MemoryFit fit_memory(const ResolvedRun& run, int64_t free_bytes) {
   const bool on_gpu = run.facts.kind == DeviceKind::Cuda;
   // What a CPU run puts away lies in the memory that it computes in.
   const int64_t put_away = on_gpu ? 0 : fit.plan.pinned_bytes + fit.plan.host_bytes;
-  fit.needed_bytes = (fit.plan.total_bytes + put_away) * run.config.system.ranks;
+  fit.needed_bytes = (fit.plan.total_bytes + put_away) * run.device_ranks;
   fit.reserve_bytes = on_gpu ? kCudaReserveBytes : 0;
   fit.available_bytes = free_bytes - fit.reserve_bytes;
   return fit;

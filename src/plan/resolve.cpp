@@ -85,6 +85,7 @@ ResolvedRun lay_out(const RunConfig& config, const DeviceFacts& facts, int cores
       decided_loss_chunk(config, facts.kind, compute_dtype(run.recorded.train.precision));
   run.config.system.device = on_gpu ? DeviceChoice::Cuda : DeviceChoice::Cpu;
   if (config.system.threads == 0) run.config.system.threads = cores;
+  run.device_ranks = static_cast<int>(run.config.system.ranks);
   run.threads_per_rank =
       static_cast<int>(std::max<int64_t>(1, run.config.system.threads / run.config.system.ranks));
 
@@ -101,10 +102,34 @@ ResolvedRun resolve(const RunConfig& config, const DeviceFacts& facts, int cores
   ResolvedRun run = lay_out(config, facts, cores);
   validate_open_ended(run.recorded);  // with the precision decided
   TrainShape& shape = run.shape;
-  shape.workspace_bytes = std::max(
-      train_workspace_bytes(facts, config.train.deterministic, config.model, shape),
-      update_workspace_bytes(facts, shape.compute, llama_parameters(config.model), config.optim));
+  shape.workspace_bytes =
+      std::max(train_workspace_bytes(facts, config.train.deterministic, config.model, shape),
+               update_workspace_bytes(facts, shape.compute, llama_parameters(config.model),
+                                      config.optim, shape.layout));
   shape.head_workspace_bytes = head_workspace_bytes(facts, config.model, shape);
+  return run;
+}
+
+ResolvedRun resolve_rank_here(const RunConfig& config, const LocalPlace& place) {
+  Device device = choose_device(name_of(config.system.device));
+  const int cores = std::max(1, place.cores / place.ranks);
+  int device_ranks = place.ranks;
+  if (device.kind == DeviceKind::Cuda) {
+    if (!gpu_facts(device)) ComputeDevice(device, 1, "");  // says why it is not there
+    const int gpus = static_cast<int>(cuda_facts()->devices.size());
+    device.index = place.rank % gpus;
+    // Ranks that see one GPU each are told apart when they meet.
+    device_ranks = config.system.share_gpu ? (place.ranks + gpus - 1) / gpus : 1;
+  }
+  check_heads(config.model, device.kind);
+  ResolvedRun run = resolve(config, device_facts(device), cores);
+  run.device = device;
+  run.device_ranks = device_ranks;
+  // system.threads is the machine's, and so are the cores.
+  const int64_t asked = config.system.threads;
+  run.threads_per_rank =
+      asked > 0 ? static_cast<int>(std::max<int64_t>(1, asked / place.ranks)) : cores;
+  run.config.system.threads = int64_t{run.threads_per_rank} * place.ranks;
   return run;
 }
 

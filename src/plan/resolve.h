@@ -19,6 +19,17 @@ ResolvedRun resolve(const RunConfig& config, const DeviceFacts& facts, int cores
 // CPU, since a GPU has one. Throws ErrorCode::Missing for a GPU that is not there.
 ResolvedRun resolve_here(const RunConfig& config);
 
+// Where a rank that is a process stands among those of its machine.
+struct LocalPlace {
+  int rank = 0;   // its number there
+  int ranks = 1;  // how many they are
+  int cores = 1;  // that they may use together
+};
+
+// For this rank of system.ranks that are processes: on a GPU its own of those that it sees, by its
+// number; the cores are divided. Throws as resolve_here() does.
+ResolvedRun resolve_rank_here(const RunConfig& config, const LocalPlace& place);
+
 // Inside plan: resolve() without its refusals and without scratch.
 ResolvedRun lay_out(const RunConfig& config, const DeviceFacts& facts, int cores);
 

@@ -43,8 +43,9 @@ int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c,
 }
 
 int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
-                               const TensorTable& parameters, const OptimConfig& optim) {
-  const UpdateScratch scratch = update_scratch(optim, facts.kind, compute, parameters);
+                               const TensorTable& parameters, const OptimConfig& optim,
+                               const Layout& layout) {
+  const UpdateScratch scratch = update_scratch({optim, facts.kind, compute, parameters, layout});
   return scratch.bytes + (scratch.products ? matmul_workspace_bytes(facts) : 0);
 }
 

@@ -15,9 +15,10 @@ int64_t train_workspace_bytes(const DeviceFacts& facts, bool deterministic,
 int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& model,
                              const TrainShape& shape);
 
-// Of the optimizer's update.
+// Of the optimizer's update, on the rank of `layout` that takes most.
 int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
-                               const TensorTable& parameters, const OptimConfig& optim);
+                               const TensorTable& parameters, const OptimConfig& optim,
+                               const Layout& layout);
 
 // Of generation with `context` tokens in the cache, `chunk` of them new at a time.
 int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& model, DType compute,

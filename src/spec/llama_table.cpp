@@ -145,8 +145,10 @@ void add_fp8_rows(Builder& b, const ModelConfig& c, int64_t N, bool head,
   }
   const int64_t S = kFp8PerLayer * c.layers + 1;
   for (const char* what : {"activations", "gradients", "weights"})
-    for (const char* field : {"scale", "inverse", "amax"})
+    for (const char* field : {"scale", "inverse"})
       lasting(fmt::format("fp8.{}.{}", what, field), {S, kFp8ScaleStride}, DType::F32);
+  lasting("fp8.weights.amax", {S, kFp8ScaleStride}, DType::F32);
+  lasting("fp8.maxima", {2, S, kFp8ScaleStride}, DType::F32);
   for (const char* what : {"activations", "gradients"})
     lasting(fmt::format("fp8.{}.history", what), {kFp8History, S}, DType::F32);
 }

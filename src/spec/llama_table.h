@@ -67,9 +67,9 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //     N), fp8.d and fp8.wide_d (N, C and widest), fp8.dt and fp8.wide_dt (C and widest, N); of each
 //     matrix NAME of a layer, and the head's under fp8_head, "fp8:NAME" and, transposed,
 //     "fp8t:NAME"; and their scales in F32, S = kFp8PerLayer · L + 1 of them:
-//     fp8.{activations,gradients,weights}.{scale,inverse,amax} (S, kFp8ScaleStride), of which the
-//     first column is used,
-//     fp8.{activations,gradients}.history (kFp8History, S)
+//     fp8.{activations,gradients,weights}.{scale,inverse} and fp8.weights.amax
+//     (S, kFp8ScaleStride), fp8.maxima (2, S, kFp8ScaleStride) of activations and of gradients, of
+//     all of which the first column is used, fp8.{activations,gradients}.history (kFp8History, S)
 //   shared by all: final_residual (N, C), final_norm (N, C), final_rstd (N) wide, losses (N) wide
 //   gradients: d.residual (N, C), d.qkv (N, qkv_rows), d.qk (N, (H+G)·D) with QK-norm, d.attn
 //     (N, H·D), d.norm (N, C); those of up and act take the place of the values they belong to

@@ -6,6 +6,7 @@
 
 #include "core/arena.h"
 #include "core/error.h"
+#include "spec/matrix_owners.h"
 
 namespace ingot {
 namespace {
@@ -14,8 +15,9 @@ namespace {
 struct Declaration {
   bool (*takes)(const TensorSpec& parameter);
   std::vector<StateSpec> (*states)(const OptimConfig& config);
-  UpdateScratch (*scratch)(DeviceKind device, DType compute, const TensorSpec& parameter);
+  UpdateScratch (*scratch)(const UpdateCase& update);
   std::vector<UpdateTable> (*tables)(const OptimConfig& config);
+  bool whole_matrices = false;
 };
 
 bool takes_all(const TensorSpec&) {
@@ -33,7 +35,7 @@ std::vector<StateSpec> states_of_muon(const OptimConfig&) {
   return {{"moment1", DType::F32}};
 }
 
-UpdateScratch no_scratch(DeviceKind, DType, const TensorSpec&) {
+UpdateScratch no_scratch(const UpdateCase&) {
   return {};
 }
 
@@ -58,20 +60,29 @@ std::vector<UpdateTable> tables_of_adamw(const OptimConfig& config) {
   return {{"corrections1", until_one(first)}, {"roots2", until_one(root)}};
 }
 
-UpdateScratch scratch_of_muon(DeviceKind device, DType compute, const TensorSpec& parameter) {
-  UpdateScratch most{0, true};
-  for (const MatrixShape& matrix : matrices_of(parameter)) {
-    int64_t bytes = 0;
-    for (const ScratchSpec& one : muon_scratch(device, compute, matrix))
-      bytes += align_up(one.shape.numel() * size_of(one.dtype));
-    most.bytes = std::max(most.bytes, bytes);
+int64_t bytes_of(const std::vector<ScratchSpec>& rows) {
+  int64_t bytes = 0;
+  for (const ScratchSpec& row : rows) bytes += align_up(row.shape.numel() * size_of(row.dtype));
+  return bytes;
+}
+
+UpdateScratch scratch_of_muon(const UpdateCase& update) {
+  const auto& [config, device, compute, parameters, layout] = update;
+  if (layout.dp_shard > 1) {
+    const std::vector<SlicedMatrix> matrices = sliced_matrices(parameters, config, layout);
+    return {bytes_of(sliced_scratch(device, compute, matrices)), !matrices.empty()};
+  }
+  UpdateScratch most;
+  for (const OwnedMatrix& one : matrix_owners(parameters, config, 1)) {
+    most.bytes = std::max(most.bytes, bytes_of(muon_scratch(device, compute, one.shape)));
+    most.products = true;
   }
   return most;
 }
 
 constexpr Declaration adamw_declaration = {takes_all, states_of_adamw, no_scratch, tables_of_adamw};
 constexpr Declaration muon_declaration = {takes_matrices, states_of_muon, scratch_of_muon,
-                                          no_tables};
+                                          no_tables, /*whole_matrices=*/true};
 
 const Declaration& declaration_of(OptimKind kind) {
   switch (kind) {
@@ -88,6 +99,10 @@ const Declaration& declaration_of(OptimKind kind) {
 
 OptimKind optimizer_of(const OptimConfig& config, const TensorSpec& parameter) {
   return declaration_of(config.kind).takes(parameter) ? config.kind : OptimKind::AdamW;
+}
+
+bool needs_whole_matrices(OptimKind kind) {
+  return declaration_of(kind).whole_matrices;
 }
 
 std::vector<StateSpec> optimizer_states(const OptimConfig& config, DType compute,
@@ -126,16 +141,10 @@ void add_update_rows(TensorTable& table, const OptimConfig& config) {
     add(update_table_row(one.name), static_cast<int64_t>(one.values.size()), DType::F64);
 }
 
-UpdateScratch update_scratch(const OptimConfig& config, DeviceKind device, DType compute,
-                             const TensorTable& parameters) {
-  UpdateScratch most;
-  for (const TensorSpec& parameter : parameters.rows()) {
-    const UpdateScratch one =
-        declaration_of(optimizer_of(config, parameter)).scratch(device, compute, parameter);
-    most.bytes = std::max(most.bytes, one.bytes);
-    most.products = most.products || one.products;
-  }
-  return most;
+UpdateScratch update_scratch(const UpdateCase& update) {
+  const UpdateScratch of_adamw = declaration_of(OptimKind::AdamW).scratch(update);
+  const UpdateScratch own = declaration_of(update.config.kind).scratch(update);
+  return {std::max(of_adamw.bytes, own.bytes), of_adamw.products || own.products};
 }
 
 std::vector<MatrixShape> matrices_of(const TensorSpec& parameter) {

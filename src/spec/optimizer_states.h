@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "spec/layout.h"
 #include "spec/run_config.h"
 #include "spec/tensor_table.h"
 
@@ -21,6 +22,8 @@ struct StateSpec {
 
 // Which optimizer updates `parameter`: config.kind where that takes it, AdamW otherwise.
 OptimKind optimizer_of(const OptimConfig& config, const TensorSpec& parameter);
+// Whether its update of an element depends on the whole matrix (spec/matrix_owners.h).
+bool needs_whole_matrices(OptimKind kind);
 
 // The states that it keeps of `parameter`, F64 where compute is.
 std::vector<StateSpec> optimizer_states(const OptimConfig& config, DType compute,
@@ -48,14 +51,22 @@ struct ScratchSpec {
   Shape shape;
 };
 
-// Scratch of the update that takes most. `products`: matrix products run while it is held, whose
-// own workspace comes on top.
+// What scratch depends on.
+struct UpdateCase {
+  const OptimConfig& config;
+  DeviceKind device = DeviceKind::Cpu;
+  DType compute = DType::F32;
+  const TensorTable& parameters;
+  const Layout& layout;
+};
+
+// Scratch of the update that takes most, on any rank. `products`: matrix products run while it is
+// held, whose own workspace comes on top.
 struct UpdateScratch {
   int64_t bytes = 0;
   bool products = false;
 };
-UpdateScratch update_scratch(const OptimConfig& config, DeviceKind device, DType compute,
-                             const TensorTable& parameters);
+UpdateScratch update_scratch(const UpdateCase& update);
 
 // The matrices that a parameter is made of: its parts, or itself.
 struct MatrixShape {

@@ -17,8 +17,9 @@ struct ResolvedRun {
   // What checkpoints and the ledger keep: the settings as they were given, but for train.precision.
   // Where `auto` meant bf16, a CPU must not go on in fp32.
   RunConfig recorded;
-  Device device;      // of every rank
-  DeviceFacts facts;  // of it
+  Device device;         // of every rank, or of the one that this process is
+  DeviceFacts facts;     // of it
+  int device_ranks = 1;  // of this machine, that share it
   int threads_per_rank = 1;
   TrainShape shape;             // of one rank: dtype, layout, scratch
   bool one_micro_step = false;  // every step is one, so that gradients may lie among activations

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "spec/comm_backend.h"
 #include "spec/llama_table.h"
 #include "spec/model_config.h"
 #include "spec/precision.h"

@@ -100,10 +100,6 @@ void check_muon(const RunConfig& c) {
         "optim.kind muon follows the schedule of optim.lr: expected it above 0, got {}; set "
         "optim.muon_lr for the matrices",
         c.optim.lr);
-  check(c.system.ranks == 1 || c.system.data_parallel == DataParallel::Replicated,
-        ErrorCode::Config,
-        "optim.kind muon needs whole matrices, and ranks that share states hold slices: set "
-        "system.data_parallel=replicated or optim.kind=adamw");
 }
 
 void check_layout(const RunConfig& c) {
@@ -158,11 +154,9 @@ void check_activations(const RunConfig& c) {
         t.keep_layers, t.offload_layers);
 }
 
-// 8-bit products take extents of whole vectors, and their scales know of one rank's tensors only.
+// 8-bit products take extents of whole vectors.
 void check_fp8(const RunConfig& c) {
   if (!uses_fp8(c)) return;
-  check(c.system.ranks == 1, ErrorCode::Config,
-        "train.precision fp8 runs on one rank, got system.ranks = {}: use bf16", c.system.ranks);
   const auto whole = [](std::string_view name, int64_t extent) {
     check(extent % 16 == 0, ErrorCode::Config,
           "train.precision fp8 needs {} to be a multiple of 16, got {}: change it or use bf16",

@@ -19,9 +19,13 @@ Engine::Engine(const ResolvedRun& run, World& world)
   store_ = make_parameter_store(ctx, world, parameters_, shape.layout, placed_, shape.compute);
   model_ = std::make_unique<Transformer>(ctx, config.model, shape, config.train.z_loss, placed_,
                                          *store_);
-  updater_ = std::make_unique<Updater>(ctx, parameters_, *store_, config.optim, placed_);
+  updater_ =
+      std::make_unique<Updater>(ctx, parameters_, shape.layout, *store_, config.optim, placed_);
   if (shape.compute == DType::F16) loss_scale_.emplace();
-  if (shape.fp8) fp8_scales_.emplace(ctx, placed_);
+  if (shape.fp8) {
+    readers_ = world.everyone(ctx);
+    fp8_scales_.emplace(ctx, placed_, *readers_);
+  }
 }
 
 void Engine::init(uint64_t seed) {
@@ -52,7 +56,7 @@ void Engine::update(double lr, int64_t step) {
     update.loss_scale = loss_scale_->value();
   }
   updater_->update(update);
-  if (fp8_scales_) fp8_scales_->update();
+  if (fp8_scales_) fp8_scales_->update(updater_->scalars());
 }
 
 UpdateReport Engine::take_report() {

@@ -62,7 +62,9 @@ class Engine {
   std::unique_ptr<Updater> updater_;
   int64_t micro_steps_ = 0;              // of the step at hand
   std::optional<LossScale> loss_scale_;  // in fp16
-  std::optional<Fp8Scales> fp8_scales_;  // under fp8
+  // Under fp8: the ranks that read batches, and the scales of what all of them meet.
+  std::unique_ptr<Communicator> readers_;
+  std::optional<Fp8Scales> fp8_scales_;
 };
 
 }  // namespace ingot

@@ -20,6 +20,11 @@ json entry(const RunFacts& facts) {
                  {"precision", facts.precision},
                  {"ranks", facts.ranks},
                  {"bytes", facts.allocated_bytes}};
+  for (const RankPlace& place : facts.places)
+    record["places"].push_back({{"host", place.host},
+                                {"device", place.device},
+                                {"gpu", place.gpu},
+                                {"cores", place.cores}});
   record.update(to_json(facts.counts));
   return record;
 }

@@ -116,6 +116,7 @@ void Loop::announce() {
                   .precision = std::string(name_of(config.train.precision)),
                   .ranks = world_.size(),
                   .threads = resolved_.threads_per_rank * world_.size(),
+                  .places = shared_.prepared.places,
                   .config_toml = to_toml(resolved_.recorded),
                   .config_hash = config_hash(resolved_.recorded),
                   .data = data.identity});

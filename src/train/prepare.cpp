@@ -1,5 +1,7 @@
 #include "train/prepare.h"
 
+#include <utility>
+
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -24,12 +26,12 @@ void check_schedule_change(const CheckpointInfo& from, const RunConfig& config, 
 }  // namespace
 
 PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
-                        const TrainOptions& options) {
+                        std::optional<std::string> resume_from, bool accept_schedule) {
   const RunConfig& config = resolved.config;
   validate(config);
   PreparedRun run;
   run.resolved = resolved;
-  run.resume_from = find_resume_point(storage, resolved, options.resume);
+  run.resume_from = std::move(resume_from);
   run.data = open_run_data(
       *storage, config,
       run.resume_from ? tokenizer_to_resume(storage, config, *run.resume_from) : nullptr);
@@ -37,7 +39,7 @@ PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& res
   if (run.resume_from) {
     const CheckpointReader reader(storage, *run.resume_from);
     check_same_data(run.data.identity, reader.info().state.data, *run.resume_from);
-    check_schedule_change(reader.info(), resolved.recorded, options.accept_schedule);
+    check_schedule_change(reader.info(), resolved.recorded, accept_schedule);
     run.first_step = reader.info().state.step;
   }
   check_fits_here(resolved, run.resume_from.has_value());

@@ -4,11 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/storage.h"
 #include "spec/resolved_run.h"
+#include "train/agreement.h"
 #include "train/run_data.h"
-#include "train/trainer.h"
 
 namespace ingot {
 
@@ -17,10 +18,11 @@ struct PreparedRun {
   RunData data;
   std::optional<std::string> resume_from;  // a checkpoint
   int64_t first_step = 0;                  // > 0 when resumed
+  std::vector<RankPlace> places;           // of ranks that are processes
 };
 
-// Throws as train() does.
+// `resume_from` as find_resume_point() has it. Throws as train() does.
 PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
-                        const TrainOptions& options);
+                        std::optional<std::string> resume_from, bool accept_schedule);
 
 }  // namespace ingot

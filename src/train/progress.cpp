@@ -2,7 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "core/text/format.h"
@@ -18,6 +20,27 @@ std::string epochs_text(const std::vector<SourceEpochs>& epochs) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+namespace {
+
+// "3 processes: ranks 0, 1 on a, rank 2 on b; on cores of their own"
+std::string text_of(const std::vector<RankPlace>& places) {
+  std::vector<std::string> hosts;  // by the first rank there
+  std::map<std::string, std::vector<int>> ranks;
+  for (size_t rank = 0; rank < places.size(); ++rank) {
+    auto& there = ranks[places[rank].host];
+    if (there.empty()) hosts.push_back(places[rank].host);
+    there.push_back(static_cast<int>(rank));
+  }
+  std::vector<std::string> parts;
+  for (const std::string& host : hosts)
+    parts.push_back(fmt::format("{} on {}", text_of_ranks(ranks[host]), host));
+  const bool bound = std::ranges::none_of(places, &std::string::empty, &RankPlace::cores);
+  return fmt::format("{} processes: {}{}", places.size(), fmt::join(parts, ", "),
+                     bound ? "; on cores of their own" : "");
+}
+
+}  // namespace
+
 ProgressFormat::ProgressFormat(const ModelConfig& model, int64_t T, PeakFlops peak)
     : flops_per_token_(train_flops_per_token(model, T, AttentionFlops::Causal)),
       peak_(std::move(peak)) {}
@@ -29,6 +52,7 @@ std::string ProgressFormat::start(const RunFacts& facts) const {
                   facts.ranks > 1 ? fmt::format(" over {} ranks", facts.ranks) : "");
   text +=
       fmt::format("device   {}, {}, {} threads\n", facts.device, facts.precision, facts.threads);
+  if (!facts.places.empty()) text += fmt::format("ranks    {}\n", text_of(facts.places));
   text += fmt::format("train    {}\n", facts.train_data);
   text += fmt::format("valid    {}\n", facts.valid_data);
   text += fmt::format("plan     {} steps, {} tokens", format_count(facts.total_steps),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "feed/token_counts.h"
+#include "train/agreement.h"
 #include "train/policy.h"
 #include "train/run_data.h"
 
@@ -29,7 +30,8 @@ struct RunFacts {
   std::string precision;  // never auto
   int ranks = 1;
   int threads = 1;
-  std::string config_toml;  // every setting, resolved
+  std::vector<RankPlace> places;  // of ranks that are processes
+  std::string config_toml;        // every setting, resolved
   uint64_t config_hash = 0;
   DataIdentity data;
 };

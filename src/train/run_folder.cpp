@@ -1,17 +1,15 @@
 #include "train/run_folder.h"
 
-#include <utility>
-
 #include "core/error.h"
 
 namespace ingot {
 
-RunFolder::RunFolder(std::shared_ptr<Storage> storage, std::string dir)
-    : storage_(std::move(storage)), dir_(std::move(dir)) {
+void RunFolder::take() {
   if (storage_->exists(dir_)) lock_ = std::make_unique<RunLock>(storage_, dir_);
 }
 
-void RunFolder::begin(const RunConfig& config) {
+void RunFolder::begin(RunConfig config) {
+  config.system.ranks = ranks_of_process_;
   const std::string path = join_path(dir_, kRunConfigName);
   if (!lock_) {
     storage_->make_directories(dir_);

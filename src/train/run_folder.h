@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "checkpoint/run_lock.h"
 #include "core/storage.h"
@@ -16,12 +17,17 @@ inline constexpr std::string_view kRunLedgerName = "ledger.jsonl";
 
 class RunFolder {
  public:
+  RunFolder(std::shared_ptr<Storage> storage, std::string dir)
+      : storage_(std::move(storage)), dir_(std::move(dir)) {}
+
   // Takes `dir` where it exists, so that what is then read there stays as it is. Throws as RunLock.
-  RunFolder(std::shared_ptr<Storage> storage, std::string dir);
+  void take();
 
   // The run is accepted: makes and takes the folder where there was none, and keeps the settings in
-  // it. Throws ErrorCode::Storage when another run began there in between.
-  void begin(const RunConfig& config);
+  // it, as `ingot train --resume DIR` reads them: with the ranks that one process is. Throws
+  // ErrorCode::Storage when another run began there in between.
+  void begin(RunConfig config);
+  void set_ranks_of_process(int64_t ranks) { ranks_of_process_ = ranks; }
 
   // RunLock's, after begin().
   void check_held() const { lock_->check_held(); }
@@ -30,6 +36,7 @@ class RunFolder {
  private:
   std::shared_ptr<Storage> storage_;
   std::string dir_;
+  int64_t ranks_of_process_ = 1;
   std::unique_ptr<RunLock> lock_;
 };
 

@@ -56,6 +56,7 @@ class Process {
     if (pid_ > 0) signal(SIGKILL), wait();
   }
 
+  pid_t pid() const { return pid_; }
   void signal(int number) const { kill(pid_, number); }
   // Exit code, or -signal when it was killed.
   int wait() {

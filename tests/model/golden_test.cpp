@@ -56,6 +56,7 @@ TEST_P(Golden, TenStepsEqualPyTorchInLossAndEveryGradient) {
   options.policy = GetParam().policy;
   options.document_mask = everything;
   options.z_loss = everything ? 1e-2 : 0.0;
+  options.optim.lr = 2e-3, options.optim.weight_decay = 0.1, options.optim.clip = 1.0;
   const auto world = single_world();
   Rig rig(options, *world);
   rig.set_weights([&](const std::string& name) { return golden.values<float>("init:" + name); });
@@ -63,8 +64,6 @@ TEST_P(Golden, TenStepsEqualPyTorchInLossAndEveryGradient) {
   const auto tokens = golden.values<int32_t>("tokens"), targets = golden.values<int32_t>("targets");
   const auto starts = golden.values<int32_t>("document_start");
   const auto losses = golden.values<double>("losses"), norms = golden.values<double>("norms");
-  OptimConfig optim;
-  optim.lr = 2e-3, optim.weight_decay = 0.1, optim.clip = 1.0;
   for (int64_t step = 0; step < kSteps; ++step) {
     const int64_t at = step * kB * kT;
     const MicroBatch batch{tokens.data() + at, targets.data() + at, starts.data() + at};
@@ -79,7 +78,7 @@ TEST_P(Golden, TenStepsEqualPyTorchInLossAndEveryGradient) {
       EXPECT_LT(relative_error(rig.gradient(row.name), want), kRelative)
           << "step " << step << " " << row.name;
     }
-    const UpdateReport report = rig.update(optim, step + 1);
+    const UpdateReport report = rig.update(options.optim.lr, step + 1);
     EXPECT_NEAR(report.grad_norm / norms[static_cast<size_t>(step)], 1.0, kRelative);
   }
 }

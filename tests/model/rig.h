@@ -1,6 +1,7 @@
 // A model on one of several local ranks, with its memory, store and optimizer, for tests.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,8 +39,14 @@ struct RigOptions {
   GradientSync gradient_sync = GradientSync::MicroStep;
   WholeWeights whole_weights = WholeWeights::AroundUses;
   bool narrow_reduction = false;
+  int overlap_ticks = 1;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
   bool poison = false;     // before each tick, what is dead then
+  OptimConfig optim = {};
+  // What stands between model and store, or between ranks.
+  std::function<std::unique_ptr<ParameterStore>(std::unique_ptr<ParameterStore>, World&)>
+      wrap_store = {};
+  std::function<std::unique_ptr<World>(World&)> wrap_world = {};
 };
 
 class Rig {
@@ -55,8 +62,13 @@ class Rig {
     ctx_.workspace = Workspace(placed_.find("workspace"));
     store_ =
         make_parameter_store(ctx_, world, parameters_, options.layout, placed_, options.compute);
+    if (options.wrap_store) store_ = options.wrap_store(std::move(store_), world);
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
+    if (options.fp8) {
+      readers_ = world.everyone(ctx_);
+      fp8_scales_ = std::make_unique<Fp8Scales>(ctx_, placed_, *readers_);
+    }
     if (options.poison)
       model_->watch_ticks(
           [this](int tick) { poisoned_bytes_ += poison_dead_rows(ctx_, placed_, tick); });
@@ -76,7 +88,9 @@ class Rig {
     shape.layout = o.layout;
     shape.loss_chunk = o.loss_chunk;
     shape.document_mask = o.document_mask;
-    shape.workspace_bytes = train_workspace_bytes(ctx.facts, ctx.deterministic, o.model, shape);
+    shape.workspace_bytes = std::max(
+        train_workspace_bytes(ctx.facts, ctx.deterministic, o.model, shape),
+        update_workspace_bytes(ctx.facts, o.compute, llama_parameters(o.model), o.optim, o.layout));
     shape.head_workspace_bytes = head_workspace_bytes(ctx.facts, o.model, shape);
     return shape;
   }
@@ -84,11 +98,13 @@ class Rig {
   static TensorTable table_of(const Context& ctx, const RigOptions& o) {
     TensorTable table = llama_train_table(o.model, shape_of(ctx, o));
     add_store_rows(table, llama_parameters(o.model), o.compute, o.layout,
-                   {.one_micro_step = o.one_micro_step,
+                   {.optim = o.optim,
+                    .one_micro_step = o.one_micro_step,
                     .order = block_uses(o.model),
                     .whole_weights = o.whole_weights,
                     .gradient_sync = o.gradient_sync,
-                    .narrow_reduction = o.narrow_reduction});
+                    .narrow_reduction = o.narrow_reduction,
+                    .overlap_ticks = o.overlap_ticks});
     return table;
   }
 
@@ -118,7 +134,7 @@ class Rig {
   }
 
   Transformer& model() { return *model_; }
-  Fp8Scales fp8_scales() { return {ctx_, placed_}; }
+  Fp8Scales& fp8_scales() { return *fp8_scales_; }
   ParameterStore& store() { return *store_; }
   const ParameterStore& store() const { return *store_; }
   const TensorTable& parameters() const { return parameters_; }
@@ -127,15 +143,16 @@ class Rig {
   Context& ctx() { return ctx_; }
   int64_t poisoned_bytes() const { return poisoned_bytes_; }
 
-  // `optim` is that of the first call, but for its rate.
-  UpdateReport update(const OptimConfig& optim, int64_t step) {
+  UpdateReport update(double lr, int64_t step) {
     if (!updater_) {
       TensorTable rows;
-      add_update_rows(rows, optim);
+      add_update_rows(rows, options_.optim);
       update_rows_ = std::make_unique<PlacedTensors>(rows, ctx_.device);
-      updater_ = std::make_unique<Updater>(ctx_, parameters_, *store_, optim, *update_rows_);
+      updater_ = std::make_unique<Updater>(ctx_, parameters_, options_.layout, *store_,
+                                           options_.optim, *update_rows_);
     }
-    updater_->update({optim.lr, step});
+    updater_->update({lr, step});
+    if (options_.fp8) fp8_scales_->update(updater_->scalars());
     return updater_->take_report();
   }
 
@@ -151,6 +168,8 @@ class Rig {
   std::unique_ptr<Transformer> model_;
   std::unique_ptr<PlacedTensors> update_rows_;
   std::unique_ptr<Updater> updater_;
+  std::unique_ptr<Communicator> readers_;  // under fp8
+  std::unique_ptr<Fp8Scales> fp8_scales_;
   int64_t poisoned_bytes_ = 0;
 };
 

@@ -171,8 +171,9 @@ TEST_F(CudaFp8, ScalesEqualTheCpusStepByStep) {
       for (size_t i = 0; i < S; i += 17) amax[i] = fp8_limit(narrow);
       copy_from_host(host.ctx, amax.data(), want.amax);
       copy_from_host(device.ctx, amax.data(), got.amax);
-      update_scales(host.ctx, narrow, want);
-      update_scales(device.ctx, narrow, got);
+      const bool skipped = step % H == 3;
+      update_scales(host.ctx, narrow, want, host.scalars(skipped));
+      update_scales(device.ctx, narrow, got, device.scalars(skipped));
       for (Tensor ScaleState::*field :
            {&ScaleState::amax, &ScaleState::history, &ScaleState::scale, &ScaleState::inverse})
         ASSERT_EQ(difference(device.bytes(got.*field), host.bytes(want.*field)), "") << step;

@@ -15,6 +15,7 @@
 #include "ops/fp8.h"
 #include "ops/memory.h"
 #include "ops/rms_norm.h"
+#include "ops/update_scalars.h"
 
 namespace ingot::test {
 
@@ -39,6 +40,15 @@ class Fp8Rig {
     const std::vector<std::byte> pattern(static_cast<size_t>(all.bytes()), kPattern);
     copy_from_host(ctx, pattern.data(), all);
     return block.arena.place(0, dtype, shape);
+  }
+
+  // Of an update that was made, or not.
+  UpdateScalars scalars(bool skipped = false) {
+    const UpdateScalars scalars{output(DType::F64, {kNumUpdateValues}), output(DType::I64, {1})};
+    UpdateValues values{};
+    values[kSkipped] = skipped ? 1.0 : 0.0;
+    copy_from_host(ctx, values.data(), scalars.values);
+    return scalars;
   }
 
   // These values, over and over, rounded to F32 or BF16.

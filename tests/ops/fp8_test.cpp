@@ -227,7 +227,7 @@ TEST(Fp8, ScalesFollowTheHistoryAndForgetWhatLeavesIt) {
                          rig.tensor(DType::F32, {S}, {1.0f}), rig.tensor(DType::F32, {S}, {1.0f})};
   const auto step = [&](const std::vector<float>& amax) {
     std::ranges::copy(amax, state.amax.as<float>());
-    update_scales(rig.ctx, DType::F8E4M3, state);
+    update_scales(rig.ctx, DType::F8E4M3, state, rig.scalars());
     EXPECT_EQ(rig.values<float>(state.amax), std::vector<float>(S, 0.0f));
     const std::vector<float> scale = rig.values<float>(state.scale);
     for (size_t s = 0; s < S; ++s) EXPECT_EQ(state.inverse.as<float>()[s], 1.0f / scale[s]);
@@ -255,11 +255,23 @@ TEST(Fp8, ScalesOfAHistoryOfOneAreTheLastSteps) {
   const ScaleState state{rig.tensor(DType::F32, {1}, {57344.0f}),
                          rig.tensor(DType::F32, {1, 1}, {0}), rig.tensor(DType::F32, {1}, {1.0f}),
                          rig.tensor(DType::F32, {1}, {1.0f})};
-  update_scales(rig.ctx, DType::F8E5M2, state);
+  update_scales(rig.ctx, DType::F8E5M2, state, rig.scalars());
   EXPECT_EQ(rig.number(state.scale), 1.0f);
   *state.amax.as<float>() = 1.0f;
-  update_scales(rig.ctx, DType::F8E5M2, state);
+  update_scales(rig.ctx, DType::F8E5M2, state, rig.scalars());
   EXPECT_EQ(rig.number(state.scale), 32768.0f);
+}
+
+TEST(Fp8, AStepThatWasSkippedLeavesScalesAndHistory) {
+  Fp8Rig rig(host(), DType::F32, 16, 16);
+  const ScaleState state{
+      rig.tensor(DType::F32, {2}, {3.0f, kNan}), rig.tensor(DType::F32, {2, 2}, {7.0f, 0, 1.0f, 2}),
+      rig.tensor(DType::F32, {2}, {4.0f, 8.0f}), rig.tensor(DType::F32, {2}, {0.25f, 0.125f})};
+  update_scales(rig.ctx, DType::F8E4M3, state, rig.scalars(/*skipped=*/true));
+  EXPECT_EQ(rig.values<float>(state.amax), std::vector<float>(2, 0.0f));
+  EXPECT_EQ(rig.values<float>(state.history), (std::vector<float>{7.0f, 0, 1.0f, 2}));
+  EXPECT_EQ(rig.values<float>(state.scale), (std::vector<float>{4.0f, 8.0f}));
+  EXPECT_EQ(rig.values<float>(state.inverse), (std::vector<float>{0.25f, 0.125f}));
 }
 
 template <class F>
@@ -389,10 +401,12 @@ TEST(Fp8, WhatCannotBeQuantizedIsRefusedByName) {
   EXPECT_REFUSAL(quantize_by_own_scale(ctx, x, bad), "out.amax must be f32 (1)");
   ScaleState state{rig.output(DType::F32, {3}), rig.output(DType::F32, {2, 3}),
                    rig.output(DType::F32, {3}), rig.output(DType::F32, {2})};
-  EXPECT_REFUSAL(update_scales(ctx, kActivations, state), "inverse must be (3)");
-  EXPECT_REFUSAL(update_scales(ctx, DType::BF16, state), "expected f8e4m3 or f8e5m2, got bf16");
+  const UpdateScalars scalars = rig.scalars();
+  EXPECT_REFUSAL(update_scales(ctx, kActivations, state, scalars), "inverse must be (3)");
+  EXPECT_REFUSAL(update_scales(ctx, DType::BF16, state, scalars),
+                 "expected f8e4m3 or f8e5m2, got bf16");
   state.history = rig.output(DType::F32, {0, 3});
-  EXPECT_REFUSAL(update_scales(ctx, kActivations, state), "at least one step");
+  EXPECT_REFUSAL(update_scales(ctx, kActivations, state, scalars), "at least one step");
 }
 
 TEST(Fp8, OrdersAndTypesThatAnOpDoesNotMakeAreRefused) {

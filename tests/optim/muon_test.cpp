@@ -170,14 +170,15 @@ float gradient_of(int32_t row, int64_t step, int64_t i) {
 
 class Rank {
  public:
-  Rank(World& world, const OptimConfig& config, const Layout& layout = {},
+  Rank(World& world, const OptimConfig& config, const Layout& ranks = {},
        DType compute = DType::F32, TensorTable table = muon_parameters())
       : parameters(std::move(table)),
+        layout(ranks),
         world_(world),
         config_(config),
         pool_(2),
         ctx{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
-        bytes_(update_workspace_bytes(ctx.facts, compute, parameters, config)),
+        bytes_(update_workspace_bytes(ctx.facts, compute, parameters, config, layout)),
         scratch_(Device::cpu(), std::max<int64_t>(1, bytes_)),
         placed_(rows_of(parameters, compute, layout, config.kind), Device::cpu()) {
     ctx.workspace = Workspace(scratch_.place(0, DType::U8, {bytes_}));
@@ -214,6 +215,7 @@ class Rank {
   }
 
   TensorTable parameters;
+  Layout layout;
   std::unique_ptr<ParameterStore> store;
 
  private:
@@ -447,8 +449,9 @@ TEST(Muon, MatricesHaveNoSecondMoment) {
 TEST(Muon, AsksForNoScratchUnderAdamW) {
   ThreadPool pool(1);
   const Context ctx{.device = Device::cpu(), .pool = &pool, .workspace = {}};
-  EXPECT_EQ(update_workspace_bytes(ctx.facts, DType::F32, muon_parameters(), OptimConfig{}), 0);
-  EXPECT_GT(update_workspace_bytes(ctx.facts, DType::F32, muon_parameters(), muon_config()), 0);
+  const TensorTable parameters = muon_parameters();
+  EXPECT_EQ(update_workspace_bytes(ctx.facts, DType::F32, parameters, OptimConfig{}, {}), 0);
+  EXPECT_GT(update_workspace_bytes(ctx.facts, DType::F32, parameters, muon_config(), {}), 0);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ OptimConfig config_of(OptimKind kind, DType moments) {
 // One rank of the toy parameters under any optimizer.
 struct Rank {
   TensorTable parameters = testing::toy_parameters();
+  Layout layout;
   ThreadPool pool{2};
   Context ctx;
   Arena scratch;
@@ -48,7 +49,8 @@ struct Rank {
 
   Rank(const OptimConfig& config, DType compute)
       : ctx{.device = Device::cpu(), .pool = &pool, .workspace = {}},
-        scratch(Device::cpu(), update_workspace_bytes(ctx.facts, compute, parameters, config) + 1),
+        scratch(Device::cpu(),
+                update_workspace_bytes(ctx.facts, compute, parameters, config, layout) + 1),
         placed(rows(config, compute), Device::cpu()) {
     ctx.workspace = Workspace(scratch.place(0, DType::U8, {scratch.bytes()}));
     store = make_parameter_store(ctx, *world, parameters, {}, placed, compute);

@@ -54,7 +54,7 @@ TEST(Communicator, ATicketThatFailedFailsTheCallBehindIt) {
   EXPECT_EQ(error.code(), ErrorCode::Numeric);
   EXPECT_EQ(error.rank(), 1);
   EXPECT_EQ(std::string(error.what()),
-            "all_reduce #1 (sum) of f32 (3) on cpu: backward: not finite");
+            "all_reduce #1 (sum) of f32 (3) on cpu among 0,1 at step 0: backward: not finite");
 }
 
 }  // namespace

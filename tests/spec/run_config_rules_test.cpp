@@ -154,18 +154,14 @@ TEST(RunConfigRules, APeakWithSparsityIsRefused) {
   EXPECT_NO_THROW(validate(c));
 }
 
-TEST(RunConfigRules, MuonNeedsWholeMatricesAndASchedule) {
-  EXPECT_EQ(refusal({{"optim.kind", "muon"},
-                     {"system.ranks", "2"},
-                     {"system.data_parallel", "fully_sharded"}}),
-            "optim.kind muon needs whole matrices, and ranks that share states hold slices: set "
-            "system.data_parallel=replicated or optim.kind=adamw");
+TEST(RunConfigRules, MuonNeedsASchedule) {
   EXPECT_EQ(refusal({{"optim.kind", "muon"}, {"optim.lr", "0"}}),
             "optim.kind muon follows the schedule of optim.lr: expected it above 0, got 0; set "
             "optim.muon_lr for the matrices");
   RunConfig c = good();
   c.optim.kind = OptimKind::Muon;
   c.system.ranks = 2;
+  c.system.data_parallel = DataParallel::FullySharded;
   EXPECT_NO_THROW(validate(c));
 }
 

@@ -78,8 +78,9 @@ inline TensorTable store_table(const TensorTable& parameters, const Layout& layo
 // Everything one rank needs; construct it inside run_local_ranks.
 class ToyRank {
  public:
-  ToyRank(World& world, const Layout& layout, const ToyOptions& options = {})
+  ToyRank(World& world, const Layout& ranks, const ToyOptions& options = {})
       : parameters(toy_parameters()),
+        layout(ranks),
         order(toy_order()),
         placed(store_table(parameters, layout, options), Device::cpu()),
         pool_(2),
@@ -94,6 +95,7 @@ class ToyRank {
   }
 
   TensorTable parameters;
+  Layout layout;
   std::vector<BlockUse> order;
   PlacedTensors placed;
 

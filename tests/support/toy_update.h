@@ -13,13 +13,13 @@ inline TensorTable update_rows(const OptimConfig& config) {
   return table;
 }
 
-// An updater and its rows; `rank`, any that has ctx, parameters and store, must outlive it.
+// An updater and its rows; `rank`, any that has ctx, parameters, layout and store, must outlive it.
 class ToyUpdater {
  public:
   template <class Rank>
   ToyUpdater(Rank& rank, const OptimConfig& config)
       : placed_(update_rows(config), rank.ctx.device),
-        updater_(rank.ctx, rank.parameters, *rank.store, config, placed_) {}
+        updater_(rank.ctx, rank.parameters, rank.layout, *rank.store, config, placed_) {}
 
   UpdateReport operator()(const UpdateStep& step) {
     updater_.update(step);

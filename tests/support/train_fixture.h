@@ -67,7 +67,9 @@ struct Recorder : Sink {
 // With system.ranks threads of the test.
 inline TrainResult train_locally(const RunConfig& config, TrainOptions options) {
   const ResolvedRun resolved = resolve_here(config);
-  options.processes = local_processes(static_cast<int>(config.system.ranks), resolved.device);
+  options.ranks = [&](const std::function<void(World&)>& body) {
+    run_local_ranks(static_cast<int>(config.system.ranks), resolved.device, body);
+  };
   return train(posix_storage(), resolved, options);
 }
 

@@ -46,13 +46,23 @@ TEST_F(Train, MuonLearnsItInFewerSteps) {
   EXPECT_LT(run(config("muon", 60, {{"optim.kind", "muon"}}), recorder).train_loss, adamw - 0.1);
 }
 
-TEST_F(Train, MuonOnTwoRanksGivesOneRanksLosses) {
-  Recorder one, two;
-  run(config("one", 6, {{"optim.kind", "muon"}}), one);
-  run(config("two", 6, {{"optim.kind", "muon"}, {"system.ranks", "2"}, {"batch.micro_batch", "1"}}),
-      two);
-  for (const auto& [step, loss] : one.losses)
-    EXPECT_NEAR(two.losses[step] / loss, 1.0, 1e-5) << "step " << step;
+TEST_F(Train, MuonAndFp8OnTwoRanksGiveOneRanksLosses) {
+  const std::tuple<std::string, Overrides, double> kinds[] = {
+      {"muon", {{"optim.kind", "muon"}}, 1e-5}, {"fp8", {{"train.precision", "fp8"}}, 1e-3}};
+  for (const auto& [name, more, tolerance] : kinds) {
+    Recorder one;
+    run(config(name + "_one", 6, more), one);
+    for (const std::string kind : {"replicated", "fully_sharded"}) {
+      Recorder two;
+      Overrides on_two = more;
+      on_two.insert(
+          on_two.end(),
+          {{"system.ranks", "2"}, {"batch.micro_batch", "1"}, {"system.data_parallel", kind}});
+      run(config(name + "_" + kind, 6, on_two), two);
+      for (const auto& [step, loss] : one.losses)
+        EXPECT_NEAR(two.losses[step] / loss, 1.0, tolerance) << name << ", step " << step;
+    }
+  }
 }
 
 TEST_F(Train, StoppedAndResumedEqualsUndisturbedBitForBit) {
@@ -64,7 +74,10 @@ TEST_F(Train, StoppedAndResumedEqualsUndisturbedBitForBit) {
       {"fp8", {{"train.precision", "fp8"}}},
       {"moments", {{"optim.moments", "bf16"}}},
       {"one_micro_step", {{"batch.tokens", "32"}}},
-      {"muon", {{"optim.kind", "muon"}}}};
+      {"muon", {{"optim.kind", "muon"}}},
+      {"muon_sharded",
+       {{"optim.kind", "muon"}, {"system.ranks", "2"}, {"system.data_parallel", "fully_sharded"}}},
+      {"fp8_ranks", {{"train.precision", "fp8"}, {"system.ranks", "2"}}}};
   for (const auto& [name, more] : kinds) {
     Recorder whole;
     run(config(name + "_whole", 12, more), whole);

@@ -2,54 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdlib>
 #include <optional>
 
+#include "cli/launched.h"
 #include "core/error.h"
 #include "core/text/format.h"
 #include "core/thread_pool.h"
 
 namespace ingot::cli {
-namespace {
-
-std::optional<int64_t> parse_whole(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
-}
-
-ProcessShare parse_share(std::string_view index, std::string_view count, std::string_view origin) {
-  const auto k = parse_whole(index), n = parse_whole(count);
-  check(k && n && *n >= 1 && *k >= 0 && *k < *n, ErrorCode::Usage,
-        "{}: expected a process K of N with K from 0 to N-1, got «{}» of «{}»", origin, index,
-        count);
-  return {*k, *n};
-}
-
-}  // namespace
 
 ProcessShare process_share(const std::string& option) {
   if (!option.empty()) {
     const size_t slash = option.find('/');
     check(slash != std::string::npos, ErrorCode::Usage,
           "--process: expected K/N such as 0/4, got «{}»", option);
-    return parse_share(option.substr(0, slash), option.substr(slash + 1), "--process");
+    const ProcessNumber given =
+        parse_process(option.substr(0, slash), option.substr(slash + 1), "--process");
+    return {given.index, given.count};
   }
-  constexpr std::array<std::array<const char*, 2>, 3> kLaunchers = {
-      {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-       {"PMI_RANK", "PMI_SIZE"},
-       {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}}};
-  for (const auto& [rank_name, size_name] : kLaunchers) {
-    const char *rank = std::getenv(rank_name), *size = std::getenv(size_name);
-    if (rank != nullptr && size != nullptr) {
-      return parse_share(rank, size, fmt::format("{} and {}", rank_name, size_name));
-    }
-  }
-  return {};
+  const ProcessNumber found = process_number().value_or(ProcessNumber());
+  return {found.index, found.count};
 }
 
 void run_as_process(const std::string& process, const std::function<void()>& command) {

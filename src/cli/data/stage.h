@@ -32,9 +32,8 @@ struct StageOptions {
   StageRun stage_run(StageObserver& observer) const;
 };
 
-// Reads "K/N", or where that is empty what a launcher left in the environment: OMPI_COMM_WORLD_RANK
-// and _SIZE, PMI_RANK and PMI_SIZE, SLURM_PROCID and SLURM_STEP_NUM_TASKS. The last is set by srun
-// but not in a batch script, which has a rank too and yet is alone. Throws ErrorCode::Usage.
+// Reads "K/N", or where that is empty what a launcher left in the environment (process_number()).
+// Throws ErrorCode::Usage.
 ProcessShare process_share(const std::string& option);
 
 // Runs `command`; an error says which process it is from, where there are several. `process` as in

@@ -6,9 +6,11 @@
 #include "cli/command.h"
 #include "cli/machine.h"
 #include "core/error.h"
+#include "core/storage.h"
 #include "core/text/nearest.h"
 #include "plan/memory_report.h"
 #include "plan/resolve.h"
+#include "spec/hardware_profile.h"
 
 namespace ingot::cli {
 namespace {
@@ -16,10 +18,13 @@ namespace {
 struct PlanMemoryCommand {
   RecipeOptions recipe;
   std::string gpu;
+  std::string profile;
   JsonOption json;
 
   Exit run() const {
-    const MemoryReport report = gpu.empty() ? here() : elsewhere();
+    check(gpu.empty() || profile.empty(), ErrorCode::Usage,
+          "--gpu and --profile both say what to plan for: give one of them");
+    const MemoryReport report = !profile.empty() ? profiled() : gpu.empty() ? here() : elsewhere();
     fmt::print("{}\n", text_of(report));
     json.print(to_json(report));
     return report.fit.fits() ? Exit::Done : Exit::Failed;
@@ -42,6 +47,19 @@ struct PlanMemoryCommand {
     config.system.device = DeviceChoice::Cuda;
     return memory_report(resolve(config, *facts, available_cores()), facts->memory_bytes);
   }
+
+  // On machines that were measured and have nothing else to do.
+  MemoryReport profiled() const {
+    const HardwareProfile machine =
+        parse_hardware_profile(read_text(*posix_storage(), profile), profile);
+    RunConfig config = recipe.load();
+    config.system.device = machine.on_gpu ? DeviceChoice::Cuda : DeviceChoice::Cpu;
+    const int64_t free = machine.on_gpu ? machine.device_memory_bytes : machine.host_memory_bytes;
+    check(free > 0, ErrorCode::Config, "{}: host.memory_bytes: expected the memory to plan for",
+          profile);
+    return memory_report(resolve(config, device_facts_of(machine), static_cast<int>(machine.cores)),
+                         free);
+  }
 };
 
 }  // namespace
@@ -54,10 +72,13 @@ void add_plan_memory(Command& plan) {
   memory->add_option("--gpu", command->gpu,
                      "for one of these, which need not be here: " +
                          fmt::format("{}", fmt::join(known_gpu_names(), ", ")));
+  memory->add_option("--profile", command->profile,
+                     "for the machine that `ingot probe --save` wrote this file on");
   command->json.add_to(*memory);
   memory->footer(
       "Example: ingot plan memory recipes/gpt2-124m.toml --gpu h200 --set batch.micro_batch=32\n"
-      "Without --gpu it is for the device that the run would choose here, and what is free on it "
+      "Without --gpu and --profile it is for the device that the run would choose here, and what "
+      "is free on it "
       "now. Exits with 1 where the run does not fit.");
   memory->callback([command] { return command->run(); });
 }

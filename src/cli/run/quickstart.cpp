@@ -43,6 +43,11 @@ struct QuickstartCommand {
   JsonOption json;
 
   Exit run() const {
+    if (const auto& launch = this_launch())
+      throw Error(ErrorCode::Usage,
+                  fmt::format("quickstart is one process, and {} started {}: use train with a "
+                              "recipe",
+                              launch->by, launch->world));
     const auto storage = posix_storage();
     const std::string dir = folder(*storage);
     const nlohmann::json earlier = record_in(*storage, dir);
@@ -61,7 +66,7 @@ struct QuickstartCommand {
     options.resume = resume;
     options.stop = signals.stop();
     options.save = signals.save();
-    options.processes = processes_of(resolved);
+    options.ranks = run_ranks(resolved);
     options.sinks = {&progress};
     const TrainResult result = train(storage, resolved, options);
     nlohmann::json line = {{"steps", result.state.step},

@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <utility>
 
+#include "checkpoint/checkpoint.h"
 #include "cli/command.h"
 #include "cli/machine.h"
 #include "cli/processes.h"
@@ -12,10 +14,11 @@
 #include "cli/speed_record.h"
 #include "core/error.h"
 #include "core/text/format.h"
-#include "plan/resolve.h"
 #include "spec/step_walk.h"
 #include "train/plan.h"
 #include "train/resume.h"
+#include "train/run_folder.h"
+#include "train/trainer.h"
 
 namespace ingot::cli {
 namespace {
@@ -31,32 +34,55 @@ struct TrainCommand {
     check(resume, ErrorCode::Usage,
           "{} is a folder: add --resume to go on with the run in it, or give a recipe",
           recipe.path);
-    return saved_run_config(posix_storage(), recipe.path, parse_sets(recipe.sets));
+    Overrides sets = parse_sets(recipe.sets);
+    // A run goes on with as many ranks as are started, whatever number it had.
+    if (this_launch()) sets.emplace(sets.begin(), "system.ranks", "1");
+    return saved_run_config(posix_storage(), recipe.path, std::move(sets));
   }
 
   Exit run() const {
+    std::string dir;  // once it is known
+    try {
+      return run_in(dir);
+    } catch (Error& error) {
+      if (this_launch() && error.rank() < 0) error.on_rank(this_launch()->rank);
+      tell_other_ranks(error);
+      if (error.code() != ErrorCode::Comm) throw;
+      throw Error(ErrorCode::Comm, error.what() + how_to_go_on(dir)).on_rank(error.rank());
+    }
+  }
+
+ private:
+  Exit run_in(std::string& dir) const {
     const RunConfig config = with_environment(load());
     validate(config);
-    const ResolvedRun resolved = resolve_here(config);
+    const ResolvedRun resolved = resolve_started(config);
     if (dry_run) {
-      show_plan(resolved);
+      if (leads_run()) show_plan(resolved);
       return Exit::Done;
     }
-    TerminalProgress progress(config, quick_peak_flops(resolved));
-    const RunSignals signals;
+    dir = config.checkpoint.dir;
     TrainOptions options;
+    options.ranks = run_ranks(resolved);
+    options.build = build_text();
+    options.place = place_of(resolved);
+    TerminalProgress progress(config, leads_run() ? quick_peak_flops(resolved) : PeakFlops());
+    const RunSignals signals(leads_run());
     options.resume = resume;
     options.accept_schedule = accept_schedule;
     options.stop = signals.stop();
     options.save = signals.save();
-    options.processes = processes_of(resolved);
     options.sinks = {&progress};
     const TrainResult result = train(posix_storage(), resolved, options);
-    remember_speed(resolved, progress.tokens_per_second());
+    if (leads_run()) show(result, dir);
+    if (leads_run()) remember_speed(resolved, progress.tokens_per_second());
+    return result.stopped ? Exit::Stopped : Exit::Done;
+  }
 
+  void show(const TrainResult& result, const std::string& dir) const {
     if (result.stopped)
       fmt::print("stopped after step {} of the run in {}; add --resume to go on\n",
-                 result.state.step, config.checkpoint.dir);
+                 result.state.step, dir);
     else if (result.eval)
       fmt::print("done: {} steps, tokens {}, validation loss {:.4f}{}\n", result.state.step,
                  text_of(result.counts), result.eval->loss,
@@ -73,16 +99,24 @@ struct TrainCommand {
     if (result.eval && result.eval->bits_per_byte)
       line["bits_per_byte"] = *result.eval->bits_per_byte;
     json.print(line);
-    return result.stopped ? Exit::Stopped : Exit::Done;
   }
 
- private:
+  // After another rank was lost. Empty where the run had not begun.
+  static std::string how_to_go_on(const std::string& dir) {
+    const auto storage = posix_storage();
+    if (dir.empty() || !storage->exists(join_path(dir, kRunConfigName))) return "";
+    const auto saved = list_checkpoints(*storage, dir);
+    return fmt::format(
+        "; {}; go on by: {}",
+        saved.empty() ? "no checkpoint was saved yet" : "the newest checkpoint is " + saved.back(),
+        command_to_resume(dir));
+  }
+
   // All that a run checks before its first step, and what it would take; writes nothing.
   void show_plan(const ResolvedRun& resolved) const {
-    TrainOptions options;
-    options.resume = resume;
-    options.accept_schedule = accept_schedule;
-    const PreparedRun prepared = prepare_run(posix_storage(), resolved, options);
+    const PreparedRun prepared =
+        prepare_run(posix_storage(), resolved, find_resume_point(posix_storage(), resolved, resume),
+                    accept_schedule);
     const RunPlan plan = plan_of(prepared);
     StepWalk walk(resolved.steps);
     walk.advance(prepared.first_step);
@@ -112,8 +146,10 @@ void add_train(Command& app) {
   train->footer(
       "Example: ingot train recipes/shakespeare.toml --set data.train=input.txt\n"
       "         ingot train --resume runs/default\n"
-      "Ctrl-C, SIGTERM and SIGUSR1 save and stop, SIGUSR2 saves and goes on, SIGHUP changes "
-      "nothing. `ingot config keys` lists every setting.");
+      "         ingot launch -n 2 -- train recipes/shakespeare.toml --set data.train=input.txt\n"
+      "Under mpirun and srun each process is a rank. Ctrl-C, SIGTERM and SIGUSR1 save and stop, "
+      "SIGUSR2 saves and goes on, SIGHUP changes nothing. `ingot config keys` lists every "
+      "setting.");
   train->callback([command] { return command->run(); });
 }
 

@@ -33,4 +33,15 @@ std::optional<CudaFacts> cuda_facts() {
   return facts;
 }
 
+std::optional<GpuIdentity> gpu_identity(int device) {
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) return std::nullopt;
+  GpuIdentity identity;
+  for (const char byte : properties.uuid.bytes)
+    identity.uuid += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  identity.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", properties.pciDomainID, properties.pciBusID,
+                             properties.pciDeviceID);
+  return identity;
+}
+
 }  // namespace ingot

@@ -122,14 +122,19 @@ void quantize_by_own_scale(Context& ctx, const Tensor& x, const Quantized& out) 
   cpu::quantize(ctx, x, out);
 }
 
-void update_scales(DType dtype, const ScaleState& state) {
+void update_scales(DType dtype, const ScaleState& state, const UpdateScalars& scalars) {
   const int64_t H = state.history.shape[0], S = state.history.shape[1];
   float* history = state.history.as<float>();  // (H, S)
-  std::copy_backward(history, history + (H - 1) * S, history + H * S);
+  const bool skipped = scalars.values.as<double>()[kSkipped] != 0.0;
+  if (!skipped) std::copy_backward(history, history + (H - 1) * S, history + H * S);
   for (int64_t s = 0; s < S; ++s) {
     const auto of = [&](const Tensor& row) -> float& {  // (S), strided
       return row.as<float>()[s * row.strides[0]];
     };
+    if (skipped) {
+      of(state.amax) = 0.0f;
+      continue;
+    }
     const bool finite = std::isfinite(of(state.amax));
     history[s] = finite ? of(state.amax) : 0.0f;
     of(state.amax) = 0.0f;

@@ -8,6 +8,6 @@ namespace ingot::cpu {
 
 void quantize(Context& ctx, const Tensor& x, const Quantized& out);
 void quantize_by_own_scale(Context& ctx, const Tensor& x, const Quantized& out);
-void update_scales(DType dtype, const ScaleState& state);
+void update_scales(DType dtype, const ScaleState& state, const UpdateScalars& scalars);
 
 }  // namespace ingot::cpu

@@ -16,7 +16,7 @@ void momentum(Context& ctx, double beta, double grad_scale, const Tensor& grad, 
   const A* gs = grad.as<A>();
   A* ms = m.as<A>();
   U* us = u.as<U>();
-  A* sums = squares.as<A>();
+  A* sums = squares.defined() ? squares.as<A>() : nullptr;
   const int64_t each = muon_partial_elements(m.numel());
   for_chunks(ctx, m.numel(), each, [&](int64_t begin, int64_t end) {
     VectorOf<A> sum{};
@@ -28,6 +28,23 @@ void momentum(Context& ctx, double beta, double grad_scale, const Tensor& grad, 
       const auto direction = fma(broadcast<A>(mix), g - new_m, new_m);
       store_n(ms + i, new_m, n);
       store_n(us + i, direction, n);
+      sum = fma(direction, direction, sum);  // lanes beyond the end are 0
+    });
+    if (sums != nullptr) sums[begin / each] = horizontal_sum(sum);
+  });
+}
+
+// U: the direction's.
+template <class U>
+void squares_of(Context& ctx, const Tensor& u, const Tensor& squares) {
+  using A = Compute<U>;
+  const U* us = u.as<U>();
+  A* sums = squares.as<A>();
+  const int64_t each = muon_partial_elements(u.numel());
+  for_chunks(ctx, u.numel(), each, [&](int64_t begin, int64_t end) {
+    VectorOf<A> sum{};
+    for_each_vector<A>(end - begin, [&](int64_t offset, auto n) {
+      const auto direction = load_n(us + begin + offset, n);
       sum = fma(direction, direction, sum);  // lanes beyond the end are 0
     });
     sums[begin / each] = horizontal_sum(sum);
@@ -64,6 +81,11 @@ void muon_momentum(Context& ctx, double beta, const UpdateScalars& scalars, cons
   with_types(u.dtype, [&](auto a, auto direction) {
     momentum<decltype(a), decltype(direction)>(ctx, beta, values[kGradScale], grad, m, u, squares);
   });
+}
+
+void muon_squares(Context& ctx, const Tensor& u, const Tensor& squares) {
+  with_types(u.dtype,
+             [&](auto, auto direction) { squares_of<decltype(direction)>(ctx, u, squares); });
 }
 
 void muon_normalize(Context& ctx, const Tensor& squares, double margin, const Tensor& u) {

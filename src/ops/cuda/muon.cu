@@ -30,7 +30,7 @@ __device__ __forceinline__ void store_as(T* to, const A (&from)[kWidth]) {
 }
 
 // grad, m and u: (n), n a multiple of kWidth. A block owns the run of `each` elements that its
-// partial sum covers. A: of the states, U: of the direction.
+// partial sum covers; squares may be null. A: of the states, U: of the direction.
 template <class A, class U, int kWidth>
 __global__ void __launch_bounds__(kThreads)
     muon_momentum_kernel(const A* __restrict__ grad, A* __restrict__ m, U* __restrict__ u,
@@ -67,6 +67,27 @@ __global__ void __launch_bounds__(kThreads)
       store_as<kWidth>(m + at, new_m);
       store_as<kWidth>(u + at, direction);
     }
+  }
+  if (squares == nullptr) return;
+  sum = block_sum<kThreads>(sum, shared);
+  if (threadIdx.x == 0) squares[blockIdx.x] = sum;
+}
+
+// u: (n), n a multiple of kWidth; runs as above.
+template <class T, int kWidth>
+__global__ void __launch_bounds__(kThreads)
+    muon_squares_kernel(const T* __restrict__ u, Compute<T>* __restrict__ squares, int64_t each,
+                        int64_t n) {
+  using A = Compute<T>;
+  __shared__ A shared[kThreads / kWarp];
+  const int64_t begin = blockIdx.x * each;
+  const int64_t end = begin + each < n ? begin + each : n;
+  A sum = 0;
+  for (int64_t at = begin + threadIdx.x * kWidth; at < end; at += int64_t{kThreads} * kWidth) {
+    A direction[kWidth];
+    load_as<kWidth>(u + at, direction);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) sum = fma(direction[i], direction[i], sum);
   }
   sum = block_sum<kThreads>(sum, shared);
   if (threadIdx.x == 0) squares[blockIdx.x] = sum;
@@ -169,11 +190,23 @@ void muon_momentum(Context& ctx, double beta, const UpdateScalars& scalars, cons
     using U = decltype(direction);
     with_width<A>(fits<A>(grad.data, n) && fits<A>(m.data, n) && fits<A>(u.data, n),
                   [&](auto width) {
-                    launch({ctx, static_cast<unsigned>(squares.numel()), kThreads},
+                    launch({ctx, static_cast<unsigned>(muon_num_partials(n)), kThreads},
                            muon_momentum_kernel<A, U, width>, elements_of<A>(grad),
                            elements_of<A>(m), elements_of<U>(u), elements_of<A>(squares),
                            static_cast<A>(1.0 - beta), scalars.values.as<double>(), each, n);
                   });
+  });
+}
+
+void muon_squares(Context& ctx, const Tensor& u, const Tensor& squares) {
+  const int64_t n = u.numel();
+  with_types(u.dtype, [&](auto wide, auto direction) {
+    using A = decltype(wide);
+    using U = decltype(direction);
+    with_width<A>(fits<A>(u.data, n), [&](auto width) {
+      launch({ctx, static_cast<unsigned>(squares.numel()), kThreads}, muon_squares_kernel<U, width>,
+             elements_of<U>(u), elements_of<A>(squares), muon_partial_elements(n), n);
+    });
   });
 }
 

@@ -9,7 +9,9 @@ namespace ingot {
 INGOT_CUDA_KERNEL(void, quantize, (Context & ctx, const Tensor& x, const Quantized& out))
 INGOT_CUDA_KERNEL(void, quantize_by_own_scale,
                   (Context & ctx, const Tensor& x, const Quantized& out))
-INGOT_CUDA_KERNEL(void, update_scales, (Context & ctx, DType dtype, const ScaleState& state))
+INGOT_CUDA_KERNEL(void, update_scales,
+                  (Context & ctx, DType dtype, const ScaleState& state,
+                   const UpdateScalars& scalars))
 
 INGOT_CUDA_KERNEL(void, rms_norm_forward_fp8,
                   (Context & ctx, const Tensor& x, const Tensor& weight, double eps,

@@ -9,6 +9,7 @@ namespace ingot {
 INGOT_KERNEL(void, muon_momentum,
              (Context & ctx, double beta, const UpdateScalars& scalars, const Tensor& grad,
               const Tensor& m, const Tensor& u, const Tensor& squares))
+INGOT_KERNEL(void, muon_squares, (Context & ctx, const Tensor& u, const Tensor& squares))
 INGOT_KERNEL(void, muon_normalize,
              (Context & ctx, const Tensor& squares, double margin, const Tensor& u))
 INGOT_KERNEL(void, muon_polynomial,

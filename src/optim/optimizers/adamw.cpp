@@ -39,8 +39,8 @@ class AdamW final : public Optimizer {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> adamw_optimizer(const OptimConfig& config, const PlacedTensors& placed) {
-  return std::make_unique<AdamW>(config, placed);
+std::unique_ptr<Optimizer> adamw_optimizer(const OptimizerSetup& setup) {
+  return std::make_unique<AdamW>(setup.config, setup.placed);
 }
 
 }  // namespace ingot

@@ -4,10 +4,23 @@
 
 namespace ingot {
 
-void HostPlane::throw_if_lost() const {
-  if (const auto lost = this->lost())
+void HostPlane::throw_if_lost(std::span<const int> needed) {
+  if (const auto lost = this->lost(needed))
     throw Error(ErrorCode::Comm, fmt::format("rank {} is lost: {}", lost->rank, lost->why))
         .on_rank(lost->rank);
+}
+
+void HostPlane::throw_late(Patience waited, std::span<const int> missing) {
+  const std::vector<RankState> all = states();
+  std::vector<MissingRank> known;
+  for (const int rank : missing) {
+    const RankState& one = all[static_cast<size_t>(rank)];
+    known.push_back({rank, fmt::format("{} (heard {:.1f} s ago)", one.state, one.age_seconds)});
+  }
+  const Error error = waited_for(waited, known);
+  give_up_on({error.rank(),
+              fmt::format("rank {} ({}): {}", process().rank, watch().state(), error.what())});
+  throw error;
 }
 
 }  // namespace ingot

@@ -2,9 +2,9 @@
 // knowledge of who is gone.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +36,8 @@ class HostPlane {
   virtual const Deadlines& deadlines() const = 0;
   virtual Watch& watch() = 0;
   virtual Control& control() = 0;
+  // Names or addresses by which other ranks reach this machine, comma-separated.
+  virtual std::string reachable_at() const = 0;
 
   // The board: a value is posted once, under a key of this run; whoever awaits it gets it. Throws
   // ErrorCode::Comm, naming the key, when patience ends, and as throw_if_lost().
@@ -44,16 +46,25 @@ class HostPlane {
   // The same number for a name on every rank that asks, 1, 2, …
   virtual int64_t number_of(const std::string& name) = 0;
 
-  // The first rank that is known to be lost. Cheap: waits poll it.
-  virtual std::optional<LostRank> lost() const = 0;
-  // Throws ErrorCode::Comm naming the lost rank and why, if there is one.
-  void throw_if_lost() const;
+  // The first rank that is known to be lost, or of `needed` one that is done: it will not come to
+  // whoever waits for it. Cheap: waits poll it. What such a rank sent before may still be under
+  // way, so a wait gives up when it knows that nothing more comes, or when nothing came for long.
+  virtual std::optional<LostRank> lost(std::span<const int> needed = {}) = 0;
+  // Throws ErrorCode::Comm naming that rank and why, if there is one.
+  void throw_if_lost(std::span<const int> needed = {});
   // Of every rank, as far as it is known here.
   virtual std::vector<RankState> states() = 0;
 
+  // This rank waited for that one in vain: it is lost to all, and every rank logs what it did last.
+  virtual void give_up_on(const LostRank& late) = 0;
+  // That, for the first of `missing`; and throws waited_for() with what is known of all of them.
+  [[noreturn]] void throw_late(Patience waited, std::span<const int> missing);
+
   // This rank takes no part from now on, and why: the others hear it and are released. Empty: it
-  // is done, which is no failure once all others are.
-  virtual void go(const std::string& why) = 0;
+  // is done, which is no failure once all others are: waits for them, and throws as
+  // throw_if_lost(), also when it is this rank that another still waits for. `culprit`: the rank
+  // that it is due to, where that is another one.
+  virtual void go(const std::string& why, int culprit = -1) = 0;
 };
 
 // Ranks meet at process.rendezvous within deadlines().start; throws ErrorCode::Comm naming the

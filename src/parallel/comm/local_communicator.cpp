@@ -9,6 +9,7 @@ namespace {
 struct Channel {
   std::shared_ptr<LocalGroup> group;
   int member = 0;
+  std::string among;  // ranks, for messages
   std::unique_ptr<Lane> lane;
 };
 
@@ -22,7 +23,7 @@ class LocalCommunicator final : public Communicator {
         member_(member),
         compute_(compute),
         delay_(delay),
-        collectives_{all.group(name_, ranks_), member, make_lane()} {}
+        collectives_{all.group(name_, ranks_), member, text_of_ranks(ranks_), make_lane()} {}
 
   ~LocalCommunicator() override {
     collectives_.group->point().withdraw(member_);
@@ -38,11 +39,13 @@ class LocalCommunicator final : public Communicator {
  private:
   Ticket start(const CollectiveCall& call, const Ticket& after) override {
     Channel& channel = channel_of(call);
+    const std::string what = fmt::format("{} among {}", call, channel.among);
     channel.lane->after(after);
-    channel.lane->issue([group = channel.group, member = channel.member, call](Context& ctx) {
-      group->take_part(ctx, member, call);
+    channel.lane->issue([group = channel.group, member = channel.member, call, what](Context& ctx) {
+      group->take_part(ctx, member, call, what);
     });
-    return channel.lane->mark(call.str());
+    const int rank = ranks_[static_cast<size_t>(member_)];
+    return channel.lane->mark(fmt::format("{} at step {}", what, all_.watch(rank).step()));
   }
 
   Channel& channel_of(const CollectiveCall& call) {
@@ -51,9 +54,10 @@ class LocalCommunicator final : public Communicator {
     Channel& channel = pairs_[{call.kind, call.peer}];
     if (!channel.lane) {
       const int from = sends ? member_ : call.peer, to = sends ? call.peer : member_;
-      const auto rank_of = [this](int member) { return ranks_[static_cast<size_t>(member)]; };
-      channel.group =
-          all_.group(fmt::format("{}: {} to {}", name_, from, to), {rank_of(from), rank_of(to)});
+      const std::vector<int> pair = {ranks_[static_cast<size_t>(from)],
+                                     ranks_[static_cast<size_t>(to)]};
+      channel.group = all_.group(fmt::format("{}: {} to {}", name_, from, to), pair);
+      channel.among = text_of_ranks(pair);
       channel.member = sends ? 0 : 1;
       channel.lane = make_lane();
     }

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/lane_order.h"
+#include "parallel/comm/local_ranks.h"
 
 namespace ingot {
 namespace {
@@ -14,10 +15,12 @@ bool agree(const CollectiveCall& a, const CollectiveCall& b) {
 
 }  // namespace
 
-void LocalGroup::take_part(Context& ctx, int member, const CollectiveCall& call) {
+void LocalGroup::take_part(Context& ctx, int member, const CollectiveCall& call,
+                           const std::string& what) {
   const auto own = static_cast<size_t>(member);
+  const Watched watched(all_.watch(point_.rank_of(member)), what);
   offers_[own] = {call, end_of_work(ctx)};
-  point_.arrive(member, {}, std::nullopt);
+  all_.arrive(point_, member, what, all_.deadlines().collective);
   std::exception_ptr failure;
   try {
     work(ctx, member);

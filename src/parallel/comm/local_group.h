@@ -7,6 +7,7 @@
 #include "core/stream_event.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/meeting_point.h"
+#include "parallel/comm/rank_order.h"
 
 namespace ingot {
 
@@ -16,16 +17,19 @@ struct Offer {
   std::shared_ptr<StreamEvent> ready;  // on a GPU: when its tensors are
 };
 
+class LocalRanks;
+
 class LocalGroup {
  public:
-  explicit LocalGroup(const std::vector<int>& ranks)
-      : point_(ranks), offers_(ranks.size()), endings_(ranks.size()) {}
+  LocalGroup(LocalRanks& all, const std::vector<int>& ranks)
+      : all_(all), point_(ranks), offers_(ranks.size()), endings_(ranks.size()) {}
 
   MeetingPoint& point() { return point_; }
 
   // The member's part of one collective: on the CPU done when it returns, on a GPU put on the
-  // stream of `ctx`. Throws ErrorCode::Internal on all members when their calls differ.
-  void take_part(Context& ctx, int member, const CollectiveCall& call);
+  // stream of `ctx`. `what` is its name in the rank's watch. Throws ErrorCode::Internal on all
+  // members when their calls differ, ErrorCode::Comm as LocalRanks::arrive.
+  void take_part(Context& ctx, int member, const CollectiveCall& call, const std::string& what);
 
  private:
   struct Ending {
@@ -35,6 +39,7 @@ class LocalGroup {
   void work(Context& ctx, int member);
   void check_agreement() const;
 
+  LocalRanks& all_;
   MeetingPoint point_;
   std::vector<Offer> offers_;    // by member; each writes its own before it arrives
   std::vector<Ending> endings_;  // by member; each writes its own before it parts
@@ -45,14 +50,5 @@ class LocalGroup {
 void exchange_on_cpu(int member, const std::vector<Offer>& offers);
 constexpr int kMaxGpuMembers = 64;  // what a kernel's parameters hold with ease
 void exchange_on_gpu(Context& ctx, int member, const std::vector<Offer>& offers);
-
-// Of n elements those that a member reduces for all.
-struct MemberSlice {
-  int64_t begin = 0, end = 0;
-};
-inline MemberSlice member_slice(int64_t n, size_t members, int member) {
-  const auto count = static_cast<int64_t>(members);
-  return {n * member / count, n * (member + 1) / count};
-}
 
 }  // namespace ingot

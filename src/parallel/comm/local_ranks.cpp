@@ -1,8 +1,12 @@
 #include "parallel/comm/local_ranks.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <numeric>
 
 #include "core/error.h"
+#include "core/log.h"
 
 namespace ingot {
 namespace {
@@ -15,37 +19,88 @@ std::vector<int> first_ranks(int count) {
 
 }  // namespace
 
-LocalRanks::LocalRanks(int ranks) : hall_(first_ranks(ranks)), words_(static_cast<size_t>(ranks)) {}
+LocalRanks::LocalRanks(int ranks, const Deadlines& deadlines)
+    : deadlines_(deadlines),
+      hall_(first_ranks(ranks)),
+      everyone_(text_of_ranks(first_ranks(ranks))),
+      places_(static_cast<size_t>(ranks)) {}
 
 std::shared_ptr<LocalGroup> LocalRanks::group(const std::string& name,
                                               const std::vector<int>& ranks) {
   const std::scoped_lock lock(mutex_);
   std::shared_ptr<LocalGroup>& group = groups_[name];
   if (!group) {
-    group = std::make_shared<LocalGroup>(ranks);
-    for (const auto& [rank, why] : gone_) group->point().go(rank, why);
+    group = std::make_shared<LocalGroup>(*this, ranks);
+    for (const Leaving& one : gone_) group->point().go(one.rank, one.cause);
   }
   return group;
 }
 
-void LocalRanks::go(int rank, const std::string& why) {
-  hall_.go(rank, why);
+void LocalRanks::go(int rank, const LostRank& cause) {
   const std::scoped_lock lock(mutex_);
-  gone_.emplace_back(rank, why);
-  for (const auto& [name, group] : groups_) group->point().go(rank, why);
+  // The cause as it was first told: each rank that is released puts its own call before it.
+  const auto first =
+      std::ranges::find_if(gone_, [&](const Leaving& one) { return one.cause.rank == cause.rank; });
+  const LostRank told = first == gone_.end() ? cause : first->cause;
+  gone_.push_back({rank, told});
+  hall_.go(rank, told);
+  for (const auto& [name, group] : groups_) group->point().go(rank, told);
+}
+
+void LocalRanks::arrive(MeetingPoint& point, int member, const std::string& what,
+                        Patience patience) {
+  const int rank = point.rank_of(member);
+  try {
+    const std::vector<int> missing = point.arrive(member, patience);
+    if (missing.empty()) return;
+    std::vector<MissingRank> states;
+    for (const int other : missing) states.push_back({other, watch(other).state()});
+    Error error = waited_for(patience, states);
+    {
+      const std::scoped_lock lock(mutex_);
+      is_late_ = true;
+    }
+    go(missing.front(), {missing.front(), fmt::format("rank {} in {} at step {}: {}", rank, what,
+                                                      watch(rank).step(), error.what())});
+    throw error;
+  } catch (const Error& error) {
+    tell_records(rank, error);
+    throw;
+  }
+}
+
+void LocalRanks::tell_records(int rank, const Error& why) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!is_late_) return;
+  }
+  Place& place = places_[static_cast<size_t>(rank)];
+  std::call_once(place.told, [&] {
+    log::error("rank_late",
+               {{"rank", std::to_string(rank)},
+                {"why", why.what()},
+                {"last", fmt::format("{}", fmt::join(place.watch.last_records(), "; "))}});
+  });
 }
 
 std::vector<std::string> LocalRanks::gather(int rank, std::string_view what, std::string_view own,
                                             Patience patience) {
-  words_[static_cast<size_t>(rank)] = {std::string(what), std::string(own)};
-  hall_.arrive(rank, what, patience);
+  Place& place = places_[static_cast<size_t>(rank)];
+  place.what = what, place.text = own;
+  const std::string name = fmt::format("{} #{} among {}", what, ++place.num_meetings, everyone_);
+  const Watched watched(place.watch, name);
+  try {
+    arrive(hall_, rank, name, patience);
+  } catch (const Error& error) {
+    throw error.during(fmt::format("{} at step {}", name, place.watch.step()));
+  }
   std::vector<std::string> texts;
   size_t other = 0;  // the first that came for something else
-  for (size_t i = 0; i < words_.size(); ++i) {
-    texts.push_back(words_[i].text);
-    if (other == 0 && words_[i].what != words_[0].what) other = i;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    texts.push_back(places_[i].text);
+    if (other == 0 && places_[i].what != places_[0].what) other = i;
   }
-  const std::string meetings[] = {words_[0].what, words_[other].what};
+  const std::string meetings[] = {places_[0].what, places_[other].what};
   hall_.part();
   check(other == 0, ErrorCode::Internal,
         "ranks meet for different things: rank 0 for «{}», rank {} for «{}»", meetings[0], other,

@@ -5,39 +5,60 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/lane.h"
+#include "parallel/comm/deadlines.h"
 #include "parallel/comm/local_group.h"
 #include "parallel/comm/meeting_point.h"
+#include "parallel/comm/watch.h"
 
 namespace ingot {
 
 // The groups of a run, by name: whoever asks first makes one. Thread-safe.
 class LocalRanks {
  public:
-  explicit LocalRanks(int ranks);
+  LocalRanks(int ranks, const Deadlines& deadlines);
 
   int size() const { return hall_.size(); }
+  const Deadlines& deadlines() const { return deadlines_; }
+  Watch& watch(int rank) { return places_[static_cast<size_t>(rank)].watch; }
   std::shared_ptr<LocalGroup> group(const std::string& name, const std::vector<int>& ranks);
-  // This rank takes no part in anything from now on, and why; whoever waits for it is released.
-  void go(int rank, const std::string& why);
+
+  // MeetingPoint::arrive of a member that comes to `what`. When its patience ends the first missing
+  // rank is lost to all, and every rank that waits, or comes later, fails naming it; each logs what
+  // it did last.
+  void arrive(MeetingPoint& point, int member, const std::string& what, Patience patience);
+  // This rank takes no part in anything from now on, and whoever waits for it is released; `cause`:
+  // the rank that it is due to, itself or one that it was itself released from.
+  void go(int rank, const LostRank& cause);
 
   // The host plane: every rank's text at a meeting of all.
   std::vector<std::string> gather(int rank, std::string_view what, std::string_view own,
                                   Patience patience);
 
  private:
-  struct Word {
-    std::string what, text;
+  struct Place {
+    Watch watch;
+    std::string what, text;    // brought to a meeting, written before it arrives
+    int64_t num_meetings = 0;  // of the host plane
+    std::once_flag told;       // its last records
   };
+  struct Leaving {
+    int rank;
+    LostRank cause;
+  };
+  void tell_records(int rank, const Error& why);
+
+  const Deadlines deadlines_;
   MeetingPoint hall_;
-  std::vector<Word> words_;  // by rank; each writes its own before it arrives
+  const std::string everyone_;  // ranks, for messages
+  std::vector<Place> places_;   // by rank
 
   std::mutex mutex_;
+  bool is_late_ = false;  // a rank was given up
   std::map<std::string, std::shared_ptr<LocalGroup>> groups_;
-  std::vector<std::pair<int, std::string>> gone_;
+  std::vector<Leaving> gone_;
 };
 
 // Of the rank that is `ranks[member]`. `name` tells communicators of the same ranks apart.

@@ -13,7 +13,8 @@ namespace {
 
 class LocalControl final : public Control {
  public:
-  LocalControl(LocalRanks& all, int rank) : all_(all), rank_(rank) {}
+  LocalControl(LocalRanks& all, int rank)
+      : Control(all.deadlines().collective), all_(all), rank_(rank) {}
   int rank() const override { return rank_; }
   int size() const override { return all_.size(); }
   std::vector<std::string> gather(std::string_view what, std::string_view own,
@@ -36,7 +37,8 @@ class LocalWorld final : public World {
 
   const Process& process() const override { return process_; }
   Control& control() override { return control_; }
-  Watch& watch() override { return watch_; }
+  Watch& watch() override { return all_.watch(process_.rank); }
+  const Deadlines& deadlines() const override { return all_.deadlines(); }
 
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
@@ -55,7 +57,6 @@ class LocalWorld final : public World {
   LocalRanks& all_;
   Process process_;
   LocalControl control_;
-  Watch watch_;
   LaneDelay delay_;
   std::map<std::string, int> made_;  // communicators of the same ranks
 };
@@ -69,7 +70,7 @@ struct Outcome {
 Outcome run_rank(LocalRanks& all, const Process& process, const LaneDelay& delay,
                  const std::function<void(World&)>& body) {
   const int rank = process.rank;
-  std::string why = "it returned while other ranks wait for it";
+  LostRank cause{rank, "it returned while other ranks wait for it"};
   Outcome outcome;
   try {
     LocalWorld world(all, process, delay);
@@ -78,13 +79,13 @@ Outcome run_rank(LocalRanks& all, const Process& process, const LaneDelay& delay
     outcome.released = error.code() == ErrorCode::Comm && error.rank() >= 0 && error.rank() != rank;
     if (!outcome.released) error.on_rank(rank);
     outcome.error = std::current_exception();
-    why = error.what();
+    cause = {error.rank(), error.what()};
   } catch (const std::exception& error) {
     Error ours = translated(error);
-    why = ours.what();
+    cause.why = ours.what();
     outcome.error = std::make_exception_ptr(ours.on_rank(rank));
   }
-  all.go(rank, why);
+  all.go(rank, cause);
   return outcome;
 }
 
@@ -99,12 +100,12 @@ std::vector<Process> local_processes(int ranks, Device device) {
 }
 
 void run_local_ranks(int ranks, Device device, const std::function<void(World&)>& body,
-                     const LaneDelay& delay) {
-  run_local_ranks(local_processes(ranks, device), body, delay);
+                     const LocalOptions& options) {
+  run_local_ranks(local_processes(ranks, device), body, options);
 }
 
 void run_local_ranks(std::span<const Process> processes, const std::function<void(World&)>& body,
-                     const LaneDelay& delay) {
+                     const LocalOptions& options) {
   const int ranks = static_cast<int>(processes.size());
   for (int rank = 0; rank < ranks; ++rank) {
     const Process& process = processes[static_cast<size_t>(rank)];
@@ -112,7 +113,7 @@ void run_local_ranks(std::span<const Process> processes, const std::function<voi
           "local ranks: expected rank {} of {}, got rank {} of {}", rank, ranks, process.rank,
           process.world);
   }
-  LocalRanks all(ranks);
+  LocalRanks all(ranks, options.deadlines);
   std::vector<Outcome> outcomes(static_cast<size_t>(ranks));
   {
     std::vector<std::jthread> threads;
@@ -121,13 +122,13 @@ void run_local_ranks(std::span<const Process> processes, const std::function<voi
       for (int rank = 1; rank < ranks; ++rank)
         threads.emplace_back([&, rank] {
           const auto at = static_cast<size_t>(rank);
-          outcomes[at] = run_rank(all, processes[at], delay, body);
+          outcomes[at] = run_rank(all, processes[at], options.delay, body);
         });
     } catch (const std::system_error& error) {
-      all.go(0, translated(error).what());
+      all.go(0, {0, translated(error).what()});
       throw;
     }
-    outcomes[0] = run_rank(all, processes[0], delay, body);  // on the caller's thread
+    outcomes[0] = run_rank(all, processes[0], options.delay, body);  // on the caller's thread
   }
   for (const bool released : {false, true})
     for (const Outcome& outcome : outcomes)

@@ -1,7 +1,5 @@
 #include "parallel/comm/meeting_point.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "core/error.h"
@@ -10,10 +8,13 @@
 namespace ingot {
 
 bool MeetingPoint::is_hopeless(size_t member) const {
-  return is_withdrawn_[member] || (gone_ >= 0 && !is_here_[static_cast<size_t>(gone_)]);
+  if (is_withdrawn_[member]) return true;
+  if (gone_ < 0) return false;
+  const auto gone = static_cast<size_t>(gone_);
+  return gone == member || !is_here_[gone];
 }
 
-void MeetingPoint::arrive(int member, std::string_view what, std::optional<Patience> patience) {
+std::vector<int> MeetingPoint::arrive(int member, Patience patience) {
   const auto own = static_cast<size_t>(member);
   std::unique_lock lock(mutex_);
   const int64_t meeting = meetings_;
@@ -23,32 +24,29 @@ void MeetingPoint::arrive(int member, std::string_view what, std::optional<Patie
     num_here_ = 0;
     ++meetings_;
     changed_.notify_all();
-    return;
+    return {};
   }
   {
     const log::Wait wait("other ranks");
-    const auto over = [&] { return meetings_ != meeting || is_hopeless(own); };
-    if (patience)
-      changed_.wait_until(lock, std::chrono::steady_clock::now() + *patience, over);
-    else
-      changed_.wait(lock, over);
+    changed_.wait_until(lock, std::chrono::steady_clock::now() + patience,
+                        [&] { return meetings_ != meeting || is_hopeless(own); });
   }
-  if (meetings_ != meeting) return;
+  if (meetings_ != meeting) return {};
 
   std::vector<int> missing;
   for (size_t i = 0; i < ranks_.size(); ++i)
     if (!is_here_[i]) missing.push_back(ranks_[i]);
   is_here_[own] = false;
   --num_here_;
-  if (gone_ >= 0 && gone_ != member) {
-    const int rank = rank_of(gone_);
-    throw Error(ErrorCode::Comm, fmt::format("rank {} is gone: {}", rank, gone_why_)).on_rank(rank);
-  }
   check(!is_withdrawn_[own], ErrorCode::Comm, "abandoned by this rank");
-  throw Error(ErrorCode::Comm,
-              fmt::format("{}: waited {:.1f} s, and of {} ranks these did not come: {}", what,
-                          std::chrono::duration<double>(*patience).count(), size(),
-                          fmt::join(missing, ", ")));
+  if (gone_ == member)
+    throw Error(ErrorCode::Comm, fmt::format("this rank came too late: {}", cause_.why))
+        .on_rank(cause_.rank);
+  if (gone_ >= 0)
+    throw Error(ErrorCode::Comm, fmt::format("rank {} is lost: {}", cause_.rank, cause_.why))
+        .on_rank(cause_.rank);
+  if (missing_.empty()) missing_ = std::move(missing);
+  return missing_;
 }
 
 void MeetingPoint::part() {
@@ -69,12 +67,12 @@ void MeetingPoint::withdraw(int member) {
   changed_.notify_all();
 }
 
-void MeetingPoint::go(int rank, const std::string& why) {
+void MeetingPoint::go(int rank, const LostRank& cause) {
   const auto found = std::find(ranks_.begin(), ranks_.end(), rank);
   const std::scoped_lock lock(mutex_);
   if (found == ranks_.end() || gone_ >= 0) return;
   gone_ = static_cast<int>(found - ranks_.begin());
-  gone_why_ = why;
+  cause_ = cause;
   changed_.notify_all();
 }
 

@@ -4,12 +4,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "parallel/comm/control.h"
+#include "parallel/comm/host_plane.h"
 
 namespace ingot {
 
@@ -24,17 +23,18 @@ class MeetingPoint {
   int size() const { return static_cast<int>(ranks_.size()); }
   int rank_of(int member) const { return ranks_[static_cast<size_t>(member)]; }
 
-  // Returns when all members have arrived. Throws ErrorCode::Comm when a member that has not is
-  // gone (naming its rank), when this one withdrew, or when its patience ended (naming `what` and
-  // the ranks that are missing). Nothing means: for ever.
-  void arrive(int member, std::string_view what, std::optional<Patience> patience);
+  // Returns nothing when all members have arrived, and the ranks that are missing when this
+  // member's patience ended: it has left then. Throws ErrorCode::Comm when a member that has not
+  // arrived is gone (naming the cause), when this one withdrew, or when others gave it up.
+  std::vector<int> arrive(int member, Patience patience);
   // Returns when all members have parted. Whoever arrived must call it.
   void part();
 
   // This member gives up waiting for others to arrive; a meeting that began goes on.
   void withdraw(int member);
-  // This rank will not arrive again, and why; the first to go is the one named.
-  void go(int rank, const std::string& why);
+  // This rank will not arrive again, or is not waited for if it does; `cause`: the rank that it is
+  // due to. The first to go is the one named.
+  void go(int rank, const LostRank& cause);
 
  private:
   bool is_hopeless(size_t member) const;
@@ -45,8 +45,9 @@ class MeetingPoint {
   std::vector<bool> is_here_, is_withdrawn_;  // by member
   int num_here_ = 0, num_parted_ = 0;
   int64_t meetings_ = 0, partings_ = 0;
-  int gone_ = -1;  // member
-  std::string gone_why_;
+  int gone_ = -1;             // member
+  LostRank cause_;            // of that
+  std::vector<int> missing_;  // when the first lost patience; who did later does not count it
 };
 
 }  // namespace ingot

@@ -47,6 +47,7 @@ class SingleWorld final : public World {
   const Process& process() const override { return process_; }
   Control& control() override { return control_; }
   Watch& watch() override { return watch_; }
+  const Deadlines& deadlines() const override { return deadlines_; }
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
     check_group(ranks);
@@ -57,6 +58,7 @@ class SingleWorld final : public World {
   Process process_;
   SingleControl control_;
   Watch watch_;
+  const Deadlines deadlines_;
 };
 
 }  // namespace

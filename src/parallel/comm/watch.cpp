@@ -1,6 +1,6 @@
 #include "parallel/comm/watch.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -18,6 +18,11 @@ double seconds(std::chrono::steady_clock::duration time) {
 void Watch::at_step(int64_t step) {
   const std::scoped_lock lock(mutex_);
   step_ = step;
+}
+
+int64_t Watch::step() const {
+  const std::scoped_lock lock(mutex_);
+  return step_;
 }
 
 int64_t Watch::begin(std::string what) {
@@ -58,6 +63,31 @@ std::vector<std::string> Watch::last_records() const {
                                   : fmt::format("{} at step {}: in it for {:.1f} s", entry.what,
                                                 entry.step, seconds(now - entry.begun)));
   return lines;
+}
+
+Error waited_for(std::chrono::duration<double> time, std::span<const MissingRank> missing) {
+  std::vector<int> ranks;
+  std::string where;
+  for (const MissingRank& one : missing) {
+    ranks.push_back(one.rank);
+    where += fmt::format("; rank {}: {}", one.rank, one.state);
+  }
+  return Error(ErrorCode::Comm,
+               fmt::format("waited {:.1f} s for rank{} {}{}", time.count(),
+                           ranks.size() == 1 ? "" : "s", text_of_ranks(ranks), where))
+      .on_rank(ranks.empty() ? -1 : ranks.front());
+}
+
+std::string text_of_ranks(std::span<const int> ranks) {
+  constexpr size_t kListed = 8;
+  if (ranks.size() <= kListed) return fmt::format("{}", fmt::join(ranks, ","));
+  std::vector<std::string> runs;
+  for (size_t begin = 0, end = 0; begin < ranks.size(); begin = end) {
+    for (end = begin + 1; end < ranks.size() && ranks[end] == ranks[end - 1] + 1;) ++end;
+    runs.push_back(end - begin == 1 ? fmt::format("{}", ranks[begin])
+                                    : fmt::format("{}-{}", ranks[begin], ranks[end - 1]));
+  }
+  return fmt::format("{}", fmt::join(runs, ","));
 }
 
 }  // namespace ingot

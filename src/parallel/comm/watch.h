@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "core/error.h"
 
 namespace ingot {
 
@@ -15,6 +18,7 @@ namespace ingot {
 class Watch {
  public:
   void at_step(int64_t step);  // completed so far
+  int64_t step() const;
 
   // This rank joins something that others join too: a collective of a group, a meeting. `what`
   // names it so that ranks can be compared: "all_gather #12 of bf16 (512) among 0,1,2,3".
@@ -54,5 +58,18 @@ class Watched {
   Watch& watch_;
   int64_t number_;
 };
+
+// A rank that others wait for, and where it is instead: its Watch::state().
+struct MissingRank {
+  int rank = -1;
+  std::string state;
+};
+
+// «waited 60.0 s for ranks 2,3; rank 2: step 6, in …; rank 3: …»: ErrorCode::Comm on the first of
+// them. Error::during() says in what.
+Error waited_for(std::chrono::duration<double> time, std::span<const MissingRank> missing);
+
+// "0,1,2,3"; of more than eight what follows each other as "0-63".
+std::string text_of_ranks(std::span<const int> ranks);
 
 }  // namespace ingot

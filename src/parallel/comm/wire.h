@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/context.h"
+#include "core/lane.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/host_plane.h"
 
@@ -49,10 +50,12 @@ std::unique_ptr<Wire> tcp_wire(HostPlane& plane);
 std::unique_ptr<Wire> mpi_wire(HostPlane& plane);
 
 // Collectives over a wire, sums in rank order; memory of a GPU is staged through pinned memory.
-// Of the rank that is ranks[member]; `name` tells communicators of the same ranks apart.
+// Of the rank that is ranks[member]; `name` tells communicators of the same ranks apart. `delay`:
+// of its lanes.
 std::unique_ptr<Communicator> wire_communicator(Wire& wire, HostPlane& plane,
                                                 const std::string& name, std::vector<int> ranks,
-                                                int member, const Context& compute);
+                                                int member, const Context& compute,
+                                                const LaneDelay& delay = {});
 
 // Collectives of NCCL, loaded when asked for; ErrorCode::Missing where it is not there.
 std::unique_ptr<Communicator> nccl_communicator(HostPlane& plane, const std::string& name,

@@ -3,12 +3,15 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/lane.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/control.h"
+#include "parallel/comm/deadlines.h"
 #include "parallel/comm/process.h"
 #include "parallel/comm/watch.h"
 
@@ -20,6 +23,9 @@ class World {
   virtual const Process& process() const = 0;
   virtual Control& control() = 0;
   virtual Watch& watch() = 0;  // what this rank has in flight
+  virtual const Deadlines& deadlines() const = 0;
+  // Why the run is over, once a rank that is another process is lost. From any thread.
+  virtual std::optional<std::string> loss() { return std::nullopt; }
 
   // Among `ranks`: increasing, this one among them. Every rank of the group asks for it, and in the
   // same order where it asks several times for the same ranks. For tensors on the device of
@@ -44,13 +50,17 @@ std::unique_ptr<World> single_world(Device device = Device::cpu());
 // The ranks of a world that is this process alone: threads that share one device.
 std::vector<Process> local_processes(int ranks, Device device);
 
+struct LocalOptions {
+  LaneDelay delay = {};  // of the lanes of communicators, each with a seed of its own
+  Deadlines deadlines = {};
+};
+
 // Runs body(world) on a thread for each of `processes`, which are local_processes(), and joins
 // them. Rank 0 is the caller. The first failure (of the rank that failed itself, not of those it
-// released) is rethrown with its rank. `delay`: of the lanes of communicators, each with a seed of
-// its own.
+// released) is rethrown with its rank.
 void run_local_ranks(std::span<const Process> processes, const std::function<void(World&)>& body,
-                     const LaneDelay& delay = {});
+                     const LocalOptions& options = {});
 void run_local_ranks(int ranks, Device device, const std::function<void(World&)>& body,
-                     const LaneDelay& delay = {});
+                     const LocalOptions& options = {});
 
 }  // namespace ingot

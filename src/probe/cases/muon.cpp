@@ -40,6 +40,30 @@ OpCase passes_case(std::string name, int64_t n) {
   return c;
 }
 
+OpCase squares_case(std::string name, int64_t n) {
+  OpCase c;
+  c.op = "muon_squares";
+  c.name = std::move(name);
+  c.inputs = {{.name = "u", .shape = {n}, .differentiable = false}};
+  c.outputs = {{.name = "squares", .shape = {muon_num_partials(n)}, .wide = true}};
+  c.forward = [](Context& ctx, const OpTensors& t) {
+    muon_squares(ctx, t.at("u"), t.at("squares"));
+  };
+  c.reference = [](const OpValues& in) {
+    const std::vector<double>& u = in.at("u");
+    const auto each = static_cast<size_t>(muon_partial_elements(static_cast<int64_t>(u.size())));
+    OpValues out;
+    for (size_t i = 0; i < u.size(); ++i) {
+      if (i % each == 0) out["squares"].push_back(0.0);
+      out["squares"].back() += u[i] * u[i];
+    }
+    return out;
+  };
+  c.flops = static_cast<double>(2 * n);
+  c.elements = static_cast<double>(n);
+  return c;
+}
+
 OpCase polynomial_case(std::string name, int64_t S) {
   OpCase c;
   c.op = "muon_polynomial";
@@ -56,11 +80,13 @@ OpCase polynomial_case(std::string name, int64_t S) {
 }
 
 std::vector<OpCase> small_cases() {
-  return {passes_case("muon_n37", 37), polynomial_case("muon_polynomial_s9", 9)};
+  return {passes_case("muon_n37", 37), squares_case("muon_squares_n37", 37),
+          polynomial_case("muon_polynomial_s9", 9)};
 }
 
 std::vector<OpCase> large_cases() {
   return {passes_case("muon_n100000", 100'000), passes_case("muon_n4300000", 4'300'000),
+          squares_case("muon_squares_n100000", 100'000),
           polynomial_case("muon_polynomial_s192", 192)};
 }
 
@@ -84,7 +110,9 @@ std::vector<OpCase> bench_cases(const BenchShape& s) {
   c.flops = static_cast<double>(12 * n);
   c.elements = static_cast<double>(4 * n);  // u is written and read twice
   c.wide_bytes = 4.0 * static_cast<double>(5 * n);
-  return {c, polynomial_case("muon_polynomial", s.C)};
+  OpCase squares = squares_case("muon_squares", n);
+  squares.dtypes = {s.dtype};
+  return {c, squares, polynomial_case("muon_polynomial", s.C)};
 }
 
 }  // namespace

@@ -62,13 +62,16 @@ struct ScaleRow {
   int stride;
 };
 
-// amax, scale and inverse of S tensors, history(H, S); a thread per tensor.
+// amax, scale and inverse of S tensors, history(H, S), values as UpdateScalars'; a thread per
+// tensor.
 __global__ void __launch_bounds__(kScaleThreads)
     update_scales_kernel(ScaleRow amax, float* history, ScaleRow scale, ScaleRow inverse, int S,
-                         int H, float limit) {
+                         int H, float limit, const double* values) {
   const int s = static_cast<int>(blockIdx.x * kScaleThreads + threadIdx.x);
   if (s >= S) return;
   const float latest = amax[s];
+  amax[s] = 0.0f;
+  if (values[kSkipped] != 0.0) return;
   const bool finite = isfinite(latest);
   float entering = finite ? latest : 0.0f;  // or the scale would stand still for H steps
   float largest = 0.0f;
@@ -79,7 +82,6 @@ __global__ void __launch_bounds__(kScaleThreads)
     largest = fmaxf(largest, entering);
     entering = leaving;
   }
-  amax[s] = 0.0f;
   if (finite) scale[s] = scale_for(largest, limit, scale[s]);
   inverse[s] = 1.0f / scale[s];
 }
@@ -101,11 +103,12 @@ void quantize_by_own_scale(Context& ctx, const Tensor& x, const Quantized& out) 
   round_to(ctx, x, dtype, map_output(out), Tensor{});
 }
 
-void update_scales(Context& ctx, DType dtype, const ScaleState& state) {
+void update_scales(Context& ctx, DType dtype, const ScaleState& state,
+                   const UpdateScalars& scalars) {
   const int64_t H = state.history.shape[0], S = state.history.shape[1];
   launch({ctx, blocks_for(S, kScaleThreads), kScaleThreads}, update_scales_kernel,
          ScaleRow(state.amax), state.history.as<float>(), ScaleRow(state.scale),
-         ScaleRow(state.inverse), S, H, fp8_limit(dtype));
+         ScaleRow(state.inverse), S, H, fp8_limit(dtype), scalars.values.as<double>());
 }
 
 }  // namespace ingot::cuda

@@ -1,0 +1,10 @@
+// The part of `ingot launch` that starts the ranks of one machine, there or behind ssh.
+#pragma once
+
+namespace ingot::cli {
+
+// Talks to launch by stdin and stdout (agent_words.h). Returns when the ranks have ended; when
+// stdin ends, it ends them: SIGTERM, then SIGKILL.
+void run_agent();
+
+}  // namespace ingot::cli

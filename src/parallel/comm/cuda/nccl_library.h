@@ -1,0 +1,39 @@
+// NCCL as the program uses it: loaded by name when it is asked for, so that the program starts, and
+// says what is missing, on a machine without it.
+#pragma once
+
+#include <nccl.h>
+
+#include <string>
+
+namespace ingot {
+
+// The functions in use, as nccl.h declares them.
+struct NcclLibrary {
+  decltype(&ncclGetVersion) get_version = nullptr;
+  decltype(&ncclGetErrorString) get_error_string = nullptr;
+  decltype(&ncclGetLastError) get_last_error = nullptr;
+  decltype(&ncclGetUniqueId) get_unique_id = nullptr;
+  decltype(&ncclCommInitRankConfig) comm_init_rank_config = nullptr;
+  decltype(&ncclCommGetAsyncError) comm_get_async_error = nullptr;
+  decltype(&ncclCommDestroy) comm_destroy = nullptr;
+  decltype(&ncclCommAbort) comm_abort = nullptr;
+  decltype(&ncclAllReduce) all_reduce = nullptr;
+  decltype(&ncclAllGather) all_gather = nullptr;
+  decltype(&ncclReduceScatter) reduce_scatter = nullptr;
+  decltype(&ncclBroadcast) broadcast = nullptr;
+  decltype(&ncclSend) send = nullptr;
+  decltype(&ncclRecv) recv = nullptr;
+  int version = 0;  // 22809
+
+  std::string version_text() const;  // "2.28.9"
+};
+
+// Loads it at the first call. Throws ErrorCode::Missing, saying what to install, where it is not
+// there or too old.
+const NcclLibrary& nccl_library();
+
+// Throws ErrorCode::Comm with NCCL's words unless the call succeeded or is in progress.
+void nccl_check(ncclResult_t status, const char* call, ncclComm_t comm = nullptr);
+
+}  // namespace ingot

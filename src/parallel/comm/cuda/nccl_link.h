@@ -1,0 +1,93 @@
+// One NCCL communicator: one order of calls among some ranks, each of them watched.
+#pragma once
+
+#include <nccl.h>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "core/stream_event.h"
+#include "parallel/comm/communicator.h"
+#include "parallel/comm/cuda/nccl_turns.h"
+#include "parallel/comm/host_plane.h"
+
+namespace ingot {
+
+class NcclCall;  // one that is in flight
+
+// Calls are put by one thread and poll() is called by another, every few milliseconds. A link that
+// failed stays so: its NCCL communicator is aborted, which ends what is in flight, and every ticket
+// that was not done, and every later put(), throws what happened.
+class NcclLink {
+ public:
+  // Of the rank that is ranks[member], on the device of `compute`; all members use the same name.
+  NcclLink(HostPlane& plane, std::string name, std::vector<int> ranks, int member,
+           const Context& compute);
+  // Does not wait for others. What was put must be off the stream: withdraw(), then wait for it.
+  // Recorded work that holds calls of this link must be gone: NCCL waits for it, and is left alone
+  // after some seconds.
+  ~NcclLink();
+
+  // Meets the other members; throws ErrorCode::Comm when Deadlines::start is over or a rank is
+  // lost. put() does it where it was not done.
+  void connect();
+
+  // Puts the call on the stream of `ctx`; its event is passed when this rank's part is done. The
+  // first calls connect the ranks and may wait for them, up to Deadlines::collective; later ones
+  // return at once. Inside a capture the call becomes part of the graph.
+  std::shared_ptr<StreamEvent> put(Context& ctx, const CollectiveCall& call);
+
+  // Looks after what is in flight: notes what is done, and ends it all where the stream has been in
+  // one call for Deadlines::collective, NCCL reports an error or a rank is lost.
+  void poll();
+
+  // From any thread: waiting calls throw, and what is in flight ends without the others.
+  void withdraw();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void meet();
+  void issue(const CollectiveCall& call, cudaStream_t stream);
+  std::string await(const std::string& key);
+  void settle(ncclResult_t status, const std::string& what, Clock::time_point begun,
+              Patience patience);
+  void check_progress();
+  void forget_what_is_over();
+  void fail(const Error& error);
+  void release(bool abort);
+  std::string text_of(const CollectiveCall& call) const;
+  std::string text_of(int64_t number) const;
+  void check_others(Clock::duration waited);
+  [[noreturn]] void throw_late(const std::string& what, Patience waited);
+
+  HostPlane& plane_;
+  const std::string name_;
+  const std::vector<int> ranks_;  // by member
+  const int member_;
+  const int device_;
+  std::atomic<bool> withdrawn_ = false;
+
+  std::mutex mutex_;  // NCCL wants one thread at a time
+  ncclComm_t comm_ = nullptr;
+  std::future<void> released_;  // valid once NCCL was told to end it
+  std::exception_ptr failure_;
+  int64_t num_calls_ = 0;
+  std::deque<std::shared_ptr<NcclCall>> in_flight_;  // by number
+  std::map<int64_t, std::string> recorded_;          // calls in graphs, which may come at any time
+  NcclTurns turns_;
+  uint64_t last_turn_ = 0;
+  Clock::time_point since_;          // when that turn was first seen
+  std::optional<Watched> replayed_;  // a recorded call, once it has been seen twice
+};
+
+}  // namespace ingot

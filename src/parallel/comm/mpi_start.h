@@ -1,0 +1,22 @@
+// How ranks that mpirun started find each other, before they have any other way.
+#pragma once
+
+#include <string>
+
+#include "parallel/comm/deadlines.h"
+#include "parallel/comm/process.h"
+
+namespace ingot {
+
+// All of it loads MPI and throws ErrorCode::Missing where it is not installed, saying what to
+// install. MPI_Init waits for all ranks that the launcher started; a rank that never calls it is
+// the launcher's to notice.
+
+// Throws ErrorCode::Config unless MPI knows this process by the rank and world that `process` has.
+void check_mpi_process(const Process& process);
+
+// Rank 0's text, of at most 1000 bytes, on every rank; all call it. ErrorCode::Comm when patience
+// ends.
+std::string mpi_broadcast_text(const std::string& own, Patience patience = Deadlines{}.start);
+
+}  // namespace ingot

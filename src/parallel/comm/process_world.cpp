@@ -1,0 +1,163 @@
+#include "parallel/comm/process_world.h"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <set>
+
+#include "core/foreign_error.h"
+#include "core/hex.h"
+#include "core/log.h"
+#include "parallel/comm/mpi_start.h"
+#include "parallel/comm/nccl_facts.h"
+#include "parallel/comm/tcp/handshake.h"
+#include "parallel/comm/tcp/tcp_host_plane.h"
+#include "parallel/comm/wire.h"
+
+namespace ingot {
+namespace {
+
+// Where there is no rendezvous but MPI's: rank 0 opens a port, and MPI tells the others where.
+std::unique_ptr<HostPlane> plane_met_by_mpi(Process process, const Deadlines& deadlines,
+                                            Watch& watch) {
+  tcp::Socket listener;
+  std::string text;
+  if (process.rank == 0) {
+    listener = tcp::listen_at("", 0);
+    std::vector<std::string> hosts = tcp::machine_hosts();
+    constexpr size_t kMost = 12;  // the text has a limit, and nobody has so many that matter
+    if (hosts.size() > kMost) hosts.erase(hosts.begin() + kMost - 1, hosts.end() - 1);
+    std::string secret;
+    for (const char byte : tcp::random_nonce()) secret += fmt::format("{:02x}", uint8_t(byte));
+    text = fmt::format("{} {}", tcp::Address{hosts, tcp::port_of(listener)}.str(), secret);
+  }
+  text = mpi_broadcast_text(text, deadlines.start);
+  const size_t space = text.find(' ');
+  process.rendezvous = text.substr(0, space);
+  process.secret = text.substr(space + 1);
+  return tcp::make_host_plane(process, deadlines, watch, std::move(listener));
+}
+
+std::string machine_name(const Process& process) {
+  if (!process.host.empty()) return process.host;
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+bool has_nccl() {
+  try {
+    nccl_facts([](const char*) { return std::string(); });
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// What carries tensors of GPUs: NCCL where every rank has a GPU for itself. The same on all ranks.
+CommBackend chosen(CommBackend wanted, HostPlane& plane) {
+  if (wanted != CommBackend::Auto) return wanted;
+  const Process& process = plane.process();
+  const bool on_gpu = process.device.kind == DeviceKind::Cuda;
+  const auto places =
+      plane.control().gather("devices", fmt::format("{}{} of {}", on_gpu && has_nccl() ? "+" : "-",
+                                                    process.device, machine_name(process)));
+  const std::set<std::string> different(places.begin(), places.end());
+  const bool all_have_nccl =
+      std::ranges::all_of(places, [](const std::string& place) { return place[0] == '+'; });
+  const bool nccl = all_have_nccl && different.size() == places.size();
+  if (on_gpu && !nccl)
+    log::warn("tensors_by_tcp", {{"why", all_have_nccl ? "ranks share a GPU, which NCCL refuses"
+                                                       : "not every rank has a GPU and NCCL"}});
+  return nccl ? CommBackend::Nccl : CommBackend::Tcp;
+}
+
+class ProcessWorld final : public World {
+ public:
+  ProcessWorld(const Process& process, const WorldOptions& options)
+      : exceptions_(std::uncaught_exceptions()),
+        plane_(process.rendezvous == "mpi" ? plane_met_by_mpi(process, options.deadlines, watch_)
+                                           : tcp_host_plane(process, options.deadlines, watch_)),
+        backend_(chosen(options.backend, *plane_)),
+        delay_{options.delay.seed + (static_cast<uint64_t>(process.rank) << 32),
+               options.delay.most} {
+    wire_ = backend_ == CommBackend::Mpi ? mpi_wire(*plane_) : tcp_wire(*plane_);
+  }
+
+  ~ProcessWorld() override {
+    const bool failed = std::uncaught_exceptions() > exceptions_;
+    try {
+      plane_->go(failed ? "it failed; its own output says why" : "");
+    } catch (const std::exception& error) {
+      log::error("end_of_run", {{"why", error.what()}});
+    }
+  }
+
+  HostPlane& plane() { return *plane_; }
+  const Process& process() const override { return plane_->process(); }
+  Control& control() override { return plane_->control(); }
+  Watch& watch() override { return watch_; }
+  const Deadlines& deadlines() const override { return plane_->deadlines(); }
+
+  std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
+                                             Context& compute) override {
+    check_group(ranks);
+    if (ranks.size() == 1) return single_communicator(compute);
+    const std::string group = fmt::format("{}", fmt::join(ranks, ","));
+    const std::string name = fmt::format("{} #{}", group, made_[group]++);
+    const auto member = static_cast<int>(std::ranges::find(ranks, rank()) - ranks.begin());
+    const bool on_gpu = compute.device.kind == DeviceKind::Cuda;
+    if (on_gpu && backend_ == CommBackend::Nccl)
+      return nccl_communicator(*plane_, name, {ranks.begin(), ranks.end()}, member, compute);
+    delay_.seed += 1 << 16;
+    return wire_communicator(*wire_, *plane_, name, {ranks.begin(), ranks.end()}, member, compute,
+                             delay_);
+  }
+
+ private:
+  const int exceptions_;  // under way when it was made
+  Watch watch_;
+  std::unique_ptr<HostPlane> plane_;
+  const CommBackend backend_;
+  LaneDelay delay_;
+  std::unique_ptr<Wire> wire_;       // for host memory, and of GPUs where NCCL does not carry it
+  std::map<std::string, int> made_;  // communicators of the same ranks
+};
+
+}  // namespace
+
+std::unique_ptr<World> join_world(const Process& process, const WorldOptions& options) {
+  if (process.world == 1) return single_world(process.device);
+  return std::make_unique<ProcessWorld>(process, options);
+}
+
+void run_process_rank(const Process& process, const WorldOptions& options,
+                      const std::function<void(World&)>& body) {
+  const int rank = process.rank;
+  if (process.world == 1) return body(*single_world(process.device));
+  try {
+    ProcessWorld world(process, options);
+    try {
+      body(world);
+    } catch (const Error& error) {
+      const bool is_released = error.code() == ErrorCode::Comm && error.rank() >= 0;
+      world.plane().go(error.what(), is_released ? error.rank() : rank);
+      throw;
+    } catch (const std::exception& error) {
+      world.plane().go(translated(error).what(), rank);
+      throw;
+    }
+    world.plane().go("");
+  } catch (Error& error) {
+    const bool is_released = error.code() == ErrorCode::Comm && error.rank() >= 0;
+    if (!is_released) error.on_rank(rank);
+    throw;
+  } catch (const std::exception& error) {
+    throw translated(error).on_rank(rank);
+  }
+}
+
+}  // namespace ingot

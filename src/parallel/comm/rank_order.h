@@ -1,0 +1,26 @@
+// Reductions on the CPU in rank order, which make sums the same from run to run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/dtype.h"
+#include "parallel/comm/communicator.h"
+
+namespace ingot {
+
+// Every out(n) ← in(n), reduced in the order of `in`. An `in` may be an `out`. Small floats are
+// added up in float and rounded once, integers in 64 bits.
+void reduce_in_order(DType dtype, Reduce reduce, std::span<const void* const> in, int64_t n,
+                     std::span<void* const> out);
+
+// Of n elements those that a member reduces for all.
+struct MemberSlice {
+  int64_t begin = 0, end = 0;
+};
+inline MemberSlice member_slice(int64_t n, size_t members, int member) {
+  const auto count = static_cast<int64_t>(members);
+  return {n * member / count, n * (member + 1) / count};
+}
+
+}  // namespace ingot

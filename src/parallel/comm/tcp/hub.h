@@ -1,0 +1,91 @@
+// The middle of the star: in the process of rank 0 a thread that every rank is connected to. It
+// knows who has come to a meeting, what stands on the board, and who is lost.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "parallel/comm/deadlines.h"
+#include "parallel/comm/host_plane.h"
+#include "parallel/comm/tcp/gate.h"
+
+namespace ingot::tcp {
+
+// How often an end of a connection says that it is there.
+Clock::duration beat_interval(const Deadlines& deadlines);
+inline constexpr const char* kReturned = "it returned while other ranks wait for it";
+
+class Hub {
+ public:
+  // `own`: the other end of rank 0's own connection.
+  Hub(Socket listener, Socket own, int world, const Deadlines& deadlines, const Key& key);
+  // Waits until the others have left or heard why to, a few seconds at most.
+  ~Hub();
+
+ private:
+  enum class Fate { Absent, Here, Done, Gone };
+  struct Member {
+    std::optional<Link> link;
+    Fate fate = Fate::Absent;
+    Clock::time_point heard{};
+    std::string state = "has not connected";
+    std::string note;  // why a connection in its name was refused
+    // The meeting that it waits in.
+    bool is_waiting = false;
+    std::string what, text;
+    Clock::time_point came{}, until{};
+    std::vector<std::string> awaits;  // keys
+  };
+
+  // On the gate's thread.
+  std::string refusal_of(const Message& hello);
+  void let_in(int rank, Socket socket);
+
+  // On the hub's own.
+  void serve();
+  void take_newcomers();
+  void listen_to(int rank);
+  void handle(int rank, const Message& message);
+  void see_to_meeting();
+  void end_meeting();
+  void post(int rank, const Message& message);
+  void tell_states(int rank);
+  void see_to_time();
+  void lose(int rank, const std::string& why, bool is_late = false);
+  bool are_all_done() const;
+  bool is_over();
+
+  Member& of(int rank) { return members_[static_cast<size_t>(rank)]; }
+  int size() const { return static_cast<int>(members_.size()); }
+  bool is_rank(int rank) const { return rank >= 0 && rank < size(); }
+  void tell(int rank, const Frame& frame);
+  void tell(int rank, const Message& message) { tell(rank, frame_of(message)); }
+  void tell_all(const Message& message);
+  void call_late(int rank);
+  std::string known_of(int rank);
+
+  const Deadlines deadlines_;
+  std::vector<Member> members_;  // by rank
+  std::map<std::string, std::string> board_;
+  std::map<std::string, int64_t> numbers_;
+  Frame lost_;  // what everybody was told of the first that is
+  Clock::time_point next_beat_{}, last_round_ = Clock::now(), give_up_{};
+
+  std::mutex mutex_;  // of what the gate's thread writes
+  std::vector<bool> is_taken_;
+  std::vector<std::pair<int, Socket>> newcomers_;
+  std::vector<std::pair<int, std::string>> notes_;
+
+  std::atomic<bool> is_ending_ = false;
+  Waker waker_;
+  std::thread thread_;
+  Gate gate_;  // the last to begin and the first to go
+};
+
+}  // namespace ingot::tcp
