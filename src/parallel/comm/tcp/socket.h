@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -13,6 +14,11 @@
 namespace ingot::tcp {
 
 using Clock = std::chrono::steady_clock;
+
+// So much later; however long that is, it can be counted.
+inline Clock::time_point in_time(std::chrono::milliseconds time) {
+  return Clock::now() + std::min<std::chrono::milliseconds>(time, std::chrono::hours(24 * 365));
+}
 
 // Owns a file descriptor: of a socket, or of what wakes a poll.
 class Socket {
