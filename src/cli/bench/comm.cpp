@@ -83,7 +83,7 @@ struct BenchCommCommand {
     if (carrier == "nccl" && world.process().local_world == world.size())
       return gpu_link_limit(gpu_name(ctx.device));
     if (carrier != "threads")
-      return {measure_socket_ring(world, 0.5), "one plain socket from each rank to the next"};
+      return {measure_socket_ring(world, 1.0), "one plain socket from each rank to the next"};
     double copy = 0;
     if (world.rank() == 0) {
       ComputeDevice whole(ctx.device, static_cast<int>(run.config.system.threads), "");

@@ -108,7 +108,7 @@ double measure_socket_ring(World& world, double seconds) {
   // Everyone sends the same; it grows until it takes long enough, and the best of a few counts.
   double best = 0;
   int64_t bytes = int64_t{1} << 20;
-  for (int repeats = 3; repeats > 0;) {
+  for (int repeats = 5; repeats > 0;) {
     const double took =
         agree_on_largest(world.control(), "probe sockets: time", exchange(out, in, bytes));
     best = std::max(best, static_cast<double>(bytes) / took);
