@@ -14,6 +14,7 @@
 #include "spec/llama_table.h"
 #include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
+#include "support/forwarding_world.h"
 #include "support/halves.h"
 #include "support/poison.h"
 #include "support/toy_store.h"
@@ -574,6 +575,55 @@ TEST(RecordKey, ARecordCountsAsTheMicroStepItIsOf) {
   EXPECT_EQ(rank.store->gradient({0}).accumulate, Accumulate::Yes);
   rank.store->start_step();
   EXPECT_EQ(rank.store->gradient({0}).accumulate, Accumulate::No);
+}
+
+// As communicators of GPUs will be.
+class CapturableWorld final : public test::ForwardingWorld {
+ public:
+  using ForwardingWorld::ForwardingWorld;
+  std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
+                                             Context& compute) override {
+    class Capturable final : public test::ForwardingCommunicator {
+     public:
+      using ForwardingCommunicator::ForwardingCommunicator;
+      bool capturable() const override { return true; }
+    };
+    return std::make_unique<Capturable>(ForwardingWorld::communicator(ranks, compute));
+  }
+};
+
+// Whatever the form: what is issued, and what is only noted since a record of it was, lead to the
+// same keys, and micro-steps that do different things have different ones.
+TEST_P(StoreOnLayout, RecordedMicroStepsLeaveTheStoreAsIssuedOnesDo) {
+  for (const ToyOptions& form : forms(GetParam()))
+    run_local_ranks(GetParam().world(), Device::cpu(), [&](World& inner) {
+      CapturableWorld world(inner);
+      ToyRank issued(world, GetParam(), form), noted(world, GetParam(), form);
+      std::vector<std::string> keys;
+      for (int step = 0; step < 3; ++step) {
+        for (ToyRank* rank : {&issued, &noted}) {
+          if (step == 0) init_weights(*rank->store, rank->parameters, 1);
+          if (step > 0) rank->store->publish_weights();
+          rank->store->start_step();
+        }
+        for (int micro = 0; micro < 3; ++micro) {
+          const bool last = micro == 2;
+          const auto key = issued.store->record_key(last);
+          ASSERT_TRUE(key);
+          ASSERT_EQ(noted.store->record_key(last), key) << "step " << step << " micro " << micro;
+          toy_micro_step(issued, 0, micro, last);
+          if (step == 0)
+            toy_micro_step(noted, 0, micro, last);
+          else
+            noted.store->note_record(last);
+          if (step == 2) keys.push_back(*key);
+        }
+        issued.store->finish_gradients();
+        noted.store->finish_gradients();
+      }
+      EXPECT_NE(keys[0], keys[1]) << "the first write overwrites, later ones add";
+      EXPECT_EQ(keys[1] == keys[2], GetParam().world() == 1) << "the last reduces";
+    });
 }
 
 TEST(MakeParameterStore, RefusesAWorldOfAnotherSize) {
