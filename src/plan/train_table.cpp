@@ -1,6 +1,5 @@
 #include "plan/train_table.h"
 
-#include "spec/block_use.h"
 #include "spec/offload_rows.h"
 #include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
@@ -11,11 +10,7 @@ TensorTable train_table(const ResolvedRun& run) {
   const RunConfig& config = run.config;
   TensorTable table = llama_train_table(config.model, run.shape);
   add_store_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout,
-                 {.optim = config.optim,
-                  .one_micro_step = run.one_micro_step,
-                  .order = block_uses(config.model),
-                  .gradient_sync = config.system.gradient_sync,
-                  .offload_optimizer = config.system.offload_optimizer});
+                 store_options(config, run.one_micro_step));
   if (config.system.offload_optimizer)
     add_offload_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout);
   add_update_rows(table, config.optim, config.system.offload_optimizer);

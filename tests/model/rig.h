@@ -39,10 +39,17 @@ struct RigOptions {
   int threads = 2;
   bool one_micro_step = false;
   GradientSync gradient_sync = GradientSync::MicroStep;
+  WholeWeights whole_weights = WholeWeights::AroundUses;
+  bool narrow_reduction = false;
+  int overlap_ticks = 1;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
   bool poison = false;     // before each tick, what is dead then
   OptimConfig optim = {};
   bool offload_optimizer = false;  // shards are in host memory, the CPU updates them
+  // What stands between model and store, or between ranks.
+  std::function<std::unique_ptr<ParameterStore>(std::unique_ptr<ParameterStore>, World&)>
+      wrap_store = {};
+  std::function<std::unique_ptr<World>(World&)> wrap_world = {};
 };
 
 class Rig {
@@ -59,6 +66,7 @@ class Rig {
     ctx_.workspace = Workspace(placed_.find("workspace"));
     store_ =
         make_parameter_store(ctx_, world, parameters_, options.layout, placed_, options.compute);
+    if (options.wrap_store) store_ = options.wrap_store(std::move(store_), world);
     if (options.offload_optimizer) {
       auto offloaded = std::make_unique<OffloadedStore>(ctx_, host_.context(), std::move(store_),
                                                         parameters_, placed_);
@@ -103,7 +111,10 @@ class Rig {
                    {.optim = o.optim,
                     .one_micro_step = o.one_micro_step,
                     .order = block_uses(o.model),
+                    .whole_weights = o.whole_weights,
                     .gradient_sync = o.gradient_sync,
+                    .narrow_reduction = o.narrow_reduction,
+                    .overlap_ticks = o.overlap_ticks,
                     .offload_optimizer = o.offload_optimizer});
     if (o.offload_optimizer)
       add_offload_rows(table, llama_parameters(o.model), o.compute, o.layout);

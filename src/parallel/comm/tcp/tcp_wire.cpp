@@ -88,7 +88,8 @@ class TcpChannel final : public Channel {
 
   void exchange(std::span<const Outgoing> out, std::span<const Incoming> in,
                 Patience patience) override {
-    begin_ = moved_ = Clock::now();
+    moved_ = Clock::now();
+    deadline_ = in_time(patience);
     patience_ = patience;
     try {
       for (const Outgoing& piece : out)
@@ -120,9 +121,8 @@ class TcpChannel final : public Channel {
     return peers_[at];
   }
 
-  Clock::time_point deadline() const { return begin_ + patience_; }
   Patience left() const {
-    return std::max(std::chrono::duration_cast<Patience>(deadline() - Clock::now()), Patience(0));
+    return std::max(std::chrono::duration_cast<Patience>(deadline_ - Clock::now()), Patience(0));
   }
 
   // To a lower rank, whose gate lets this one in whatever that rank is at; a higher one comes.
@@ -132,7 +132,7 @@ class TcpChannel final : public Channel {
     const Place place = parse_place(plane_.await(place_key(rank), left()), plane_.process().secret);
     const Message hello{
         .kind = Kind::Hello, .rank = own_, .number = plane_.process().world, .name = name_};
-    peers_[member].socket = knock(place.address, place.key, hello, deadline(), [&] { look(); });
+    peers_[member].socket = knock(place.address, place.key, hello, deadline_, [&] { look(); });
     moved_ = Clock::now();
   }
 
@@ -199,7 +199,7 @@ class TcpChannel final : public Channel {
       if (peer.is_over) ended = ranks_[member];
     }
     // What a lost rank sent before it went still counts.
-    const bool is_late = now >= deadline();
+    const bool is_late = now >= deadline_;
     if (ended >= 0 || is_late || now - moved_ > kGrace) plane_.throw_if_lost(needed);
     if (ended >= 0 && now - moved_ > kTimeToExplain)
       throw Error(ErrorCode::Comm, fmt::format("rank {} closed its connection", ended))
@@ -214,7 +214,7 @@ class TcpChannel final : public Channel {
   const int own_;                 // rank
   std::vector<Peer> peers_;       // by member
   std::atomic<bool> withdrawn_ = false;
-  Clock::time_point begin_{}, moved_{};  // of the exchange
+  Clock::time_point deadline_{}, moved_{};  // of the exchange
   Patience patience_{};
 };
 
