@@ -67,8 +67,7 @@ CommBackend chosen(CommBackend wanted, HostPlane& plane) {
   const auto gpu = on_gpu ? gpu_identity(process.device.index) : std::nullopt;
   const std::string place =
       gpu ? gpu->uuid : fmt::format("{} of {}", process.device, machine_name(process));
-  const auto places =
-      plane.control().gather("devices", (on_gpu && has_nccl() ? "+" : "-") + place);
+  const auto places = plane.control().gather("devices", (on_gpu && has_nccl() ? "+" : "-") + place);
   const std::set<std::string> different(places.begin(), places.end());
   const bool all_have_nccl =
       std::ranges::all_of(places, [](const std::string& text) { return text[0] == '+'; });
@@ -105,11 +104,7 @@ class ProcessWorld final : public World {
   Control& control() override { return plane_->control(); }
   Watch& watch() override { return watch_; }
   const Deadlines& deadlines() const override { return plane_->deadlines(); }
-  std::optional<std::string> loss() override {
-    const auto lost = plane_->lost();
-    if (!lost) return std::nullopt;
-    return fmt::format("rank {} is lost: {}", lost->rank, lost->why);
-  }
+  std::optional<LostRank> loss() override { return plane_->lost(); }
 
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
