@@ -195,20 +195,6 @@ void tell_other_ranks(const Error& error) noexcept {
   }
 }
 
-std::string carrier_of(const ResolvedRun& run) {
-  if (!this_launch()) return "threads";
-  switch (backend_of(run)) {
-    case CommBackend::Mpi:
-      return "mpi";
-    case CommBackend::Nccl:
-    case CommBackend::Auto:
-      return "nccl";
-    case CommBackend::Tcp:
-      break;
-  }
-  return "tcp";
-}
-
 RankPlace place_of(const ResolvedRun& run) {
   RankPlace place;
   place.host = this_machine();

@@ -22,9 +22,9 @@ namespace {
 using Json = nlohmann::json;
 
 // A machine has its own paths and its own speed.
-constexpr std::array kOfMachine = {
-    "checkpoint.dir",   "data.train",    "data.valid",     "data.tokenizer",    "system.cache_dir",
-    "system.device",    "system.bind",   "system.threads", "system.peak_tflops"};
+constexpr std::array kOfMachine = {"checkpoint.dir", "data.train",       "data.valid",
+                                   "data.tokenizer", "system.cache_dir", "system.device",
+                                   "system.bind",    "system.threads",   "system.peak_tflops"};
 
 std::string hash_of(const std::string& text) {
   return hex(XXH3_64bits(text.data(), text.size()));

@@ -128,8 +128,7 @@ TEST(Nccl, ARankThatDoesNotJoinEndsTheWait) {
   const std::string text = error.what();
   // Of the ranks that wait, one is the first to say so; the others hear of it.
   EXPECT_EQ(error.rank(), own_process().world - 1);
-  EXPECT_NE(text.find("waited 3.0 s for rank " + std::to_string(error.rank())), std::string::npos)
-      << text;
+  EXPECT_NE(text.find(" s for rank " + std::to_string(error.rank())), std::string::npos) << text;
 }
 
 // The host does not know what is in a graph, and nobody waits for tickets of it.

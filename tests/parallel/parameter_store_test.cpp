@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "spec/llama_table.h"
 #include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
+#include "support/forwarding_world.h"
 #include "support/halves.h"
 #include "support/poison.h"
 #include "support/toy_store.h"
@@ -109,7 +111,7 @@ struct Trained {
   Values gradients;  // of the last step
 };
 
-constexpr LaneDelay kDelay{.seed = 3, .most = std::chrono::microseconds(300)};
+constexpr LaneDelay kDelay{.seed = 3, .most = std::chrono::microseconds(100)};
 
 // The same global steps on any layout, with plain descent as the optimizer. Lanes are delayed at
 // random and what holds nothing at a tick is overwritten before it.
@@ -155,14 +157,35 @@ Trained toy_run(const Layout& layout, int steps, const ToyOptions& options = {})
 class StoreOnLayout : public ::testing::TestWithParam<Layout> {};
 INSTANTIATE_TEST_SUITE_P(Layouts, StoreOnLayout, ::testing::ValuesIn(layouts()), param_name);
 
+// When weights are whole and gradients reduced; where nobody shares, there is one form.
+std::vector<ToyOptions> forms(const Layout& layout, DType compute = DType::F32) {
+  using enum WholeWeights;
+  if (layout.dp_shard == 1) return {{.compute = compute}};
+  std::vector<ToyOptions> all;
+  for (const WholeWeights whole : {AroundUses, ForwardToBackward, Always})
+    for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
+      all.push_back({.compute = compute, .gradient_sync = sync, .whole_weights = whole});
+  return all;
+}
+
 TEST_P(StoreOnLayout, StepsGiveOneRanksWeightsAndGradients) {
-  for (const int steps : {1, 4}) {
-    const Trained one = toy_run({}, steps);
-    for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step}) {
-      const Trained many = toy_run(GetParam(), steps, {.gradient_sync = sync});
-      EXPECT_EQ(many.weights, one.weights);
-      EXPECT_EQ(many.gradients, one.gradients);
-    }
+  const Trained one = toy_run({}, 3);
+  for (const ToyOptions& form : forms(GetParam())) {
+    const Trained many = toy_run(GetParam(), 3, form);
+    EXPECT_EQ(many.weights, one.weights);
+    EXPECT_EQ(many.gradients, one.gradients);
+  }
+}
+
+// Sums of a step's small integers are exact in BF16.
+TEST_P(StoreOnLayout, GradientsSentInBf16AreAddedUpWide) {
+  const Trained one = toy_run({}, 1);
+  for (ToyOptions form : forms(GetParam())) {
+    if (form.whole_weights == WholeWeights::ForwardToBackward) continue;
+    form.narrow_reduction = true;
+    const Trained many = toy_run(GetParam(), 1, form);
+    EXPECT_EQ(many.weights, one.weights);
+    EXPECT_EQ(many.gradients, one.gradients);
   }
 }
 
@@ -194,9 +217,9 @@ const BlockUse& go_to_gradient(ToyRank& rank, int block) {
 }
 
 TEST_P(StoreOnLayout, AStepAfterAnAbandonedOneStartsEmpty) {
-  for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
+  for (const ToyOptions& form : forms(GetParam()))
     run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
-      ToyRank rank(world, GetParam(), {.gradient_sync = sync});
+      ToyRank rank(world, GetParam(), form);
       const TensorId id = rank.parameters.find("layers.0.mlp.weight");
       for (int step = 0; step < 2; ++step) {
         rank.store->start_step();
@@ -210,9 +233,9 @@ TEST_P(StoreOnLayout, AStepAfterAnAbandonedOneStartsEmpty) {
 
 // Nobody says which micro-step is the last: what is left is summed when the step ends.
 TEST_P(StoreOnLayout, GradientsAreCompleteWithoutALastMicroStep) {
-  for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
+  for (const ToyOptions& form : forms(GetParam()))
     run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
-      ToyRank rank(world, GetParam(), {.gradient_sync = sync});
+      ToyRank rank(world, GetParam(), form);
       init_weights(*rank.store, rank.parameters, 1);
       rank.store->start_step();
       for (int micro = 0; micro < 2; ++micro) toy_micro_step(rank, 0, micro, false);
@@ -234,8 +257,7 @@ TEST_P(StoreOnLayout, GradientsAreCompleteWithoutALastMicroStep) {
 TEST_P(StoreOnLayout, PlacedBytesAreThePredictedOnes) {
   const TensorTable parameters = toy_parameters();
   for (const DType compute : {DType::F64, DType::F32, DType::BF16})
-    for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step}) {
-      const ToyOptions options{.compute = compute, .gradient_sync = sync};
+    for (const ToyOptions& options : forms(GetParam(), compute)) {
       const int64_t predicted =
           plan_memory(store_table(parameters, GetParam(), options)).total_bytes;
       run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
@@ -245,41 +267,92 @@ TEST_P(StoreOnLayout, PlacedBytesAreThePredictedOnes) {
     }
 }
 
-// From the definition rather than from add_store_rows: shards of everything, and whole blocks as
-// long as something may read or write them.
-TEST(StoreRows, AShardedRankHoldsItsShareAndTheBlocksInUse) {
+// From the definition rather than from add_store_rows: shares of what is shared, and whole blocks
+// as long as something may read or write them.
+TEST(StoreRows, ARankHoldsItsShareAndTheBlocksInUse) {
   const TensorTable parameters = toy_parameters();
-  constexpr int kRanks = 4;
+  constexpr int kRanks = 2;
   for (const DType compute : {DType::F32, DType::BF16}) {
     const int64_t width = size_of(compute);
-    int64_t held = 0;
-    std::vector<int64_t> block(kNumBlocks);
+    std::vector<int64_t> end(kNumBlocks), shard(kNumBlocks);  // elements
     for (const TensorSpec& row : parameters.rows()) {
-      const int64_t part = (row.shape.numel() + kRanks - 1) / kRanks;
-      held += align_up(part * width) + 3 * align_up(part * 4);
-      if (compute != DType::F32) held += align_up(part * 2);
-      block[static_cast<size_t>(row.block)] += (part * kRanks + 127) / 128 * 128;
+      int64_t& at = end[static_cast<size_t>(row.block)];
+      at = (at + 127) / 128 * 128 + row.shape.numel();
     }
-    const auto weights = [&](int b) { return align_up(block[static_cast<size_t>(b)] * width); };
-    const auto gradients = [&](int b) { return align_up(block[static_cast<size_t>(b)] * 4); };
-    // By tick: embedding, layer, layer, loss (tied), layer, layer, embedding.
-    const int64_t peak = std::max(
-        {weights(0) + weights(1), weights(1) + weights(2), weights(2) + weights(0) + weights(3),
-         weights(2) + weights(0) + weights(3) + gradients(0) + gradients(3),
-         weights(2) + weights(1) + gradients(0) + gradients(3) + gradients(2),
-         weights(1) + gradients(2) + gradients(1), gradients(1) + gradients(0)});
-    const auto total = [&](GradientSync sync) {
-      return plan_memory(store_table(parameters, {.dp_shard = kRanks},
-                                     {.compute = compute, .gradient_sync = sync}))
+    int64_t all_shards = 0;
+    for (size_t b = 0; b < end.size(); ++b) {
+      shard[b] = ((end[b] + kRanks - 1) / kRanks + 127) / 128 * 128;
+      all_shards += shard[b];
+    }
+    const int64_t states = all_shards * (2 * 4 + (compute == DType::F32 ? 0 : 2));
+    const int64_t own_weights = all_shards * width, own_gradients = all_shards * 4;
+    const auto weights = [&](int b) { return kRanks * shard[static_cast<size_t>(b)] * width; };
+    const auto gradients = [&](int b) { return kRanks * shard[static_cast<size_t>(b)] * 4; };
+    const auto total = [&](WholeWeights whole, GradientSync sync) {
+      return plan_memory(
+                 store_table(parameters, {.dp_shard = kRanks},
+                             {.compute = compute, .gradient_sync = sync, .whole_weights = whole}))
           .total_bytes;
     };
-    EXPECT_EQ(total(GradientSync::MicroStep), held + peak);
+    using enum WholeWeights;
+    using enum GradientSync;
+    // By tick: embedding, layer, layer, loss (tied), layer, layer, embedding, beside which the next
+    // micro-step's embedding is gathered.
+    EXPECT_EQ(total(AroundUses, MicroStep),
+              states + own_weights + own_gradients +
+                  std::max({weights(0) + weights(1), weights(1) + weights(2),
+                            weights(2) + weights(0) + weights(3),
+                            weights(2) + weights(0) + weights(3) + gradients(0) + gradients(3),
+                            weights(2) + weights(1) + gradients(0) + gradients(3) + gradients(2),
+                            weights(1) + gradients(2) + gradients(1),
+                            weights(0) + gradients(1) + gradients(0)}));
     // Kept through the step: all gradients, besides the weights in use.
-    int64_t all = 0, most = 0;
-    for (int b = 0; b < kNumBlocks; ++b) all += gradients(b);
-    most = std::max(
-        {weights(0) + weights(1), weights(1) + weights(2), weights(2) + weights(0) + weights(3)});
-    EXPECT_EQ(total(GradientSync::Step), held + all + most);
+    EXPECT_EQ(total(AroundUses, Step),
+              states + own_weights + kRanks * own_gradients +
+                  std::max({weights(0) + weights(1), weights(1) + weights(2),
+                            weights(2) + weights(0) + weights(3)}));
+    EXPECT_EQ(total(ForwardToBackward, Step),
+              states + own_weights + kRanks * own_gradients + kRanks * own_weights);
+    EXPECT_EQ(total(Always, Step), states + kRanks * own_gradients + kRanks * own_weights);
+    EXPECT_EQ(total(Always, MicroStep),
+              states + own_gradients + kRanks * own_weights +
+                  std::max({gradients(0) + gradients(3), gradients(0) + gradients(3) + gradients(2),
+                            gradients(2) + gradients(1), gradients(1) + gradients(0)}));
+  }
+}
+
+// States, gradients and weights by what is shared of them (Rajbhandari et al., ZeRO, figure 1).
+TEST(StoreRows, WhatRanksShareShrinksWithTheirNumber) {
+  ModelConfig c = model_preset("llama_10m");
+  c.layers = 16;  // of which few are whole at a time
+  const TensorTable parameters = llama_parameters(c);
+  const auto bytes = [&](int ranks, DataParallel mode) {
+    RunConfig config;
+    config.model = c;
+    config.system.data_parallel = mode;
+    TensorTable table;
+    add_store_rows(table, parameters, DType::BF16, data_layout(ranks, mode),
+                   store_options(config, /*one_micro_step=*/false));
+    std::map<TensorKind, int64_t> by_kind;
+    for (const auto& one_kind : plan_memory(table).categories)
+      by_kind[one_kind.kind] = one_kind.bytes;
+    return by_kind;
+  };
+  const auto one = bytes(1, DataParallel::Replicated);
+  constexpr TensorKind kStates[] = {TensorKind::OptimizerState, TensorKind::MasterWeight};
+  for (const int ranks : {2, 3, 8}) {
+    const auto expect = [&](DataParallel mode, TensorKind kind, bool shared) {
+      const int64_t whole = one.at(kind);
+      const double part = static_cast<double>(bytes(ranks, mode).at(kind));
+      EXPECT_NEAR(part / static_cast<double>(shared ? whole / ranks : whole), 1.0, 5e-3)
+          << name_of(kind) << " on " << ranks << " ranks";
+    };
+    using enum DataParallel;
+    for (const DataParallel mode : {Replicated, Zero1, Zero2, FullySharded}) {
+      for (const TensorKind kind : kStates) expect(mode, kind, mode != Replicated);
+      expect(mode, TensorKind::Gradient, mode == Zero2 || mode == FullySharded);
+      expect(mode, TensorKind::Weight, mode == FullySharded);
+    }
   }
 }
 
@@ -308,17 +381,20 @@ TEST(StoreRows, MomentsTakeTheAskedDtypeButMuonsMomentum) {
     optim.kind = kind;
     optim.moments = DType::BF16;
     add_store_rows(table, parameters, DType::BF16, {}, {optim});
-    for (const TensorSpec& parameter : parameters.rows()) {
+    const auto world = single_world();
+    const PlacedTensors placed(table, Device::cpu());
+    ThreadPool pool(1);
+    Context ctx{.device = Device::cpu(), .pool = &pool, .workspace = {}};
+    const auto store = make_parameter_store(ctx, *world, parameters, {}, placed, DType::BF16);
+    for (const ParameterShard& shard : store->shards()) {
+      const TensorSpec& parameter = parameters[shard.parameter];
       const bool muon = optimizer_of(optim, parameter) == OptimKind::Muon;
-      const auto dtype = [&](const char* prefix) {
-        return table[table.find(prefix + parameter.name)].dtype;
-      };
-      EXPECT_EQ(dtype("moment1:"), muon ? DType::F32 : DType::BF16) << parameter.name;
-      const TensorId second = table.try_find("moment2:" + parameter.name);
-      ASSERT_EQ(second.valid(), !muon) << parameter.name;
-      EXPECT_TRUE(muon || table[second].dtype == DType::BF16) << parameter.name;
-      EXPECT_EQ(dtype("grad:"), DType::F32);
-      EXPECT_EQ(dtype("master:"), DType::U16);
+      ASSERT_EQ(shard.states.size(), muon ? 1 : 2) << parameter.name;
+      EXPECT_EQ(shard.state_names.front(), "moment1");
+      for (const Tensor& state : shard.states)
+        EXPECT_EQ(state.dtype, muon ? DType::F32 : DType::BF16) << parameter.name;
+      EXPECT_EQ(shard.gradient.dtype, DType::F32);
+      EXPECT_EQ(shard.master.dtype, DType::U16);
     }
   }
 }
@@ -499,6 +575,55 @@ TEST(RecordKey, ARecordCountsAsTheMicroStepItIsOf) {
   EXPECT_EQ(rank.store->gradient({0}).accumulate, Accumulate::Yes);
   rank.store->start_step();
   EXPECT_EQ(rank.store->gradient({0}).accumulate, Accumulate::No);
+}
+
+// As communicators of GPUs will be.
+class CapturableWorld final : public test::ForwardingWorld {
+ public:
+  using ForwardingWorld::ForwardingWorld;
+  std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
+                                             Context& compute) override {
+    class Capturable final : public test::ForwardingCommunicator {
+     public:
+      using ForwardingCommunicator::ForwardingCommunicator;
+      bool capturable() const override { return true; }
+    };
+    return std::make_unique<Capturable>(ForwardingWorld::communicator(ranks, compute));
+  }
+};
+
+// Whatever the form: what is issued, and what is only noted since a record of it was, lead to the
+// same keys, and micro-steps that do different things have different ones.
+TEST_P(StoreOnLayout, RecordedMicroStepsLeaveTheStoreAsIssuedOnesDo) {
+  for (const ToyOptions& form : forms(GetParam()))
+    run_local_ranks(GetParam().world(), Device::cpu(), [&](World& inner) {
+      CapturableWorld world(inner);
+      ToyRank issued(world, GetParam(), form), noted(world, GetParam(), form);
+      std::vector<std::string> keys;
+      for (int step = 0; step < 3; ++step) {
+        for (ToyRank* rank : {&issued, &noted}) {
+          if (step == 0) init_weights(*rank->store, rank->parameters, 1);
+          if (step > 0) rank->store->publish_weights();
+          rank->store->start_step();
+        }
+        for (int micro = 0; micro < 3; ++micro) {
+          const bool last = micro == 2;
+          const auto key = issued.store->record_key(last);
+          ASSERT_TRUE(key);
+          ASSERT_EQ(noted.store->record_key(last), key) << "step " << step << " micro " << micro;
+          toy_micro_step(issued, 0, micro, last);
+          if (step == 0)
+            toy_micro_step(noted, 0, micro, last);
+          else
+            noted.store->note_record(last);
+          if (step == 2) keys.push_back(*key);
+        }
+        issued.store->finish_gradients();
+        noted.store->finish_gradients();
+      }
+      EXPECT_NE(keys[0], keys[1]) << "the first write overwrites, later ones add";
+      EXPECT_EQ(keys[1] == keys[2], GetParam().world() == 1) << "the last reduces";
+    });
 }
 
 TEST(MakeParameterStore, RefusesAWorldOfAnotherSize) {

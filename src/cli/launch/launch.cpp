@@ -127,15 +127,18 @@ void add_launch(Command& app) {
       "launch", "start the ranks of a run as processes, on this machine or on several by ssh");
   launch->add_option("COMMAND", command->words,
                      "after --: what every rank runs, such as train RECIPE.toml");
-  launch->add_option("-n,--ranks", command->ranks, "how many; with --hosts a:8,b:8 as many as they "
-                     "take")
+  launch
+      ->add_option("-n,--ranks", command->ranks,
+                   "how many; with --hosts a:8,b:8 as many as they "
+                   "take")
       ->positive();
   launch->add_option("--hosts", command->hosts,
                      "machines: a,b:4 (NAME:RANKS), or a file with one a line; this one where it "
                      "is not given");
-  launch->add_option("--restarts", command->restarts,
-                     "how often to go on from the newest checkpoint after a failure that is not "
-                     "one of the settings")
+  launch
+      ->add_option("--restarts", command->restarts,
+                   "how often to go on from the newest checkpoint after a failure that is not "
+                   "one of the settings")
       ->not_negative()
       ->capture_default_str();
   launch->add_option("--env", command->variables, "NAME=VALUE for every rank (repeatable)")

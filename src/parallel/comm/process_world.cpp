@@ -1,7 +1,6 @@
 #include "parallel/comm/process_world.h"
 
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -42,13 +41,6 @@ std::unique_ptr<HostPlane> plane_met_by_mpi(Process process, const Deadlines& de
   return tcp::make_host_plane(process, deadlines, watch, std::move(listener));
 }
 
-std::string machine_name(const Process& process) {
-  if (!process.host.empty()) return process.host;
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
 bool has_nccl() {
   try {
     nccl_facts([](const char*) { return std::string(); });
@@ -84,10 +76,15 @@ class ProcessWorld final : public World {
       : exceptions_(std::uncaught_exceptions()),
         plane_(process.rendezvous == "mpi" ? plane_met_by_mpi(process, options.deadlines, watch_)
                                            : tcp_host_plane(process, options.deadlines, watch_)),
-        backend_(chosen(options.backend, *plane_)),
         delay_{options.delay.seed + (static_cast<uint64_t>(process.rank) << 32),
                options.delay.most} {
-    wire_ = backend_ == CommBackend::Mpi ? mpi_wire(*plane_) : tcp_wire(*plane_);
+    try {
+      backend_ = chosen(options.backend, *plane_);
+      wire_ = backend_ == CommBackend::Mpi ? mpi_wire(*plane_) : tcp_wire(*plane_);
+    } catch (const std::exception& error) {
+      plane_->go(translated(error).what());
+      throw;
+    }
   }
 
   ~ProcessWorld() override {
@@ -125,7 +122,7 @@ class ProcessWorld final : public World {
   const int exceptions_;  // under way when it was made
   Watch watch_;
   std::unique_ptr<HostPlane> plane_;
-  const CommBackend backend_;
+  CommBackend backend_ = CommBackend::Tcp;
   LaneDelay delay_;
   std::unique_ptr<Wire> wire_;       // for host memory, and of GPUs where NCCL does not carry it
   std::map<std::string, int> made_;  // communicators of the same ranks
