@@ -50,11 +50,12 @@ struct CheckpointInfo {
 
 // Saves a whole run state; every rank calls it. Of a replicated store each rank writes its share.
 // `tokenizer` is what it serializes to, empty for the byte tokenizer. A failed save throws on every
-// rank, leaves no partial checkpoint visible and touches no older one. Returns the folder.
+// rank, leaves no partial checkpoint visible and touches no older one. `patience`: of a rank with
+// the others, at each of its meetings. Returns the folder.
 std::string save_checkpoint(Storage& storage, Control& control, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
-                            const std::string& tokenizer);
+                            const std::string& tokenizer, Patience patience = kPatience);
 
 // Reads tensors by name and element range, whatever the number of ranks that wrote them.
 class CheckpointReader {

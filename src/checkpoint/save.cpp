@@ -15,14 +15,15 @@ namespace {
 
 // Runs `body` on every rank and throws on every rank when one of them failed, so that no rank goes
 // on to a collective that the failed one never reaches.
-void on_all_ranks(Control& control, std::string_view what, const std::function<void()>& body) {
+void on_all_ranks(Control& control, std::string_view what, Patience patience,
+                  const std::function<void()>& body) {
   std::exception_ptr own;
   try {
     body();
   } catch (...) {
     own = std::current_exception();
   }
-  const std::vector<std::string> all = control.gather(what, own ? "failed" : "");
+  const std::vector<std::string> all = control.gather(what, own ? "failed" : "", patience);
   if (own) std::rethrow_exception(own);
   const auto bad = std::find(all.begin(), all.end(), "failed");
   check(bad == all.end(), ErrorCode::Comm, "the checkpoint was not saved: rank {} failed",
@@ -80,8 +81,9 @@ FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& pat
 }
 
 // All ranks' files as rank 0 lists them; the others learn them too, at no cost worth a branch.
-std::vector<ManifestFile> gather_files(Control& control, const TensorTable& parameters,
-                                       const FileFacts& facts, const std::vector<OwnPart>& parts) {
+std::vector<ManifestFile> gather_files(Control& control, Patience patience,
+                                       const TensorTable& parameters, const FileFacts& facts,
+                                       const std::vector<OwnPart>& parts) {
   const size_t num_parameters = parameters.rows().size();
   const size_t row = 2 + 2 * num_parameters;  // bytes, hash, then begin and end by parameter
   std::vector<int64_t> own(row, 0);
@@ -93,7 +95,7 @@ std::vector<ManifestFile> gather_files(Control& control, const TensorTable& para
     own[at + 1] = part.range.end;
   }
   const std::string_view bytes(reinterpret_cast<const char*>(own.data()), row * sizeof(int64_t));
-  const std::vector<std::string> all = control.gather("files of a checkpoint", bytes);
+  const std::vector<std::string> all = control.gather("files of a checkpoint", bytes, patience);
 
   std::vector<ManifestFile> files;
   std::vector<int64_t> of_rank(row);
@@ -150,25 +152,25 @@ std::string what_is_in(Storage& storage, const std::string& dir) {
 std::string save_checkpoint(Storage& storage, Control& control, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
-                            const std::string& tokenizer) {
+                            const std::string& tokenizer, Patience patience) {
   const std::string dir = join_path(run_dir, step_name(state.step));
   const std::string folder = temporary_path(dir);
   const bool first = control.rank() == 0;
   try {
-    on_all_ranks(control, "start of a checkpoint", [&] {
+    on_all_ranks(control, "start of a checkpoint", patience, [&] {
       if (first) start_folder(storage, dir);
     });
     const std::vector<OwnPart> parts = own_parts(store);
     FileFacts facts;
-    on_all_ranks(control, "writing a checkpoint", [&] {
+    on_all_ranks(control, "writing a checkpoint", patience, [&] {
       facts = write_rank_file(store.context(), storage,
                               join_path(folder, rank_file_name(control.rank())), parameters, parts);
     });
     Manifest manifest;
     manifest.state = state;
     manifest.has_optimizer = true;
-    manifest.files = gather_files(control, parameters, facts, parts);
-    on_all_ranks(control, "end of a checkpoint", [&] {
+    manifest.files = gather_files(control, patience, parameters, facts, parts);
+    on_all_ranks(control, "end of a checkpoint", patience, [&] {
       if (!first) return;
       write_manifest(storage, folder, config, parameters, tokenizer, std::move(manifest));
       publish_folder(storage, dir);

@@ -4,6 +4,7 @@
 
 namespace ingot::cli {
 
+void add_bench_comm(Command& bench);
 void add_bench_encode(Command& bench);
 void add_bench_limit(Command& bench);
 void add_bench_ops(Command& bench);
@@ -31,6 +32,7 @@ void add_launch(Command& program);
 void add_plan_memory(Command& plan);
 void add_probe(Command& program);
 void add_quickstart(Command& program);
+void add_smoke(Command& program);
 void add_tokenizer_chat(Command& tokenizer);
 void add_tokenizer_compare(Command& tokenizer);
 void add_tokenizer_convert(Command& tokenizer);
@@ -53,6 +55,7 @@ void add_commands(Command& program) {
   add_plan_memory(plan);
 
   add_probe(program);
+  add_smoke(program);
 
   add_train(program);
   add_launch(program);
@@ -91,6 +94,7 @@ void add_commands(Command& program) {
   add_bench_ops(bench);
   add_bench_train(bench);
   add_bench_limit(bench);
+  add_bench_comm(bench);
   add_bench_encode(bench);
 
   add_completion(program);

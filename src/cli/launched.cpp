@@ -62,8 +62,8 @@ class Reader {
 
   // The process K of N of two variables.
   std::pair<int, int> number(const char* index, const char* count, std::string_view by) const {
-    const ProcessNumber read =
-        parse_process(wanted(index, by), wanted(count, by), fmt::format("{} and {}", index, count));
+    const std::string k = wanted(index, by), n = wanted(count, by);
+    const ProcessNumber read = parse_process(k, n, fmt::format("{} and {}", index, count));
     return {static_cast<int>(read.index), static_cast<int>(read.count)};
   }
 

@@ -57,11 +57,11 @@ void bind_rank(const ResolvedRun& run, const Launched& launch) {
   bind_to(cores_of_rank(allowed.cores, near, launch.local_rank));
 }
 
+// On the CPU, and where ranks share GPUs, nobody need ask the others.
 CommBackend backend_of(const ResolvedRun& run) {
   const SystemConfig& system = run.config.system;
-  if (system.backend != CommBackend::Auto) return system.backend;
-  const bool own_gpus = run.device.kind == DeviceKind::Cuda && !system.share_gpu;
-  return own_gpus ? CommBackend::Nccl : CommBackend::Tcp;
+  const bool own_gpu = run.device.kind == DeviceKind::Cuda && !system.share_gpu;
+  return system.backend == CommBackend::Auto && !own_gpu ? CommBackend::Tcp : system.backend;
 }
 
 Process process_of(const Launched& launch, Device device) {
@@ -182,20 +182,6 @@ void tell_other_ranks(const Error& error) noexcept {
   } catch (const std::exception&) {
     // They are not there, or have heard it.
   }
-}
-
-std::string carrier_of(const ResolvedRun& run) {
-  if (!this_launch()) return "threads";
-  switch (backend_of(run)) {
-    case CommBackend::Mpi:
-      return "mpi";
-    case CommBackend::Nccl:
-      return "nccl";
-    case CommBackend::Auto:
-    case CommBackend::Tcp:
-      break;
-  }
-  return "tcp";
 }
 
 RankPlace place_of(const ResolvedRun& run) {

@@ -4,6 +4,22 @@
 #include "core/stream_event.h"
 
 namespace ingot {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+thread_local Clock::duration waited{0};
+
+// Counts what the thread waits while it lives.
+class CountedWait {
+ public:
+  ~CountedWait() { waited += Clock::now() - start_; }
+
+ private:
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
 
 void PendingWork::settle(std::shared_ptr<StreamEvent> event) {
   const std::scoped_lock lock(mutex_);
@@ -23,6 +39,7 @@ StreamEvent* PendingWork::settled() const {
   std::unique_lock lock(mutex_);
   if (!settled_) {
     const log::Wait wait(name_.c_str());
+    const CountedWait counted;
     changed_.wait(lock, [this] { return settled_; });
   }
   if (failure_) std::rethrow_exception(failure_);
@@ -44,7 +61,14 @@ bool Ticket::done() const {
 }
 
 void Ticket::wait() const {
-  if (StreamEvent* event = settled()) event->wait();
+  StreamEvent* event = settled();
+  if (event == nullptr) return;
+  const CountedWait counted;
+  event->wait();
+}
+
+Clock::duration waited_for_tickets() {
+  return waited;
 }
 
 }  // namespace ingot

@@ -1,6 +1,7 @@
 // Work in flight: what a lane hands out, so that others can wait for it or be ordered behind it.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -55,5 +56,8 @@ class Ticket {
  private:
   std::shared_ptr<PendingWork> work_;
 };
+
+// How long the calling thread has waited for tickets, all in all: what it did not compute itself.
+std::chrono::steady_clock::duration waited_for_tickets();
 
 }  // namespace ingot

@@ -1,5 +1,6 @@
 #include "plan/train_table.h"
 
+#include "spec/offload_rows.h"
 #include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
 
@@ -10,7 +11,9 @@ TensorTable train_table(const ResolvedRun& run) {
   TensorTable table = llama_train_table(config.model, run.shape);
   add_store_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout,
                  store_options(config, run.one_micro_step));
-  add_update_rows(table, config.optim);
+  if (config.system.offload_optimizer)
+    add_offload_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout);
+  add_update_rows(table, config.optim, config.system.offload_optimizer);
   return table;
 }
 

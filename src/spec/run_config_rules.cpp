@@ -102,6 +102,17 @@ void check_muon(const RunConfig& c) {
         c.optim.lr);
 }
 
+// The CPU updates with what it has: no products worth the name, and no weights in F16.
+void check_offload(const RunConfig& c) {
+  if (!c.system.offload_optimizer) return;
+  check(c.optim.kind == OptimKind::AdamW, ErrorCode::Config,
+        "system.offload_optimizer updates with adamw, got optim.kind muon, whose products want the "
+        "GPU: set one of them otherwise");
+  check(c.train.precision != Precision::Fp16, ErrorCode::Config,
+        "system.offload_optimizer keeps weights in fp32 or bf16, got train.precision fp16: use "
+        "bf16");
+}
+
 void check_layout(const RunConfig& c) {
   const SystemConfig& s = c.system;
   check(
@@ -193,6 +204,7 @@ void validate_open_ended(const RunConfig& c) {
   check_schedule(c);
   check_layout(c);
   check_muon(c);
+  check_offload(c);
   check_precision(c);
   check_activations(c);
   check_fp8(c);

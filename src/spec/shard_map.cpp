@@ -21,4 +21,14 @@ ShardMap shard_map(const TensorTable& parameters, const Layout& layout, int rank
   return ShardMap(std::move(slices));
 }
 
+std::vector<ShardMap> shard_maps(const TensorTable& parameters, const Layout& layout) {
+  std::vector<ShardMap> maps;
+  for (int i = 0; i < layout.dp_shard; ++i) {
+    Coord coord;
+    coord.dp_shard = i;
+    maps.push_back(shard_map(parameters, layout, layout.rank_at(coord)));
+  }
+  return maps;
+}
+
 }  // namespace ingot

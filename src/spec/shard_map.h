@@ -31,5 +31,7 @@ class ShardMap {
 // `parameters` as llama_parameters() lists them. Weights are not split along pp, cp or tp: a layout
 // with ranks there is refused.
 ShardMap shard_map(const TensorTable& parameters, const Layout& layout, int rank);
+// Of the ranks along dp_shard, by their place there, which all replicas have alike but for `saved`.
+std::vector<ShardMap> shard_maps(const TensorTable& parameters, const Layout& layout);
 
 }  // namespace ingot

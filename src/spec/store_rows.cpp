@@ -44,6 +44,10 @@ int64_t packed_elements(const BlockLayout& block, const std::vector<TensorId>& p
   return most;
 }
 
+bool is_optimizers(TensorKind kind) {
+  return kind == TensorKind::MasterWeight || kind == TensorKind::OptimizerState;
+}
+
 // The rows of one block.
 class BlockRows {
  public:
@@ -97,6 +101,7 @@ class BlockRows {
     row.shape = {elements};
     row.dtype = dtype;
     row.kind = kind;
+    if (options_.offload_optimizer && is_optimizers(kind)) row.space = MemorySpace::Pinned;
     row.block = block();
     row.lives = std::move(lives);
     row.parameters = std::move(parameters);
@@ -154,6 +159,7 @@ StoreOptions store_options(const RunConfig& config, bool one_micro_step) {
   options.order = block_uses(config.model);
   options.gradient_sync = system.gradient_sync;
   options.narrow_reduction = system.reduce_dtype == DType::BF16;
+  options.offload_optimizer = system.offload_optimizer;
   switch (system.data_parallel) {
     case DataParallel::Replicated:
       break;

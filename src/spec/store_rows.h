@@ -45,6 +45,8 @@ struct StoreOptions {
   GradientSync gradient_sync = GradientSync::MicroStep;
   bool narrow_reduction = false;  // gradients of several ranks are sent in BF16
   int overlap_ticks = 1;  // that a gather or a reduction has to be done while others compute
+  // Masters and states lie in page-locked host memory (spec/offload_rows.h).
+  bool offload_optimizer = false;
 };
 
 // As the settings have it.

@@ -2,15 +2,31 @@
 
 #include <algorithm>
 #include <chrono>
-#include <vector>
+#include <mutex>
+#include <optional>
+#include <string>
 
+#include "core/error.h"
 #include "core/random.h"
+#include "parallel/comm/local_ranks.h"
 #include "plan/fit.h"
 #include "plan/train_table.h"
 #include "train/engine.h"
 
 namespace ingot {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median_of(std::vector<double> times) {
+  const auto middle = times.begin() + static_cast<int64_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
 
 // Documents of T/4 tokens on average: for each of num_tokens tokens in rows of T, where in its row
 // its document starts.
@@ -25,65 +41,139 @@ std::vector<int32_t> random_document_starts(int64_t num_tokens, int64_t T) {
   return starts;
 }
 
+// A group of one that is a communicator like any other.
+class GroupOfOne {
+ public:
+  explicit GroupOfOne(Context& ctx)
+      : ranks_(1, Deadlines{}),
+        compute_(compute_lane(ctx)),
+        communicator_(local_communicator(ranks_, "group of one", {0}, 0, ctx, {})) {}
+
+  void all_reduce(std::span<const ParameterShard> shards) {
+    const Ticket ready = compute_->mark("gradients");
+    std::vector<Ticket> tickets;
+    for (const ParameterShard& shard : shards)
+      tickets.push_back(communicator_->all_reduce(shard.gradient, Reduce::Sum, ready));
+    for (const Ticket& ticket : tickets) compute_->after(ticket);
+  }
+
+ private:
+  LocalRanks ranks_;
+  std::unique_ptr<Lane> compute_;
+  std::unique_ptr<Communicator> communicator_;
+};
+
+// One rank's steps.
+class RankBench {
+ public:
+  RankBench(const ResolvedRun& run, World& world, const StepBenchOptions& options)
+      : run_(run),
+        world_(world),
+        N_(run.config.batch.micro_batch * run.config.batch.seq),
+        num_steps_((options.through_communicator ? 2 : 1) * options.steps + 2),
+        begun_(Clock::now()),
+        engine_(run, world) {
+    engine_.init(static_cast<uint64_t>(run.config.train.seed));
+    setup_seconds_ = seconds_since(begun_);
+    if (options.through_communicator) one_.emplace(engine_.context());
+    draw();
+  }
+
+  StepBench run() {
+    StepBench bench;
+    auto start = Clock::now();
+    run_step(0, false);
+    synchronize(engine_.context());
+    const double first = seconds_since(start);
+
+    // A step lasts from one gradient norm, which the host waits for, to the next, as in a run: the
+    // next batch is handed over while the update is computed.
+    run_step(1, one_.has_value());
+    std::vector<double> plain, through;
+    for (int64_t step = 2; step < num_steps_; ++step) {
+      const bool exchanges = one_ && step % 2 == 1;
+      start = Clock::now();
+      run_step(step, exchanges);
+      (exchanges ? through : plain).push_back(seconds_since(start));
+    }
+    const auto largest = [&](const char* what, double own) {
+      double most = own;
+      for (const std::string& text : world_.control().gather(what, fmt::format("{:.17g}", own)))
+        most = std::max(most, std::strtod(text.c_str(), nullptr));
+      return most;
+    };
+    bench.step_seconds = largest("bench: step", median_of(plain));
+    if (one_) bench.communicator_seconds = largest("bench: through", median_of(through));
+    bench.setup_seconds = largest("bench: setup", setup_seconds_);
+    bench.first_step_seconds = largest("bench: first step", first);
+    bench.tokens_per_second = static_cast<double>(world_.size() * N_) / bench.step_seconds;
+    bench.last_loss = last_loss_;
+    const int64_t predicted = plan_memory(train_table(run_)).total_bytes;
+    const std::string own = fmt::format("{} {}", engine_.placed().allocated_bytes(), predicted);
+    for (const std::string& text : world_.control().gather("bench: memory", own)) {
+      char* rest = nullptr;
+      const int64_t peak = std::strtoll(text.c_str(), &rest, 10);
+      bench.memory.push_back({peak, std::strtoll(rest, nullptr, 10)});
+    }
+    return bench;
+  }
+
+ private:
+  // All tokens are drawn before: a GPU that waits for them cools down and computes faster after.
+  void draw() {
+    tokens_.resize(static_cast<size_t>(num_steps_ * N_)), targets_.resize(tokens_.size());
+    const RandomStream stream(1, Purpose::Test, 0, 0);
+    const auto vocab = static_cast<uint32_t>(run_.config.model.vocab);
+    const size_t first = static_cast<size_t>(world_.rank()) * tokens_.size();
+    for (size_t i = 0; i < tokens_.size(); ++i) {
+      tokens_[i] = static_cast<int32_t>(stream.bits(2 * (first + i)) % vocab);
+      targets_[i] = static_cast<int32_t>(stream.bits(2 * (first + i) + 1) % vocab);
+    }
+    if (run_.config.train.document_mask)
+      document_starts_ = random_document_starts(num_steps_ * N_, run_.config.batch.seq);
+  }
+
+  void run_step(int64_t step, bool exchanges) {
+    engine_.start_step();
+    engine_.accumulate({tokens_.data() + step * N_, targets_.data() + step * N_,
+                        document_starts_.empty() ? nullptr : document_starts_.data() + step * N_},
+                       1.0 / static_cast<double>(N_ * world_.size()), /*last=*/true);
+    if (exchanges) one_->all_reduce(engine_.store().shards());
+    engine_.update(run_.config.optim.lr, step + 1);
+    engine_.take_report();
+    // As a run's loop does, which meets once a step.
+    last_loss_ = world_.control().sum("end of a step", engine_.take_loss()) /
+                 static_cast<double>(N_ * world_.size());
+  }
+
+  const ResolvedRun& run_;
+  World& world_;
+  const int64_t N_;
+  const int64_t num_steps_;
+  const Clock::time_point begun_;
+  Engine engine_;
+  std::optional<GroupOfOne> one_;
+  std::vector<int32_t> tokens_, targets_, document_starts_;  // (num_steps, N)
+  double setup_seconds_ = 0.0, last_loss_ = 0.0;
+};
+
 }  // namespace
 
-StepBench bench_train_step(const ResolvedRun& run, int64_t steps) {
-  using Clock = std::chrono::steady_clock;
-  auto seconds_since = [](Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
-  const RunConfig& config = run.config;
-  StepBench bench;
-  auto start = Clock::now();
-  const auto world = single_world(run.device);
+StepBench bench_train_step(const ResolvedRun& run, const StepBenchOptions& options) {
   check_fits_here(run);
-  Engine engine(run, *world);
-  engine.init(static_cast<uint64_t>(config.train.seed));
-  bench.setup_seconds = seconds_since(start);
-  bench.peak_bytes = engine.placed().allocated_bytes();
-  bench.predicted_bytes = plan_memory(train_table(run)).total_bytes;
-
-  // All tokens are drawn before: a GPU that waits for them cools down and computes faster after.
-  const int64_t N = config.batch.micro_batch * config.batch.seq;
-  const int64_t num_steps = steps + 2;
-  std::vector<int32_t> tokens(static_cast<size_t>(num_steps * N)), targets(tokens.size());
-  const RandomStream stream(1, Purpose::Test, 0, 0);
-  const auto vocab = static_cast<uint32_t>(config.model.vocab);
-  for (size_t i = 0; i < tokens.size(); ++i) {
-    tokens[i] = static_cast<int32_t>(stream.bits(2 * i) % vocab);
-    targets[i] = static_cast<int32_t>(stream.bits(2 * i + 1) % vocab);
-  }
-
-  const bool documents = config.train.document_mask;
-  const std::vector<int32_t> document_starts =
-      random_document_starts(documents ? num_steps * N : 0, config.batch.seq);
-
-  const auto run_step = [&](int64_t step) {
-    engine.start_step();
-    engine.accumulate({tokens.data() + step * N, targets.data() + step * N,
-                       documents ? document_starts.data() + step * N : nullptr},
-                      1.0 / static_cast<double>(N), /*last=*/true);
-    engine.update(config.optim.lr, step + 1);
-    engine.take_report();
-    bench.last_loss = engine.take_loss() / static_cast<double>(N);
+  StepBench bench;
+  std::once_flag kept;  // where ranks are threads, of one of them: it is the same on all
+  const auto body = [&](World& world) {
+    check(!options.through_communicator || world.size() == 1, ErrorCode::Config,
+          "a group of one is timed on one rank, got {}: several go through a communicator anyway",
+          world.size());
+    StepBench own = RankBench(run, world, options).run();
+    std::call_once(kept, [&] { bench = std::move(own); });
   };
-  start = Clock::now();
-  run_step(0);
-  synchronize(engine.context());
-  bench.first_step_seconds = seconds_since(start);
-
-  // A step lasts from one gradient norm, which the host waits for, to the next, as in a run: the
-  // next batch is handed over while the update is computed.
-  run_step(1);
-  std::vector<double> times;
-  for (int64_t step = 2; step < num_steps; ++step) {
-    start = Clock::now();
-    run_step(step);
-    times.push_back(seconds_since(start));
-  }
-  std::nth_element(times.begin(), times.begin() + steps / 2, times.end());
-  bench.step_seconds = times[static_cast<size_t>(steps / 2)];
-  bench.tokens_per_second = static_cast<double>(N) / bench.step_seconds;
+  if (options.ranks)
+    options.ranks(body);
+  else
+    body(*single_world(run.device));
   return bench;
 }
 

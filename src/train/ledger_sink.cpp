@@ -1,5 +1,8 @@
 #include "train/ledger_sink.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "feed/data_identity.h"
 #include "train/run_folder.h"
 
@@ -29,6 +32,21 @@ json entry(const RunFacts& facts) {
   return record;
 }
 
+constexpr size_t kListedRanks = 64;  // of more, a step's record holds the extremes
+
+// To the microsecond: what clocks tell, in few digits.
+double rounded(double seconds) {
+  return std::round(seconds * 1e6) / 1e6;
+}
+
+json times_of(const std::vector<RankTime>& ranks, double RankTime::*which) {
+  std::vector<double> times;
+  for (const RankTime& one : ranks) times.push_back(rounded(one.*which));
+  if (times.size() <= kListedRanks) return times;
+  std::ranges::sort(times);
+  return {{"min", times.front()}, {"median", times[times.size() / 2]}, {"max", times.back()}};
+}
+
 json entry(const StepReport& report) {
   json record = {{"kind", "step"},
                  {"step", report.step},
@@ -44,6 +62,13 @@ json entry(const StepReport& report) {
     record["skipped"] = report.skipped;
   }
   if (report.verdict > StepVerdict::Skip) record["verdict"] = name_of(report.verdict);
+  if (!report.ranks.empty())
+    record["ranks"] = {{"seconds", times_of(report.ranks, &RankTime::seconds)},
+                       {"waits", times_of(report.ranks, &RankTime::waits)}};
+  if (const auto& slow = report.slow_rank) {
+    record["slow_rank"] = {{"rank", slow->rank}, {"factor", std::round(slow->factor * 100) / 100}};
+    if (!slow->host.empty()) record["slow_rank"]["host"] = slow->host;
+  }
   return record;
 }
 
@@ -60,6 +85,10 @@ json entry(const SavedReport& report) {
 
 json entry(const EndReport& report) {
   return {{"kind", "end"}, {"step", report.step}};
+}
+
+json entry(const LostReport& report) {
+  return {{"kind", "lost"}, {"step", report.step}, {"rank", report.rank}, {"why", report.why}};
 }
 
 }  // namespace

@@ -1,25 +1,20 @@
 #include "train/loop.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "core/error.h"
+#include "core/log.h"
 #include "feed/token_counts.h"
 #include "plan/train_table.h"
 #include "train/ledger_sink.h"
 #include "train/policies.h"
 #include "train/tasks.h"
+#include "train/weight_check.h"
 
 namespace ingot {
 namespace {
 
 static_assert(kPaddedTarget == kNoTarget, "the loader masks targets as the model expects");
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 bool is_set(const std::atomic<bool>* flag) {
   return flag != nullptr && flag->load(std::memory_order_relaxed);
@@ -27,10 +22,11 @@ bool is_set(const std::atomic<bool>* flag) {
 
 }  // namespace
 
-Loop::Loop(const SharedRun& shared, World& world)
+Loop::Loop(const SharedRun& shared, World& world, FaultRecord& faults)
     : shared_(shared),
       resolved_(shared.prepared.resolved),
       world_(world),
+      faults_(faults),
       engine_(resolved_, world),
       loader_(*shared.prepared.data.train, resolved_.config.train.document_mask),
       sections_(engine_.sections()) {
@@ -39,6 +35,7 @@ Loop::Loop(const SharedRun& shared, World& world)
   policies_.push_back(std::make_unique<StopWhenAsked>());
   if (!engine_.loss_scale()) policies_.push_back(std::make_unique<FiniteGradients>());
   if (options.policies) std::ranges::move(options.policies(), std::back_inserter(policies_));
+  tasks_.push_back(std::make_unique<WeightCheckTask>(resolved_.config.train.check_weights_every));
   tasks_.push_back(std::make_unique<EvaluateTask>(resolved_.config.train.eval_every, options.stop));
   tasks_.push_back(
       std::make_unique<SaveTask>(SaveTask::Options{.storage = shared.storage,
@@ -49,6 +46,18 @@ Loop::Loop(const SharedRun& shared, World& world)
 }
 
 TrainResult Loop::go() {
+  try {
+    run();
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::Comm) note_loss(error);
+    throw;
+  }
+  result_.state = state_;
+  result_.counts = counts_;
+  return result_;
+}
+
+void Loop::run() {
   begin();
   while (!walk_->at_end() && !result_.stopped) {
     step();
@@ -56,9 +65,6 @@ TrainResult Loop::go() {
   }
   if (!result_.stopped) run_tasks(true);
   if (!result_.stopped) record(EndReport{state_.step});
-  result_.state = state_;
-  result_.counts = counts_;
-  return result_;
 }
 
 void Loop::begin() {
@@ -68,9 +74,11 @@ void Loop::begin() {
     engine_.init(static_cast<uint64_t>(resolved_.config.train.seed));
   }
   state_.data = to_json(shared_.prepared.data.identity).dump();
-  // Only when every rank has its memory: a refused run leaves nothing behind.
-  control().barrier("begin");
+  // Only when every rank has its memory: a refused run leaves nothing behind. One may have read a
+  // checkpoint for as long as a save takes.
+  const auto hosts = control().gather("begin", world_.process().host, deadlines().save);
   if (leads()) {
+    slow_ranks_.emplace(hosts);
     shared_.folder.begin(resolved_.recorded);
     own_sinks_.push_back(
         std::make_unique<LedgerSink>(shared_.storage, resolved_.config.checkpoint.dir));
@@ -89,6 +97,7 @@ void Loop::restore(const std::string& checkpoint) {
 }
 
 void Loop::start_from_state() {
+  world_.watch().at_step(state_.step);
   counts_ = count_tokens(*shared_.prepared.data.train, 0, state_.samples);
   walk_.emplace(resolved_.steps, Progress{state_.step, state_.tokens}, state_.samples);
   batches_.emplace(loader_, resolved_.config.batch.micro_batch,
@@ -124,7 +133,7 @@ void Loop::announce() {
 
 void Loop::step() {
   if (leads()) shared_.folder.check_held();
-  const auto start = Clock::now();
+  timer_.begin();
   const StepPlan plan = walk_->next();
   const double lr = plan.lr * rate_.value();
   const TokenCounts taken =
@@ -145,45 +154,65 @@ void Loop::step() {
   }
   const std::optional<double> loss_scale = engine_.loss_scale();
   engine_.update(lr, plan.step);
-  const UpdateReport update = engine_.take_report();
-
-  // One small meeting carries the loss and what was asked for from outside, so that all ranks stop
-  // or save after the same step.
-  double shared[3] = {
-      engine_.take_loss(), is_set(shared_.options.stop) ? 1.0 : 0.0,
-      leads() && shared_.options.save && shared_.options.save->exchange(false) ? 1.0 : 0.0};
-  control().sum("end of a step", shared);
+  const UpdateReport update = timer_.waiting([&] { return engine_.take_report(); });
+  const Ending ending = meet();
 
   walk_->advance();
   state_.step = walk_->at().step;
   state_.tokens = walk_->at().tokens;
   state_.samples = walk_->samples();
-  state_.last_loss = shared[0] / targets;
+  state_.last_loss = ending.loss / targets;
+  world_.watch().at_step(state_.step);
   counts_ += taken;
   result_.train_loss = state_.last_loss;
-  save_asked_ = shared[2] > 0;
+  save_asked_ = ending.save_asked;
   const StepVerdict verdict = judge({.step = state_.step,
                                      .loss = state_.last_loss,
                                      .grad_norm = update.grad_norm,
                                      .updated = !update.skipped,
-                                     .stop_asked = shared[1] > 0});
-  const double seconds = seconds_since(start);
-  record(StepReport{.step = state_.step,
-                    .total_steps = resolved_.steps.horizon.steps,
-                    .tokens = state_.tokens,
-                    .total_tokens = resolved_.steps.horizon.tokens,
-                    .first_sample = plan.first_sample,
-                    .end_sample = plan.end_sample,
-                    .counts = counts_,
-                    .loss = state_.last_loss,
-                    .lr = lr,
-                    .grad_norm = update.grad_norm,
-                    .loss_scale = loss_scale,
-                    .skipped = update.skipped,
-                    .verdict = verdict,
-                    .step_seconds = seconds,
-                    .tokens_per_second = static_cast<double>(plan.tokens) / seconds});
+                                     .stop_asked = ending.stop_asked});
+  const double seconds = timer_.step_seconds();
+  record(
+      StepReport{.step = state_.step,
+                 .total_steps = resolved_.steps.horizon.steps,
+                 .tokens = state_.tokens,
+                 .total_tokens = resolved_.steps.horizon.tokens,
+                 .first_sample = plan.first_sample,
+                 .end_sample = plan.end_sample,
+                 .counts = counts_,
+                 .loss = state_.last_loss,
+                 .lr = lr,
+                 .grad_norm = update.grad_norm,
+                 .loss_scale = loss_scale,
+                 .skipped = update.skipped,
+                 .verdict = verdict,
+                 .step_seconds = seconds,
+                 .tokens_per_second = static_cast<double>(plan.tokens) / seconds,
+                 .ranks = ending.ranks,
+                 .slow_rank = slow_ranks_ ? slow_ranks_->after_step(ending.ranks) : std::nullopt});
   obey(verdict);
+  timer_.end();
+}
+
+// One small meeting carries the loss, how each rank spent the step and what was asked for from
+// outside, so that all ranks stop or save after the same step.
+Loop::Ending Loop::meet() {
+  const TrainOptions& options = shared_.options;
+  const RankTime time = timer_.so_far();
+  const double own[] = {engine_.take_loss(), is_set(options.stop) ? 1.0 : 0.0,
+                        leads() && options.save && options.save->exchange(false) ? 1.0 : 0.0,
+                        time.seconds, time.waits};
+  const std::vector<double> all = control().gather_values("end of a step", own);
+  timer_.met();
+  Ending ending;
+  for (size_t at = 0; at < all.size(); at += std::size(own)) {
+    ending.loss = at == 0 ? all[0] : ending.loss + all[at];
+    ending.stop_asked |= all[at + 1] > 0;
+    ending.save_asked |= all[at + 2] > 0;
+    ending.ranks.push_back({all[at + 3], all[at + 4]});
+  }
+  if (world_.size() == 1) ending.ranks.clear();
+  return ending;
 }
 
 StepVerdict Loop::judge(const StepFacts& facts) {
@@ -221,6 +250,15 @@ void Loop::run_tasks(bool at_end) {
     if (!task->due(now)) continue;
     state_.sections = save_sections(sections_);
     task->run(*this);
+  }
+}
+
+void Loop::note_loss(const Error& error) {
+  faults_.write({error.rank(), error.what()}, world_.watch());
+  try {
+    record(LostReport{state_.step, error.rank(), error.what()});
+  } catch (const std::exception& failed) {  // the loss is what there is to say
+    log::warn("loss_not_recorded", {{"why", failed.what()}});
   }
 }
 

@@ -11,10 +11,13 @@
 #include "parallel/comm/world.h"
 #include "spec/step_walk.h"
 #include "train/engine.h"
+#include "train/fault_record.h"
 #include "train/policy.h"
 #include "train/prepare.h"
 #include "train/rate_factor.h"
 #include "train/run_folder.h"
+#include "train/slow_ranks.h"
+#include "train/step_timer.h"
 #include "train/task.h"
 #include "train/trainer.h"
 
@@ -31,13 +34,17 @@ struct SharedRun {
 
 class Loop final : private RunView {
  public:
-  Loop(const SharedRun& shared, World& world);
+  Loop(const SharedRun& shared, World& world, FaultRecord& faults);
 
+  // Of a rank that is lost on the way it says so, in `faults` and on rank 0 to the sinks, before it
+  // throws. What was asked for from outside counts only when all ranks have met after a step: who
+  // is to stop while a rank is lost does not begin to save.
   TrainResult go();
 
  private:
   const PreparedRun& run() const override { return shared_.prepared; }
   Control& control() override { return world_.control(); }
+  const Deadlines& deadlines() const override { return world_.deadlines(); }
   Engine& engine() override { return engine_; }
   const RunState& state() const override { return state_; }
   TrainResult& result() override { return result_; }
@@ -45,18 +52,28 @@ class Loop final : private RunView {
   void record(const Record& record) override;
   void stop() override { result_.stopped = true; }
 
+  void run();
   void begin();
   void restore(const std::string& checkpoint);
   void start_from_state();
   void announce();
   void step();
+  // The meeting that ends a step.
+  struct Ending {
+    double loss = 0.0;  // Σ over ranks, in their order
+    bool stop_asked = false, save_asked = false;
+    std::vector<RankTime> ranks;  // where there are several
+  };
+  Ending meet();
   StepVerdict judge(const StepFacts& facts);
   void obey(StepVerdict verdict);
   void run_tasks(bool at_end);
+  void note_loss(const Error& error);
 
   const SharedRun& shared_;
   const ResolvedRun& resolved_;
   World& world_;
+  FaultRecord& faults_;
   Engine engine_;
   Loader loader_;
   RateFactor rate_;                      // of the learning rate that the schedule says
@@ -72,6 +89,8 @@ class Loop final : private RunView {
   TokenCounts counts_;
   TrainResult result_;
   bool save_asked_ = false;  // after this step, from outside
+  StepTimer timer_;
+  std::optional<SlowRanks> slow_ranks_;  // rank 0's
 };
 
 }  // namespace ingot

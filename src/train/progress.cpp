@@ -76,6 +76,9 @@ std::string ProgressFormat::step(const StepReport& r) {
   const std::string mfu = mfu_text(r.tokens_per_second * flops_per_token_, peak_);
   if (!mfu.empty()) text += "  MFU " + mfu;
   text += fmt::format("  tokens {}", short_text(r.counts));
+  if (const auto& slow = r.slow_rank)
+    text += fmt::format("  slow rank {}{} ({:.2f}x)", slow->rank,
+                        slow->host.empty() ? "" : " on " + slow->host, slow->factor);
   const auto left = static_cast<double>(r.total_tokens - r.tokens);
   return text + fmt::format("  ETA {}", format_duration(left / smoothed_rate_));
 }

@@ -36,6 +36,19 @@ struct RunFacts {
   DataIdentity data;
 };
 
+// How one rank spent a step, by its host's clock.
+struct RankTime {
+  double seconds = 0.0;  // from the meeting that ended the last step to the one that ends this
+  double waits = 0.0;    // of those, for others and for the device
+};
+
+// A rank that the others wait for, step after step.
+struct SlowRank {
+  int rank = -1;
+  std::string host;     // empty: this machine
+  double factor = 1.0;  // of its own time, over the others'
+};
+
 struct StepReport {
   int64_t step = 0;  // completed steps, this one included
   int64_t total_steps = 0;
@@ -51,6 +64,8 @@ struct StepReport {
   StepVerdict verdict = StepVerdict::Go;
   double step_seconds = 0.0;
   double tokens_per_second = 0.0;
+  std::vector<RankTime> ranks = {};  // by rank, where there are several
+  std::optional<SlowRank> slow_rank = {};
 };
 
 struct EvalReport {
@@ -69,7 +84,14 @@ struct EndReport {
   int64_t step = 0;
 };
 
-using Record = std::variant<RunFacts, StepReport, EvalReport, SavedReport, EndReport>;
+// The run ends here, since a rank failed or did not come.
+struct LostReport {
+  int64_t step = 0;
+  int rank = -1;
+  std::string why;
+};
+
+using Record = std::variant<RunFacts, StepReport, EvalReport, SavedReport, EndReport, LostReport>;
 
 // Takes the records of a run in their order, on rank 0's thread: the ledger, a terminal.
 class Sink {

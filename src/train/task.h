@@ -9,6 +9,7 @@ namespace ingot {
 
 class Control;
 class Engine;
+struct Deadlines;
 struct PreparedRun;
 struct RunState;
 struct TrainResult;
@@ -19,6 +20,7 @@ class RunView {
   virtual ~RunView() = default;
   virtual const PreparedRun& run() const = 0;
   virtual Control& control() = 0;
+  virtual const Deadlines& deadlines() const = 0;  // of meetings
   virtual Engine& engine() = 0;
   virtual const RunState& state() const = 0;  // as a checkpoint of this moment has it
   virtual TrainResult& result() = 0;

@@ -1,7 +1,7 @@
 #include "train/tasks.h"
 
 #include "checkpoint/checkpoint.h"
-#include "parallel/comm/control.h"
+#include "parallel/comm/deadlines.h"
 #include "train/engine.h"
 #include "train/evaluate.h"
 #include "train/prepare.h"
@@ -25,8 +25,8 @@ bool EvaluateTask::due(const TaskTime& now) const {
 }
 
 void EvaluateTask::run(RunView& run) {
-  const auto measured =
-      evaluate_loss(run.engine(), run.control(), *run.run().data.valid, run.run().resolved, stop_);
+  const auto measured = evaluate_loss(run.engine(), run.control(), *run.run().data.valid,
+                                      run.run().resolved, stop_, run.deadlines().validation);
   if (!measured) return run.stop();
   EvalReport report = *measured;
   report.step = run.state().step;
@@ -44,12 +44,14 @@ void SaveTask::run(RunView& run) {
   if (run.leads()) options_.folder->check_held_now();
   std::string& dir = run.result().checkpoint;
   dir = save_checkpoint(*options_.storage, run.control(), folder, config, run.state(),
-                        run.engine().parameters(), run.engine().store(), options_.tokenizer);
+                        run.engine().parameters(), run.engine().store(), options_.tokenizer,
+                        run.deadlines().save);
   if (run.leads()) options_.folder->check_held_now();  // saving would make a removed folder again
   run.record(SavedReport{run.state().step, dir});
   if (run.leads()) retain_checkpoints(options_.storage, folder, config.checkpoint.keep);
   // Asked meanwhile: what was saved is the newest there is.
-  if (run.control().any("stop after saving", is_set(options_.stop))) run.stop();
+  const bool asked = is_set(options_.stop);
+  if (run.control().any("stop after saving", asked, run.deadlines().save)) run.stop();
 }
 
 }  // namespace ingot

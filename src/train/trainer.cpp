@@ -102,7 +102,8 @@ TrainResult train(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
                            .options = options,
                            .folder = of.folder,
                            .tokenizer = of.tokenizer};
-    TrainResult own = Loop(shared, world).go();
+    FaultRecord faults(storage, resolved.config.checkpoint.dir, world.process());
+    TrainResult own = Loop(shared, world, faults).go();
     if (world.rank() == 0 || is_process) result = std::move(own);
   });
   return result;

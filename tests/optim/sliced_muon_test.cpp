@@ -149,12 +149,13 @@ Values after_steps(const Case& c, int64_t steps) {
           rank.write_gradients([&](int32_t row, int64_t i) { return gradient_of(row, step, i); });
           const UpdateReport report = update({config.lr, step});
           EXPECT_FALSE(report.skipped);
-          EXPECT_EQ(report.clip_scale<1.0, c.clip> 0.0);
+          const bool is_clipped = report.clip_scale < 1.0;
+          EXPECT_EQ(is_clipped, c.clip > 0.0);
         }
         const std::scoped_lock lock(mutex);
         rank.collect(whole);
       },
-      c.delay);
+      {.delay = c.delay});
   return whole;
 }
 

@@ -147,6 +147,37 @@ inline void broadcast_copies_the_root(const Backend& backend) {
   });
 }
 
+// More than a backend sends at once, and parts that it does not divide.
+inline void large_tensors_arrive_whole(const Backend& backend) {
+  backend([&](World& world) {
+    CommRank rank(world);
+    Communicator& comm = rank.comm();
+    const int64_t ranks = rank.size(), part = 1500017 / ranks;
+    const auto everyone = first_ranks(rank.size());
+    const auto own = numbers<float>(rank.rank(), part * ranks);
+    const Tensor sums = rank.put(own), whole = rank.put(own);
+    const Tensor mine = whole.slice(0, rank.rank() * part, (rank.rank() + 1) * part);
+    const Ticket ready = rank.ready();
+    comm.all_reduce(sums, Reduce::Sum, ready);
+    comm.reduce_scatter(whole, mine, Reduce::Sum, ready);
+    comm.all_gather(mine, whole, {}).wait();
+    EXPECT_TRUE(is_reduced(backend, rank.get<float>(sums), everyone, Reduce::Sum));
+    EXPECT_TRUE(is_reduced(backend, rank.get<float>(whole), everyone, Reduce::Sum));
+    copy_from_host(rank.ctx(), own.data(), sums);
+    comm.broadcast(sums, rank.size() - 1, rank.ready()).wait();
+    const auto last = numbers<float>(rank.size() - 1, part * ranks);
+    EXPECT_TRUE(same_bits(rank.get<float>(sums), last));
+    // Round the ring, both directions at once where there are two.
+    copy_from_host(rank.ctx(), own.data(), whole);
+    const int right = (rank.rank() + 1) % rank.size();
+    const int left = (rank.rank() + rank.size() - 1) % rank.size();
+    const Ticket sent = comm.send(whole, right, rank.ready());
+    comm.recv(sums, left, rank.ready()).wait();
+    sent.wait();
+    EXPECT_TRUE(same_bits(rank.get<float>(sums), numbers<float>(left, part * ranks)));
+  });
+}
+
 // Everybody sends to both neighbours before it receives anything.
 inline void sends_meet_their_receives_in_order(const Backend& backend) {
   backend([&](World& world) {
@@ -422,6 +453,7 @@ inline std::vector<Promise> all_promises() {
       {"ReduceScatterGivesEachRankItsPart", 1, reduce_scatter_gives_each_rank_its_part},
       {"AllGatherTakesAnyDtype", 1, all_gather_takes_any_dtype},
       {"BroadcastCopiesTheRoot", 1, broadcast_copies_the_root},
+      {"LargeTensorsArriveWhole", 2, large_tensors_arrive_whole},
       {"ManyCallsMayBeInFlight", 1, many_calls_may_be_in_flight},
       {"TicketsAloneKeepTheOrder", 1, tickets_alone_keep_the_order},
       {"WrongArgumentsAreRefusedAtTheCall", 1, wrong_arguments_are_refused_at_the_call},

@@ -154,6 +154,19 @@ TEST(RunConfigRules, APeakWithSparsityIsRefused) {
   EXPECT_NO_THROW(validate(c));
 }
 
+TEST(RunConfigRules, AnOffloadedOptimizerIsAdamWBesideWeightsThatTheCpuCanWrite) {
+  const std::pair<std::string, std::string> offloaded = {"system.offload_optimizer", "true"};
+  EXPECT_EQ(refusal({offloaded, {"optim.kind", "muon"}}),
+            "system.offload_optimizer updates with adamw, got optim.kind muon, whose products want "
+            "the GPU: set one of them otherwise");
+  EXPECT_EQ(refusal({offloaded, {"train.precision", "fp16"}}),
+            "system.offload_optimizer keeps weights in fp32 or bf16, got train.precision fp16: use "
+            "bf16");
+  RunConfig c = good();
+  c.system.offload_optimizer = true;
+  EXPECT_NO_THROW(validate(c));
+}
+
 TEST(RunConfigRules, LayoutsThatContradictThemselvesAreRefused) {
   EXPECT_EQ(refusal({{"system.ranks", "4"}, {"system.shard_ranks", "2"}}),
             "system.shard_ranks says how many ranks share a copy, and replicated ones share "

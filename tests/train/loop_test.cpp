@@ -72,7 +72,7 @@ TEST_F(Loops, RecordsComeInTheOrderOfWhatHappens) {
   Records records;
   go(constant("run", 3, {{"train.eval_every", "2"}, {"checkpoint.every", "2"}}), records);
   std::string order;
-  for (const Record& record : records.all) order += "FSECX"[record.index()];
+  for (const Record& record : records.all) order += "FSECXL"[record.index()];
   EXPECT_EQ(order, "FSSECSECX");
   EXPECT_EQ(ledger("run").size(), records.all.size());
 }

@@ -104,6 +104,22 @@ TEST_F(Train, WhatIsRebuiltMayChangeOnResume) {
   EXPECT_EQ(parts.losses, whole.losses);
 }
 
+TEST_F(Train, AnOptimizerMayMoveToHostMemoryOnResumeAndBack) {
+  for (const std::string precision : {"fp32", "bf16"}) {
+    const std::pair<std::string, std::string> same = {"train.precision", precision};
+    Recorder whole, parts;
+    run(config("whole_" + precision, 6, {same}), whole);
+    const std::string name = "parts_" + precision;
+    for (const int64_t stop : {2, 4, 0}) {
+      parts.stop = false;
+      parts.stop_after = stop;
+      run(config(name, 6, {same, {"system.offload_optimizer", stop == 4 ? "true" : "false"}}),
+          parts, /*resume=*/true);
+    }
+    EXPECT_EQ(parts.losses, whole.losses);
+  }
+}
+
 TEST_F(Train, ResumesOnAnotherNumberOfRanksWithTheSameSamples) {
   Recorder one;
   run(config("one", 10), one);

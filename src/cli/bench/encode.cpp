@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/bench/bench.h"
+#include "cli/command.h"
 #include "cli/tokenizer/tokenizer.h"
 #include "core/error.h"
 #include "core/storage.h"

@@ -1,14 +1,19 @@
+// ingot bench ops
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
 
-#include "cli/bench/bench.h"
+#include "cli/command.h"
+#include "cli/machine.h"
 #include "core/error.h"
 #include "probe/measure.h"
 #include "probe/op_case.h"
 
 namespace ingot::cli {
+namespace {
 
+// Every op bench case, or those of one op: time, rates and percent of the roofline.
 void bench_ops(const std::string& only, const DeviceOptions& device, const JsonOption& json) {
   const auto compute = device.open();
   Context& ctx = compute->context();
@@ -41,6 +46,23 @@ void bench_ops(const std::string& only, const DeviceOptions& device, const JsonO
               {"peak_flops", limits.peak_flops},
               {"copy_bytes_s", limits.copy_bytes_per_second},
               {"ops", rows}});
+}
+
+}  // namespace
+
+void add_bench_ops(Command& bench) {
+  struct Options {
+    std::string only;
+    DeviceOptions device;
+    JsonOption json;
+  };
+  auto options = std::make_shared<Options>();
+  auto* ops =
+      bench.add_subcommand("ops", "each op at a training step's shape, percent of roofline");
+  ops->add_option("--op", options->only, "only this op");
+  options->device.add_to(*ops);
+  options->json.add_to(*ops);
+  ops->callback([options] { bench_ops(options->only, options->device, options->json); });
 }
 
 }  // namespace ingot::cli

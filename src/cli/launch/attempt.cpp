@@ -23,8 +23,11 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 
 constexpr seconds kGreeting(60);  // until an agent answers
-constexpr seconds kSettle(5);     // for ranks to end by themselves, after the first that failed
-constexpr seconds kGrace(10);     // from SIGTERM to SIGKILL
+// After the first rank that failed. To a run the first SIGTERM means to save, if it still can, and
+// the second to end at once.
+constexpr seconds kSettle(3);  // for the others to end by themselves
+constexpr seconds kTerm(2);    // to the second SIGTERM
+constexpr seconds kKill(10);   // to SIGKILL
 
 std::string random_secret() {
   std::array<uint64_t, 2> bits{};
@@ -90,7 +93,8 @@ class Attempt {
       listen();
       if (Clock::now() >= late) return no_answer();
     }
-    if (!first_failed_) send_jobs();
+    if (first_failed_) return end();  // before any rank was started
+    send_jobs();
     while (
         std::ranges::any_of(ranks_, [](const Rank& r) { return r.state == Rank::State::Running; }))
       listen(), end_the_others();
@@ -228,9 +232,10 @@ class Attempt {
     const auto since = Clock::now() - *first_failed_;
     const auto due = [&](int step, seconds after) { return signalled_ == step && since >= after; };
     if (due(0, kSettle)) tell_all(SIGTERM), ++signalled_;
-    if (due(1, kSettle + kGrace)) tell_all(SIGKILL), ++signalled_;
+    if (due(1, kSettle + kTerm)) tell_all(SIGTERM), ++signalled_;
+    if (due(2, kSettle + kTerm + kKill)) tell_all(SIGKILL), ++signalled_;
     // A machine that cannot even be told.
-    if (due(2, kSettle + kGrace + kGrace)) {
+    if (due(3, kSettle + kTerm + kKill + kKill)) {
       for (Rank& rank : ranks_)
         if (rank.state == Rank::State::Running) rank.state = Rank::State::Lost;
       for (Agent& agent : agents_)

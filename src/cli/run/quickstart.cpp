@@ -145,7 +145,7 @@ struct QuickstartCommand {
     RunConfig one_rank = config;  // of several, which share the cores
     one_rank.system.ranks = 1;
     const double step_seconds = static_cast<double>(config.system.ranks) *
-                                bench_train_step(resolve_here(one_rank), 2).step_seconds;
+                                bench_train_step(resolve_here(one_rank), {.steps = 2}).step_seconds;
     config.train.steps = std::max<int64_t>(20, std::llround(60.0 * minutes / step_seconds));
     config.train.eval_every = std::max<int64_t>(10, config.train.steps / 5);
     config.checkpoint.every = config.train.eval_every;

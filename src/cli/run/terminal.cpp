@@ -37,4 +37,9 @@ void TerminalProgress::show(const SavedReport& report) {
   line_.keep(fmt::format("saved    {}", report.dir));
 }
 
+void TerminalProgress::show(const LostReport& report) {
+  line_.keep(
+      fmt::format("lost     rank {} after step {}: {}", report.rank, report.step, report.why));
+}
+
 }  // namespace ingot::cli

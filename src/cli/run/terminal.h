@@ -24,6 +24,7 @@ class TerminalProgress : public Sink {
   void show(const EvalReport& report);
   void show(const SavedReport& report);
   void show(const EndReport&) {}
+  void show(const LostReport& report);
 
   ProgressFormat format_;
   int64_t log_every_;

@@ -45,6 +45,14 @@ void cuda_check(cudaError_t status, std::source_location place) {
   throw Error(code, fmt::format("CUDA: {}", cudaGetErrorString(status)), place);
 }
 
+void allow_shared_memory(const Context& ctx, const void* kernel) {
+  cudaFuncAttributes own{};
+  cuda_check(cudaFuncGetAttributes(&own, kernel));
+  const size_t most = ctx.cuda->properties().sharedMemPerBlockOptin - own.sharedSizeBytes;
+  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(most)));
+}
+
 CudaContext::CudaContext(int device, std::string cache_dir)
     : device_(device), cache_dir_(std::move(cache_dir)) {
   check_device(device);

@@ -18,9 +18,17 @@ struct LaunchShape {
   const Context& ctx;
   dim3 blocks;
   dim3 threads;
-  size_t shared_bytes = 0;  // dynamic; beyond 48 KB raise the kernel's limit first
+  size_t shared_bytes = 0;  // dynamic; beyond 48 KB allow_shared_memory() first
   std::source_location place = std::source_location::current();
 };
+
+// Lets a kernel be launched with all the dynamic shared memory that the GPU can give it. Never with
+// less: ranks that share a GPU launch one kernel with several sizes at once, and the limit is one.
+void allow_shared_memory(const Context& ctx, const void* kernel);
+template <class... Parameters>
+void allow_shared_memory(const Context& ctx, void (*kernel)(Parameters...)) {
+  allow_shared_memory(ctx, reinterpret_cast<const void*>(kernel));
+}
 
 #ifdef __CUDACC__  // only nvcc knows how to start a kernel
 // An empty grid launches nothing.

@@ -380,7 +380,7 @@ void launch_gradient(Context& ctx, const Logits<T>& logits, int64_t num_rows,
   const int64_t most = shared_bytes_of(ctx, 1) / static_cast<int64_t>(sizeof(Packed));
   const int num_kept = static_cast<int>(std::min<int64_t>(logits.num_vectors, most));
   const int bytes = num_kept * static_cast<int>(sizeof(Packed));
-  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  allow_shared_memory(ctx, kernel);
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared));
   launch({ctx, blocks_for(num_rows, 1), kThreads, static_cast<size_t>(bytes)}, kernel, logits,

@@ -22,19 +22,25 @@ double Control::sum(std::string_view what, double own, Patience patience) {
 }
 
 void Control::sum(std::string_view what, std::span<double> values, Patience patience) {
-  const std::string_view own(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-  const auto all = gather(what, own, patience);
-  for (size_t rank = 0; rank < all.size(); ++rank)
-    check(all[rank].size() == own.size(), ErrorCode::Internal,
-          "{}: expected {} values of every rank, got {} of rank {}", what, values.size(),
-          all[rank].size() / sizeof(double), rank);
-  std::memcpy(values.data(), all[0].data(), own.size());
-  for (size_t rank = 1; rank < all.size(); ++rank)
-    for (size_t i = 0; i < values.size(); ++i) {
-      double addend;
-      std::memcpy(&addend, all[rank].data() + i * sizeof(double), sizeof(double));
-      values[i] += addend;
-    }
+  const std::vector<double> all = gather_values(what, values, patience);
+  std::copy_n(all.begin(), values.size(), values.begin());
+  for (size_t at = values.size(); at < all.size(); at += values.size())
+    for (size_t i = 0; i < values.size(); ++i) values[i] += all[at + i];
+}
+
+std::vector<double> Control::gather_values(std::string_view what, std::span<const double> own,
+                                           Patience patience) {
+  const auto texts =
+      gather(what, {reinterpret_cast<const char*>(own.data()), own.size_bytes()}, patience);
+  std::vector<double> all(own.size() * texts.size());
+  for (size_t rank = 0; rank < texts.size(); ++rank) {
+    check(texts[rank].size() == own.size_bytes(), ErrorCode::Internal,
+          "{}: expected {} values of every rank, got {} of rank {}", what, own.size(),
+          texts[rank].size() / sizeof(double), rank);
+    if (!own.empty())
+      std::memcpy(all.data() + rank * own.size(), texts[rank].data(), own.size_bytes());
+  }
+  return all;
 }
 
 void Control::agree(std::string_view what, std::string_view own, Patience patience) {

@@ -27,6 +27,10 @@ class Control {
   virtual std::vector<std::string> gather(std::string_view what, std::string_view own,
                                           Patience patience = kPatience) = 0;
 
+  // The same of numbers, as many on every rank: those of rank r begin at [r * own.size()].
+  std::vector<double> gather_values(std::string_view what, std::span<const double> own,
+                                    Patience patience = kPatience);
+
   void barrier(std::string_view what, Patience patience = kPatience);
   // True on every rank when it is on one.
   bool any(std::string_view what, bool own, Patience patience = kPatience);

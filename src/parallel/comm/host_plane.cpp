@@ -1,8 +1,17 @@
 #include "parallel/comm/host_plane.h"
 
+#include <unistd.h>
+
 #include "core/error.h"
 
 namespace ingot {
+
+std::string machine_name(const Process& process) {
+  if (!process.host.empty()) return process.host;
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
 
 void HostPlane::throw_if_lost(std::span<const int> needed) {
   if (const auto lost = this->lost(needed))

@@ -67,6 +67,8 @@ class HostPlane {
   virtual void go(const std::string& why, int culprit = -1) = 0;
 };
 
+std::string machine_name(const Process& process);  // process.host, or what the system says
+
 // Ranks meet at process.rendezvous within deadlines().start; throws ErrorCode::Comm naming the
 // ranks that did not come, ErrorCode::Config for a secret that is not the run's.
 std::unique_ptr<HostPlane> tcp_host_plane(const Process& process, const Deadlines& deadlines,

@@ -1,13 +1,13 @@
 #include "parallel/comm/process_world.h"
 
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
 #include <map>
 #include <set>
 
+#include "core/cuda_facts.h"
 #include "core/foreign_error.h"
 #include "core/hex.h"
 #include "core/log.h"
@@ -41,13 +41,6 @@ std::unique_ptr<HostPlane> plane_met_by_mpi(Process process, const Deadlines& de
   return tcp::make_host_plane(process, deadlines, watch, std::move(listener));
 }
 
-std::string machine_name(const Process& process) {
-  if (!process.host.empty()) return process.host;
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return name;
-}
-
 bool has_nccl() {
   try {
     nccl_facts([](const char*) { return std::string(); });
@@ -62,12 +55,14 @@ CommBackend chosen(CommBackend wanted, HostPlane& plane) {
   if (wanted != CommBackend::Auto) return wanted;
   const Process& process = plane.process();
   const bool on_gpu = process.device.kind == DeviceKind::Cuda;
-  const auto places =
-      plane.control().gather("devices", fmt::format("{}{} of {}", on_gpu && has_nccl() ? "+" : "-",
-                                                    process.device, machine_name(process)));
+  // Processes that see one GPU each all call it cuda:0.
+  const auto gpu = on_gpu ? gpu_identity(process.device.index) : std::nullopt;
+  const std::string place =
+      gpu ? gpu->uuid : fmt::format("{} of {}", process.device, machine_name(process));
+  const auto places = plane.control().gather("devices", (on_gpu && has_nccl() ? "+" : "-") + place);
   const std::set<std::string> different(places.begin(), places.end());
   const bool all_have_nccl =
-      std::ranges::all_of(places, [](const std::string& place) { return place[0] == '+'; });
+      std::ranges::all_of(places, [](const std::string& text) { return text[0] == '+'; });
   const bool nccl = all_have_nccl && different.size() == places.size();
   if (on_gpu && !nccl)
     log::warn("tensors_by_tcp", {{"why", all_have_nccl ? "ranks share a GPU, which NCCL refuses"
@@ -81,10 +76,15 @@ class ProcessWorld final : public World {
       : exceptions_(std::uncaught_exceptions()),
         plane_(process.rendezvous == "mpi" ? plane_met_by_mpi(process, options.deadlines, watch_)
                                            : tcp_host_plane(process, options.deadlines, watch_)),
-        backend_(chosen(options.backend, *plane_)),
         delay_{options.delay.seed + (static_cast<uint64_t>(process.rank) << 32),
                options.delay.most} {
-    wire_ = backend_ == CommBackend::Mpi ? mpi_wire(*plane_) : tcp_wire(*plane_);
+    try {
+      backend_ = chosen(options.backend, *plane_);
+      wire_ = backend_ == CommBackend::Mpi ? mpi_wire(*plane_) : tcp_wire(*plane_);
+    } catch (const std::exception& error) {
+      plane_->go(translated(error).what());
+      throw;
+    }
   }
 
   ~ProcessWorld() override {
@@ -101,6 +101,11 @@ class ProcessWorld final : public World {
   Control& control() override { return plane_->control(); }
   Watch& watch() override { return watch_; }
   const Deadlines& deadlines() const override { return plane_->deadlines(); }
+  std::optional<std::string> loss() override {
+    const auto lost = plane_->lost();
+    if (!lost) return std::nullopt;
+    return fmt::format("rank {} is lost: {}", lost->rank, lost->why);
+  }
 
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
@@ -121,7 +126,7 @@ class ProcessWorld final : public World {
   const int exceptions_;  // under way when it was made
   Watch watch_;
   std::unique_ptr<HostPlane> plane_;
-  const CommBackend backend_;
+  CommBackend backend_ = CommBackend::Tcp;
   LaneDelay delay_;
   std::unique_ptr<Wire> wire_;       // for host memory, and of GPUs where NCCL does not carry it
   std::map<std::string, int> made_;  // communicators of the same ranks

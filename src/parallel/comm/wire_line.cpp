@@ -71,29 +71,34 @@ std::string WireLine::text_of(const CollectiveCall& call) const {
 
 void WireLine::take_part(Context& ctx, const CollectiveCall& call) {
   const Watched watched(plane_.watch(), text_of(call));
-  deadline_ = Clock::now() + plane_.deadlines().collective;
-  open(ctx, call);
-  if (!is_small(call)) switch (call.kind) {
-      case Collective::AllReduce:
-        all_reduce(ctx, call);
-        break;
-      case Collective::ReduceScatter:
-        reduce_scatter(ctx, call);
-        break;
-      case Collective::AllGather:
-        all_gather(ctx, call);
-        break;
-      case Collective::Broadcast:
-        pass_on(ctx, call, call.peer);
-        break;
-      case Collective::Send:
-      case Collective::Recv:
-        pass_on(ctx, call, 0);
-        break;
-    }
+  deadline_ = Clock::now() +
+              std::min<Patience>(plane_.deadlines().collective, std::chrono::hours(24 * 365));
+  try {
+    open(ctx, call);
+    if (!is_small(call)) carry_out(ctx, call);
+  } catch (...) {  // copies under way use memory that goes with the failure
+    if (ctx.cuda != nullptr) synchronize(*ctx.cuda);
+    throw;
+  }
   const std::scoped_lock lock(mutex_);
   is_joined_ = false;
   if (is_closed_) channel_->withdraw();
+}
+
+void WireLine::carry_out(Context& ctx, const CollectiveCall& call) {
+  switch (call.kind) {
+    case Collective::AllReduce:
+      return all_reduce(ctx, call);
+    case Collective::ReduceScatter:
+      return reduce_scatter(ctx, call);
+    case Collective::AllGather:
+      return all_gather(ctx, call);
+    case Collective::Broadcast:
+      return pass_on(ctx, call, call.peer);
+    case Collective::Send:
+    case Collective::Recv:
+      return pass_on(ctx, call, 0);
+  }
 }
 
 void WireLine::close() {
@@ -135,8 +140,10 @@ void WireLine::open(Context& ctx, const CollectiveCall& call) {
   stage_.turn();
   std::vector<Opening> own(ranks_.size(), Opening(call)), others(ranks_.size());  // by member
   const int64_t bytes = is_small(call) && gives(call, member_) ? given_bytes(call) : 0;
+  const bool scatters = call.kind == Collective::ReduceScatter;  // else all get the same
   std::vector<std::span<const std::byte>> data;
-  for (int to = 0; to < size(); ++to) data.push_back(stage_.from(ctx, given(call, to), bytes));
+  for (int to = 0; to < size(); ++to)
+    data.push_back(to == 0 || scatters ? stage_.from(ctx, given(call, to), bytes) : data[0]);
   if (bytes > 0) stage_.ready(ctx);
   for (size_t to = 0; to < own.size(); ++to) {
     if (bytes > 0) std::memcpy(own[to].data, data[to].data(), static_cast<size_t>(bytes));

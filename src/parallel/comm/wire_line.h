@@ -42,6 +42,7 @@ class WireLine {
   const void* given(const CollectiveCall& call, int to) const;
   int64_t given_bytes(const CollectiveCall& call) const;
 
+  void carry_out(Context& ctx, const CollectiveCall& call);
   void all_reduce(Context& ctx, const CollectiveCall& call);
   void reduce_scatter(Context& ctx, const CollectiveCall& call);
   void all_gather(Context& ctx, const CollectiveCall& call);

@@ -475,12 +475,11 @@ void with_tiling(DType dtype, int D, int64_t shared_bytes, const NumElements& nu
   });
 }
 
-// Beyond 48 KB the kernel's limit has to be raised first.
 template <class Real, class... Parameters, class... Arguments>
 void launch_tiles(const Context& ctx, int64_t num_blocks, int num_elements,
                   void (*kernel)(Parameters...), Arguments&&... arguments) {
   const int bytes = num_elements * static_cast<int>(sizeof(Real));
-  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  allow_shared_memory(ctx, kernel);
   launch({ctx, static_cast<unsigned>(num_blocks), kThreads, static_cast<size_t>(bytes)}, kernel,
          std::forward<Arguments>(arguments)...);
 }

@@ -62,8 +62,7 @@ struct Scratch {
 template <class Kernel, class Arguments>
 void launch_on_all(Context& ctx, Kernel kernel, int shared_bytes, const Arguments& arguments,
                    int64_t num_blocks) {
-  cuda_check(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+  allow_shared_memory(ctx, kernel);
   const int64_t blocks = std::min<int64_t>(ctx.cuda->properties().multiProcessorCount, num_blocks);
   launch({ctx, static_cast<unsigned>(blocks), hopper::kAttentionThreads,
           static_cast<size_t>(shared_bytes)},

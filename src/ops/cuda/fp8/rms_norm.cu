@@ -233,8 +233,7 @@ int64_t backward_panels(Context& ctx, const Backward<T>& norm, const Quantized& 
                 most_parts / parts_of_block});
 
   const auto kernel = backward_kernel<T, Tile, kAccumulate, Output>;
-  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(bytes)));
+  allow_shared_memory(ctx, kernel);
   cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                   cudaSharedmemCarveoutMaxShared));
   launch({ctx, blocks_for(blocks, 1), static_cast<unsigned>(threads.block),

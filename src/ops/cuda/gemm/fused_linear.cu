@@ -46,17 +46,16 @@ class HopperProducts : public HopperMaps {
     const auto most =
         static_cast<unsigned>(kClusterBlocks * extents.row_tiles * extents.column_tiles);
     const unsigned blocks =
-        std::min(most, blocks_of(reinterpret_cast<const void*>(kernel), kBytes));
+        std::min(most, blocks_of(ctx, reinterpret_cast<const void*>(kernel), kBytes));
     launch({ctx, blocks, kBlockThreads, kBytes}, kernel, pieces(a), b, arguments, extents);
   }
 
  private:
   // As many as the GPU holds at once.
-  unsigned blocks_of(const void* kernel, int shared_bytes) {
+  unsigned blocks_of(const Context& ctx, const void* kernel, int shared_bytes) {
     using namespace hopper;
     if (const auto found = blocks_.find(kernel); found != blocks_.end()) return found->second;
-    cuda_check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes));
+    allow_shared_memory(ctx, kernel);
     cudaLaunchAttribute cluster{};
     cluster.id = cudaLaunchAttributeClusterDimension;
     cluster.val.clusterDim = {kClusterBlocks, 1, 1};

@@ -46,9 +46,13 @@ class NcclCall {
 namespace {
 
 constexpr auto kAwaitTime = std::chrono::milliseconds(200);  // between looks at withdrawn_
+constexpr auto kHearTime = std::chrono::seconds(2);  // for news of a rank to arrive
 constexpr auto kGrace = std::chrono::seconds(1);  // for what a rank did before it was done
-constexpr auto kPollTime = std::chrono::microseconds(100);  // of NCCL's own threads
-constexpr auto kEndTime = std::chrono::seconds(10);         // for NCCL to let go of a communicator
+// NCCL puts each call on the stream from a thread that it makes for it, which is soon done; a
+// longer wait is one for other ranks.
+constexpr auto kBusyTime = std::chrono::microseconds(500);
+constexpr auto kPollTime = std::chrono::microseconds(200);
+constexpr auto kEndTime = std::chrono::seconds(10);  // for NCCL to let go of a communicator
 
 // Where a call ends on its stream, and whether it came to that end by itself.
 class CallEvent final : public StreamEvent {
@@ -164,14 +168,19 @@ std::string NcclLink::await(const std::string& key) {
 // NCCL works on in a thread of its own; it may be waiting for other ranks.
 void NcclLink::settle(ncclResult_t status, const std::string& what, Clock::time_point begun,
                       Patience patience) {
-  nccl_check(status, "a call", comm_);
+  check_nccl(status, "a call");
+  const auto first = Clock::now();
   while (status == ncclInProgress) {
-    check(!withdrawn_, ErrorCode::Comm, "abandoned by this rank");
-    check_others(Clock::now() - begun);
-    if (Clock::now() - begun >= patience) throw_late(what, patience);
-    std::this_thread::sleep_for(kPollTime);
+    if (const auto now = Clock::now(); now - first < kBusyTime) {
+      std::this_thread::yield();
+    } else {
+      check(!withdrawn_, ErrorCode::Comm, "abandoned by this rank");
+      check_others(now - begun);
+      if (now - begun >= patience) throw_late(what, patience);
+      std::this_thread::sleep_for(kPollTime);
+    }
     nccl_check(nccl_library().comm_get_async_error(comm_, &status), "ncclCommGetAsyncError");
-    nccl_check(status, "a call in progress", comm_);
+    check_nccl(status, "a call in progress");
   }
 }
 
@@ -187,9 +196,9 @@ std::shared_ptr<StreamEvent> NcclLink::put(Context& ctx, const CollectiveCall& c
     const bool captured = is_captured(stream);
     const int64_t number = ++num_calls_;
     if (call.in.numel() > 0) {  // NCCL would do nothing at all
-      turns_.enter(ctx, number);
+      turns_.put(ctx, number);
       issue(call, stream);
-      turns_.leave(ctx, number);
+      turns_.put(ctx, number);
     }
     std::shared_ptr<StreamEvent> end = record_event(*ctx.cuda);
     if (captured) {
@@ -260,16 +269,28 @@ void NcclLink::check_progress() {
   const bool recorded = inside && recorded_.contains(inside->call);
   if (recorded && now > since_ && !replayed_) replayed_.emplace(plane_.watch(), what);
   try {
-    nccl_check(status, "the communicator", comm_);
+    check_nccl(status, "the communicator");
     if (!inside) return;
     check_others(now - since_);
     if (now - since_ >= plane_.deadlines().collective)
       throw_late(what, std::chrono::duration_cast<Patience>(now - since_));
   } catch (const Error& error) {
-    // Nobody waits for a ticket of recorded work: the run must hear of it another way.
-    if (recorded) plane_.go(error.during(what).what());
-    throw error.during(what);
+    const Error named = error.during(what);
+    // Nobody waits for a ticket of recorded work: where no rank is lost, which all hear of, this
+    // one is.
+    if (recorded && !plane_.lost()) plane_.go(named.what());
+    throw named;
   }
+}
+
+// NCCL sees that a connection broke before the host plane hears which rank is gone, and why.
+void NcclLink::check_nccl(ncclResult_t status, const char* call) {
+  if (status == ncclSuccess || status == ncclInProgress) return;
+  for (const auto end = Clock::now() + kHearTime; Clock::now() < end;) {
+    plane_.throw_if_lost(ranks_);
+    std::this_thread::sleep_for(kPollTime);
+  }
+  nccl_check(status, call, comm_);
 }
 
 // Throws when a rank is lost, or when one of these is done and what it did had time to arrive.
@@ -297,6 +318,7 @@ void NcclLink::withdraw() {
 
 // Tickets fail before the abort lets the stream go on.
 void NcclLink::fail(const Error& error) {
+  forget_what_is_over();
   if (!failure_) failure_ = std::make_exception_ptr(error);
   for (const auto& call : in_flight_) call->fail(failure_);
   in_flight_.clear();

@@ -24,12 +24,8 @@ NcclTurns::NcclTurns() : memory_(allocate_pinned(sizeof(Board))) {
   std::memset(memory_.get(), 0, sizeof(Board));
 }
 
-void NcclTurns::enter(Context& ctx, int64_t call) {
+void NcclTurns::put(Context& ctx, int64_t call) {
   launch({ctx, 1, 1}, turn_kernel, static_cast<volatile Board*>(memory_.get()), call);
-}
-
-void NcclTurns::leave(Context& ctx, int64_t call) {
-  enter(ctx, call);
 }
 
 std::optional<NcclTurns::Inside> NcclTurns::inside() const {

@@ -16,12 +16,11 @@ class NcclTurns {
  public:
   NcclTurns();
 
-  // Put on the stream of `ctx`, one after the other.
-  void enter(Context& ctx, int64_t call);
-  void leave(Context& ctx, int64_t call);
+  // On the stream of `ctx`, where a collective begins, and again where it ends.
+  void put(Context& ctx, int64_t call);
 
   struct Inside {
-    int64_t call = 0;   // as enter() was told
+    int64_t call = 0;   // as put() was told
     uint64_t turn = 0;  // another each time
   };
   // The collective that the stream is in.

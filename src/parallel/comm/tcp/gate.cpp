@@ -68,7 +68,10 @@ bool Gate::is_over(Admission& admission) {
     }
     admission.refuse(why);
   }
-  log::warn("connection_refused", {{"from", peer_host(admission.socket())}, {"why", why}});
+  // What never spoke as a rank, a scan of ports, say, is nobody's concern.
+  const bool is_stranger = hello.text.empty();
+  (is_stranger ? log::debug : log::warn)("connection_refused",
+                                         {{"from", peer_host(admission.socket())}, {"why", why}});
   door_.turned_away(hello, why);
   return true;
 }

@@ -17,10 +17,11 @@ double seconds_of(Clock::duration time) {
 }  // namespace
 
 Clock::duration beat_interval(const Deadlines& deadlines) {
-  return std::min<Clock::duration>(seconds(1), deadlines.silence / 10);
+  return std::clamp<Clock::duration>(deadlines.silence / 10, milliseconds(10), seconds(1));
 }
 
-Hub::Hub(Socket listener, Socket own, int world, const Deadlines& deadlines, const Key& key)
+Hub::Hub(Socket listener, Socket own, const std::string& host, int world,
+         const Deadlines& deadlines, const Key& key)
     : deadlines_(deadlines),
       members_(static_cast<size_t>(world)),
       is_taken_(static_cast<size_t>(world)),
@@ -28,13 +29,13 @@ Hub::Hub(Socket listener, Socket own, int world, const Deadlines& deadlines, con
       gate_(std::move(listener), key, /*most_waiting=*/static_cast<size_t>(world) + 64,
             {.refuses = [this](const Message& hello) { return refusal_of(hello); },
              .let_in = [this](const Message& hello,
-                              Socket socket) { let_in(hello.rank, std::move(socket)); },
+                              Socket socket) { let_in(hello.rank, hello.name, std::move(socket)); },
              .turned_away =
                  [this](const Message& hello, const std::string& why) {
                    const std::scoped_lock lock(mutex_);
                    notes_.emplace_back(hello.rank, why);
                  }}) {
-  let_in(0, std::move(own));
+  let_in(0, host, std::move(own));
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -57,11 +58,11 @@ std::string Hub::refusal_of(const Message& hello) {
   return {};
 }
 
-void Hub::let_in(int rank, Socket socket) {
+void Hub::let_in(int rank, const std::string& host, Socket socket) {
   {
     const std::scoped_lock lock(mutex_);
     is_taken_[static_cast<size_t>(rank)] = true;
-    newcomers_.emplace_back(rank, std::move(socket));
+    newcomers_.push_back({rank, host, std::move(socket)});
   }
   waker_.wake();
 }
@@ -73,7 +74,7 @@ void Hub::serve() {
       if (member.link) wanted.push_back(member.link->wanted());
     Clock::time_point next = next_beat_;
     for (const Member& member : members_)
-      if (member.is_waiting) next = std::min(next, member.until);
+      if (member.is_waiting && !lost_) next = std::min(next, member.until);
     poll_until(wanted, next);
     waker_.drain();
     take_newcomers();
@@ -88,8 +89,9 @@ void Hub::serve() {
 
 void Hub::take_newcomers() {
   const std::scoped_lock lock(mutex_);
-  for (auto& [rank, socket] : newcomers_) {
+  for (auto& [rank, host, socket] : newcomers_) {
     Member& member = of(rank);
+    member.host = host;
     member.link.emplace(std::move(socket), kMaxFrame);
     member.fate = Fate::Here;
     member.heard = Clock::now();
@@ -112,9 +114,9 @@ void Hub::listen_to(int rank) {
     }
     if (member.link->broken().empty()) return;
     if (member.fate == Fate::Here)
-      lose(rank, fmt::format("its connection broke ({}): its process ended or was killed, or the "
-                             "network between is cut; its own output says more",
-                             member.link->broken()));
+      lose(rank, fmt::format("its connection broke ({}): its process on {} ended or was killed, or "
+                             "the network between is cut; its own output says more",
+                             member.link->broken(), member.host));
     member.link.reset();
   }
 }
@@ -130,7 +132,7 @@ void Hub::handle(int rank, const Message& message) {
       member.what = message.name;
       member.text = message.text;
       member.came = Clock::now();
-      member.until = member.came + milliseconds(message.number);
+      member.until = in_time(milliseconds(message.number));
       return see_to_meeting();
     case Kind::Post:
       return post(rank, message);
@@ -204,7 +206,8 @@ void Hub::post(int rank, const Message& message) {
 void Hub::tell_states(int rank) {
   for (int other = 0; other < size(); ++other) {
     const Member& member = of(other);
-    const auto age = member.fate == Fate::Absent ? Clock::duration(0) : Clock::now() - member.heard;
+    const bool is_known = member.heard != Clock::time_point{};
+    const auto age = is_known ? Clock::now() - member.heard : Clock::duration(0);
     tell(rank, {.kind = Kind::State,
                 .rank = other,
                 .number = std::chrono::duration_cast<milliseconds>(age).count(),
@@ -229,8 +232,9 @@ void Hub::call_late(int rank) {
 std::string Hub::known_of(int rank) {
   const Member& member = of(rank);
   std::string text = member.state;
-  if (member.fate != Fate::Absent)
-    text += fmt::format(" (heard {:.1f} s ago)", seconds_of(Clock::now() - member.heard));
+  if (member.heard != Clock::time_point{})
+    text += fmt::format(" (on {}, heard {:.1f} s ago)", member.host,
+                        seconds_of(Clock::now() - member.heard));
   if (!member.note.empty())
     text += fmt::format(", and a connection in its name was refused: {}", member.note);
   return text;
@@ -240,15 +244,17 @@ void Hub::see_to_time() {
   const Clock::time_point now = Clock::now();
   // Whoever slept itself, as a stopped process or machine does, has not listened.
   if (now - last_round_ > deadlines_.silence / 2)
-    for (Member& member : members_) member.heard = now;
+    for (Member& member : members_)
+      if (member.fate == Fate::Here) member.heard = now;
   last_round_ = now;
   for (int rank = 0; rank < size(); ++rank) {
     Member& member = of(rank);
-    if (member.is_waiting && now >= member.until) call_late(rank);
+    // Whoever waits after the first gave up is told who is lost.
+    if (member.is_waiting && now >= member.until && !lost_) call_late(rank);
     if (rank != 0 && member.fate == Fate::Here && now - member.heard > deadlines_.silence)
-      lose(rank, fmt::format("nothing was heard of it for {:.1f} s: its process or machine stands "
-                             "still, or the network between is cut; last known: {}",
-                             seconds_of(now - member.heard), member.state));
+      lose(rank, fmt::format("nothing was heard of it for {:.1f} s: its process or machine ({}) "
+                             "stands still, or the network between is cut; last known: {}",
+                             seconds_of(now - member.heard), member.host, member.state));
   }
   if (now < next_beat_) return;
   next_beat_ = now + beat_interval(deadlines_);

@@ -23,8 +23,9 @@ inline constexpr const char* kReturned = "it returned while other ranks wait for
 
 class Hub {
  public:
-  // `own`: the other end of rank 0's own connection.
-  Hub(Socket listener, Socket own, int world, const Deadlines& deadlines, const Key& key);
+  // `own`: the other end of rank 0's own connection, `host`: its machine.
+  Hub(Socket listener, Socket own, const std::string& host, int world, const Deadlines& deadlines,
+      const Key& key);
   // Waits until the others have left or heard why to, a few seconds at most.
   ~Hub();
 
@@ -35,6 +36,7 @@ class Hub {
     Fate fate = Fate::Absent;
     Clock::time_point heard{};
     std::string state = "has not connected";
+    std::string host;  // its machine
     std::string note;  // why a connection in its name was refused
     // The meeting that it waits in.
     bool is_waiting = false;
@@ -43,9 +45,15 @@ class Hub {
     std::vector<std::string> awaits;  // keys
   };
 
+  struct Newcomer {
+    int rank;
+    std::string host;
+    Socket socket;
+  };
+
   // On the gate's thread.
   std::string refusal_of(const Message& hello);
-  void let_in(int rank, Socket socket);
+  void let_in(int rank, const std::string& host, Socket socket);
 
   // On the hub's own.
   void serve();
@@ -79,7 +87,7 @@ class Hub {
 
   std::mutex mutex_;  // of what the gate's thread writes
   std::vector<bool> is_taken_;
-  std::vector<std::pair<int, Socket>> newcomers_;
+  std::vector<Newcomer> newcomers_;
   std::vector<std::pair<int, std::string>> notes_;
 
   std::atomic<bool> is_ending_ = false;

@@ -205,7 +205,7 @@ std::vector<std::string> HubClient::meet(std::string_view what, std::string_view
          .name = std::string(what),
          .text = std::string(own)});
     // The hub says when patience ends and who is missing; that it is there, its heartbeats say.
-    const auto end = Clock::now() + patience + deadlines_.silence + seconds(5);
+    const auto end = in_time(patience) + deadlines_.silence + seconds(5);
     const bool is_over = wait_until(lock, end, [this] { return outcome_.has_value(); });
     check(is_over, ErrorCode::Comm, "rank 0 did not say who is missing");
     if (outcome_->kind == Kind::Late)
@@ -227,7 +227,7 @@ std::string HubClient::await(const std::string& key, Patience patience) {
   if (const auto found = values_.find(key); found != values_.end()) return found->second;
   say({.kind = Kind::Await, .rank = rank_, .name = key});
   const bool is_here =
-      wait_until(lock, Clock::now() + patience, [&] { return values_.find(key) != values_.end(); });
+      wait_until(lock, in_time(patience), [&] { return values_.find(key) != values_.end(); });
   check(is_here, ErrorCode::Comm, "the board: waited {:.1f} s for «{}», which no rank posted",
         std::chrono::duration<double>(patience).count(), key);
   return values_[key];
@@ -237,7 +237,7 @@ int64_t HubClient::number_of(const std::string& name) {
   std::unique_lock lock(mutex_);
   if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
   say({.kind = Kind::Number, .rank = rank_, .name = name});
-  const bool is_here = wait_until(lock, Clock::now() + deadlines_.collective,
+  const bool is_here = wait_until(lock, in_time(deadlines_.collective),
                                   [&] { return numbers_.find(name) != numbers_.end(); });
   check(is_here, ErrorCode::Comm, "the board: rank 0 gave no number for «{}»", name);
   return numbers_[name];
@@ -284,7 +284,7 @@ void HubClient::go(const std::string& why, int culprit) {
   const Watched watched(watch_, "the end of the run");
   const Patience patience =
       std::max({deadlines_.collective, deadlines_.save, deadlines_.validation});
-  const bool is_over = wait_until(lock, Clock::now() + patience, [this] { return are_all_done_; });
+  const bool is_over = wait_until(lock, in_time(patience), [this] { return are_all_done_; });
   check(is_over, ErrorCode::Comm, "the end of the run: waited {:.1f} s for ranks that go on",
         std::chrono::duration<double>(patience).count());
 }

@@ -12,7 +12,7 @@ namespace ingot::tcp {
 
 enum class Kind : uint8_t {
   // To come in (handshake.h).
-  Hello,      // rank, number: ranks in the world, name: where to, text: nonce
+  Hello,      // rank, number: ranks in the world, name: its machine, or a channel; text: nonce
   Challenge,  // text: nonce and proof of the one that was asked
   Proof,      // text: proof of the one that asks
   Welcome,    // it is in

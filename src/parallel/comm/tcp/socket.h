@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -13,6 +14,11 @@
 namespace ingot::tcp {
 
 using Clock = std::chrono::steady_clock;
+
+// So much later; however long that is, it can be counted.
+inline Clock::time_point in_time(std::chrono::milliseconds time) {
+  return Clock::now() + std::min<std::chrono::milliseconds>(time, std::chrono::hours(24 * 365));
+}
 
 // Owns a file descriptor: of a socket, or of what wakes a poll.
 class Socket {
@@ -60,6 +66,8 @@ struct Attempt {
   bool unknown_name = false;  // the host's name does not resolve
 };
 Attempt connect_to(const std::string& host, int port, Clock::time_point deadline);
+// Where nobody listens, the system may give a connection the port that it goes to.
+bool met_itself(const Socket& socket);
 
 // Of the other end, and of this one: "10.0.0.7"; empty when it has none.
 std::string peer_host(const Socket& socket);

@@ -29,14 +29,13 @@ class TcpControl final : public Control {
 class TcpHostPlane final : public HostPlane {
  public:
   TcpHostPlane(const Process& process, const Deadlines& deadlines, Watch& watch, Socket listener)
-      : begin_(Clock::now()),
+      : deadline_(in_time(deadlines.start)),
         process_(process),
         deadlines_(deadlines),
         watch_(watch),
         client_(connect(std::move(listener)), process_, deadlines_, watch_),
         control_(client_, process_, deadlines_.collective) {
-    const auto left =
-        std::chrono::duration_cast<Patience>(begin_ + deadlines_.start - Clock::now());
+    const auto left = std::chrono::duration_cast<Patience>(deadline_ - Clock::now());
     control_.barrier("start", std::max(left, Patience(1)));
   }
 
@@ -64,18 +63,21 @@ class TcpHostPlane final : public HostPlane {
     hosts_ = fmt::format("{}", fmt::join(address.hosts, ","));
     if (process_.rank == 0) {
       auto [own, other] = socket_pair();
-      hub_ = std::make_unique<Hub>(std::move(listener), std::move(other), process_.world,
-                                   deadlines_, key);
+      hub_ = std::make_unique<Hub>(std::move(listener), std::move(other), machine_name(process_),
+                                   process_.world, deadlines_, key);
       return std::move(own);
     }
-    const Message hello{.kind = Kind::Hello, .rank = process_.rank, .number = process_.world};
-    Socket socket = knock(address, key, hello, begin_ + deadlines_.start, [] {});
+    const Message hello{.kind = Kind::Hello,
+                        .rank = process_.rank,
+                        .number = process_.world,
+                        .name = machine_name(process_)};
+    Socket socket = knock(address, key, hello, deadline_, [] {});
     // Who reached rank 0 by a loopback address is on its machine, and reached as that is.
     if (const std::string own = own_host(socket); !is_loopback(own)) hosts_ = own;
     return socket;
   }
 
-  const Clock::time_point begin_;
+  const Clock::time_point deadline_;  // of the start
   const Process process_;
   const Deadlines deadlines_;
   Watch& watch_;

@@ -2,7 +2,6 @@
 // higher rank connects to the lower, where a gate lets it in.
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <map>
 #include <mutex>
 
@@ -18,8 +17,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// How often a wait looks whether it still makes sense.
+// How often a wait looks whether it still makes sense, and whether a connection has come.
 constexpr auto kLook = milliseconds(50);
+constexpr auto kLookForConnections = milliseconds(2);
 // What a lost rank sent before may be under way for so long.
 constexpr auto kGrace = seconds(1);
 // After a connection ended, for the host plane to say why.
@@ -47,14 +47,11 @@ class Arrivals {
   void put(const std::string& channel, int rank, Socket socket) {
     const std::scoped_lock lock(mutex_);
     sockets_[{channel, rank}] = std::move(socket);
-    changed_.notify_all();
   }
-  // An empty one when none came in time.
-  Socket take(const std::string& channel, int rank, Clock::time_point until) {
-    std::unique_lock lock(mutex_);
-    const std::pair<std::string, int> key(channel, rank);
-    changed_.wait_until(lock, until, [&] { return sockets_.contains(key); });
-    const auto found = sockets_.find(key);
+  // An empty one when none has come.
+  Socket take(const std::string& channel, int rank) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = sockets_.find({channel, rank});
     if (found == sockets_.end()) return {};
     Socket socket = std::move(found->second);
     sockets_.erase(found);
@@ -63,7 +60,6 @@ class Arrivals {
 
  private:
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::map<std::pair<std::string, int>, Socket> sockets_;
 };
 
@@ -92,14 +88,14 @@ class TcpChannel final : public Channel {
 
   void exchange(std::span<const Outgoing> out, std::span<const Incoming> in,
                 Patience patience) override {
-    begin_ = moved_ = Clock::now();
+    moved_ = Clock::now();
+    deadline_ = in_time(patience);
     patience_ = patience;
     try {
       for (const Outgoing& piece : out)
         if (!piece.bytes.empty()) peer(piece.member).out.push_back(piece.bytes);
       for (const Incoming& piece : in)
         if (!piece.bytes.empty()) peer(piece.member).in.push_back(piece.bytes);
-      // Who is asked lets others in on a thread of its own, so all connections come about.
       for (size_t member = 0; member < peers_.size(); ++member)
         if (peers_[member].is_needed() && !peers_[member].socket) connect(member);
       while (any_needed())
@@ -125,25 +121,18 @@ class TcpChannel final : public Channel {
     return peers_[at];
   }
 
-  Clock::time_point deadline() const { return begin_ + patience_; }
   Patience left() const {
-    return std::max(std::chrono::duration_cast<Patience>(deadline() - Clock::now()), Patience(0));
+    return std::max(std::chrono::duration_cast<Patience>(deadline_ - Clock::now()), Patience(0));
   }
 
+  // To a lower rank, whose gate lets this one in whatever that rank is at; a higher one comes.
   void connect(size_t member) {
     const int rank = ranks_[member];
-    if (rank > own_) {  // it connects to this one
-      while (!peers_[member].socket) {
-        look();
-        peers_[member].socket = arrivals_.take(name_, rank, Clock::now() + kLook);
-      }
-    } else {
-      const Place place =
-          parse_place(plane_.await(place_key(rank), left()), plane_.process().secret);
-      const Message hello{
-          .kind = Kind::Hello, .rank = own_, .number = plane_.process().world, .name = name_};
-      peers_[member].socket = knock(place.address, place.key, hello, deadline(), [&] { look(); });
-    }
+    if (rank > own_) return;
+    const Place place = parse_place(plane_.await(place_key(rank), left()), plane_.process().secret);
+    const Message hello{
+        .kind = Kind::Hello, .rank = own_, .number = plane_.process().world, .name = name_};
+    peers_[member].socket = knock(place.address, place.key, hello, deadline_, [&] { look(); });
     moved_ = Clock::now();
   }
 
@@ -153,7 +142,11 @@ class TcpChannel final : public Channel {
   // another.
   bool move_all() {
     bool has_moved = false;
-    for (Peer& peer : peers_) {
+    for (size_t member = 0; member < peers_.size(); ++member) {
+      Peer& peer = peers_[member];
+      if (!peer.is_needed()) continue;
+      if (!peer.socket) peer.socket = arrivals_.take(name_, ranks_[member]);
+      if (!peer.socket) continue;
       while (peer.sends()) {
         auto& bytes = peer.out[peer.next_out];
         const int64_t sent = send_some(peer.socket, bytes);
@@ -180,12 +173,17 @@ class TcpChannel final : public Channel {
   void wait() {
     look();
     std::vector<pollfd> wanted;
+    auto longest = kLook;
     for (const Peer& peer : peers_) {
       if (!peer.is_needed() || peer.is_over) continue;
+      if (!peer.socket) {
+        longest = kLookForConnections;
+        continue;
+      }
       const int events = (peer.sends() ? POLLOUT : 0) | (peer.receives() ? POLLIN : 0);
       wanted.push_back({peer.socket.fd(), static_cast<short>(events), 0});
     }
-    poll_until(wanted, Clock::now() + kLook);
+    poll_until(wanted, Clock::now() + longest);
   }
 
   // Whether what this exchange waits for can still come; throws when not.
@@ -201,7 +199,7 @@ class TcpChannel final : public Channel {
       if (peer.is_over) ended = ranks_[member];
     }
     // What a lost rank sent before it went still counts.
-    const bool is_late = now >= deadline();
+    const bool is_late = now >= deadline_;
     if (ended >= 0 || is_late || now - moved_ > kGrace) plane_.throw_if_lost(needed);
     if (ended >= 0 && now - moved_ > kTimeToExplain)
       throw Error(ErrorCode::Comm, fmt::format("rank {} closed its connection", ended))
@@ -216,7 +214,7 @@ class TcpChannel final : public Channel {
   const int own_;                 // rank
   std::vector<Peer> peers_;       // by member
   std::atomic<bool> withdrawn_ = false;
-  Clock::time_point begin_{}, moved_{};  // of the exchange
+  Clock::time_point deadline_{}, moved_{};  // of the exchange
   Patience patience_{};
 };
 
