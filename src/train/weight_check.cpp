@@ -83,11 +83,11 @@ struct Difference {
 // Of two copies nobody can say which is right.
 std::string text_of(const Difference& found, const std::string& parameter) {
   if (found.odd == found.group)
-    return fmt::format("the copies of {} on {} differ", parameter, ranks_in_words(found.group));
+    return fmt::format("the copies of {} on {} differ", parameter, named_ranks(found.group));
   std::vector<int> rest;
   std::ranges::set_difference(found.group, found.odd, std::back_inserter(rest));
   return fmt::format("the copy of {} on {} differs from that on {}", parameter,
-                     ranks_in_words(found.odd), ranks_in_words(rest));
+                     named_ranks(found.odd), named_ranks(rest));
 }
 
 // The first group of copies that differ, the same on all ranks.
