@@ -83,13 +83,23 @@ void print_records(const Watch& watch) {
     fmt::print(stderr, "ingot:   {}\n", printable(line));
 }
 
+// body(world), of a rank whose thread is ended if it does not end by itself.
+void run_guarded(World& world, const std::function<void(World&)>& body) {
+  const auto loss = [&]() -> std::optional<std::string> {
+    const auto lost = world.loss();
+    if (!lost) return std::nullopt;
+    return fmt::format("rank {} is lost: {}", lost->rank, lost->why);
+  };
+  const Watchdog watchdog(loss, world.watch(), kGrace);
+  body(world);
+}
+
 void run_one_rank(const Process& process, const WorldOptions& options,
                   const std::function<void(World&)>& body) {
   has_met = true;
   run_process_rank(process, options, [&](World& world) {
-    const Watchdog watchdog([&] { return world.loss(); }, world.watch(), kGrace);
     try {
-      body(world);
+      run_guarded(world, body);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::Comm) print_records(world.watch());
       throw;
@@ -161,7 +171,8 @@ RunRanks run_ranks(const ResolvedRun& run) {
           ranks, kMostThreads);
     const LocalOptions options{.deadlines = deadlines_of(run.config.system)};
     return [ranks, device, options](const std::function<void(World&)>& body) {
-      run_local_ranks(ranks, device, body, options);
+      const auto guarded = [&](World& world) { run_guarded(world, body); };
+      run_local_ranks(ranks, device, guarded, options);
     };
   }
   bind_rank(run, *launch);

@@ -15,7 +15,7 @@ namespace ingot {
 
 // One tensor beside each element of a parameter, all of it saved in checkpoints. 0 at the start.
 struct StateSpec {
-  std::string name;  // "moment1": the row "moment1:PARAMETER"
+  std::string name;  // "moment1": rows "moment1.DTYPE.BLOCK"
   DType dtype = DType::F32;
   bool operator==(const StateSpec&) const = default;
 };

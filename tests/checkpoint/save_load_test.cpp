@@ -13,7 +13,8 @@
 namespace ingot::checkpoint_test {
 namespace {
 
-constexpr DataParallel kModes[] = {DataParallel::Replicated, DataParallel::FullySharded};
+constexpr DataParallel kModes[] = {DataParallel::Replicated, DataParallel::Zero1,
+                                   DataParallel::Zero2, DataParallel::FullySharded};
 
 TEST(Checkpoint, WhatWasSavedIsLoadedBitForBit) {
   const auto storage = empty_run();

@@ -44,6 +44,18 @@ TEST(OffloadedOptimizer, StepsAreThoseOfOneOnTheDevice) {
       }
 }
 
+TEST(OffloadedOptimizer, ServesRanksThatShareStatesAndHaveWholeWeights) {
+  for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step}) {
+    RigOptions options = options_of({.dp_shard = 3}, DType::BF16);
+    options.whole_weights = WholeWeights::Always;
+    options.gradient_sync = sync;
+    const StepsOptions run{.rows = 6, .steps = 3, .evaluates = true};
+    const Trace on_device = run_steps(options, run);
+    options.offload_optimizer = true;
+    EXPECT_EQ(run_steps(options, run), on_device);
+  }
+}
+
 // What leaves the device: masters and states. What comes to host memory besides: a gradient and a
 // weight of each element.
 TEST(OffloadedOptimizer, LeavesWeightsAndGradientsOnTheDevice) {

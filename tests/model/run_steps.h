@@ -1,6 +1,8 @@
 // Some training steps of a rig on every rank of a layout, and what came of them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <mutex>

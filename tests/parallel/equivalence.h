@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/run_steps.h"
@@ -20,6 +21,7 @@ struct Form {
   WholeWeights whole = WholeWeights::AroundUses;
   GradientSync sync = GradientSync::MicroStep;
   bool replicas = false;  // half of the ranks share, the others are their replicas
+  bool offload = false;   // masters and states in host memory
 };
 
 inline constexpr std::array kForms = {
@@ -31,6 +33,10 @@ inline constexpr std::array kForms = {
     Form{"fsdp_kept", DataParallel::FullySharded, WholeWeights::ForwardToBackward},
     Form{"hsdp", DataParallel::FullySharded, WholeWeights::AroundUses, GradientSync::MicroStep,
          true},
+    Form{"zero1_offload", DataParallel::Zero1, WholeWeights::Always, GradientSync::Step, false,
+         true},
+    Form{"fsdp_offload", DataParallel::FullySharded, WholeWeights::AroundUses,
+         GradientSync::MicroStep, false, true},
 };
 
 struct Way {
@@ -72,10 +78,13 @@ inline Way way_of(const Choice& choice) {
           choice[8] == 1 ? OptimKind::Muon : OptimKind::AdamW};
 }
 
-// Replicas of shards need ranks that halve, and more than one to share.
+// What is chosen so far. Replicas of shards need ranks that halve, and more than one to share; what
+// is offloaded is updated by AdamW.
 inline bool is_possible(const Choice& choice) {
-  if (choice[0] == kOpen || choice[1] == kOpen || !kForms[choice[0]].replicas) return true;
-  return kRanks[choice[1]] % 2 == 0 && kRanks[choice[1]] > 2;
+  const auto [form, ranks, optim] = std::tuple(choice[0], choice[1], choice[8]);
+  if (form == kOpen) return true;
+  const bool halves = ranks == kOpen || (kRanks[ranks] % 2 == 0 && kRanks[ranks] > 2);
+  return (!kForms[form].replicas || halves) && !(kForms[form].offload && optim == 1);
 }
 
 // Rows in which every two choices of different dimensions meet: each is filled choice by choice
@@ -141,6 +150,7 @@ inline RigOptions options_of(const Way& way, DType compute) {
   options.layout = data_layout(way.ranks, way.form.mode, way.form.replicas ? way.ranks / 2 : 0);
   options.whole_weights = way.form.whole;
   options.gradient_sync = way.form.sync;
+  options.offload_optimizer = way.form.offload;
   options.one_micro_step = !way.accumulates;
   options.T = 8;
   options.B = rows_of(way) / way.ranks / (way.accumulates ? 2 : 1);

@@ -1,4 +1,6 @@
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <future>
@@ -14,7 +16,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using testing_support::free_port;
 
 using PlaneBody = std::function<void(HostPlane&)>;
 
@@ -27,7 +28,7 @@ constexpr Deadlines kShort{.start = seconds(30),
 // The body on a plane of each of `ranks` in a world of `world`; then it is done.
 std::vector<std::exception_ptr> on_planes(int ranks, int world, const Deadlines& deadlines,
                                           const PlaneBody& body) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   return outcomes_of(ranks, [&](int rank) {
     Watch watch;
     const auto plane = tcp_host_plane(tcp_process(rank, world, port), deadlines, watch);
@@ -90,7 +91,7 @@ TEST(TcpHostPlane, WhoDidNotStartIsNamedOnEveryRankThatDid) {
 }
 
 TEST(TcpHostPlane, RanksMayStartInAnyOrder) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   expect_none(outcomes_of(3, [&](int rank) {
     if (rank == 0) std::this_thread::sleep_for(milliseconds(200));
     Watch watch;
@@ -101,7 +102,7 @@ TEST(TcpHostPlane, RanksMayStartInAnyOrder) {
 }
 
 TEST(TcpHostPlane, MeetsOverIpv6) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   expect_none(outcomes_of(2, [&](int rank) {
     Watch watch;
     Process process = tcp_process(rank, 2, port);
@@ -116,7 +117,7 @@ TEST(TcpHostPlane, MeetsOverIpv6) {
 // A run of two ranks, of which rank 1 comes only when `meanwhile` is over.
 void while_rank_1_is_missing(const std::function<void(int port)>& meanwhile,
                              const Deadlines& deadlines = kShort) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   expect_none(outcomes_of(2, [&](int rank) {
     if (rank == 1) meanwhile(port);
     Watch watch;
@@ -137,7 +138,7 @@ TEST(TcpHostPlane, AnotherSecretIsRefusedAtOnceAndHarmsNobody) {
 }
 
 TEST(TcpHostPlane, AnotherSecretIsToldByThoseWhoWaitForTheRank) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   const auto outcomes = outcomes_of(2, [&](int rank) {
     Process process = tcp_process(rank, 2, port);
     Deadlines deadlines = kShort;
@@ -152,7 +153,7 @@ TEST(TcpHostPlane, AnotherSecretIsToldByThoseWhoWaitForTheRank) {
 }
 
 TEST(TcpHostPlane, ARankThatIsThereAlreadyIsRefused) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   expect_none(outcomes_of(2, [&](int rank) {
     Watch watch;
     const auto plane = tcp_host_plane(tcp_process(rank, 2, port), kShort, watch);
@@ -203,9 +204,27 @@ TEST(TcpHostPlane, APortInUseIsAClearError) {
 }
 
 TEST(TcpHostPlane, NobodyAtTheRendezvousIsAClearError) {
-  const Error error = refused(tcp_process(1, 2, free_port()), milliseconds(300));
+  const Error error = refused(tcp_process(1, 2, port_to_meet_at()), milliseconds(300));
   EXPECT_EQ(error.code(), ErrorCode::Comm);
   expect_words(error, {"no rank answered at 127.0.0.1:", "refused", "firewall"});
+}
+
+// The system may give a connection the port that it goes to.
+TEST(TcpHostPlane, AConnectionThatMeetsItselfIsNone) {
+  const int port = port_to_meet_at();
+  const tcp::Socket socket(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  const auto* any = reinterpret_cast<const sockaddr*>(&address);
+  ASSERT_EQ(bind(socket.fd(), any, sizeof address), 0);
+  ASSERT_EQ(connect(socket.fd(), any, sizeof address), 0);
+  EXPECT_TRUE(tcp::met_itself(socket));
+  const tcp::Socket listener = tcp::listen_at("127.0.0.1", 0);
+  const tcp::Attempt other =
+      tcp::connect_to("127.0.0.1", tcp::port_of(listener), tcp::in_time(seconds(5)));
+  EXPECT_FALSE(tcp::met_itself(other.socket));
 }
 
 TEST(TcpHostPlane, ANameThatDoesNotResolveIsAClearError) {
@@ -397,7 +416,7 @@ TEST(TcpHostPlane, ARankThatIsDoneIsLostOnlyToThoseWhoNeedIt) {
 // with.
 Error lost_child(const std::function<void(const ChildRank&)>& meanwhile, const Deadlines& deadlines,
                  int child_rank) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   const ChildRank child([&] {
     Watch watch;
     const auto plane = tcp_host_plane(tcp_process(child_rank, 2, port), deadlines, watch);
@@ -441,7 +460,7 @@ TEST_P(ChildOf, AProcessThatStandsStillIsLostWhenItWasSilentForTooLong) {
 }
 
 TEST(TcpHostPlane, AProcessThatStoodStillForLessGoesOn) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   Deadlines deadlines = kShort;
   deadlines.silence = seconds(2);
   const ChildRank child([&] {

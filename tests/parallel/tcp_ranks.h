@@ -5,15 +5,30 @@
 
 #include <exception>
 #include <functional>
+#include <random>
 #include <thread>
 #include <vector>
 
 #include "core/error.h"
 #include "parallel/comm/process_world.h"
+#include "parallel/comm/tcp/socket.h"
 #include "parallel/communicator_conformance.h"
-#include "support/free_port.h"
 
 namespace ingot::test {
+
+// Nobody listens at it. Below the ports that connections are given, of which some other test's may
+// have it when it is asked for.
+inline int port_to_meet_at() {
+  static std::mt19937 random(std::random_device{}());
+  for (;;) {
+    const int port = std::uniform_int_distribution<int>(15000, 31999)(random);
+    try {
+      tcp::listen_at("127.0.0.1", port);
+      return port;
+    } catch (const Error&) {
+    }
+  }
+}
 
 inline Process tcp_process(int rank, int world, int port, Device device = Device::cpu()) {
   Process process{rank,
@@ -45,7 +60,7 @@ inline std::vector<std::exception_ptr> outcomes_of(int ranks, const std::functio
 // As run_local_ranks(): the failure of the rank that failed itself is rethrown.
 inline void run_tcp_ranks(int ranks, const WorldOptions& options, const Body& body,
                           Device device = Device::cpu()) {
-  const int port = testing_support::free_port();
+  const int port = port_to_meet_at();
   const auto outcomes = outcomes_of(ranks, [&](int rank) {
     run_process_rank(tcp_process(rank, ranks, port, device), options, body);
   });

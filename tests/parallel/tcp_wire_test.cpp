@@ -12,12 +12,11 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using testing_support::free_port;
 
 using WireBody = std::function<void(HostPlane&, Wire&)>;
 
 void on_wires(int ranks, const WireBody& body) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   const auto outcomes = outcomes_of(ranks, [&](int rank) {
     Watch watch;
     const auto plane = tcp_host_plane(tcp_process(rank, ranks, port), {}, watch);
@@ -81,7 +80,7 @@ TEST(TcpWire, ChannelsOfOneNameMeetWhoeverOpensThemFirst) {
 
 TEST(TcpWire, APatienceThatEndsNamesWhoseBytesDidNotCome) {
   std::latch tired(1);
-  const int port = free_port();
+  const int port = port_to_meet_at();
   const auto outcomes = outcomes_of(3, [&](int rank) {
     Watch watch;
     const auto plane = tcp_host_plane(tcp_process(rank, 3, port), {}, watch);
@@ -171,7 +170,7 @@ TEST(TcpCommunicator, ADeadlineNamesTheCallAndWhereTheMissingRankIs) {
 }
 
 TEST(TcpCommunicator, AKilledProcessReleasesThoseInACollectiveWithIt) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   const WorldOptions options{.backend = CommBackend::Tcp};
   const auto body = [&](World& world) {
     CommRank rank(world);
@@ -218,14 +217,14 @@ TEST(ProcessWorld, OneRankAloneNeedsNoOther) {
 }
 
 TEST(ProcessWorld, AWorldThatIsGivenBackEndsTheRunOrFailsIt) {
-  const int port = free_port();
+  const int port = port_to_meet_at();
   EXPECT_EQ(outcomes_of(2,
                         [&](int rank) {
                           const auto world = join_world(tcp_process(rank, 2, port), {});
                           world->control().barrier("together");
                         }),
             std::vector<std::exception_ptr>(2));
-  const int other = free_port();
+  const int other = port_to_meet_at();
   const auto outcomes = outcomes_of(2, [&](int rank) {
     const auto world = join_world(tcp_process(rank, 2, other), {});
     if (rank == 1) throw Error(ErrorCode::Data, "damaged");

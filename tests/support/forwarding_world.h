@@ -49,7 +49,7 @@ class ForwardingWorld : public World {
   Control& control() override { return inner_.control(); }
   Watch& watch() override { return inner_.watch(); }
   const Deadlines& deadlines() const override { return inner_.deadlines(); }
-  std::optional<std::string> loss() override { return inner_.loss(); }
+  std::optional<LostRank> loss() override { return inner_.loss(); }
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
     return inner_.communicator(ranks, compute);

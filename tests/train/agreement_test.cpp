@@ -143,8 +143,8 @@ TEST(Agreement, AFolderThatIsNotSharedIsRefusedAndNothingIsLeft) {
 }
 
 TEST(Agreement, ListsOfRanksAreShort) {
-  EXPECT_EQ(text_of_ranks({2}), "rank 2");
-  EXPECT_EQ(text_of_ranks({0, 1, 4, 5, 6, 9}), "ranks 0, 1, 4-6, 9");
+  EXPECT_EQ(named_ranks({2}), "rank 2");
+  EXPECT_EQ(named_ranks({0, 1, 4, 5, 6, 9}), "ranks 0, 1, 4-6, 9");
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ TEST_F(Train, ResumesOnAnotherNumberOfRanksWithTheSameSamples) {
 TEST_F(Train, LocalRanksGiveOneRanksLosses) {
   Recorder one;
   run(config("one", 6), one);
-  for (const char* mode : {"replicated", "fully_sharded"})
+  for (const char* mode : {"replicated", "zero1", "zero2", "fully_sharded"})
     for (const char* ranks : {"2", "4"}) {
       Recorder many;
       run(config(std::string(mode) + ranks, 6,

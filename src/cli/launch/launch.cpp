@@ -156,7 +156,7 @@ void add_launch(Command& app) {
       "Examples:\n"
       "  ingot launch -n 2 -- train recipes/shakespeare.toml --set data.train=input.txt\n"
       "  ingot launch --hosts a:8,b:8 -- train recipes/x.toml\n"
-      "  ingot launch -n 16 --hosts hosts.txt --restarts 3 -- train recipes/x.toml --resume\n"
+      "  ingot launch --hosts hosts.txt --restarts 3 -- train recipes/x.toml --resume\n"
       "Lines of rank 0 are shown as they are, those of rank 3 with [3] before them. The first rank "
       "that fails is named and ends the others; its exit code is launch's, 4 for one that was "
       "killed. Signals go to all ranks. Under mpirun and srun `ingot train` needs no launch.");

@@ -146,7 +146,7 @@ void add_train(Command& app) {
   train->footer(
       "Example: ingot train recipes/shakespeare.toml --set data.train=input.txt\n"
       "         ingot train --resume runs/default\n"
-      "         ingot launch -n 2 -- train recipes/shakespeare.toml --set data.train=input.txt\n"
+      "         ingot launch -n 2 -- train recipe.toml\n"
       "Under mpirun and srun each process is a rank. Ctrl-C, SIGTERM and SIGUSR1 save and stop, "
       "SIGUSR2 saves and goes on, SIGHUP changes nothing. `ingot config keys` lists every "
       "setting.");

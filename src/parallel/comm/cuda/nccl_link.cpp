@@ -46,7 +46,7 @@ class NcclCall {
 namespace {
 
 constexpr auto kAwaitTime = std::chrono::milliseconds(200);  // between looks at withdrawn_
-constexpr auto kHearTime = std::chrono::seconds(2);  // for news of a rank to arrive
+constexpr auto kHearTime = std::chrono::seconds(2);          // for news of a rank to arrive
 constexpr auto kGrace = std::chrono::seconds(1);  // for what a rank did before it was done
 // NCCL puts each call on the stream from a thread that it makes for it, which is soon done; a
 // longer wait is one for other ranks.

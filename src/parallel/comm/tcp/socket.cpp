@@ -15,6 +15,7 @@
 #include <charconv>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "core/error.h"
 
@@ -69,6 +70,9 @@ Socket try_to_listen(const addrinfo& at) {
   return ok ? std::move(socket) : Socket();
 }
 
+// A connection that leaves this machine may have taken the port for its own end.
+constexpr auto kTimeOfPassersBy = std::chrono::milliseconds(500);
+
 bool moved_nothing() {
   return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
@@ -116,20 +120,23 @@ Socket listen_at(const std::string& host, int port) {
     places.push_back(resolve("::", port, AI_PASSIVE | AI_NUMERICHOST, &status));
     places.push_back(resolve("0.0.0.0", port, AI_PASSIVE | AI_NUMERICHOST, &status));
   }
-  int failure = EADDRNOTAVAIL;
-  for (const Addresses& list : places)
-    for (const addrinfo* at = list.get(); at != nullptr; at = at->ai_next) {
-      if (Socket socket = try_to_listen(*at)) return socket;
-      if (failure != EADDRINUSE) failure = errno;
-    }
-  check(failure != EADDRINUSE, ErrorCode::Config,
-        "rendezvous {}:{}: the port is in use on this machine, by another run or program: choose "
-        "another port",
-        host, port);
-  throw Error(ErrorCode::Config,
-              fmt::format("rendezvous {}:{}: rank 0 cannot listen there ({}): choose another port, "
-                          "above 1023",
-                          host, port, std::strerror(failure)));
+  const auto deadline = in_time(kTimeOfPassersBy);
+  for (;;) {
+    int failure = EADDRNOTAVAIL;
+    for (const Addresses& list : places)
+      for (const addrinfo* at = list.get(); at != nullptr; at = at->ai_next) {
+        if (Socket socket = try_to_listen(*at)) return socket;
+        if (failure != EADDRINUSE) failure = errno;
+      }
+    check(failure == EADDRINUSE, ErrorCode::Config,
+          "rendezvous {}:{}: rank 0 cannot listen there ({}): choose another port, above 1023",
+          host, port, std::strerror(failure));
+    check(Clock::now() < deadline, ErrorCode::Config,
+          "rendezvous {}:{}: the port is in use on this machine, by another run or program: choose "
+          "another port",
+          host, port);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 }
 
 int port_of(const Socket& listener) {
@@ -173,6 +180,7 @@ Attempt connect_to(const std::string& host, int port, Clock::time_point deadline
           getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &error, &length);
       }
     }
+    if (error == 0 && met_itself(socket)) error = ECONNREFUSED;
     if (error == 0) {
       tune(socket);
       return {std::move(socket)};
@@ -180,6 +188,14 @@ Attempt connect_to(const std::string& host, int port, Clock::time_point deadline
     failure = error;
   }
   return {{}, std::strerror(failure)};
+}
+
+bool met_itself(const Socket& socket) {
+  sockaddr_storage own = {}, other = {};
+  socklen_t own_length = sizeof own, other_length = sizeof other;
+  return getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&own), &own_length) == 0 &&
+         getpeername(socket.fd(), reinterpret_cast<sockaddr*>(&other), &other_length) == 0 &&
+         own_length == other_length && std::memcmp(&own, &other, own_length) == 0;
 }
 
 std::string peer_host(const Socket& socket) {

@@ -66,6 +66,8 @@ struct Attempt {
   bool unknown_name = false;  // the host's name does not resolve
 };
 Attempt connect_to(const std::string& host, int port, Clock::time_point deadline);
+// Where nobody listens, the system may give a connection the port that it goes to.
+bool met_itself(const Socket& socket);
 
 // Of the other end, and of this one: "10.0.0.7"; empty when it has none.
 std::string peer_host(const Socket& socket);
