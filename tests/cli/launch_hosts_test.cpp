@@ -61,7 +61,7 @@ TEST_F(HostLaunch, NamesARankThatWasKilledOrIsOutOfReachAndEndsTheOthers) {
   auto job = goes_on();
   send("run", 1, SIGKILL);
   EXPECT_EQ(end_of(*job), 4) << job->err();
-  EXPECT_NE(job->err().find("rank 1"), std::string::npos) << job->err();
+  EXPECT_NE(job->err().find("launch: rank 1 (host node2)"), std::string::npos) << job->err();
   EXPECT_TRUE(nobody_is_left());
 
   job = goes_on();
@@ -74,7 +74,7 @@ TEST_F(HostLaunch, NamesARankThatWasKilledOrIsOutOfReachAndEndsTheOthers) {
   job = goes_on();
   network_->pull_cable(2);  // and with it ssh
   EXPECT_EQ(end_of(*job), 4) << job->err();
-  EXPECT_NE(job->err().find("rank 2"), std::string::npos) << job->err();
+  EXPECT_NE(job->err().find("launch: rank 2 (host node3)"), std::string::npos) << job->err();
   EXPECT_TRUE(nobody_is_left());
   network_->put_cable(2);
 

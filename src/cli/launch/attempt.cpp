@@ -235,9 +235,13 @@ class Attempt {
     if (due(1, kSettle + kTerm)) tell_all(SIGTERM), ++signalled_;
     if (due(2, kSettle + kTerm + kKill)) tell_all(SIGKILL), ++signalled_;
     // A machine that cannot even be told.
-    if (due(3, kSettle + kTerm + kKill + kKill)) {
-      for (Rank& rank : ranks_)
-        if (rank.state == Rank::State::Running) rank.state = Rank::State::Lost;
+    if (due(3, kSettle + kTerm + kKill + kSettle)) {
+      for (size_t i = 0; i < ranks_.size(); ++i) {
+        if (ranks_[i].state != Rank::State::Running) continue;
+        ranks_[i].state = Rank::State::Lost;
+        ranks_[i].text = "is out of reach";
+        failures_.push_back(static_cast<int>(i));
+      }
       for (Agent& agent : agents_)
         if (agent.child.pid > 0) ::kill(agent.child.pid, SIGKILL);
     }
@@ -262,8 +266,9 @@ class Attempt {
                           : static_cast<Exit>(rank.number);
     const bool started = agents_[static_cast<size_t>(rank.host)].port.has_value();
     return {started ? exit : Exit::Failed,
-            fmt::format("rank {} (host {}) {}", culprit,
-                        agents_[static_cast<size_t>(rank.host)].ranks.host, rank.text),
+            fmt::format("rank {} (host {}) {}{}", culprit,
+                        agents_[static_cast<size_t>(rank.host)].ranks.host, rank.text,
+                        own != failures_.end() ? "" : ", since another one was lost"),
             asked_to_};
   }
 
@@ -271,7 +276,8 @@ class Attempt {
   SignalQueue& signals_;
   std::vector<Agent> agents_;  // the first has rank 0
   std::vector<Rank> ranks_;
-  std::vector<int> failures_;  // ranks, in their order, before the others were ended
+  // Ranks, in their order, before the others were ended; those at last that could not be.
+  std::vector<int> failures_;
   std::optional<Clock::time_point> first_failed_;
   int signalled_ = 0;  // how often the others were asked to end
   bool asked_to_ = false;
