@@ -91,8 +91,8 @@ std::vector<int> share_of(std::span<const int> cores, int index, int count) {
           cores.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-std::vector<int> cores_of_rank(std::span<const int> allowed,
-                               std::span<const std::vector<int>> near, int local_rank) {
+std::vector<int> cores_of_rank(std::span<const int> allowed, std::span<const std::vector<int>> near,
+                               int local_rank) {
   const std::vector<int>& own = near[static_cast<size_t>(local_rank)];
   const auto count = static_cast<int>(near.size());
   std::vector<int> kept;

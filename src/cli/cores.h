@@ -28,8 +28,8 @@ std::vector<int> share_of(std::span<const int> cores, int index, int count);
 // What rank `local_rank` of a machine keeps to: its share of `allowed`, or of those near its GPU,
 // divided among the ranks whose GPUs have the same. `near` says what is near to whom, by local
 // rank; empty lists where that is not known.
-std::vector<int> cores_of_rank(std::span<const int> allowed,
-                               std::span<const std::vector<int>> near, int local_rank);
+std::vector<int> cores_of_rank(std::span<const int> allowed, std::span<const std::vector<int>> near,
+                               int local_rank);
 
 // Cores near the GPU at a PCI address; empty where that is not known.
 std::vector<int> cores_near_pci(const std::string& address);

@@ -62,8 +62,8 @@ class Reader {
 
   // The process K of N of two variables.
   std::pair<int, int> number(const char* index, const char* count, std::string_view by) const {
-    const ProcessNumber read =
-        parse_process(wanted(index, by), wanted(count, by), fmt::format("{} and {}", index, count));
+    const std::string k = wanted(index, by), n = wanted(count, by);
+    const ProcessNumber read = parse_process(k, n, fmt::format("{} and {}", index, count));
     return {static_cast<int>(read.index), static_cast<int>(read.count)};
   }
 
@@ -75,8 +75,8 @@ class Reader {
         number(names.local_rank, names.local_world, names.by);
     check(found.local_world <= found.world && found.local_rank <= found.rank, ErrorCode::Usage,
           "process {} of {} on this machine cannot be rank {} of {} ({}, {}, {}, {})",
-          found.local_rank, found.local_world, found.rank, found.world, names.rank,
-          names.world, names.local_rank, names.local_world);
+          found.local_rank, found.local_world, found.rank, found.world, names.rank, names.world,
+          names.local_rank, names.local_world);
     return found;
   }
 
@@ -133,10 +133,9 @@ Launched by_slurm(const Reader& read) {
   if (!read.has(counts)) counts = "SLURM_TASKS_PER_NODE";
   found.local_world = count_on_node(read.wanted(counts, found.by), static_cast<int>(*node));
   const std::string local = read.wanted("SLURM_LOCALID", found.by);
-  found.local_rank = static_cast<int>(
-      parse_process(local, std::to_string(found.local_world),
-                    fmt::format("SLURM_LOCALID and {}", counts))
-          .index);
+  found.local_rank = static_cast<int>(parse_process(local, std::to_string(found.local_world),
+                                                    fmt::format("SLURM_LOCALID and {}", counts))
+                                          .index);
   // A job script that says where torch's ranks meet means these too.
   if (read.has("MASTER_ADDR") && read.has("MASTER_PORT")) {
     found.rendezvous = read.address("MASTER_ADDR", "MASTER_PORT", found.by);
@@ -183,11 +182,10 @@ std::optional<Launched> launched(const Variables& variables) {
 }
 
 std::optional<ProcessNumber> process_number(const Variables& variables) {
-  constexpr std::array<std::array<const char*, 2>, 4> kNumbers = {
-      {{kIngot.rank, kIngot.world},
-       {kOpenMpi.rank, kOpenMpi.world},
-       {"PMI_RANK", "PMI_SIZE"},
-       {kSlurmRank, kSlurmWorld}}};
+  constexpr std::array<std::array<const char*, 2>, 4> kNumbers = {{{kIngot.rank, kIngot.world},
+                                                                   {kOpenMpi.rank, kOpenMpi.world},
+                                                                   {"PMI_RANK", "PMI_SIZE"},
+                                                                   {kSlurmRank, kSlurmWorld}}};
   for (const auto& [index_name, count_name] : kNumbers) {
     const char *index = variables(index_name), *count = variables(count_name);
     if (index != nullptr && count != nullptr)

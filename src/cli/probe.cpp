@@ -1,7 +1,6 @@
 // ingot probe: what the machines and links of a run can do.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -40,22 +39,22 @@ struct ProbeCommand {
   DeviceOptions device;
   ProbeOptions options;
   std::string save;
+  std::vector<std::string> sets;
   JsonOption json;
 
   void run() const {
-    const Overrides overrides = {{"system.ranks", std::to_string(ranks)},
-                                 {"system.device", device.device},
-                                 {"system.threads", std::to_string(device.threads)}};
-    const ResolvedRun run = resolve_started(with_environment(parse_run_config("", "", overrides)));
+    Overrides overrides = {{"system.ranks", std::to_string(ranks)},
+                           {"system.device", device.device},
+                           {"system.threads", std::to_string(device.threads)}};
+    for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
+    const ResolvedRun run =
+        resolve_started(with_world(with_environment(parse_run_config("", "", overrides))));
     ProbeReport report;
-    bool is_first = false;  // of all ranks: the one that speaks
     run_ranks(run)([&](World& world) {
       ProbeReport own = probe(run, world);
-      if (world.rank() != 0) return;
-      report = std::move(own);
-      is_first = true;
+      if (world.rank() == 0) report = std::move(own);
     });
-    if (!is_first) return;
+    if (!leads_run()) return;
     fmt::print("{}", text_of(report));
     if (!save.empty()) {
       write_file_atomically(*posix_storage(), save, to_toml(profile_of(report, now_text())));
@@ -71,7 +70,7 @@ struct ProbeCommand {
     ComputeDevice compute(own, run.threads_per_rank, cache);
     ProbeOptions asked = options;
     asked.environment = nccl_environment();
-    asked.carrier = carrier_of(run);
+    asked.backend = run.config.system.backend;
     // A machine is measured by one of its ranks, with all of its cores.
     ComputeDevice whole(own, own.kind == DeviceKind::Cpu ? available_cores() : 1, cache);
     return probe_world(world, compute.context(), whole.context(), asked);
@@ -97,6 +96,7 @@ void add_probe(Command& program) {
       ->size_in_bytes()
       ->between(1024, 4e9);
   probe->add_option("--save", command->save, "write a hardware profile (TOML)");
+  add_sets(*probe, command->sets, "any setting, such as system.backend");
   command->json.add_to(*probe);
   probe->footer(
       "Example: ingot probe -n 4 --dir runs --save here.toml\n"

@@ -24,7 +24,7 @@
 namespace ingot::cli {
 namespace {
 
-constexpr int kMostThreads = 256;  // ranks of one process
+constexpr int kMostThreads = 256;             // ranks of one process
 constexpr std::chrono::seconds kGrace(20);    // for a rank to end after another was lost
 constexpr std::chrono::seconds kTelling(30);  // for the others to come and hear of an error
 
@@ -48,9 +48,8 @@ void bind_rank(const ResolvedRun& run, const Launched& launch) {
   const bool bound_already = !is_by_ingot(launch) && !allowed.are_all();
   if (!run.config.system.bind || launch.local_world == 1 || bound_already) return;
   std::vector<std::vector<int>> near(static_cast<size_t>(launch.local_world));
-  const int gpus = run.device.kind == DeviceKind::Cuda
-                       ? static_cast<int>(cuda_facts()->devices.size())
-                       : 0;
+  const int gpus =
+      run.device.kind == DeviceKind::Cuda ? static_cast<int>(cuda_facts()->devices.size()) : 0;
   // Who sees one GPU does not know which the others have, and leaves the sharing to the system.
   for (int rank = 0; gpus > 1 && rank < launch.local_world; ++rank)
     if (const auto gpu = gpu_identity(rank % gpus))
@@ -84,13 +83,23 @@ void print_records(const Watch& watch) {
     fmt::print(stderr, "ingot:   {}\n", printable(line));
 }
 
+// body(world), of a rank whose thread is ended if it does not end by itself.
+void run_guarded(World& world, const std::function<void(World&)>& body) {
+  const auto loss = [&]() -> std::optional<std::string> {
+    const auto lost = world.loss();
+    if (!lost) return std::nullopt;
+    return fmt::format("rank {} is lost: {}", lost->rank, lost->why);
+  };
+  const Watchdog watchdog(loss, world.watch(), kGrace);
+  body(world);
+}
+
 void run_one_rank(const Process& process, const WorldOptions& options,
                   const std::function<void(World&)>& body) {
   has_met = true;
   run_process_rank(process, options, [&](World& world) {
-    const Watchdog watchdog([&] { return world.loss(); }, world.watch(), kGrace);
     try {
-      body(world);
+      run_guarded(world, body);
     } catch (const Error& error) {
       if (error.code() == ErrorCode::Comm) print_records(world.watch());
       throw;
@@ -113,8 +122,8 @@ std::string words_of_parent() {
   }
   if (words.empty()) return "";
   const std::string name = std::filesystem::path(words[0]).filename();
-  const bool is_mpi = name == "mpirun" || name == "mpiexec" || name == "orterun" ||
-                      name == "prterun";
+  const bool is_mpi =
+      name == "mpirun" || name == "mpiexec" || name == "orterun" || name == "prterun";
   return is_mpi ? fmt::format("{}", fmt::join(words, " ")) : "";
 }
 
@@ -162,14 +171,14 @@ RunRanks run_ranks(const ResolvedRun& run) {
           ranks, kMostThreads);
     const LocalOptions options{.deadlines = deadlines_of(run.config.system)};
     return [ranks, device, options](const std::function<void(World&)>& body) {
-      run_local_ranks(ranks, device, body, options);
+      const auto guarded = [&](World& world) { run_guarded(world, body); };
+      run_local_ranks(ranks, device, guarded, options);
     };
   }
   bind_rank(run, *launch);
   const SystemConfig& system = run.config.system;
   const WorldOptions options{.backend = backend_of(run), .deadlines = deadlines_of(system)};
-  return [process = process_of(*launch, device),
-          options](const std::function<void(World&)>& body) {
+  return [process = process_of(*launch, device), options](const std::function<void(World&)>& body) {
     run_one_rank(process, options, body);
   };
 }
@@ -184,20 +193,6 @@ void tell_other_ranks(const Error& error) noexcept {
   } catch (const std::exception&) {
     // They are not there, or have heard it.
   }
-}
-
-std::string carrier_of(const ResolvedRun& run) {
-  if (!this_launch()) return "threads";
-  switch (backend_of(run)) {
-    case CommBackend::Mpi:
-      return "mpi";
-    case CommBackend::Nccl:
-    case CommBackend::Auto:
-      return "nccl";
-    case CommBackend::Tcp:
-      break;
-  }
-  return "tcp";
 }
 
 RankPlace place_of(const ResolvedRun& run) {

@@ -31,9 +31,6 @@ ResolvedRun resolve_started(const RunConfig& config);
 // return ends the process (watchdog.h).
 RunRanks run_ranks(const ResolvedRun& run);
 
-// What carries tensors between the ranks: "threads", "tcp", "mpi", "nccl".
-std::string carrier_of(const ResolvedRun& run);
-
 // Where this process stands, after run_ranks(); for ranks that are processes.
 RankPlace place_of(const ResolvedRun& run);
 

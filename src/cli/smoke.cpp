@@ -9,7 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/machine.h"
-#include "cli/started.h"
+#include "cli/processes.h"
 #include "core/error.h"
 #include "core/storage.h"
 #include "infer/generate.h"
@@ -71,6 +71,22 @@ std::string_view remedy_of(ErrorCode code) {
   return "";
 }
 
+// The same on all ranks, and no other command's: in `folder`, or among temporary files where one
+// machine has all ranks, else in the working folder, which launchers make the same on all.
+std::string smoke_folder(const std::string& folder) {
+  namespace fs = std::filesystem;
+  const auto& launch = this_launch();
+  const bool one_machine = !launch || launch->local_world == launch->world;
+  const std::string root = !folder.empty() ? folder
+                           : one_machine   ? fs::temp_directory_path().string()
+                                           : fs::current_path().string();
+  if (!launch) return join_path(root, fmt::format("ingot-smoke-{}", getpid()));
+  std::string job = launch->by + launch->rendezvous + launch->secret;
+  for (const char* name : {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+    if (const char* value = environment()(name)) job += value;
+  return join_path(root, fmt::format("ingot-smoke-{:016x}", std::hash<std::string>{}(job)));
+}
+
 // A folder of this command's own, which goes with it.
 class OwnFolder {
  public:
@@ -97,7 +113,7 @@ class OwnFolder {
 };
 
 struct SmokeCommand {
-  int64_t ranks = 2;
+  int64_t ranks = 0;  // not given
   int64_t steps = 12;
   std::string dir;
   DeviceOptions device;
@@ -140,13 +156,18 @@ struct SmokeCommand {
 
  private:
   ResolvedRun resolved(const OwnFolder& folder) const {
+    const int64_t wanted = ranks > 0 ? ranks : this_launch() ? 1 : 2;
     Overrides overrides = {{"data.train", folder.file("text.txt")},
                            {"checkpoint.dir", folder.file("run")},
                            {"train.steps", std::to_string(steps)},
                            {"system.data_parallel", "fully_sharded"},
-                           {"system.ranks", std::to_string(ranks)},
+                           {"system.ranks", std::to_string(wanted)},
                            {"system.device", device.device},
                            {"system.threads", std::to_string(device.threads)}};
+    // A run of seconds need not wait for half an hour.
+    for (const char* wait : {"start", "collective", "save", "validation"})
+      overrides.emplace_back(fmt::format("system.timeout_{}", wait), "60");
+    overrides.emplace_back("system.timeout_silence", "20");
     for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
     const RunConfig config =
         with_world(with_environment(parse_run_config(kRecipe, "smoke", overrides)));
@@ -158,8 +179,15 @@ struct SmokeCommand {
     Losses losses;
     TrainOptions options;
     options.sinks = {&losses};
-    folder.make();
-    options.processes = local_processes(static_cast<int>(run.config.system.ranks), run.device);
+    options.build = build_text();
+    options.place = place_of(run);
+    options.ranks = [&, ranks = run_ranks(run)](const std::function<void(World&)>& body) {
+      ranks([&](World& world) {
+        if (world.rank() == 0) folder.make();
+        world.control().barrier("smoke: a text to learn");
+        body(world);
+      });
+    };
     train(posix_storage(), run, options);
     if (!leads_run()) return losses;
     check(losses.last < losses.first && std::isfinite(losses.last), ErrorCode::Numeric,
@@ -181,7 +209,7 @@ void add_smoke(Command& program) {
   auto* smoke = program.add_subcommand(
       "smoke", "train, save, load and generate on these ranks, in seconds: does it work here?");
   smoke->add_option("-n,--ranks", command->ranks, "local ranks, where no launcher starts them")
-      ->capture_default_str()
+      ->default_str("2")
       ->between(1, 256);
   smoke->add_option("--steps", command->steps, "training steps")
       ->capture_default_str()

@@ -65,9 +65,9 @@ void Watchdog::guard() {
 }
 
 void Watchdog::end_process(const std::string& why) const {
-  std::string text = fmt::format(
-      "ingot: {}; this rank did not end within {} s and is ended; it did last:\n", printable(why),
-      grace_.count() / 1000);
+  std::string text =
+      fmt::format("ingot: {}; this rank did not end within {} s and is ended; it did last:\n",
+                  printable(why), grace_.count() / 1000);
   for (const std::string& line : watch_.last_records())
     text += fmt::format("ingot:   {}\n", printable(line));
   text += "ingot: its main thread stands at:\n";

@@ -1,21 +1,8 @@
 #include "model/offload.h"
 
-#include <cstring>
-
-#include "core/cuda_backend.h"
+#include "ops/memory.h"
 
 namespace ingot {
-namespace {
-
-// One of them in memory of the device, the other in page-locked host memory.
-void copy_bytes(Context& ctx, const Tensor& from, const Tensor& to) {
-  if (ctx.cuda != nullptr)
-    copy_bytes(*ctx.cuda, to.data, from.data, from.bytes());
-  else
-    std::memcpy(to.data, from.data, static_cast<size_t>(from.bytes()));
-}
-
-}  // namespace
 
 ActivationOffload::ActivationOffload(Context& ctx, const PlacedTensors& placed, int64_t num_layers,
                                      int64_t num_offloaded)
@@ -60,7 +47,7 @@ void ActivationOffload::move(int64_t place, const std::vector<Tensor>& from,
                              const std::vector<Tensor>& to) {
   copies_->after(compute_->mark("what is to be moved"));
   for (size_t i = 0; i < from.size(); ++i)
-    copies_->issue([a = from[i], b = to[i]](Context& ctx) { copy_bytes(ctx, a, b); });
+    copies_->issue([a = from[i], b = to[i]](Context& ctx) { transfer(ctx, a, b); });
   tickets_[static_cast<size_t>(place)] = copies_->mark("moved activations");
 }
 

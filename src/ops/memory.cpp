@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/cuda_backend.h"
 #include "ops/checks.h"
 #include "ops/dispatch.h"
 #include "ops/kernels/memory.h"
@@ -83,6 +84,15 @@ void add(Context& ctx, const Tensor& src, const Tensor& dst) {
   };
   if (dst.dtype == DType::F32) return sum(dst.as<float>(), src.as<float>());
   sum(dst.as<double>(), src.as<double>());
+}
+
+void transfer(Context& ctx, const Tensor& from, const Tensor& to) {
+  check(from.bytes() == to.bytes(), ErrorCode::Internal,
+        "transfer: expected as many bytes, got {} and {}", from, to);
+  check_contiguous("transfer", "from", from);
+  check_contiguous("transfer", "to", to);
+  if (ctx.cuda != nullptr) return copy_bytes(*ctx.cuda, to.data, from.data, from.bytes());
+  if (from.bytes() > 0) std::memcpy(to.data, from.data, static_cast<size_t>(from.bytes()));
 }
 
 void copy(Context& ctx, const Tensor& src, const Tensor& dst) {

@@ -23,6 +23,10 @@ void fill(Context& ctx, float value, const Tensor& tensor);
 // dst(n) += src(n); contiguous, F32 or F64, no overlap.
 void add(Context& ctx, const Tensor& src, const Tensor& dst);
 
+// to ← from, one of them in memory of the device, the other in page-locked host memory (on the CPU
+// anywhere): as many bytes, both contiguous. On a GPU put on the stream; the host goes on.
+void transfer(Context& ctx, const Tensor& from, const Tensor& to);
+
 // dst ← src; same shape and dtype, any strides but a contiguous last dim; no overlap.
 void copy(Context& ctx, const Tensor& src, const Tensor& dst);
 

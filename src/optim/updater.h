@@ -8,6 +8,7 @@
 
 #include "core/lane.h"
 #include "optim/optimizer.h"
+#include "parallel/shard/offloaded_store.h"
 
 namespace ingot {
 
@@ -32,10 +33,15 @@ class Updater {
   // elsewhere.
   Updater(Context& ctx, const TensorTable& parameters, const Layout& layout, ParameterStore& store,
           const OptimConfig& config, const PlacedTensors& placed);
+  // The same by the CPU on shards that lie in host memory; ctx is the device's. The host waits for
+  // the norm, then for each gradient, and updates it while others come and new weights go.
+  Updater(Context& ctx, const TensorTable& parameters, const Layout& layout, OffloadedStore& store,
+          const OptimConfig& config, const PlacedTensors& placed);
 
   // By config.kind and role. Gradients must be finished; weights are published after. The norm and
-  // what follows from it stay on the device: the host waits for nothing. A norm that is not finite
-  // changes nothing, neither weights nor states nor the count that bias correction goes by.
+  // what follows from it stay on the device: the host waits for nothing, but where the optimizer is
+  // offloaded. A norm that is not finite changes nothing, neither weights nor states nor the count
+  // that bias correction goes by.
   void update(const UpdateStep& step);
 
   // What the last update went by, on the device: whether it was skipped.
@@ -50,11 +56,18 @@ class Updater {
     std::vector<OwnedShard> shards;  // none where this rank has no element of what it takes
   };
 
+  Updater(Context& ctx, const TensorTable& parameters, const Layout& layout, ParameterStore& store,
+          OffloadedStore* offloaded, const OptimConfig& config, const PlacedTensors& placed);
+  void update_shards(const UpdateStep& step);
+  void update_on_host(const UpdateStep& step);
+
   Context& ctx_;
   std::unique_ptr<Lane> lane_;  // of ctx_
   ParameterStore& store_;
+  OffloadedStore* offloaded_;  // store_, where it is one
   const OptimConfig config_;
   UpdateScalars scalars_;
+  UpdateScalars host_scalars_;  // where the optimizer is offloaded
   std::vector<Tensor> gradients_;
   std::vector<Group> groups_;
   std::unique_ptr<UpdateReader> reader_;

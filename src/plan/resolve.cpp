@@ -100,6 +100,7 @@ ResolvedRun resolve(const RunConfig& config, const DeviceFacts& facts, int cores
   check_precision(config.train.precision, facts);
   check_heads(config.model, facts.kind);
   ResolvedRun run = lay_out(config, facts, cores);
+  validate_open_ended(run.recorded);  // with the precision decided
   TrainShape& shape = run.shape;
   shape.workspace_bytes =
       std::max(train_workspace_bytes(facts, config.train.deterministic, config.model, shape),

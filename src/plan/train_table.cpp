@@ -1,6 +1,6 @@
 #include "plan/train_table.h"
 
-#include "spec/block_use.h"
+#include "spec/offload_rows.h"
 #include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
 
@@ -10,11 +10,10 @@ TensorTable train_table(const ResolvedRun& run) {
   const RunConfig& config = run.config;
   TensorTable table = llama_train_table(config.model, run.shape);
   add_store_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout,
-                 {.optim = config.optim,
-                  .one_micro_step = run.one_micro_step,
-                  .order = block_uses(config.model),
-                  .gradient_sync = config.system.gradient_sync});
-  add_update_rows(table, config.optim);
+                 store_options(config, run.one_micro_step));
+  if (config.system.offload_optimizer)
+    add_offload_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout);
+  add_update_rows(table, config.optim, config.system.offload_optimizer);
   return table;
 }
 

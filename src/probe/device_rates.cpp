@@ -17,12 +17,14 @@ double rate_of(int64_t side, double seconds) {
   return 2.0 * n * n * n / seconds;
 }
 
-int64_t side_on(const Context& ctx) {
-  return ctx.device.kind == DeviceKind::Cpu ? 1024 : 8192;
+// Kernels of f64 are made to compare with, not for speed.
+int64_t side_on(const Context& ctx, DType dtype) {
+  if (ctx.device.kind == DeviceKind::Cuda) return 8192;
+  return dtype == DType::F64 ? 256 : 1024;
 }
 
 double gemm_rate(const Context& like, DType dtype, bool tf32 = false) {
-  const int64_t side = side_on(like);
+  const int64_t side = side_on(like, dtype);
   Operands operands(like);
   Context ctx = operands.with_workspace(matmul_workspace_bytes(like.facts));
   ctx.tf32 = tf32;
@@ -35,7 +37,7 @@ double gemm_rate(const Context& like, DType dtype, bool tf32 = false) {
 }
 
 double fp8_rate(const Context& like) {
-  const int64_t side = side_on(like);
+  const int64_t side = side_on(like, DType::F8E4M3);
   Operands operands(like);
   Context ctx = operands.with_workspace(matmul_workspace_bytes(like.facts));
   const auto rounded = [&] {

@@ -69,17 +69,28 @@ std::string text_of(const sockaddr* address) {
   return text;
 }
 
-void add_addresses(std::vector<NetworkInterface>& interfaces) {
+// The interfaces that this process reaches, as `known` describes them: /sys may be that of another
+// network than the process's own.
+std::vector<NetworkInterface> reachable(const std::vector<NetworkInterface>& known) {
   ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return;
+  if (getifaddrs(&all) != 0) return known;
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owned(all, freeifaddrs);
+  std::vector<NetworkInterface> interfaces;
   for (const ifaddrs* entry = all; entry != nullptr; entry = entry->ifa_next) {
-    const auto found = std::ranges::find(interfaces, entry->ifa_name, &NetworkInterface::name);
-    if (found == interfaces.end() || entry->ifa_addr == nullptr) continue;
-    found->loopback |= (entry->ifa_flags & IFF_LOOPBACK) != 0;
+    auto found = std::ranges::find(interfaces, entry->ifa_name, &NetworkInterface::name);
+    if (found == interfaces.end()) {
+      const auto described = std::ranges::find(known, entry->ifa_name, &NetworkInterface::name);
+      interfaces.push_back(described == known.end() ? NetworkInterface{} : *described);
+      found = std::prev(interfaces.end());
+      found->name = entry->ifa_name;
+      found->up = (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_RUNNING) != 0;
+      found->loopback = (entry->ifa_flags & IFF_LOOPBACK) != 0;
+    }
+    if (entry->ifa_addr == nullptr) continue;
     if (std::string address = text_of(entry->ifa_addr); !address.empty())
       found->addresses.push_back(std::move(address));
   }
+  return interfaces;
 }
 
 }  // namespace
@@ -141,8 +152,7 @@ HostFacts host_facts() {
   struct statvfs shm {};
   if (statvfs("/dev/shm", &shm) == 0)
     facts.shm_free_bytes = static_cast<int64_t>(shm.f_bavail * shm.f_frsize);
-  facts.interfaces = interfaces_in("/sys");
-  add_addresses(facts.interfaces);
+  facts.interfaces = reachable(interfaces_in("/sys"));
   facts.infiniband = infiniband_in("/sys");
   if (const auto cuda = cuda_facts())
     for (const DeviceFacts& device : cuda->devices) facts.gpus.push_back(device.name);

@@ -16,13 +16,6 @@
 namespace ingot {
 namespace {
 
-// Three times the last-level cache: 32 MiB on the CPUs we use; on a GPU what it says, and 160 MiB
-// at least, which suits the 50 MiB of an H100 or H200.
-int64_t cold_bytes(const DeviceFacts& facts) {
-  return facts.kind == DeviceKind::Cuda ? std::max(int64_t{160} << 20, 3 * facts.l2_bytes)
-                                        : int64_t{96} << 20;
-}
-
 double cpu_peak_flops(Context& ctx) {
   constexpr int64_t kRounds = 1'000'000;  // 2 to 3 ms a thread: longer than a pool's wake-up
   const int64_t num_threads = ctx.pool->num_threads();
@@ -75,6 +68,13 @@ double cuda_copy_bandwidth(Context& ctx) {
 }
 
 }  // namespace
+
+// 32 MiB of cache on the CPUs we use; on a GPU what it says, and 160 MiB
+// at least, which suits the 50 MiB of an H100 or H200.
+int64_t cold_bytes(const DeviceFacts& facts) {
+  return facts.kind == DeviceKind::Cuda ? std::max(int64_t{160} << 20, 3 * facts.l2_bytes)
+                                        : int64_t{96} << 20;
+}
 
 double measure_peak_flops(Context& ctx) {
   return ctx.device.kind == DeviceKind::Cpu ? cpu_peak_flops(ctx) : cuda_peak_flops(ctx);

@@ -16,6 +16,10 @@ double measure_peak_flops(Context& ctx);
 // Bytes read plus bytes written per second while the device copies buffers larger than its caches.
 double measure_copy_bandwidth(Context& ctx);
 
+// What buffers that are used in turn must take together so that none of them is in a cache: three
+// times the last-level one.
+int64_t cold_bytes(const DeviceFacts& facts);
+
 struct MachineLimits {
   double peak_flops = 0.0;
   double copy_bytes_per_second = 0.0;

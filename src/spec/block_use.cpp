@@ -31,25 +31,35 @@ std::vector<BlockUse> block_uses(const ModelConfig& config) {
   return uses;
 }
 
-std::vector<Lifetime> gathered_lives(std::span<const BlockUse> order, int block) {
+std::vector<Lifetime> gathered_lives(std::span<const BlockUse> order, int block,
+                                     const GatherRule& rule) {
   std::vector<Lifetime> lives;
+  int before = 0;  // ticks that the first life would begin before the micro-step does
   for (const BlockUse& use : order) {
     if (use.block != block || !use.reads_weights) continue;
-    const int first = std::max(0, use.tick - 1);
-    if (!lives.empty() && first <= lives.back().last + 1)
+    const int first = std::max(0, use.tick - rule.ahead);
+    if (lives.empty()) before = rule.ahead - use.tick;
+    if (!lives.empty() &&
+        (rule.whole == WholeWeights::ForwardToBackward || first <= lives.back().last + 1))
       lives.back().last = use.tick;
     else
       lives.push_back({first, use.tick});
   }
+  if (!rule.again || before <= 0) return lives;
+  const int last = order.back().tick, first = last + 1 - before;
+  if (first <= lives.back().last + 1)
+    lives.back().last = last;
+  else
+    lives.push_back({first, last});
   return lives;
 }
 
-std::vector<Lifetime> reduced_lives(std::span<const BlockUse> order, int block) {
+std::vector<Lifetime> reduced_lives(std::span<const BlockUse> order, int block, int behind) {
   std::vector<Lifetime> lives;
   const int last = order.empty() ? 0 : order.back().tick;
   for (const BlockUse& use : order)
     if (use.block == block && use.writes_gradients())
-      lives.push_back({use.tick, std::min(use.tick + 1, last)});
+      lives.push_back({use.tick, std::min(use.tick + behind, last)});
   return lives;
 }
 

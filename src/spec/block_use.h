@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "spec/layout.h"
 #include "spec/model_config.h"
 #include "spec/tensor_table.h"
 
@@ -42,12 +43,22 @@ std::vector<BlockUse> block_uses(const ModelConfig& config);
 // Those of an evaluation, which ends with the losses and writes no gradient.
 std::vector<BlockUse> evaluation_uses(const ModelConfig& config);
 
-// When weights of `block` that are gathered for its uses hold memory: from the tick before a use,
-// while which they may be gathered, to the use. Uses with at most one tick between share a life.
-std::vector<Lifetime> gathered_lives(std::span<const BlockUse> order, int block);
-// When whole gradients of `block` do: from a use that writes them through the tick after it, while
-// which they may be reduced.
-std::vector<Lifetime> reduced_lives(std::span<const BlockUse> order, int block);
+// How weights are gathered for their uses.
+struct GatherRule {
+  WholeWeights whole = WholeWeights::AroundUses;
+  int ahead = 1;  // ticks before a use, while which they may be gathered
+  bool again =
+      false;  // a micro-step with the same weights follows, whose first ticks need room too
+};
+
+// When the gathered weights of `block` hold memory: from `ahead` ticks before a use to the use, or
+// to the last one; uses with at most one tick between share a life. With `again` what would begin
+// before tick 0 begins at the end of the micro-step before.
+std::vector<Lifetime> gathered_lives(std::span<const BlockUse> order, int block,
+                                     const GatherRule& rule = {});
+// When whole gradients of `block` do: from a use that writes them through `behind` ticks after it,
+// while which they may be reduced.
+std::vector<Lifetime> reduced_lives(std::span<const BlockUse> order, int block, int behind = 1);
 
 // When gradients of `block` are written for the first and for the last time; -1: never.
 int first_gradient_tick(std::span<const BlockUse> order, int block);

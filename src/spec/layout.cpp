@@ -61,14 +61,18 @@ std::vector<int> Layout::group(Axis axis, int rank) const {
   return ranks;
 }
 
-Layout data_layout(int ranks, DataParallel mode) {
-  Layout layout;
-  (mode == DataParallel::Replicated ? layout.dp_replicate : layout.dp_shard) = ranks;
-  return layout;
+Layout data_layout(int ranks, DataParallel mode, int shard_ranks) {
+  if (mode == DataParallel::Replicated) return {.dp_replicate = ranks};
+  if (shard_ranks == 0) shard_ranks = ranks;
+  check(ranks % shard_ranks == 0, ErrorCode::Config,
+        "system.shard_ranks: expected a divisor of the {} ranks, got {}", ranks, shard_ranks);
+  return {.dp_replicate = ranks / shard_ranks, .dp_shard = shard_ranks};
 }
 
 Layout layout_of(const RunConfig& config) {
-  return data_layout(static_cast<int>(config.system.ranks), config.system.data_parallel);
+  const SystemConfig& system = config.system;
+  return data_layout(static_cast<int>(system.ranks), system.data_parallel,
+                     static_cast<int>(system.shard_ranks));
 }
 
 }  // namespace ingot

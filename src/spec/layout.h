@@ -35,13 +35,20 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
-// system.data_parallel: whether each rank holds all weights or a share of them (ZeRO-3).
-enum class DataParallel { Replicated, FullySharded };
+// system.data_parallel: what ranks share. Zero1: optimizer states and masters; Zero2: gradients
+// too; FullySharded (ZeRO-3): weights too.
+enum class DataParallel { Replicated, Zero1, Zero2, FullySharded };
 
 // system.gradient_sync: whether sharded ranks reduce gradients in every micro-step or once a step.
 enum class GradientSync { MicroStep, Step };
 
-Layout data_layout(int ranks, DataParallel mode);
-Layout layout_of(const RunConfig& config);  // of system.ranks and system.data_parallel
+// While a rank that owns a share of the weights has all of a block's: around each use, from its
+// first use in a micro-step to its last, or through the run.
+enum class WholeWeights { AroundUses, ForwardToBackward, Always };
+
+// `shard_ranks`: that share one copy of what is shared, each set of them a replica of the others;
+// 0: all of them do. Throws ErrorCode::Config where they do not divide the ranks.
+Layout data_layout(int ranks, DataParallel mode, int shard_ranks = 0);
+Layout layout_of(const RunConfig& config);  // of its system.*
 
 }  // namespace ingot

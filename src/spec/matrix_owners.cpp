@@ -63,12 +63,7 @@ std::vector<OwnedMatrix> matrix_owners(const TensorTable& parameters, const Opti
 
 std::vector<SlicedMatrix> sliced_matrices(const TensorTable& parameters, const OptimConfig& config,
                                           const Layout& layout) {
-  std::vector<ShardMap> maps;
-  for (int i = 0; i < layout.dp_shard; ++i) {
-    Coord coord;
-    coord.dp_shard = i;
-    maps.push_back(shard_map(parameters, layout, layout.rank_at(coord)));
-  }
+  const std::vector<ShardMap> maps = shard_maps(parameters, layout);
   std::vector<SlicedMatrix> sliced;
   for (const OwnedMatrix& matrix : matrix_owners(parameters, config, layout.dp_shard)) {
     SlicedMatrix& one = sliced.emplace_back(SlicedMatrix{matrix, {}});

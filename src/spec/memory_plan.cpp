@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "core/arena.h"
@@ -23,13 +24,23 @@ bool lives_touch(const std::vector<Lifetime>& a, const std::vector<Lifetime>& b)
   return false;
 }
 
-// Largest first, each at the lowest offset where it meets no row that lives at the same time. On
-// the training tables this reaches the sum of what lives at the fullest tick (tested), so nothing
-// cleverer is needed. Returns the bytes packed; offsets count from `base`.
-int64_t pack_by_life(const std::vector<TensorSpec>& rows, std::vector<size_t> todo, int64_t base,
-                     std::vector<int64_t>& offset) {
-  std::stable_sort(todo.begin(), todo.end(),
-                   [&](size_t a, size_t b) { return rows[a].bytes() > rows[b].bytes(); });
+// What lives at the fullest tick: nothing can be packed tighter.
+int64_t fullest_tick(const std::vector<TensorSpec>& rows, const std::vector<size_t>& packed) {
+  std::map<int64_t, int64_t> change;  // by tick
+  for (const size_t row : packed)
+    for (const Lifetime& life : rows[row].lives) {
+      change[life.first] += align_up(rows[row].bytes());
+      change[int64_t{life.last} + 1] -= align_up(rows[row].bytes());
+    }
+  int64_t alive = 0, most = 0;
+  for (const auto& [tick, bytes] : change) most = std::max(most, alive += bytes);
+  return most;
+}
+
+// In the order of `todo`, each at the lowest offset where it meets no row that lives at the same
+// time. Returns the bytes packed; offsets count from `base`.
+int64_t pack_in_order(const std::vector<TensorSpec>& rows, const std::vector<size_t>& todo,
+                      int64_t base, std::vector<int64_t>& offset) {
   std::vector<size_t> placed;  // by offset
   int64_t end = base;
   for (const size_t row : todo) {
@@ -47,6 +58,38 @@ int64_t pack_by_life(const std::vector<TensorSpec>& rows, std::vector<size_t> to
                   row);
   }
   return end - base;
+}
+
+// Largest first reaches the fullest tick on one rank's training tables (tested). Where blocks are
+// rows, as those of several ranks, it may miss it by up to 25 %: then what stays to the end of the
+// step, or everything, in the order in which it comes is mostly within 3 %. The best is taken.
+int64_t pack_by_life(const std::vector<TensorSpec>& rows, std::vector<size_t> todo, int64_t base,
+                     std::vector<int64_t>& offset) {
+  const auto larger = [&](size_t a, size_t b) { return rows[a].bytes() > rows[b].bytes(); };
+  const auto begins = [&](size_t row) { return rows[row].lives.front().first; };
+  const auto stays = [&](size_t row) { return rows[row].lives.back().last == Lifetime::kForever; };
+  const auto staying_first = [&](size_t a, size_t b) {
+    if (stays(a) != stays(b)) return stays(a);
+    return stays(a) && begins(a) < begins(b);
+  };
+  const auto earlier = [&](size_t a, size_t b) { return begins(a) < begins(b); };
+
+  const int64_t least = fullest_tick(rows, todo);
+  std::stable_sort(todo.begin(), todo.end(), larger);
+  int64_t best = pack_in_order(rows, todo, base, offset);
+  for (const std::function<bool(size_t, size_t)>& before :
+       {std::function<bool(size_t, size_t)>(staying_first),
+        std::function<bool(size_t, size_t)>(earlier)}) {
+    if (best == least) break;
+    std::vector<size_t> order = todo;
+    std::stable_sort(order.begin(), order.end(), before);
+    std::vector<int64_t> other = offset;
+    if (const int64_t bytes = pack_in_order(rows, order, base, other); bytes < best) {
+      best = bytes;
+      offset = std::move(other);
+    }
+  }
+  return best;
 }
 
 struct SpacePlan {

@@ -125,20 +125,26 @@ std::string update_table_row(const std::string& name) {
   return "update." + name;
 }
 
-void add_update_rows(TensorTable& table, const OptimConfig& config) {
+void add_update_rows(TensorTable& table, const OptimConfig& config, bool offloaded) {
   constexpr int64_t kNumScalars = 5;  // ops/update_scalars.h
-  const auto add = [&](std::string name, int64_t n, DType dtype) {
+  const MemorySpace home = offloaded ? MemorySpace::Pinned : MemorySpace::Device;
+  const auto add = [&](std::string_view name, int64_t n, DType dtype, MemorySpace space) {
     TensorSpec row;
-    row.name = std::move(name);
+    row.name = name;
     row.shape = {n};
     row.dtype = dtype;
     row.kind = TensorKind::Workspace;
+    row.space = space;
     table.add(std::move(row));
   };
-  add(std::string(kUpdateScalars), kNumScalars, DType::F64);
-  add(std::string(kUpdateCount), 1, DType::I64);
+  add(kUpdateScalars, kNumScalars, DType::F64, MemorySpace::Device);
+  add(kUpdateCount, 1, DType::I64, MemorySpace::Device);
+  if (offloaded) {
+    add(kHostUpdateScalars, kNumScalars, DType::F64, home);
+    add(kHostUpdateCount, 1, DType::I64, home);
+  }
   for (const UpdateTable& one : update_tables(config))
-    add(update_table_row(one.name), static_cast<int64_t>(one.values.size()), DType::F64);
+    add(update_table_row(one.name), static_cast<int64_t>(one.values.size()), DType::F64, home);
 }
 
 UpdateScratch update_scratch(const UpdateCase& update) {

@@ -15,7 +15,7 @@ namespace ingot {
 
 // One tensor beside each element of a parameter, all of it saved in checkpoints. 0 at the start.
 struct StateSpec {
-  std::string name;  // "moment1": the row "moment1:PARAMETER"
+  std::string name;  // "moment1": rows "moment1.DTYPE.BLOCK"
   DType dtype = DType::F32;
   bool operator==(const StateSpec&) const = default;
 };
@@ -39,11 +39,15 @@ struct UpdateTable {
 std::vector<UpdateTable> update_tables(const OptimConfig& config);
 
 // Rows that the update of a rank reads, besides those of each parameter: "update.scalars"
-// (5) F64, "update.count" (1) I64, and those of update_tables().
+// (5) F64, "update.count" (1) I64, and those of update_tables(). Where the optimizer is offloaded
+// the tables lie in host memory, as do the scalars that it goes by, "host.update.scalars" and
+// "host.update.count".
 inline constexpr std::string_view kUpdateScalars = "update.scalars";
 inline constexpr std::string_view kUpdateCount = "update.count";
+inline constexpr std::string_view kHostUpdateScalars = "host.update.scalars";
+inline constexpr std::string_view kHostUpdateCount = "host.update.count";
 std::string update_table_row(const std::string& name);
-void add_update_rows(TensorTable& table, const OptimConfig& config);
+void add_update_rows(TensorTable& table, const OptimConfig& config, bool offloaded = false);
 
 // A tensor that an update holds while it works on one parameter.
 struct ScratchSpec {

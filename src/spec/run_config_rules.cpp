@@ -102,6 +102,45 @@ void check_muon(const RunConfig& c) {
         c.optim.lr);
 }
 
+// The CPU updates with what it has: no products worth the name, and no weights in F16.
+void check_offload(const RunConfig& c) {
+  if (!c.system.offload_optimizer) return;
+  check(c.optim.kind == OptimKind::AdamW, ErrorCode::Config,
+        "system.offload_optimizer updates with adamw, got optim.kind muon, whose products want the "
+        "GPU: set one of them otherwise");
+  check(c.train.precision != Precision::Fp16, ErrorCode::Config,
+        "system.offload_optimizer keeps weights in fp32 or bf16, got train.precision fp16: use "
+        "bf16");
+}
+
+void check_layout(const RunConfig& c) {
+  const SystemConfig& s = c.system;
+  check(
+      s.data_parallel != DataParallel::Replicated || s.shard_ranks == 0, ErrorCode::Config,
+      "system.shard_ranks says how many ranks share a copy, and replicated ones share nothing, got "
+      "{}: set system.data_parallel to zero1, zero2 or fully_sharded, or it to 0",
+      s.shard_ranks);
+  check(s.shard_ranks == 0 || s.ranks % s.shard_ranks == 0, ErrorCode::Config,
+        "system.shard_ranks: expected a divisor of system.ranks = {}, got {}", s.ranks,
+        s.shard_ranks);
+  const bool fully = s.data_parallel == DataParallel::FullySharded;
+  check(
+      s.reshard || fully, ErrorCode::Config,
+      "system.reshard=false belongs to system.data_parallel=fully_sharded: other ranks have whole "
+      "weights anyway; leave it out");
+  check(s.data_parallel != DataParallel::Zero2 || s.gradient_sync == GradientSync::MicroStep,
+        ErrorCode::Config,
+        "system.data_parallel zero2 shares gradients, so they are reduced in every micro-step, got "
+        "system.gradient_sync step: leave it out, or use zero1");
+  const Precision p = c.train.precision;
+  check(s.reduce_dtype == DType::F32 || p == Precision::Auto || p == Precision::Bf16 ||
+            p == Precision::Fp8,
+        ErrorCode::Config,
+        "system.reduce_dtype bf16 is for runs that compute in bf16 or fp8, got train.precision {}: "
+        "use fp32",
+        name_of(p));
+}
+
 void check_precision(const RunConfig& c) {
   check(!c.train.fp8_head || uses_fp8(c), ErrorCode::Config,
         "train.fp8_head belongs to train.precision fp8, got {}: set it to false or the precision "
@@ -163,7 +202,9 @@ void validate_open_ended(const RunConfig& c) {
   check_either("train.total_tokens", static_cast<double>(c.train.total_tokens), "train.steps",
                static_cast<double>(c.train.steps), "when to stop");
   check_schedule(c);
+  check_layout(c);
   check_muon(c);
+  check_offload(c);
   check_precision(c);
   check_activations(c);
   check_fp8(c);

@@ -1,6 +1,7 @@
 #include "spec/shard_map.h"
 
 #include "core/error.h"
+#include "spec/block_layout.h"
 
 namespace ingot {
 
@@ -9,14 +10,25 @@ ShardMap shard_map(const TensorTable& parameters, const Layout& layout, int rank
         "a shard map expected ranks along dp_replicate and dp_shard only, got pp {}, cp {}, tp {}",
         layout.pp, layout.cp, layout.tp);
   const Coord coord = layout.at(rank);
-  std::vector<Slice> slices;
-  for (const TensorSpec& parameter : parameters.rows()) {
-    const TensorId id{static_cast<int32_t>(slices.size())};
-    const ShardRange range = shard_range(parameter.shape.numel(), layout.dp_shard, coord.dp_shard);
-    const ShardRange share = shard_range(range.size(), layout.dp_replicate, coord.dp_replicate);
-    slices.push_back({id, range, {range.begin + share.begin, range.begin + share.end}});
-  }
+  std::vector<Slice> slices(parameters.rows().size());
+  for (const BlockLayout& block : block_layouts(parameters, layout.dp_shard))
+    for (const BlockLayout::Entry& entry : block.entries) {
+      const ShardRange range = block.part(entry, coord.dp_shard);
+      const ShardRange share = shard_range(range.size(), layout.dp_replicate, coord.dp_replicate);
+      slices[static_cast<size_t>(entry.parameter.row)] = {
+          entry.parameter, range, {range.begin + share.begin, range.begin + share.end}};
+    }
   return ShardMap(std::move(slices));
+}
+
+std::vector<ShardMap> shard_maps(const TensorTable& parameters, const Layout& layout) {
+  std::vector<ShardMap> maps;
+  for (int i = 0; i < layout.dp_shard; ++i) {
+    Coord coord;
+    coord.dp_shard = i;
+    maps.push_back(shard_map(parameters, layout, layout.rank_at(coord)));
+  }
+  return maps;
 }
 
 }  // namespace ingot

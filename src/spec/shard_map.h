@@ -15,8 +15,9 @@ struct Slice {
   ShardRange saved;  // of those, what it writes to a checkpoint: replicas share the work
 };
 
-// One rank's. Ranks along dp_shard hold disjoint ranges that together are the parameter; ranks
-// along dp_replicate hold the same.
+// One rank's. Ranks along dp_shard hold disjoint ranges that together are the parameter: what of it
+// falls into their shard of its block (spec/block_layout.h), so they are uneven and often empty.
+// Ranks along dp_replicate hold the same.
 class ShardMap {
  public:
   explicit ShardMap(std::vector<Slice> slices) : slices_(std::move(slices)) {}
@@ -30,5 +31,7 @@ class ShardMap {
 // `parameters` as llama_parameters() lists them. Weights are not split along pp, cp or tp: a layout
 // with ranks there is refused.
 ShardMap shard_map(const TensorTable& parameters, const Layout& layout, int rank);
+// Of the ranks along dp_shard, by their place there, which all replicas have alike but for `saved`.
+std::vector<ShardMap> shard_maps(const TensorTable& parameters, const Layout& layout);
 
 }  // namespace ingot

@@ -1,132 +1,216 @@
 #include "spec/store_rows.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
-#include "core/arena.h"
 #include "core/error.h"
 #include "spec/optimizer_states.h"
-#include "spec/shard_range.h"
 
 namespace ingot {
 namespace {
 
-// A parameter starts at a multiple of this many elements, so that it is aligned like an arena row
-// in 2-byte weights as well as in 4-byte gradients and one layout serves both.
-constexpr int64_t kElementAlignment = kArenaAlignment / 2;
+using Lives = std::vector<Lifetime>;
 
-std::string_view prefix_of(TensorKind kind) {
-  switch (kind) {
-    case TensorKind::Weight:
-      return "";
-    case TensorKind::Gradient:
-      return "grad:";
-    case TensorKind::MasterWeight:
-      return "master:";
-    default:
-      throw Error(ErrorCode::Internal,
-                  fmt::format("store rows: no row of kind {} per parameter", name_of(kind)));
+// A state that some parameters of a block have.
+struct BlockState {
+  size_t place;  // in the order in which an optimizer declares its states
+  StateSpec state;
+  std::vector<TensorId> parameters;
+};
+
+std::vector<BlockState> states_of(const BlockLayout& block, const TensorTable& parameters,
+                                  DType compute, const OptimConfig& optim) {
+  std::vector<BlockState> all;
+  for (const BlockLayout::Entry& entry : block.entries) {
+    const auto states = optimizer_states(optim, compute, parameters[entry.parameter]);
+    for (size_t place = 0; place < states.size(); ++place) {
+      auto found = std::find_if(all.begin(), all.end(), [&](const BlockState& one) {
+        return one.place == place && one.state == states[place];
+      });
+      if (found == all.end()) found = all.insert(all.end(), {place, states[place], {}});
+      found->parameters.push_back(entry.parameter);
+    }
   }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const BlockState& a, const BlockState& b) { return a.place < b.place; });
+  return all;
 }
 
-int gradient_tick(const std::vector<BlockUse>& order, int block) {
-  const int tick = first_gradient_tick(order, block);
-  check(tick >= 0, ErrorCode::Internal,
-        "store rows: expected an order of uses that writes gradients of block {}, got none", block);
-  return tick;
+// Of the rank that holds most of them.
+int64_t packed_elements(const BlockLayout& block, const std::vector<TensorId>& parameters) {
+  int64_t most = 0;
+  for (int rank = 0; rank < block.ranks; ++rank)
+    most = std::max(most, packed_parts(block, parameters, rank).num_elements);
+  return most;
 }
 
-void add_parameter_rows(TensorTable& table, const TensorSpec& parameter, const Shape& shape,
-                        DType compute, const StoreOptions& options) {
-  TensorSpec weight = parameter;
-  weight.shape = shape;
-  weight.dtype = compute;
-  const TensorId id = table.add(weight);
-  const auto add = [&](TensorKind kind, std::string name, DType dtype, int first_tick = 0) {
-    TensorSpec row = weight;
-    row.name = std::move(name);
-    row.dtype = dtype;
-    row.lives = {{first_tick, Lifetime::kForever}};
-    row.kind = kind;
-    row.init = InitRule::None;
-    row.parameter = id;
-    table.add(row);
-  };
-  const auto named = [&](TensorKind kind) { return store_row_name(kind, parameter.name); };
-  add(TensorKind::Gradient, named(TensorKind::Gradient), wide_dtype(compute),
-      options.one_micro_step ? gradient_tick(options.order, parameter.block) : 0);
-  if (compute != wide_dtype(compute))
-    add(TensorKind::MasterWeight, named(TensorKind::MasterWeight),
-        compute == DType::BF16 ? DType::U16 : DType::F32);
-  for (const StateSpec& state : optimizer_states(options.optim, compute, parameter))
-    add(TensorKind::OptimizerState, state_row_name(state.name, parameter.name), state.dtype);
+bool is_optimizers(TensorKind kind) {
+  return kind == TensorKind::MasterWeight || kind == TensorKind::OptimizerState;
 }
 
-// One row a block, so that a large embedding does not size the others' memory.
-void add_gather_rows(TensorTable& table, const TensorTable& parameters, DType compute, int ranks,
-                     const StoreOptions& options) {
-  const bool kept = options.gradient_sync == GradientSync::Step && !options.one_micro_step;
-  const auto add = [&](GatherRow what, size_t block, int64_t elements, DType dtype,
-                       std::vector<Lifetime> lives) {
+// The rows of one block.
+class BlockRows {
+ public:
+  BlockRows(TensorTable& table, size_t number, const BlockLayout& block,
+            const StoreOptions& options)
+      : table_(table), number_(number), block_(block), options_(options) {
+    for (const BlockLayout::Entry& entry : block.entries) all_.push_back(entry.parameter);
+  }
+
+  void add(StoreRow what, TensorKind kind, int64_t elements, DType dtype, Lives lives) {
+    add(store_row_name(what, number_), kind, elements, dtype, std::move(lives), all_);
+  }
+  void add_gradients(const TensorTable& parameters, DType dtype) {
+    for (const BlockLayout::Entry& entry : block_.entries)
+      add(gradient_row_name(parameters[entry.parameter].name), TensorKind::Gradient, entry.numel,
+          dtype, from_first_write(), {entry.parameter});
+  }
+  void add_state(const BlockState& one) {
+    add(state_row_name(one.state.name, one.state.dtype, number_), TensorKind::OptimizerState,
+        packed_elements(block_, one.parameters), one.state.dtype, {Lifetime{}}, one.parameters);
+  }
+
+  int64_t shard() const { return block_.shard_elements; }
+  int64_t whole() const { return block_.num_elements(); }
+
+  Lives gathered() const {
+    return gathered_lives(options_.order, block(),
+                          {.whole = options_.whole_weights,
+                           .ahead = options_.overlap_ticks,
+                           .again = !options_.one_micro_step});
+  }
+  Lives reduced() const { return reduced_lives(options_.order, block(), options_.overlap_ticks); }
+  // Of what is reduced once a step.
+  Lives reduced_at_last() const { return {reduced().back()}; }
+  Lives from_first_write() const {
+    return {{options_.one_micro_step ? first_write() : 0, Lifetime::kForever}};
+  }
+  int first_write() const {
+    const int tick = first_gradient_tick(options_.order, block());
+    check(tick >= 0, ErrorCode::Internal,
+          "store rows: expected an order of uses that writes gradients of block {}, got none",
+          number_);
+    return tick;
+  }
+
+ private:
+  void add(std::string name, TensorKind kind, int64_t elements, DType dtype, Lives lives,
+           std::vector<TensorId> parameters) {
     TensorSpec row;
-    row.name = gather_row_name(what, block);
+    row.name = std::move(name);
     row.shape = {elements};
     row.dtype = dtype;
-    row.kind = TensorKind::GatherBuffer;
+    row.kind = kind;
+    if (options_.offload_optimizer && is_optimizers(kind)) row.space = MemorySpace::Pinned;
+    row.block = block();
     row.lives = std::move(lives);
-    table.add(row);
-  };
-  const std::vector<BlockLayout> layouts = block_layouts(parameters, ranks);
-  for (size_t block = 0; block < layouts.size(); ++block) {
-    const int number = static_cast<int>(block);
-    gradient_tick(options.order, number);  // there is one
-    const int64_t elements = layouts[block].num_elements;
-    add(GatherRow::Weights, block, elements, compute, gathered_lives(options.order, number));
-    add(GatherRow::Gradients, block, elements, wide_dtype(compute),
-        kept ? std::vector{Lifetime{}} : reduced_lives(options.order, number));
+    row.parameters = std::move(parameters);
+    table_.add(std::move(row));
   }
-}
+  int block() const { return static_cast<int>(number_); }
+
+  TensorTable& table_;
+  size_t number_;
+  const BlockLayout& block_;
+  const StoreOptions& options_;
+  std::vector<TensorId> all_;
+};
 
 }  // namespace
 
-std::string store_row_name(TensorKind kind, const std::string& name) {
-  return std::string(prefix_of(kind)) + name;
+std::string store_row_name(StoreRow what, size_t block) {
+  const auto name = [what] {
+    switch (what) {
+      case StoreRow::Weights:
+        return "weights";
+      case StoreRow::Gradients:
+        return "gradients";
+      case StoreRow::Masters:
+        return "masters";
+      case StoreRow::WholeWeights:
+        return "whole.weights";
+      case StoreRow::WholeGradients:
+        return "whole.gradients";
+      case StoreRow::NarrowGradients:
+        return "narrow.gradients";
+    }
+    throw Error(ErrorCode::Internal, "unknown store row");
+  };
+  return fmt::format("{}.{}", name(), block);
 }
 
-std::string state_row_name(const std::string& state, const std::string& name) {
-  return state + ":" + name;
+std::string gradient_row_name(const std::string& parameter) {
+  return "gradients." + parameter;
 }
 
-std::string gather_row_name(GatherRow what, size_t block) {
-  return fmt::format("gather.{}.{}", what == GatherRow::Weights ? "weights" : "gradients", block);
+std::string state_row_name(const std::string& state, DType dtype, size_t block) {
+  return fmt::format("{}.{}.{}", state, name_of(dtype), block);
 }
 
-std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks) {
-  std::vector<BlockLayout> layouts;
-  int32_t row = 0;
-  for (const TensorSpec& parameter : parameters.rows()) {
-    check(parameter.block >= 0, ErrorCode::Internal,
-          "store: parameter {} belongs to no block; expected a block of 0 or more", parameter.name);
-    const auto block = static_cast<size_t>(parameter.block);
-    if (block >= layouts.size()) layouts.resize(block + 1);
-    BlockLayout& layout = layouts[block];
-    const int64_t padded = ranks * padded_shard_size(parameter.shape.numel(), ranks);
-    layout.entries.push_back({TensorId{row++}, layout.num_elements, padded});
-    layout.num_elements += (padded + kElementAlignment - 1) / kElementAlignment * kElementAlignment;
+std::string state_of_row(const std::string& row_name) {
+  return row_name.substr(0, row_name.find('.'));
+}
+
+StoreOptions store_options(const RunConfig& config, bool one_micro_step) {
+  const SystemConfig& system = config.system;
+  StoreOptions options;
+  options.optim = config.optim;
+  options.one_micro_step = one_micro_step;
+  options.order = block_uses(config.model);
+  options.gradient_sync = system.gradient_sync;
+  options.narrow_reduction = system.reduce_dtype == DType::BF16;
+  options.offload_optimizer = system.offload_optimizer;
+  switch (system.data_parallel) {
+    case DataParallel::Replicated:
+      break;
+    case DataParallel::Zero1:
+      options.whole_weights = WholeWeights::Always;
+      options.gradient_sync = GradientSync::Step;
+      break;
+    case DataParallel::Zero2:
+      options.whole_weights = WholeWeights::Always;
+      break;
+    case DataParallel::FullySharded:
+      if (!system.reshard) options.whole_weights = WholeWeights::ForwardToBackward;
+      break;
   }
-  return layouts;
+  return options;
 }
 
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
                     const Layout& layout, const StoreOptions& options) {
-  const bool sharded = layout.dp_shard > 1;
-  for (const TensorSpec& parameter : parameters.rows()) {
-    const Shape shape = sharded ? Shape{padded_shard_size(parameter.shape.numel(), layout.dp_shard)}
-                                : parameter.shape;
-    add_parameter_rows(table, parameter, shape, compute, options);
+  const DType wide = wide_dtype(compute);
+  const bool alone = layout.dp_shard == 1;
+  const bool always_whole = alone || options.whole_weights == WholeWeights::Always;
+  // In a step of one micro-step nothing is added to what was reduced.
+  const bool kept =
+      alone || (options.gradient_sync == GradientSync::Step && !options.one_micro_step);
+  const std::vector<BlockLayout> blocks = block_layouts(parameters, layout.dp_shard);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    BlockRows rows(table, i, blocks[i], options);
+    const int64_t shard = rows.shard(), whole = rows.whole();
+    rows.add(StoreRow::Weights, TensorKind::Weight, always_whole ? whole : shard, compute,
+             {Lifetime{}});
+    if (layout.data_ranks() == 1)
+      rows.add_gradients(parameters, wide);
+    else
+      rows.add(StoreRow::Gradients, TensorKind::Gradient, kept ? whole : shard, wide,
+               rows.from_first_write());
+    if (compute != wide)
+      rows.add(StoreRow::Masters, TensorKind::MasterWeight, shard,
+               compute == DType::BF16 ? DType::U16 : DType::F32, {Lifetime{}});
+    for (const BlockState& state : states_of(blocks[i], parameters, compute, options.optim))
+      rows.add_state(state);
+
+    if (!alone) rows.first_write();  // there is one
+    if (!always_whole)
+      rows.add(StoreRow::WholeWeights, TensorKind::GatherBuffer, whole, compute, rows.gathered());
+    if (!kept)
+      rows.add(StoreRow::WholeGradients, TensorKind::GatherBuffer, whole, wide, rows.reduced());
+    if (options.narrow_reduction && layout.data_ranks() > 1)
+      rows.add(StoreRow::NarrowGradients, TensorKind::GatherBuffer, whole, DType::BF16,
+               kept ? rows.reduced_at_last() : rows.reduced());
   }
-  if (sharded) add_gather_rows(table, parameters, compute, layout.dp_shard, options);
 }
 
 }  // namespace ingot

@@ -1,10 +1,12 @@
-// The rows of weights, gradients and optimizer states: names and shapes that the parameter stores
-// and whoever plans their memory agree on.
+// The rows of weights, gradients and optimizer states: names and shapes that the parameter store
+// and whoever plans its memory agree on. The rows of a table say how the store works: it gathers
+// weights where there are rows for whole ones, and so on.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "spec/block_layout.h"
 #include "spec/block_use.h"
 #include "spec/layout.h"
 #include "spec/run_config.h"
@@ -12,28 +14,23 @@
 
 namespace ingot {
 
-// The row that belongs to parameter `name`: "grad:" + name and so on; name itself for Weight. Of an
-// optimizer's state it is the state's name that stands before.
-std::string store_row_name(TensorKind kind, const std::string& name);
-std::string state_row_name(const std::string& state, const std::string& name);
-
-// Where a block's weights, or gradients, are whole: "gather.weights.3".
-enum class GatherRow { Weights, Gradients };
-std::string gather_row_name(GatherRow what, size_t block);
-
-// Where the parameters of a block lie in such a row, each whole and padded to equal shards.
-struct BlockLayout {
-  struct Entry {
-    TensorId parameter;
-    int64_t begin = 0;         // element of the row
-    int64_t padded_numel = 0;  // ranks · padded_shard_size
-  };
-  std::vector<Entry> entries;
-  int64_t num_elements = 0;
+// A block's rows, all flat, in the order of its BlockLayout; n ranks share it, S elements each.
+enum class StoreRow {
+  Weights,         // (S) in compute dtype; (n·S) where they are always whole
+  Gradients,       // (S) wide; (n·S) where whole ones are kept through the step; see below
+  Masters,         // (S) wide, or U16 where compute is BF16; none where compute is wide itself
+  WholeWeights,    // (n·S), around the block's uses; none where they are always whole
+  WholeGradients,  // (n·S) wide, around the ticks that write them; none where they are kept
+  NarrowGradients  // (n·S) BF16, what is sent of them; none where they are reduced as they are
 };
+std::string store_row_name(StoreRow what, size_t block);  // "weights.3"
+// On one rank nothing is sent, and small rows find room where large ones do not: a row for each
+// parameter's gradient, "gradients.NAME".
+std::string gradient_row_name(const std::string& parameter);
 
-// By block number.
-std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks);
+// A state's rows, "moment1.f32.3": of the parameters of a block that have it in that dtype, packed.
+std::string state_row_name(const std::string& state, DType dtype, size_t block);
+std::string state_of_row(const std::string& row_name);  // "moment1"
 
 struct StoreOptions {
   OptimConfig optim = {};  // what is declared for it is kept beside each parameter
@@ -42,18 +39,22 @@ struct StoreOptions {
   bool one_micro_step = false;
   // A micro-step's uses of blocks: where one_micro_step or the layout makes lives depend on them.
   std::vector<BlockUse> order = {};
-  // Where weights are sharded: when their gradients are reduced. Step: whole ones are kept through
-  // the step, in F32.
+  // Where ranks share blocks: when weights are whole, and when gradients are reduced. Step: whole
+  // ones are kept through the step.
+  WholeWeights whole_weights = WholeWeights::AroundUses;
   GradientSync gradient_sync = GradientSync::MicroStep;
+  bool narrow_reduction = false;  // gradients of several ranks are sent in BF16
+  int overlap_ticks = 1;  // that a gather or a reduction has to be done while others compute
+  // Masters and states lie in page-locked host memory (spec/offload_rows.h).
+  bool offload_optimizer = false;
 };
 
-// Rows the store needs on one rank, added to `table` beside the model's activations. `parameters`
-// holds the weights; compute is their working dtype. They live through every tick, but for
-// gradients of one_micro_step. Of a parameter NAME: "NAME" (in compute dtype); wide (wide_dtype)
-// "grad:NAME" and, unless compute is wide itself, "master:NAME" (U16 where compute is BF16); the
-// states of its optimizer as they are declared, "moment1:NAME"; of its whole shape, or, sharded,
-// flat and of padded_shard_size. Sharded adds the gather rows of each block, padded and whole,
-// weights in compute dtype and gradients wide, which live around the block's uses.
+// As the settings have it.
+StoreOptions store_options(const RunConfig& config, bool one_micro_step);
+
+// Rows the store needs on one rank, added to `table` beside the model's activations; the same on
+// every rank. `parameters` holds the weights; compute is their working dtype. They live through
+// every tick, but for gradients of one_micro_step and what is whole for a while.
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
                     const Layout& layout, const StoreOptions& options = {});
 

@@ -67,7 +67,7 @@ struct TensorSpec {
   InitRule init = InitRule::None;
   double init_std = 0.0;
   std::vector<int64_t> parts;  // rows of each matrix, where several stand stacked in one; else none
-  int block = -1;              // parameters: the block the store gathers it with
+  int block = -1;              // parameters and what a store keeps of them: their block
   int64_t shard_dim = -1;      // tensor parallel split; -1 = replicated
   MemorySpace space = MemorySpace::Device;
   // In order and apart. Between two of them it holds nothing: rows may share memory when no tick is
@@ -75,7 +75,9 @@ struct TensorSpec {
   // transfer.
   std::vector<Lifetime> lives = {Lifetime{}};
   Recompute recompute = Recompute::Never;
-  TensorId parameter;  // gradients, masters and optimizer states: the weight they belong to
+  // Rows of a parameter store: whose elements lie in it, in the order of the block. Numbers of the
+  // parameter table.
+  std::vector<TensorId> parameters;
 
   int64_t bytes() const { return shape.numel() * size_of(dtype); }
   bool lives_at(int tick) const;

@@ -22,9 +22,9 @@ namespace {
 using Json = nlohmann::json;
 
 // A machine has its own paths and its own speed.
-constexpr std::array kOfMachine = {
-    "checkpoint.dir",   "data.train",    "data.valid",     "data.tokenizer",    "system.cache_dir",
-    "system.device",    "system.bind",   "system.threads", "system.peak_tflops"};
+constexpr std::array kOfMachine = {"checkpoint.dir", "data.train",       "data.valid",
+                                   "data.tokenizer", "system.cache_dir", "system.device",
+                                   "system.bind",    "system.threads",   "system.peak_tflops"};
 
 std::string hash_of(const std::string& text) {
   return hex(XXH3_64bits(text.data(), text.size()));
@@ -61,7 +61,7 @@ std::string who_has_what(const std::vector<std::string>& values) {
   }
   std::vector<std::string> parts;
   for (const std::string& value : order)
-    parts.push_back(fmt::format("«{}» on {}", value, text_of_ranks(ranks[value])));
+    parts.push_back(fmt::format("«{}» on {}", value, named_ranks(ranks[value])));
   return fmt::format("{}", fmt::join(parts, " and "));
 }
 
@@ -87,7 +87,7 @@ void check_own_gpus(const std::vector<RankPlace>& places) {
     check(ranks.size() == 1, ErrorCode::Config,
           "{} would compute on one GPU ({} of host {}): start as many ranks as the machine has "
           "GPUs, or let them share it: --set system.share_gpu=true",
-          text_of_ranks(ranks), place.device, place.host);
+          named_ranks(ranks), place.device, place.host);
   }
 }
 
@@ -142,7 +142,7 @@ class Mark {
 
 }  // namespace
 
-std::string text_of_ranks(const std::vector<int>& ranks) {
+std::string named_ranks(const std::vector<int>& ranks) {
   std::vector<std::string> parts;
   for (size_t i = 0; i < ranks.size();) {
     size_t end = i + 1;
@@ -210,7 +210,7 @@ void agree_on_folder(Control& control, Storage& storage, const std::string& dir,
       ErrorCode::Config,
       fmt::format("checkpoint.dir {}: {} (host {}) cannot see what rank 0 writes there: use a "
                   "folder on a file system that all machines share",
-                  dir, text_of_ranks(blind), answers[static_cast<size_t>(blind[0])]));
+                  dir, named_ranks(blind), answers[static_cast<size_t>(blind[0])]));
 }
 
 void agree_on_data(Control& control, const std::string& what, const DataIdentity& data) {

@@ -40,6 +40,6 @@ void agree_on_contents(Control& control, const std::string& what, const std::str
                        const std::string& advice);
 
 // "rank 2", "ranks 0, 1, 4-7"
-std::string text_of_ranks(const std::vector<int>& ranks);
+std::string named_ranks(const std::vector<int>& ranks);
 
 }  // namespace ingot

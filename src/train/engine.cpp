@@ -17,15 +17,30 @@ Engine::Engine(const ResolvedRun& run, World& world)
   ctx.tf32 = uses_tf32(config);
   ctx.workspace = Workspace(placed_.find("workspace"));
   store_ = make_parameter_store(ctx, world, parameters_, shape.layout, placed_, shape.compute);
+  make_updater();
   model_ = std::make_unique<Transformer>(ctx, config.model, shape, config.train.z_loss, placed_,
                                          *store_);
-  updater_ =
-      std::make_unique<Updater>(ctx, parameters_, shape.layout, *store_, config.optim, placed_);
   if (shape.compute == DType::F16) loss_scale_.emplace();
   if (shape.fp8) {
     readers_ = world.everyone(ctx);
     fp8_scales_.emplace(ctx, placed_, *readers_);
   }
+}
+
+void Engine::make_updater() {
+  const RunConfig& config = run_.config;
+  Context& ctx = compute_.context();
+  const auto make = [&](auto& store) {
+    updater_ = std::make_unique<Updater>(ctx, parameters_, run_.shape.layout, store, config.optim,
+                                         placed_);
+  };
+  if (!config.system.offload_optimizer) return make(*store_);
+  if (run_.device.kind == DeviceKind::Cuda)
+    host_.emplace(Device::cpu(), run_.threads_per_rank, config.system.cache_dir);
+  auto offloaded = std::make_unique<OffloadedStore>(ctx, host_ ? host_->context() : ctx,
+                                                    std::move(store_), parameters_, placed_);
+  make(*offloaded);
+  store_ = std::move(offloaded);
 }
 
 void Engine::init(uint64_t seed) {

@@ -12,6 +12,7 @@
 #include "model/transformer.h"
 #include "optim/updater.h"
 #include "parallel/comm/world.h"
+#include "parallel/shard/offloaded_store.h"
 #include "spec/placed_tensors.h"
 #include "spec/resolved_run.h"
 #include "train/loss_scale.h"
@@ -53,10 +54,13 @@ class Engine {
   Context& context() { return compute_.context(); }
 
  private:
+  void make_updater();  // of store_, which lies in host memory then where the run asks for that
+
   const ResolvedRun run_;
   ComputeDevice compute_;
   TensorTable parameters_;
   PlacedTensors placed_;
+  std::optional<ComputeDevice> host_;  // updates what is offloaded from a GPU
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
   std::unique_ptr<Updater> updater_;

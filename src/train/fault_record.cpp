@@ -3,7 +3,6 @@
 #include <fmt/chrono.h>
 
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <utility>
 
 #include "core/log.h"
@@ -15,6 +14,8 @@ namespace {
 // (NFS) the lock does; a rank that cannot have it soon writes all the same.
 constexpr int kTries = 50;
 constexpr std::chrono::milliseconds kPause{10};
+
+constexpr std::chrono::milliseconds kLook{100};  // between two questions of a LossWatch
 
 std::unique_ptr<StorageLock> lock_soon(Storage& storage, const std::string& path) {
   for (int attempt = 0; attempt < kTries; ++attempt) {
@@ -50,6 +51,24 @@ void FaultRecord::write(const LostRank& lost, const Watch& watch) noexcept {
                                       {"lost", std::to_string(lost.rank)},
                                       {"why", error.what()}});
   }
+}
+
+LossWatch::LossWatch(World& world, FaultRecord& faults) {
+  if (world.size() == 1) return;
+  thread_ = std::thread([this, &world, &faults] {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, kLook, [this] { return done_; }))
+      if (const auto lost = world.loss()) return faults.write(*lost, world.watch());
+  });
+}
+
+LossWatch::~LossWatch() {
+  {
+    const std::scoped_lock lock(mutex_);
+    done_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
 }
 
 void FaultRecord::append(const std::string& line) {

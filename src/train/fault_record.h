@@ -1,15 +1,15 @@
 // Who was lost, as each rank that is left writes it down.
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "core/storage.h"
-#include "parallel/comm/host_plane.h"
-#include "parallel/comm/process.h"
-#include "parallel/comm/watch.h"
+#include "parallel/comm/world.h"
 
 namespace ingot {
 
@@ -33,6 +33,22 @@ class FaultRecord {
   const std::string dir_;
   const Process process_;
   std::once_flag written_;
+};
+
+// While it lives a loss that the world learns of is written at once, also while the rank computes:
+// a launcher may not leave it the time to end its step. On a thread of its own, but for one rank.
+class LossWatch {
+ public:
+  LossWatch(World& world, FaultRecord& faults);
+  ~LossWatch();
+  LossWatch(const LossWatch&) = delete;
+  LossWatch& operator=(const LossWatch&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::thread thread_;
 };
 
 }  // namespace ingot

@@ -33,7 +33,7 @@ std::string text_of(const std::vector<RankPlace>& places) {
   }
   std::vector<std::string> parts;
   for (const std::string& host : hosts)
-    parts.push_back(fmt::format("{} on {}", text_of_ranks(ranks[host]), host));
+    parts.push_back(fmt::format("{} on {}", named_ranks(ranks[host]), host));
   const bool bound = std::ranges::none_of(places, &std::string::empty, &RankPlace::cores);
   return fmt::format("{} processes: {}{}", places.size(), fmt::join(parts, ", "),
                      bound ? "; on cores of their own" : "");

@@ -31,7 +31,7 @@ struct RunFacts {
   int ranks = 1;
   int threads = 1;
   std::vector<RankPlace> places;  // of ranks that are processes
-  std::string config_toml;  // every setting, resolved
+  std::string config_toml;        // every setting, resolved
   uint64_t config_hash = 0;
   DataIdentity data;
 };

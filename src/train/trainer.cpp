@@ -103,6 +103,7 @@ TrainResult train(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
                            .folder = of.folder,
                            .tokenizer = of.tokenizer};
     FaultRecord faults(storage, resolved.config.checkpoint.dir, world.process());
+    const LossWatch loss_watch(world, faults);
     TrainResult own = Loop(shared, world, faults).go();
     if (world.rank() == 0 || is_process) result = std::move(own);
   });

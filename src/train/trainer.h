@@ -46,9 +46,9 @@ struct TrainResult {
 // Runs it to its end, on every rank that this process is. The result is rank 0's, or that of the
 // one rank that this process is. Rank 0 alone takes the run folder and decides what is gone on
 // from; ranks that are processes make sure that they are about to do the same (agreement.h), and an
-// error of one of them ends all. Throws ErrorCode::Config when the run folder already holds checkpoints
-// and resume was not asked for, or when settings that define the run differ from the checkpoint's,
-// or the rates that were planned do and accept_schedule is not set.
+// error of one of them ends all. Throws ErrorCode::Config when the run folder already holds
+// checkpoints and resume was not asked for, or when settings that define the run differ from the
+// checkpoint's, or the rates that were planned do and accept_schedule is not set.
 TrainResult train(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
                   const TrainOptions& options);
 

@@ -9,6 +9,7 @@
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "ops/memory.h"
+#include "train/agreement.h"
 #include "train/engine.h"
 #include "train/prepare.h"
 
@@ -82,13 +83,11 @@ struct Difference {
 // Of two copies nobody can say which is right.
 std::string text_of(const Difference& found, const std::string& parameter) {
   if (found.odd == found.group)
-    return fmt::format("the copies of {} on ranks {} differ", parameter,
-                       text_of_ranks(found.group));
+    return fmt::format("the copies of {} on {} differ", parameter, named_ranks(found.group));
   std::vector<int> rest;
   std::ranges::set_difference(found.group, found.odd, std::back_inserter(rest));
-  return fmt::format("the copy of {} on rank{} {} differs from that on rank{} {}", parameter,
-                     found.odd.size() == 1 ? "" : "s", text_of_ranks(found.odd),
-                     rest.size() == 1 ? "" : "s", text_of_ranks(rest));
+  return fmt::format("the copy of {} on {} differs from that on {}", parameter,
+                     named_ranks(found.odd), named_ranks(rest));
 }
 
 // The first group of copies that differ, the same on all ranks.

@@ -1,4 +1,4 @@
-// A small run to save and load: three parameters of awkward sizes, stores of any layout, and values
+// A small run to save and load: four parameters of awkward sizes, stores of any layout, and values
 // that depend only on what, which and where.
 #pragma once
 
@@ -36,6 +36,7 @@ inline TensorTable small_parameters() {
   };
   add("embedding.weight", {5, 3}, 0);
   add("layers.0.out.weight", {7}, 1);
+  add("layers.0.up.weight", {61, 5}, 1);  // more than the smallest shard
   add("head.weight", {1}, 2);
   return table;
 }
@@ -60,6 +61,7 @@ class Rank {
       : parameters(small_parameters()),
         pool_(1),
         ctx_{.device = Device::cpu(), .pool = &pool_, .workspace = {}},
+        mode_(mode),
         layout_(data_layout(world.size(), mode)),
         placed_(rows(compute, moments), Device::cpu()),
         store(make_parameter_store(ctx_, world, parameters, layout_, placed_, compute)) {}
@@ -110,8 +112,10 @@ class Rank {
  private:
   TensorTable rows(DType compute, DType moments) const {
     TensorTable table;
-    StoreOptions options;
-    options.optim.moments = moments;
+    RunConfig config;
+    config.optim.moments = moments;
+    config.system.data_parallel = mode_;
+    StoreOptions options = store_options(config, /*one_micro_step=*/false);
     options.order = testing::forward_and_back(1 + parameters.rows().back().block);
     add_store_rows(table, parameters, compute, layout_, options);
     return table;
@@ -119,6 +123,7 @@ class Rank {
 
   ThreadPool pool_;
   Context ctx_;
+  DataParallel mode_;
   Layout layout_;
   PlacedTensors placed_;
 

@@ -13,7 +13,8 @@
 namespace ingot::checkpoint_test {
 namespace {
 
-constexpr DataParallel kModes[] = {DataParallel::Replicated, DataParallel::FullySharded};
+constexpr DataParallel kModes[] = {DataParallel::Replicated, DataParallel::Zero1,
+                                   DataParallel::Zero2, DataParallel::FullySharded};
 
 TEST(Checkpoint, WhatWasSavedIsLoadedBitForBit) {
   const auto storage = empty_run();
@@ -71,7 +72,7 @@ TEST(Checkpoint, ReplicasWriteEachElementOnce) {
   for (const DataParallel mode : kModes) {
     const auto storage = empty_run();
     save(*storage, 1, 4, mode);
-    EXPECT_EQ(data_bytes(*storage, 1, 4), (15 + 7 + 1) * 3 * 4);
+    EXPECT_EQ(data_bytes(*storage, 1, 4), (15 + 7 + 305 + 1) * 3 * 4);
   }
 }
 
@@ -85,7 +86,7 @@ TEST(Checkpoint, Bf16MomentsAreKeptAsTheyAreOnAnyNumberOfRanks) {
   });
   const CheckpointReader reader(storage, step_dir(4));
   EXPECT_NO_THROW(reader.verify());
-  EXPECT_EQ(data_bytes(*storage, 4, 2), (15 + 7 + 1) * (4 + 2 + 2));
+  EXPECT_EQ(data_bytes(*storage, 4, 2), (15 + 7 + 305 + 1) * (4 + 2 + 2));
   for (const int ranks : {1, 2, 3})
     for (const DataParallel mode : kModes)
       run_local_ranks(ranks, Device::cpu(), [&](World& world) {
@@ -116,7 +117,7 @@ TEST(Checkpoint, F64IsKeptBitForBitOnAnyNumberOfRanks) {
   });
   const CheckpointReader reader(storage, step_dir(4));
   EXPECT_NO_THROW(reader.verify());
-  EXPECT_EQ(data_bytes(*storage, 4, 2), (15 + 7 + 1) * 3 * 8);
+  EXPECT_EQ(data_bytes(*storage, 4, 2), (15 + 7 + 305 + 1) * 3 * 8);
   for (const int ranks : {1, 2, 3})
     for (const DataParallel mode : kModes)
       run_local_ranks(ranks, Device::cpu(), [&](World& world) {
@@ -326,7 +327,7 @@ TEST(Checkpoint, WeightsAloneLoadWithMomentsAtZero) {
 TEST(Checkpoint, ExportReplacesNothingAndSaysWhatIsThere) {
   const auto storage = empty_run();
   const TensorTable parameters = small_parameters();
-  std::vector<float> values(15, 1.0f);
+  std::vector<float> values(305, 1.0f);
   const auto weight = [&](const std::string& name) {
     return Tensor::contiguous(values.data(), DType::F32,
                               {parameters[parameters.find(name)].shape.numel()});

@@ -50,6 +50,11 @@ Args tiny(const std::string& command, const Args& more = {}) {
   return args;
 }
 
+Args with(Args args, const Args& more) {
+  args.insert(args.end(), more.begin(), more.end());
+  return args;
+}
+
 TEST_F(Bench, TrainSaysWhatItMeasured) {
   const auto line = json_of(tiny("train", {"--steps", "2", "--limit", "--device", "cpu"}));
   for (const char* key :
@@ -102,6 +107,47 @@ TEST_F(Bench, TrainRunsInFp64) {
   EXPECT_NE(bench(train).out.find("measured in f32"), std::string::npos);
 }
 
+TEST_F(Bench, TrainOfSeveralRanksCountsTheTokensOfAll) {
+  const Args train = tiny("train", {"--steps", "2", "--device", "cpu"});
+  const Args sharded = {"--set", "system.data_parallel=fully_sharded"};
+  for (const Args& more : {Args{}, sharded}) {
+    const auto line = json_of(with(train, {"-n", "3"}), more);
+    EXPECT_EQ(line.at("ranks"), 3);
+    EXPECT_NEAR(line.at("tok_s").get<double>() * line.at("step_ms").get<double>() / 1e3, 3 * 2 * 16,
+                1e-6);
+    ASSERT_EQ(line.at("memory").size(), 3u);
+    for (const auto& rank : line.at("memory"))
+      EXPECT_EQ(rank.at("peak_bytes"), rank.at("predicted_bytes"));
+  }
+}
+
+TEST_F(Bench, ACommunicatorsCostIsMeasuredOnOneRank) {
+  const Args train = tiny("train", {"--steps", "2", "--device", "cpu", "--communicator"});
+  const auto line = json_of(train);
+  EXPECT_GT(line.at("communicator_step_ms").get<double>(), 0.0);
+  EXPECT_TRUE(line.contains("communicator_cost"));
+  expect_refused(with(train, {"-n", "2"}), {}, "leave one of them out");
+}
+
+TEST_F(Bench, CommComparesCollectivesWithTheLink) {
+  const Args comm = tiny("comm", {"--device", "cpu", "--seconds", "0.2"});
+  const auto line = json_of(with(comm, {"-n", "2"}));
+  EXPECT_EQ(line.at("ranks"), 2);
+  EXPECT_GT(line.at("limit_bytes_s").get<double>(), 0.0);
+  ASSERT_EQ(line.at("collectives").size(), 7u);
+  for (const auto& row : line.at("collectives")) {
+    EXPECT_GT(row.at("seconds").get<double>(), 0.0);
+    EXPECT_GT(row.at("share_of_limit").get<double>(), 0.0);
+  }
+  expect_refused(comm, {}, "give -n 2");
+
+  const Outcome launched =
+      run_ingot(with(Args{"launch", "-n", "2", "--", "bench"}, with(comm, {"--json"})), root_);
+  EXPECT_EQ(launched.code, 0) << launched.err;
+  EXPECT_NE(launched.out.find("one plain socket from each rank to the next"), std::string::npos)
+      << launched.out;
+}
+
 TEST_F(Bench, LimitListsItsParts) {
   const auto limit = tiny("limit", {"--device", "cpu", "--precision", "bf16"});
   const auto line = json_of(limit);
@@ -129,10 +175,9 @@ TEST_F(Bench, OpsMeasuresOneOp) {
 }
 
 TEST_F(Bench, WhatWouldBeIgnoredIsRefused) {
-  for (const char* command : {"train", "limit"}) {
+  for (const char* command : {"train", "limit"})
     expect_refused(tiny(command), {"--set", "batch.tokens=64"}, "raise batch.micro_batch");
-    expect_refused(tiny(command), {"--set", "system.ranks=2"}, "one rank");
-  }
+  expect_refused(tiny("limit"), {"--set", "system.ranks=2"}, "one rank");
   expect_refused(tiny("train"), {"--limit", "--set", "optim.kind=muon"}, "optim.kind=adamw");
   expect_refused(tiny("limit"), {"--set", "optim.kind=muon"}, "optim.kind=adamw");
   expect_refused(tiny("limit"), {"--set", "train.document_mask=true"}, "document_mask=false");

@@ -7,59 +7,31 @@
 namespace ingot::test {
 namespace {
 
-// On this machine.
-class LocalLaunch : public RanksFixture {
- protected:
-  Args launched(const Args& options, const Args& train) const {
-    return with(with({"launch"}, options), with({"--"}, train));
-  }
-};
-
-TEST_F(LocalLaunch, GivesTheLossesOfThreads) {
-  for (const int ranks : {2, 3}) {
-    const std::string run = "run" + std::to_string(ranks);
-    Process job(launched({"-n", std::to_string(ranks)}, run_args(run, 6)), root_);
-    EXPECT_EQ(end_of(job), 0) << job.err();
-    EXPECT_EQ(losses(run), undisturbed(ranks, 6));
-  }
-}
-
-TEST_F(LocalLaunch, VariablesAsTorchrunSetsThemAreEnough) {
-  Ranks ranks = start_ranks(3, run_args("run", 6));
-  for (auto& rank : ranks) EXPECT_EQ(end_of(*rank), 0) << rank->err();
-  EXPECT_EQ(losses("run"), undisturbed(3, 6));
-}
-
-TEST_F(LocalLaunch, GoesOnByItselfAfterARankWasKilled) {
-  constexpr int64_t kSteps = 120;
-  Process job(launched({"-n", "3", "--restarts", "3"}, run_args("run", kSteps)), root_);
-  for (const int culprit : {2, 0}) {
-    ASSERT_TRUE(passes_step("run", last_step("run") + 4)) << job.err();
-    send("run", culprit, SIGKILL);
-    EXPECT_TRUE(comes_true([&] { return rank_of("run", culprit) < 0; }));
-  }
-  EXPECT_EQ(end_of(job), 0) << job.err();
-  EXPECT_NE(job.err().find("rank 2"), std::string::npos) << job.err();
-  EXPECT_EQ(losses("run"), undisturbed(3, kSteps));
-}
-
-class HostLaunch : public LocalLaunch {
+class HostLaunch : public RanksFixture {
  protected:
   void SetUp() override {
     if (!Network::missing().empty()) GTEST_SKIP() << "hosts need " << Network::missing();
-    LocalLaunch::SetUp();
+    RanksFixture::SetUp();
     network_ = std::make_unique<Network>(root_ / "network", 3);
   }
   void TearDown() override {
     if (root_.empty()) return;
     network_.reset();
-    LocalLaunch::TearDown();
+    RanksFixture::TearDown();
   }
 
   // Three ranks on three hosts, started on the first.
   std::unique_ptr<Process> launch(const Args& train) {
-    return std::make_unique<Process>(launched({"-n", "3", "--hosts", "node1,node2,node3"}, train),
-                                     root_, network_->host(0).launcher());
+    const Args launch = {"launch", "--hosts", "node1:1,node2:1,node3:1", "--"};
+    return std::make_unique<Process>(with(launch, train), root_, network_->host(0).launcher());
+  }
+  void send_to_launch(int signal) const {
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string words = slurp(entry.path() / "cmdline");
+      const bool is_launch = words.starts_with(program() + '\0' + "launch" + '\0');
+      if (is_launch && words.find(path("run")) != std::string::npos)
+        kill(std::stoi(entry.path().filename()), signal);
+    }
   }
   // No rank of it is left, on any host.
   bool nobody_is_left() const {
@@ -69,9 +41,12 @@ class HostLaunch : public LocalLaunch {
 };
 
 TEST_F(HostLaunch, GivesTheLossesOfThreads) {
-  const auto job = launch(run_args("run", 6));
-  EXPECT_EQ(end_of(*job), 0) << job->err();
-  EXPECT_EQ(losses("run"), undisturbed(3, 6));
+  for (const std::string layout : {"replicated", "fully_sharded"}) {
+    const Args sets = {"system.data_parallel=" + layout};
+    const auto job = launch(run_args(layout, 6, sets));
+    EXPECT_EQ(end_of(*job), 0) << job->err();
+    EXPECT_EQ(losses(layout), undisturbed(3, 6, sets));
+  }
 }
 
 TEST_F(HostLaunch, NamesARankThatWasKilledOrIsOutOfReachAndEndsTheOthers) {
@@ -86,7 +61,7 @@ TEST_F(HostLaunch, NamesARankThatWasKilledOrIsOutOfReachAndEndsTheOthers) {
   auto job = goes_on();
   send("run", 1, SIGKILL);
   EXPECT_EQ(end_of(*job), 4) << job->err();
-  EXPECT_NE(job->err().find("rank 1"), std::string::npos) << job->err();
+  EXPECT_NE(job->err().find("launch: rank 1 (host node2)"), std::string::npos) << job->err();
   EXPECT_TRUE(nobody_is_left());
 
   job = goes_on();
@@ -99,7 +74,7 @@ TEST_F(HostLaunch, NamesARankThatWasKilledOrIsOutOfReachAndEndsTheOthers) {
   job = goes_on();
   network_->pull_cable(2);  // and with it ssh
   EXPECT_EQ(end_of(*job), 4) << job->err();
-  EXPECT_NE(job->err().find("rank 2"), std::string::npos) << job->err();
+  EXPECT_NE(job->err().find("launch: rank 2 (host node3)"), std::string::npos) << job->err();
   EXPECT_TRUE(nobody_is_left());
   network_->put_cable(2);
 
@@ -112,13 +87,7 @@ TEST_F(HostLaunch, NamesARankThatWasKilledOrIsOutOfReachAndEndsTheOthers) {
 TEST_F(HostLaunch, SavesAndStopsEverywhereWhenAskedTo) {
   auto job = launch(run_args("run", kEndless));
   ASSERT_TRUE(passes_step("run", 4)) << job->err();
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string words = slurp(entry.path() / "cmdline");
-    if (words.starts_with(program() + '\0' + "launch" + '\0' + "-n") &&
-        words.find(path("run")) != std::string::npos) {
-      kill(std::stoi(entry.path().filename()), SIGTERM);
-    }
-  }
+  send_to_launch(SIGTERM);
   EXPECT_EQ(end_of(*job), 3) << job->err();
   EXPECT_TRUE(nobody_is_left());
   const int64_t steps = last_step("run") + 3;

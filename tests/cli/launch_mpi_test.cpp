@@ -1,7 +1,6 @@
 // Training as a job of Open MPI, on one machine and over hosts.
 #include <gtest/gtest.h>
 
-#include "cli/programs.h"
 #include "cli/ranks_fixture.h"
 
 namespace ingot::test {
@@ -10,7 +9,7 @@ namespace {
 class MpiRuns : public RanksFixture {
  protected:
   void SetUp() override {
-    if (find_program("mpirun").empty()) GTEST_SKIP() << "mpirun is not installed";
+    if (!has_mpi()) GTEST_SKIP() << "MPI is not installed";
     RanksFixture::SetUp();
   }
   void TearDown() override {
@@ -34,7 +33,7 @@ TEST_F(MpiRuns, GiveTheLossesOfThreads) {
   }
 }
 
-// mpirun ends the others as soon as it sees that one is dead.
+// mpirun ends the others as soon as it sees that one is dead; they have written down why by then.
 TEST_F(MpiRuns, GoOnAfterARankWasKilled) {
   for (const std::string backend : {"tcp", "mpi"}) {
     const Args sets = {"system.backend=" + backend};
@@ -44,6 +43,9 @@ TEST_F(MpiRuns, GoOnAfterARankWasKilled) {
       send(backend, 1, SIGKILL);
       EXPECT_NE(end_of(job), 0);
       EXPECT_NE(job.err().find("rank 1"), std::string::npos) << job.err();
+      const std::map<int, int> lost = recorded_losses(backend);
+      EXPECT_FALSE(lost.empty());
+      for (const auto& [rank, culprit] : lost) EXPECT_EQ(culprit, 1) << "by rank " << rank;
     }
     const int64_t steps = last_step(backend) + 3;
     Process job(with(run_args(backend, steps, sets), {"--resume"}), root_, mpirun(3));

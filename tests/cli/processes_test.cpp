@@ -45,9 +45,12 @@ void expect_names(const std::string& refused, const std::string& name) {
 const Variables_ kIngot = {{"INGOT_RANK", "3"},       {"INGOT_WORLD", "5"},
                            {"INGOT_LOCAL_RANK", "1"}, {"INGOT_LOCAL_WORLD", "2"},
                            {"INGOT_SECRET", "s"},     {"INGOT_RENDEZVOUS", "a:7000"}};
-const Variables_ kTorch = {{"RANK", "1"},           {"WORLD_SIZE", "4"},
-                           {"LOCAL_RANK", "1"},     {"LOCAL_WORLD_SIZE", "4"},
-                           {"MASTER_ADDR", "10.0.0.1"}, {"MASTER_PORT", "29500"}};
+const Variables_ kTorch = {{"RANK", "1"},
+                           {"WORLD_SIZE", "4"},
+                           {"LOCAL_RANK", "1"},
+                           {"LOCAL_WORLD_SIZE", "4"},
+                           {"MASTER_ADDR", "10.0.0.1"},
+                           {"MASTER_PORT", "29500"}};
 const Variables_ kMpi = {{"OMPI_COMM_WORLD_RANK", "0"},
                          {"OMPI_COMM_WORLD_SIZE", "2"},
                          {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
@@ -120,7 +123,8 @@ TEST(Launched, HalfOfTheVariablesAreRefused) {
       expect_names(refusal_of(half), name);
     }
   }
-  for (const std::string name : {"SLURM_LOCALID", "SLURM_NODEID", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
+  for (const std::string name :
+       {"SLURM_LOCALID", "SLURM_NODEID", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
     Variables_ half = kSlurm;
     half.erase(name);
     expect_names(refusal_of(half), name);
@@ -146,14 +150,17 @@ TEST(Launched, ContradictionsAreRefused) {
 }
 
 TEST(Nodelist, ItsFirstHostIsFound) {
-  const std::map<std::string, std::string> firsts = {
-      {"node3", "node3"},           {"node3,gpu1", "node3"},
-      {"node[3-5,9],gpu1", "node3"}, {"node[003-005]", "node003"},
-      {"n[7]", "n7"},               {"rack[1-2]n[04-09]-ib,x", "rack1n04-ib"},
-      {"a.b-c_d,e", "a.b-c_d"},     {"[1-3]", "1"}};
+  const std::map<std::string, std::string> firsts = {{"node3", "node3"},
+                                                     {"node3,gpu1", "node3"},
+                                                     {"node[3-5,9],gpu1", "node3"},
+                                                     {"node[003-005]", "node003"},
+                                                     {"n[7]", "n7"},
+                                                     {"rack[1-2]n[04-09]-ib,x", "rack1n04-ib"},
+                                                     {"a.b-c_d,e", "a.b-c_d"},
+                                                     {"[1-3]", "1"}};
   for (const auto& [list, first] : firsts) EXPECT_EQ(first_host(list), first) << list;
-  for (const std::string bad : {"", ",", "n[", "n[]", "n[1", "n[1-", "n[1-]", "n[a]", "n[1,]",
-                                "n]", "n[1]]", "a b", "n[1--2]"})
+  for (const std::string bad : {"", ",", "n[", "n[]", "n[1", "n[1-", "n[1-]", "n[a]", "n[1,]", "n]",
+                                "n[1]]", "a b", "n[1--2]"})
     EXPECT_NE(refusal([&] { first_host(bad); }), "") << bad;
 }
 
@@ -171,7 +178,8 @@ TEST(LaunchHosts, AreReadFromAListAndFromAFile) {
   const std::vector<HostSlots> expected = {{"a", 0}, {"b.c", 4}, {"me@d", 8}};
   EXPECT_EQ(parse_hosts("a,b.c:4,me@d:8", "--hosts"), expected);
   EXPECT_EQ(parse_hosts("# of the cluster\na\n\nb.c:4  # old\n  me@d slots=8\n", "f"), expected);
-  for (const std::string bad : {"", "#", "a:", "a:0", "a:x", "a,a", "a b", "-oProxyCommand=x", "a;b"})
+  for (const std::string bad :
+       {"", "#", "a:", "a:0", "a:x", "a,a", "a b", "-oProxyCommand=x", "a;b"})
     EXPECT_NE(refusal([&] { parse_hosts(bad, "--hosts"); }), "") << bad;
 }
 

@@ -10,7 +10,8 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,6 +29,10 @@ using Ranks = std::vector<std::unique_ptr<Process>>;
 
 class RanksFixture : public RunFixture {
  protected:
+  static bool has_mpi() {
+    return !find_program("mpirun").empty() && fs::exists(INGOT_BINARY_DIR "/libingot_mpi.so");
+  }
+
   static constexpr int kDidNotEnd = -1000;
 
   // False when it does not come true within so many seconds.
@@ -85,6 +90,17 @@ class RanksFixture : public RunFixture {
     EXPECT_EQ(one.code, 0) << one.err;
     EXPECT_EQ(last_step(run), steps);
     return losses(run);
+  }
+
+  // Whom each rank that was left wrote down as lost in the folder of the run, the last time.
+  std::map<int, int> recorded_losses(const std::string& run) const {
+    std::map<int, int> lost;
+    std::istringstream lines(slurp(path(run + "/faults.jsonl")));
+    for (std::string line; std::getline(lines, line);) {
+      const auto fault = nlohmann::json::parse(line);
+      lost[fault.at("rank")] = fault.at("lost");
+    }
+    return lost;
   }
 
   // The process that is rank `rank` of the run into `run`, whoever started it; -1: there is none.

@@ -53,20 +53,25 @@ TEST_F(CudaModel, StepsOfRanksThatShareAGpuAreOneRanks) {
     for (const Layout layout :
          {Layout{.dp_replicate = 2}, Layout{.dp_replicate = 3}, Layout{.dp_shard = 2},
           Layout{.dp_shard = 3}, Layout{.dp_replicate = 2, .dp_shard = 2}})
-      for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step}) {
-        options.layout = layout;
-        options.gradient_sync = sync;
-        const Trace many = run_steps(options, run);
-        for (size_t i = 0; i < one.losses.size(); ++i)
-          EXPECT_NEAR(many.losses[i] / one.losses[i], 1.0, 1e-5) << "step " << i;
-        for (size_t i = 0; i < one.gradients[0].size(); ++i)
-          EXPECT_LE(distance(many.gradients[0][i], one.gradients[0][i]), 1e-6) << "parameter " << i;
-        options.poison = true;
-        StepsOptions delayed = run;
-        delayed.delay = {.seed = 1, .most = std::chrono::microseconds(400)};
-        EXPECT_EQ(run_steps(options, delayed), many);
-        options.poison = false;
-      }
+      for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
+        for (const WholeWeights whole :
+             {WholeWeights::AroundUses, WholeWeights::ForwardToBackward, WholeWeights::Always}) {
+          if (layout.dp_shard == 1 && whole != WholeWeights::Always) continue;
+          options.layout = layout;
+          options.gradient_sync = sync;
+          options.whole_weights = whole;
+          const Trace many = run_steps(options, run);
+          for (size_t i = 0; i < one.losses.size(); ++i)
+            EXPECT_NEAR(many.losses[i] / one.losses[i], 1.0, 1e-5) << "step " << i;
+          for (size_t i = 0; i < one.gradients[0].size(); ++i)
+            EXPECT_LE(distance(many.gradients[0][i], one.gradients[0][i]), 1e-6)
+                << "parameter " << i;
+          options.poison = true;
+          StepsOptions delayed = run;
+          delayed.delay = {.seed = 1, .most = std::chrono::microseconds(400)};
+          EXPECT_EQ(run_steps(options, delayed), many);
+          options.poison = false;
+        }
     options.layout = {};
   }
 }

@@ -13,8 +13,10 @@
 #include "ops/memory.h"
 #include "optim/updater.h"
 #include "parallel/comm/world.h"
+#include "parallel/shard/offloaded_store.h"
 #include "parallel/shard/parameter_store.h"
 #include "plan/workspace.h"
+#include "spec/offload_rows.h"
 #include "spec/optimizer_states.h"
 #include "spec/placed_tensors.h"
 #include "spec/store_rows.h"
@@ -37,9 +39,17 @@ struct RigOptions {
   int threads = 2;
   bool one_micro_step = false;
   GradientSync gradient_sync = GradientSync::MicroStep;
+  WholeWeights whole_weights = WholeWeights::AroundUses;
+  bool narrow_reduction = false;
+  int overlap_ticks = 1;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
   bool poison = false;     // before each tick, what is dead then
   OptimConfig optim = {};
+  bool offload_optimizer = false;  // shards are in host memory, the CPU updates them
+  // What stands between model and store, or between ranks.
+  std::function<std::unique_ptr<ParameterStore>(std::unique_ptr<ParameterStore>, World&)>
+      wrap_store = {};
+  std::function<std::unique_ptr<World>(World&)> wrap_world = {};
 };
 
 class Rig {
@@ -51,10 +61,18 @@ class Rig {
         ctx_(compute_.context()),
         shape_(shape_of(ctx_, options)),
         parameters_(llama_parameters(options.model)),
-        placed_(table_of(ctx_, options), options.device) {
+        placed_(table_of(ctx_, options), options.device),
+        host_(Device::cpu(), 1, "") {
     ctx_.workspace = Workspace(placed_.find("workspace"));
     store_ =
         make_parameter_store(ctx_, world, parameters_, options.layout, placed_, options.compute);
+    if (options.wrap_store) store_ = options.wrap_store(std::move(store_), world);
+    if (options.offload_optimizer) {
+      auto offloaded = std::make_unique<OffloadedStore>(ctx_, host_.context(), std::move(store_),
+                                                        parameters_, placed_);
+      offloaded_ = offloaded.get();
+      store_ = std::move(offloaded);
+    }
     model_ = std::make_unique<Transformer>(ctx_, options_.model, shape_, options.z_loss, placed_,
                                            *store_);
     if (options.fp8) {
@@ -93,7 +111,13 @@ class Rig {
                    {.optim = o.optim,
                     .one_micro_step = o.one_micro_step,
                     .order = block_uses(o.model),
-                    .gradient_sync = o.gradient_sync});
+                    .whole_weights = o.whole_weights,
+                    .gradient_sync = o.gradient_sync,
+                    .narrow_reduction = o.narrow_reduction,
+                    .overlap_ticks = o.overlap_ticks,
+                    .offload_optimizer = o.offload_optimizer});
+    if (o.offload_optimizer)
+      add_offload_rows(table, llama_parameters(o.model), o.compute, o.layout);
     return table;
   }
 
@@ -112,13 +136,15 @@ class Rig {
   std::vector<double> gradient(const std::string& name) const {
     const auto on_host = [&]<class T>(const Tensor& values, std::vector<T> host) {
       host.resize(static_cast<size_t>(values.numel()));
-      copy_to_host(ctx_, values, host.data());
+      copy_to_host(store_->context(), values, host.data());
       return std::vector<double>(host.begin(), host.end());
     };
-    for (const ParameterShard& shard : store_->shards())
-      if (parameters_[shard.parameter].name == name)
-        return shard.gradient.dtype == DType::F64 ? on_host(shard.gradient, std::vector<double>())
-                                                  : on_host(shard.gradient, std::vector<float>());
+    for (const ParameterShard& shard : store_->shards()) {
+      if (parameters_[shard.parameter].name != name) continue;
+      if (offloaded_ != nullptr) offloaded_->await_gradient(shard);
+      return shard.gradient.dtype == DType::F64 ? on_host(shard.gradient, std::vector<double>())
+                                                : on_host(shard.gradient, std::vector<float>());
+    }
     return {};
   }
 
@@ -135,10 +161,13 @@ class Rig {
   UpdateReport update(double lr, int64_t step) {
     if (!updater_) {
       TensorTable rows;
-      add_update_rows(rows, options_.optim);
+      add_update_rows(rows, options_.optim, options_.offload_optimizer);
       update_rows_ = std::make_unique<PlacedTensors>(rows, ctx_.device);
-      updater_ = std::make_unique<Updater>(ctx_, parameters_, options_.layout, *store_,
-                                           options_.optim, *update_rows_);
+      const auto make = [&](auto& store) {
+        return std::make_unique<Updater>(ctx_, parameters_, options_.layout, store, options_.optim,
+                                         *update_rows_);
+      };
+      updater_ = offloaded_ != nullptr ? make(*offloaded_) : make(*store_);
     }
     updater_->update({lr, step});
     if (options_.fp8) fp8_scales_->update(updater_->scalars());
@@ -153,7 +182,9 @@ class Rig {
   TrainShape shape_;
   TensorTable parameters_;
   PlacedTensors placed_;
+  ComputeDevice host_;
   std::unique_ptr<ParameterStore> store_;
+  OffloadedStore* offloaded_ = nullptr;  // store_, if it is one
   std::unique_ptr<Transformer> model_;
   std::unique_ptr<PlacedTensors> update_rows_;
   std::unique_ptr<Updater> updater_;

@@ -1,6 +1,8 @@
 // Some training steps of a rig on every rank of a layout, and what came of them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <mutex>
@@ -23,6 +25,7 @@ using Gradients = std::vector<std::vector<double>>;  // by parameter, whole
 
 struct Trace {
   std::vector<double> losses;
+  std::vector<double> norms;            // of the whole gradient, before clipping
   std::vector<Gradients> gradients;     // by step
   std::vector<std::string> fp8_scales;  // after each step, under fp8
   bool operator==(const Trace&) const = default;
@@ -35,6 +38,17 @@ struct StepsOptions {
   double lr = 3e-3;
   LaneDelay delay = {};
 };
+
+// Of every token, the first of its document: sequences are cut at random.
+inline std::vector<int32_t> document_starts(int64_t rows, int64_t T, uint64_t step) {
+  const RandomStream stream(3, Purpose::Test, 1, step);
+  std::vector<int32_t> starts(static_cast<size_t>(rows * T));
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const auto t = static_cast<int32_t>(i % static_cast<size_t>(T));
+    starts[i] = t == 0 || stream.bits(i) % 5 == 0 ? t : starts[i - 1];
+  }
+  return starts;
+}
 
 // Writes this rank's part into `whole`.
 inline void gather_gradients(const Rig& rig, Gradients& whole) {
@@ -61,7 +75,9 @@ inline void note_scales(Rig& rig, World& world, Trace& trace) {
 inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
   Trace trace;
   std::mutex mutex;
-  const auto on_rank = [&](World& world) {
+  const auto on_rank = [&](World& own_world) {
+    const auto wrapped = options.wrap_world ? options.wrap_world(own_world) : nullptr;
+    World& world = wrapped ? *wrapped : own_world;
     Rig rig(options, world);
     EXPECT_EQ(rig.placed().allocated_bytes(), rig.predicted_bytes()) << "rank " << world.rank();
     init_weights(rig.store(), rig.parameters(), 42);
@@ -71,9 +87,12 @@ inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
       const auto at = static_cast<uint64_t>(step);
       const auto tokens = random_tokens(rows * T, options.model.vocab, 2 * at);
       const auto targets = random_tokens(rows * T, options.model.vocab, 2 * at + 1);
+      const auto documents = document_starts(rows, T, at);
+      const int32_t* starts = options.document_mask ? documents.data() : nullptr;
       rig.store().start_step();
       for (int64_t row = world.rank() * B; row < rows; row += world.size() * B) {
-        const MicroBatch batch{tokens.data() + row * T, targets.data() + row * T, nullptr};
+        const MicroBatch batch{tokens.data() + row * T, targets.data() + row * T,
+                               starts != nullptr ? starts + row * T : nullptr};
         rig.model().train_micro_step(batch, 1.0 / static_cast<double>(rows * T),
                                      row + world.size() * B >= rows);
       }
@@ -85,9 +104,10 @@ inline Trace run_steps(const RigOptions& options, const StepsOptions& run) {
         trace.gradients.resize(static_cast<size_t>(step + 1));
         gather_gradients(rig, trace.gradients.back());
       }
-      rig.update(run.lr, step + 1);
+      const UpdateReport report = rig.update(run.lr, step + 1);
+      if (world.rank() == 0) trace.norms.push_back(report.grad_norm);
       if (options.fp8) note_scales(rig, world, trace);
-      if (run.evaluates) rig.model().evaluate({targets.data(), tokens.data(), nullptr});
+      if (run.evaluates) rig.model().evaluate({targets.data(), tokens.data(), starts});
     }
     EXPECT_EQ(rig.poisoned_bytes() > 0, options.poison);
   };

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "spec/llama_table.h"
-#include "spec/optimizer_states.h"
 #include "spec/store_rows.h"
+#include "support/forwarding_world.h"
 #include "support/halves.h"
 #include "support/poison.h"
 #include "support/toy_store.h"
@@ -29,7 +28,6 @@ using testing::ToyRank;
 using testing::visit_weights;
 using testing::write_gradient;
 
-constexpr int kNumBlocks = 4;
 constexpr int kMicroBatches = 12;  // a global step; 1, 2, 3 and 4 ranks divide it
 
 using Values = std::vector<std::vector<float>>;  // by parameter
@@ -109,7 +107,7 @@ struct Trained {
   Values gradients;  // of the last step
 };
 
-constexpr LaneDelay kDelay{.seed = 3, .most = std::chrono::microseconds(300)};
+constexpr LaneDelay kDelay{.seed = 3, .most = std::chrono::microseconds(100)};
 
 // The same global steps on any layout, with plain descent as the optimizer. Lanes are delayed at
 // random and what holds nothing at a tick is overwritten before it.
@@ -155,14 +153,35 @@ Trained toy_run(const Layout& layout, int steps, const ToyOptions& options = {})
 class StoreOnLayout : public ::testing::TestWithParam<Layout> {};
 INSTANTIATE_TEST_SUITE_P(Layouts, StoreOnLayout, ::testing::ValuesIn(layouts()), param_name);
 
+// When weights are whole and gradients reduced; where nobody shares, there is one form.
+std::vector<ToyOptions> forms(const Layout& layout, DType compute = DType::F32) {
+  using enum WholeWeights;
+  if (layout.dp_shard == 1) return {{.compute = compute}};
+  std::vector<ToyOptions> all;
+  for (const WholeWeights whole : {AroundUses, ForwardToBackward, Always})
+    for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
+      all.push_back({.compute = compute, .gradient_sync = sync, .whole_weights = whole});
+  return all;
+}
+
 TEST_P(StoreOnLayout, StepsGiveOneRanksWeightsAndGradients) {
-  for (const int steps : {1, 4}) {
-    const Trained one = toy_run({}, steps);
-    for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step}) {
-      const Trained many = toy_run(GetParam(), steps, {.gradient_sync = sync});
-      EXPECT_EQ(many.weights, one.weights);
-      EXPECT_EQ(many.gradients, one.gradients);
-    }
+  const Trained one = toy_run({}, 3);
+  for (const ToyOptions& form : forms(GetParam())) {
+    const Trained many = toy_run(GetParam(), 3, form);
+    EXPECT_EQ(many.weights, one.weights);
+    EXPECT_EQ(many.gradients, one.gradients);
+  }
+}
+
+// Sums of a step's small integers are exact in BF16.
+TEST_P(StoreOnLayout, GradientsSentInBf16AreAddedUpWide) {
+  const Trained one = toy_run({}, 1);
+  for (ToyOptions form : forms(GetParam())) {
+    if (form.whole_weights == WholeWeights::ForwardToBackward) continue;
+    form.narrow_reduction = true;
+    const Trained many = toy_run(GetParam(), 1, form);
+    EXPECT_EQ(many.weights, one.weights);
+    EXPECT_EQ(many.gradients, one.gradients);
   }
 }
 
@@ -194,9 +213,9 @@ const BlockUse& go_to_gradient(ToyRank& rank, int block) {
 }
 
 TEST_P(StoreOnLayout, AStepAfterAnAbandonedOneStartsEmpty) {
-  for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
+  for (const ToyOptions& form : forms(GetParam()))
     run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
-      ToyRank rank(world, GetParam(), {.gradient_sync = sync});
+      ToyRank rank(world, GetParam(), form);
       const TensorId id = rank.parameters.find("layers.0.mlp.weight");
       for (int step = 0; step < 2; ++step) {
         rank.store->start_step();
@@ -210,9 +229,9 @@ TEST_P(StoreOnLayout, AStepAfterAnAbandonedOneStartsEmpty) {
 
 // Nobody says which micro-step is the last: what is left is summed when the step ends.
 TEST_P(StoreOnLayout, GradientsAreCompleteWithoutALastMicroStep) {
-  for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
+  for (const ToyOptions& form : forms(GetParam()))
     run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
-      ToyRank rank(world, GetParam(), {.gradient_sync = sync});
+      ToyRank rank(world, GetParam(), form);
       init_weights(*rank.store, rank.parameters, 1);
       rank.store->start_step();
       for (int micro = 0; micro < 2; ++micro) toy_micro_step(rank, 0, micro, false);
@@ -234,8 +253,7 @@ TEST_P(StoreOnLayout, GradientsAreCompleteWithoutALastMicroStep) {
 TEST_P(StoreOnLayout, PlacedBytesAreThePredictedOnes) {
   const TensorTable parameters = toy_parameters();
   for (const DType compute : {DType::F64, DType::F32, DType::BF16})
-    for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step}) {
-      const ToyOptions options{.compute = compute, .gradient_sync = sync};
+    for (const ToyOptions& options : forms(GetParam(), compute)) {
       const int64_t predicted =
           plan_memory(store_table(parameters, GetParam(), options)).total_bytes;
       run_local_ranks(GetParam().world(), Device::cpu(), [&](World& world) {
@@ -243,84 +261,6 @@ TEST_P(StoreOnLayout, PlacedBytesAreThePredictedOnes) {
         EXPECT_EQ(rank.placed.allocated_bytes(), predicted) << "rank " << world.rank();
       });
     }
-}
-
-// From the definition rather than from add_store_rows: shards of everything, and whole blocks as
-// long as something may read or write them.
-TEST(StoreRows, AShardedRankHoldsItsShareAndTheBlocksInUse) {
-  const TensorTable parameters = toy_parameters();
-  constexpr int kRanks = 4;
-  for (const DType compute : {DType::F32, DType::BF16}) {
-    const int64_t width = size_of(compute);
-    int64_t held = 0;
-    std::vector<int64_t> block(kNumBlocks);
-    for (const TensorSpec& row : parameters.rows()) {
-      const int64_t part = (row.shape.numel() + kRanks - 1) / kRanks;
-      held += align_up(part * width) + 3 * align_up(part * 4);
-      if (compute != DType::F32) held += align_up(part * 2);
-      block[static_cast<size_t>(row.block)] += (part * kRanks + 127) / 128 * 128;
-    }
-    const auto weights = [&](int b) { return align_up(block[static_cast<size_t>(b)] * width); };
-    const auto gradients = [&](int b) { return align_up(block[static_cast<size_t>(b)] * 4); };
-    // By tick: embedding, layer, layer, loss (tied), layer, layer, embedding.
-    const int64_t peak = std::max(
-        {weights(0) + weights(1), weights(1) + weights(2), weights(2) + weights(0) + weights(3),
-         weights(2) + weights(0) + weights(3) + gradients(0) + gradients(3),
-         weights(2) + weights(1) + gradients(0) + gradients(3) + gradients(2),
-         weights(1) + gradients(2) + gradients(1), gradients(1) + gradients(0)});
-    const auto total = [&](GradientSync sync) {
-      return plan_memory(store_table(parameters, {.dp_shard = kRanks},
-                                     {.compute = compute, .gradient_sync = sync}))
-          .total_bytes;
-    };
-    EXPECT_EQ(total(GradientSync::MicroStep), held + peak);
-    // Kept through the step: all gradients, besides the weights in use.
-    int64_t all = 0, most = 0;
-    for (int b = 0; b < kNumBlocks; ++b) all += gradients(b);
-    most = std::max(
-        {weights(0) + weights(1), weights(1) + weights(2), weights(2) + weights(0) + weights(3)});
-    EXPECT_EQ(total(GradientSync::Step), held + all + most);
-  }
-}
-
-TEST(StoreRows, ALargeEmbeddingDoesNotSizeTheLayersBuffers) {
-  ModelConfig c = model_preset("llama_10m");
-  const auto gathered = [&](int64_t vocab) {
-    c.vocab = vocab;
-    TensorTable table, without;
-    const TensorTable parameters = llama_parameters(c);
-    add_store_rows(table, parameters, DType::BF16, {.dp_shard = 4}, {.order = block_uses(c)});
-    for (const TensorSpec& row : table.rows())
-      if (row.kind != TensorKind::GatherBuffer) without.add(row);
-    return plan_memory(table).total_bytes - plan_memory(without).total_bytes;
-  };
-  const int64_t layer = parameter_count(c) / c.layers;  // and more, with a share of the embedding
-  const int64_t V = 10 * layer / c.dim;                 // ten times as large
-  // Its weights and its gradient, which is alive with one layer's; the head's likewise.
-  EXPECT_LT(gathered(V), V * c.dim * (2 + 4) + 4 * layer * (2 + 4));
-}
-
-TEST(StoreRows, MomentsTakeTheAskedDtypeButMuonsMomentum) {
-  const TensorTable parameters = toy_parameters();
-  for (const OptimKind kind : {OptimKind::AdamW, OptimKind::Muon}) {
-    TensorTable table;
-    OptimConfig optim;
-    optim.kind = kind;
-    optim.moments = DType::BF16;
-    add_store_rows(table, parameters, DType::BF16, {}, {optim});
-    for (const TensorSpec& parameter : parameters.rows()) {
-      const bool muon = optimizer_of(optim, parameter) == OptimKind::Muon;
-      const auto dtype = [&](const char* prefix) {
-        return table[table.find(prefix + parameter.name)].dtype;
-      };
-      EXPECT_EQ(dtype("moment1:"), muon ? DType::F32 : DType::BF16) << parameter.name;
-      const TensorId second = table.try_find("moment2:" + parameter.name);
-      ASSERT_EQ(second.valid(), !muon) << parameter.name;
-      EXPECT_TRUE(muon || table[second].dtype == DType::BF16) << parameter.name;
-      EXPECT_EQ(dtype("grad:"), DType::F32);
-      EXPECT_EQ(dtype("master:"), DType::U16);
-    }
-  }
 }
 
 TEST(InitWeights, FollowsEachRowsRule) {
@@ -499,6 +439,55 @@ TEST(RecordKey, ARecordCountsAsTheMicroStepItIsOf) {
   EXPECT_EQ(rank.store->gradient({0}).accumulate, Accumulate::Yes);
   rank.store->start_step();
   EXPECT_EQ(rank.store->gradient({0}).accumulate, Accumulate::No);
+}
+
+// As communicators of GPUs will be.
+class CapturableWorld final : public test::ForwardingWorld {
+ public:
+  using ForwardingWorld::ForwardingWorld;
+  std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
+                                             Context& compute) override {
+    class Capturable final : public test::ForwardingCommunicator {
+     public:
+      using ForwardingCommunicator::ForwardingCommunicator;
+      bool capturable() const override { return true; }
+    };
+    return std::make_unique<Capturable>(ForwardingWorld::communicator(ranks, compute));
+  }
+};
+
+// Whatever the form: what is issued, and what is only noted since a record of it was, lead to the
+// same keys, and micro-steps that do different things have different ones.
+TEST_P(StoreOnLayout, RecordedMicroStepsLeaveTheStoreAsIssuedOnesDo) {
+  for (const ToyOptions& form : forms(GetParam()))
+    run_local_ranks(GetParam().world(), Device::cpu(), [&](World& inner) {
+      CapturableWorld world(inner);
+      ToyRank issued(world, GetParam(), form), noted(world, GetParam(), form);
+      std::vector<std::string> keys;
+      for (int step = 0; step < 3; ++step) {
+        for (ToyRank* rank : {&issued, &noted}) {
+          if (step == 0) init_weights(*rank->store, rank->parameters, 1);
+          if (step > 0) rank->store->publish_weights();
+          rank->store->start_step();
+        }
+        for (int micro = 0; micro < 3; ++micro) {
+          const bool last = micro == 2;
+          const auto key = issued.store->record_key(last);
+          ASSERT_TRUE(key);
+          ASSERT_EQ(noted.store->record_key(last), key) << "step " << step << " micro " << micro;
+          toy_micro_step(issued, 0, micro, last);
+          if (step == 0)
+            toy_micro_step(noted, 0, micro, last);
+          else
+            noted.store->note_record(last);
+          if (step == 2) keys.push_back(*key);
+        }
+        issued.store->finish_gradients();
+        noted.store->finish_gradients();
+      }
+      EXPECT_NE(keys[0], keys[1]) << "the first write overwrites, later ones add";
+      EXPECT_EQ(keys[1] == keys[2], GetParam().world() == 1) << "the last reduces";
+    });
 }
 
 TEST(MakeParameterStore, RefusesAWorldOfAnotherSize) {

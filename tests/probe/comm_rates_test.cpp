@@ -85,8 +85,10 @@ TEST(MeasureCollectives, GivesEveryRankTheSameFiguresOfItsGroups) {
     const std::vector<CollectiveTask> tasks = collective_sweep(4096);
     const std::vector<int> node = me < 2 ? std::vector<int>{0, 1} : std::vector<int>{2, 3};
     const std::vector<int> leaders = me % 2 == 0 ? std::vector<int>{0, 2} : std::vector<int>{};
-    of_nodes[me] = measure_collectives(world, rank.ctx, "node", node, tasks, 0.01);
-    of_leaders[me] = measure_collectives(world, rank.ctx, "leaders", leaders, tasks, 0.01);
+    of_nodes[me] = measure_collectives(world, rank.ctx, "node", node, tasks,
+                                       {.seconds_each = 0.01, .leave_out_slow = false});
+    of_leaders[me] = measure_collectives(world, rank.ctx, "leaders", leaders, tasks,
+                                         {.seconds_each = 0.01, .leave_out_slow = false});
   });
   for (const auto* groups : {&of_nodes, &of_leaders})
     for (const auto& rates : *groups) {
@@ -106,7 +108,7 @@ TEST(MeasureCollectives, LeavesOutWhatWouldTakeTooLong) {
     Rank rank;
     const std::vector<int> both = {0, 1};
     const std::vector<CollectiveTask> tasks = {{Kind::AllReduce, 1024}, {Kind::AllReduce, 4096}};
-    auto own = measure_collectives(world, rank.ctx, "world", both, tasks, 1e-12);
+    auto own = measure_collectives(world, rank.ctx, "world", both, tasks, {.seconds_each = 1e-12});
     if (world.rank() == 0) rates = std::move(own);
   });
   ASSERT_EQ(rates.size(), 1u);

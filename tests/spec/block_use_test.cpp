@@ -63,6 +63,28 @@ TEST(BlockUse, GatheredWeightsLiveFromTheTickBeforeTheirUse) {
   EXPECT_EQ(gathered_lives(block_uses(model(3, true)), 0), (Lives{{0, 0}, {3, 4}}));
 }
 
+TEST(BlockUse, GatheredWeightsMayStayFromForwardToBackward) {
+  const GatherRule kept{.whole = WholeWeights::ForwardToBackward};
+  const std::vector<BlockUse> order = block_uses(model(3, true));
+  EXPECT_EQ(gathered_lives(order, 0, kept), (Lives{{0, 4}}));  // to the tied head
+  EXPECT_EQ(gathered_lives(order, 1, kept), (Lives{{0, 7}}));
+  EXPECT_EQ(gathered_lives(order, 4, kept), (Lives{{3, 4}}));
+}
+
+TEST(BlockUse, TheNextMicroStepsFirstWeightsLiveAtTheEndOfThisOne) {
+  const std::vector<BlockUse> order = block_uses(model(3, false));
+  EXPECT_EQ(gathered_lives(order, 0, {.again = true}), (Lives{{0, 0}, {8, 8}}));
+  EXPECT_EQ(gathered_lives(order, 1, {.again = true}), gathered_lives(order, 1));
+  EXPECT_EQ(gathered_lives(order, 0, {.ahead = 2, .again = true}), (Lives{{0, 0}, {7, 8}}));
+  EXPECT_EQ(gathered_lives(order, 1, {.ahead = 2, .again = true}), (Lives{{0, 1}, {5, 8}}));
+}
+
+TEST(BlockUse, WithoutOverlapNothingLivesBesideItsUse) {
+  const std::vector<BlockUse> order = block_uses(model(3, false));
+  EXPECT_EQ(gathered_lives(order, 2, {.ahead = 0, .again = true}), (Lives{{2, 2}, {6, 6}}));
+  EXPECT_EQ(reduced_lives(order, 2, 0), (Lives{{6, 6}}));
+}
+
 TEST(BlockUse, WholeGradientsLiveThroughTheTickAfterTheirUse) {
   EXPECT_EQ(reduced_lives(block_uses(model(3, false)), 0), (Lives{{8, 8}}));  // nothing follows
   EXPECT_EQ(reduced_lives(block_uses(model(3, true)), 0), (Lives{{4, 5}, {8, 8}}));

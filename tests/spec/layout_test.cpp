@@ -58,7 +58,17 @@ TEST(Layout, SettingsChooseTheAxis) {
         parse_run_config("", "test", {{"system.ranks", "3"}, {"system.data_parallel", mode}}));
   };
   EXPECT_EQ(layout("replicated"), (Layout{.dp_replicate = 3}));
-  EXPECT_EQ(layout("fully_sharded"), (Layout{.dp_shard = 3}));
+  for (const char* mode : {"zero1", "zero2", "fully_sharded"})
+    EXPECT_EQ(layout(mode), (Layout{.dp_shard = 3})) << mode;
+}
+
+TEST(Layout, SetsOfRanksThatShareAreReplicas) {
+  using enum DataParallel;
+  EXPECT_EQ(data_layout(8, FullySharded, 4), (Layout{.dp_replicate = 2, .dp_shard = 4}));
+  EXPECT_EQ(data_layout(8, Zero1, 8), (Layout{.dp_shard = 8}));
+  EXPECT_EQ(data_layout(8, FullySharded, 1), (Layout{.dp_replicate = 8}));
+  EXPECT_EQ(error_text([] { data_layout(8, FullySharded, 3); }, ErrorCode::Config),
+            "system.shard_ranks: expected a divisor of the 8 ranks, got 3");
 }
 
 }  // namespace

@@ -154,6 +154,39 @@ TEST(RunConfigRules, APeakWithSparsityIsRefused) {
   EXPECT_NO_THROW(validate(c));
 }
 
+TEST(RunConfigRules, AnOffloadedOptimizerIsAdamWBesideWeightsThatTheCpuCanWrite) {
+  const std::pair<std::string, std::string> offloaded = {"system.offload_optimizer", "true"};
+  EXPECT_EQ(refusal({offloaded, {"optim.kind", "muon"}}),
+            "system.offload_optimizer updates with adamw, got optim.kind muon, whose products want "
+            "the GPU: set one of them otherwise");
+  EXPECT_EQ(refusal({offloaded, {"train.precision", "fp16"}}),
+            "system.offload_optimizer keeps weights in fp32 or bf16, got train.precision fp16: use "
+            "bf16");
+  RunConfig c = good();
+  c.system.offload_optimizer = true;
+  EXPECT_NO_THROW(validate(c));
+}
+
+TEST(RunConfigRules, LayoutsThatContradictThemselvesAreRefused) {
+  EXPECT_EQ(refusal({{"system.ranks", "4"}, {"system.shard_ranks", "2"}}),
+            "system.shard_ranks says how many ranks share a copy, and replicated ones share "
+            "nothing, got 2: set system.data_parallel to zero1, zero2 or fully_sharded, or it to "
+            "0");
+  EXPECT_EQ(refusal({{"system.ranks", "6"},
+                     {"system.data_parallel", "fully_sharded"},
+                     {"system.shard_ranks", "4"}}),
+            "system.shard_ranks: expected a divisor of system.ranks = 6, got 4");
+  EXPECT_EQ(refusal({{"system.data_parallel", "zero1"}, {"system.reshard", "false"}}),
+            "system.reshard=false belongs to system.data_parallel=fully_sharded: other ranks have "
+            "whole weights anyway; leave it out");
+  EXPECT_EQ(refusal({{"system.data_parallel", "zero2"}, {"system.gradient_sync", "step"}}),
+            "system.data_parallel zero2 shares gradients, so they are reduced in every micro-step, "
+            "got system.gradient_sync step: leave it out, or use zero1");
+  EXPECT_EQ(refusal({{"system.reduce_dtype", "bf16"}, {"train.precision", "fp32"}}),
+            "system.reduce_dtype bf16 is for runs that compute in bf16 or fp8, got train.precision "
+            "fp32: use fp32");
+}
+
 TEST(RunConfigRules, MuonNeedsASchedule) {
   EXPECT_EQ(refusal({{"optim.kind", "muon"}, {"optim.lr", "0"}}),
             "optim.kind muon follows the schedule of optim.lr: expected it above 0, got 0; set "

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "spec/block_layout.h"
 #include "spec/error_text.h"
 #include "spec/llama_table.h"
 
@@ -44,6 +45,47 @@ TEST(ShardMap, EveryElementIsHeldByEachReplicaAndSavedOnce) {
     layout.dp_replicate = 1 + static_cast<int>(random() % 6);
     layout.dp_shard = 1 + static_cast<int>(random() % 40);  // more than a norm has elements
     expect_held_and_saved(parameters, layout);
+  }
+}
+
+// So that a block is one collective, whatever it is made of, and what it is made of is aligned.
+TEST(ShardMap, ARanksPartsOfABlockAreOneRangeOfIt) {
+  const TensorTable parameters = llama_parameters(model_preset("llama_test"));
+  for (const int ranks : {1, 2, 3, 8, 40})
+    for (const BlockLayout& block : block_layouts(parameters, ranks)) {
+      EXPECT_EQ(block.shard_elements % kBlockAlignment, 0);
+      EXPECT_LT(block.num_elements() - block.entries.back().begin - block.entries.back().numel,
+                ranks * kBlockAlignment);
+      for (const BlockLayout::Entry& entry : block.entries) {
+        EXPECT_EQ(entry.begin % kBlockAlignment, 0) << parameters[entry.parameter].name;
+        for (int rank = 0; rank < ranks; ++rank) {
+          const ShardRange own = block.shard(rank);
+          const ShardRange part =
+              shard_map(parameters, {.dp_shard = ranks}, rank).of(entry.parameter).range;
+          if (part.size() == 0) continue;
+          EXPECT_GE(entry.begin + part.begin, own.begin);
+          EXPECT_LE(entry.begin + part.end, own.end);
+          EXPECT_EQ((entry.begin + part.begin) % kBlockAlignment, 0);
+        }
+      }
+    }
+}
+
+TEST(ShardMap, PackedPartsOfAllParametersAreTheShard) {
+  const TensorTable parameters = llama_parameters(model_preset("llama_test"));
+  constexpr int kRanks = 3;
+  for (const BlockLayout& block : block_layouts(parameters, kRanks)) {
+    std::vector<TensorId> all;
+    for (const BlockLayout::Entry& entry : block.entries) all.push_back(entry.parameter);
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const PackedParts packed = packed_parts(block, all, rank);
+      EXPECT_LE(packed.num_elements, block.shard_elements);
+      for (size_t i = 0; i < all.size(); ++i) {
+        const ShardRange part = block.part(block.entries[i], rank);
+        if (part.size() == 0) continue;
+        EXPECT_EQ(packed.begins[i], block.entries[i].begin + part.begin - block.shard(rank).begin);
+      }
+    }
   }
 }
 

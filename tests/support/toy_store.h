@@ -28,20 +28,21 @@ inline TensorSpec weight_row(std::string name, Shape shape, int block, Role role
   return row;
 }
 
-// Sizes that no rank count divides, a parameter with fewer elements than ranks, every role.
+// Sizes that no rank count divides, parameters that shards cut through, one with fewer elements
+// than ranks, every role.
 // Blocks: 0 embedding, 1 and 2 layers, 3 final norm and head.
 inline TensorTable toy_parameters() {
   TensorTable table;
   auto add = [&](std::string name, Shape shape, int block, Role role) {
     table.add(weight_row(std::move(name), shape, block, role, 0.02));
   };
-  add("embedding.weight", {7, 5}, 0, Role::Embedding);
+  add("embedding.weight", {67, 5}, 0, Role::Embedding);
   add("layers.0.norm.weight", {5}, 1, Role::Norm);
-  add("layers.0.mlp.weight", {11, 5}, 1, Role::Matrix);
+  add("layers.0.mlp.weight", {61, 5}, 1, Role::Matrix);
   add("layers.1.norm.weight", {1}, 2, Role::Norm);
-  add("layers.1.mlp.weight", {3, 7}, 2, Role::Matrix);
+  add("layers.1.mlp.weight", {33, 7}, 2, Role::Matrix);
   add("final_norm.weight", {5}, 3, Role::Norm);
-  add("head.weight", {7, 5}, 3, Role::Head);
+  add("head.weight", {67, 5}, 3, Role::Head);
   return table;
 }
 
@@ -57,6 +58,8 @@ struct ToyOptions {
   DType compute = DType::F32;
   DType moments = DType::F32;
   GradientSync gradient_sync = GradientSync::MicroStep;
+  WholeWeights whole_weights = WholeWeights::AroundUses;
+  bool narrow_reduction = false;
 };
 
 inline TensorTable store_table(const TensorTable& parameters, const Layout& layout,
@@ -66,6 +69,8 @@ inline TensorTable store_table(const TensorTable& parameters, const Layout& layo
   options.optim.moments = toy.moments;
   options.order = toy_order();
   options.gradient_sync = toy.gradient_sync;
+  options.whole_weights = toy.whole_weights;
+  options.narrow_reduction = toy.narrow_reduction;
   add_store_rows(table, parameters, toy.compute, layout, options);
   return table;
 }

@@ -84,6 +84,26 @@ TEST(FaultRecord, MakesNoFolderAndThrowsNothing) {
   cut.write({1, "gone"}, Watch());
 }
 
+// Rank 1 fails while rank 0 computes on and meets nobody.
+TEST(LossWatch, WritesALossThatTheRankItselfHasNotMet) {
+  const auto storage = memory_storage();
+  storage->make_directories("run");
+  const auto body = [&](World& world) {
+    world.control().barrier("begin");
+    if (world.rank() == 1) throw Error(ErrorCode::Data, "shard 7 is damaged");
+    FaultRecord faults(storage, "run", world.process());
+    const LossWatch watch(world, faults);
+    const std::string path = join_path("run", kFaultsName);
+    while (!storage->exists(path) || read_text(*storage, path).empty()) std::this_thread::yield();
+  };
+  EXPECT_THROW(run_local_ranks(2, Device::cpu(), body), Error);
+  const auto lines = faults_in(*storage, "run");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0]["rank"], 0);
+  EXPECT_EQ(lines[0]["lost"], 1);
+  EXPECT_EQ(lines[0]["why"], "shard 7 is damaged");
+}
+
 class LostRanks : public test::TrainFixture {};
 
 // Rank 1 asks for a stop and dies in the same moment.

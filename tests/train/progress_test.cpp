@@ -23,6 +23,17 @@ TEST(Progress, StepLineShowsSharesOfThePeaksTokensAndTimeLeft) {
   EXPECT_NE(line.find("ETA 5.0 s"), std::string::npos) << line;
 }
 
+TEST(Progress, ASlowRankIsOnTheStepLine) {
+  ProgressFormat format(model_preset("llama_10m"), 512, {});
+  StepReport report;
+  report.tokens_per_second = 1000;
+  EXPECT_EQ(format.step(report).find("slow"), std::string::npos);
+  report.slow_rank = {.rank = 3, .host = "node1", .factor = 1.4};
+  EXPECT_NE(format.step(report).find("  slow rank 3 on node1 (1.40x)  ETA"), std::string::npos);
+  report.slow_rank->host.clear();
+  EXPECT_NE(format.step(report).find("  slow rank 3 (1.40x)  ETA"), std::string::npos);
+}
+
 TEST(Progress, StartSaysWhatTheRunComputesOn) {
   const ProgressFormat format(model_preset("llama_10m"), 512, {});
   RunFacts facts;

@@ -104,6 +104,22 @@ TEST_F(Train, WhatIsRebuiltMayChangeOnResume) {
   EXPECT_EQ(parts.losses, whole.losses);
 }
 
+TEST_F(Train, AnOptimizerMayMoveToHostMemoryOnResumeAndBack) {
+  for (const std::string precision : {"fp32", "bf16"}) {
+    const std::pair<std::string, std::string> same = {"train.precision", precision};
+    Recorder whole, parts;
+    run(config("whole_" + precision, 6, {same}), whole);
+    const std::string name = "parts_" + precision;
+    for (const int64_t stop : {2, 4, 0}) {
+      parts.stop = false;
+      parts.stop_after = stop;
+      run(config(name, 6, {same, {"system.offload_optimizer", stop == 4 ? "true" : "false"}}),
+          parts, /*resume=*/true);
+    }
+    EXPECT_EQ(parts.losses, whole.losses);
+  }
+}
+
 TEST_F(Train, ResumesOnAnotherNumberOfRanksWithTheSameSamples) {
   Recorder one;
   run(config("one", 10), one);
@@ -123,7 +139,7 @@ TEST_F(Train, ResumesOnAnotherNumberOfRanksWithTheSameSamples) {
 TEST_F(Train, LocalRanksGiveOneRanksLosses) {
   Recorder one;
   run(config("one", 6), one);
-  for (const char* mode : {"replicated", "fully_sharded"})
+  for (const char* mode : {"replicated", "zero1", "zero2", "fully_sharded"})
     for (const char* ranks : {"2", "4"}) {
       Recorder many;
       run(config(std::string(mode) + ranks, 6,

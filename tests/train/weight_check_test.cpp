@@ -73,7 +73,7 @@ TEST(WeightCheck, OneBitOfOneRankIsFoundAndNamedOnAllRanks) {
     EXPECT_EQ(verdict.rank, 1);
     for (const std::string& text : verdict.texts)
       EXPECT_EQ(text.find("step 40: the copy of layers.0.mlp.weight on rank 1 differs from that on "
-                          "ranks 0,2: bad memory"),
+                          "ranks 0, 2: bad memory"),
                 0u)
           << text;
   }
@@ -92,7 +92,7 @@ TEST(WeightCheck, OfTwoCopiesBothAreNamed) {
     if (rank == 1) flip_lowest_bit(shard_of(toy, "final_norm.weight").weight, 0);
   });
   ASSERT_EQ(verdict.texts.size(), 2u);
-  EXPECT_EQ(verdict.texts[0].find("step 40: the copies of final_norm.weight on ranks 0,1 differ"),
+  EXPECT_EQ(verdict.texts[0].find("step 40: the copies of final_norm.weight on ranks 0, 1 differ"),
             0u)
       << verdict.texts[0];
 }

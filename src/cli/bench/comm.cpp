@@ -6,9 +6,10 @@
 #include <memory>
 
 #include "cli/bench/shape.h"
-#include "cli/started.h"
+#include "cli/processes.h"
 #include "core/error.h"
 #include "core/text/format.h"
+#include "probe/comm/carrier.h"
 #include "probe/comm/collective_rate.h"
 #include "probe/comm/link_limits.h"
 #include "probe/comm/socket_rate.h"
@@ -64,10 +65,10 @@ struct BenchCommCommand {
       for (const StepExchange& exchange : exchanges) tasks.push_back(exchange.task);
       std::vector<int> everyone(static_cast<size_t>(world.size()));
       for (size_t i = 0; i < everyone.size(); ++i) everyone[i] = static_cast<int>(i);
-      // One call of each at least, however long it takes.
       auto own = measure_collectives(world, compute.context(), "world", everyone, tasks,
-                                     std::max(seconds / static_cast<double>(tasks.size()), 1e-3),
-                                     SlowTasks::Measure);
+                                     {.seconds_each = seconds / static_cast<double>(tasks.size()),
+                                      .leave_out_slow = false,
+                                      .cold_bytes = cold_bytes(compute.context().facts)});
       if (world.rank() != 0) return;
       rates = std::move(own);
       limit = own_limit;
@@ -78,11 +79,11 @@ struct BenchCommCommand {
  private:
   // Of the way between two ranks. In one memory all ranks share it: what each gets of it.
   static LinkLimit limit_of(const ResolvedRun& run, World& world, Context& ctx) {
-    const std::string carrier = carrier_of(run, world.process());
+    const std::string carrier = carrier_of(world, run.config.system.backend);
     if (carrier == "nccl" && world.process().local_world == world.size())
       return gpu_link_limit(gpu_name(ctx.device));
     if (carrier != "threads")
-      return {measure_socket_ring(world, 0.5), "one plain socket from each rank to the next"};
+      return {measure_socket_ring(world, 1.0), "one plain socket from each rank to the next"};
     double copy = 0;
     if (world.rank() == 0) {
       ComputeDevice whole(ctx.device, static_cast<int>(run.config.system.threads), "");

@@ -1,6 +1,6 @@
 #include "cli/bench/shape.h"
 
-#include "cli/started.h"
+#include "cli/processes.h"
 #include "core/error.h"
 
 namespace ingot::cli {

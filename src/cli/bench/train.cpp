@@ -6,8 +6,8 @@
 
 #include "cli/bench/bench.h"
 #include "cli/bench/shape.h"
+#include "cli/processes.h"
 #include "cli/speed_record.h"
-#include "cli/started.h"
 #include "core/error.h"
 #include "core/text/format.h"
 #include "probe/op_case.h"

@@ -47,9 +47,8 @@ std::string to_text(const AgentJob& job) {
 AgentJob parse_job(std::string_view line) {
   try {
     const Json json = Json::parse(line);
-    return {json.at("folder"),    json.at("program"), json.at("args"),
-            json.at("variables"), json.at("first"),   json.at("count"),
-            json.at("world")};
+    return {json.at("folder"), json.at("program"), json.at("args"), json.at("variables"),
+            json.at("first"),  json.at("count"),   json.at("world")};
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::Data, fmt::format("an agent of ingot launch: expected its job, got "
                                              "something else ({})",

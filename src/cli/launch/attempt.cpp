@@ -23,8 +23,11 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 
 constexpr seconds kGreeting(60);  // until an agent answers
-constexpr seconds kSettle(5);     // for ranks to end by themselves, after the first that failed
-constexpr seconds kGrace(10);     // from SIGTERM to SIGKILL
+// After the first rank that failed. To a run the first SIGTERM means to save, if it still can, and
+// the second to end at once.
+constexpr seconds kSettle(3);  // for the others to end by themselves
+constexpr seconds kTerm(2);    // to the second SIGTERM
+constexpr seconds kKill(10);   // to SIGKILL
 
 std::string random_secret() {
   std::array<uint64_t, 2> bits{};
@@ -45,7 +48,7 @@ struct Rank {
   enum class State { Running, Ended, Lost };
   State state = State::Running;
   int host = 0;
-  int number = 0;        // exit code, or -signal
+  int number = 0;         // exit code, or -signal
   std::string text = {};  // how it ended, of one that failed
   bool failed() const {
     return state == State::Lost ||
@@ -90,8 +93,10 @@ class Attempt {
       listen();
       if (Clock::now() >= late) return no_answer();
     }
-    if (!first_failed_) send_jobs();
-    while (std::ranges::any_of(ranks_, [](const Rank& r) { return r.state == Rank::State::Running; }))
+    if (first_failed_) return end();  // before any rank was started
+    send_jobs();
+    while (
+        std::ranges::any_of(ranks_, [](const Rank& r) { return r.state == Rank::State::Running; }))
       listen(), end_the_others();
     return end();
   }
@@ -101,8 +106,9 @@ class Attempt {
     std::vector<std::string> words;
     if (!agent.local) {
       words = plan_.ssh;
-      words.insert(words.end(), {"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-T",
-                                 agent.ranks.host, "--", quoted(plan_.program), "launch", "--agent"});
+      words.insert(words.end(),
+                   {"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-T", agent.ranks.host, "--",
+                    quoted(plan_.program), "launch", "--agent"});
     } else {
       words = {"/proc/self/exe", "launch", "--agent"};
     }
@@ -149,9 +155,8 @@ class Attempt {
     for (const int number : signals_.take()) forward(number);
     for (Agent& agent : agents_) {
       // Of an agent, or of ssh: what it says is of the machine.
-      agent.child.err.read([&](std::string_view line) {
-        fmt::print(stderr, "[{}] {}\n", agent.ranks.host, line);
-      });
+      agent.child.err.read(
+          [&](std::string_view line) { fmt::print(stderr, "[{}] {}\n", agent.ranks.host, line); });
       agent.child.out.read([&](std::string_view line) { hear(agent, line); });
       if (agent.child.out.descriptor() < 0) agent_is_gone(agent);
     }
@@ -227,11 +232,16 @@ class Attempt {
     const auto since = Clock::now() - *first_failed_;
     const auto due = [&](int step, seconds after) { return signalled_ == step && since >= after; };
     if (due(0, kSettle)) tell_all(SIGTERM), ++signalled_;
-    if (due(1, kSettle + kGrace)) tell_all(SIGKILL), ++signalled_;
+    if (due(1, kSettle + kTerm)) tell_all(SIGTERM), ++signalled_;
+    if (due(2, kSettle + kTerm + kKill)) tell_all(SIGKILL), ++signalled_;
     // A machine that cannot even be told.
-    if (due(2, kSettle + kGrace + kGrace)) {
-      for (Rank& rank : ranks_)
-        if (rank.state == Rank::State::Running) rank.state = Rank::State::Lost;
+    if (due(3, kSettle + kTerm + kKill + kSettle)) {
+      for (size_t i = 0; i < ranks_.size(); ++i) {
+        if (ranks_[i].state != Rank::State::Running) continue;
+        ranks_[i].state = Rank::State::Lost;
+        ranks_[i].text = "is out of reach";
+        failures_.push_back(static_cast<int>(i));
+      }
       for (Agent& agent : agents_)
         if (agent.child.pid > 0) ::kill(agent.child.pid, SIGKILL);
     }
@@ -256,8 +266,9 @@ class Attempt {
                           : static_cast<Exit>(rank.number);
     const bool started = agents_[static_cast<size_t>(rank.host)].port.has_value();
     return {started ? exit : Exit::Failed,
-            fmt::format("rank {} (host {}) {}", culprit,
-                        agents_[static_cast<size_t>(rank.host)].ranks.host, rank.text),
+            fmt::format("rank {} (host {}) {}{}", culprit,
+                        agents_[static_cast<size_t>(rank.host)].ranks.host, rank.text,
+                        own != failures_.end() ? "" : ", since another one was lost"),
             asked_to_};
   }
 
@@ -265,7 +276,8 @@ class Attempt {
   SignalQueue& signals_;
   std::vector<Agent> agents_;  // the first has rank 0
   std::vector<Rank> ranks_;
-  std::vector<int> failures_;  // ranks, in their order, before the others were ended
+  // Ranks, in their order, before the others were ended; those at last that could not be.
+  std::vector<int> failures_;
   std::optional<Clock::time_point> first_failed_;
   int signalled_ = 0;  // how often the others were asked to end
   bool asked_to_ = false;

@@ -51,7 +51,7 @@ struct ChildOptions {
   std::map<std::string, std::string> variables = {};  // besides this process's
   std::string folder = {};                            // to work in; empty: this one
   bool takes_input = false;                           // by a pipe; otherwise it has none
-  bool in_new_session = false;  // signals of this terminal do not reach it
+  bool in_new_session = false;                        // signals of this terminal do not reach it
 };
 
 // Its stdout and stderr are pipes. It is killed when the thread that starts it ends.

@@ -69,9 +69,8 @@ std::vector<HostSlots> parse_hosts(std::string_view text, std::string_view origi
 }
 
 std::vector<HostRanks> place_ranks(const std::vector<HostSlots>& hosts, int ranks) {
-  const int slots = std::accumulate(hosts.begin(), hosts.end(), 0, [](int sum, const HostSlots& h) {
-    return sum + h.slots;
-  });
+  const int slots = std::accumulate(hosts.begin(), hosts.end(), 0,
+                                    [](int sum, const HostSlots& h) { return sum + h.slots; });
   const bool counted = std::ranges::all_of(hosts, [](const HostSlots& h) { return h.slots > 0; });
   check(counted || slots == 0, ErrorCode::Usage,
         "--hosts: expected the ranks of every host (HOST:N) or of none, got some");

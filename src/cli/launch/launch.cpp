@@ -127,15 +127,18 @@ void add_launch(Command& app) {
       "launch", "start the ranks of a run as processes, on this machine or on several by ssh");
   launch->add_option("COMMAND", command->words,
                      "after --: what every rank runs, such as train RECIPE.toml");
-  launch->add_option("-n,--ranks", command->ranks, "how many; with --hosts a:8,b:8 as many as they "
-                     "take")
+  launch
+      ->add_option("-n,--ranks", command->ranks,
+                   "how many; with --hosts a:8,b:8 as many as they "
+                   "take")
       ->positive();
   launch->add_option("--hosts", command->hosts,
                      "machines: a,b:4 (NAME:RANKS), or a file with one a line; this one where it "
                      "is not given");
-  launch->add_option("--restarts", command->restarts,
-                     "how often to go on from the newest checkpoint after a failure that is not "
-                     "one of the settings")
+  launch
+      ->add_option("--restarts", command->restarts,
+                   "how often to go on from the newest checkpoint after a failure that is not "
+                   "one of the settings")
       ->not_negative()
       ->capture_default_str();
   launch->add_option("--env", command->variables, "NAME=VALUE for every rank (repeatable)")
@@ -153,7 +156,7 @@ void add_launch(Command& app) {
       "Examples:\n"
       "  ingot launch -n 2 -- train recipes/shakespeare.toml --set data.train=input.txt\n"
       "  ingot launch --hosts a:8,b:8 -- train recipes/x.toml\n"
-      "  ingot launch -n 16 --hosts hosts.txt --restarts 3 -- train recipes/x.toml --resume\n"
+      "  ingot launch --hosts hosts.txt --restarts 3 -- train recipes/x.toml --resume\n"
       "Lines of rank 0 are shown as they are, those of rank 3 with [3] before them. The first rank "
       "that fails is named and ends the others; its exit code is launch's, 4 for one that was "
       "killed. Signals go to all ranks. Under mpirun and srun `ingot train` needs no launch.");

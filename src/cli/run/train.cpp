@@ -5,13 +5,13 @@
 #include <memory>
 #include <utility>
 
+#include "checkpoint/checkpoint.h"
 #include "cli/command.h"
 #include "cli/machine.h"
 #include "cli/processes.h"
 #include "cli/run/terminal.h"
 #include "cli/signals.h"
 #include "cli/speed_record.h"
-#include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "core/text/format.h"
 #include "spec/step_walk.h"
@@ -106,17 +106,17 @@ struct TrainCommand {
     const auto storage = posix_storage();
     if (dir.empty() || !storage->exists(join_path(dir, kRunConfigName))) return "";
     const auto saved = list_checkpoints(*storage, dir);
-    return fmt::format("; {}; go on by: {}",
-                       saved.empty() ? "no checkpoint was saved yet"
-                                     : "the newest checkpoint is " + saved.back(),
-                       command_to_resume(dir));
+    return fmt::format(
+        "; {}; go on by: {}",
+        saved.empty() ? "no checkpoint was saved yet" : "the newest checkpoint is " + saved.back(),
+        command_to_resume(dir));
   }
 
   // All that a run checks before its first step, and what it would take; writes nothing.
   void show_plan(const ResolvedRun& resolved) const {
     const PreparedRun prepared =
-        prepare_run(posix_storage(), resolved,
-                    find_resume_point(posix_storage(), resolved, resume), accept_schedule);
+        prepare_run(posix_storage(), resolved, find_resume_point(posix_storage(), resolved, resume),
+                    accept_schedule);
     const RunPlan plan = plan_of(prepared);
     StepWalk walk(resolved.steps);
     walk.advance(prepared.first_step);
@@ -146,9 +146,10 @@ void add_train(Command& app) {
   train->footer(
       "Example: ingot train recipes/shakespeare.toml --set data.train=input.txt\n"
       "         ingot train --resume runs/default\n"
-      "         ingot launch -n 2 -- train recipes/shakespeare.toml --set data.train=input.txt\n"
+      "         ingot launch -n 2 -- train recipe.toml\n"
       "Under mpirun and srun each process is a rank. Ctrl-C, SIGTERM and SIGUSR1 save and stop, "
-      "SIGUSR2 saves and goes on, SIGHUP changes nothing. `ingot config keys` lists every setting.");
+      "SIGUSR2 saves and goes on, SIGHUP changes nothing. `ingot config keys` lists every "
+      "setting.");
   train->callback([command] { return command->run(); });
 }
 

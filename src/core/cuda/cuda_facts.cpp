@@ -39,8 +39,8 @@ std::optional<GpuIdentity> gpu_identity(int device) {
   GpuIdentity identity;
   for (const char byte : properties.uuid.bytes)
     identity.uuid += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  identity.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", properties.pciDomainID,
-                             properties.pciBusID, properties.pciDeviceID);
+  identity.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", properties.pciDomainID, properties.pciBusID,
+                             properties.pciDeviceID);
   return identity;
 }
 

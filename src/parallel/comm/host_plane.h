@@ -15,11 +15,6 @@
 
 namespace ingot {
 
-struct LostRank {
-  int rank = -1;
-  std::string why;  // what it said when it went, or how it was missed
-};
-
 // What is known of a rank: its Watch::state() and how old that is.
 struct RankState {
   std::string state;

@@ -36,15 +36,30 @@ std::shared_ptr<LocalGroup> LocalRanks::group(const std::string& name,
   return group;
 }
 
-void LocalRanks::go(int rank, const LostRank& cause) {
+void LocalRanks::leave(int rank) {
+  const std::scoped_lock lock(mutex_);
+  go(rank, {rank, "it returned while other ranks wait for it"});
+}
+
+void LocalRanks::lose(int rank, const LostRank& cause) {
   const std::scoped_lock lock(mutex_);
   // The cause as it was first told: each rank that is released puts its own call before it.
   const auto first =
       std::ranges::find_if(gone_, [&](const Leaving& one) { return one.cause.rank == cause.rank; });
   const LostRank told = first == gone_.end() ? cause : first->cause;
-  gone_.push_back({rank, told});
-  hall_.go(rank, told);
-  for (const auto& [name, group] : groups_) group->point().go(rank, told);
+  if (!loss_) loss_ = told;
+  go(rank, told);
+}
+
+void LocalRanks::go(int rank, const LostRank& cause) {
+  gone_.push_back({rank, cause});
+  hall_.go(rank, cause);
+  for (const auto& [name, group] : groups_) group->point().go(rank, cause);
+}
+
+std::optional<LostRank> LocalRanks::loss() {
+  const std::scoped_lock lock(mutex_);
+  return loss_;
 }
 
 void LocalRanks::arrive(MeetingPoint& point, int member, const std::string& what,

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,11 @@ class LocalRanks {
   // rank is lost to all, and every rank that waits, or comes later, fails naming it; each logs what
   // it did last.
   void arrive(MeetingPoint& point, int member, const std::string& what, Patience patience);
-  // This rank takes no part in anything from now on, and whoever waits for it is released; `cause`:
-  // the rank that it is due to, itself or one that it was itself released from.
-  void go(int rank, const LostRank& cause);
+  // This rank takes no part in anything from now on, and whoever waits for it is released. It is
+  // done, or failed; `cause`: the rank that it is due to, itself or one that it was released from.
+  void leave(int rank);
+  void lose(int rank, const LostRank& cause);
+  std::optional<LostRank> loss();  // the first cause
 
   // The host plane: every rank's text at a meeting of all.
   std::vector<std::string> gather(int rank, std::string_view what, std::string_view own,
@@ -48,6 +51,7 @@ class LocalRanks {
     int rank;
     LostRank cause;
   };
+  void go(int rank, const LostRank& cause);  // with the mutex held
   void tell_records(int rank, const Error& why);
 
   const Deadlines deadlines_;
@@ -57,6 +61,7 @@ class LocalRanks {
 
   std::mutex mutex_;
   bool is_late_ = false;  // a rank was given up
+  std::optional<LostRank> loss_;
   std::map<std::string, std::shared_ptr<LocalGroup>> groups_;
   std::vector<Leaving> gone_;
 };

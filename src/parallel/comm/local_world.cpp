@@ -39,6 +39,7 @@ class LocalWorld final : public World {
   Control& control() override { return control_; }
   Watch& watch() override { return all_.watch(process_.rank); }
   const Deadlines& deadlines() const override { return all_.deadlines(); }
+  std::optional<LostRank> loss() override { return all_.loss(); }
 
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
@@ -70,7 +71,7 @@ struct Outcome {
 Outcome run_rank(LocalRanks& all, const Process& process, const LaneDelay& delay,
                  const std::function<void(World&)>& body) {
   const int rank = process.rank;
-  LostRank cause{rank, "it returned while other ranks wait for it"};
+  LostRank cause{rank, ""};
   Outcome outcome;
   try {
     LocalWorld world(all, process, delay);
@@ -85,7 +86,10 @@ Outcome run_rank(LocalRanks& all, const Process& process, const LaneDelay& delay
     cause.why = ours.what();
     outcome.error = std::make_exception_ptr(ours.on_rank(rank));
   }
-  all.go(rank, cause);
+  if (outcome.error)
+    all.lose(rank, cause);
+  else
+    all.leave(rank);
   return outcome;
 }
 
@@ -125,7 +129,7 @@ void run_local_ranks(std::span<const Process> processes, const std::function<voi
           outcomes[at] = run_rank(all, processes[at], options.delay, body);
         });
     } catch (const std::system_error& error) {
-      all.go(0, {0, translated(error).what()});
+      all.lose(0, {0, translated(error).what()});
       throw;
     }
     outcomes[0] = run_rank(all, processes[0], options.delay, body);  // on the caller's thread

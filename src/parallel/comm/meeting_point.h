@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "parallel/comm/control.h"
-#include "parallel/comm/host_plane.h"
+#include "parallel/comm/watch.h"
 
 namespace ingot {
 

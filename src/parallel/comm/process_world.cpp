@@ -101,11 +101,7 @@ class ProcessWorld final : public World {
   Control& control() override { return plane_->control(); }
   Watch& watch() override { return watch_; }
   const Deadlines& deadlines() const override { return plane_->deadlines(); }
-  std::optional<std::string> loss() override {
-    const auto lost = plane_->lost();
-    if (!lost) return std::nullopt;
-    return fmt::format("rank {} is lost: {}", lost->rank, lost->why);
-  }
+  std::optional<LostRank> loss() override { return plane_->lost(); }
 
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {

@@ -48,6 +48,7 @@ class SingleWorld final : public World {
   Control& control() override { return control_; }
   Watch& watch() override { return watch_; }
   const Deadlines& deadlines() const override { return deadlines_; }
+  std::optional<LostRank> loss() override { return std::nullopt; }
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
     check_group(ranks);

@@ -59,6 +59,12 @@ class Watched {
   int64_t number_;
 };
 
+// A rank that takes no part any more.
+struct LostRank {
+  int rank = -1;
+  std::string why;  // what it said when it went, or how it was missed
+};
+
 // A rank that others wait for, and where it is instead: its Watch::state().
 struct MissingRank {
   int rank = -1;

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/lane.h"
@@ -24,8 +23,8 @@ class World {
   virtual Control& control() = 0;
   virtual Watch& watch() = 0;  // what this rank has in flight
   virtual const Deadlines& deadlines() const = 0;
-  // Why the run is over, once a rank that is another process is lost. From any thread.
-  virtual std::optional<std::string> loss() { return std::nullopt; }
+  // The rank by whose loss the run is over, once there is one. From any thread.
+  virtual std::optional<LostRank> loss() = 0;
 
   // Among `ranks`: increasing, this one among them. Every rank of the group asks for it, and in the
   // same order where it asks several times for the same ranks. For tensors on the device of

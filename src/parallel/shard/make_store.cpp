@@ -1,6 +1,6 @@
 #include "core/error.h"
-#include "parallel/shard/replicated_store.h"
-#include "parallel/shard/sharded_store.h"
+#include "parallel/shard/block_store.h"
+#include "spec/store_rows.h"
 
 namespace ingot {
 
@@ -10,9 +10,10 @@ std::unique_ptr<ParameterStore> make_parameter_store(Context& ctx, World& world,
                                                      const PlacedTensors& placed, DType compute) {
   check(world.size() == layout.world(), ErrorCode::Internal,
         "store: expected a world of the layout's {} ranks, got {}", layout.world(), world.size());
-  if (layout.dp_shard > 1)
-    return std::make_unique<ShardedStore>(ctx, world, parameters, layout, placed, compute);
-  return std::make_unique<ReplicatedStore>(ctx, world, parameters, layout, placed, compute);
+  const Tensor weights = placed.find(store_row_name(StoreRow::Weights, 0));
+  check(weights.dtype == compute, ErrorCode::Internal,
+        "store: expected rows of weights in {}, got {}", name_of(compute), weights);
+  return std::make_unique<BlockStore>(ctx, world, parameters, layout, placed);
 }
 
 }  // namespace ingot

@@ -97,9 +97,9 @@ class ParameterStore {
   int64_t weights_version_ = 0;
 };
 
-// Picks the form by layout: weights whole on every rank, or sharded along dp_shard (ZeRO-3). All
-// memory comes from `placed`, whose rows say the rest (add_store_rows). All ranks of the world make
-// theirs; everything referred to must outlive the store.
+// Blocks are shared along dp_shard; when they are whole and how gradients are summed the rows of
+// `placed` say (add_store_rows), where all memory comes from. All ranks of the world make theirs;
+// everything referred to must outlive the store.
 std::unique_ptr<ParameterStore> make_parameter_store(Context& ctx, World& world,
                                                      const TensorTable& parameters,
                                                      const Layout& layout,

@@ -24,9 +24,11 @@ double seconds_since(Clock::time_point start) {
 // What one rank of a group exchanges.
 class Member {
  public:
-  Member(World& world, Context& ctx, std::span<const int> group, int64_t most_bytes)
+  Member(World& world, Context& ctx, std::span<const int> group, int64_t most_bytes,
+         int64_t cold_bytes)
       : operands_(ctx), communicator_(world.communicator(group, ctx)) {
-    const int64_t n = most_bytes / 4 + communicator_->size();
+    const int64_t room = std::max(most_bytes, cold_bytes / size());
+    const int64_t n = room / 4 + size();
     out_ = operands_.random(DType::F32, {n}), in_ = operands_.random(DType::F32, {n});
     synchronize(ctx);  // collectives do not wait for the compute stream
   }
@@ -41,8 +43,15 @@ class Member {
   void exchange(const CollectiveTask& task) {
     const int64_t numel = bytes_of(task) / size_of(task.dtype), part = numel / size();
     const int me = communicator_->rank();
+    // The next place in memory that has room for it, or the first.
+    const int64_t bytes = align_up(bytes_of(task));
+    if (at_ + 2 * bytes > out_.bytes())
+      at_ = 0;
+    else
+      at_ += bytes;
     const auto flat = [&](const Tensor& memory) {  // (numel)
-      return Tensor::contiguous(memory.data, task.dtype, {numel}, memory.device);
+      return Tensor::contiguous(static_cast<std::byte*>(memory.data) + at_, task.dtype, {numel},
+                                memory.device);
     };
     const auto part_of = [&](const Tensor& whole, int rank) {  // (part)
       return whole.slice(0, rank * part, (rank + 1) * part);
@@ -79,6 +88,7 @@ class Member {
   Operands operands_;
   std::unique_ptr<Communicator> communicator_;  // works in the operands' memory
   Tensor out_, in_;
+  int64_t at_ = 0;  // bytes of them that lie before a call's tensors
 };
 
 }  // namespace
@@ -122,12 +132,12 @@ double agree_on_largest(Control& control, std::string_view what, double own) {
 std::vector<CollectiveRate> measure_collectives(World& world, Context& ctx, const std::string& name,
                                                 std::span<const int> group,
                                                 std::span<const CollectiveTask> tasks,
-                                                double seconds_each, SlowTasks slow) {
+                                                const CollectiveOptions& options) {
   constexpr double kFewest = 3, kMost = 200;  // calls
   int64_t most_bytes = 0;
   for (const CollectiveTask& task : tasks) most_bytes = std::max(most_bytes, task.bytes);
   std::optional<Member> member;
-  if (!group.empty()) member.emplace(world, ctx, group, most_bytes);
+  if (!group.empty()) member.emplace(world, ctx, group, most_bytes, options.cold_bytes);
   const auto agree = [&](const char* what, double own) {
     return agree_on_largest(world.control(), fmt::format("probe {}: {}", name, what), own);
   };
@@ -141,7 +151,7 @@ std::vector<CollectiveRate> measure_collectives(World& world, Context& ctx, cons
     if (member) member->exchange(task);  // what is made on the way, and pages
     const double once = agree("once", member ? member->seconds_of(task) : 0.0);
     const auto calls =
-        static_cast<int>(std::clamp(seconds_each / std::max(once, 1e-9), kFewest, kMost));
+        static_cast<int>(std::clamp(options.seconds_each / std::max(once, 1e-9), kFewest, kMost));
     std::vector<double> times = {0.0};
     if (member) {
       times.clear();
@@ -150,7 +160,8 @@ std::vector<CollectiveRate> measure_collectives(World& world, Context& ctx, cons
     const double bytes = agree("bytes", member ? static_cast<double>(member->bytes_of(task)) : 0.0);
     rates.push_back({task.kind, name, ranks, static_cast<int64_t>(bytes),
                      agree("end", median_of(std::move(times)))});
-    if (slow == SlowTasks::LeaveOut && once > seconds_each) too_slow.insert(task.kind);
+    if (options.leave_out_slow && rates.back().seconds > options.seconds_each)
+      too_slow.insert(task.kind);
   }
   return rates;
 }

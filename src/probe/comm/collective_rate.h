@@ -47,17 +47,22 @@ struct CollectiveTask {
 // The largest number of own's over all ranks.
 double agree_on_largest(Control& control, std::string_view what, double own);
 
-enum class SlowTasks { LeaveOut, Measure };
+struct CollectiveOptions {
+  double seconds_each = 0.1;  // of a task, about
+  // Leave out what follows a task of the same kind that took longer than that.
+  bool leave_out_slow = true;
+  // Calls go round this much memory of all ranks together, so that what they read is not in a
+  // cache; 0: each call is on the same.
+  int64_t cold_bytes = 0;
+};
 
-// Times the tasks, one after another, each for about `seconds_each`, among the ranks of `group`;
-// all ranks of the world call it, with the same tasks, those outside of the group with an empty
-// one. Several disjoint groups may be measured at once: the slowest counts. LeaveOut: what follows
-// a task of the same kind that took longer than seconds_each. The same on every rank.
+// Times the tasks, one after another, among the ranks of `group`; all ranks of the world call it,
+// with the same tasks, those outside of the group with an empty one. Several disjoint groups may be
+// measured at once: the slowest counts. The same on every rank.
 std::vector<CollectiveRate> measure_collectives(World& world, Context& ctx, const std::string& name,
                                                 std::span<const int> group,
                                                 std::span<const CollectiveTask> tasks,
-                                                double seconds_each,
-                                                SlowTasks slow = SlowTasks::LeaveOut);
+                                                const CollectiveOptions& options);
 
 // 1 KiB, 4 KiB, … most_bytes, of each kind.
 std::vector<CollectiveTask> collective_sweep(int64_t most_bytes);

@@ -38,18 +38,17 @@ class LinkMeter {
     LinkRate rate{communicator_->rank(), peer};
     rate.latency_seconds = latency_to(peer);
     const auto start = Clock::now();
-    for (int64_t bytes = kFirstBytes;;) {
-      double seconds = timed_transfer(peer, bytes);
-      // The largest one is repeated: a first one finds caches, windows and clocks cold.
-      const bool is_last = 4 * bytes > most_bytes_ || 8 * seconds > seconds_;
-      if (is_last)
-        for (int i = 0; i < 4 && seconds_since(start) + seconds < 2 * seconds_; ++i)
-          seconds = std::min(seconds, timed_transfer(peer, bytes));
+    for (int64_t bytes = kFirstBytes;; bytes *= 4) {
+      std::vector<double> times = {timed_transfer(peer, bytes)};
+      // The largest one is repeated: a first one finds caches, windows and buckets as they are.
+      const bool is_last = 4 * bytes > most_bytes_ || 4 * times[0] > seconds_;
+      while (is_last && times.size() < 5 && seconds_since(start) + times[0] < 2 * seconds_)
+        times.push_back(timed_transfer(peer, bytes));
+      const double seconds = median_of(std::move(times));
       rate.bytes = bytes;
       rate.bytes_s =
           static_cast<double>(bytes) / std::max(seconds - 2 * rate.latency_seconds, 0.1 * seconds);
       if (is_last) break;
-      bytes *= 4;
     }
     announce(peer, 0);
     return rate;

@@ -94,8 +94,9 @@ std::string group_lines(const std::vector<Sweep>& sweeps) {
                                  "algorithm", "bus", "at");
   for (const Sweep& sweep : sweeps) {
     const auto best = std::ranges::max_element(sweep, {}, &CollectiveRate::bus_bytes_s);
+    const auto least = std::ranges::min_element(sweep, {}, &CollectiveRate::seconds);
     text += fmt::format("  {:<26}{:>12}{:>14}{:>14}{:>12}\n", name_of(best->kind),
-                        time_text(sweep.front().seconds), rate_text(best->algorithm_bytes_s()),
+                        time_text(least->seconds), rate_text(best->algorithm_bytes_s()),
                         rate_text(best->bus_bytes_s()), format_bytes(best->bytes));
   }
   // All kinds begin with the same sizes; a slow one ends early.

@@ -6,6 +6,8 @@
 
 #include "core/compute_device.h"
 #include "core/text/format.h"
+#include "parallel/comm/tcp/socket.h"
+#include "probe/comm/carrier.h"
 
 namespace ingot {
 namespace {
@@ -30,12 +32,8 @@ Introduction introduce(const World& world, const ProbeOptions& options) {
   own.rank.device = device_text(process.device);
   if (const auto gpu = gpu_facts(process.device)) own.rank.gpu = gpu->name;
   own.environment = options.environment;
-  // "HOST:PORT", HOST in brackets where it has colons itself.
-  const size_t colon = process.rendezvous.rfind(':');
-  if (colon == std::string::npos) return own;
-  std::string name = process.rendezvous.substr(0, colon);
-  if (name.starts_with('[') && name.ends_with(']')) name = name.substr(1, name.size() - 2);
-  const Route route = route_to(name);
+  if (process.rendezvous.empty()) return own;
+  const Route route = route_to(tcp::parse_address(process.rendezvous).hosts.front());
   own.rendezvous_address = route.to;
   if (const NetworkInterface* interface = own.host.with_address(route.from))
     own.interface = interface->name;
@@ -116,7 +114,7 @@ void measure_groups(World& world, Context& ctx, const ProbeOptions& options, Pro
   const double each = 0.5 * options.seconds / static_cast<double>(groups.size() * tasks.size());
   for (const Group& group : groups)
     for (CollectiveRate& rate :
-         measure_collectives(world, ctx, group.name, group.ranks, tasks, each))
+         measure_collectives(world, ctx, group.name, group.ranks, tasks, {.seconds_each = each}))
       report.collectives.push_back(std::move(rate));
 }
 
@@ -167,6 +165,7 @@ LinkLimit link_limit(const ProbeReport& report, int from, int to) {
   }
   const RankReport &sender = report.ranks[a], &receiver = report.ranks[b];
   if (sender.device != receiver.device) return gpu_link_limit(sender.gpu);
+  if (report.carrier != "threads") return {};  // by the system's own copies
   // In one memory: a byte that arrives is read once and written once.
   double copy = 0;
   for (const int rank : here.ranks)
@@ -177,7 +176,7 @@ LinkLimit link_limit(const ProbeReport& report, int from, int to) {
 
 ProbeReport probe_world(World& world, Context& ctx, Context& whole, const ProbeOptions& options) {
   ProbeReport report;
-  report.carrier = options.carrier;
+  report.carrier = carrier_of(world, options.backend);
   report.device = ctx.facts;
   meet(world, options, report);
   measure_machines(world, whole, options, report);

@@ -1,135 +1,123 @@
 #include "probe/comm/socket_rate.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <memory>
-#include <random>
+#include <exception>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "core/error.h"
+#include "parallel/comm/tcp/socket.h"
+#include "probe/comm/collective_rate.h"
 #include "probe/host_facts.h"
 
 namespace ingot {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr time_t kPatienceSeconds = 20;  // of one wait
+using tcp::Clock;
+using tcp::Socket;
+constexpr std::chrono::seconds kPatience(20);
 constexpr size_t kPiece = size_t{1} << 20;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-class Socket {
- public:
-  Socket(int descriptor, const std::string& what) : descriptor_(descriptor) {
-    check(descriptor >= 0, ErrorCode::Comm, "probe: {}: {}", what, std::strerror(errno));
-    const timeval patience{kPatienceSeconds, 0};
-    for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO})
-      setsockopt(descriptor, SOL_SOCKET, option, &patience, sizeof patience);
-  }
-  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  ~Socket() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-std::unique_ptr<addrinfo, void (*)(addrinfo*)> resolve_address(const std::string& host,
-                                                               const std::string& port) {
-  addrinfo wanted{}, *found = nullptr;
-  wanted.ai_socktype = SOCK_STREAM;
-  wanted.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  check(getaddrinfo(host.c_str(), port.c_str(), &wanted, &found) == 0, ErrorCode::Comm,
-        "probe: expected an address, got {}", host);
-  return {found, freeaddrinfo};
+// Names of this machine that the others reach: rank 0's as they were told, of another the address
+// that it has towards rank 0.
+std::vector<std::string> own_hosts(const Process& process) {
+  std::vector<std::string> told = tcp::parse_address(process.rendezvous).hosts;
+  if (process.rank == 0) return told;
+  const std::string own = route_to(told.front()).from;
+  return own.empty() || tcp::is_loopback(own) ? told : std::vector{own};
 }
 
-// Of this machine towards the rendezvous: the others reach it there.
-std::string own_address(const Process& process) {
-  const size_t colon = process.rendezvous.rfind(':');
-  const Route route =
-      colon == std::string::npos ? Route{} : route_to(process.rendezvous.substr(0, colon));
-  return route.from.empty() ? "127.0.0.1" : route.from;
+Socket connected_to(const tcp::Address& address, size_t rank) {
+  std::string why;
+  for (const std::string& host : address.hosts) {
+    tcp::Attempt attempt = tcp::connect_to(host, address.port, Clock::now() + kPatience);
+    if (attempt.socket) return std::move(attempt.socket);
+    why = attempt.why;
+  }
+  throw Error(ErrorCode::Comm,
+              fmt::format("probe: rank {} is not reached at {}: {}", rank, address.str(), why));
+}
+
+Socket accepted_by(const Socket& listener) {
+  const auto deadline = Clock::now() + kPatience;
+  while (Clock::now() < deadline) {
+    if (Socket socket = tcp::accept_from(listener)) return socket;
+    pollfd wanted{listener.fd(), POLLIN, 0};
+    tcp::poll_until({&wanted, 1}, deadline);
+  }
+  throw Error(ErrorCode::Comm, "probe: the rank before this one did not come to its socket");
+}
+
+void expect_in_time(Clock::time_point deadline) {
+  check(Clock::now() < deadline, ErrorCode::Comm,
+        "probe: a plain socket between ranks was not served for {} s", kPatience.count());
+}
+
+// Sends `bytes` while it receives as many, each on a thread of its own; the seconds until both are
+// done.
+double exchange(const Socket& out, const Socket& in, int64_t bytes) {
+  const auto start = Clock::now();
+  const auto deadline = start + kPatience;
+  const auto move = [&](const Socket& socket, short event, const auto& some) {
+    std::vector<std::byte> piece(kPiece);
+    for (int64_t left = bytes; left > 0;) {
+      const auto most = static_cast<size_t>(std::min<int64_t>(left, int64_t{kPiece}));
+      const int64_t count = some(socket, std::span(piece).first(most));
+      check(count >= 0, ErrorCode::Comm, "probe: a plain socket between ranks broke: {}",
+            tcp::text_of_errno());
+      left -= count;
+      if (count > 0) continue;
+      expect_in_time(deadline);
+      pollfd wanted{socket.fd(), event, 0};
+      tcp::poll_until({&wanted, 1}, deadline);
+    }
+  };
+  std::exception_ptr failure;
+  {
+    const std::jthread sender([&] {
+      try {
+        move(out, POLLOUT,
+             [](const Socket& to, std::span<std::byte> b) { return tcp::send_some(to, b); });
+      } catch (const Error&) {
+        failure = std::current_exception();
+      }
+    });
+    move(in, POLLIN, tcp::receive_some);
+  }
+  if (failure) std::rethrow_exception(failure);
+  return seconds_since(start);
 }
 
 }  // namespace
 
 double measure_socket_ring(World& world, double seconds) {
   const auto n = static_cast<size_t>(world.size()), me = static_cast<size_t>(world.rank());
-  const std::string address = own_address(world.process());
-  const auto own = resolve_address(address, "0");
-  const Socket listener(socket(own->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), "a socket");
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  char port[16] = "";
-  check(bind(listener.get(), own->ai_addr, own->ai_addrlen) == 0 &&
-            listen(listener.get(), 4) == 0 &&
-            getsockname(listener.get(), reinterpret_cast<sockaddr*>(&bound), &size) == 0 &&
-            getnameinfo(reinterpret_cast<sockaddr*>(&bound), size, nullptr, 0, port, sizeof port,
-                        NI_NUMERICSERV) == 0,
-        ErrorCode::Comm, "probe: listening at {}: {}", address, std::strerror(errno));
-
-  // Whoever else connects does not know the word.
-  const std::string word = fmt::format("{:016x}", std::random_device{}() * 0x9e3779b97f4a7c15u);
-  const auto places =
-      world.control().gather("probe sockets: where", address + " " + port + " " + word);
-  const auto field = [&](size_t rank, int which) {
-    const std::string& text = places[rank];
-    const size_t first = text.find(' '), second = text.find(' ', first + 1);
-    if (which == 0) return text.substr(0, first);
-    return which == 1 ? text.substr(first + 1, second - first - 1) : text.substr(second + 1);
-  };
+  const std::vector<std::string> hosts = own_hosts(world.process());
+  const Socket listener = tcp::listen_at(hosts.front(), 0);
+  const auto places = world.control().gather("probe sockets: where",
+                                             tcp::Address{hosts, tcp::port_of(listener)}.str());
   const size_t next = (me + 1) % n;
-  const auto target = resolve_address(field(next, 0), field(next, 1));
-  const Socket out(socket(target->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), "a socket");
-  const std::string& their_word = field(next, 2);
-  check(connect(out.get(), target->ai_addr, target->ai_addrlen) == 0 &&
-            send(out.get(), their_word.data(), their_word.size(), MSG_NOSIGNAL) ==
-                static_cast<ssize_t>(their_word.size()),
-        ErrorCode::Comm, "probe: rank {} at {} is not reached: {}", next, field(next, 0),
-        std::strerror(errno));
-  const Socket in(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC),
-                  "nobody came to the socket");
-  std::string heard(word.size(), '\0');
-  check(recv(in.get(), heard.data(), heard.size(), MSG_WAITALL) ==
-                static_cast<ssize_t>(heard.size()) &&
-            heard == word,
-        ErrorCode::Comm, "probe: a stranger came to the socket at {}", address);
-
-  world.control().barrier("probe sockets: connected");
-  std::jthread sender([&] {
-    const std::vector<char> piece(kPiece, 'x');
-    for (const auto start = Clock::now(); seconds_since(start) < seconds;)
-      if (send(out.get(), piece.data(), piece.size(), MSG_NOSIGNAL) <= 0) break;
-    shutdown(out.get(), SHUT_WR);
-  });
-  std::vector<char> piece(kPiece);
-  double received = 0;
-  const auto start = Clock::now();
-  for (ssize_t count = 1; count > 0;) {
-    count = recv(in.get(), piece.data(), piece.size(), 0);
-    received += static_cast<double>(std::max<ssize_t>(0, count));
+  const Socket out = connected_to(tcp::parse_address(places[next]), next);
+  const Socket in = accepted_by(listener);
+  // Everyone sends the same; it grows until it takes long enough, and the best of a few counts.
+  double best = 0;
+  int64_t bytes = int64_t{1} << 20;
+  for (int repeats = 5; repeats > 0;) {
+    const double took =
+        agree_on_largest(world.control(), "probe sockets: time", exchange(out, in, bytes));
+    best = std::max(best, static_cast<double>(bytes) / took);
+    if (took < seconds / 4 && bytes < (int64_t{1} << 32))
+      bytes *= 2;
+    else
+      --repeats;
   }
-  const double own_rate = received / seconds_since(start);
-  sender.join();
-  double slowest = own_rate;
-  for (const std::string& text :
-       world.control().gather("probe sockets: rate", fmt::format("{:.17g}", own_rate)))
-    slowest = std::min(slowest, std::strtod(text.c_str(), nullptr));
-  check(slowest > 0, ErrorCode::Comm, "probe: a socket between ranks carried nothing");
-  return slowest;
+  return best;
 }
 
 }  // namespace ingot

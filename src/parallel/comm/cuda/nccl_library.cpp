@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 #include "core/error.h"
 #include "parallel/comm/nccl_facts.h"
 
@@ -21,6 +23,9 @@ void find(void* library, Function& function, const char* name) {
 }
 
 NcclLibrary load() {
+  // Ranks connect when a communicator is made, where all wait for each other anyway. Else NCCL does
+  // it in the first call of each algorithm, which would then not return before the others make it.
+  setenv("NCCL_RUNTIME_CONNECT", "0", /*replace=*/0);
   void* file = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
   check(file != nullptr, ErrorCode::Missing, "NCCL could not be loaded ({}): {}", dlerror(),
         kWhatToDo);

@@ -46,6 +46,7 @@ class NcclCall {
 namespace {
 
 constexpr auto kAwaitTime = std::chrono::milliseconds(200);  // between looks at withdrawn_
+constexpr auto kHearTime = std::chrono::seconds(2);          // for news of a rank to arrive
 constexpr auto kGrace = std::chrono::seconds(1);  // for what a rank did before it was done
 // NCCL puts each call on the stream from a thread that it makes for it, which is soon done; a
 // longer wait is one for other ranks.
@@ -167,7 +168,7 @@ std::string NcclLink::await(const std::string& key) {
 // NCCL works on in a thread of its own; it may be waiting for other ranks.
 void NcclLink::settle(ncclResult_t status, const std::string& what, Clock::time_point begun,
                       Patience patience) {
-  nccl_check(status, "a call", comm_);
+  check_nccl(status, "a call");
   const auto first = Clock::now();
   while (status == ncclInProgress) {
     if (const auto now = Clock::now(); now - first < kBusyTime) {
@@ -179,7 +180,7 @@ void NcclLink::settle(ncclResult_t status, const std::string& what, Clock::time_
       std::this_thread::sleep_for(kPollTime);
     }
     nccl_check(nccl_library().comm_get_async_error(comm_, &status), "ncclCommGetAsyncError");
-    nccl_check(status, "a call in progress", comm_);
+    check_nccl(status, "a call in progress");
   }
 }
 
@@ -268,7 +269,7 @@ void NcclLink::check_progress() {
   const bool recorded = inside && recorded_.contains(inside->call);
   if (recorded && now > since_ && !replayed_) replayed_.emplace(plane_.watch(), what);
   try {
-    nccl_check(status, "the communicator", comm_);
+    check_nccl(status, "the communicator");
     if (!inside) return;
     check_others(now - since_);
     if (now - since_ >= plane_.deadlines().collective)
@@ -280,6 +281,16 @@ void NcclLink::check_progress() {
     if (recorded && !plane_.lost()) plane_.go(named.what());
     throw named;
   }
+}
+
+// NCCL sees that a connection broke before the host plane hears which rank is gone, and why.
+void NcclLink::check_nccl(ncclResult_t status, const char* call) {
+  if (status == ncclSuccess || status == ncclInProgress) return;
+  for (const auto end = Clock::now() + kHearTime; Clock::now() < end;) {
+    plane_.throw_if_lost(ranks_);
+    std::this_thread::sleep_for(kPollTime);
+  }
+  nccl_check(status, call, comm_);
 }
 
 // Throws when a rank is lost, or when one of these is done and what it did had time to arrive.

@@ -41,9 +41,9 @@ class NcclLink {
   // lost. put() does it where it was not done.
   void connect();
 
-  // Puts the call on the stream of `ctx`; its event is passed when this rank's part is done. The
-  // first calls connect the ranks and may wait for them, up to Deadlines::collective; later ones
-  // return at once. Inside a capture the call becomes part of the graph.
+  // Puts the call on the stream of `ctx`; its event is passed when this rank's part is done.
+  // Returns at once, but where the user has NCCL connect ranks in their first calls
+  // (NCCL_RUNTIME_CONNECT=1). Inside a capture the call becomes part of the graph.
   std::shared_ptr<StreamEvent> put(Context& ctx, const CollectiveCall& call);
 
   // Looks after what is in flight: notes what is done, and ends it all where the stream has been in
@@ -68,6 +68,7 @@ class NcclLink {
   std::string text_of(const CollectiveCall& call) const;
   std::string text_of(int64_t number) const;
   void check_others(Clock::duration waited);
+  void check_nccl(ncclResult_t status, const char* call);
   [[noreturn]] void throw_late(const std::string& what, Patience waited);
 
   HostPlane& plane_;

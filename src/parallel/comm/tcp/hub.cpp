@@ -273,14 +273,16 @@ bool Hub::are_all_done() const {
                              [](const Member& member) { return member.fate == Fate::Done; });
 }
 
-// All have closed their connections; or there was time enough for what they are told to arrive.
+// All that are left have closed their connections; or there was time enough for what they are told
+// to arrive.
 bool Hub::is_over() {
   if (!is_ending_) return false;
   const Clock::time_point now = Clock::now();
   if (give_up_ == Clock::time_point{})
     give_up_ = now + std::min<Clock::duration>(seconds(10), deadlines_.silence);
-  const bool is_alone =
-      std::ranges::none_of(members_, [](const Member& member) { return member.link.has_value(); });
+  const bool is_alone = std::ranges::none_of(members_, [](const Member& member) {
+    return member.link.has_value() && member.fate != Fate::Gone;
+  });
   const std::scoped_lock lock(mutex_);
   return (is_alone && newcomers_.empty()) || now >= give_up_;
 }
