@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <latch>
+#include <numeric>
 
 #include "parallel/child_rank.h"
 #include "parallel/comm/wire.h"
@@ -28,34 +29,34 @@ void on_wires(int ranks, const WireBody& body) {
     if (outcome) std::rethrow_exception(outcome);
 }
 
-std::vector<std::byte> bytes_of(int from, int to, size_t count) {
-  std::vector<std::byte> bytes(count);
-  for (size_t i = 0; i < count; ++i)
-    bytes[i] = static_cast<std::byte>(i * 31 + i / 251 + static_cast<size_t>(from * 7 + to));
-  return bytes;
+// Words that differ along the way and by who sends them to whom.
+std::vector<uint64_t> words_of(int from, int to, size_t count) {
+  std::vector<uint64_t> words(count);
+  std::iota(words.begin(), words.end(), static_cast<uint64_t>(from * 7 + to) << 40);
+  return words;
 }
 
 // Everybody sends to everybody far more than sockets hold before anybody could have read it.
 TEST(TcpWire, FullSocketsDoNotStopTheOtherDirection) {
-  constexpr size_t kBytes = size_t{24} << 20;
+  constexpr size_t kWords = size_t{2} << 20;  // 16 MiB: sockets take less while nobody reads
   on_wires(3, [&](HostPlane& plane, Wire& wire) {
     const int own = plane.process().rank;
     const auto channel = wire.open("all", {0, 1, 2});
-    std::vector<std::vector<std::byte>> sent, got;
+    std::vector<std::vector<uint64_t>> sent, got;
     std::vector<Outgoing> out;
     std::vector<Incoming> in;
     for (int other = 0; other < 3; ++other) {
-      sent.push_back(bytes_of(own, other, kBytes));
-      got.emplace_back(kBytes);
+      sent.push_back(words_of(own, other, kWords));
+      got.emplace_back(kWords);
     }
     for (int other = 0; other < 3; ++other) {
       if (other == own) continue;
-      out.push_back({other, sent[static_cast<size_t>(other)]});
-      in.push_back({other, got[static_cast<size_t>(other)]});
+      out.push_back({other, std::as_bytes(std::span(sent[static_cast<size_t>(other)]))});
+      in.push_back({other, std::as_writable_bytes(std::span(got[static_cast<size_t>(other)]))});
     }
     channel->exchange(out, in, seconds(60));
     for (int other = 0; other < 3; ++other) {
-      const bool whole = got[static_cast<size_t>(other)] == bytes_of(other, own, kBytes);
+      const bool whole = got[static_cast<size_t>(other)] == words_of(other, own, kWords);
       EXPECT_EQ(whole, other != own) << other;
     }
   });
