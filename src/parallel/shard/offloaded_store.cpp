@@ -10,8 +10,8 @@ namespace ingot {
 OffloadedStore::OffloadedStore(Context& device, Context& cpu,
                                std::unique_ptr<ParameterStore> on_device,
                                const TensorTable& parameters, const PlacedTensors& placed)
-    : cpu_(cpu),
-      inner_(std::move(on_device)),
+    : ForwardingStore(std::move(on_device)),
+      cpu_(cpu),
       shards_(inner_->shards().begin(), inner_->shards().end()),
       compute_(compute_lane(device)),
       down_(side_lane(device, {.threads = 0})),
