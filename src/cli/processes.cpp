@@ -186,7 +186,8 @@ RunRanks run_ranks(const ResolvedRun& run) {
 void tell_other_ranks(const Error& error) noexcept {
   try {
     const auto& launch = this_launch();
-    if (!launch || has_met) return;
+    // mpirun ends the others itself, and MPI cannot be waited for with a deadline.
+    if (!launch || has_met || launch->rendezvous == "mpi") return;
     WorldOptions options{.backend = CommBackend::Tcp};
     options.deadlines.start = kTelling;
     run_one_rank(process_of(*launch, Device::cpu()), options, [&](World&) { throw error; });

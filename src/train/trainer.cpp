@@ -43,13 +43,13 @@ class Preparation {
       const Tokenizer& tokenizer = *of.prepared->data.tokenizer;
       of.tokenizer = tokenizer.kind() == "byte" ? "" : tokenizer.serialize();
     }
-    if (is_process_) agree_on_contents_of(of);
     control_.barrier("prepared", patience());
+    if (is_process_) agree_on_contents_of(of);
   }
 
  private:
   const std::string& dir() const { return resolved_.config.checkpoint.dir; }
-  // To verify a checkpoint takes as long as to save one.
+  // To verify a checkpoint, or to open the data, may take as long as to save one.
   Patience patience() const { return deadlines_.save; }
 
   // Rank 0's choice, in the folder as this rank has it.

@@ -39,6 +39,23 @@ TEST(Resolve, AutoIsFp32OnTheCpuAndBf16OnAGpu) {
   EXPECT_EQ(gpu.device, Device::cuda(0));
 }
 
+// Of a world of 5 on two machines: cores and memory are divided among those of this one.
+TEST(Resolve, ARankThatIsAProcessHasItsShareOfItsMachine) {
+  const Overrides world = {{"system.ranks", "5"}, {"system.device", "cpu"}};
+  const LocalPlace place{.rank = 1, .ranks = 2, .cores = 7};
+  const ResolvedRun run = resolve_rank_here(with(world), place);
+  EXPECT_EQ(run.threads_per_rank, 3);
+  EXPECT_EQ(run.device_ranks, 2);
+  EXPECT_EQ(run.shape.layout.world(), 5);
+  EXPECT_EQ(run.recorded.system.ranks, 5);
+  EXPECT_EQ(run.recorded.system.threads, 0);
+  Overrides asked = world;
+  asked.push_back({"system.threads", "8"});
+  EXPECT_EQ(resolve_rank_here(with(asked), place).threads_per_rank, 4);
+  EXPECT_EQ(resolve_rank_here(with(world), {.rank = 3, .ranks = 4, .cores = 2}).threads_per_rank,
+            1);
+}
+
 TEST(Resolve, NothingIsLeftToDecide) {
   const ResolvedRun run = on_cpu({{"train.steps", "100"},
                                   {"batch.micro_batch", "4"},

@@ -105,7 +105,7 @@ struct LaunchCommand {
     return passed;
   }
 
-  // This command up to its "--", for messages of the ranks.
+  // This command up to its "--", for messages of the ranks, without what may be secret.
   std::string line() const {
     std::string text = "ingot launch";
     if (ranks > 0) text += fmt::format(" -n {}", ranks);
@@ -114,7 +114,7 @@ struct LaunchCommand {
     if (!address.empty()) text += fmt::format(" --address {}", address);
     if (ssh != "ssh") text += fmt::format(" --ssh '{}'", ssh);
     if (restarts > 0) text += fmt::format(" --restarts {}", restarts);
-    for (const std::string& variable : variables) text += fmt::format(" --env '{}'", variable);
+    for (const auto& [name, value] : parse_variables()) text += fmt::format(" --env {}=…", name);
     return text;
   }
 };
