@@ -177,7 +177,12 @@ RunRanks run_ranks(const ResolvedRun& run) {
   }
   bind_rank(run, *launch);
   const SystemConfig& system = run.config.system;
-  const WorldOptions options{.backend = backend_of(run), .deadlines = deadlines_of(system)};
+  const WorldOptions options{.backend = backend_of(run),
+                             .deadlines = deadlines_of(system),
+                             .variable = [read = environment()](const char* name) {
+                               const char* value = read(name);
+                               return std::string(value == nullptr ? "" : value);
+                             }};
   return [process = process_of(*launch, device), options](const std::function<void(World&)>& body) {
     run_one_rank(process, options, body);
   };
