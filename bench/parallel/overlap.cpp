@@ -143,7 +143,8 @@ void print_table(const Setup& setup) {
     const double hidden = (alone.step + link - row.with.step) / std::min(alone.step, link);
     fmt::print("{:>10.0f} {:>9.1f} {:>9.1f} {:>9.1f} {:>12.1f} {:>9.1f} {:>10.1f} {:>7.0f}%\n",
                row.link.bytes_per_second * 1e-6, link * 1e3, ends * 1e3, most * 1e3,
-               (1.15 * most + ends) * 1e3, row.with.step * 1e3, row.without.step * 1e3, hidden * 100);
+               (1.15 * most + ends) * 1e3, row.with.step * 1e3, row.without.step * 1e3,
+               hidden * 100);
   }
   if (setup.rig.device.kind != DeviceKind::Cpu) return;
   for (const Setup& one : {setup, bare}) {
