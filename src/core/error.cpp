@@ -8,7 +8,7 @@ namespace ingot {
 
 Error::Error(ErrorCode code, std::string message, std::source_location place)
     : std::runtime_error(std::move(message)), code_(code), place_(place) {
-  if (code == ErrorCode::Comm) stack_ = stack_here();
+  if (code == ErrorCode::Comm) stack_ = stack_here(/*skipped=*/1);
 }
 
 std::string Error::place() const {

@@ -5,6 +5,7 @@
 #include <execinfo.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -29,10 +30,11 @@ std::string_view file_name_of(std::string_view path) {
 
 }  // namespace
 
-std::vector<void*> stack_here() {
+std::vector<void*> stack_here(size_t skipped) {
   std::array<void*, 64> frames{};
-  const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
-  return count > 1 ? std::vector(frames.begin() + 1, frames.begin() + count) : std::vector<void*>();
+  const int found = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+  const auto count = static_cast<size_t>(found);
+  return {frames.begin() + std::min(skipped + 1, count), frames.begin() + count};
 }
 
 std::vector<std::string> stack_lines(std::span<void* const> stack) {
