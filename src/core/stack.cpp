@@ -34,7 +34,7 @@ std::vector<void*> stack_here(size_t skipped) {
   std::array<void*, 64> frames{};
   const int found = ::backtrace(frames.data(), static_cast<int>(frames.size()));
   const auto count = static_cast<size_t>(found);
-  return {frames.begin() + std::min(skipped + 1, count), frames.begin() + count};
+  return std::vector<void*>(frames.begin() + std::min(skipped + 1, count), frames.begin() + count);
 }
 
 std::vector<std::string> stack_lines(std::span<void* const> stack) {

@@ -91,6 +91,15 @@ class RankBench {
     return bench;
   }
 
+  // Of a step by itself, from an idle device to an idle one.
+  double seconds_of_step(int64_t step) {
+    synchronize(engine_.context());
+    const auto start = Clock::now();
+    run_step(step);
+    synchronize(engine_.context());
+    return seconds_since(start);
+  }
+
  private:
   // All tokens are drawn before: a GPU that waits for them cools down and computes faster after.
   void draw() {
@@ -142,6 +151,30 @@ StepBench bench_train_step(const ResolvedRun& run, const StepBenchOptions& optio
     options.ranks(body);
   else
     body(*single_world(run.device));
+  return bench;
+}
+
+CommunicatorBench bench_communicator(const ResolvedRun& run, int64_t steps) {
+  check(run.shape.layout.world() == 1, ErrorCode::Config,
+        "a communicator's cost is that of one rank, got {}: several talk to each other besides",
+        run.shape.layout.world());
+  check_fits_here(run);
+  ResolvedRun grouped = run;
+  grouped.group_of_one = true;
+  CommunicatorBench bench;
+  run_local_ranks(1, run.device, [&](World& world) {
+    const auto alone = single_world(run.device);
+    RankBench plain(run, *alone, {.steps = steps}), through(grouped, world, {.steps = steps});
+    std::vector<double> plain_times, through_times, differences;
+    for (int64_t step = 0; step < steps + 2; ++step) {
+      const double without = plain.seconds_of_step(step), with = through.seconds_of_step(step);
+      if (step < 2) continue;  // what is loaded, tuned and recorded
+      plain_times.push_back(without);
+      through_times.push_back(with);
+      differences.push_back(with / without - 1.0);
+    }
+    bench = {median_of(plain_times), median_of(through_times), median_of(differences)};
+  });
   return bench;
 }
 

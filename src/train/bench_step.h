@@ -32,4 +32,13 @@ struct StepBenchOptions {
 // every rank that this process is. Throws ErrorCode::Memory where the run does not fit.
 StepBench bench_train_step(const ResolvedRun& run, const StepBenchOptions& options);
 
+struct CommunicatorBench {
+  double plain_seconds = 0.0, through_seconds = 0.0;  // a step, medians
+  double cost = 0.0;                                  // median of what pairs of steps differ by
+};
+
+// What it costs one rank to go the way of several: steps as they are, and steps whose blocks are
+// sent over a group of one, in turns. Both runs are in memory at once.
+CommunicatorBench bench_communicator(const ResolvedRun& run, int64_t steps);
+
 }  // namespace ingot

@@ -86,7 +86,7 @@ struct BenchTrainCommand {
     add_mfu(line, "mfu", causal, peak);
     add_mfu(line, "mfu_full", full, peak);
     line.update(facts_of(config, ctx));
-    if (communicator) show_communicator(run, bench.step_seconds, line);
+    if (communicator) show_communicator(run, line);
     if (limit) {
       const StepLimit most = step_limit(ctx, run);
       const double all = static_cast<double>(ranks) * most.tokens_per_second;
@@ -97,26 +97,13 @@ struct BenchTrainCommand {
     return line;
   }
 
-  // The same run as the one rank of a communicator, twice, in turns with one without: what a GPU
-  // does for the second time it does at other clocks.
-  void show_communicator(const ResolvedRun& run, double plain_seconds, nlohmann::json& line) const {
-    ResolvedRun grouped = run;
-    grouped.group_of_one = true;
-    const RunRanks ranks = [&](const std::function<void(World&)>& body) {
-      run_local_ranks(1, run.device, body);
-    };
-    const auto seconds_through = [&] {
-      return bench_train_step(grouped, {.steps = steps, .ranks = ranks}).step_seconds;
-    };
-    const double first = seconds_through();
-    const double plain =
-        std::min(plain_seconds, bench_train_step(run, {.steps = steps}).step_seconds);
-    const double through = std::min(first, seconds_through());
-    fmt::print("  communicator    {:.1f} ms through one, {:.1f} ms without: {:+.2f} %\n",
-               through * 1e3, plain * 1e3, 100 * (through / plain - 1.0));
-    line["communicator_step_ms"] = through * 1e3;
-    line["plain_step_ms"] = plain * 1e3;
-    line["communicator_cost"] = through / plain - 1.0;
+  void show_communicator(const ResolvedRun& run, nlohmann::json& line) const {
+    const CommunicatorBench bench = bench_communicator(run, steps);
+    fmt::print("  communicator    {:.1f} ms through one, {:.1f} ms without, in turns: {:+.2f} %\n",
+               bench.through_seconds * 1e3, bench.plain_seconds * 1e3, 100 * bench.cost);
+    line["communicator_step_ms"] = bench.through_seconds * 1e3;
+    line["plain_step_ms"] = bench.plain_seconds * 1e3;
+    line["communicator_cost"] = bench.cost;
   }
 
   // One line where all ranks take the same, which is what was predicted.
@@ -154,7 +141,8 @@ void add_bench_train(Command& bench) {
   train->add_option("--steps", command->steps, "timed steps")->capture_default_str()->positive();
   train->add_flag("--limit", command->limit, "measure the limit too and say how close this is");
   train->add_flag("--communicator", command->communicator,
-                  "time one rank's steps also as the one rank of a communicator, in turns");
+                  "time one rank's steps also as the one rank of a communicator, in turns; takes "
+                  "twice the memory");
   command->json.add_to(*train);
   train->callback([command] { command->run(); });
 }

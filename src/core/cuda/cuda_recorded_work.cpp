@@ -3,6 +3,7 @@
 
 #include "core/cuda/launch.h"
 #include "core/cuda_backend.h"
+#include "core/log.h"
 #include "core/recorded_work.h"
 
 namespace ingot {
@@ -27,7 +28,10 @@ class CudaGraphs final : public RecordedWork {
       if (known->key != key) continue;
       known_.splice(known_.begin(), known_, known);  // the latest first
       const bool recorded = known->graph != nullptr;
-      if (!recorded) known->graph = record(issue);
+      if (!recorded) {
+        known->graph = record(issue);
+        log::debug("recorded as a CUDA graph", {{"key", key}});
+      }
       cuda_check(cudaGraphLaunch(known->graph.get(), cuda_.stream()));
       return !recorded;
     }

@@ -92,12 +92,11 @@ void LocalRanks::arrive(MeetingPoint& point, int member, const std::string& what
     std::vector<MissingRank> states;
     for (const int other : missing) states.push_back({other, watch(other).state()});
     Error error = waited_for(patience, states);
-    {
-      const std::scoped_lock lock(mutex_);
-      is_late_ = true;
-    }
-    go(missing.front(), {missing.front(), fmt::format("rank {} in {} at step {}: {}", rank, what,
-                                                      watch(rank).step(), error.what())});
+    const std::string why =
+        fmt::format("rank {} in {} at step {}: {}", rank, what, watch(rank).step(), error.what());
+    const std::scoped_lock lock(mutex_);
+    is_late_ = true;
+    go(missing.front(), {missing.front(), why});
     throw error;
   } catch (const Error& error) {
     tell_records(rank, error);
