@@ -70,7 +70,6 @@ struct ProbeCommand {
     ComputeDevice compute(own, run.threads_per_rank, cache);
     ProbeOptions asked = options;
     asked.environment = nccl_environment();
-    asked.backend = run.config.system.backend;
     // A machine is measured by one of its ranks, with all of its cores.
     ComputeDevice whole(own, own.kind == DeviceKind::Cpu ? available_cores() : 1, cache);
     return probe_world(world, compute.context(), whole.context(), asked);

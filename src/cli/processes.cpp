@@ -16,6 +16,7 @@
 #include "cli/watchdog.h"
 #include "core/compute_device.h"
 #include "core/cuda_facts.h"
+#include "core/stack.h"
 #include "core/text/printable.h"
 #include "parallel/comm/process_world.h"
 #include "plan/resolve.h"
@@ -77,10 +78,12 @@ Process process_of(const Launched& launch, Device device) {
 
 bool has_met = false;  // or has tried to
 
-// As this process ends, whatever it was told to wait for.
-void print_records(const Watch& watch) {
+// As this process ends, whatever it was told to wait for: what it did last, and where it stood.
+void print_last(const Watch& watch, const Error& error) {
   for (const std::string& line : watch.last_records())
     fmt::print(stderr, "ingot:   {}\n", printable(line));
+  for (const std::string& line : stack_lines(error.stack()))
+    fmt::print(stderr, "ingot:   at {}\n", printable(line));
 }
 
 // body(world), of a rank whose thread is ended if it does not end by itself.
@@ -101,7 +104,7 @@ void run_one_rank(const Process& process, const WorldOptions& options,
     try {
       run_guarded(world, body);
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::Comm) print_records(world.watch());
+      if (error.code() == ErrorCode::Comm) print_last(world.watch(), error);
       throw;
     }
   });
@@ -177,7 +180,12 @@ RunRanks run_ranks(const ResolvedRun& run) {
   }
   bind_rank(run, *launch);
   const SystemConfig& system = run.config.system;
-  const WorldOptions options{.backend = backend_of(run), .deadlines = deadlines_of(system)};
+  const WorldOptions options{.backend = backend_of(run),
+                             .deadlines = deadlines_of(system),
+                             .variable = [read = environment()](const char* name) {
+                               const char* value = read(name);
+                               return std::string(value == nullptr ? "" : value);
+                             }};
   return [process = process_of(*launch, device), options](const std::function<void(World&)>& body) {
     run_one_rank(process, options, body);
   };

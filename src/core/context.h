@@ -4,15 +4,17 @@
 #include "core/arena.h"
 #include "core/device.h"
 #include "core/device_facts.h"
+#include "core/shared_choices.h"
 #include "core/thread_pool.h"
 
 namespace ingot {
 
 class CudaContext;  // core/cuda/cuda_context.h
 
-// One per rank. Owns nothing; whoever builds it keeps the pool, the CUDA context and the workspace
-// memory alive. All work issued through one context is ordered as by one stream: on a GPU an op
-// returns before its kernels ran, and only what hands a number to the host waits for them.
+// One per rank. Owns nothing; whoever builds it keeps the pool, the CUDA context, the choices and
+// the workspace memory alive. All work issued through one context is ordered as by one stream: on a
+// GPU an op returns before its kernels ran, and only what hands a number to the host waits for
+// them.
 struct Context {
   Device device;
   ThreadPool* pool = nullptr;   // CPU kernels run on it
@@ -24,6 +26,8 @@ struct Context {
   bool deterministic = true;
   // F32 products may round their operands to TF32 (10 bits of mantissa) where a GPU is faster so.
   bool tf32 = false;
+  // Of the ranks that make the same calls in the same order; null: this one chooses by itself.
+  SharedChoices* choices = nullptr;
 };
 
 }  // namespace ingot

@@ -2,10 +2,14 @@
 
 #include <utility>
 
+#include "core/stack.h"
+
 namespace ingot {
 
 Error::Error(ErrorCode code, std::string message, std::source_location place)
-    : std::runtime_error(std::move(message)), code_(code), place_(place) {}
+    : std::runtime_error(std::move(message)), code_(code), place_(place) {
+  if (code == ErrorCode::Comm) stack_ = stack_here(/*skipped=*/1);
+}
 
 std::string Error::place() const {
   std::string_view file = place_.file_name();
@@ -21,7 +25,10 @@ std::string Error::place() const {
 }
 
 Error Error::during(std::string_view work) const {
-  return Error(code_, fmt::format("{}: {}", work, what()), place_).on_rank(rank_);
+  Error error(code_, fmt::format("{}: {}", work, what()), place_);
+  error.rank_ = rank_;
+  error.stack_ = stack_;
+  return error;
 }
 
 std::string_view name_of(ErrorCode code) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ingot {
 
@@ -32,6 +33,9 @@ class Error : public std::runtime_error {
   ErrorCode code() const { return code_; }
   int rank() const { return rank_; }  // -1: not bound to a rank
   std::string place() const;          // "ops/matmul.cpp:42"
+  // Of a Comm error, where it was made: who waits for another rank says where it waits
+  // (core/stack.h). Empty for others.
+  const std::vector<void*>& stack() const { return stack_; }
   Error& on_rank(int rank) {
     rank_ = rank;
     return *this;
@@ -43,6 +47,7 @@ class Error : public std::runtime_error {
   ErrorCode code_;
   int rank_ = -1;
   std::source_location place_;
+  std::vector<void*> stack_;
 };
 
 std::string_view name_of(ErrorCode code);

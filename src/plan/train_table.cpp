@@ -9,8 +9,9 @@ namespace ingot {
 TensorTable train_table(const ResolvedRun& run) {
   const RunConfig& config = run.config;
   TensorTable table = llama_train_table(config.model, run.shape);
-  add_store_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout,
-                 store_options(config, run.one_micro_step));
+  StoreOptions store = store_options(config, run.one_micro_step);
+  store.group_of_one = run.group_of_one;
+  add_store_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout, store);
   if (config.system.offload_optimizer)
     add_offload_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout);
   add_update_rows(table, config.optim, config.system.offload_optimizer);

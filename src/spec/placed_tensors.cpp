@@ -14,6 +14,10 @@ const Arena& PlacedTensors::arena_of(MemorySpace space) const {
   return arena_;  // also for rows of no bytes at all
 }
 
+Tensor PlacedTensors::device_memory() const {
+  return arena_.place(0, DType::U8, {arena_.bytes()});
+}
+
 Tensor PlacedTensors::operator[](TensorId id) const {
   const TensorSpec& row = table_[id];
   return arena_of(row.space).place(plan_.offset[static_cast<size_t>(id.row)], row.dtype, row.shape);

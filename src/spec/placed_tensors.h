@@ -19,6 +19,7 @@ class PlacedTensors {
   Tensor try_find(std::string_view name) const;  // undefined tensor when absent
   const TensorTable& table() const { return table_; }
   const MemoryPlan& plan() const { return plan_; }
+  Tensor device_memory() const;                               // all of it, U8
   int64_t allocated_bytes() const { return arena_.bytes(); }  // of the device
   int64_t pinned_bytes() const { return pinned_ ? pinned_->bytes() : 0; }
   int64_t host_bytes() const { return host_ ? host_->bytes() : 0; }

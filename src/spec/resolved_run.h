@@ -23,6 +23,7 @@ struct ResolvedRun {
   int threads_per_rank = 1;
   TrainShape shape;             // of one rank: dtype, layout, scratch
   bool one_micro_step = false;  // every step is one, so that gradients may lie among activations
+  bool group_of_one = false;    // one rank sends gradients like one of several; for timing that
   StepRules steps;
 };
 

@@ -181,6 +181,7 @@ void add_store_rows(TensorTable& table, const TensorTable& parameters, DType com
                     const Layout& layout, const StoreOptions& options) {
   const DType wide = wide_dtype(compute);
   const bool alone = layout.dp_shard == 1;
+  const bool sends = layout.data_ranks() > 1 || options.group_of_one;
   const bool always_whole = alone || options.whole_weights == WholeWeights::Always;
   // In a step of one micro-step nothing is added to what was reduced.
   const bool kept =
@@ -191,11 +192,11 @@ void add_store_rows(TensorTable& table, const TensorTable& parameters, DType com
     const int64_t shard = rows.shard(), whole = rows.whole();
     rows.add(StoreRow::Weights, TensorKind::Weight, always_whole ? whole : shard, compute,
              {Lifetime{}});
-    if (layout.data_ranks() == 1)
-      rows.add_gradients(parameters, wide);
-    else
+    if (sends)
       rows.add(StoreRow::Gradients, TensorKind::Gradient, kept ? whole : shard, wide,
                rows.from_first_write());
+    else
+      rows.add_gradients(parameters, wide);
     if (compute != wide)
       rows.add(StoreRow::Masters, TensorKind::MasterWeight, shard,
                compute == DType::BF16 ? DType::U16 : DType::F32, {Lifetime{}});
@@ -207,7 +208,7 @@ void add_store_rows(TensorTable& table, const TensorTable& parameters, DType com
       rows.add(StoreRow::WholeWeights, TensorKind::GatherBuffer, whole, compute, rows.gathered());
     if (!kept)
       rows.add(StoreRow::WholeGradients, TensorKind::GatherBuffer, whole, wide, rows.reduced());
-    if (options.narrow_reduction && layout.data_ranks() > 1)
+    if (options.narrow_reduction && sends)
       rows.add(StoreRow::NarrowGradients, TensorKind::GatherBuffer, whole, DType::BF16,
                kept ? rows.reduced_at_last() : rows.reduced());
   }

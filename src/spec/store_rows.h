@@ -24,7 +24,7 @@ enum class StoreRow {
   NarrowGradients  // (n·S) BF16, what is sent of them; none where they are reduced as they are
 };
 std::string store_row_name(StoreRow what, size_t block);  // "weights.3"
-// On one rank nothing is sent, and small rows find room where large ones do not: a row for each
+// Where nothing is sent, on one rank, small rows find room where large ones do not: a row for each
 // parameter's gradient, "gradients.NAME".
 std::string gradient_row_name(const std::string& parameter);
 
@@ -44,6 +44,7 @@ struct StoreOptions {
   WholeWeights whole_weights = WholeWeights::AroundUses;
   GradientSync gradient_sync = GradientSync::MicroStep;
   bool narrow_reduction = false;  // gradients of several ranks are sent in BF16
+  bool group_of_one = false;      // the gradients of one rank are sent as those of several are
   int overlap_ticks = 1;  // that a gather or a reduction has to be done while others compute
   // Masters and states lie in page-locked host memory (spec/offload_rows.h).
   bool offload_optimizer = false;

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "core/error.h"
 #include "core/random.h"
-#include "parallel/comm/local_ranks.h"
 #include "plan/fit.h"
 #include "plan/train_table.h"
 #include "train/engine.h"
@@ -41,28 +39,6 @@ std::vector<int32_t> random_document_starts(int64_t num_tokens, int64_t T) {
   return starts;
 }
 
-// A group of one that is a communicator like any other.
-class GroupOfOne {
- public:
-  explicit GroupOfOne(Context& ctx)
-      : ranks_(1, Deadlines{}),
-        compute_(compute_lane(ctx)),
-        communicator_(local_communicator(ranks_, "group of one", {0}, 0, ctx, {})) {}
-
-  void all_reduce(std::span<const ParameterShard> shards) {
-    const Ticket ready = compute_->mark("gradients");
-    std::vector<Ticket> tickets;
-    for (const ParameterShard& shard : shards)
-      tickets.push_back(communicator_->all_reduce(shard.gradient, Reduce::Sum, ready));
-    for (const Ticket& ticket : tickets) compute_->after(ticket);
-  }
-
- private:
-  LocalRanks ranks_;
-  std::unique_ptr<Lane> compute_;
-  std::unique_ptr<Communicator> communicator_;
-};
-
 // One rank's steps.
 class RankBench {
  public:
@@ -70,31 +46,29 @@ class RankBench {
       : run_(run),
         world_(world),
         N_(run.config.batch.micro_batch * run.config.batch.seq),
-        num_steps_((options.through_communicator ? 2 : 1) * options.steps + 2),
+        num_steps_(options.steps + 2),
         begun_(Clock::now()),
         engine_(run, world) {
     engine_.init(static_cast<uint64_t>(run.config.train.seed));
     setup_seconds_ = seconds_since(begun_);
-    if (options.through_communicator) one_.emplace(engine_.context());
     draw();
   }
 
   StepBench run() {
     StepBench bench;
     auto start = Clock::now();
-    run_step(0, false);
+    run_step(0);
     synchronize(engine_.context());
     const double first = seconds_since(start);
 
     // A step lasts from one gradient norm, which the host waits for, to the next, as in a run: the
     // next batch is handed over while the update is computed.
-    run_step(1, one_.has_value());
-    std::vector<double> plain, through;
+    run_step(1);
+    std::vector<double> times;
     for (int64_t step = 2; step < num_steps_; ++step) {
-      const bool exchanges = one_ && step % 2 == 1;
       start = Clock::now();
-      run_step(step, exchanges);
-      (exchanges ? through : plain).push_back(seconds_since(start));
+      run_step(step);
+      times.push_back(seconds_since(start));
     }
     const auto largest = [&](const char* what, double own) {
       double most = own;
@@ -102,8 +76,7 @@ class RankBench {
         most = std::max(most, std::strtod(text.c_str(), nullptr));
       return most;
     };
-    bench.step_seconds = largest("bench: step", median_of(plain));
-    if (one_) bench.communicator_seconds = largest("bench: through", median_of(through));
+    bench.step_seconds = largest("bench: step", median_of(times));
     bench.setup_seconds = largest("bench: setup", setup_seconds_);
     bench.first_step_seconds = largest("bench: first step", first);
     bench.tokens_per_second = static_cast<double>(world_.size() * N_) / bench.step_seconds;
@@ -133,12 +106,11 @@ class RankBench {
       document_starts_ = random_document_starts(num_steps_ * N_, run_.config.batch.seq);
   }
 
-  void run_step(int64_t step, bool exchanges) {
+  void run_step(int64_t step) {
     engine_.start_step();
     engine_.accumulate({tokens_.data() + step * N_, targets_.data() + step * N_,
                         document_starts_.empty() ? nullptr : document_starts_.data() + step * N_},
                        1.0 / static_cast<double>(N_ * world_.size()), /*last=*/true);
-    if (exchanges) one_->all_reduce(engine_.store().shards());
     engine_.update(run_.config.optim.lr, step + 1);
     engine_.take_report();
     // As a run's loop does, which meets once a step.
@@ -152,7 +124,6 @@ class RankBench {
   const int64_t num_steps_;
   const Clock::time_point begun_;
   Engine engine_;
-  std::optional<GroupOfOne> one_;
   std::vector<int32_t> tokens_, targets_, document_starts_;  // (num_steps, N)
   double setup_seconds_ = 0.0, last_loss_ = 0.0;
 };
@@ -164,9 +135,6 @@ StepBench bench_train_step(const ResolvedRun& run, const StepBenchOptions& optio
   StepBench bench;
   std::once_flag kept;  // where ranks are threads, of one of them: it is the same on all
   const auto body = [&](World& world) {
-    check(!options.through_communicator || world.size() == 1, ErrorCode::Config,
-          "a group of one is timed on one rank, got {}: several go through a communicator anyway",
-          world.size());
     StepBench own = RankBench(run, world, options).run();
     std::call_once(kept, [&] { bench = std::move(own); });
   };

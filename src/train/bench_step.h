@@ -14,9 +14,7 @@ struct StepBench {
     int64_t peak_bytes = 0;       // allocated
     int64_t predicted_bytes = 0;  // by the tensor table
   };
-  double step_seconds = 0.0;  // median, of the slowest rank
-  // The same of steps whose gradients go through a communicator; 0: none did.
-  double communicator_seconds = 0.0;
+  double step_seconds = 0.0;        // median, of the slowest rank
   double tokens_per_second = 0.0;   // of all ranks
   double setup_seconds = 0.0;       // building the engine and its weights
   double first_step_seconds = 0.0;  // the first step itself
@@ -27,11 +25,6 @@ struct StepBench {
 struct StepBenchOptions {
   int64_t steps = 8;    // timed
   RunRanks ranks = {};  // who takes part; empty: one rank alone
-  // Times as many steps again, in turns with the others, in which the one rank's gradients are
-  // all-reduced over a group of one by the communicator of local ranks before the update: what the
-  // calls, lanes and tickets of a communicator cost. (A store leaves out collectives of a group of
-  // one.) For a world of one.
-  bool through_communicator = false;
 };
 
 // One warm-up step after the first, then the timed ones; one micro-batch of each rank a step,

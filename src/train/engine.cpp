@@ -1,5 +1,7 @@
 #include "train/engine.h"
 
+#include <utility>
+
 #include "core/error.h"
 #include "plan/train_table.h"
 
@@ -7,6 +9,7 @@ namespace ingot {
 
 Engine::Engine(const ResolvedRun& run, World& world)
     : run_(run),
+      choices_(world),
       compute_(run.device, run.threads_per_rank, run.config.system.cache_dir),
       parameters_(llama_parameters(run.config.model)),
       placed_(train_table(run), run.device) {
@@ -16,6 +19,7 @@ Engine::Engine(const ResolvedRun& run, World& world)
   ctx.deterministic = config.train.deterministic;
   ctx.tf32 = uses_tf32(config);
   ctx.workspace = Workspace(placed_.find("workspace"));
+  if (world.size() > 1) ctx.choices = &choices_;
   store_ = make_parameter_store(ctx, world, parameters_, shape.layout, placed_, shape.compute);
   make_updater();
   model_ = std::make_unique<Transformer>(ctx, config.model, shape, config.train.z_loss, placed_,
@@ -70,7 +74,11 @@ void Engine::update(double lr, int64_t step) {
     update.step -= loss_scale_->state().skipped_steps;  // bias correction counts updates
     update.loss_scale = loss_scale_->value();
   }
+  // Ranks may own different matrices, so they do not come to the same GEMMs here.
+  Context& ctx = compute_.context();
+  SharedChoices* const choices = std::exchange(ctx.choices, nullptr);
   updater_->update(update);
+  ctx.choices = choices;
   if (fp8_scales_) fp8_scales_->update(updater_->scalars());
 }
 

@@ -16,6 +16,7 @@
 #include "spec/placed_tensors.h"
 #include "spec/resolved_run.h"
 #include "train/loss_scale.h"
+#include "train/rank_choices.h"
 
 namespace ingot {
 
@@ -57,6 +58,7 @@ class Engine {
   void make_updater();  // of store_, which lies in host memory then where the run asks for that
 
   const ResolvedRun run_;
+  RankChoices choices_;
   ComputeDevice compute_;
   TensorTable parameters_;
   PlacedTensors placed_;

@@ -28,6 +28,8 @@ json entry(const RunFacts& facts) {
                                 {"device", place.device},
                                 {"gpu", place.gpu},
                                 {"cores", place.cores}});
+  if (facts.ranks > 1) record["carrier"] = facts.carrier.name;
+  if (!facts.carrier.facts.empty()) record["carrier_facts"] = facts.carrier.facts;
   record.update(to_json(facts.counts));
   return record;
 }

@@ -126,6 +126,7 @@ void Loop::announce() {
                   .ranks = world_.size(),
                   .threads = resolved_.threads_per_rank * world_.size(),
                   .places = shared_.prepared.places,
+                  .carrier = world_.carrier(),
                   .config_toml = to_toml(resolved_.recorded),
                   .config_hash = config_hash(resolved_.recorded),
                   .data = data.identity});

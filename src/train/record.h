@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "feed/token_counts.h"
+#include "parallel/comm/world.h"
 #include "train/agreement.h"
 #include "train/policy.h"
 #include "train/run_data.h"
@@ -31,6 +32,7 @@ struct RunFacts {
   int ranks = 1;
   int threads = 1;
   std::vector<RankPlace> places;  // of ranks that are processes
+  Carrier carrier;                // of tensors between ranks
   std::string config_toml;        // every setting, resolved
   uint64_t config_hash = 0;
   DataIdentity data;

@@ -211,6 +211,18 @@ def check_traps(root) -> Iterator[Finding]:
         yield Finding(path, 1, "traps", f"{test} " + ("has no row" if test in tests else "is no test in tests/traps"))
 
 
+def check_is_built(root, path) -> Iterator[Finding]:
+    """A test stands in the CMakeLists.txt of its folder, by name or by a pattern."""
+    name = os.path.basename(path)
+    lists = os.path.join(root, os.path.dirname(path), "CMakeLists.txt")
+    text = ""
+    if os.path.isfile(lists):
+        with open(lists, encoding="utf-8") as file:
+            text = file.read()
+    if name not in text and "*_test.cpp" not in text:
+        yield Finding(path, 1, "not-built", "no CMakeLists.txt lists this test: nobody runs it")
+
+
 def lint(root, build) -> Iterator[Finding]:
     may_use = layers(root, build)
     yield from check_architecture(root, may_use)
@@ -233,6 +245,8 @@ def lint(root, build) -> Iterator[Finding]:
             yield from check_document(path, text)
         if path.endswith(CXX):
             yield from check_cxx(path, text, may_use, root)
+        if path.startswith("tests/") and path.endswith("_test.cpp"):
+            yield from check_is_built(root, path)
         if path.endswith(".h") and path.startswith("src/"):
             yield from check_names(path, text, names)
 

@@ -12,6 +12,7 @@ CLEAN = {
     "src/ops/b.cpp": '#include "core/a.h"\nint b() { return a(); }\n',
     "src/cli/main.cpp": '#include <cstdlib>\nint main() { std::getenv("X"); std::exit(0); }\n',
     "tests/ops/b_test.cpp": '#include "core/a.h"\n#include "support/t.h"\n',
+    "tests/ops/CMakeLists.txt": "file(GLOB sources *_test.cpp)\n",
     "tests/support/t.h": "#pragma once\n",
     "docs/long.md": "line\n" * 1000,
     "docs/architecture.md": "| 0 | `core` | a | nothing |\n| 1 | `ops` | b | core |\n| 7 | `cli` | c | core ops |\n",
@@ -176,11 +177,17 @@ class LintTest(unittest.TestCase):
         self.found("unfinished", "cmake/x.cmake", "# FIX" "ME\n")
 
     def test_every_trap_test_has_a_row_and_every_row_a_test(self):
-        test = {"tests/traps/x_test.cpp": "TEST_F(Trap, Bites) {\n}\n"}
+        test = {"tests/traps/x_test.cpp": "TEST_F(Trap, Bites) {\n}\n", "tests/traps/CMakeLists.txt": "x_test.cpp\n"}
         row = "| what | happens | `Trap.Bites` |\n"
         self.assertEqual(findings({**test, "docs/traps.md": row}), [])
         for page in ("none\n", row + "| more | of `it.ems` | `Trap.Gone` |\n"):
             self.assertEqual(findings({**test, "docs/traps.md": page}), [("traps", "docs/traps.md", 1)])
+
+    def test_a_test_that_nobody_builds(self):
+        lists = {"tests/core/CMakeLists.txt": "set(sources a_test.cpp)\n"}
+        self.assertEqual(findings({**lists, "tests/core/a_test.cpp": ""}), [])
+        self.assertEqual(findings({**lists, "tests/core/b_test.cpp": ""}), [("not-built", "tests/core/b_test.cpp", 1)])
+        self.found("not-built", "tests/core/c_test.cpp", "")
 
     def test_the_architecture_page_says_what_is_built(self):
         page = CLEAN["docs/architecture.md"]

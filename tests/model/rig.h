@@ -41,6 +41,7 @@ struct RigOptions {
   GradientSync gradient_sync = GradientSync::MicroStep;
   WholeWeights whole_weights = WholeWeights::AroundUses;
   bool narrow_reduction = false;
+  bool group_of_one = false;
   int overlap_ticks = 1;
   int64_t loss_chunk = 7;  // odd on purpose: the last chunk is short
   bool poison = false;     // before each tick, what is dead then
@@ -114,6 +115,7 @@ class Rig {
                     .whole_weights = o.whole_weights,
                     .gradient_sync = o.gradient_sync,
                     .narrow_reduction = o.narrow_reduction,
+                    .group_of_one = o.group_of_one,
                     .overlap_ticks = o.overlap_ticks,
                     .offload_optimizer = o.offload_optimizer});
     if (o.offload_optimizer)

@@ -36,7 +36,7 @@ TEST(Communicator, OnlyAGroupOfOneCanBeCaptured) {
 }
 
 TEST(Communicator, ATicketThatFailedFailsTheCallBehindIt) {
-  run_local_ranks(1, Device::cpu(), [](World& world) {
+  single_backend(Device::cpu())([](World& world) {
     CommRank rank(world);
     const auto side = side_lane(rank.ctx());
     side->issue([](Context&) { throw Error(ErrorCode::Numeric, "not finite"); });

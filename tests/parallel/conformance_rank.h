@@ -55,7 +55,9 @@ class CommRank {
         compute_(world.process().device, 1, ""),
         memory_(world.process().device, kBytes),
         lane_(compute_lane(compute_.context())),
-        comm_(world.everyone(compute_.context())) {}
+        comm_(world.everyone(compute_.context())) {
+    comm_->expect_tensors_in(memory_.place(0, DType::U8, {kBytes}));
+  }
 
   Communicator& comm() { return *comm_; }
   World& world() { return world_; }

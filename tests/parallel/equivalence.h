@@ -157,7 +157,7 @@ inline RigOptions options_of(const Way& way, DType compute) {
   options.threads = 1;
   options.optim.kind = way.optim;
   options.optim.lr = 2e-4;
-  options.optim.muon_lr = 5e-3;
+  options.optim.muon_lr = 2e-4;
   options.optim.clip = kClip;
   return options;
 }

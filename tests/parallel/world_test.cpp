@@ -5,6 +5,7 @@
 #include <atomic>
 #include <future>
 
+#include "core/compute_device.h"
 #include "core/error.h"
 
 namespace ingot {
@@ -38,6 +39,36 @@ TEST(LocalRanks, EachKnowsItsPlace) {
     seen += 1 << (4 * world.rank());
   });
   EXPECT_EQ(seen, 0x111);
+}
+
+TEST(LocalRanks, ReadWhatOthersPost) {
+  on_ranks(3, [](World& world) {
+    if (world.rank() == 1) world.board().post("choice", "the second");
+    EXPECT_EQ(world.board().await("choice", std::chrono::minutes(1)), "the second");
+  });
+  const Error nobody = error_of(2, [](World& world) {
+    if (world.rank() == 0) world.board().await("choice", milliseconds(20));
+  });
+  EXPECT_NE(std::string(nobody.what()).find("«choice», which no rank posted"), std::string::npos);
+}
+
+TEST(LocalRanks, WhoAwaitsALostRankIsReleased) {
+  const Error error = error_of(2, [](World& world) {
+    check(world.rank() == 0, ErrorCode::Data, "a shard is damaged");
+    world.board().await("choice", std::chrono::minutes(10));
+  });
+  EXPECT_EQ(error.rank(), 1);
+  EXPECT_EQ(error.code(), ErrorCode::Data);
+}
+
+TEST(LocalRanks, AGroupOfOneIsACommunicatorLikeOthers) {
+  on_ranks(1, [](World& world) {
+    EXPECT_EQ(world.carrier().name, "threads");
+    ComputeDevice compute(Device::cpu(), 1, "");
+    const auto group = world.everyone(compute.context());
+    EXPECT_EQ(group->size(), 1);
+    EXPECT_FALSE(group->capturable());
+  });
 }
 
 TEST(SingleWorld, AgreesWithItself) {

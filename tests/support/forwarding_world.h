@@ -47,8 +47,10 @@ class ForwardingWorld : public World {
   explicit ForwardingWorld(World& inner) : inner_(inner) {}
   const Process& process() const override { return inner_.process(); }
   Control& control() override { return inner_.control(); }
+  Board& board() override { return inner_.board(); }
   Watch& watch() override { return inner_.watch(); }
   const Deadlines& deadlines() const override { return inner_.deadlines(); }
+  Carrier carrier() const override { return inner_.carrier(); }
   std::optional<LostRank> loss() override { return inner_.loss(); }
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -26,6 +27,9 @@ struct LinkUse {
   std::atomic<int64_t> calls{0};
   std::atomic<int64_t> bytes{0};
   std::atomic<int64_t> microseconds{0};
+  // On the CPU, where set: hears of each call when the link was busy with it. From any thread.
+  using Clock = std::chrono::steady_clock;
+  std::function<void(Collective, Clock::time_point begin, Clock::time_point end)> busy = {};
 };
 
 // Bytes that a rank sends, and gets, by the algorithms that send least.
@@ -69,11 +73,12 @@ class LinkedCommunicator final : public ForwardingCommunicator {
     }
     if (time.count() == 0) return ForwardingCommunicator::start(call, after);
     lane_->after(after);
-    lane_->issue([time](Context& ctx) {
-      if (ctx.cuda != nullptr)
-        spin(*ctx.cuda, time);
-      else
-        std::this_thread::sleep_for(time);
+    const auto busy = rank() == 0 ? use_.busy : nullptr;
+    lane_->issue([time, busy, kind = call.kind](Context& ctx) {
+      if (ctx.cuda != nullptr) return spin(*ctx.cuda, time);
+      const auto begin = LinkUse::Clock::now();
+      std::this_thread::sleep_for(time);
+      if (busy) busy(kind, begin, LinkUse::Clock::now());
     });
     return ForwardingCommunicator::start(call, lane_->mark("link"));
   }

@@ -13,10 +13,10 @@
 namespace ingot {
 namespace {
 
-// What three ranks are refused with, in the same words on all of them; empty: they agree.
-std::string refusal(const std::function<void(Control& control)>& meet) {
+// What three ranks are refused with, by rank; empty: they agree.
+std::vector<std::string> refusals_of(const std::function<void(Control& control)>& meet) {
   std::mutex mutex;
-  std::vector<std::string> refusals;
+  std::vector<std::string> refusals(3);
   run_local_ranks(3, Device::cpu(), [&](World& world) {
     std::string said;
     try {
@@ -26,8 +26,14 @@ std::string refusal(const std::function<void(Control& control)>& meet) {
       said = error.what();
     }
     const std::lock_guard lock(mutex);
-    refusals.push_back(said);
+    refusals[static_cast<size_t>(world.rank())] = said;
   });
+  return refusals;
+}
+
+// In the same words on all of them.
+std::string refusal(const std::function<void(Control& control)>& meet) {
+  const std::vector<std::string> refusals = refusals_of(meet);
   EXPECT_EQ(refusals[1], refusals[0]);
   EXPECT_EQ(refusals[2], refusals[0]);
   return refusals[0];
@@ -46,15 +52,16 @@ TEST(Agreement, NamesEverySettingThatDiffersAndWhoHasWhat) {
               agree_on_settings(control, "a", config, on_host("a"));
             }),
             "");
-  EXPECT_EQ(refusal([](Control& control) {
-              RunConfig config;
-              if (control.rank() == 1) config.optim.lr = 0.5;
-              if (control.rank() > 0) config.train.seed = 7;
-              agree_on_settings(control, "a", config, on_host("a"));
-            }),
-            "settings differ between ranks: «optim.lr = 0.001» on ranks 0, 2 and «optim.lr = 0.5» "
-            "on rank 1; «train.seed = 1» on rank 0 and «train.seed = 7» on ranks 1, 2; start all "
-            "with the same recipe and the same --set");
+  EXPECT_EQ(
+      refusal([](Control& control) {
+        RunConfig config;
+        if (control.rank() == 1) config.optim.lr = 0.5;
+        if (control.rank() > 0) config.train.seed = 7;
+        agree_on_settings(control, "a", config, on_host("a"));
+      }),
+      "settings differ between ranks: «optim.lr = 0.001» on ranks 0, 2 and «optim.lr = 0.5» "
+      "on rank 1; «train.seed = 1337» on rank 0 and «train.seed = 7» on ranks 1, 2; start all "
+      "with the same recipe and the same --set");
 }
 
 TEST(Agreement, OneProgramOnly) {
@@ -126,17 +133,18 @@ TEST(Agreement, AFolderThatIsNotSharedIsRefusedAndNothingIsLeft) {
   fs::create_directories(root / "a");
   fs::create_directories(root / "b");
   const auto meet = [&](const std::string& of_rank_two) {
-    return refusal([&](Control& control) {
+    return refusals_of([&](Control& control) {
       const fs::path dir = root / (control.rank() == 2 ? of_rank_two : "a") / "runs/x";
       agree_on_folder(control, *posix_storage(), dir.string(), "host2");
     });
   };
-  EXPECT_EQ(meet("a"), "");
-  const std::string refused = meet("b");
-  for (const std::string part : {"checkpoint.dir", "rank 2 (host host2)", "share"})
-    EXPECT_NE(refused.find(part), std::string::npos) << refused;
+  const std::vector<std::string> agreed(3);
+  EXPECT_EQ(meet("a"), agreed);
+  for (const std::string& refused : meet("b"))
+    for (const std::string part : {"checkpoint.dir", "rank 2 (host host2)", "share"})
+      EXPECT_NE(refused.find(part), std::string::npos) << refused;
   fs::create_directories(root / "a/runs/x");  // where a run is gone on with
-  EXPECT_EQ(meet("a"), "");
+  EXPECT_EQ(meet("a"), agreed);
   EXPECT_TRUE(fs::is_empty(root / "a/runs/x"));
   EXPECT_TRUE(fs::is_empty(root / "b"));
   fs::remove_all(root);

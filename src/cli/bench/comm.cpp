@@ -9,7 +9,6 @@
 #include "cli/processes.h"
 #include "core/error.h"
 #include "core/text/format.h"
-#include "probe/comm/carrier.h"
 #include "probe/comm/collective_rate.h"
 #include "probe/comm/link_limits.h"
 #include "probe/comm/socket_rate.h"
@@ -79,7 +78,7 @@ struct BenchCommCommand {
  private:
   // Of the way between two ranks. In one memory all ranks share it: what each gets of it.
   static LinkLimit limit_of(const ResolvedRun& run, World& world, Context& ctx) {
-    const std::string carrier = carrier_of(world, run.config.system.backend);
+    const std::string carrier = world.carrier().name;
     if (carrier == "nccl" && world.process().local_world == world.size())
       return gpu_link_limit(gpu_name(ctx.device));
     if (carrier != "threads")

@@ -51,6 +51,10 @@ class Communicator {
   virtual Device device() const = 0;
   virtual bool capturable() const = 0;  // may be issued while a CUDA stream is captured
 
+  // Tensors of collectives will mostly lie in `memory`, of device(), which outlives this: a backend
+  // may make it ready for its network. Before the first call, the same on all members.
+  virtual void expect_tensors_in(const Tensor& memory) { static_cast<void>(memory); }
+
   // tensor ← reduced over the ranks, on every rank, in place. All dtypes but the 8-bit floats.
   Ticket all_reduce(const Tensor& tensor, Reduce reduce, const Ticket& after);
   // whole(size·n) ← parts(n) in rank order. Any dtype. `part` may be its own place in `whole`.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "parallel/comm/board.h"
 #include "parallel/comm/control.h"
 #include "parallel/comm/deadlines.h"
 #include "parallel/comm/process.h"
@@ -24,9 +25,8 @@ struct RankState {
 // Thread-safe but for control(), which belongs to the rank's own thread. Ranks send each other a
 // heartbeat every second or oftener; one that goes, breaks its connection or stays silent longer
 // than Deadlines::silence is lost, and all others learn of it.
-class HostPlane {
+class HostPlane : public Board {
  public:
-  virtual ~HostPlane() = default;
   virtual const Process& process() const = 0;
   virtual const Deadlines& deadlines() const = 0;
   virtual Watch& watch() = 0;
@@ -34,10 +34,6 @@ class HostPlane {
   // Names or addresses by which other ranks reach this machine, comma-separated.
   virtual std::string reachable_at() const = 0;
 
-  // The board: a value is posted once, under a key of this run; whoever awaits it gets it. Throws
-  // ErrorCode::Comm, naming the key, when patience ends, and as throw_if_lost().
-  virtual void post(const std::string& key, const std::string& value) = 0;
-  virtual std::string await(const std::string& key, Patience patience) = 0;
   // The same number for a name on every rank that asks, 1, 2, …
   virtual int64_t number_of(const std::string& name) = 0;
 

@@ -55,6 +55,27 @@ void LocalRanks::go(int rank, const LostRank& cause) {
   gone_.push_back({rank, cause});
   hall_.go(rank, cause);
   for (const auto& [name, group] : groups_) group->point().go(rank, cause);
+  changed_.notify_all();
+}
+
+void LocalRanks::post(const std::string& key, const std::string& value) {
+  const std::scoped_lock lock(mutex_);
+  posted_.emplace(key, value);
+  changed_.notify_all();
+}
+
+std::string LocalRanks::await(const std::string& key, Patience patience) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, patience, [&] { return posted_.contains(key) || loss_; });
+  const auto found = posted_.find(key);
+  if (found != posted_.end()) return found->second;
+  if (loss_)
+    throw Error(ErrorCode::Comm,
+                fmt::format("waits for «{}»: rank {} is lost: {}", key, loss_->rank, loss_->why))
+        .on_rank(loss_->rank);
+  throw Error(ErrorCode::Comm,
+              fmt::format("the board: waited {:.1f} s for «{}», which no rank posted",
+                          std::chrono::duration<double>(patience).count(), key));
 }
 
 std::optional<LostRank> LocalRanks::loss() {

@@ -1,6 +1,7 @@
 // What the ranks of one process share, and their communicator.
 #pragma once
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "core/lane.h"
+#include "parallel/comm/board.h"
 #include "parallel/comm/deadlines.h"
 #include "parallel/comm/local_group.h"
 #include "parallel/comm/meeting_point.h"
@@ -17,7 +19,7 @@
 namespace ingot {
 
 // The groups of a run, by name: whoever asks first makes one. Thread-safe.
-class LocalRanks {
+class LocalRanks final : public Board {
  public:
   LocalRanks(int ranks, const Deadlines& deadlines);
 
@@ -39,6 +41,9 @@ class LocalRanks {
   // The host plane: every rank's text at a meeting of all.
   std::vector<std::string> gather(int rank, std::string_view what, std::string_view own,
                                   Patience patience);
+
+  void post(const std::string& key, const std::string& value) override;
+  std::string await(const std::string& key, Patience patience) override;
 
  private:
   struct Place {
@@ -64,6 +69,8 @@ class LocalRanks {
   std::optional<LostRank> loss_;
   std::map<std::string, std::shared_ptr<LocalGroup>> groups_;
   std::vector<Leaving> gone_;
+  std::map<std::string, std::string> posted_;  // the board
+  std::condition_variable changed_;            // the board, or who is gone
 };
 
 // Of the rank that is `ranks[member]`. `name` tells communicators of the same ranks apart.

@@ -37,14 +37,17 @@ class LocalWorld final : public World {
 
   const Process& process() const override { return process_; }
   Control& control() override { return control_; }
+  Board& board() override { return all_; }
   Watch& watch() override { return all_.watch(process_.rank); }
   const Deadlines& deadlines() const override { return all_.deadlines(); }
+  Carrier carrier() const override { return {"threads"}; }
   std::optional<LostRank> loss() override { return all_.loss(); }
 
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
     check_group(ranks);
-    if (ranks.size() == 1) return single_communicator(compute);
+    // A world of one is asked for to go the way of several.
+    if (ranks.size() == 1 && size() > 1) return single_communicator(compute);
     const std::string group = fmt::format("{}", fmt::join(ranks, ","));
     const int number = made_[group]++;
     const auto member = std::find(ranks.begin(), ranks.end(), process_.rank) - ranks.begin();

@@ -10,8 +10,10 @@ namespace ingot {
 // the program does so in cli alone.
 using ReadVariable = std::function<std::string(const char* name)>;
 
-// "NCCL 2.28.9 for CUDA 13.0; NCCL_ALGO=Ring NCCL_PROTO=Simple": the library that is loaded and
-// what is set of the variables that choose how it computes and by which way. Throws
+// "NCCL 2.28.9; NCCL_MAX_CTAS=2 NCCL_PROTO=Simple NCCL_ALGO as it chooses": the library that is
+// loaded, and what is set of the variables that choose how it computes and by which way. Algorithm
+// and protocol, which NCCL chooses by the size of a call unless they are set, decide the order of
+// sums and are always there. Throws
 // ErrorCode::Missing where there is none.
 std::string nccl_facts(const ReadVariable& variable);
 

@@ -12,7 +12,6 @@
 #include "core/hex.h"
 #include "core/log.h"
 #include "parallel/comm/mpi_start.h"
-#include "parallel/comm/nccl_facts.h"
 #include "parallel/comm/tcp/handshake.h"
 #include "parallel/comm/tcp/tcp_host_plane.h"
 #include "parallel/comm/wire.h"
@@ -74,6 +73,7 @@ class ProcessWorld final : public World {
  public:
   ProcessWorld(const Process& process, const WorldOptions& options)
       : exceptions_(std::uncaught_exceptions()),
+        variable_(options.variable),
         plane_(process.rendezvous == "mpi" ? plane_met_by_mpi(process, options.deadlines, watch_)
                                            : tcp_host_plane(process, options.deadlines, watch_)),
         delay_{options.delay.seed + (static_cast<uint64_t>(process.rank) << 32),
@@ -99,9 +99,14 @@ class ProcessWorld final : public World {
   HostPlane& plane() { return *plane_; }
   const Process& process() const override { return plane_->process(); }
   Control& control() override { return plane_->control(); }
+  Board& board() override { return *plane_; }
   Watch& watch() override { return watch_; }
   const Deadlines& deadlines() const override { return plane_->deadlines(); }
   std::optional<LostRank> loss() override { return plane_->lost(); }
+  Carrier carrier() const override {
+    if (uses_nccl(process().device)) return {"nccl", nccl_facts(variable_)};
+    return {backend_ == CommBackend::Mpi ? "mpi" : "tcp"};
+  }
 
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
@@ -110,8 +115,7 @@ class ProcessWorld final : public World {
     const std::string group = fmt::format("{}", fmt::join(ranks, ","));
     const std::string name = fmt::format("{} #{}", group, made_[group]++);
     const auto member = static_cast<int>(std::ranges::find(ranks, rank()) - ranks.begin());
-    const bool on_gpu = compute.device.kind == DeviceKind::Cuda;
-    if (on_gpu && backend_ == CommBackend::Nccl)
+    if (uses_nccl(compute.device))
       return nccl_communicator(*plane_, name, {ranks.begin(), ranks.end()}, member, compute);
     delay_.seed += 1 << 16;
     return wire_communicator(*wire_, *plane_, name, {ranks.begin(), ranks.end()}, member, compute,
@@ -119,7 +123,12 @@ class ProcessWorld final : public World {
   }
 
  private:
+  bool uses_nccl(Device device) const {
+    return device.kind == DeviceKind::Cuda && backend_ == CommBackend::Nccl;
+  }
+
   const int exceptions_;  // under way when it was made
+  const ReadVariable variable_;
   Watch watch_;
   std::unique_ptr<HostPlane> plane_;
   CommBackend backend_ = CommBackend::Tcp;

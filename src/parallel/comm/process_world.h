@@ -6,6 +6,7 @@
 
 #include "core/lane.h"
 #include "parallel/comm/deadlines.h"
+#include "parallel/comm/nccl_facts.h"
 #include "parallel/comm/world.h"
 #include "spec/comm_backend.h"
 
@@ -15,6 +16,7 @@ struct WorldOptions {
   CommBackend backend = CommBackend::Auto;
   Deadlines deadlines = {};
   LaneDelay delay = {};  // of the lanes of communicators, as in run_local_ranks()
+  ReadVariable variable = [](const char*) { return std::string(); };
 };
 
 // Meets the other ranks at process.rendezvous. Tensors in host memory go by tcp or mpi whatever

@@ -40,14 +40,25 @@ class SingleControl final : public Control {
   }
 };
 
+// Nobody else posts anything.
+class SingleBoard final : public Board {
+ public:
+  void post(const std::string&, const std::string&) override {}
+  std::string await(const std::string& key, Patience) override {
+    throw Error(ErrorCode::Internal, "a world of one awaits «" + key + "»");
+  }
+};
+
 class SingleWorld final : public World {
  public:
   explicit SingleWorld(Device device) { process_.device = device; }
 
   const Process& process() const override { return process_; }
   Control& control() override { return control_; }
+  Board& board() override { return board_; }
   Watch& watch() override { return watch_; }
   const Deadlines& deadlines() const override { return deadlines_; }
+  Carrier carrier() const override { return {"none"}; }
   std::optional<LostRank> loss() override { return std::nullopt; }
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {
@@ -58,6 +69,7 @@ class SingleWorld final : public World {
  private:
   Process process_;
   SingleControl control_;
+  SingleBoard board_;
   Watch watch_;
   const Deadlines deadlines_;
 };

@@ -5,9 +5,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/lane.h"
+#include "parallel/comm/board.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/control.h"
 #include "parallel/comm/deadlines.h"
@@ -16,13 +18,22 @@
 
 namespace ingot {
 
+// What carries tensors between ranks: "threads" where they are those of one process, "tcp", "mpi"
+// or "nccl" where they are processes, "none" where there is one.
+struct Carrier {
+  std::string name;
+  std::string facts = {};  // of nccl: its version, and what decides the order of its sums
+};
+
 class World {
  public:
   virtual ~World() = default;
   virtual const Process& process() const = 0;
   virtual Control& control() = 0;
+  virtual Board& board() = 0;
   virtual Watch& watch() = 0;  // what this rank has in flight
   virtual const Deadlines& deadlines() const = 0;
+  virtual Carrier carrier() const = 0;
   // The rank by whose loss the run is over, once there is one. From any thread.
   virtual std::optional<LostRank> loss() = 0;
 

@@ -124,7 +124,9 @@ void BlockGradients::reduce(size_t block, bool is_complete, bool narrow) {
   if (has_news && groups_.shards->size() > 1)
     reduction.ticket =
         groups_.shards->reduce_scatter(sent.whole, part, Reduce::Sum, reduction.ticket);
-  if (is_complete && groups_.replicas->size() > 1) {
+  // One rank alone is its own replica.
+  const bool has_replicas = groups_.replicas->size() > 1 || groups_.shards->size() == 1;
+  if (is_complete && has_replicas) {
     // What several micro-steps added up is not rounded again.
     reduction.sums_replicas = has_news && narrow && !keeps();
     if (!reduction.sums_replicas)

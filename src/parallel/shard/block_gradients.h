@@ -57,7 +57,7 @@ class BlockGradients {
     bool widens = false, adds = false, sums_replicas = false;
   };
 
-  bool communicates() const { return groups_.shards->size() * groups_.replicas->size() > 1; }
+  bool communicates() const { return rows_.front().gradients.whole.defined(); }
   bool keeps() const { return rows_.front().keeps_gradients(); }
   // `complete`: nothing is added to them in this step any more. `narrow`: as the rows have it.
   void reduce(size_t block, bool complete, bool narrow);

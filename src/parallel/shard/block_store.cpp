@@ -23,6 +23,8 @@ BlockStore::BlockStore(Context& ctx, World& world, const TensorTable& parameters
       whole_[static_cast<size_t>(parameter.row)] = {static_cast<int>(block),
                                                     blocks_[block].weight_views[i]};
     }
+  for (Communicator* group : {groups_.shards.get(), groups_.replicas.get()})
+    group->expect_tensors_in(placed.device_memory());
 }
 
 void BlockStore::begin(std::span<const BlockUse> order, bool last) {

@@ -1,4 +1,5 @@
-// Inside parallel: the groups of ranks that a store talks to.
+// Inside parallel: the groups of ranks that a store talks to. The world says what carries the
+// gradients of one rank alone, which is nothing unless it is made to time that.
 #pragma once
 
 #include <memory>
@@ -19,7 +20,7 @@ struct DataGroups {
  private:
   static std::unique_ptr<Communicator> group(Context& ctx, World& world, const Layout& layout,
                                              Axis axis) {
-    if (layout.size(axis) == 1) return single_communicator(ctx);
+    if (layout.size(axis) == 1 && world.size() > 1) return single_communicator(ctx);
     return world.communicator(layout.group(axis, world.rank()), ctx);
   }
 };

@@ -7,7 +7,6 @@
 #include "core/compute_device.h"
 #include "core/text/format.h"
 #include "parallel/comm/tcp/socket.h"
-#include "probe/comm/carrier.h"
 
 namespace ingot {
 namespace {
@@ -176,7 +175,7 @@ LinkLimit link_limit(const ProbeReport& report, int from, int to) {
 
 ProbeReport probe_world(World& world, Context& ctx, Context& whole, const ProbeOptions& options) {
   ProbeReport report;
-  report.carrier = carrier_of(world, options.backend);
+  report.carrier = world.carrier().name;
   report.device = ctx.facts;
   meet(world, options, report);
   measure_machines(world, whole, options, report);

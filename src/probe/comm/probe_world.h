@@ -15,13 +15,11 @@
 #include "probe/comm/nodes.h"
 #include "probe/device_rates.h"
 #include "probe/disk_rate.h"
-#include "spec/comm_backend.h"
 #include "spec/hardware_profile.h"
 
 namespace ingot {
 
 struct ProbeOptions {
-  CommBackend backend = CommBackend::Auto;              // as the ranks met with
   std::map<std::string, std::string> environment = {};  // NCCL_… of this process
   std::string disk_folder = {};                         // empty: no disk is measured
   int64_t disk_bytes = int64_t{256} << 20;

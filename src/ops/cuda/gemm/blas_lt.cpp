@@ -148,6 +148,14 @@ double num_products(const GemmKey& key) {
   return static_cast<double>(key.M) * static_cast<double>(key.N) * static_cast<double>(key.K);
 }
 
+bool is_large(const GemmKey& key) {
+  return num_products(key) >= kMinTunedProducts;
+}
+
+std::string choice_name(const GemmKey& key) {
+  return fmt::format("algorithm of {} ({:x})", key, GemmKeyHash{}(key));
+}
+
 // Only what algorithms distinguish, so that equal products at different addresses share a plan:
 // TMA and 16-byte loads want 16; all an arena places has 256, cuBLASLt's default.
 uint16_t alignment_of(const void* data) {
@@ -200,7 +208,7 @@ bool blas_takes(const cpu::Gemm& gemm) {
 }  // namespace
 
 BlasLt::BlasLt(CudaContext& cuda)
-    : tuned_(cuda.cache_dir(), cuda.properties().name, cublasLtGetVersion()) {
+    : gpu_(cuda.properties().name), tuned_(cuda.cache_dir(), gpu_, cublasLtGetVersion()) {
   cublasLtHandle_t handle = nullptr;
   check_blas(cublasLtCreate(&handle), "a handle was asked for");
   handle_.reset(handle);
@@ -272,29 +280,65 @@ BlasLt::Plan BlasLt::make_plan(Context& ctx, const GemmKey& key, const GemmBuffe
   return plan;
 }
 
+// Of large products all ranks take rank 0's algorithm; which is best for a small one cuBLASLt says
+// alike on all.
 std::optional<BlasLt::Algorithm> BlasLt::choose(Context& ctx, const GemmKey& key, const Plan& plan,
                                                 const GemmBuffers& buffers) {
-  if (const auto known = remembered(key, plan)) {
+  const auto chosen = select(ctx, key, plan, buffers);
+  if (chosen && ctx.choices != nullptr && is_large(key)) {
+    const TunedGemm told{std::bit_cast<std::array<uint64_t, 8>>(chosen->config), 0.0};
+    ctx.choices->tell(choice_name(key),
+                      gpu_ + '\n' + format_tuned({{key, told}}, cublasLtGetVersion()));
+  }
+  return chosen;
+}
+
+std::optional<BlasLt::Algorithm> BlasLt::select(Context& ctx, const GemmKey& key, const Plan& plan,
+                                                const GemmBuffers& buffers) {
+  if (const auto known = remembered(ctx, key, plan)) {
     if (log::is_verbose()) log::debug("product tuned before", {{"product", key.str()}});
     return known;
   }
   const std::vector<Algorithm> found = propose(key, plan);
-  const bool large = num_products(key) >= kMinTunedProducts;
   if (found.empty()) {
     // Right but many times slower than what was hoped for: worth a line in the log.
-    if (large) log::warn("cuBLASLt has no kernel", {{"product", key.str()}});
+    if (is_large(key)) log::warn("cuBLASLt has no kernel", {{"product", key.str()}});
     return std::nullopt;
   }
-  if (large && found.size() > 1) return fastest(ctx, key, plan, found, buffers);
+  if (is_large(key) && found.size() > 1) return fastest(ctx, key, plan, found, buffers);
   if (log::is_verbose())
     log::debug("product not tuned", {{"product", key.str()}, {"algorithm", "cuBLASLt's first"}});
   return found.front();
 }
 
-std::optional<BlasLt::Algorithm> BlasLt::remembered(const GemmKey& key, const Plan& plan) {
+std::optional<BlasLt::Algorithm> BlasLt::remembered(const Context& ctx, const GemmKey& key,
+                                                    const Plan& plan) {
+  if (ctx.choices != nullptr && is_large(key))
+    if (const auto told = heard(*ctx.choices, key))
+      if (const auto usable = checked(*told, key, plan)) return usable;
   const TunedGemm* tuned = tuned_.find(key);
-  if (tuned == nullptr) return std::nullopt;
-  const auto config = std::bit_cast<cublasLtMatmulAlgo_t>(tuned->algorithm);
+  return tuned == nullptr ? std::nullopt : checked(*tuned, key, plan);
+}
+
+// Nothing where rank 0 has another GPU or library: what is best there says nothing of here.
+std::optional<TunedGemm> BlasLt::heard(SharedChoices& choices, const GemmKey& key) {
+  const auto text = choices.ask(choice_name(key));
+  if (!text) return std::nullopt;
+  const size_t line = text->find('\n');
+  if (line == std::string::npos || text->substr(0, line) != gpu_) return std::nullopt;
+  try {
+    const TunedGemms told = parse_tuned(text->substr(line + 1), cublasLtGetVersion());
+    const auto found = told.find(key);
+    return found == told.end() ? std::nullopt : std::optional(found->second);
+  } catch (const Error& error) {
+    log::debug("rank 0's algorithm is not taken", {{"why", error.what()}});
+    return std::nullopt;
+  }
+}
+
+std::optional<BlasLt::Algorithm> BlasLt::checked(const TunedGemm& tuned, const GemmKey& key,
+                                                 const Plan& plan) {
+  const auto config = std::bit_cast<cublasLtMatmulAlgo_t>(tuned.algorithm);
   cublasLtMatmulHeuristicResult_t result{};
   const cublasStatus_t status =
       cublasLtMatmulAlgoCheck(handle_.get(), plan.operation.get(), plan.b.get(), plan.a.get(),

@@ -65,13 +65,19 @@ class BlasLt {
   Plan make_plan(Context& ctx, const GemmKey& key, const GemmBuffers& buffers);
   std::optional<Algorithm> choose(Context& ctx, const GemmKey& key, const Plan& plan,
                                   const GemmBuffers& buffers);
-  std::optional<Algorithm> remembered(const GemmKey& key, const Plan& plan);
+  // Rank 0's, or what is in the file; nothing where neither is, or cuBLASLt refuses it.
+  std::optional<Algorithm> remembered(const Context& ctx, const GemmKey& key, const Plan& plan);
+  std::optional<TunedGemm> heard(SharedChoices& choices, const GemmKey& key);
+  std::optional<Algorithm> checked(const TunedGemm& tuned, const GemmKey& key, const Plan& plan);
+  std::optional<Algorithm> select(Context& ctx, const GemmKey& key, const Plan& plan,
+                                  const GemmBuffers& buffers);
   std::vector<Algorithm> propose(const GemmKey& key, const Plan& plan);
   Algorithm fastest(Context& ctx, const GemmKey& key, const Plan& plan,
                     const std::vector<Algorithm>& candidates, const GemmBuffers& buffers);
   cublasStatus_t run(Context& ctx, const GemmKey& key, const Plan& plan, const Algorithm& algorithm,
                      const GemmBuffers& buffers);
 
+  std::string gpu_;
   Handle handle_;
   TuningCache tuned_;
   std::unordered_map<GemmKey, Plan, GemmKeyHash> plans_;

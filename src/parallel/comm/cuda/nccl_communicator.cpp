@@ -54,6 +54,9 @@ class NcclCommunicator final : public Communicator {
   int size() const override { return static_cast<int>(ranks_.size()); }
   Device device() const override { return compute_.device; }
   bool capturable() const override { return true; }
+  void expect_tensors_in(const Tensor& memory) override {
+    collectives_.link->register_memory(memory);
+  }
 
  private:
   Ticket start(const CollectiveCall& call, const Ticket& after) override {

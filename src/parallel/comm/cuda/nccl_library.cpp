@@ -17,8 +17,13 @@ constexpr char kWhatToDo[] =
     "system's package libnccl2) where the loader finds it, or set system.backend = \"tcp\"";
 
 template <class Function>
-void find(void* library, Function& function, const char* name) {
+void find_newer(void* library, Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(library, name));
+}
+
+template <class Function>
+void find(void* library, Function& function, const char* name) {
+  find_newer(library, function, name);
   check(function != nullptr, ErrorCode::Missing, "{} has no {}: {}", kFile, name, kWhatToDo);
 }
 
@@ -47,6 +52,8 @@ NcclLibrary load() {
   find(file, nccl.broadcast, "ncclBroadcast");
   find(file, nccl.send, "ncclSend");
   find(file, nccl.recv, "ncclRecv");
+  find_newer(file, nccl.comm_register, "ncclCommRegister");
+  find_newer(file, nccl.comm_deregister, "ncclCommDeregister");
   return nccl;
 }
 
@@ -78,14 +85,13 @@ std::string nccl_facts(const ReadVariable& variable) {
       "NCCL_SHM_DISABLE", "NCCL_NET",           "NCCL_IB_DISABLE",     "NCCL_IB_HCA",
       "NCCL_HOSTID",      "NCCL_SOCKET_IFNAME", "NCCL_CUMEM_ENABLE",   "NCCL_COLLNET_ENABLE",
       "NCCL_CONF_FILE",   "NCCL_TUNER_PLUGIN",  "NCCL_RUNTIME_CONNECT"};
-  std::string facts = "NCCL " + nccl_library().version_text();
-  const char* separator = "; ";
+  std::string facts = "NCCL " + nccl_library().version_text() + ";";
   for (const char* name : kVariables) {
     const std::string value = variable(name);
-    if (value.empty()) continue;
-    facts += fmt::format("{}{}={}", separator, name, value);
-    separator = " ";
+    if (!value.empty()) facts += fmt::format(" {}={}", name, value);
   }
+  for (const char* name : {"NCCL_ALGO", "NCCL_PROTO"})
+    if (variable(name).empty()) facts += fmt::format(" {} as it chooses", name);
   return facts;
 }
 

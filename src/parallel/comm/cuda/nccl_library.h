@@ -24,6 +24,9 @@ struct NcclLibrary {
   decltype(&ncclBroadcast) broadcast = nullptr;
   decltype(&ncclSend) send = nullptr;
   decltype(&ncclRecv) recv = nullptr;
+  // From 2.19 on; null before.
+  decltype(&ncclCommRegister) comm_register = nullptr;
+  decltype(&ncclCommDeregister) comm_deregister = nullptr;
   int version = 0;  // 22809
 
   std::string version_text() const;  // "2.28.9"

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "core/cuda/launch.h"
 #include "core/cuda_backend.h"
@@ -128,6 +129,18 @@ void NcclLink::connect() {
     fail(error.during("NCCL among " + text_of_ranks(ranks_)));
     std::rethrow_exception(failure_);
   }
+}
+
+// NCCL then hands it to the network, or maps it between GPUs, instead of copying through buffers of
+// its own. It is a matter of speed alone: what it refuses goes through the buffers.
+void NcclLink::register_memory(const Tensor& memory) {
+  const std::scoped_lock lock(mutex_);
+  const NcclLibrary& nccl = nccl_library();
+  if (comm_ == nullptr || nccl.comm_register == nullptr || memory.bytes() == 0) return;
+  const ncclResult_t status =
+      nccl.comm_register(comm_, memory.data, static_cast<size_t>(memory.bytes()), &registered_);
+  if (status != ncclSuccess)
+    log::warn("nccl", {{"memory_not_registered", nccl.get_error_string(status)}});
 }
 
 void NcclLink::meet() {
@@ -331,9 +344,11 @@ void NcclLink::fail(const Error& error) {
 void NcclLink::release(bool abort) {
   std::promise<void> over;
   released_ = over.get_future();
-  std::thread([comm = comm_, device = device_, abort, over = std::move(over)]() mutable {
+  std::thread([comm = comm_, device = device_, registered = std::exchange(registered_, nullptr),
+               abort, over = std::move(over)]() mutable {
     cudaSetDevice(device);
     const NcclLibrary& nccl = nccl_library();
+    if (registered != nullptr && !abort) nccl.comm_deregister(comm, registered);
     if (abort)
       nccl.comm_abort(comm);
     else

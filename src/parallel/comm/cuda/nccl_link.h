@@ -41,6 +41,9 @@ class NcclLink {
   // lost. put() does it where it was not done.
   void connect();
 
+  // Registers the memory with NCCL, where it can. Once, after connect().
+  void register_memory(const Tensor& memory);
+
   // Puts the call on the stream of `ctx`; its event is passed when this rank's part is done.
   // Returns at once, but where the user has NCCL connect ranks in their first calls
   // (NCCL_RUNTIME_CONNECT=1). Inside a capture the call becomes part of the graph.
@@ -80,6 +83,7 @@ class NcclLink {
 
   std::mutex mutex_;  // NCCL wants one thread at a time
   ncclComm_t comm_ = nullptr;
+  void* registered_ = nullptr;  // NCCL's handle of the memory
   std::future<void> released_;  // valid once NCCL was told to end it
   std::exception_ptr failure_;
   int64_t num_calls_ = 0;

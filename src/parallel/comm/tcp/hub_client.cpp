@@ -166,10 +166,7 @@ void HubClient::say(const Message& message) {
 
 void HubClient::lose(int rank, std::string why, bool is_late) {
   if (lost_) return;
-  if (is_late)
-    log::error("rank_late", {{"rank", std::to_string(rank_)},
-                             {"why", why},
-                             {"last", fmt::format("{}", fmt::join(watch_.last_records(), "; "))}});
+  if (is_late) log::error("rank_late", {{"rank", std::to_string(rank_)}, {"why", why}});
   lost_ = LostRank{rank, std::move(why)};
   changed_.notify_all();
 }
