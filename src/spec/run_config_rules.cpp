@@ -194,10 +194,11 @@ void validate(const RunConfig& c) {
 
 void validate_open_ended(const RunConfig& c) {
   validate(c.model);
-  check(c.batch.seq <= c.model.context, ErrorCode::Config,
-        "batch.seq is beyond the rotary table: expected at most model.context = {}, got {}; lower "
-        "batch.seq or raise model.context",
-        c.model.context, c.batch.seq);
+  check(
+      c.batch.seq <= c.model.context, ErrorCode::Config,
+      "batch.seq is beyond the model's context: expected at most model.context = {}, got {}; lower "
+      "batch.seq or raise model.context",
+      c.model.context, c.batch.seq);
   check_batch(c.batch, c.system);
   check_either("train.total_tokens", static_cast<double>(c.train.total_tokens), "train.steps",
                static_cast<double>(c.train.steps), "when to stop");

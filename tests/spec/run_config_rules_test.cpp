@@ -65,9 +65,9 @@ TEST(RunConfigRules, TheModelMustBePossible) {
             "model.head_dim");
 }
 
-TEST(RunConfigRules, SequencesMustFitTheRotaryTable) {
+TEST(RunConfigRules, SequencesMustFitTheContext) {
   EXPECT_EQ(refusal({{"batch.seq", "4096"}}),
-            "batch.seq is beyond the rotary table: expected at most model.context = 2048, got "
+            "batch.seq is beyond the model's context: expected at most model.context = 2048, got "
             "4096; lower batch.seq or raise model.context");
 }
 
