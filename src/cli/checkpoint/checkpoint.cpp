@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/import_llama2c.h"
+#include "checkpoint/exchange/llama2c.h"
 #include "cli/command.h"
 #include "core/error.h"
 #include "core/text/format.h"

@@ -1,4 +1,4 @@
-#include "checkpoint/import_llama2c.h"
+#include "checkpoint/exchange/llama2c.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
