@@ -20,7 +20,7 @@ class Shape:
 PRESETS = {  # as in docs/settings.md
     "llama_10m": Shape(256, 8, 8, 8, 768, 8192),
     "debug_120m": Shape(768, 12, 12, 12, 2048, 8192),
-    "gpt2_124m": Shape(768, 12, 12, 12, 2048, 50304, tied=True),
+    "llama_124m": Shape(768, 12, 12, 12, 2048, 50304, tied=True),
     "llama_500m": Shape(1280, 24, 20, 20, 3456, 32000),
     "llama_1b": Shape(2048, 16, 32, 8, 8192, 128256, tied=True),
     "llama_7b": Shape(4096, 32, 32, 32, 11008, 32000),

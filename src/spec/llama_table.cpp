@@ -138,7 +138,7 @@ void add_fp8_rows(Builder& b, const ModelConfig& c, int64_t N, bool head,
   };
   const TensorTable parameters = llama_parameters(c);
   for (const TensorSpec& row : parameters.rows()) {
-    const bool is_head = row.role == (c.tied ? Role::Embedding : Role::Head);
+    const bool is_head = row.name == (c.tied ? "embedding.weight" : "head.weight");
     if (row.role != Role::Matrix && !(is_head && head)) continue;
     lasting("fp8:" + row.name, row.shape, DType::F8E4M3);
     lasting("fp8t:" + row.name, {row.shape[1], row.shape[0]}, DType::F8E4M3);
@@ -158,28 +158,43 @@ void add_fp8_rows(Builder& b, const ModelConfig& c, int64_t N, bool head,
 TensorTable llama_parameters(const ModelConfig& c) {
   Builder b;
   const int64_t C = c.dim, D = c.head_dim, HD = c.heads * D, GD = c.kv_heads * D;
-  const bool gated = c.up_rows() > c.ffn;
-  const auto up_parts = gated ? std::vector{c.ffn, c.ffn} : std::vector<int64_t>{};
+  const int64_t F = c.ffn;
+  const std::vector<int64_t> qkv_parts = {HD, GD, GD};
+  const auto up_parts = c.gated() ? std::vector{F, F} : std::vector<int64_t>{};
   // Two branches a layer add to the stream; this keeps its variance from growing with depth.
   const double branch_std = c.init_std / std::sqrt(2.0 * static_cast<double>(c.layers));
+  const auto norm = [&](const std::string& name, int block) {
+    b.weight(name + ".weight", {C}, Role::Norm, block, -1, 0.0);
+    if (c.norm == NormKind::Layer) b.weight(name + ".bias", {C}, Role::Bias, block, -1, 0.0);
+  };
   b.weight("embedding.weight", {c.vocab, C}, Role::Embedding, 0, 0, c.init_std);
+  if (c.positions == Positions::Learned)
+    b.weight("position.weight", {c.context, C}, Role::Embedding, 0, -1, c.init_std);
   for (int64_t i = 0; i < c.layers; ++i) {
-    auto add = [&](const char* what, Shape shape, Role role, int64_t shard_dim, double std,
-                   std::vector<int64_t> parts = {}) {
-      b.weight(layer_name(i, what), shape, role, layer_block(i), shard_dim, std, std::move(parts));
+    const int block = layer_block(i);
+    const auto add = [&](const char* what, Shape shape, Role role, int64_t shard_dim, double std,
+                         std::vector<int64_t> parts = {}) {
+      b.weight(layer_name(i, what), shape, role, block, shard_dim, std, std::move(parts));
     };
-    add("attn_norm.weight", {C}, Role::Norm, -1, 0.0);
-    add("qkv.weight", {c.qkv_rows(), C}, Role::Matrix, 0, c.init_std, {HD, GD, GD});
+    if (c.norm_before()) norm(layer_name(i, "attn_norm"), block);
+    add("qkv.weight", {c.qkv_rows(), C}, Role::Matrix, 0, c.init_std, qkv_parts);
+    if (c.qkv_bias) add("qkv.bias", {c.qkv_rows()}, Role::Bias, 0, 0.0, qkv_parts);
     if (c.qk_norm) {
-      add("q_norm.weight", {D}, Role::Norm, -1, 0.0);
-      add("k_norm.weight", {D}, Role::Norm, -1, 0.0);
+      const bool head = c.qk_norm_span == QkNormSpan::Head;
+      add("q_norm.weight", {head ? D : HD}, Role::Norm, -1, 0.0);
+      add("k_norm.weight", {head ? D : GD}, Role::Norm, -1, 0.0);
     }
     add("out.weight", {C, HD}, Role::Matrix, 1, branch_std);
-    add("mlp_norm.weight", {C}, Role::Norm, -1, 0.0);
+    if (c.out_bias) add("out.bias", {C}, Role::Bias, -1, 0.0);
+    if (c.norm_after()) norm(layer_name(i, "attn_post_norm"), block);
+    if (c.norm_before()) norm(layer_name(i, "mlp_norm"), block);
     add("up.weight", {c.up_rows(), C}, Role::Matrix, 0, c.init_std, up_parts);
-    add("down.weight", {C, c.ffn}, Role::Matrix, 1, branch_std);
+    if (c.mlp_bias) add("up.bias", {c.up_rows()}, Role::Bias, 0, 0.0, up_parts);
+    add("down.weight", {C, F}, Role::Matrix, 1, branch_std);
+    if (c.mlp_bias) add("down.bias", {C}, Role::Bias, -1, 0.0);
+    if (c.norm_after()) norm(layer_name(i, "mlp_post_norm"), block);
   }
-  b.weight("final_norm.weight", {C}, Role::Norm, head_block(c), -1, 0.0);
+  norm("final_norm", head_block(c));
   if (!c.tied) b.weight("head.weight", {c.vocab, C}, Role::Head, head_block(c), 0, c.init_std);
   return b.take();
 }

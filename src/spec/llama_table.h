@@ -35,10 +35,16 @@ struct TrainShape {
 ActivationPolicy policy_of(const TrainShape& shape, int64_t layer, int64_t num_layers);
 
 // Rows of parameters only, in the order checkpoints list them. Names:
-//   embedding.weight (V, C); layers.i.{attn_norm.weight (C), qkv.weight (qkv_rows, C),
-//   q_norm.weight (D), k_norm.weight (D), out.weight (C, H·D), mlp_norm.weight (C), up.weight
-//   (up_rows, C), down.weight (C, F)}; final_norm.weight (C); head.weight (V, C) unless tied.
-// Stacked matrices: qkv.weight is q (H·D), k (G·D), v (G·D); a gated up.weight gate (F), up (F).
+//   embedding.weight (V, C); position.weight (context, C) where positions are learned;
+//   layers.i.{attn_norm.weight (C), qkv.weight (qkv_rows, C), q_norm.weight, k_norm.weight (D, or
+//   over the projection H·D and G·D), out.weight (C, H·D), attn_post_norm.weight (C),
+//   mlp_norm.weight (C), up.weight (up_rows, C), down.weight (C, F), mlp_post_norm.weight (C)};
+//   final_norm.weight (C); head.weight (V, C) unless tied.
+// attn_norm and mlp_norm where norms stand before branches, the post norms where they stand after.
+// A bias comes right after its weight: of each of these norms under LayerNorm NORM.bias (C);
+// layers.i.{qkv.bias (qkv_rows), out.bias (C), up.bias (up_rows), down.bias (C)}.
+// Stacked matrices: qkv.weight is q (H·D), k (G·D), v (G·D); a gated up.weight gate (F), up (F);
+// their biases as well.
 TensorTable llama_parameters(const ModelConfig& config);
 
 // Under fp8 a layer has as many quantized inputs, gradients and weights as products; the head's

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/text/nearest.h"
+#include "spec/llama_table.h"
 #include "spec/model_settings.h"
 
 namespace ingot {
@@ -40,9 +41,55 @@ ModelConfig llama_1b() {
   return c;
 }
 
-ModelConfig gpt2_124m() {
-  ModelConfig c = llama(768, 12, 12, 2048, 50304, 1024);
+ModelConfig tied(ModelConfig c) {
   c.tied = true;
+  return c;
+}
+
+// OpenAI's vocabulary of 50,257 stands in whole rows of tensor cores: 50,304.
+ModelConfig gpt2(int64_t dim, int64_t layers, int64_t heads, int64_t context) {
+  ModelConfig c = llama(dim, layers, heads, 4 * dim, 50304, context);
+  c.tied = true;
+  c.positions = Positions::Learned;
+  c.norm = NormKind::Layer;
+  c.activation = Activation::Gelu;
+  c.qkv_bias = c.out_bias = c.mlp_bias = true;
+  return c;
+}
+
+ModelConfig qwen3_0_6b() {
+  ModelConfig c = llama(1024, 28, 16, 3072, 151936, 40960);
+  c.kv_heads = 8;
+  c.head_dim = 128;
+  c.tied = true;
+  c.qk_norm = true;
+  c.norm_eps = 1e-6;
+  c.rope.theta = 1e6;
+  return c;
+}
+
+ModelConfig smollm2(int64_t dim, int64_t layers, int64_t heads, int64_t kv_heads, int64_t ffn) {
+  ModelConfig c = llama(dim, layers, heads, ffn, 49152, 8192);
+  c.kv_heads = kv_heads;
+  c.tied = true;
+  c.rope.theta = 100000.0;
+  return c;
+}
+
+ModelConfig olmo2_1b() {
+  ModelConfig c = llama(2048, 16, 16, 8192, 100352, 4096);
+  c.norm_place = NormPlace::After;
+  c.qk_norm = true;
+  c.qk_norm_span = QkNormSpan::Projection;
+  c.norm_eps = 1e-6;
+  c.rope.theta = 500000.0;
+  return c;
+}
+
+ModelConfig mistral_7b() {
+  ModelConfig c = llama(4096, 32, 32, 14336, 32000, 32768);
+  c.kv_heads = 8;
+  c.window = 4096;
   return c;
 }
 
@@ -62,51 +109,100 @@ const std::vector<Preset>& presets() {
       {"llama_quickstart", llama(256, 4, 4, 688, 257, 512)},
       {"llama_10m", llama(256, 8, 8, 768, 8192, 2048)},
       {"debug_120m", llama(768, 12, 12, 2048, 8192, 2048)},
-      {"gpt2_124m", gpt2_124m()},
-      {"llama_500m", llama(1280, 24, 20, 3456, 32000, 2048)},
+      {"llama_124m", tied(llama(768, 12, 12, 2048, 50304, 1024))},
+      {"gpt2_124m", gpt2(768, 12, 12, 1024)},
+      {"smollm2_135m", smollm2(576, 30, 9, 3, 1536)},
+      {"smollm2_360m", smollm2(960, 32, 15, 5, 2560)},
+      {"llama_500m", llama(1280, 24, 20, 3456, 32000, 4096)},
+      {"qwen3_0.6b", qwen3_0_6b()},
       {"llama_1b", llama_1b()},
+      {"olmo2_1b", olmo2_1b()},
       {"llama_7b", llama(4096, 32, 32, 11008, 32000, 4096)},
+      {"mistral_7b", mistral_7b()},
       {"llama3_8b", llama3(4096, 32, 32, 14336)},
       {"llama3_70b", llama3(8192, 80, 64, 28672)},
+      {"gpt3_175b", gpt2(12288, 96, 96, 2048)},
   };
   return all;
+}
+
+void validate(const RopeConfig& r, int64_t head_dim) {
+  check(r.scaling != RopeScaling::Llama3 || r.high_freq_factor > r.low_freq_factor,
+        ErrorCode::Config,
+        "model.rope.high_freq_factor must be above model.rope.low_freq_factor: expected more than "
+        "{}, got {}",
+        r.low_freq_factor, r.high_freq_factor);
+  check(r.scaling != RopeScaling::Yarn || r.beta_fast > r.beta_slow, ErrorCode::Config,
+        "model.rope.beta_fast must be above model.rope.beta_slow: expected more than {}, got {}",
+        r.beta_slow, r.beta_fast);
+  const bool stretches = r.scaling == RopeScaling::Yarn || r.scaling == RopeScaling::Dynamic;
+  check(!stretches || r.factor >= 1.0, ErrorCode::Config,
+        "model.rope.factor: yarn and dynamic scaling expected at least 1, got {}", r.factor);
+  check(r.scaling != RopeScaling::Dynamic || head_dim > 2, ErrorCode::Config,
+        "model.rope.scaling dynamic expected model.head_dim above 2, got {}", head_dim);
+}
+
+// What no op computes yet.
+void check_implemented(const ModelConfig& c) {
+  const auto refuse = [](bool wanted, std::string_view setting) {
+    check(!wanted, ErrorCode::Config, "{} is not implemented: leave it out", setting);
+  };
+  const RopeScaling scaling = c.rope.scaling;
+  refuse(c.positions == Positions::Learned, "model.positions learned");
+  refuse(c.embedding_scale != 1.0, "model.embedding_scale");
+  refuse(c.activation == Activation::GeGlu, "model.activation geglu");
+  refuse(c.activation == Activation::Gelu, "model.activation gelu");
+  refuse(c.norm == NormKind::Layer, "model.norm layer");
+  refuse(c.norm_place == NormPlace::After, "model.norm_place after");
+  refuse(c.norm_place == NormPlace::Both, "model.norm_place both");
+  refuse(c.qk_norm && c.qk_norm_span == QkNormSpan::Projection, "model.qk_norm_span projection");
+  refuse(c.qkv_bias, "model.qkv_bias");
+  refuse(c.out_bias, "model.out_bias");
+  refuse(c.mlp_bias, "model.mlp_bias");
+  refuse(c.window_layers != "w", "model.window_layers");
+  refuse(c.attn_scale != 0.0, "model.attn_scale");
+  refuse(c.attn_softcap != 0.0, "model.attn_softcap");
+  refuse(scaling == RopeScaling::Linear, "model.rope.scaling linear");
+  refuse(scaling == RopeScaling::Dynamic, "model.rope.scaling dynamic");
+  refuse(scaling == RopeScaling::Yarn, "model.rope.scaling yarn");
 }
 
 }  // namespace
 
 void resolve_head_dim(ModelConfig& c) {
-  if (c.head_dim == 0) c.head_dim = c.dim / c.heads;
+  if (c.head_dim != 0) return;
+  check(c.heads > 0 && c.dim % c.heads == 0, ErrorCode::Config,
+        "model.heads must divide model.dim: expected a divisor of {}, got {}; or set "
+        "model.head_dim",
+        c.dim, c.heads);
+  c.head_dim = c.dim / c.heads;
 }
 
 void validate(const ModelConfig& c) {
   ModelConfig copy = c;
   for (const Setting& setting : model_settings(copy)) setting.set(setting.get());
-  check(c.dim % c.heads == 0, ErrorCode::Config,
-        "model.heads must divide model.dim: expected a divisor of {}, got {}", c.dim, c.heads);
-  check(c.heads * c.head_dim == c.dim, ErrorCode::Config,
-        "model.head_dim must be model.dim / model.heads: expected {}, got {}; leave it out, and it "
-        "follows, or --set model.head_dim=0",
-        c.dim / c.heads, c.head_dim);
+  check(c.head_dim > 0, ErrorCode::Config, "model.head_dim: expected more than 0, got {}",
+        c.head_dim);
   check(c.heads % c.kv_heads == 0, ErrorCode::Config,
         "model.kv_heads must divide model.heads: expected a divisor of {}, got {}", c.heads,
         c.kv_heads);
-  check(c.head_dim % 2 == 0, ErrorCode::Config,
-        "model.head_dim must be even, since rotary embedding turns pairs: got {} (dim {} / heads "
+  check(c.positions != Positions::Rotary || c.head_dim % 2 == 0, ErrorCode::Config,
+        "model.head_dim must be even, since rotary embedding turns pairs: got {} (dim {}, heads "
         "{})",
         c.head_dim, c.dim, c.heads);
-  check(c.rope.scaling == RopeScaling::None || c.rope.high_freq_factor > c.rope.low_freq_factor,
+  check(!c.window_layers.empty() && c.window_layers.find_first_not_of("wf") == std::string::npos,
         ErrorCode::Config,
-        "model.rope.high_freq_factor must be above model.rope.low_freq_factor: expected more than "
-        "{}, got {}",
-        c.rope.low_freq_factor, c.rope.high_freq_factor);
+        "model.window_layers: expected letters w (window) and f (full), as w or wwf, got \"{}\"",
+        c.window_layers);
+  validate(c.rope, c.head_dim);
+  check_implemented(c);
 }
 
 int64_t parameter_count(const ModelConfig& c) {
-  const int64_t attention = c.qkv_rows() * c.dim + c.dim * c.heads * c.head_dim;
-  const int64_t mlp = c.up_rows() * c.dim + c.dim * c.ffn;
-  const int64_t norms = 2 * c.dim + (c.qk_norm ? 2 * c.head_dim : 0);
-  const int64_t vocabulary = (c.tied ? 1 : 2) * c.vocab * c.dim;
-  return vocabulary + c.layers * (attention + mlp + norms) + c.dim;
+  int64_t count = 0;
+  const TensorTable parameters = llama_parameters(c);
+  for (const TensorSpec& row : parameters.rows()) count += row.shape.numel();
+  return count;
 }
 
 ModelConfig model_preset(std::string_view name) {

@@ -1,4 +1,6 @@
-// The shape of a model, as plain data.
+// The shape of a model, as plain data. A family (Llama, Qwen3, OLMo-2, GPT-2, …) is a choice of
+// these fields, which compose; nothing asks for a family by name. A norm's weight is what it
+// multiplies by: weights stored as an offset from one (Gemma) get theirs added on their way in.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +14,13 @@ enum class RopeStyle {
   HalfSplit,
   Interleaved
 };  // pairs (i, i + D/2) as in HF, or (2i, 2i+1) as in llama2.c
-enum class RopeScaling { None, Llama3 };
-enum class Activation { SwiGlu, ReluSquared };
+enum class RopeScaling { None, Linear, Dynamic, Yarn, Llama3 };
+enum class Positions { Rotary, Learned };
+// silu(gate) · up, gelu(gate) · up, max(x, 0)², gelu(x); gelu by tanh, as GPT-2 and Gemma have it.
+enum class Activation { SwiGlu, GeGlu, ReluSquared, Gelu };
+enum class NormKind { Rms, Layer };
+enum class NormPlace { Before, After, Both };
+enum class QkNormSpan { Head, Projection };
 
 #include "spec/settings/fields.h"
 struct RopeConfig {
@@ -30,14 +37,29 @@ struct ModelConfig {
   int64_t qkv_rows() const {
     return (heads + 2 * kv_heads) * head_dim;
   }
-  // Rows of the fused up projection: gate then up for SwiGLU, up alone for ReLU².
+  // Whether the MLP's activation has a gate beside it.
+  bool gated() const {
+    return activation == Activation::SwiGlu || activation == Activation::GeGlu;
+  }
+  // Rows of the fused up projection: gate then up where there is a gate, else up alone.
   int64_t up_rows() const {
-    return activation == Activation::SwiGlu ? 2 * ffn : ffn;
+    return gated() ? 2 * ffn : ffn;
+  }
+  bool norm_before() const {
+    return norm_place != NormPlace::After;
+  }
+  bool norm_after() const {
+    return norm_place != NormPlace::Before;
+  }
+  // The attention window of a layer; 0 = unlimited.
+  int64_t window_of(int64_t layer) const {
+    const auto at = static_cast<size_t>(layer) % window_layers.size();
+    return window_layers[at] == 'w' ? window : 0;
   }
 };
 #include "spec/settings/end.h"
 
-// head_dim where it is 0: dim / heads.
+// head_dim where it is 0: dim / heads, which has to be whole.
 void resolve_head_dim(ModelConfig& config);
 
 // Throws ErrorCode::Config naming the field, what was expected and what it got.

@@ -61,7 +61,8 @@ std::vector<Setting> declare_all(RunConfig& c) {
       "preset", model_preset_names(), [&c] { return c.preset; },
       [&c](const std::string& name) {
         c.model = model_preset(name);
-        c.model.head_dim = 0;  // follows from dim and heads, which may change yet
+        // Where it follows from dim and heads, these may change yet.
+        if (c.model.head_dim * c.model.heads == c.model.dim) c.model.head_dim = 0;
         c.preset = name;
       },
       "Model shape that the [model] section starts from.")};

@@ -74,6 +74,8 @@ std::string_view name_of(Role role) {
       return "matrix";
     case Role::Norm:
       return "norm";
+    case Role::Bias:
+      return "bias";
     case Role::Head:
       return "head";
   }

@@ -30,9 +30,9 @@ enum class TensorKind {
 };
 
 // What a parameter is, for init, decay and optimizer choice.
-enum class Role { None, Embedding, Matrix, Norm, Head };
+enum class Role { None, Embedding, Matrix, Norm, Bias, Head };
 
-// How a parameter is initialised: N(0, std²) or a constant.
+// How a parameter is initialised: N(0, std²), which is 0 where std is, or one.
 enum class InitRule { None, Normal, Ones };
 
 // Which recompute policy drops the tensor after the forward pass and rebuilds it in the backward;

@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
     Presets, CudaGolden,
     ::testing::Values(GoldenRun{"llama_test", "bf16"}, GoldenRun{"llama_tiny", "bf16"},
                       GoldenRun{"llama_quickstart", "bf16"}, GoldenRun{"llama_10m", "bf16"},
-                      GoldenRun{"debug_120m", "bf16"}, GoldenRun{"gpt2_124m", "bf16"},
+                      GoldenRun{"debug_120m", "bf16"}, GoldenRun{"llama_124m", "bf16"},
                       GoldenRun{"llama_500m", "bf16"}, GoldenRun{"llama_500m", "bf16", "fp32"},
                       GoldenRun{"llama_500m", "fp8"}, GoldenRun{"llama_1b", "bf16"},
                       GoldenRun{"llama_1b", "fp8"}, GoldenRun{"llama_7b", "bf16"},

@@ -21,7 +21,7 @@ class AdamW final : public Optimizer {
               std::span<const OwnedShard> shards) override {
     std::vector<AdamWTensors> tensors;
     for (const auto& [parameter, shard] : shards) {
-      const bool decayed = parameter->role != Role::Norm;
+      const bool decayed = parameter->role != Role::Norm && parameter->role != Role::Bias;
       tensors.push_back({shard->master, shard->gradient, shard->states[0], shard->states[1],
                          shard->weight, decayed ? config_.weight_decay : 0.0,
                          tensor_id(parameter->name), static_cast<uint64_t>(shard->range.begin)});
