@@ -110,6 +110,13 @@ void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string
 RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& parameters,
                          ParameterStore& store);
 
+// The weights alone: of another run, or imported. States of the optimizer are zero.
+void load_weights(const CheckpointReader& reader, const TensorTable& parameters,
+                  ParameterStore& store);
+
+// Throws ErrorCode::Config, naming the parameter, where a run cannot begin from the checkpoint.
+void check_same_shapes(const CheckpointReader& reader, const TensorTable& parameters);
+
 // Complete checkpoints of a run, oldest first. Leftovers of interrupted saves are not listed.
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& run_dir);
 

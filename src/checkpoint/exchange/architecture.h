@@ -14,18 +14,24 @@
 
 namespace ingot {
 
-// A member of config.json that is a setting of [model].
+// A member of config.json that is a setting of [model]. Several rows may have one key.
 struct ConfigRow {
-  // Where the member is missing: a value that the architecture has then, or another setting's.
+  // What it is where the member is missing: a value, else `times` another setting, which is also
+  // what null means. Neither: the member must be there.
   struct Missing {
-    nlohmann::json value = nullptr;  // null: the member must be there
-    std::string same_as = {};        // a setting
+    nlohmann::json value = nullptr;
+    std::string same_as = {};  // a setting
+    int64_t times = 1;
   };
+  // How the numbers go together: x is x; 0 is null; or theirs is 1 / x².
+  enum class As { Same, NullIsZero, InverseSquare };
+
   std::string key;
   std::string setting;  // without "model."; empty: `values` lists what is computed, nothing is set
   Missing missing = {};
   // Where the two spell values differently: theirs and ours. Others are refused.
   std::vector<std::pair<nlohmann::json, SettingValue>> values = {};
+  As as = As::Same;
 };
 
 // One of our parameters. "{}" stands for the number of the layer.
@@ -33,17 +39,19 @@ struct TensorRow {
   std::string ours;
   std::vector<std::string> theirs;  // several: they stand stacked in ours, as its parts
   bool transposed = false;          // GPT-2's Conv1D keeps (in, out)
+  bool from_one = false;            // Gemma's norms keep what is added to one
 };
 
-// When "sliding_window" counts: never, always, or where "use_sliding_window" says so.
-enum class WindowRule { None, Always, Switched };
+// When "sliding_window" counts: never, always, where "use_sliding_window" says so, or in every
+// other layer unless "layer_types" says otherwise.
+enum class WindowRule { None, Always, Switched, Alternating };
 
 struct Architecture {
   std::string name = {};        // "LlamaForCausalLM"
   std::string model_type = {};  // "llama"
   // What begins the tensors' names, but for the head's; some files omit it.
   std::string base = {};
-  bool has_rope = true;
+  bool scales_embedding = false;  // by the root of the width
   WindowRule windows = WindowRule::None;
   std::vector<ConfigRow> config = {};
   std::vector<std::pair<std::string, SettingValue>> implied = {};  // settings, by the name

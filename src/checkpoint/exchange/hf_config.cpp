@@ -3,9 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "core/error.h"
 #include "core/json_integer.h"
@@ -25,22 +28,46 @@ struct RopeKind {
   std::vector<ConfigRow> rows;
 };
 const std::vector<RopeKind>& rope_kinds() {
+  using As = ConfigRow::As;
+  static const ConfigRow factor = {"factor", "rope.factor"};
+  static const ConfigRow original = {
+      "original_max_position_embeddings", "rope.original_context", {nullptr, "context"}};
   static const std::vector<RopeKind> kinds = {
       {"default", "none", {}},
+      {"linear", "linear", {factor}},
+      {"dynamic", "dynamic", {factor, original}},
+      {"yarn",
+       "yarn",
+       {factor,
+        original,
+        {"beta_fast", "rope.beta_fast", {32.0}},
+        {"beta_slow", "rope.beta_slow", {1.0}},
+        {"attention_factor", "rope.attention_factor", {0.0}, {}, As::NullIsZero},
+        {"truncate", "", {true}, {{true, false}}}}},
       {"llama3",
        "llama3",
-       {{"factor", "rope.factor"},
+       {factor,
         {"low_freq_factor", "rope.low_freq_factor"},
         {"high_freq_factor", "rope.high_freq_factor"},
-        {"original_max_position_embeddings", "rope.original_context"}}}};
+        original}}};
   return kinds;
 }
-
 // For messages; of a value that may be nested without end.
 std::string shown(const Json& value) {
   return value.is_primitive()
              ? value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 100)
              : value.type_name();
+}
+
+// "wfwfwf" is "wf".
+std::string shortest_period(const std::string& layers) {
+  for (size_t length = 1; length <= layers.size(); ++length) {
+    bool repeats = true;
+    for (size_t i = length; repeats && i < layers.size(); ++i)
+      repeats = layers[i] == layers[i % length];
+    if (repeats) return layers.substr(0, length);
+  }
+  return "w";
 }
 
 class ModelFields {
@@ -58,7 +85,13 @@ class ModelFields {
   std::vector<Setting> settings_;
 };
 
-SettingValue value_of(const Json& json, const Setting& setting) {
+// Ours, of a number of theirs.
+SettingValue value_of(const Json& json, const Setting& setting, ConfigRow::As as) {
+  if (as == ConfigRow::As::InverseSquare) {
+    check(json.is_number() && json.get<double>() > 0, ErrorCode::Data,
+          "expected a number above 0, got {}", shown(json));
+    return 1.0 / std::sqrt(json.get<double>());
+  }
   switch (setting.type) {
     case SettingType::Flag:
       return json.get_ref<const Json::boolean_t&>();
@@ -106,44 +139,55 @@ class Reader {
   ModelConfig read() {
     for (const auto& [setting, value] : architecture_.implied) fields_[setting].set(value);
     for (const ConfigRow& row : architecture_.config) read_row(members_, row);
-    if (architecture_.has_rope) read_rope();
-    read_windows();
+    if (model_.positions == Positions::Rotary) read_rope();
+    if (architecture_.windows != WindowRule::None) read_windows();
     members_.refuse_others(architecture_.name);
     resolve_head_dim(model_);
+    if (architecture_.scales_embedding)
+      model_.embedding_scale = std::sqrt(static_cast<double>(model_.dim));
     validate(model_);
     return model_;
   }
 
  private:
   void read_row(Members& members, const ConfigRow& row) {
+    const Json& given = members.take(row.key);
     try {
-      // head_dim: null is the same as none, also where none would be a number.
-      const Json& given = members.take(row.key);
-      if (given.is_null()) {
-        set_missing(row, members.has(row.key));
-      } else if (row.values.empty()) {
-        fields_[row.setting].set(value_of(given, fields_[row.setting]));
-      } else {
-        set_translated(row, given);
-      }
+      if (!members.has(row.key) && !row.missing.value.is_null())
+        set(row, row.missing.value);
+      else if (given.is_null())
+        set_null(row);
+      else
+        set(row, given);
     } catch (const Json::exception&) {
       throw Error(ErrorCode::Data, fmt::format("\"{}\": a value of another type than expected, {}",
-                                               row.key, shown(members.take(row.key))));
+                                               row.key, shown(given)));
     } catch (const Error& error) {
       throw Error(ErrorCode::Data, fmt::format("\"{}\": {}", row.key, error.what()));
     }
   }
 
-  void set_missing(const ConfigRow& row, bool is_null) {
-    if (row.setting == "head_dim" && is_null) return fields_["head_dim"].set(int64_t{0});
-    if (!row.missing.same_as.empty())
-      return fields_[row.setting].set(fields_[row.missing.same_as].get());
-    check(!row.missing.value.is_null(), ErrorCode::Data, "it is missing");
-    if (row.setting.empty()) return;
+  void set_null(const ConfigRow& row) {
+    const auto& [value, same_as, times] = row.missing;
+    if (!same_as.empty()) {
+      const auto other = std::get<int64_t>(fields_[same_as].get());
+      check(other <= std::numeric_limits<int32_t>::max(), ErrorCode::Data, "it is missing");
+      fields_[row.setting].set(other * times);
+    } else if (row.as == ConfigRow::As::NullIsZero) {
+      fields_[row.setting].set(0.0);
+    } else if (row.setting == "head_dim") {
+      fields_[row.setting].set(int64_t{0});
+    } else {
+      check(!value.is_null(), ErrorCode::Data, "it is missing");
+      set(row, value);
+    }
+  }
+
+  void set(const ConfigRow& row, const Json& given) {
     if (row.values.empty())
-      fields_[row.setting].set(value_of(row.missing.value, fields_[row.setting]));
+      fields_[row.setting].set(value_of(given, fields_[row.setting], row.as));
     else
-      set_translated(row, row.missing.value);
+      set_translated(row, given);
   }
 
   void set_translated(const ConfigRow& row, const Json& given) {
@@ -163,13 +207,19 @@ class Reader {
   // transformers 5 keeps all in rope_parameters; before, rope_theta stood beside rope_scaling.
   void read_rope() {
     read_row(members_, {"rope_theta", "rope.theta", {10000.0}});
-    read_rope_object("rope_scaling");
-    read_rope_object("rope_parameters");
+    const RopeConfig base = model_.rope;
+    const bool older = read_rope_object("rope_scaling");
+    const RopeConfig by_older = std::exchange(model_.rope, base);
+    const bool newer = read_rope_object("rope_parameters");
+    check(!older || !newer || by_older == model_.rope, ErrorCode::Data,
+          "\"rope_scaling\" and \"rope_parameters\" say different things: remove one of them");
+    if (older) model_.rope = by_older;
   }
 
-  void read_rope_object(const std::string& key) {
+  // False where it is not there.
+  bool read_rope_object(const std::string& key) {
     const Json& object = members_.take(key);
-    if (object.is_null()) return;
+    if (object.is_null()) return false;
     check(object.is_object(), ErrorCode::Data, "\"{}\": expected an object, got {}", key,
           shown(object));
     Members rope(object);
@@ -186,8 +236,10 @@ class Reader {
       }
       fields_["rope.scaling"].set(std::string(kind->scaling));
       if (rope.has("rope_theta")) read_row(rope, {"rope_theta", "rope.theta"});
+      read_row(rope, {"partial_rotary_factor", "", {1.0}, {{1.0, false}}});
       for (const ConfigRow& row : kind->rows) read_row(rope, row);
       rope.refuse_others("it");
+      return true;
     } catch (const Json::exception& error) {
       throw Error(ErrorCode::Data, fmt::format("\"{}\": {}", key, json_problem(error)));
     } catch (const Error& error) {
@@ -195,44 +247,55 @@ class Reader {
     }
   }
 
-  // The window of each layer, 0 for none; then ours, where one says them all.
   void read_windows() {
-    if (architecture_.windows == WindowRule::None) return;
+    const WindowRule rule = architecture_.windows;
     const Json& size = members_.take("sliding_window");
-    const Json& used = members_.take("use_sliding_window");
-    const Json& first = members_.take("max_window_layers");
-    const Json& types = members_.take("layer_types");
+    int64_t window = 4096;  // where nothing is said, in all of them
+    bool used = true;
+    int64_t full_layers = 28;
     try {
-      const bool wanted = architecture_.windows == WindowRule::Always ||
-                          (!used.is_null() && used.get_ref<const Json::boolean_t&>());
-      const int64_t window = wanted && !size.is_null() ? integer_of(size) : 0;
-      const int64_t full_layers = first.is_null() ? 28 : integer_of(first);
-      std::vector<int64_t> windows;
-      for (int64_t layer = 0; layer < model_.layers; ++layer) {
-        bool slides = architecture_.windows == WindowRule::Always || layer >= full_layers;
-        if (!types.is_null()) {
-          const auto type = types.at(static_cast<size_t>(layer)).get<std::string>();
-          check(type == "full_attention" || type == "sliding_attention", ErrorCode::Data,
-                "\"layer_types\": expected full_attention or sliding_attention, got {}",
-                shown(type));
-          slides = type == "sliding_attention";
-          check(!slides || window > 0, ErrorCode::Data,
-                "\"layer_types\": layer {} is to have a window, and \"sliding_window\" says none",
-                layer);
-        }
-        windows.push_back(slides ? window : 0);
+      if (members_.has("sliding_window")) window = size.is_null() ? 0 : integer_of(size);
+      if (rule == WindowRule::Switched) {
+        const Json& wanted = members_.take("use_sliding_window");
+        const Json& first = members_.take("max_window_layers");
+        used = !wanted.is_null() && wanted.get_ref<const Json::boolean_t&>();
+        if (!first.is_null()) full_layers = integer_of(first);
       }
-      set_windows(windows);
+      if (!used) window = 0;
+      std::string layers;
+      for (int64_t layer = 0; layer < model_.layers; ++layer)
+        layers += rule == WindowRule::Always                           ? 'w'
+                  : rule == WindowRule::Switched && layer < full_layers ? 'f'
+                  : rule == WindowRule::Alternating && layer % 2 == 1   ? 'f'
+                                                                        : 'w';
+      const Json none;
+      const Json& types = rule == WindowRule::Always ? none : members_.take("layer_types");
+      if (!types.is_null()) layers = read_layer_types(types, window);
+      model_.window = window;
+      model_.window_layers = shortest_period(layers);
+      if (model_.window_layers == "f" || window == 0) {
+        model_.window = 0;
+        model_.window_layers = "w";
+      }
     } catch (const Json::exception& error) {
-      throw Error(ErrorCode::Data, fmt::format("\"sliding_window\", \"layer_types\": {}",
-                                               json_problem(error)));
+      throw Error(ErrorCode::Data,
+                  fmt::format("\"sliding_window\" and \"layer_types\": {}", json_problem(error)));
     }
   }
 
-  void set_windows(const std::vector<int64_t>& windows) {
-    check(std::ranges::all_of(windows, [&](int64_t w) { return w == windows[0]; }), ErrorCode::Data,
-          "\"layer_types\": windows that only some layers have are not computed here");
-    fields_["window"].set(windows[0]);
+  std::string read_layer_types(const Json& types, int64_t window) const {
+    std::string layers;
+    for (const Json& type : types) {
+      check(type == "full_attention" || type == "sliding_attention", ErrorCode::Data,
+            "\"layer_types\": expected full_attention or sliding_attention, got {}", shown(type));
+      layers += type == "full_attention" ? 'f' : 'w';
+    }
+    check(static_cast<int64_t>(layers.size()) == model_.layers, ErrorCode::Data,
+          "\"layer_types\": expected one for each of the {} layers, got {}", model_.layers,
+          layers.size());
+    check(window > 0 || layers.find('w') == std::string::npos, ErrorCode::Data,
+          "\"layer_types\": a layer is to have a window, and \"sliding_window\" says none");
+    return layers;
   }
 
   Members members_;
@@ -267,8 +330,8 @@ class Writer {
     config_["architectures"] = {architecture_.name};
     config_["model_type"] = architecture_.model_type;
     for (const ConfigRow& row : architecture_.config) write_row(config_, row);
-    if (architecture_.has_rope) write_rope();
-    write_windows();
+    if (model_.positions == Positions::Rotary) write_rope();
+    if (architecture_.windows != WindowRule::None) write_windows();
     return std::move(config_);
   }
 
@@ -279,8 +342,18 @@ class Writer {
       return;
     }
     const SettingValue value = fields_[row.setting].get();
+    if (row.as == ConfigRow::As::InverseSquare) {
+      // 0 stands for that of the width of a head. Readers take whole numbers only.
+      const double scale = std::get<double>(value);
+      const double exact = scale == 0 ? static_cast<double>(model_.head_dim) : 1.0 / (scale * scale);
+      check(std::abs(exact - std::round(exact)) <= 1e-9 * exact && exact < 1e9, ErrorCode::Config,
+            "{} has no word for model.{} = {}", architecture_.name, row.setting, scale);
+      to[row.key] = static_cast<int64_t>(std::round(exact));
+      return;
+    }
     if (row.values.empty()) {
-      to[row.key] = json_of(value);
+      const bool is_null = row.as == ConfigRow::As::NullIsZero && value == SettingValue(0.0);
+      to[row.key] = is_null ? Json() : json_of(value);
       return;
     }
     for (const auto& [theirs, ours] : row.values) {
@@ -308,12 +381,17 @@ class Writer {
   }
 
   void write_windows() {
-    if (architecture_.windows == WindowRule::None) return;
     const bool has_window = model_.window > 0;
     config_["sliding_window"] = has_window ? Json(model_.window) : Json();
     if (architecture_.windows == WindowRule::Always) return;
-    config_["use_sliding_window"] = has_window;
-    config_["max_window_layers"] = has_window ? 0 : model_.layers;
+    if (architecture_.windows == WindowRule::Switched) {
+      config_["use_sliding_window"] = has_window;
+      config_["max_window_layers"] = has_window ? 0 : model_.layers;
+    }
+    Json types = Json::array();
+    for (int64_t layer = 0; layer < model_.layers; ++layer)
+      types.push_back(model_.window_of(layer) > 0 ? "sliding_attention" : "full_attention");
+    config_["layer_types"] = types;
   }
 
   ModelConfig model_;
@@ -324,12 +402,22 @@ class Writer {
 
 // What a model is, without what has no effect.
 ModelConfig plain(ModelConfig model) {
-  model.rope.style = RopeStyle::HalfSplit;
-  if (model.rope.scaling == RopeScaling::None) {
-    const double theta = model.rope.theta;
-    model.rope = {};
-    model.rope.theta = theta;
+  const RopeConfig was = model.rope;
+  model.rope = {};
+  if (model.positions == Positions::Rotary) {
+    model.rope.theta = was.theta;
+    model.rope.scaling = was.scaling;
+    ModelConfig source = model;
+    source.rope = was;
+    const ModelFields from(source), to(model);
+    const auto scaling = std::get<std::string>(from["rope.scaling"].get());
+    for (const RopeKind& kind : rope_kinds())
+      if (kind.scaling == scaling)
+        for (const ConfigRow& row : kind.rows)
+          if (!row.setting.empty()) to[row.setting].set(from[row.setting].get());
   }
+  if (!model.qk_norm) model.qk_norm_span = QkNormSpan::Head;
+  if (model.window == 0) model.window_layers = "w";
   return model;
 }
 

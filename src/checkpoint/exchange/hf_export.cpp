@@ -20,7 +20,7 @@ struct OutTensor {
   SafetensorsTensor there;
   std::string parameter;
   ShardRange range;
-  bool transposed = false;
+  bool transposed = false, from_one = false;
 };
 
 // The files, each within `file_bytes` unless one tensor is more.
@@ -33,7 +33,7 @@ std::vector<std::vector<OutTensor>> files_of(const Weights& weights,
   for (const TensorSpec& row : parameters.rows()) {
     const DType dtype = options.dtype.value_or(weights.dtype(row.name));
     int64_t first = 0;
-    for (const HfTensor& tensor : hf_tensors_of(row, architecture)) {
+    for (const ForeignTensor& tensor : hf_tensors_of(row, architecture)) {
       const int64_t numel = tensor.shape.numel();
       if (bytes > 0 && bytes + numel * size_of(dtype) > options.file_bytes) {
         files.emplace_back();
@@ -43,7 +43,8 @@ std::vector<std::vector<OutTensor>> files_of(const Weights& weights,
       files.back().push_back({{tensor.name, tensor.shape, dtype},
                               row.name,
                               {first, first + numel},
-                              tensor.transposed});
+                              tensor.transposed,
+                              tensor.from_one});
       first += numel;
     }
   }
@@ -51,6 +52,18 @@ std::vector<std::vector<OutTensor>> files_of(const Weights& weights,
 }
 
 void put_tensor(const Weights& weights, const OutTensor& tensor, const PutElements& put) {
+  if (tensor.from_one)
+    return for_each_piece(weights, tensor.parameter, tensor.range, DType::F32,
+                          [&](const Tensor& piece) {
+                            float* values = piece.as<float>();
+                            for (int64_t i = 0; i < piece.numel(); ++i) values[i] -= 1.0f;
+                            std::vector<std::byte> bytes(static_cast<size_t>(
+                                piece.numel() * size_of(tensor.there.dtype)));
+                            const Tensor out = Tensor::contiguous(bytes.data(), tensor.there.dtype,
+                                                                  {piece.numel()});
+                            convert_elements(piece, out);
+                            put(out);
+                          });
   if (!tensor.transposed)
     return for_each_piece(weights, tensor.parameter, tensor.range, tensor.there.dtype, put);
   const int64_t rows = tensor.there.shape[1], columns = tensor.there.shape[0];  // of ours

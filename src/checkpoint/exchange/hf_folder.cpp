@@ -25,6 +25,7 @@ using Entries = std::map<std::string, FileEntry>;  // by tensor
 struct Piece {
   FileEntry at;
   bool transposed = false;
+  bool from_one = false;
 };
 
 void check_convertible(Storage& storage, const std::string& dir) {
@@ -100,7 +101,7 @@ struct HfFolder::Impl {
     std::map<const FileEntry*, bool> used;
     const TensorTable parameters = llama_parameters(hf.model);
     for (const TensorSpec& row : parameters.rows()) {
-      for (const HfTensor& tensor : hf_tensors_of(row, *hf.architecture)) {
+      for (const ForeignTensor& tensor : hf_tensors_of(row, *hf.architecture)) {
         const FileEntry* found = find(tensor.name);
         check(found != nullptr, ErrorCode::Data,
               "'{}' has no tensor {}, which a {} of its config.json has; get the folder again", dir,
@@ -112,7 +113,7 @@ struct HfFolder::Impl {
               "'{}': {} is of dtype {}, expected F64, F32, BF16 or F16: quantized weights cannot "
               "be imported",
               found->path, tensor.name, name_of(found->entry.dtype));
-        pieces[row.name].push_back({*found, tensor.transposed});
+        pieces[row.name].push_back({*found, tensor.transposed, tensor.from_one});
         used[found] = true;
       }
     }
@@ -129,6 +130,13 @@ struct HfFolder::Impl {
   void read_piece(const Piece& piece, int64_t begin, const Tensor& out) const {
     const auto& [path, file, entry] = piece.at;
     const int64_t size = size_of(entry.dtype);
+    if (piece.from_one) {
+      std::vector<float> values(static_cast<size_t>(out.numel()));
+      const Tensor wide = Tensor::contiguous(values.data(), DType::F32, {out.numel()});
+      read_elements(*file, entry.offset + begin * size, entry.dtype, wide);
+      for (float& value : values) value += 1.0f;
+      return convert_elements(wide, out);
+    }
     if (!piece.transposed)
       return read_elements(*file, entry.offset + begin * size, entry.dtype, out);
     const std::lock_guard lock(mutex);
@@ -166,13 +174,13 @@ const Architecture& HfFolder::architecture() const {
 }
 
 DType HfFolder::dtype(const std::string& name) const {
-  DType widest = DType::F16;
-  for (const Piece& piece : impl_->pieces.at(name)) {
+  const std::vector<Piece>& pieces = impl_->pieces.at(name);
+  DType widest = pieces[0].at.entry.dtype;
+  for (const Piece& piece : pieces) {
     const DType dtype = piece.at.entry.dtype;
-    if (&piece == &impl_->pieces.at(name).front() || size_of(dtype) > size_of(widest))
-      widest = dtype;
-    else if (dtype != widest && size_of(dtype) == size_of(widest))
-      widest = DType::F32;  // BF16 and F16 stacked
+    if (size_of(dtype) > size_of(widest)) widest = dtype;
+    const bool both_16_bit = dtype != widest && size_of(dtype) == size_of(widest);
+    if (both_16_bit || piece.from_one) widest = DType::F32;
   }
   return widest;
 }
@@ -226,6 +234,10 @@ Companions HfFolder::companions(const std::string& named_as, const std::string& 
         from, tokenizer->vocab_size(), model().vocab);
   if (tokenizer->kind() != "byte") found.tokenizer = tokenizer->serialize();
   return found;
+}
+
+bool is_kept_hf_file(std::string_view name) {
+  return std::ranges::find(kKeptFiles, name) != std::end(kKeptFiles);
 }
 
 bool is_hf_folder(Storage& storage, const std::string& path) {

@@ -34,6 +34,9 @@ class HfFolder : public Weights {
   std::unique_ptr<Impl> impl_;
 };
 
+// Small files that stay with a model: tokenizer, chat template, configs.
+bool is_kept_hf_file(std::string_view name);
+
 bool is_hf_folder(Storage& storage, const std::string& path);
 
 // The folder `dir` becomes the checkpoint `out`. `named_as`: where it is from, as a record;

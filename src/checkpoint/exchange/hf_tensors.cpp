@@ -33,25 +33,34 @@ Shape rows_of(const Shape& whole, int64_t rows) {
 
 }  // namespace
 
-std::vector<HfTensor> hf_tensors_of(const TensorSpec& parameter, const Architecture& architecture) {
-  for (const TensorRow& row : architecture.tensors) {
+std::vector<ForeignTensor> foreign_tensors_of(const TensorSpec& parameter,
+                                              std::span<const TensorRow> rows) {
+  std::vector<ForeignTensor> found;
+  for (const TensorRow& row : rows) {
     const auto layer = layer_in(parameter.name, row.ours);
     if (!layer) continue;
-    std::vector<HfTensor> found;
     check(row.theirs.size() == 1 || row.theirs.size() == parameter.parts.size(),
-          ErrorCode::Internal, "{} has {} parts, {} of {}", parameter.name, parameter.parts.size(),
-          row.theirs.size(), architecture.name);
+          ErrorCode::Internal, "{} has {} parts, {} there", parameter.name, parameter.parts.size(),
+          row.theirs.size());
     for (size_t i = 0; i < row.theirs.size(); ++i) {
       Shape shape = row.theirs.size() == 1 ? parameter.shape
                                            : rows_of(parameter.shape, parameter.parts[i]);
       if (row.transposed) shape = {shape[1], shape[0]};
-      const std::string base = row.theirs[i] == "lm_head.weight" ? "" : architecture.base;
-      found.push_back({base + with_layer(row.theirs[i], *layer), shape, row.transposed});
+      found.push_back({with_layer(row.theirs[i], *layer), shape, row.transposed, row.from_one});
     }
     return found;
   }
-  throw Error(ErrorCode::Config,
-              fmt::format("{} has no tensor for {}", architecture.name, parameter.name));
+  return found;
+}
+
+std::vector<ForeignTensor> hf_tensors_of(const TensorSpec& parameter,
+                                         const Architecture& architecture) {
+  std::vector<ForeignTensor> found = foreign_tensors_of(parameter, architecture.tensors);
+  check(!found.empty(), ErrorCode::Config, "{} has no tensor for {}", architecture.name,
+        parameter.name);
+  for (ForeignTensor& tensor : found)
+    if (tensor.name != "lm_head.weight") tensor.name = architecture.base + tensor.name;
+  return found;
 }
 
 std::map<std::string, std::string> parse_hf_index(std::string_view text, const std::string& path) {

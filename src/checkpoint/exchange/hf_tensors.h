@@ -1,8 +1,9 @@
-// Where the parameters of a model lie among the tensors of a Hugging Face folder.
+// Where the parameters of a model lie among the tensors of other programs' files.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,15 +15,20 @@
 namespace ingot {
 
 // A tensor there, whole or as a part of ours.
-struct HfTensor {
+struct ForeignTensor {
   std::string name;
   Shape shape;              // there
   bool transposed = false;  // of ours
+  bool from_one = false;    // ours is it plus one
 };
 
 // Those that make up `parameter`, in order: their elements, turned where they are transposed, are
 // its elements. Throws ErrorCode::Config where the architecture has no tensor for it.
-std::vector<HfTensor> hf_tensors_of(const TensorSpec& parameter, const Architecture& architecture);
+std::vector<ForeignTensor> hf_tensors_of(const TensorSpec& parameter,
+                                         const Architecture& architecture);
+// The same by rows of any format, without what begins names; empty where no row is for it.
+std::vector<ForeignTensor> foreign_tensors_of(const TensorSpec& parameter,
+                                              std::span<const TensorRow> rows);
 
 // File by tensor, of model.safetensors.index.json. Throws ErrorCode::Data, naming `path`, for what
 // is no index or names a file that is not beside it.

@@ -4,31 +4,16 @@
 
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/open_weights.h"
-#include "tokenizer/bpe/model.h"
 #include "tokenizer/convert.h"
-#include "tokenizer/sentencepiece/model.h"
 
 namespace ingot {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Bytes as byte-level BPE that merges nothing.
-std::string byte_tokenizer_json() {
-  BpeModel model;
-  for (int byte = 0; byte < 256; ++byte) model.tokens.emplace_back(1, static_cast<char>(byte));
-  model.tokens.emplace_back("<|endoftext|>");
-  AddedToken separator;
-  separator.id = 256;
-  separator.content = "<|endoftext|>";
-  separator.special = true;
-  model.added.push_back(separator);
-  model.bos = model.eos = 256;
-  return to_tokenizer_json(model);
-}
-
 std::string tokenizer_json_of(const Tokenizer& tokenizer) {
-  return tokenizer.kind() == "byte" ? byte_tokenizer_json() : file_as(tokenizer, "tokenizer.json");
+  return tokenizer.kind() == "byte" ? to_tokenizer_json(byte_bpe_model())
+                                    : file_as(tokenizer, "tokenizer.json");
 }
 
 // How the id is spelt in a tokenizer.json; empty: not there.
@@ -46,6 +31,19 @@ Json generation_config(const Tokenizer& tokenizer) {
 }
 
 }  // namespace
+
+BpeModel byte_bpe_model() {
+  BpeModel model;
+  for (int byte = 0; byte < 256; ++byte) model.tokens.emplace_back(1, static_cast<char>(byte));
+  AddedToken separator;
+  separator.id = 256;
+  separator.content = "<|endoftext|>";
+  separator.special = true;
+  model.tokens.push_back(separator.content);
+  model.added.push_back(separator);
+  model.bos = model.eos = 256;
+  return model;
+}
 
 std::map<std::string, std::string> hf_tokenizer_files(const Companions& companions) {
   std::map<std::string, std::string> files = companions.hf_files;

@@ -5,8 +5,12 @@
 #include <string>
 
 #include "checkpoint/checkpoint.h"
+#include "tokenizer/bpe/model.h"
 
 namespace ingot {
+
+// Bytes as byte-level BPE that merges nothing: ids 0-255, and 256 as <|endoftext|>.
+BpeModel byte_bpe_model();
 
 // By name, contents. As they came with the model, where they did; else tokenizer.json, its config
 // and generation_config.json made from the tokenizer. Throws ErrorCode::Data for a tokenizer that
