@@ -1,13 +1,17 @@
 #include "model/attention_branch.h"
 
 #include "ops/fused_linear.h"
-#include "ops/rms_norm.h"
 
 namespace ingot {
 
 Tensor AttentionBranch::columns(const Tensor& rows, int64_t begin, int64_t n) const {
   const int64_t D = config_.head_dim;
   return rows.slice(1, begin * D, (begin + n) * D).split(1, n, D);
+}
+
+Tensor AttentionBranch::normed_span(const Tensor& rows, int64_t begin, int64_t n) const {
+  if (config_.qk_norm_span == QkNormSpan::Head) return columns(rows, begin, n);
+  return rows.slice(1, begin * config_.head_dim, (begin + n) * config_.head_dim);
 }
 
 HeadViews AttentionBranch::heads(const Tensor& qkv, const Tensor& qk) const {
@@ -24,34 +28,48 @@ HeadViews AttentionBranch::heads(const Tensor& qkv, const Tensor& qk) const {
 
 HeadViews AttentionBranch::project_qkv(Context& ctx, const LayerPass& pass) const {
   const auto& [w, x, rope, attention] = pass;
-  rms_norm_forward(ctx, x.residual, w.attn_norm, config_.norm_eps, x.attn_norm, x.attn_rstd);
+  if (config_.norm_before())
+    norm_forward(ctx, x.residual, w.attn_norm, config_.norm_eps, x.attn_norm, x.attn_rstd);
+  else
+    quantize_rows(ctx, x.attn_norm);
   const HeadViews heads = this->heads(x.qkv, x.qk);
-  if (!config_.qk_norm && !x.attn_norm.fp8.defined()) {
-    linear_rope_forward(ctx, x.attn_norm.plain, w.qkv.plain, x.qkv, heads.qk, rope);
+  const bool rotary = rope.cos.defined();
+  if (rotary && !config_.qk_norm && !x.attn_norm.fp8.defined() && !w.qkv.bias.plain.defined()) {
+    linear_rope_forward(ctx, x.attn_norm.plain, w.qkv.weight.plain, x.qkv, heads.qk, rope);
     return heads;
   }
   linear_forward(ctx, x.attn_norm, w.qkv, x.qkv);
   if (config_.qk_norm) {
     const int64_t H = config_.heads, G = config_.kv_heads;
-    rms_norm_forward(ctx, columns(x.qkv, 0, H), w.q_norm, config_.norm_eps, columns(x.qk, 0, H),
-                     x.q_rstd);
-    rms_norm_forward(ctx, columns(x.qkv, H, G), w.k_norm, config_.norm_eps, columns(x.qk, H, G),
-                     x.k_rstd);
+    norm_forward(ctx, normed_span(x.qkv, 0, H), w.q_norm, config_.norm_eps, normed_span(x.qk, 0, H),
+                 x.q_rstd);
+    norm_forward(ctx, normed_span(x.qkv, H, G), w.k_norm, config_.norm_eps, normed_span(x.qk, H, G),
+                 x.k_rstd);
   }
-  rope_forward(ctx, heads.qk, rope);
+  if (rotary) rope_forward(ctx, heads.qk, rope);
   return heads;
 }
 
 void AttentionBranch::project_qkv_backward(Context& ctx, const LayerPass& pass,
                                            const LayerBackwardPass& back) const {
-  const LayerTensors& x = pass.x;
+  const auto& [w, x, rope, attention] = pass;
   const auto& [d, slots] = back;
   quantize_both(ctx, d.qkv);
-  linear_backward_input(ctx, d.qkv, pass.w.qkv, d.norm);
-  rms_norm_backward(ctx, d.norm, x.residual, pass.w.attn_norm, x.attn_rstd, d.residual,
-                    adding_slot(ctx, slots.attn_norm),
-                    x.drops(x.attn_norm) ? x.attn_norm : Operand{});
-  weight_gradient(ctx, d.qkv, x.attn_norm, slots.qkv);
+  if (config_.norm_before()) {
+    linear_backward_input(ctx, d.qkv, w.qkv.weight, d.norm);
+    norm_backward(ctx, {.dy = d.norm,
+                        .x = x.residual,
+                        .w = w.attn_norm,
+                        .rstd = x.attn_rstd,
+                        .dx = d.residual,
+                        .accumulate = Accumulate::Yes,
+                        .slots = slots.attn_norm,
+                        .y = x.drops(x.attn_norm) ? x.attn_norm : Operand{}});
+  } else {
+    linear_backward_input(ctx, d.qkv, w.qkv.weight, d.residual.plain, Accumulate::Yes);
+    quantize_transposed(ctx, x.attn_norm);
+  }
+  linear_gradients(ctx, d.qkv, x.attn_norm, slots.qkv);
 }
 
 void AttentionBranch::attend(Context& ctx, const LayerPass& pass, const HeadViews& heads) const {
@@ -62,36 +80,62 @@ void AttentionBranch::attend(Context& ctx, const LayerPass& pass, const HeadView
 
 void AttentionBranch::attend_backward(Context& ctx, const LayerPass& pass,
                                       const LayerBackwardPass& back) const {
-  const LayerTensors& x = pass.x;
+  const auto& [w, x, rope, attention] = pass;
   const auto& [d, slots] = back;
   const int64_t H = config_.heads, G = config_.kv_heads;
   const HeadViews heads = this->heads(x.qkv, x.qk), d_heads = this->heads(d.qkv.plain, d.qk);
   const auto whole = [&](const Tensor& rows) {  // (B, T, H, D)
     return columns(rows, 0, H).split(0, B_, T_);
   };
-  attention_rope_backward(
-      ctx, {.q = heads.q, .k = heads.k, .v = heads.v, .out = whole(x.attn.plain), .lse = x.lse},
-      {.dout = whole(d.attn), .dq = d_heads.q, .dk = d_heads.k, .dv = d_heads.v}, pass.attention,
-      pass.rope);
+  const AttentionTensors tensors{
+      .q = heads.q, .k = heads.k, .v = heads.v, .out = whole(x.attn.plain), .lse = x.lse};
+  const AttentionGradients gradients{
+      .dout = whole(d.attn), .dq = d_heads.q, .dk = d_heads.k, .dv = d_heads.v};
+  if (rope.cos.defined())
+    attention_rope_backward(ctx, tensors, gradients, attention, rope);
+  else
+    attention_backward(ctx, tensors, gradients, attention);
   if (!config_.qk_norm) return;
-  rms_norm_backward(ctx, columns(d.qk, 0, H), columns(x.qkv, 0, H), pass.w.q_norm, x.q_rstd,
-                    columns(d.qkv.plain, 0, H), false, adding_slot(ctx, slots.q_norm));
-  rms_norm_backward(ctx, columns(d.qk, H, G), columns(x.qkv, H, G), pass.w.k_norm, x.k_rstd,
-                    columns(d.qkv.plain, H, G), false, adding_slot(ctx, slots.k_norm));
+  norm_backward(ctx, {.dy = normed_span(d.qk, 0, H),
+                      .x = normed_span(x.qkv, 0, H),
+                      .w = w.q_norm,
+                      .rstd = x.q_rstd,
+                      .dx = normed_span(d.qkv.plain, 0, H),
+                      .accumulate = Accumulate::No,
+                      .slots = slots.q_norm});
+  norm_backward(ctx, {.dy = normed_span(d.qk, H, G),
+                      .x = normed_span(x.qkv, H, G),
+                      .w = w.k_norm,
+                      .rstd = x.k_rstd,
+                      .dx = normed_span(d.qkv.plain, H, G),
+                      .accumulate = Accumulate::No,
+                      .slots = slots.k_norm});
 }
 
 void AttentionBranch::output(Context& ctx, const LayerPass& pass) const {
-  const LayerTensors& x = pass.x;
+  const auto& [w, x, rope, attention] = pass;
   quantize_rows(ctx, x.attn);
-  join_stream(ctx, x.attn, pass.w.out, x.residual, x.mid);
+  if (!config_.norm_after()) return join_stream(ctx, x.attn, w.out, x.residual, x.mid);
+  linear_forward(ctx, x.attn, w.out, x.attn_out);
+  join_normed(ctx, x.attn_out, w.attn_post_norm, config_.norm_eps, x.attn_post_rstd, x.residual,
+              x.mid);
 }
 
 void AttentionBranch::output_backward(Context& ctx, const LayerPass& pass,
                                       const LayerBackwardPass& back) const {
+  const auto& [w, x, rope, attention] = pass;
   const auto& [d, slots] = back;
-  quantize_transposed(ctx, pass.x.attn);
-  weight_gradient(ctx, d.out, pass.x.attn, slots.out);
-  linear_backward_input(ctx, d.out, pass.w.out, d.attn);
+  if (config_.norm_after())
+    norm_backward(ctx, {.dy = d.mid.plain,
+                        .x = x.attn_out,
+                        .w = w.attn_post_norm,
+                        .rstd = x.attn_post_rstd,
+                        .dx = d.out,
+                        .accumulate = Accumulate::No,
+                        .slots = slots.attn_post_norm});
+  quantize_transposed(ctx, x.attn);
+  linear_gradients(ctx, d.out, x.attn, slots.out);
+  linear_backward_input(ctx, d.out, w.out.weight, d.attn);
 }
 
 void AttentionBranch::forward(Context& ctx, const LayerPass& pass) const {

@@ -22,7 +22,7 @@ class AttentionBranch {
   AttentionBranch(const ModelConfig& config, int64_t B, int64_t T)
       : config_(config), B_(B), T_(T) {}
 
-  // residual → attn_norm → qkv, QK-norm, rotation.
+  // residual → attn_norm → qkv, QK-norm, rotation; of these what the model has.
   HeadViews project_qkv(Context& ctx, const LayerPass& pass) const;
   // d.qkv → d.residual, which it is added to.
   void project_qkv_backward(Context& ctx, const LayerPass& pass,
@@ -33,9 +33,9 @@ class AttentionBranch {
   // d.attn → d.qkv, back through rotation and QK-norm as well.
   void attend_backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
-  // attn and residual → mid.
+  // attn and residual → mid, through attn_out where a norm follows.
   void output(Context& ctx, const LayerPass& pass) const;
-  // d.out → d.attn.
+  // d.mid → d.out → d.attn.
   void output_backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
   // All pieces in their order, and in reverse.
@@ -47,6 +47,8 @@ class AttentionBranch {
   HeadViews heads(const Tensor& qkv, const Tensor& qk) const;
   // Heads [begin, begin + n) of rows (N, ·), as (N, n, D).
   Tensor columns(const Tensor& rows, int64_t begin, int64_t n) const;
+  // The same as QK-norm takes them: (N, n, D), or (N, n·D) over the projection.
+  Tensor normed_span(const Tensor& rows, int64_t begin, int64_t n) const;
 
   const ModelConfig& config_;
   int64_t B_, T_;

@@ -16,11 +16,16 @@ BatchInput::BatchInput(Context& ctx, const ModelConfig& config, const TrainShape
       T_(shape.T),
       tokens_(placed.find(slot_name(slot, "tokens"))),
       targets_(placed.find(slot_name(slot, "targets"))),
-      rope_(rope_input(config, placed.find("rope.cos"), placed.find("rope.sin"))) {
-  rope_.positions = placed.try_find(slot_name(slot, "positions"));
-  attention_.window = config.window;
+      positions_row_(placed.try_find(slot_name(slot, "positions"))),
+      rope_(rope_input(config, placed)) {
+  rope_.positions = positions_row_;
+  attention_ = attention_options(config);
   attention_.document_start = placed.try_find(slot_name(slot, "document_start"));
-  if (rope_.positions.defined()) positions_.resize(static_cast<size_t>(N_));
+  unwindowed_ = attention_;
+  unwindowed_.window = 0;
+  if (!positions_row_.defined()) return;
+  for (int64_t n = 0; n < N_; ++n) positions_.push_back(static_cast<int32_t>(n % T_));
+  copy_from_host(ctx_, positions_.data(), positions_row_);
 }
 
 // Ids are checked here, in host memory: a GPU has no way to complain that would not cost a wait.
@@ -50,7 +55,9 @@ void BatchInput::load(const MicroBatch& batch) {
     attention_.max_document_tokens =
         std::max<int64_t>(attention_.max_document_tokens, positions_[i] + 1);
   }
-  copy_from_host(ctx_, positions_.data(), rope_.positions);
+  unwindowed_.num_documents = attention_.num_documents;
+  unwindowed_.max_document_tokens = attention_.max_document_tokens;
+  copy_from_host(ctx_, positions_.data(), positions_row_);
 }
 
 }  // namespace ingot

@@ -31,8 +31,13 @@ class BatchInput {
 
   const Tensor& tokens() const { return tokens_; }    // (N)
   const Tensor& targets() const { return targets_; }  // (N)
+  // (N) of each token in its document; only under a document mask or where they are learned.
+  Tensor positions() const { return positions_row_.reshape({N_}); }
   const RopeInput& rope() const { return rope_; }
-  const AttentionOptions& attention() const { return attention_; }
+  // With the model's window, or without one.
+  const AttentionOptions& attention(bool windowed) const {
+    return windowed ? attention_ : unwindowed_;
+  }
 
  private:
   void check_ids(const MicroBatch& batch) const;
@@ -40,8 +45,9 @@ class BatchInput {
   Context& ctx_;
   int64_t vocab_, N_, T_;
   Tensor tokens_, targets_;
+  Tensor positions_row_;  // (B, T) I32
   RopeInput rope_;
-  AttentionOptions attention_;
+  AttentionOptions attention_, unwindowed_;
   std::vector<int32_t> positions_;  // (B, T), reset at each document
 };
 

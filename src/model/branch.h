@@ -3,6 +3,7 @@
 
 #include "core/context.h"
 #include "model/layer_tensors.h"
+#include "model/norm.h"
 #include "ops/attention.h"
 #include "ops/rope.h"
 
@@ -12,7 +13,7 @@ namespace ingot {
 struct LayerPass {
   const LayerWeights& w;
   const LayerTensors& x;
-  const RopeInput& rope;
+  const RopeInput& rope;  // without tables where positions are learned
   const AttentionOptions& attention;
 };
 
@@ -23,9 +24,12 @@ struct LayerBackwardPass {
 };
 
 // A branch's last product joins the residual stream: next(N, C) = stream(N, C) + y(N, K) · w(C,
-// K)ᵀ, rounded once. Both branches leave here and nowhere else: ranks that hold some columns of w
-// each would add up their products at this place.
-void join_stream(Context& ctx, const Operand& y, const Operand& w, const Tensor& stream,
+// K)ᵀ, rounded once, + bias. Branches leave here or by join_normed(): ranks that hold some columns
+// of w each would add up their products at this place.
+void join_stream(Context& ctx, const Operand& y, const Affine<Operand>& w, const Tensor& stream,
                  const Tensor& next);
+// Where a norm stands after the branch: next(N, C) = stream(N, C) + norm of out(N, C).
+void join_normed(Context& ctx, const Tensor& out, const Affine<Operand>& norm, double eps,
+                 const Tensor& rstd, const Tensor& stream, const Tensor& next);
 
 }  // namespace ingot

@@ -2,20 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/error.h"
+#include "model/norm.h"
+#include "ops/axpy.h"
 #include "ops/embedding.h"
 #include "ops/matmul.h"
 #include "ops/memory.h"
-#include "ops/rms_norm.h"
 
 namespace ingot {
 namespace {
 
 // What all layers share, of a whole chunk.
-LayerTensors shared_tensors(const PlacedTensors& placed) {
-  return tensors_of(
-      [&](std::string_view what) { return placed.try_find("shared." + std::string(what)); });
+LayerTensors shared_tensors(const ModelConfig& config, const PlacedTensors& placed) {
+  return tensors_of(config, [&](std::string_view what) {
+    return placed.try_find("shared." + std::string(what));
+  });
 }
 
 }  // namespace
@@ -27,29 +30,31 @@ Decoder::Decoder(Context& ctx, const ModelConfig& config, int64_t context, int64
       context_(context),
       chunk_(chunk),
       rows_{.tokens = placed.find("tokens"),
+            .positions = placed.try_find("positions"),
             .embedding = placed.find("embedding.weight"),
-            .norm_weight = placed.find("final_norm.weight"),
+            .position = placed.try_find("position.weight"),
+            .norm = {placed.find("final_norm.weight"), placed.try_find("final_norm.bias")},
             .final_norm = placed.find("final_norm"),
             .final_rstd = placed.find("final_rstd"),
             .head = placed.find(config.tied ? "embedding.weight" : "head.weight"),
             .logits = placed.find("logits"),
-            .layer = shared_tensors(placed)},
+            .layer = shared_tensors(config, placed)},
+      rope_(rope_input(config, placed)),
       logits_(static_cast<size_t>(config.vocab)) {
   for (int64_t i = 0; i < config.layers; ++i) {
     auto row = [&](std::string_view what) { return placed.try_find(layer_name(i, what)); };
-    layers_.push_back({.weights = {.attn_norm = row("attn_norm.weight"),
-                                   .qkv = row("qkv.weight"),
-                                   .q_norm = row("q_norm.weight"),
-                                   .k_norm = row("k_norm.weight"),
-                                   .out = row("out.weight"),
-                                   .mlp_norm = row("mlp_norm.weight"),
-                                   .up = row("up.weight"),
-                                   .down = row("down.weight")},
+    layers_.push_back({.weights = layer_parts<Operand>(row),
                        .cache_k = row("cache.k"),
                        .cache_v = row("cache.v")});
   }
-  rope_ = rope_input(config, placed.find("rope.cos"), placed.find("rope.sin"));
-  rope_table(ctx_, rope_frequencies(config.rope), rope_.cos, rope_.sin);
+  if (rope_.cos.defined()) rope_table(ctx_, rope_frequencies(config.rope), rope_.cos, rope_.sin);
+}
+
+// What scaling makes of the frequencies depends on how long the sequence has become: those of the
+// new tokens; what was rotated before stays as it is.
+void Decoder::rotate_for(int64_t count) {
+  const auto rows = [&](const Tensor& table) { return table.slice(0, length_, length_ + count); };
+  rope_table(ctx_, rope_frequencies(config_.rope), rows(rope_.cos), rows(rope_.sin), length_);
 }
 
 std::span<const float> Decoder::append(std::span<const int32_t> tokens) {
@@ -59,6 +64,7 @@ std::span<const float> Decoder::append(std::span<const int32_t> tokens) {
         "the sequence would be {} tokens long, the context holds {}: ask for fewer tokens or a "
         "shorter prompt",
         length_ + count, context_);
+  if (rope_.cos.defined() && config_.rope.scaling == RopeScaling::Dynamic) rotate_for(count);
   for (int64_t done = 0; done < count; done += chunk_)
     append_chunk(tokens.subspan(static_cast<size_t>(done),
                                 static_cast<size_t>(std::min(chunk_, count - done))));
@@ -81,14 +87,14 @@ void Decoder::append_chunk(std::span<const int32_t> tokens) {
   const LayerTensors x = activations(n);
   const Tensor ids = rows_.tokens.slice(0, 0, n);  // (n)
   copy_from_host(ctx_, tokens.data(), ids);
-  embedding_forward(ctx_, ids, rows_.embedding, x.residual);
+  embed(ids, x.residual);
 
   RopeInput rope = rope_;
   rope.first_position = length_;
-  AttentionOptions attention;
-  attention.window = config_.window;
+  AttentionOptions attention = attention_options(config_);
   for (size_t i = 0; i < layers_.size(); ++i) {
     const DecoderLayer& l = layers_[i];
+    attention.window = config_.window_of(static_cast<int64_t>(i));
     const LayerPass pass{.w = l.weights, .x = x, .rope = rope, .attention = attention};
     const HeadViews heads = layer.attention().project_qkv(ctx_, pass);
     copy(ctx_, heads.k, l.cache_k.slice(1, length_, length_ + n));
@@ -104,9 +110,20 @@ void Decoder::append_chunk(std::span<const int32_t> tokens) {
     layer.mlp().hidden(ctx_, pass);
     layer.leave(ctx_, pass, x.residual);
   }
-  rms_norm_forward(ctx_, x.residual, rows_.norm_weight, config_.norm_eps,
-                   rows_.final_norm.slice(0, 0, n), rows_.final_rstd.slice(0, 0, n));
+  norm_forward(ctx_, x.residual, rows_.norm, config_.norm_eps, rows_.final_norm.slice(0, 0, n),
+               rows_.final_rstd.slice(0, 0, n));
   length_ += n;
+}
+
+void Decoder::embed(const Tensor& ids, const Tensor& stream) {
+  embedding_forward(ctx_, ids, rows_.embedding, stream);
+  if (config_.embedding_scale != 1.0) axpy(ctx_, config_.embedding_scale, stream, {}, stream);
+  if (!rows_.position.defined()) return;
+  std::vector<int32_t> places(static_cast<size_t>(ids.numel()));
+  std::iota(places.begin(), places.end(), static_cast<int32_t>(length_));
+  const Tensor positions = rows_.positions.slice(0, 0, ids.numel());  // (n)
+  copy_from_host(ctx_, places.data(), positions);
+  embedding_add(ctx_, positions, rows_.position, stream);
 }
 
 LayerTensors Decoder::activations(int64_t n) const {
@@ -114,8 +131,8 @@ LayerTensors Decoder::activations(int64_t n) const {
   const auto first_rows = [&](Tensor& whole) {
     if (whole.defined()) whole = whole.slice(0, 0, n);
   };
-  for (Tensor* rows :
-       {&x.residual, &x.attn_rstd, &x.qkv, &x.qk, &x.q_rstd, &x.k_rstd, &x.mid, &x.mlp_rstd, &x.up})
+  for (Tensor* rows : {&x.residual, &x.attn_rstd, &x.qkv, &x.qk, &x.q_rstd, &x.k_rstd, &x.attn_out,
+                       &x.attn_post_rstd, &x.mid, &x.mlp_rstd, &x.up, &x.mlp_out, &x.mlp_post_rstd})
     first_rows(*rows);
   for (Operand* rows : {&x.attn_norm, &x.attn, &x.mlp_norm, &x.act}) first_rows(rows->plain);
   // lse(1, H, n) is contiguous for every n, so it is cut from the flat memory, not sliced.

@@ -33,15 +33,19 @@ class Decoder {
   };
   // Rows that all layers, or none, have.
   struct Rows {
-    Tensor tokens;       // (chunk) I32
-    Tensor embedding;    // (V, C)
-    Tensor norm_weight;  // (C)
-    Tensor final_norm;   // (chunk, C)
-    Tensor final_rstd;   // (chunk)
-    Tensor head;         // (V, C)
-    Tensor logits;       // (1, V) F32
-    LayerTensors layer;  // of `chunk` tokens
+    Tensor tokens;         // (chunk) I32
+    Tensor positions;      // (chunk) I32, where they are learned
+    Tensor embedding;      // (V, C)
+    Tensor position;       // (context, C), where they are learned
+    Affine<Operand> norm;  // (C)
+    Tensor final_norm;     // (chunk, C)
+    Tensor final_rstd;     // (chunk)
+    Tensor head;           // (V, C)
+    Tensor logits;         // (1, V) F32
+    LayerTensors layer;    // of `chunk` tokens
   };
+  void rotate_for(int64_t count);                       // tokens that come next
+  void embed(const Tensor& ids, const Tensor& stream);  // (n) → (n, C)
   void append_chunk(std::span<const int32_t> tokens);
   LayerTensors activations(int64_t n) const;  // the first n rows of those
 

@@ -7,10 +7,12 @@
 
 namespace ingot {
 
-// slot (+)= the gradient of the weight of y = x · wᵀ.
-void weight_gradient(Context& ctx, const Operand& dy, const Operand& x, const GradientSlot& slot);
+// slots (+)= the gradients of y = x · wᵀ + bias. Of the bias, where there is one, from dy's plain
+// form.
+void linear_gradients(Context& ctx, const Operand& dy, const Operand& x,
+                      const Affine<GradientSlot>& slots);
 
-// The slot for an op that only adds: cleared when this is its first write.
+// The slot for an op that only adds: cleared when this is its first write; undefined where it is.
 Tensor adding_slot(Context& ctx, const GradientSlot& slot);
 
 }  // namespace ingot

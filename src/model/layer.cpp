@@ -1,5 +1,7 @@
 #include "model/layer.h"
 
+#include "core/error.h"
+
 namespace ingot {
 
 void Layer::forward(Context& ctx, const LayerPass& pass) const {
@@ -21,25 +23,53 @@ void Layer::backward(Context& ctx, const LayerPass& pass, const LayerBackwardPas
   attention_.backward(ctx, pass, back);
 }
 
-RopeInput rope_input(const ModelConfig& config, const Tensor& cos, const Tensor& sin) {
+RopeInput rope_input(const ModelConfig& config, const PlacedTensors& placed) {
   RopeInput input;
-  input.cos = cos;
-  input.sin = sin;
+  input.cos = placed.try_find("rope.cos");
+  input.sin = placed.try_find("rope.sin");
   input.pairs =
       config.rope.style == RopeStyle::HalfSplit ? RopePairs::HalfSplit : RopePairs::Interleaved;
   return input;
 }
 
-RopeFrequencies rope_frequencies(const RopeConfig& config) {
-  RopeFrequencies f;
-  f.theta = config.theta;
-  if (config.scaling == RopeScaling::Llama3) {
-    f.factor = config.factor;
-    f.low_freq_factor = config.low_freq_factor;
-    f.high_freq_factor = config.high_freq_factor;
-    f.original_context = config.original_context;
+AttentionOptions attention_options(const ModelConfig& config) {
+  AttentionOptions options;
+  options.scale = config.attn_scale;
+  options.softcap = config.attn_softcap;
+  options.window = config.window;
+  return options;
+}
+
+namespace {
+
+RopeStretch stretch_of(RopeScaling scaling) {
+  switch (scaling) {
+    case RopeScaling::None:
+      return RopeStretch::None;
+    case RopeScaling::Linear:
+      return RopeStretch::Linear;
+    case RopeScaling::Dynamic:
+      return RopeStretch::Dynamic;
+    case RopeScaling::Yarn:
+      return RopeStretch::Yarn;
+    case RopeScaling::Llama3:
+      return RopeStretch::Llama3;
   }
-  return f;
+  throw Error(ErrorCode::Internal, "unknown rotary scaling");
+}
+
+}  // namespace
+
+RopeFrequencies rope_frequencies(const RopeConfig& config) {
+  return {.theta = config.theta,
+          .stretch = stretch_of(config.scaling),
+          .factor = config.factor,
+          .low_freq_factor = config.low_freq_factor,
+          .high_freq_factor = config.high_freq_factor,
+          .beta_slow = config.beta_slow,
+          .beta_fast = config.beta_fast,
+          .attention_factor = config.attention_factor,
+          .original_context = config.original_context};
 }
 
 }  // namespace ingot

@@ -16,16 +16,17 @@ class Layer {
   // For B sequences of T tokens. `config` must outlive it.
   Layer(const ModelConfig& config, int64_t B, int64_t T) : attention_(config, B, T), mlp_(config) {}
 
-  // residual → … → act: all but the product that leaves the layer.
+  // residual → … → act, and where a norm follows the branch → mlp_out: all but what leaves the
+  // layer.
   void forward(Context& ctx, const LayerPass& pass) const;
-  // That product: act and mid → `next`(N, C), the residual of the layer after. Apart, since the
-  // memory of `next` may have to be waited for.
+  // That: act, or mlp_out, and mid → `next`(N, C), the residual of the layer after. Apart, since
+  // the memory of `next` may have to be waited for.
   void leave(Context& ctx, const LayerPass& pass, const Tensor& next) const;
 
   // Before backward(): what the policy did not keep and no backward op builds again on its way, by
   // the same ops on the same inputs, so gradients are equal bit for bit under every policy.
   void rebuild(Context& ctx, const LayerPass& pass) const;
-  // d.down → d.residual, and the gradients of all parameters.
+  // The gradient of the stream → d.residual, and the gradients of all parameters.
   void backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
   const AttentionBranch& attention() const { return attention_; }
@@ -36,7 +37,10 @@ class Layer {
   MlpBranch mlp_;
 };
 
-RopeInput rope_input(const ModelConfig& config, const Tensor& cos, const Tensor& sin);
+// Of rope.cos and rope.sin in `placed`; without tables where positions are learned.
+RopeInput rope_input(const ModelConfig& config, const PlacedTensors& placed);
+// Without documents.
+AttentionOptions attention_options(const ModelConfig& config);
 RopeFrequencies rope_frequencies(const RopeConfig& config);
 
 }  // namespace ingot

@@ -3,50 +3,42 @@
 namespace ingot {
 
 LayerParameters::LayerParameters(const TensorTable& parameters, const PlacedTensors& placed,
-                                 int64_t layer, bool fp8) {
-  const auto id = [&](std::string_view what) {
-    return parameters.try_find(layer_name(layer, what));
-  };
-  attn_norm_ = id("attn_norm.weight");
-  qkv_ = id("qkv.weight");
-  q_norm_ = id("q_norm.weight");
-  k_norm_ = id("k_norm.weight");
-  out_ = id("out.weight");
-  mlp_norm_ = id("mlp_norm.weight");
-  up_ = id("up.weight");
-  down_ = id("down.weight");
+                                 int64_t layer, bool fp8)
+    : ids_(layer_parts<TensorId>(
+          [&](std::string_view what) { return parameters.try_find(layer_name(layer, what)); })) {
   if (!fp8) return;
   for (const Product product : {Product::Qkv, Product::Out, Product::Up, Product::Down})
     fp8_[static_cast<size_t>(product)] = fp8_weight(placed, layer, product);
 }
 
+namespace {
+
+// What `of` gives for the parameters that there are.
+template <class T, class F>
+LayerParts<T> parts_of(const LayerParts<TensorId>& ids, const F& of) {
+  const auto get = [&](TensorId id) { return id.valid() ? T(of(id)) : T{}; };
+  LayerParts<T> parts;
+  for (size_t i = 0; i < kLayerParts<T>.size(); ++i) {
+    const Affine<TensorId>& from = ids.*kLayerParts<TensorId>[i].part;
+    parts.*kLayerParts<T>[i].part = {get(from.weight), get(from.bias)};
+  }
+  return parts;
+}
+
+}  // namespace
+
 LayerWeights LayerParameters::weights(const ParameterStore& store) const {
-  const auto get = [&](TensorId id) { return id.valid() ? store.weight(id) : Tensor{}; };
-  const auto matrix = [&](TensorId id, Product product) {
-    Operand operand = store.weight(id);
-    operand.fp8 = fp8_[static_cast<size_t>(product)];
-    return operand;
-  };
-  return {.attn_norm = get(attn_norm_),
-          .qkv = matrix(qkv_, Product::Qkv),
-          .q_norm = get(q_norm_),
-          .k_norm = get(k_norm_),
-          .out = matrix(out_, Product::Out),
-          .mlp_norm = get(mlp_norm_),
-          .up = matrix(up_, Product::Up),
-          .down = matrix(down_, Product::Down)};
+  LayerWeights w = parts_of<Operand>(ids_, [&](TensorId id) { return store.weight(id); });
+  const auto fp8 = [&](Product product) { return fp8_[static_cast<size_t>(product)]; };
+  w.qkv.weight.fp8 = fp8(Product::Qkv);
+  w.out.weight.fp8 = fp8(Product::Out);
+  w.up.weight.fp8 = fp8(Product::Up);
+  w.down.weight.fp8 = fp8(Product::Down);
+  return w;
 }
 
 LayerSlots LayerParameters::slots(ParameterStore& store) const {
-  const auto get = [&](TensorId id) { return id.valid() ? store.gradient(id) : GradientSlot{}; };
-  return {.attn_norm = get(attn_norm_),
-          .qkv = get(qkv_),
-          .q_norm = get(q_norm_),
-          .k_norm = get(k_norm_),
-          .out = get(out_),
-          .mlp_norm = get(mlp_norm_),
-          .up = get(up_),
-          .down = get(down_)};
+  return parts_of<GradientSlot>(ids_, [&](TensorId id) { return store.gradient(id); });
 }
 
 LayerTensors layer_tensors(const PlacedTensors& placed, const ModelConfig& config,
@@ -56,7 +48,7 @@ LayerTensors layer_tensors(const PlacedTensors& placed, const ModelConfig& confi
     const TensorId found = layer_row(placed.table(), layer, place, what, slot);
     return found.valid() ? placed[found] : Tensor{};
   };
-  LayerTensors x = tensors_of(row);
+  LayerTensors x = tensors_of(config, row);
   x.policy = policy_of(shape, layer, config.layers);
   if (shape.fp8) {
     const int64_t N = shape.B * shape.T, C = config.dim;
@@ -77,23 +69,25 @@ LayerGradients layer_gradients(const PlacedTensors& placed, const ModelConfig& c
                                const TrainShape& shape, int64_t layer, const LayerTensors& x,
                                bool previous) {
   const Tensor stream = placed.find("d.residual");  // (N, C)
-  LayerGradients d{.down = stream,
-                   .up = {},
-                   .out = stream,
+  const bool after = config.norm_after();
+  const Tensor branch = after ? placed.find("d.branch") : stream;  // (N, C)
+  LayerGradients d{.down = branch,
+                   .up = x.up,
+                   .mid = stream,
+                   .out = branch,
                    .qkv = placed.find("d.qkv"),
                    .residual = stream,
                    .attn = placed.find("d.attn"),
                    .qk = placed.try_find("d.qk"),
-                   .norm = placed.find("d.norm")};
+                   .norm = placed.try_find("d.norm")};
   if (shape.fp8) {
     const int64_t N = shape.B * shape.T, C = config.dim;
     d.down.fp8 = fp8_gradient(placed, layer, Product::Down, N, C);
     d.up.fp8 = fp8_gradient(placed, layer, Product::Up, N, config.up_rows());
     d.out.fp8 = fp8_gradient(placed, layer, Product::Out, N, C);
     d.qkv.fp8 = fp8_gradient(placed, layer, Product::Qkv, N, config.qkv_rows());
-    if (previous) d.residual.fp8 = fp8_gradient(placed, layer - 1, Product::Down, N, C);
-  } else {
-    d.up = x.up;  // whose values nobody reads any more
+    if (!after) d.mid.fp8 = d.out.fp8;
+    if (!after && previous) d.residual.fp8 = fp8_gradient(placed, layer - 1, Product::Down, N, C);
   }
   return d;
 }

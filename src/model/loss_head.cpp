@@ -1,7 +1,7 @@
 #include "model/loss_head.h"
 
 #include "core/error.h"
-#include "ops/rms_norm.h"
+#include "model/norm.h"
 
 namespace ingot {
 namespace {
@@ -33,7 +33,7 @@ LossHead::LossHead(double norm_eps, const LossOptions& options, Tensor scratch,
 void LossHead::normalize(Context& ctx, const LossWeights& w, const LossTensors& x) const {
   check(!exchange_ || !w.head.fp8.defined(), ErrorCode::Internal,
         "a head whose vocabulary is spread over ranks expected no 8-bit weights, got some");
-  rms_norm_forward(ctx, x.residual, w.norm, norm_eps_, x.norm, x.rstd);
+  norm_forward(ctx, x.residual, w.norm, norm_eps_, x.norm, x.rstd);
   if (w.head_changed) quantize_weight(ctx, w.head);
 }
 
@@ -71,8 +71,13 @@ void LossHead::backward(Context& ctx, const LossWeights& w, const LossTensors& x
                             accumulate);
   }
   if (exchange_) exchange_->sum(dh);
-  rms_norm_backward(ctx, dh, x.residual, w.norm, x.rstd, x.d_residual, false,
-                    adding_slot(ctx, slots.norm));
+  norm_backward(ctx, {.dy = dh,
+                      .x = x.residual,
+                      .w = w.norm,
+                      .rstd = x.rstd,
+                      .dx = x.d_residual,
+                      .accumulate = Accumulate::No,
+                      .slots = slots.norm});
 }
 
 }  // namespace ingot

@@ -12,7 +12,7 @@
 namespace ingot {
 
 struct LossWeights {
-  Tensor norm;                // (C)
+  Affine<Operand> norm;       // (C)
   Operand head;               // (V, C), or this rank's rows of it
   bool head_changed = false;  // its 8-bit copies, where it has some, are older than it
 };
@@ -29,7 +29,8 @@ struct LossTensors {
 };
 
 struct LossSlots {
-  GradientSlot norm, head;
+  Affine<GradientSlot> norm;
+  GradientSlot head;
 };
 
 // How ranks that each hold some rows of the head make one loss of it.

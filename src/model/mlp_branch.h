@@ -11,14 +11,14 @@ class MlpBranch {
  public:
   explicit MlpBranch(const ModelConfig& config) : config_(config) {}
 
-  // mid → mlp_norm → up → act.
+  // mid → mlp_norm → up → act, and where a norm follows the branch → mlp_out.
   void hidden(Context& ctx, const LayerPass& pass) const;
-  // d.up → d.out, which it is added to.
+  // d.up → d.mid, which it is added to.
   void hidden_backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
-  // act and mid → `next`(N, C), the stream that leaves the layer.
+  // act, or mlp_out, and mid → `next`(N, C), the stream that leaves the layer.
   void output(Context& ctx, const LayerPass& pass, const Tensor& next) const;
-  // d.down → d.up, back through the activation as well, since one kernel does both.
+  // d.mid → d.down → d.up, back through the activation as well, since one kernel does both.
   void output_backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
  private:

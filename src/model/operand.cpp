@@ -4,21 +4,12 @@
 
 #include "core/error.h"
 #include "ops/activation.h"
+#include "ops/bias.h"
 #include "ops/fused_linear.h"
-#include "ops/rms_norm.h"
 #include "spec/llama_table.h"
 
 namespace ingot {
 namespace {
-
-Quantized rows_of(const Quantized& q) {
-  return {q.rows, {}, q.scale, q.inverse, q.amax};
-}
-
-// Built again from what was met on the way forward: its maximum is known.
-Quantized transposed_of(const Quantized& q) {
-  return {{}, q.transposed, q.scale, q.inverse, {}};
-}
 
 // Place of a tensor among the scales.
 int64_t scale_of(int64_t layer, Product product) {
@@ -106,72 +97,98 @@ ScaleState fp8_scales(const PlacedTensors& placed, const char* what) {
           scale_row(placed, what, "scale"), scale_row(placed, what, "inverse")};
 }
 
-void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
-                      const Operand& y, const Tensor& rstd) {
-  if (y.fp8.defined())
-    rms_norm_forward(ctx, x, weight, eps, rows_of(y.fp8), rstd);
-  else
-    rms_norm_forward(ctx, x, weight, eps, y.plain, rstd);
+namespace {
+
+// Which have kernels that read or write 8 bits.
+bool has_fp8_kernels(Activation kind) {
+  return kind == Activation::SwiGlu || kind == Activation::ReluSquared;
 }
 
-void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
-                       const Tensor& rstd, const Operand& dx, const Tensor& dweight,
-                       const Operand& y) {
-  if (y.fp8.defined())
-    rms_norm_backward(ctx, dy, x, weight, rstd, dx.plain, true, dweight, transposed_of(y.fp8),
-                      dx.fp8);
-  else
-    rms_norm_backward(ctx, dy, x, weight, rstd, dx.plain, true, dweight, y.plain);
+void activation_forward(Context& ctx, Activation kind, const Tensor& up, const Tensor& act) {
+  switch (kind) {
+    case Activation::SwiGlu:
+      return swiglu_forward(ctx, up, act);
+    case Activation::GeGlu:
+      return geglu_forward(ctx, up, act);
+    case Activation::ReluSquared:
+      return relu_squared_forward(ctx, up, act);
+    case Activation::Gelu:
+      return gelu_forward(ctx, up, act);
+  }
+  throw Error(ErrorCode::Internal, "unknown activation");
 }
 
-void linear_activation_forward(Context& ctx, Activation kind, const Operand& x, const Operand& w,
-                               const Tensor& up, const Operand& act) {
-  const bool gated = kind == Activation::SwiGlu;
-  if (gated && !x.fp8.defined()) {
-    linear_swiglu_forward(ctx, x.plain, w.plain, up, act.plain);
+// d_act is replaced by act, built again.
+void activation_backward(Context& ctx, Activation kind, const Tensor& d_act, const Tensor& up,
+                         const Tensor& d_up) {
+  switch (kind) {
+    case Activation::SwiGlu:
+      return swiglu_backward(ctx, d_act, up, d_up, d_act);
+    case Activation::GeGlu:
+      return geglu_backward(ctx, d_act, up, d_up, d_act);
+    case Activation::ReluSquared:
+      return relu_squared_backward(ctx, d_act, up, d_up, d_act);
+    case Activation::Gelu:
+      return gelu_backward(ctx, d_act, up, d_up, d_act);
+  }
+  throw Error(ErrorCode::Internal, "unknown activation");
+}
+
+}  // namespace
+
+void linear_activation_forward(Context& ctx, Activation kind, const Operand& x,
+                               const Affine<Operand>& w, const Tensor& up, const Operand& act) {
+  if (kind == Activation::SwiGlu && !x.fp8.defined() && !w.bias.plain.defined()) {
+    linear_swiglu_forward(ctx, x.plain, w.weight.plain, up, act.plain);
     return;
   }
   linear_forward(ctx, x, w, up);
-  if (gated)
+  if (!act.fp8.defined() || !has_fp8_kernels(kind)) {
+    activation_forward(ctx, kind, up, act.plain);
+    quantize_rows(ctx, act);
+  } else if (kind == Activation::SwiGlu) {
     swiglu_forward(ctx, up, rows_of(act.fp8));
-  else if (act.fp8.defined())
+  } else {
     relu_squared_forward(ctx, up, rows_of(act.fp8));
-  else
-    relu_squared_forward(ctx, up, act.plain);
+  }
 }
 
-void linear_activation_backward(Context& ctx, Activation kind, const Operand& dy, const Operand& w,
-                                const Operand& act, bool act_is_kept, const Tensor& up,
+void linear_activation_backward(Context& ctx, const ActivationBackward& how, const Operand& dy,
+                                const Operand& w, const Operand& act, const Tensor& up,
                                 const Operand& d_up) {
-  const bool gated = kind == Activation::SwiGlu;
-  if (gated && !dy.fp8.defined()) {
-    linear_swiglu_backward(ctx, dy.plain, w.plain, up, d_up.plain, act.plain, act_is_kept);
+  const bool swiglu = how.kind == Activation::SwiGlu;
+  if (swiglu && !dy.fp8.defined()) {
+    linear_swiglu_backward(ctx, dy.plain, w.plain, up, d_up.plain, act.plain, how.act_is_kept);
     return;
   }
   const Tensor& d_act = act.plain;  // (N, F)
   linear_backward_input(ctx, dy, w, d_act);
-  const Quantized again = transposed_of(act.fp8);
-  if (gated)
-    swiglu_backward(ctx, d_act, up, d_up.fp8, again);
-  else if (act.fp8.defined())
-    relu_squared_backward(ctx, d_act, up, d_up.fp8, again);
-  else
-    relu_squared_backward(ctx, d_act, up, d_up.plain, act.plain);
+  if (!act.fp8.defined() || !has_fp8_kernels(how.kind) || how.plain_d_up) {
+    activation_backward(ctx, how.kind, d_act, up, d_up.plain);
+    quantize_transposed(ctx, act);
+    quantize_both(ctx, d_up);
+  } else if (swiglu) {
+    swiglu_backward(ctx, d_act, up, d_up.fp8, transposed_of(act.fp8));
+  } else {
+    relu_squared_backward(ctx, d_act, up, d_up.fp8, transposed_of(act.fp8));
+  }
 }
 
-void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y,
+void linear_forward(Context& ctx, const Operand& x, const Affine<Operand>& w, const Tensor& y,
                     const Tensor& addend) {
   if (x.fp8.defined())
-    linear_forward(ctx, x.fp8, w.fp8, y, addend);
+    linear_forward(ctx, x.fp8, w.weight.fp8, y, addend);
   else
-    linear_forward(ctx, x.plain, w.plain, y, addend);
+    linear_forward(ctx, x.plain, w.weight.plain, y, addend);
+  if (w.bias.plain.defined()) add_bias(ctx, y, w.bias.plain);
 }
 
-void linear_backward_input(Context& ctx, const Operand& dy, const Operand& w, const Tensor& dx) {
+void linear_backward_input(Context& ctx, const Operand& dy, const Operand& w, const Tensor& dx,
+                           Accumulate accumulate) {
   if (dy.fp8.defined())
-    linear_backward_input(ctx, dy.fp8, w.fp8, dx, Accumulate::No);
+    linear_backward_input(ctx, dy.fp8, w.fp8, dx, accumulate);
   else
-    linear_backward_input(ctx, dy.plain, w.plain, dx, Accumulate::No);
+    linear_backward_input(ctx, dy.plain, w.plain, dx, accumulate);
 }
 
 void linear_backward_weight(Context& ctx, const Operand& dy, const Operand& x, const Tensor& dw,

@@ -24,6 +24,12 @@ struct Operand {
   Quantized fp8;  // undefined except under fp8
 };
 
+// A norm's parameters, or a product's, or what belongs to them; without a bias it is undefined.
+template <class T>
+struct Affine {
+  T weight, bias;
+};
+
 // The products of a layer; its scales are kept in this order.
 enum class Product { Qkv, Out, Up, Down };
 
@@ -44,27 +50,36 @@ Tensor fp8_maxima(const PlacedTensors& placed);
 // What update_scales() takes of all layers; `what`: "activations" or "gradients".
 ScaleState fp8_scales(const PlacedTensors& placed, const char* what);
 
-// Shapes as in ops/rms_norm.h, ops/activation.h and ops/matmul.h.
-void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
-                      const Operand& y, const Tensor& rstd);
-// dx.plain += the gradient. y is built again for the weight's gradient of the product that read it,
-// where it is defined.
-void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
-                       const Tensor& rstd, const Operand& dx, const Tensor& dweight,
-                       const Operand& y);
-// up = x · wᵀ, and act of it.
-void linear_activation_forward(Context& ctx, Activation kind, const Operand& x, const Operand& w,
-                               const Tensor& up, const Operand& act);
+// What the forward product reads of an operand, and what the weight's gradient reads, built again
+// from what was met on the way forward: its maximum is known.
+inline Quantized rows_of(const Quantized& q) {
+  return {q.rows, {}, q.scale, q.inverse, q.amax};
+}
+inline Quantized transposed_of(const Quantized& q) {
+  return {{}, q.transposed, q.scale, q.inverse, {}};
+}
+
+// Shapes as in ops/activation.h and ops/matmul.h.
+// up = x · wᵀ + bias, and act of it.
+void linear_activation_forward(Context& ctx, Activation kind, const Operand& x,
+                               const Affine<Operand>& w, const Tensor& up, const Operand& act);
+// How the way back through an activation finds and leaves what it needs.
+struct ActivationBackward {
+  Activation kind;
+  bool act_is_kept;  // what is in act is still the forward's
+  bool plain_d_up;   // somebody reads d_up's plain form, a bias's gradient
+};
 // The way back through the product that reads act, dy · w, and through the activation: the gradient
-// of up in d_up, whose plain form may be up. act is built again in its own place; `act_is_kept`:
-// what is there is still the forward's.
-void linear_activation_backward(Context& ctx, Activation kind, const Operand& dy, const Operand& w,
-                                const Operand& act, bool act_is_kept, const Tensor& up,
+// of up in d_up, whose plain form may be up. act is built again in its own place.
+void linear_activation_backward(Context& ctx, const ActivationBackward& how, const Operand& dy,
+                                const Operand& w, const Operand& act, const Tensor& up,
                                 const Operand& d_up);
 
-void linear_forward(Context& ctx, const Operand& x, const Operand& w, const Tensor& y,
+// y = x · wᵀ, plus the bias and `addend` where there are some.
+void linear_forward(Context& ctx, const Operand& x, const Affine<Operand>& w, const Tensor& y,
                     const Tensor& addend = {});
-void linear_backward_input(Context& ctx, const Operand& dy, const Operand& w, const Tensor& dx);
+void linear_backward_input(Context& ctx, const Operand& dy, const Operand& w, const Tensor& dx,
+                           Accumulate accumulate = Accumulate::No);
 void linear_backward_weight(Context& ctx, const Operand& dy, const Operand& x, const Tensor& dw,
                             Accumulate accumulate);
 

@@ -1,6 +1,7 @@
 #include "model/stage.h"
 
 #include "core/error.h"
+#include "ops/axpy.h"
 #include "ops/embedding.h"
 #include "ops/memory.h"
 
@@ -30,7 +31,8 @@ Stage::Stage(Context& ctx, const StageSetup& setup)
         first_, end_);
   const TensorTable parameters = llama_parameters(config_);
   embedding_ = parameters.find("embedding.weight");
-  final_norm_ = parameters.find("final_norm.weight");
+  position_ = parameters.try_find("position.weight");
+  final_norm_ = {parameters.find("final_norm.weight"), parameters.try_find("final_norm.bias")};
   const char* head = config_.tied ? "embedding.weight" : "head.weight";
   head_weight_ = parameters.find(head);
   if (shape_.fp8_head) head8_ = fp8_head_weight(setup.placed, config_, head);
@@ -39,7 +41,7 @@ Stage::Stage(Context& ctx, const StageSetup& setup)
   for (int64_t slot = 0; slot < shape_.slots; ++slot)
     slots_.push_back(make_slot(setup.placed, slot));
   const RopeInput& rope = slots_.front().input.rope();
-  rope_table(ctx_, rope_frequencies(config_.rope), rope.cos, rope.sin);
+  if (rope.cos.defined()) rope_table(ctx_, rope_frequencies(config_.rope), rope.cos, rope.sin);
 }
 
 Stage::Slot Stage::make_slot(const PlacedTensors& placed, int64_t index) const {
@@ -81,7 +83,11 @@ void Stage::run_forward(const Slot& slot, Mode mode) {
   if (is_first()) {
     const BlockUse use{0, Pass::Forward, ticks_.embedding()};
     begin(use);
-    embedding_forward(ctx_, slot.input.tokens(), store_.weight(embedding_), layers[0].residual);
+    const Tensor& stream = layers[0].residual;
+    embedding_forward(ctx_, slot.input.tokens(), store_.weight(embedding_), stream);
+    if (config_.embedding_scale != 1.0) axpy(ctx_, config_.embedding_scale, stream, {}, stream);
+    if (position_.valid())
+      embedding_add(ctx_, slot.input.positions(), store_.weight(position_), stream);
     end(use);
   }
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -90,8 +96,9 @@ void Stage::run_forward(const Slot& slot, Mode mode) {
     begin(use);
     const LayerWeights w = parameters_[i].weights(store_);
     if (new_weights)
-      for (const Operand* matrix : {&w.qkv, &w.out, &w.up, &w.down}) quantize_weight(ctx_, *matrix);
-    const LayerPass pass = pass_of(slot, w, layers[i]);
+      for (const auto* product : {&w.qkv, &w.out, &w.up, &w.down})
+        quantize_weight(ctx_, product->weight);
+    const LayerPass pass = pass_of(slot, layer, w, layers[i]);
     layer_.forward(ctx_, pass);
     const bool last = i + 1 == layers.size();
     if (training && !last) offload_.before_forward(layer + 1);
@@ -111,10 +118,10 @@ void Stage::backward(int index) {
                        ticks_.backward(static_cast<int>(layer))};
     begin(use);
     const LayerWeights w = parameters_[i].weights(store_);
-    const LayerPass pass = pass_of(slot, w, slot.layers[i]);
+    const LayerPass pass = pass_of(slot, layer, w, slot.layers[i]);
     const LayerGradients& d = slot.gradients[i];
-    // Within a stage the norm that made it has rounded it already.
-    if (i + 1 == slot.layers.size()) quantize_both(ctx_, d.down);
+    // Within a stage the norm that made it has rounded it already; one after the branch will.
+    if (i + 1 == slot.layers.size() && !config_.norm_after()) quantize_both(ctx_, d.down);
     offload_.before_backward(layer);
     layer_.rebuild(ctx_, pass);
     const LayerSlots slots = parameters_[i].slots(store_);
@@ -125,8 +132,12 @@ void Stage::backward(int index) {
   if (!is_first()) return;
   const BlockUse use{0, Pass::Backward, ticks_.last(), /*reads_weights=*/false};
   begin(use);
-  embedding_backward(ctx_, slot.input.tokens(), d_in(index),
-                     adding_slot(ctx_, store_.gradient(embedding_)));
+  const Tensor d = d_in(index);
+  if (position_.valid())
+    embedding_backward(ctx_, slot.input.positions(), d,
+                       adding_slot(ctx_, store_.gradient(position_)));
+  if (config_.embedding_scale != 1.0) axpy(ctx_, config_.embedding_scale, d, {}, d);
+  embedding_backward(ctx_, slot.input.tokens(), d, adding_slot(ctx_, store_.gradient(embedding_)));
   end(use);
 }
 
@@ -146,7 +157,9 @@ void Stage::run_loss(const Slot& slot, Mode mode) {
   const LossWeights w = loss_weights();
   quantized_head_ = store_.weights_version();
   if (mode == Mode::Train) {
-    const LossSlots slots{.norm = store_.gradient(final_norm_),
+    const TensorId bias = final_norm_.bias;
+    const LossSlots slots{.norm = {store_.gradient(final_norm_.weight),
+                                   bias.valid() ? store_.gradient(bias) : GradientSlot{}},
                           .head = store_.gradient(head_weight_)};
     head_.backward(ctx_, w, slot.loss, slots);
   } else {
@@ -158,9 +171,11 @@ void Stage::run_loss(const Slot& slot, Mode mode) {
 LossWeights Stage::loss_weights() const {
   Operand head = store_.weight(head_weight_);
   head.fp8 = head8_;
-  return {.norm = store_.weight(final_norm_),
-          .head = head,
-          .head_changed = quantized_head_ != store_.weights_version()};
+  const TensorId bias = final_norm_.bias;
+  return {
+      .norm = {store_.weight(final_norm_.weight), bias.valid() ? store_.weight(bias) : Operand{}},
+      .head = head,
+      .head_changed = quantized_head_ != store_.weights_version()};
 }
 
 std::optional<std::string> Stage::record_key() const {

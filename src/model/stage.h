@@ -95,8 +95,12 @@ class Stage {
   int64_t layer_at(size_t i) const { return first_ + static_cast<int64_t>(i); }
 
   void run_forward(const Slot& slot, Mode mode);
-  LayerPass pass_of(const Slot& slot, const LayerWeights& w, const LayerTensors& x) const {
-    return {.w = w, .x = x, .rope = slot.input.rope(), .attention = slot.input.attention()};
+  LayerPass pass_of(const Slot& slot, int64_t layer, const LayerWeights& w,
+                    const LayerTensors& x) const {
+    return {.w = w,
+            .x = x,
+            .rope = slot.input.rope(),
+            .attention = slot.input.attention(config_.window_of(layer) > 0)};
   }
   void run_loss(const Slot& slot, Mode mode);
   LossWeights loss_weights() const;
@@ -118,10 +122,12 @@ class Stage {
   const LossHead head_;
   std::function<void(int tick)> on_tick_;
 
-  TensorId embedding_, final_norm_, head_weight_;  // head_weight_ is embedding_ when tied
-  Quantized head8_;                                // the head's 8-bit copies, under fp8_head
-  std::vector<LayerParameters> parameters_;        // by layer of the stage
-  Tensor loss_scale_;                              // (1) F64
+  TensorId embedding_, position_;  // position_: where positions are learned
+  Affine<TensorId> final_norm_;
+  TensorId head_weight_;                     // embedding_ when tied
+  Quantized head8_;                          // the head's 8-bit copies, under fp8_head
+  std::vector<LayerParameters> parameters_;  // by layer of the stage
+  Tensor loss_scale_;                        // (1) F64
   std::vector<Slot> slots_;
   ActivationOffload offload_;
   // Of the weights that 8-bit copies were made of.

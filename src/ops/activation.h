@@ -13,6 +13,18 @@ void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out);
 void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
                      const Tensor& dgate_up, const Tensor& out);
 
+// The same with gelu(gate) in place of silu(gate). gelu(x) = x/2 · (1 + tanh(√(2/π)·(x +
+// 0.044715·x³))), GPT-2's «gelu_new».
+void geglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out);
+void geglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up, const Tensor& dgate_up,
+                    const Tensor& out);
+
+// out(N, F) = gelu(x); out may be x.
+void gelu_forward(Context& ctx, const Tensor& x, const Tensor& out);
+// dx may be x; out as above, may be dout.
+void gelu_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
+                   const Tensor& out);
+
 // out(N, F) = max(x, 0)²; out may be x.
 void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out);
 // dx may be x; out as above, may be dout.

@@ -147,6 +147,8 @@ AttentionOptions check_attention(const Context& ctx, const AttentionTensors& t,
         "attention: causal needs at most as many queries as keys, got {} and {}", Tq, Tk);
   check(options.window == 0 || (options.window > 0 && options.causal), ErrorCode::Config,
         "attention: a window must be positive and causal, got {}", options.window);
+  check(options.softcap >= 0.0, ErrorCode::Config,
+        "attention: a soft cap must not be negative, got {}", options.softcap);
   // Key positions are compared as floats.
   check(Tk < int64_t{1} << 24, ErrorCode::Config,
         "attention: expected fewer than 2^24 keys, got {}", Tk);

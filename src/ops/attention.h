@@ -11,7 +11,8 @@ namespace ingot {
 inline constexpr int64_t kMaxCudaHeadDim = 256;
 
 struct AttentionOptions {
-  double scale = 0.0;  // 0 = 1/sqrt(D)
+  double scale = 0.0;    // 0 = 1/sqrt(D)
+  double softcap = 0.0;  // c: scaled scores become c·tanh(score/c); 0 = off. Slow on a GPU
   bool causal = true;
   int64_t window = 0;  // a query sees the last `window` keys, itself included; 0 = all
   // document_start(B, T) I32: index within the row of the first token of each token's document; a
@@ -32,7 +33,7 @@ struct AttentionTensors {
   Tensor v;    // (B, Tk, G, D)
   Tensor out;  // (B, Tq, H, D), written by the forward pass
   // (B, H, Tq) F32 (F64 for F64), written by the forward pass for the backward pass: log-sum-exp of
-  // the scaled scores.
+  // the scaled and capped scores.
   Tensor lse;
 };
 
@@ -60,7 +61,8 @@ struct AttentionCalls {
   DType dtype;
   int64_t B, Tq, Tk, H, G, D;
   bool deterministic;  // the context's
-  // All are causal, without documents or a window that hides anything; a token's heads side by
+  // All are causal, without a soft cap, documents or a window that hides anything; a token's heads
+  // side by
   // side, tokens and rows multiples of 16 bytes apart, dout laid out as out, dv as dk. As in
   // training without QK-norm.
   bool whole_rows = false;

@@ -36,6 +36,12 @@ void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, 
   INGOT_DISPATCH(out, embedding_forward, ctx, tokens, table, out);
 }
 
+void embedding_add(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out) {
+  check_lookup("embedding_add", tokens, out, table);
+  check_dtype("embedding_add", "table", table, out.dtype);
+  INGOT_DISPATCH(out, embedding_add, ctx, tokens, table, out);
+}
+
 void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
                         const Tensor& dtable) {
   check_lookup("embedding_backward", tokens, dout, dtable);

@@ -11,6 +11,9 @@ namespace ingot {
 // BatchInput::load), since nothing waits there for an answer.
 void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out);
 
+// The same, added to out(N, C): a second table's rows, as learned positions are.
+void embedding_add(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out);
+
 // dtable(V, C) += rows of dout(N, C); dtable is F32 (F64 for F64 inputs). Deterministic: a row's
 // contributions are added in token order whatever the thread count (on a GPU, where a token occurs
 // often, as a fixed number of partial sums in that order). Throws as the forward pass

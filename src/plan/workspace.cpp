@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "ops/attention.h"
+#include "ops/bias.h"
 #include "ops/embedding.h"
 #include "ops/fp8.h"
+#include "ops/layer_norm.h"
 #include "ops/lm_head.h"
 #include "ops/matmul.h"
 #include "ops/rms_norm.h"
@@ -15,8 +17,11 @@ namespace ingot {
 int64_t train_workspace_bytes(const DeviceFacts& facts, bool deterministic, const ModelConfig& c,
                               const TrainShape& shape) {
   const int64_t N = shape.B * shape.T;
-  const bool whole_rows =
-      !c.qk_norm && (c.window == 0 || c.window >= shape.T) && !shape.document_mask;
+  const bool whole_rows = !c.qk_norm && (c.window == 0 || c.window >= shape.T) &&
+                          c.attn_softcap == 0.0 && !shape.document_mask;
+  const bool over_projection = c.qk_norm && c.qk_norm_span == QkNormSpan::Projection;
+  const int64_t biased = std::max({c.qkv_bias ? c.qkv_rows() : 0, c.out_bias ? c.dim : 0,
+                                   c.mlp_bias ? std::max(c.up_rows(), c.dim) : 0});
   return std::max(
       {matmul_workspace_bytes(facts),
        attention_workspace_bytes(facts, {.dtype = shape.compute,
@@ -30,7 +35,10 @@ int64_t train_workspace_bytes(const DeviceFacts& facts, bool deterministic, cons
                                          .whole_rows = whole_rows}),
        embedding_backward_workspace_bytes(facts, N),
        rms_norm_backward_workspace_bytes(facts, N, c.dim),
-       rms_norm_backward_workspace_bytes(facts, N * c.heads, c.head_dim),
+       over_projection ? rms_norm_backward_workspace_bytes(facts, N, c.heads * c.head_dim)
+                       : rms_norm_backward_workspace_bytes(facts, N * c.heads, c.head_dim),
+       c.norm == NormKind::Layer ? layer_norm_backward_workspace_bytes(facts, N, c.dim) : 0,
+       biased > 0 ? bias_gradient_workspace_bytes(facts, N, biased) : 0,
        shape.fp8 ? fp8_workspace_bytes(facts, shape.compute, N, std::max(c.up_rows(), c.qkv_rows()))
                  : 0});
 }

@@ -20,31 +20,42 @@ struct LayerRow {
 
 // What a layer writes on its way forward and reads on its way back, for B sequences of T tokens.
 // Selective drops what comes back with another pass over memory (norms, act); Full also what takes
-// a matrix product or attention. Under fp8 norms exist in 8 bits only.
+// a matrix product or attention. Under fp8 norms exist in 8 bits only, but for LayerNorm's, which
+// are made of it.
 std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DType compute,
                                  bool fp8 = false) {
   const int64_t N = B * T;
   const DType wide = wide_dtype(compute);
-  std::vector<LayerRow> rows = {
-      {"residual", {N, c.dim}, compute, Recompute::Never},
-      {"attn_rstd", {N}, wide, Recompute::Full},
-      {"qkv", {N, c.qkv_rows()}, compute, Recompute::Full},
-      {"attn", {N, c.heads * c.head_dim}, compute, Recompute::Full},
-      {"lse", {B, c.heads, T}, wide, Recompute::Full},
-      {"mid", {N, c.dim}, compute, Recompute::Full},
-      {"mlp_rstd", {N}, wide, Recompute::Full},
-      {"up", {N, c.up_rows()}, compute, Recompute::Full},
-      // Under fp8 it exists in 8 bits too; here its gradient is put.
-      {"act", {N, c.ffn}, compute, fp8 ? Recompute::Always : Recompute::Selective},
+  std::vector<LayerRow> rows = {{"residual", {N, c.dim}, compute, Recompute::Never}};
+  const auto add = [&](const char* name, Shape shape, DType dtype, Recompute recompute) {
+    rows.push_back({name, shape, dtype, recompute});
   };
-  if (!fp8) {
-    rows.push_back({"attn_norm", {N, c.dim}, compute, Recompute::Selective});
-    rows.push_back({"mlp_norm", {N, c.dim}, compute, Recompute::Selective});
+  if (c.norm_before()) add("attn_rstd", {N}, wide, Recompute::Full);
+  add("qkv", {N, c.qkv_rows()}, compute, Recompute::Full);
+  add("attn", {N, c.heads * c.head_dim}, compute, Recompute::Full);
+  add("lse", {B, c.heads, T}, wide, Recompute::Full);
+  add("mid", {N, c.dim}, compute, Recompute::Full);
+  if (c.norm_before()) add("mlp_rstd", {N}, wide, Recompute::Full);
+  add("up", {N, c.up_rows()}, compute, Recompute::Full);
+  // Under fp8 it exists in 8 bits too; here its gradient is put.
+  add("act", {N, c.ffn}, compute, fp8 ? Recompute::Always : Recompute::Selective);
+  if (c.norm_before() && (!fp8 || c.norm == NormKind::Layer)) {
+    const Recompute rule = fp8 ? Recompute::Always : Recompute::Selective;
+    add("attn_norm", {N, c.dim}, compute, rule);
+    add("mlp_norm", {N, c.dim}, compute, rule);
   }
   if (c.qk_norm) {
-    rows.push_back({"qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, Recompute::Full});
-    rows.push_back({"q_rstd", {N, c.heads}, wide, Recompute::Full});
-    rows.push_back({"k_rstd", {N, c.kv_heads}, wide, Recompute::Full});
+    const bool head = c.qk_norm_span == QkNormSpan::Head;
+    add("qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, Recompute::Full);
+    add("q_rstd", head ? Shape{N, c.heads} : Shape{N}, wide, Recompute::Full);
+    add("k_rstd", head ? Shape{N, c.kv_heads} : Shape{N}, wide, Recompute::Full);
+  }
+  if (c.norm_after()) {
+    add("attn_out", {N, c.dim}, compute, Recompute::Full);
+    add("attn_post_rstd", {N}, wide, Recompute::Full);
+    add("mlp_out", {N, c.dim}, compute, Recompute::Full);
+    // Where the layer ends nothing is rebuilt.
+    add("mlp_post_rstd", {N}, wide, Recompute::Never);
   }
   return rows;
 }
@@ -233,11 +244,10 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   input("tokens", {N});
   input("targets", {N});
   b.lasting("loss.scale", {1}, DType::F64, TensorKind::Input);
-  if (shape.document_mask) {
-    input("document_start", {B, T});
-    input("positions", {B, T});
-  }
-  b.rope(T, c.head_dim, compute);
+  const bool learned = c.positions == Positions::Learned;
+  if (shape.document_mask) input("document_start", {B, T});
+  if (shape.document_mask || learned) input("positions", {B, T});
+  if (!learned) b.rope(T, c.head_dim, compute);
   b.lasting("workspace", {shape.workspace_bytes}, DType::U8, TensorKind::Workspace);
 
   // The end of a layer writes the residual of the next, hence forward - 1.
@@ -284,7 +294,8 @@ TensorTable llama_train_table(const ModelConfig& c, const TrainShape& shape) {
   if (c.qk_norm)
     b.activation("d.qk", {N, (c.heads + c.kv_heads) * c.head_dim}, compute, layers_backward);
   b.activation("d.attn", {N, HD}, compute, layers_backward);
-  b.activation("d.norm", {N, C}, compute, layers_backward);
+  if (c.norm_before()) b.activation("d.norm", {N, C}, compute, layers_backward);
+  if (c.norm_after()) b.activation("d.branch", {N, C}, compute, layers_backward);
   return b.take();
 }
 
@@ -302,7 +313,10 @@ TensorTable llama_infer_table(const ModelConfig& c, DType compute, int64_t conte
       b.lasting(layer_name(i, what), {1, context, c.kv_heads, c.head_dim}, compute,
                 TensorKind::Cache);
   b.lasting("tokens", {chunk}, DType::I32, TensorKind::Input);
-  b.rope(context, c.head_dim, compute);
+  if (c.positions == Positions::Learned)
+    b.lasting("positions", {chunk}, DType::I32, TensorKind::Input);
+  else
+    b.rope(context, c.head_dim, compute);
   b.lasting("workspace", {workspace_bytes}, DType::U8, TensorKind::Workspace);
 
   // Ticks: 0 embedding and all layers, which share their rows; 1 final norm; 2 head.

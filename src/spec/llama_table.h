@@ -57,19 +57,22 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 // gradients and workspace. The caller adds the store's rows (weights, gradients, masters, moments)
 // with add_store_rows() of spec/store_rows.h. N = B·T; everything is in compute dtype unless noted,
 // where "wide" is wide_dtype() of it.
-//   inputs: tokens (N) I32, targets (N) I32, loss.scale (1) F64, rope.cos and rope.sin (T, D/2)
-//     wide; under a document mask document_start (B, T) I32, positions (B, T) I32
+//   inputs: tokens (N) I32, targets (N) I32, loss.scale (1) F64, unless positions are learned
+//     rope.cos and rope.sin (T, D/2) wide; under a document mask document_start (B, T) I32; under
+//     it, or where they are learned, positions (B, T) I32
 //   a layer's: residual (N, C), attn_norm (N, C), attn_rstd (N) wide, qkv (N, qkv_rows), attn
 //     (N, H·D), lse (B, H, T) wide, mid (N, C), mlp_norm (N, C), mlp_rstd (N) wide, up
 //     (N, up_rows), act (N, F); with QK-norm qk (N, (H+G)·D), q_rstd (N, H) wide, k_rstd (N, G)
-//     wide.
+//     wide, both (N) where it goes over the projection; where norms stand after branches attn_out
+//     (N, C), attn_post_rstd (N) wide, mlp_out (N, C), mlp_post_rstd (N) wide, and where they do
+//     not stand before them, no attn_norm, attn_rstd, mlp_norm and mlp_rstd.
 //     Those a layer's policy keeps are "layers.i.NAME"; those it drops exist once, as
 //     "shared.NAME", unless no layer drops them.
 //     Offloaded layers, see offload_place(), have no rows of their own on the device: they take
 //     "offload.0.NAME" and "offload.1.NAME" in turn; what is put away meanwhile lies in page-locked
 //     memory as "host.PLACE.NAME"
-//   under fp8 no norms but, shared by all layers and 8 bits wide: fp8.x (N, widest), fp8.xt
-//   (widest,
+//   under fp8 no norms (LayerNorm's are shared by all layers) but, shared by all layers and 8 bits
+//   wide: fp8.x (N, widest), fp8.xt (widest,
 //     N), fp8.d and fp8.wide_d (N, C and widest), fp8.dt and fp8.wide_dt (C and widest, N); of each
 //     matrix NAME of a layer, and the head's under fp8_head, "fp8:NAME" and, transposed,
 //     "fp8t:NAME"; and their scales in F32, S = kFp8PerLayer · L + 1 of them:
@@ -78,7 +81,8 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //     all of which the first column is used, fp8.{activations,gradients}.history (kFp8History, S)
 //   shared by all: final_residual (N, C), final_norm (N, C), final_rstd (N) wide, losses (N) wide
 //   gradients: d.residual (N, C), d.qkv (N, qkv_rows), d.qk (N, (H+G)·D) with QK-norm, d.attn
-//     (N, H·D), d.norm (N, C); those of up and act take the place of the values they belong to
+//     (N, H·D), d.norm (N, C) with norms before branches, d.branch (N, C) with norms after them;
+//     those of up and act take the place of the values they belong to
 //   workspace (workspace_bytes) U8, head_workspace (head_workspace_bytes) U8; what the layers share
 //     holds nothing while the head computes, so the latter mostly lies there
 // Where there are several slots, what a micro-batch keeps from its forward to its backward pass
@@ -101,8 +105,8 @@ TensorId layer_row(const TensorTable& table, int64_t layer, std::optional<int64_
 // Everything generation allocates for one sequence: weights (names as llama_parameters), a KV cache
 // of `context` tokens per layer ("layers.i.cache.k", "layers.i.cache.v", each (1, context, G, D)),
 // rope.cos and rope.sin (context, D/2) wide, and for up to `chunk` new tokens at a time: tokens
-// (chunk) I32, all layer rows of the training table as "shared.NAME",
-// final_norm, final_rstd; logits (1, V) wide and workspace.
+// (chunk) I32, positions (chunk) I32 where they are learned in place of rope's rows, all layer rows
+// of the training table as "shared.NAME", final_norm, final_rstd; logits (1, V) wide and workspace.
 TensorTable llama_infer_table(const ModelConfig& config, DType compute, int64_t context,
                               int64_t chunk, int64_t workspace_bytes);
 

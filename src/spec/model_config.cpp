@@ -142,31 +142,6 @@ void validate(const RopeConfig& r, int64_t head_dim) {
         "model.rope.scaling dynamic expected model.head_dim above 2, got {}", head_dim);
 }
 
-// What no op computes yet.
-void check_implemented(const ModelConfig& c) {
-  const auto refuse = [](bool wanted, std::string_view setting) {
-    check(!wanted, ErrorCode::Config, "{} is not implemented: leave it out", setting);
-  };
-  const RopeScaling scaling = c.rope.scaling;
-  refuse(c.positions == Positions::Learned, "model.positions learned");
-  refuse(c.embedding_scale != 1.0, "model.embedding_scale");
-  refuse(c.activation == Activation::GeGlu, "model.activation geglu");
-  refuse(c.activation == Activation::Gelu, "model.activation gelu");
-  refuse(c.norm == NormKind::Layer, "model.norm layer");
-  refuse(c.norm_place == NormPlace::After, "model.norm_place after");
-  refuse(c.norm_place == NormPlace::Both, "model.norm_place both");
-  refuse(c.qk_norm && c.qk_norm_span == QkNormSpan::Projection, "model.qk_norm_span projection");
-  refuse(c.qkv_bias, "model.qkv_bias");
-  refuse(c.out_bias, "model.out_bias");
-  refuse(c.mlp_bias, "model.mlp_bias");
-  refuse(c.window_layers != "w", "model.window_layers");
-  refuse(c.attn_scale != 0.0, "model.attn_scale");
-  refuse(c.attn_softcap != 0.0, "model.attn_softcap");
-  refuse(scaling == RopeScaling::Linear, "model.rope.scaling linear");
-  refuse(scaling == RopeScaling::Dynamic, "model.rope.scaling dynamic");
-  refuse(scaling == RopeScaling::Yarn, "model.rope.scaling yarn");
-}
-
 }  // namespace
 
 void resolve_head_dim(ModelConfig& c) {
@@ -195,7 +170,6 @@ void validate(const ModelConfig& c) {
         "model.window_layers: expected letters w (window) and f (full), as w or wwf, got \"{}\"",
         c.window_layers);
   validate(c.rope, c.head_dim);
-  check_implemented(c);
 }
 
 int64_t parameter_count(const ModelConfig& c) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/random.h"
+#include "model/families.h"
 #include "model/rig.h"
 
 namespace ingot::test {
@@ -51,6 +52,12 @@ std::vector<GradientCase> cases() {
     o.model.softcap = 0.5;
     o.z_loss = 1e-2;
   });
+  for (const Family& family : families())
+    add(family.name.c_str(), [&](RigOptions& o) {
+      o.model = family.model;
+      o.document_mask = true;
+      o.policy = ActivationPolicy::Selective;
+    });
   return all;
 }
 

@@ -54,7 +54,7 @@ Outcome run_head(Context& ctx, int64_t first, int64_t end, const LossOptions& op
   const Arena arena(Device::cpu(), align_up(bytes) + norm_bytes);
   ctx.workspace = Workspace(arena.place(align_up(bytes), DType::U8, {norm_bytes}));
   const LossHead loss_head(kEps, options, arena.place(0, DType::U8, {bytes}), std::move(exchange));
-  const LossWeights w{.norm = tensor(norm_weight, {C}), .head = tensor(head, {rows, C})};
+  const LossWeights w{.norm = {tensor(norm_weight, {C}), {}}, .head = tensor(head, {rows, C})};
   const LossTensors x{.residual = tensor(residual, {N, C}),
                       .norm = tensor(norm, {N, C}),
                       .rstd = tensor(rstd, {N}),
@@ -66,7 +66,7 @@ Outcome run_head(Context& ctx, int64_t first, int64_t end, const LossOptions& op
   loss_head.forward(ctx, w, x);
   o.evaluated = losses;
   loss_head.backward(ctx, w, x,
-                     {.norm = {tensor(o.d_norm, {C}), Accumulate::No},
+                     {.norm = {{tensor(o.d_norm, {C}), Accumulate::No}, {}},
                       .head = {tensor(o.d_head, {rows, C}), Accumulate::No}});
   o.losses = losses;
   return o;

@@ -107,6 +107,7 @@ TEST(RopeTable, Llama3ScalingKeepsShortWavesStretchesLongOnesAndBlendsBetween) {
   constexpr int64_t half = 32;
   std::vector<double> cos(2 * half), sin(2 * half);
   const RopeFrequencies f = {.theta = 500000.0,
+                             .stretch = RopeStretch::Llama3,
                              .factor = 32.0,
                              .low_freq_factor = 1.0,
                              .high_freq_factor = 4.0,

@@ -47,6 +47,39 @@ TEST(LlamaTable, ParametersAreListedInCheckpointOrder) {
   EXPECT_FALSE(llama_parameters(c).try_find("head.weight").valid());
 }
 
+TEST(LlamaTable, BiasesAndPostNormsStandBesideTheirs) {
+  ModelConfig c = model_preset("gpt2_124m");
+  c.layers = 1;
+  c.norm_place = NormPlace::Both;
+  EXPECT_EQ(names_of(llama_parameters(c)),
+            (std::vector<std::string>{"embedding.weight",
+                                      "position.weight",
+                                      "layers.0.attn_norm.weight",
+                                      "layers.0.attn_norm.bias",
+                                      "layers.0.qkv.weight",
+                                      "layers.0.qkv.bias",
+                                      "layers.0.out.weight",
+                                      "layers.0.out.bias",
+                                      "layers.0.attn_post_norm.weight",
+                                      "layers.0.attn_post_norm.bias",
+                                      "layers.0.mlp_norm.weight",
+                                      "layers.0.mlp_norm.bias",
+                                      "layers.0.up.weight",
+                                      "layers.0.up.bias",
+                                      "layers.0.down.weight",
+                                      "layers.0.down.bias",
+                                      "layers.0.mlp_post_norm.weight",
+                                      "layers.0.mlp_post_norm.bias",
+                                      "final_norm.weight",
+                                      "final_norm.bias"}));
+  const TensorTable table = llama_parameters(c);
+  const TensorSpec& bias = table[table.find("layers.0.qkv.bias")];
+  EXPECT_EQ(bias.role, Role::Bias);
+  EXPECT_EQ(bias.init_std, 0.0);
+  EXPECT_EQ(bias.shape, Shape({3 * 768}));
+  EXPECT_EQ(table[table.find("position.weight")].shape, Shape({1024, 768}));
+}
+
 TEST(LlamaTable, ParametersCarryRoleBlockInitAndSplit) {
   const ModelConfig c = model_preset("llama_test");
   const TensorTable table = llama_parameters(c);

@@ -30,11 +30,16 @@ TEST(ModelConfig, PresetsHaveTheirPublishedParameterCounts) {
       {"llama3_8b", 8'030'261'248},
       {"llama3_70b", 70'553'706'496},
       // 175 billion in the paper's words.
-      {"gpt3_175b", 174'604'259'328},
+      {"gpt3_175b", 174'604'836'864},
   };
   ASSERT_EQ(model_preset_names().size(), expected.size());
   for (const auto& [name, count] : expected)
     EXPECT_EQ(parameter_count(model_preset(name)), count) << name;
+}
+
+TEST(ModelConfig, PresetsAreValid) {
+  for (const std::string& name : model_preset_names())
+    EXPECT_NO_THROW(validate(model_preset(name))) << name;
 }
 
 TEST(ModelConfig, DefaultIsTheDefaultPreset) {
@@ -88,6 +93,28 @@ TEST(ModelConfig, ImpossibleShapesSayWhatIsExpected) {
             }),
             "model.rope.high_freq_factor must be above model.rope.low_freq_factor: expected more "
             "than 1, got 0.5");
+  EXPECT_EQ(text([](auto& c) {
+              c.rope.scaling = RopeScaling::Yarn;
+              c.rope.beta_fast = 0.5;
+            }),
+            "model.rope.beta_fast must be above model.rope.beta_slow: expected more than 1, got "
+            "0.5");
+  EXPECT_EQ(text([](auto& c) {
+              c.rope.scaling = RopeScaling::Dynamic;
+              c.rope.factor = 0.5;
+            }),
+            "model.rope.factor: yarn and dynamic scaling expected at least 1, got 0.5");
+}
+
+TEST(ModelConfig, WindowsRepeatOverTheLayers) {
+  ModelConfig c = model_preset("llama_10m");
+  c.window = 7;
+  EXPECT_EQ(c.window_of(5), 7);
+  c.window_layers = "wwf";
+  EXPECT_EQ(c.window_of(0), 7);
+  EXPECT_EQ(c.window_of(2), 0);
+  EXPECT_EQ(c.window_of(4), 7);
+  EXPECT_EQ(c.window_of(5), 0);
 }
 
 TEST(ModelConfig, UnknownPresetNamesTheNearest) {

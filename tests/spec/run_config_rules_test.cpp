@@ -61,7 +61,8 @@ TEST(RunConfigRules, LayersAreKeptOrOffloadedAndThereAreAsMany) {
 
 TEST(RunConfigRules, TheModelMustBePossible) {
   EXPECT_EQ(refusal({{"model.heads", "7"}}),
-            "model.heads must divide model.dim: expected a divisor of 256, got 7");
+            "model.heads must divide model.dim: expected a divisor of 256, got 7; or set "
+            "model.head_dim");
 }
 
 TEST(RunConfigRules, SequencesMustFitTheRotaryTable) {

@@ -25,6 +25,9 @@ class SafetensorsFile {
     data_ = 8 + header_size;
   }
 
+  std::string metadata(const std::string& key) const {
+    return header_.at("__metadata__").at(key).get<std::string>();
+  }
   bool has(const std::string& name) const { return header_.contains(name); }
 
   // Elements of a tensor; T must be as wide as the file's dtype.

@@ -12,6 +12,7 @@ scaled_dot_product_attention, cross_entropy, AdamW), and else as Hugging Face tr
 The committed files were made with torch 2.15.0 (CPU).
 """
 
+import math
 import pathlib
 import shutil
 import zlib
@@ -80,7 +81,7 @@ def matmul():
 
 
 def attention():
-    def run(name, shape, causal=True, window=0, scale=None, documents=None):
+    def run(name, shape, causal=True, window=0, scale=None, documents=None, softcap=0.0):
         c = Case(name)
         B, Tq, Tk, H, G, D = shape
         q = c.normal("q", B, Tq, H, D)
@@ -100,7 +101,11 @@ def attention():
                                              enable_gqa=True)
         scores = heads[0] @ heads[1].repeat_interleave(H // G, dim=1).transpose(-1, -2)
         scores = scores * (scale or D**-0.5)
+        if softcap:
+            scores = softcap * torch.tanh(scores / softcap)
         scores = scores.masked_fill(~mask[:, None], -torch.inf)
+        if softcap:  # which scaled_dot_product_attention does not know
+            out = scores.softmax(-1) @ heads[2].repeat_interleave(H // G, dim=1)
         c.statistic("lse", torch.logsumexp(scores, dim=-1))
         c.finish(out=out.transpose(1, 2))
 
@@ -110,6 +115,7 @@ def attention():
     run("attention_decode_b2_tq3_tk8_h2_g1_d4", (2, 3, 8, 2, 1, 4))
     run("attention_window3_b1_t11_h2_g2_d4", (1, 11, 11, 2, 2, 4), window=3)
     run("attention_scaled_b1_t5_h1_g1_d17", (1, 5, 5, 1, 1, 17), scale=0.3)
+    run("attention_softcap_b1_t9_h2_g1_d6", (1, 9, 9, 2, 1, 6), window=4, softcap=1.5)
     run("attention_documents_b2_t9_h2_g1_d4", (2, 9, 9, 2, 1, 4),
         documents=[0, 0, 0, 3, 3, 5, 5, 5, 5, 0, 1, 1, 1, 1, 1, 1, 7, 8])
 
@@ -145,6 +151,33 @@ def embedding():
     tokens = c.integers("tokens", 7, 13)
     table = c.normal("table", 7, 20)
     c.finish(out=F.embedding(tokens, table))
+
+    c = Case("embedding_add_n9_v5_c13")
+    tokens, places = c.integers("tokens", 5, 9), c.integers("places", 5, 9)
+    table, positions = c.normal("table", 5, 13), c.normal("positions", 5, 13)
+    c.finish(out=F.embedding(tokens, table) + F.embedding(places, positions))
+
+
+def bias():
+    for name, n, width in (("bias_n5_r21", 5, 21), ("bias_n70_r3", 70, 3)):
+        c = Case(name)
+        c.finish(y=c.normal("x", n, width) + c.normal("bias", width))
+
+
+def axpy():
+    c = Case("axpy_n5_c21")
+    c.finish(out=1.75 * c.normal("x", 5, 21) + c.normal("y", 5, 21))
+
+
+def layer_norm():
+    for name, n, width in (("layer_norm_n6_c20", 6, 20), ("layer_norm_n70_c9", 70, 9)):
+        c = Case(name)
+        x, w, b = c.normal("x", n, width), c.normal("weight", width), c.normal("bias", width)
+        c.finish(y=F.layer_norm(x, (width,), w, b, EPS))
+
+    c = Case("layer_norm_residual_n5_c37")
+    x, w, b = c.normal("x", 5, 37), c.normal("weight", 37), c.normal("bias", 37)
+    c.finish(y=F.layer_norm(x, (37,), w, b, EPS), stream=x)
 
 
 def rms_norm():
@@ -211,6 +244,15 @@ def llama3_frequencies(plain, factor, low, high, old_context):
     return torch.where(is_medium, smoothed, scaled)
 
 
+def yarn_frequencies(plain, theta, factor, slow, fast, old_context):
+    """_compute_yarn_parameters of Hugging Face transformers, in float64."""
+    D = 2 * len(plain)
+    turning = lambda turns: D * math.log(old_context / (turns * 2 * math.pi)) / (2 * math.log(theta))
+    low, high = max(math.floor(turning(fast)), 0), min(math.ceil(turning(slow)), D - 1)
+    ramp = ((torch.arange(D // 2, dtype=torch.float64) - low) / (high - low)).clamp(0, 1)
+    return plain / factor * ramp + plain * (1 - ramp)
+
+
 def rotate(x, positions, frequencies, interleaved):
     """x (B, T, H, D), positions (B, T): Hugging Face's rotate_half form, or Meta's complex one."""
     angles = positions[..., None].double() * frequencies  # (B, T, D/2)
@@ -224,22 +266,33 @@ def rotate(x, positions, frequencies, interleaved):
 
 
 def rope():
-    def run(name, shape, interleaved=False, theta=10000.0, llama3=None, positions=None):
+    def run(name, shape, interleaved=False, theta=10000.0, llama3=None, positions=None, factor=1.0,
+            dynamic=None, yarn=None, amplitude=1.0):
         c = Case(name)
         B, T, _, D = shape
         x = c.normal("x", *shape)
-        frequencies = 1.0 / theta ** (torch.arange(0, D, 2, dtype=torch.float64) / D)
+        if dynamic:  # factor, length, context before
+            factor_, length, old = dynamic
+            theta *= (factor_ * length / old - (factor_ - 1)) ** (D / (D - 2))
+        frequencies = 1.0 / theta ** (torch.arange(0, D, 2, dtype=torch.float64) / D) / factor
+        if yarn:
+            frequencies = yarn_frequencies(frequencies, theta, *yarn)
         if llama3:
             frequencies = llama3_frequencies(frequencies, *llama3)
         if positions is None:
             places = torch.arange(T).expand(B, T)
         else:
             places = c.given("positions", np.array(positions).reshape(B, T)).long()
-        c.finish(y=rotate(x, places, frequencies, interleaved))
+        c.finish(y=amplitude * rotate(x, places, frequencies, interleaved))
 
     run("rope_half_b2_t5_h3_d20", (2, 5, 3, 20))
     run("rope_interleaved_b2_t5_h2_d42", (2, 5, 2, 42), interleaved=True)
     run("rope_llama3_b1_t6_h2_d12", (1, 6, 2, 12), theta=100.0, llama3=(8.0, 1.0, 4.0, 100))
+    run("rope_linear_b1_t6_h2_d12", (1, 6, 2, 12), factor=4.0)
+    run("rope_dynamic_b1_t6_h2_d12", (1, 6, 2, 12), dynamic=(2.0, 40, 16))
+    yarn = dict(theta=100.0, yarn=(8.0, 0.5, 4.0, 64))
+    run("rope_yarn_b1_t6_h2_d12", (1, 6, 2, 12), amplitude=0.1 * math.log(8.0) + 1, **yarn)
+    run("rope_yarn_factor_b1_t6_h2_d12", (1, 6, 2, 12), amplitude=1.3, **yarn)
     run("rope_positions_b2_t5_h2_d16", (2, 5, 2, 16), interleaved=True,
         positions=[0, 1, 2, 0, 1, 7, 39, 0, 1, 2])
 
@@ -249,6 +302,13 @@ def activation():
     gate_up = c.normal("gate_up", 5, 42, scale=2.0)
     gate, up = gate_up.chunk(2, dim=-1)
     c.finish(out=F.silu(gate) * up)
+
+    c = Case("geglu_n5_f21")
+    gate, up = c.normal("gate_up", 5, 42, scale=2.0).chunk(2, dim=-1)
+    c.finish(out=F.gelu(gate, approximate="tanh") * up)
+
+    c = Case("gelu_n5_f21")
+    c.finish(out=F.gelu(c.normal("x", 5, 21, scale=2.0), approximate="tanh"))
 
     c = Case("relu_squared_n5_f21")
     c.finish(out=F.relu(c.normal("x", 5, 21)).square())
@@ -303,7 +363,8 @@ def reduce():
 
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
-    for make in (matmul, embedding, rms_norm, rope, attention, attention_rope, activation, mlp,
+    for make in (matmul, bias, axpy, embedding, rms_norm, layer_norm, rope, attention,
+                 attention_rope, activation, mlp,
                  linear_rope, lm_head, adamw, muon, reduce):
         make()
     size = sum(f.stat().st_size for f in OUT.glob("*.safetensors"))

@@ -76,7 +76,7 @@ void add_plan_memory(Command& plan) {
                      "for the machine that `ingot probe --save` wrote this file on");
   command->json.add_to(*memory);
   memory->footer(
-      "Example: ingot plan memory recipes/gpt2-124m.toml --gpu h200 --set batch.micro_batch=32\n"
+      "Example: ingot plan memory recipes/gpt2_124m.toml --gpu h200 --set batch.micro_batch=32\n"
       "Without --gpu and --profile it is for the device that the run would choose here, and what "
       "is free on it "
       "now. Exits with 1 where the run does not fit.");

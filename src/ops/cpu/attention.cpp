@@ -117,6 +117,8 @@ struct Forward {
         const RunningSoftmax<Real> running{max + query, sum + query, rescale};
         const auto attend = [&]<bool kMasked> {
           score_products<kMasked>(width, key_rows, columns + query * padded, mask, scores);
+          if (options.softcap > 0.0)
+            cap_scores<kMasked>(mask, static_cast<Real>(options.softcap), scores);
           softmax_block<kMasked>(mask, scores, running);
           query_products<Start::LoadScaled, kMasked>(width, scores, value_rows, mask,
                                                      sums + query * padded, rescale);
@@ -205,8 +207,15 @@ struct Backward {
                                     weights);
             score_products<kMasked>(width, value_rows + key_row, head.dout_columns + query_row,
                                     mask, dscores);
-            softmax_backward_block<kMasked>(mask, head.lse + query, head.delta + query, weights,
-                                            dscores);
+            if (options.softcap > 0.0) {
+              const auto cap = static_cast<Real>(options.softcap);
+              cap_scores<kMasked>(mask, cap, weights);
+              softmax_backward_block<kMasked, true>(mask, head.lse + query, head.delta + query,
+                                                    Real{1} / cap, weights, dscores);
+            } else {
+              softmax_backward_block<kMasked, false>(mask, head.lse + query, head.delta + query,
+                                                     Real{0}, weights, dscores);
+            }
             key_products<kMasked>(width, weights, head.dout_rows + query_row, mask,
                                   dvalue_rows + key_row);
             key_products<kMasked>(width, dscores, head.rows + query_row, mask, dkey_rows + key_row);

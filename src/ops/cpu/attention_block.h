@@ -185,10 +185,24 @@ void softmax_block(const BlockMask<Real>& mask, Real* scores, RunningSoftmax<Rea
   }
 }
 
-// scores become weights P = exp(score - lse) and dweights become dS = P·(dweights - delta).
+// scores become cap·tanh(score/cap), where they were computed.
 template <bool kMasked, class Real>
+void cap_scores(const BlockMask<Real>& mask, Real cap, Real* scores) {
+  const VectorOf<Real> cap_v = spread(cap), inverse = spread(Real{1} / cap);
+  for (int64_t query = 0; query < kQueryBlock; query += kLanes<Real>) {
+    const KeyRange keys = mask.template keys_of_lanes<kMasked>(query / kTileLanes<Real>);
+    for (int64_t key = keys.begin; key < keys.end; ++key) {
+      Real* const score = scores + key * kQueryBlock + query;
+      store(score, cap_v * tanh(load(score) * inverse));
+    }
+  }
+}
+
+// scores become weights P = exp(score - lse) and dweights become dS = P·(dweights - delta). Of
+// capped scores that is times 1 - (score/cap)², the slope of the cap; inverse_cap is 0 without one.
+template <bool kMasked, bool kCapped, class Real>
 void softmax_backward_block(const BlockMask<Real>& mask, const Real* lse, const Real* delta,
-                            Real* scores, Real* dweights) {
+                            Real inverse_cap, Real* scores, Real* dweights) {
   using V = VectorOf<Real>;
   for (int64_t query = 0; query < kQueryBlock; query += kLanes<Real>) {
     const KeyRange keys = mask.template keys_of_lanes<kMasked>(query / kTileLanes<Real>);
@@ -196,10 +210,17 @@ void softmax_backward_block(const BlockMask<Real>& mask, const Real* lse, const 
     for (int64_t key = keys.begin; key < keys.end; ++key) {
       Real* const score = scores + key * kQueryBlock + query;
       Real* const dweight = dweights + key * kQueryBlock + query;
-      V weight = exp_weight(load(score) - lse_v);
+      const V s = load(score);
+      V weight = exp_weight(s - lse_v);
       if constexpr (kMasked) weight = mask.visible(key, query) ? weight : V{};
       store(score, weight);
-      store(dweight, weight * (load(dweight) - delta_v));
+      V dscore = weight * (load(dweight) - delta_v);
+      if constexpr (kCapped) {
+        const V part = s * inverse_cap;
+        dscore = dscore * (Real{1} - part * part);
+        if constexpr (kMasked) dscore = mask.visible(key, query) ? dscore : V{};
+      }
+      store(dweight, dscore);
     }
     if constexpr (kMasked) {
       clear_outside(keys, query, scores);

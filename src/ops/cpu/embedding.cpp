@@ -19,6 +19,25 @@ void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, 
   });
 }
 
+void embedding_add(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out) {
+  const int64_t N = out.shape[0], C = out.shape[1];
+  const int32_t* ids = tokens.as<int32_t>();  // (N)
+  with_float_type(out.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const T* from = table.as<T>();  // (V, C)
+    T* to = out.as<T>();            // (N, C)
+    for_chunks(ctx, N, rows_per_task(C), [&](int64_t begin, int64_t end) {
+      for (int64_t n = begin; n < end; ++n) {
+        const T* row = from + ids[n] * C;
+        T* sum = to + n * C;
+        for_each_vector<T>(C, [&](int64_t i, auto count) {
+          store_n(sum + i, load_n(sum + i, count) + load_n(row + i, count), count);
+        });
+      }
+    });
+  });
+}
+
 // A task owns a slice of columns and walks all tokens in order: no two tasks touch the same
 // element, nothing is sorted, and hot tokens (bytes are Zipf-distributed) unbalance nothing. Slices
 // are four cache lines of F32, so that fetching them costs no more than fetching rows.

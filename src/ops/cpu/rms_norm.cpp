@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ops/cpu/kernel.h"
-#include "ops/cpu/simd.h"
+#include "ops/cpu/row_sums.h"
 
 namespace ingot::cpu::INGOT_ISA {
 namespace {
@@ -27,24 +27,6 @@ struct Rows {
   int64_t stride;
   int64_t head_stride;
 };
-
-// Σ term(i, count) over the row, four vectors in flight: one alone waits four cycles for each add.
-template <class T, class F>
-INGOT_SIMD Compute<T> sum_of(int64_t n, const F& term) {
-  constexpr int64_t L = kLanes<T>;
-  VectorOf<T> s0{}, s1{}, s2{}, s3{};
-  int64_t i = 0;
-  const std::integral_constant<int64_t, L> whole;
-  for (; i + 4 * L <= n; i += 4 * L) {
-    s0 = term(i, whole, s0);
-    s1 = term(i + L, whole, s1);
-    s2 = term(i + 2 * L, whole, s2);
-    s3 = term(i + 3 * L, whole, s3);
-  }
-  for (; i + L <= n; i += L) s0 = term(i, whole, s0);
-  if (i < n) s0 = term(i, n - i, s0);
-  return horizontal_sum((s0 + s1) + (s2 + s3));
-}
 
 template <class T>
 INGOT_SIMD Compute<T> reciprocal_rms(const T* x, int64_t C, double eps) {
@@ -100,13 +82,7 @@ void backward(Context& ctx, const Tensor& dy_t, const Tensor& x_t, const Tensor&
     }
   });
 
-  for_chunks(ctx, C, 64, [&](int64_t begin, int64_t end) {
-    for (int64_t chunk = 0; chunk < num_chunks; ++chunk)
-      for_each_vector<A>(end - begin, [&](int64_t i, auto count) {
-        A* sum = dw + begin + i;
-        store_n(sum, load_n(sum, count) + load_n(partials + chunk * C + begin + i, count), count);
-      });
-  });
+  add_partials(ctx, partials, num_chunks, C, dw);
 }
 
 }  // namespace

@@ -12,11 +12,56 @@ __device__ __forceinline__ int64_t thread_index() {
   return static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
 }
 
+struct Silu {
+  template <class T>
+  static __device__ __forceinline__ Compute<T> forward(Compute<T> gate, Compute<T> up) {
+    return swiglu<T>(gate, up);
+  }
+  template <class T>
+  static __device__ __forceinline__ auto backward(Compute<T> dout, Compute<T> gate, Compute<T> up) {
+    return swiglu_gradient<T>(dout, gate, up);
+  }
+};
+
+// With a gate, and of one number.
+struct Gelu {
+  template <class T>
+  static __device__ __forceinline__ Compute<T> forward(Compute<T> gate, Compute<T> up) {
+    return gelu_curve<T>(gate).value * up;
+  }
+  template <class T>
+  static __device__ __forceinline__ SwigluGradient<Compute<T>> backward(Compute<T> dout,
+                                                                        Compute<T> gate,
+                                                                        Compute<T> up) {
+    const auto curve = gelu_curve<T>(gate);
+    return {dout * up * curve.slope, dout * curve.value, curve.value * up};
+  }
+  template <class T>
+  static __device__ __forceinline__ Compute<T> value(Compute<T> x) {
+    return gelu_curve<T>(x).value;
+  }
+  template <class T>
+  static __device__ __forceinline__ Compute<T> gradient(Compute<T> dout, Compute<T> x) {
+    return dout * gelu_curve<T>(x).slope;
+  }
+};
+
+struct ReluSquared {
+  template <class T>
+  static __device__ __forceinline__ Compute<T> value(Compute<T> x) {
+    return relu_squared(x);
+  }
+  template <class T>
+  static __device__ __forceinline__ Compute<T> gradient(Compute<T> dout, Compute<T> x) {
+    return relu_squared_gradient(dout, x);
+  }
+};
+
 // gate_up(N, 2F), out(N, F); a thread computes kWidth of out's `count` · kWidth elements, of which
 // a row has `per_row` · kWidth.
-template <class T, int kWidth>
+template <class T, int kWidth, class Gate>
 __global__ void __launch_bounds__(kThreads)
-    swiglu_forward_kernel(const T* gate_up, T* out, int64_t count, int64_t per_row) {
+    gated_forward_kernel(const T* gate_up, T* out, int64_t count, int64_t per_row) {
   const int64_t index = thread_index();
   if (index >= count) return;
   const int64_t row = index / per_row;
@@ -25,16 +70,16 @@ __global__ void __launch_bounds__(kThreads)
   const Lanes<T, kWidth> u = load_lanes<kWidth>(gate + per_row * kWidth);
   Lanes<T, kWidth> result;
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) result.v[i] = swiglu<T>(g.v[i], u.v[i]);
+  for (int i = 0; i < kWidth; ++i) result.v[i] = Gate::template forward<T>(g.v[i], u.v[i]);
   store_lanes(out + index * kWidth, result);
 }
 
 // dout(N, F), gate_up(N, 2F), dgate_up(N, 2F), which may be gate_up, out(N, F), which may be dout:
 // a thread writes where it read.
-template <class T, int kWidth>
+template <class T, int kWidth, class Gate>
 __global__ void __launch_bounds__(kThreads)
-    swiglu_backward_kernel(const T* dout, const T* gate_up, T* dgate_up, T* out, int64_t count,
-                           int64_t per_row) {
+    gated_backward_kernel(const T* dout, const T* gate_up, T* dgate_up, T* out, int64_t count,
+                          int64_t per_row) {
   const int64_t index = thread_index();
   if (index >= count) return;
   const int64_t row = index / per_row;
@@ -45,7 +90,7 @@ __global__ void __launch_bounds__(kThreads)
   Lanes<T, kWidth> dg, du, again;
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
-    const auto gradient = swiglu_gradient<T>(dy.v[i], g.v[i], u.v[i]);
+    const auto gradient = Gate::template backward<T>(dy.v[i], g.v[i], u.v[i]);
     dg.v[i] = gradient.dgate;
     du.v[i] = gradient.dup;
     again.v[i] = gradient.out;
@@ -56,22 +101,22 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // x and out: `count` · kWidth elements; out may be x.
-template <class T, int kWidth>
+template <class T, int kWidth, class Curve>
 __global__ void __launch_bounds__(kThreads)
-    relu_squared_forward_kernel(const T* x, T* out, int64_t count) {
+    pointwise_forward_kernel(const T* x, T* out, int64_t count) {
   const int64_t index = thread_index();
   if (index >= count) return;
   const Lanes<T, kWidth> in = load_lanes<kWidth>(x + index * kWidth);
   Lanes<T, kWidth> result;
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) result.v[i] = relu_squared(in.v[i]);
+  for (int i = 0; i < kWidth; ++i) result.v[i] = Curve::template value<T>(in.v[i]);
   store_lanes(out + index * kWidth, result);
 }
 
 // dout, x, dx and out: `count` · kWidth elements; dx may be x, out may be dout.
-template <class T, int kWidth>
+template <class T, int kWidth, class Curve>
 __global__ void __launch_bounds__(kThreads)
-    relu_squared_backward_kernel(const T* dout, const T* x, T* dx, T* out, int64_t count) {
+    pointwise_backward_kernel(const T* dout, const T* x, T* dx, T* out, int64_t count) {
   const int64_t index = thread_index();
   if (index >= count) return;
   const Lanes<T, kWidth> in = load_lanes<kWidth>(x + index * kWidth);
@@ -79,8 +124,8 @@ __global__ void __launch_bounds__(kThreads)
   Lanes<T, kWidth> result, again;
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
-    result.v[i] = relu_squared_gradient(dy.v[i], in.v[i]);
-    again.v[i] = relu_squared(in.v[i]);
+    result.v[i] = Curve::template gradient<T>(dy.v[i], in.v[i]);
+    again.v[i] = Curve::template value<T>(in.v[i]);
   }
   store_lanes(dx + index * kWidth, result);
   store_lanes(out + index * kWidth, again);
@@ -91,9 +136,8 @@ T* elements_of(const Tensor& tensor) {
   return static_cast<T*>(tensor.data);
 }
 
-}  // namespace
-
-void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
+template <class Gate>
+void gated_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
   with_device_type(out.dtype, [&](auto tag) {
     using T = decltype(tag);
     const T* in = elements_of<T>(gate_up);
@@ -101,14 +145,15 @@ void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
     const int64_t F = out.shape[1];
     with_width<T>(fits_vec(in, F) && fits_vec(result, F), [&](auto width) {
       const int64_t count = out.numel() / width;
-      launch({ctx, blocks_for(count, kThreads), kThreads}, swiglu_forward_kernel<T, width>, in,
+      launch({ctx, blocks_for(count, kThreads), kThreads}, gated_forward_kernel<T, width, Gate>, in,
              result, count, F / width);
     });
   });
 }
 
-void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
-                     const Tensor& dgate_up, const Tensor& out) {
+template <class Gate>
+void gated_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up, const Tensor& dgate_up,
+                    const Tensor& out) {
   with_device_type(dout.dtype, [&](auto tag) {
     using T = decltype(tag);
     const T* gradient = elements_of<T>(dout);
@@ -120,27 +165,29 @@ void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
         fits_vec(gradient, F) && fits_vec(in, F) && fits_vec(result, F) && fits_vec(again, F);
     with_width<T>(fits, [&](auto width) {
       const int64_t count = dout.numel() / width;
-      launch({ctx, blocks_for(count, kThreads), kThreads}, swiglu_backward_kernel<T, width>,
+      launch({ctx, blocks_for(count, kThreads), kThreads}, gated_backward_kernel<T, width, Gate>,
              gradient, in, result, again, count, F / width);
     });
   });
 }
 
-void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out) {
+template <class Curve>
+void pointwise_forward(Context& ctx, const Tensor& x, const Tensor& out) {
   with_device_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
     const T* in = elements_of<T>(x);
     T* result = elements_of<T>(out);
     with_width<T>(fits_vec(in, x.numel()) && fits_vec(result, x.numel()), [&](auto width) {
       const int64_t count = x.numel() / width;
-      launch({ctx, blocks_for(count, kThreads), kThreads}, relu_squared_forward_kernel<T, width>,
-             in, result, count);
+      launch({ctx, blocks_for(count, kThreads), kThreads},
+             pointwise_forward_kernel<T, width, Curve>, in, result, count);
     });
   });
 }
 
-void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
-                           const Tensor& out) {
+template <class Curve>
+void pointwise_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
+                        const Tensor& out) {
   with_device_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
     const T* gradient = elements_of<T>(dout);
@@ -152,10 +199,44 @@ void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, co
         fits_vec(gradient, n) && fits_vec(in, n) && fits_vec(result, n) && fits_vec(again, n);
     with_width<T>(fits, [&](auto width) {
       const int64_t count = n / width;
-      launch({ctx, blocks_for(count, kThreads), kThreads}, relu_squared_backward_kernel<T, width>,
-             gradient, in, result, again, count);
+      launch({ctx, blocks_for(count, kThreads), kThreads},
+             pointwise_backward_kernel<T, width, Curve>, gradient, in, result, again, count);
     });
   });
+}
+
+}  // namespace
+
+void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
+  gated_forward<Silu>(ctx, gate_up, out);
+}
+void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
+                     const Tensor& dgate_up, const Tensor& out) {
+  gated_backward<Silu>(ctx, dout, gate_up, dgate_up, out);
+}
+
+void geglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
+  gated_forward<Gelu>(ctx, gate_up, out);
+}
+void geglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up, const Tensor& dgate_up,
+                    const Tensor& out) {
+  gated_backward<Gelu>(ctx, dout, gate_up, dgate_up, out);
+}
+
+void gelu_forward(Context& ctx, const Tensor& x, const Tensor& out) {
+  pointwise_forward<Gelu>(ctx, x, out);
+}
+void gelu_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
+                   const Tensor& out) {
+  pointwise_backward<Gelu>(ctx, dout, x, dx, out);
+}
+
+void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out) {
+  pointwise_forward<ReluSquared>(ctx, x, out);
+}
+void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
+                           const Tensor& out) {
+  pointwise_backward<ReluSquared>(ctx, dout, x, dx, out);
 }
 
 }  // namespace ingot::cuda

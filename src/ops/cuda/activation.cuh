@@ -1,4 +1,4 @@
-// The pointwise maths of swiglu and relu², for the kernels that keep the input's dtype and for
+// The pointwise maths of the activations, for the kernels that keep the input's dtype and for
 // those that round to 8 bits: both must give the same bits.
 #pragma once
 
@@ -43,6 +43,23 @@ __device__ __forceinline__ SwigluGradient<Compute<T>> swiglu_gradient(Compute<T>
   const A silu = gate * s;
   // silu' = s + gate·s·(1 - s)
   return {dout * up * fma(silu, A{1} - s, s), dout * silu, silu * up};
+}
+
+// x · sigmoid(2u), where u = √(2/π)·(x + 0.044715·x³): (1 + tanh u)/2 is sigmoid(2u).
+template <class A>
+struct GeluCurve {
+  A value, slope;
+};
+
+template <class T>
+__device__ __forceinline__ GeluCurve<Compute<T>> gelu_curve(Compute<T> x) {
+  using A = Compute<T>;
+  constexpr A kTwice = static_cast<A>(1.5957691216057308);  // 2·√(2/π)
+  constexpr A kCubic = static_cast<A>(0.044715);
+  const A square = x * x;
+  const A s = sigmoid<T>(kTwice * x * (A{1} + kCubic * square));
+  const A gelu = x * s;
+  return {gelu, fma(gelu * (A{1} - s), kTwice * (A{1} + A{3} * kCubic * square), s)};
 }
 
 // max(x, 0), and NaN for NaN, so that a broken run does not look sound.

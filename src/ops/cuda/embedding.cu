@@ -7,7 +7,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "ops/cuda/common/bytes.cuh"
-#include "ops/cuda/common/device.cuh"
+#include "ops/cuda/common/lanes.cuh"
 
 namespace ingot::cuda {
 namespace {
@@ -35,6 +35,24 @@ __global__ void gather_rows(const int32_t* __restrict__ ids, const Unit* __restr
 #pragma unroll
     for (int i = 0; i < kUnits; ++i)
       if (first + i * kWarp < units) to[first + i * kWarp] = values[i];
+  }
+}
+
+// out(N, C) += table(V, C)[ids(N)], a warp for each row.
+template <class T, int kWidth>
+__global__ void add_rows(const int32_t* __restrict__ ids, const T* __restrict__ table,
+                         T* __restrict__ out, int64_t N, int64_t C) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int64_t row = int64_t{blockIdx.x} * kRowsPerBlock + threadIdx.x / kWarp;
+  if (row >= N) return;
+  const T* from = table + ids[row] * C;
+  T* to = out + row * C;
+  for (int64_t column = lane * kWidth; column < C; column += kWarp * kWidth) {
+    Lanes<T, kWidth> sum = load_lanes<kWidth>(to + column);
+    const Lanes<T, kWidth> added = load_lanes<kWidth>(from + column);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i) sum.v[i] += added.v[i];
+    store_lanes(to + column, sum);
   }
 }
 
@@ -183,6 +201,20 @@ void embedding_forward(Context& ctx, const Tensor& tokens, const Tensor& table, 
                      static_cast<Unit*>(out.data), N,
                      row_bytes / static_cast<int64_t>(sizeof(Unit)));
             });
+}
+
+void embedding_add(Context& ctx, const Tensor& tokens, const Tensor& table, const Tensor& out) {
+  const int64_t N = out.shape[0], C = out.shape[1];
+  if (N == 0) return;
+  with_device_type(out.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const T* const from = static_cast<const T*>(table.data);
+    T* const to = static_cast<T*>(out.data);
+    with_width<T>(fits_vec(from, C) && fits_vec(to, C), [&](auto width) {
+      launch({ctx, blocks_for(N, kRowsPerBlock), kThreads}, add_rows<T, width>,
+             tokens.as<int32_t>(), from, to, N, C);
+    });
+  });
 }
 
 void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,

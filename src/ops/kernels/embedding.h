@@ -7,6 +7,8 @@ namespace ingot {
 
 INGOT_KERNEL(void, embedding_forward,
              (Context & ctx, const Tensor& tokens, const Tensor& table, const Tensor& out))
+INGOT_KERNEL(void, embedding_add,
+             (Context & ctx, const Tensor& tokens, const Tensor& table, const Tensor& out))
 INGOT_KERNEL(void, embedding_backward,
              (Context & ctx, const Tensor& tokens, const Tensor& dout, const Tensor& dtable))
 

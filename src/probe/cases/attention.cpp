@@ -140,10 +140,12 @@ std::vector<OpCase> small_cases() {
   const Documents documents({0, 0, 0, 3, 3, 5, 5, 5, 5,  //
                              0, 1, 1, 1, 1, 1, 1, 7, 8},
                             9);
-  AttentionOptions full, window, scaled;
+  AttentionOptions full, window, scaled, capped;
   full.causal = false;
   window.window = 3;
   scaled.scale = 0.3;
+  capped.softcap = 1.5;
+  capped.window = 4;
   return {
       attention_case("attention_causal_b2_t7_h2_g2_d6", {2, 7, 7, 2, 2, 6}, {}),
       attention_case("attention_grouped_b1_t9_h4_g2_d5", {1, 9, 9, 4, 2, 5}, {}),
@@ -151,6 +153,7 @@ std::vector<OpCase> small_cases() {
       attention_case("attention_decode_b2_tq3_tk8_h2_g1_d4", {2, 3, 8, 2, 1, 4}, {}),
       attention_case("attention_window3_b1_t11_h2_g2_d4", {1, 11, 11, 2, 2, 4}, window),
       attention_case("attention_scaled_b1_t5_h1_g1_d17", {1, 5, 5, 1, 1, 17}, scaled),
+      attention_case("attention_softcap_b1_t9_h2_g1_d6", {1, 9, 9, 2, 1, 6}, capped),
       attention_case("attention_documents_b2_t9_h2_g1_d4", {2, 9, 9, 2, 1, 4}, {}, documents),
       attention_rope_case("attention_rope_half_b2_t7_h4_g2_d6", {2, 7, 7, 4, 2, 6},
                           RopePairs::HalfSplit),
@@ -160,9 +163,10 @@ std::vector<OpCase> small_cases() {
 }
 
 std::vector<OpCase> large_cases() {
-  AttentionOptions full, window;
+  AttentionOptions full, window, capped;
   full.causal = false;
   window.window = 64;
+  capped.softcap = 2.0;
   using enum RopePairs;
   const auto positions = [](int64_t count) {
     std::vector<double> places;
@@ -178,6 +182,8 @@ std::vector<OpCase> large_cases() {
       attention_case("attention_window64_b1_t256_h4_g4_d64", {1, 256, 256, 4, 4, 64}, window),
       attention_case("attention_documents_b2_t256_h4_g2_d64", {2, 256, 256, 4, 2, 64}, {},
                      documents_of({{50}, {96}}, 256)),
+      attention_case("attention_softcap_b2_t256_h4_g2_d64", {2, 256, 256, 4, 2, 64}, capped),
+      attention_case("attention_softcap_b1_t200_h2_g1_d256", {1, 200, 200, 2, 1, 256}, capped),
       // On a GPU all before are too small for cuDNN, and these are not.
       attention_case("attention_causal_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64}, {}),
       attention_case("attention_causal_b5_t384_h12_g12_d64", {5, 384, 384, 12, 12, 64}, {}),

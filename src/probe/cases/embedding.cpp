@@ -33,14 +33,37 @@ OpCase embedding_case(std::string name, int64_t N, int64_t V, int64_t C) {
   return c;
 }
 
+// A second table's rows are added to the first one's.
+OpCase added_case(std::string name, int64_t N, int64_t V, int64_t C) {
+  OpCase c = embedding_case(std::move(name), N, V, C);
+  c.op = "embedding_add";
+  c.inputs.push_back({.name = "places",
+                      .shape = {N},
+                      .fill = OpInput::Fill::Tokens,
+                      .scale = static_cast<double>(V),
+                      .type = DType::I32});
+  c.inputs.push_back({.name = "positions", .shape = {V, C}, .wide_gradient = true});
+  c.forward = [](Context& ctx, const OpTensors& t) {
+    embedding_forward(ctx, t.at("tokens"), t.at("table"), t.at("out"));
+    embedding_add(ctx, t.at("places"), t.at("positions"), t.at("out"));
+  };
+  c.backward = [](Context& ctx, const OpTensors& t) {
+    embedding_backward(ctx, t.at("tokens"), t.at("d.out"), t.at("d.table"));
+    embedding_backward(ctx, t.at("places"), t.at("d.out"), t.at("d.positions"));
+  };
+  return c;
+}
+
 std::vector<OpCase> small_cases() {
-  return {embedding_case("embedding_n13_v7_c20", 13, 7, 20)};
+  return {embedding_case("embedding_n13_v7_c20", 13, 7, 20),
+          added_case("embedding_add_n9_v5_c13", 9, 5, 13)};
 }
 
 std::vector<OpCase> large_cases() {
   // Few ids, so that each is met often, and many, most of them never met.
   return {embedding_case("embedding_n1024_v50_c256", 1024, 50, 256),
-          embedding_case("embedding_n512_v1000_c1280", 512, 1000, 1280)};
+          embedding_case("embedding_n512_v1000_c1280", 512, 1000, 1280),
+          added_case("embedding_add_n512_v128_c768", 512, 128, 768)};
 }
 
 std::vector<OpCase> bench_cases(const BenchShape& s) {

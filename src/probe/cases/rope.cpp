@@ -64,15 +64,33 @@ std::vector<OpCase> small_cases() {
   // Waves of pairs 0 to 5 with theta 100 and D 12 are 6 to 290 tokens long: kept, blended,
   // stretched.
   const RopeFrequencies llama3 = {.theta = 100.0,
+                                  .stretch = RopeStretch::Llama3,
                                   .factor = 8.0,
                                   .low_freq_factor = 1.0,
                                   .high_freq_factor = 4.0,
                                   .original_context = 100};
+  const RopeFrequencies linear = {.stretch = RopeStretch::Linear, .factor = 4.0};
+  // Tables of 40 positions, more than they were made for.
+  const RopeFrequencies dynamic = {
+      .stretch = RopeStretch::Dynamic, .factor = 2.0, .original_context = 16};
+  // Pairs 1 to 4 are between both bounds.
+  const RopeFrequencies yarn = {.theta = 100.0,
+                                .stretch = RopeStretch::Yarn,
+                                .factor = 8.0,
+                                .beta_slow = 0.5,
+                                .beta_fast = 4.0,
+                                .original_context = 64};
+  RopeFrequencies yarn_factor = yarn;
+  yarn_factor.attention_factor = 1.3;
   const std::vector<double> positions = {0, 1, 2, 0, 1, 7, 39, 0, 1, 2};
   return {
       rope_case("rope_half_b2_t5_h3_d20", 2, 5, 3, 20, {}),
       rope_case("rope_interleaved_b2_t5_h2_d42", 2, 5, 2, 42, {.pairs = RopePairs::Interleaved}),
       rope_case("rope_llama3_b1_t6_h2_d12", 1, 6, 2, 12, {.frequencies = llama3}),
+      rope_case("rope_linear_b1_t6_h2_d12", 1, 6, 2, 12, {.frequencies = linear}),
+      rope_case("rope_dynamic_b1_t6_h2_d12", 1, 6, 2, 12, {.frequencies = dynamic}),
+      rope_case("rope_yarn_b1_t6_h2_d12", 1, 6, 2, 12, {.frequencies = yarn}),
+      rope_case("rope_yarn_factor_b1_t6_h2_d12", 1, 6, 2, 12, {.frequencies = yarn_factor}),
       rope_case("rope_positions_b2_t5_h2_d16", 2, 5, 2, 16,
                 {.pairs = RopePairs::Interleaved, .positions = positions}),
   };

@@ -25,12 +25,27 @@ struct KeyRange {
 
 struct Problem {
   int B, Tq, Tk, H, G, D;
-  double scale;
+  double scale, softcap;  // 0: no cap
   bool causal;
   int window;                      // 0: none
   const int32_t* document_start;   // (B, Tq) or null
   int64_t document_b, document_t;  // its strides
   bool vectors;                    // every row of q, k, v and dout can be read as Vec<T>
+
+  // A score as the softmax takes it, of a product of query and key.
+  template <bool kCapped, class Real>
+  __device__ __forceinline__ Real score(Real product) const {
+    if constexpr (!kCapped) return product * static_cast<Real>(scale);
+    const auto cap = static_cast<Real>(softcap);
+    return cap * tanh(product * static_cast<Real>(scale) / cap);
+  }
+  // d score / d(scale · product), where `capped` is the score.
+  template <bool kCapped, class Real>
+  __device__ __forceinline__ Real times_slope(Real gradient, Real capped) const {
+    if constexpr (!kCapped) return gradient;
+    const Real part = capped / static_cast<Real>(softcap);
+    return gradient * (Real{1} - part * part);
+  }
 
   // The keys that query t of row b sees; none beyond the last query.
   __device__ KeyRange visible(int b, int t) const {
@@ -45,12 +60,13 @@ struct Problem {
 
 // How elements of T with at most kD_ dims are tiled: kRows queries meet kRows keys. Tiles lie in
 // shared memory in the type of the computation, dims beyond D and rows beyond T zero. Halved ones
-// are for GPUs with little of it.
-template <class T, int kD_, bool kHalved>
+// are for GPUs with little of it, and for capped scores, which are rare.
+template <class T, int kD_, bool kHalved, bool kCapped_ = false>
 struct Tiling {
   using Element = T;
   using Real = Compute<T>;
   static constexpr int kD = kD_;
+  static constexpr bool kCapped = kCapped_;
   static constexpr int kRowBytes = kD * static_cast<int>(sizeof(Real));
   static constexpr int kWholeRows = kRowBytes <= 512 ? 64 : kRowBytes <= 1024 ? 32 : 16;
   static constexpr int kRows = kHalved ? std::max(kSide, kWholeRows / 2) : kWholeRows;
@@ -239,7 +255,7 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int j = 0; j < n; ++j) {
         seen[j] = visible.sees(X::row(i), key0 + X::other(j));
-        scores[i][j] *= static_cast<Real>(p.scale);
+        scores[i][j] = p.score<X::kCapped>(scores[i][j]);
         if (seen[j]) tile_max = fmax(tile_max, scores[i][j]);
       }
       tile_max = warp_reduce<kSide>(tile_max, [](Real a, Real b) { return fmax(a, b); });
@@ -327,9 +343,10 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int j = 0; j < n; ++j) {
         const bool seen = visible.sees(X::row(i), key0 + X::other(j));
-        const Real weight = exp(scores[i][j] * scale[i] - row_lse[i]);
+        const Real score = p.score<X::kCapped>(scores[i][j]);
+        const Real dscore = exp(score - row_lse[i]) * (dweights[i][j] - row_delta[i]);
         dscores[X::row(i) * X::kWeightPitch + X::other(j)] =
-            seen ? weight * (dweights[i][j] - row_delta[i]) : Real{0};
+            seen ? p.times_slope<X::kCapped>(dscore, score) : Real{0};
       }
     __syncthreads();
     add_weighted<X>(dscores, k_tile, sums);
@@ -395,10 +412,12 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (int i = 0; i < n; ++i) {
           const bool seen = visible.sees(query, key0 + X::row(i));
-          const Real weight = seen ? exp(scores[i][j] * scale - query_lse[query]) : Real{0};
+          const Real score = p.score<X::kCapped>(scores[i][j]);
+          const Real weight = seen ? exp(score - query_lse[query]) : Real{0};
           const int slot = X::row(i) * X::kWeightPitch + query;
           weights[slot] = weight;
-          dscores[slot] = seen ? weight * (dweights[i][j] - query_delta[query]) : Real{0};
+          const Real dscore = weight * (dweights[i][j] - query_delta[query]);
+          dscores[slot] = seen ? p.times_slope<X::kCapped>(dscore, score) : Real{0};
         }
       }
       __syncthreads();
@@ -440,6 +459,7 @@ Problem problem_of(const Tensor& q, const Tensor& k, const Tensor& v,
           .G = static_cast<int>(k.shape[2]),
           .D = static_cast<int>(D),
           .scale = options.scale,
+          .softcap = options.softcap,
           .causal = options.causal,
           .window = static_cast<int>(std::min(options.window, Tk)),
           .document_start = static_cast<const int32_t*>(documents.data),
@@ -451,8 +471,8 @@ Problem problem_of(const Tensor& q, const Tensor& k, const Tensor& v,
 // Calls f(Tiling<T, the smallest kD that holds D, …>{}), with whole tiles if num_elements() of
 // them leave room for the kernels' own variables in `shared_bytes`.
 template <class NumElements, class F>
-void with_tiling(DType dtype, int D, int64_t shared_bytes, const NumElements& num_elements,
-                 const F& f) {
+void with_tiling(DType dtype, const Problem& p, int64_t shared_bytes,
+                 const NumElements& num_elements, const F& f) {
   const auto with_width = [&]<class T, int kD>(T, std::integral_constant<int, kD>) {
     constexpr int64_t kVariables = 2048;
     constexpr int64_t kSize = sizeof(Compute<T>);
@@ -460,15 +480,17 @@ void with_tiling(DType dtype, int D, int64_t shared_bytes, const NumElements& nu
     using Halved = Tiling<T, kD, true>;
     // sm_86, 89 and 120 have least of what Ingot is built for. F64 is for tests.
     static_assert(kSize == 8 || Halved::kKeyGradient * kSize + kVariables <= 99 * 1024);
-    if (num_elements(Whole{}) * kSize + kVariables <= shared_bytes)
+    if (p.softcap > 0.0)
+      f(Tiling<T, kD, true, true>{});
+    else if (num_elements(Whole{}) * kSize + kVariables <= shared_bytes)
       f(Whole{});
     else
       f(Halved{});
   };
   with_device_type(dtype, [&](auto element) {
-    if (D <= 64)
+    if (p.D <= 64)
       with_width(element, std::integral_constant<int, 64>{});
-    else if (D <= 128)
+    else if (p.D <= 128)
       with_width(element, std::integral_constant<int, 128>{});
     else
       with_width(element, std::integral_constant<int, kMaxCudaHeadDim>{});
@@ -491,7 +513,7 @@ void fallback_attention_forward(Context& ctx, const AttentionTensors& tensors,
   const auto& [q, k, v, out, lse] = tensors;
   const Problem p = problem_of(q, k, v, options);
   const auto num_elements = []<class X>(X) { return X::kForward; };
-  with_tiling(q.dtype, p.D, shared_bytes, num_elements, [&]<class X>(X) {
+  with_tiling(q.dtype, p, shared_bytes, num_elements, [&]<class X>(X) {
     using T = typename X::Element;
     using Real = typename X::Real;
     launch_tiles<Real>(ctx, int64_t{p.B} * p.H * blocks_for(p.Tq, X::kRows), X::kForward,
@@ -510,7 +532,7 @@ void fallback_attention_backward(Context& ctx, const AttentionTensors& tensors,
   Workspace::Scope scope(ctx.workspace);
   const Tensor delta = ctx.workspace.take(lse.dtype, lse.shape);  // (B, H, Tq)
   const auto num_elements = []<class X>(X) { return X::kKeyGradient; };
-  with_tiling(q.dtype, p.D, shared_bytes, num_elements, [&]<class X>(X) {
+  with_tiling(q.dtype, p, shared_bytes, num_elements, [&]<class X>(X) {
     using T = typename X::Element;
     using Real = typename X::Real;
     const auto* const lse_data = static_cast<const Real*>(lse.data);

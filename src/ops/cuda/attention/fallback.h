@@ -1,5 +1,5 @@
 // Our own attention kernels, for what cuDNN does not take: every float type, D up to 256, any
-// strides and every mask of ops/attention.h. They use no tensor cores.
+// strides, every mask of ops/attention.h and its soft cap. They use no tensor cores.
 #pragma once
 
 #include "core/context.h"

@@ -1,0 +1,13 @@
+// Sums of tensors.
+#pragma once
+
+#include "core/context.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+// out = factor · x + y, or factor · x where y is undefined; all contiguous, of one shape and dtype.
+// out may be x or y.
+void axpy(Context& ctx, double factor, const Tensor& x, const Tensor& y, const Tensor& out);
+
+}  // namespace ingot
