@@ -86,8 +86,8 @@ void convert_elements(const Tensor& from, const Tensor& to) {
 }
 
 void read_elements(const ReadableFile& file, int64_t offset, DType dtype, const Tensor& out) {
-  check(is_weight_dtype(dtype), ErrorCode::Data, "expected weights of F64, F32, BF16 or F16, got {}",
-        name_of(dtype));
+  check(is_weight_dtype(dtype), ErrorCode::Data,
+        "expected weights of F64, F32, BF16 or F16, got {}", name_of(dtype));
   with_type(out.dtype, [](auto) {});  // throws for others
   if (out.dtype == dtype) return file.read(offset, bytes_of(out));
   const Tensor flat = out.reshape({out.numel()});

@@ -123,8 +123,9 @@ DType CheckpointReader::dtype(const std::string& name) const {
     const auto& entries = impl_->rank_file(file.name).entries;
     if (const auto entry = entries.find(key); entry != entries.end()) return entry->second.dtype;
   }
-  throw Error(ErrorCode::Data, fmt::format("checkpoint '{}' has no tensor {}; it is of another model",
-                                           impl_->dir, name));
+  throw Error(
+      ErrorCode::Data,
+      fmt::format("checkpoint '{}' has no tensor {}; it is of another model", impl_->dir, name));
 }
 
 Companions CheckpointReader::companions() const {

@@ -80,9 +80,8 @@ std::string safetensors_header(const std::vector<SafetensorsTensor>& tensors,
   int64_t at = 0;
   for (const auto& [name, shape, dtype] : tensors) {
     const int64_t end = at + shape.numel() * size_of(dtype);
-    header[name] = {{"dtype", name_in_file(dtype)},
-                    {"shape", extents(shape)},
-                    {"data_offsets", {at, end}}};
+    header[name] = {
+        {"dtype", name_in_file(dtype)}, {"shape", extents(shape)}, {"data_offsets", {at, end}}};
     at = end;
   }
   std::string json = header.dump();

@@ -30,7 +30,8 @@ class Restyled : public Weights {
     const Tensor flat = out.reshape({range.size()});
     std::vector<std::byte> whole(static_cast<size_t>(head * size_of(out.dtype)));
     for (int64_t at = range.begin; at < range.end;) {
-      if (at >= turned.end) return weights_.read(name, {at, range.end}, part(flat, range, at, range.end));
+      if (at >= turned.end)
+        return weights_.read(name, {at, range.end}, part(flat, range, at, range.end));
       const int64_t begin = at / head * head, end = std::min(begin + head, range.end);
       const Tensor source = Tensor::contiguous(whole.data(), out.dtype, {head});
       weights_.read(name, {begin, begin + head}, source);
@@ -82,8 +83,8 @@ std::unique_ptr<Weights> with_rope_style(const Weights& weights, RopeStyle style
   return std::make_unique<Restyled>(weights, style);
 }
 
-void for_each_piece(const Weights& weights, const std::string& name, ShardRange range,
-                    DType dtype, const std::function<void(const Tensor&)>& take) {
+void for_each_piece(const Weights& weights, const std::string& name, ShardRange range, DType dtype,
+                    const std::function<void(const Tensor&)>& take) {
   const int64_t chunk = kFileChunkBytes / size_of(dtype);
   std::vector<std::byte> buffer(
       static_cast<size_t>(std::min(chunk, range.size()) * size_of(dtype)));

@@ -22,10 +22,10 @@ class Weights {
   virtual void read(const std::string& name, ShardRange range, const Tensor& out) const = 0;
 };
 
-// Elements [range) of a tensor as `dtype`, piece by piece through a buffer that does not grow with it. Throws
-// ErrorCode::Data, naming the element, where one is NaN or infinite.
-void for_each_piece(const Weights& weights, const std::string& name, ShardRange range,
-                    DType dtype, const std::function<void(const Tensor&)>& take);
+// Elements [range) of a tensor as `dtype`, piece by piece through a buffer that does not grow with
+// it. Throws ErrorCode::Data, naming the element, where one is NaN or infinite.
+void for_each_piece(const Weights& weights, const std::string& name, ShardRange range, DType dtype,
+                    const std::function<void(const Tensor&)>& take);
 
 // The same model with rotary pairs of another style: rows of queries and keys, and what goes with
 // them, stand in that style's order. `weights` must outlive it.

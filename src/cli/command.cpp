@@ -16,7 +16,8 @@ RunConfig begun_from(const std::string& init) {
   const auto storage = posix_storage();
   check(storage->exists(init), ErrorCode::Config, "train.init: {} does not exist", init);
   const std::vector<std::string> of_run = list_checkpoints(*storage, init);
-  const CheckpointInfo info = CheckpointReader(storage, of_run.empty() ? init : of_run.back()).info();
+  const CheckpointInfo info =
+      CheckpointReader(storage, of_run.empty() ? init : of_run.back()).info();
   RunConfig base;
   base.model = info.model;
   base.data.tokenizer = info.tokenizer;

@@ -78,8 +78,7 @@ class Preparation {
     const std::vector<std::string> held_out(data.valid->parts().size(), "held out");
     agree_on_data(control_, "data.valid", identity_of(*data.valid, Packing::Concat, 0, held_out));
     agree_on_contents(control_, "data.tokenizer", of.companions.tokenizer, "give all the same");
-    const auto& from =
-        of.prepared->resume_from ? of.prepared->resume_from : of.prepared->init_from;
+    const auto& from = of.prepared->resume_from ? of.prepared->resume_from : of.prepared->init_from;
     agree_on_contents(control_, "the checkpoint to go on from",
                       from ? read_text(*storage_, join_path(*from, kManifestName)) : "",
                       "use a folder on a file system that all machines share");

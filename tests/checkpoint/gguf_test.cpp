@@ -154,7 +154,7 @@ TEST(Gguf, Q8HasAScaleForEveryBlockAndFallsBackWhereRowsAreNoWholeBlocks) {
   for (int64_t i = 0; i < 32; ++i) {
     const float value = hf_value("embedding.weight", i);
     EXPECT_NEAR(static_cast<float>(static_cast<int8_t>(block[static_cast<size_t>(2 + i)])) * scale,
-                value, 0.51f * scale);
+                value, 0.57f * scale);  // half a step, and the scale in 16 bits
   }
 }
 

@@ -102,10 +102,12 @@ TEST(HfConfig, AWindowCountsWhereTheArchitectureSaysSo) {
 TEST(HfConfig, WhatIsNotComputedIsRefusedByName) {
   EXPECT_TRUE(contains(refusal(with("hidden_act", "relu")), "hidden_act"));
   EXPECT_TRUE(contains(refusal(with("new_trick", 3)), "new_trick"));
-  EXPECT_TRUE(contains(refusal(with("quantization_config", Json::object())), "quantization_config"));
+  EXPECT_TRUE(
+      contains(refusal(with("quantization_config", Json::object())), "quantization_config"));
   EXPECT_TRUE(contains(refusal(with("rope_interleaved", true)), "rope_interleaved"));
   EXPECT_TRUE(contains(refusal(with("rope_scaling", {{"rope_type", "longrope"}})), "longrope"));
-  EXPECT_TRUE(contains(refusal(with("rope_scaling", {{"rope_type", "default"}, {"x", 1}})), "\"x\""));
+  EXPECT_TRUE(
+      contains(refusal(with("rope_scaling", {{"rope_type", "default"}, {"x", 1}})), "\"x\""));
   EXPECT_TRUE(contains(refusal(with("architectures", {"MambaForCausalLM"})), "MambaForCausalLM"));
   EXPECT_TRUE(contains(refusal(with("architectures", {"MambaForCausalLM"})), "LlamaForCausalLM"));
 }

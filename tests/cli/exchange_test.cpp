@@ -119,10 +119,12 @@ TEST_F(ExchangeCli, TrainingGoesOnFromAnImportedModelAndKeepsWhatCameWithIt) {
   expect_done({"diff", path("back"), kGolden / "llama"});
   EXPECT_EQ(slurp(root_ / "back/tokenizer_config.json"),
             slurp(kGolden / "llama/tokenizer_config.json"));
-  const Outcome resumed = run_ingot({"train", "--resume", path("run"), "--set", "train.steps=4"}, root_);
+  const Outcome resumed =
+      run_ingot({"train", "--resume", path("run"), "--set", "train.steps=4"}, root_);
   EXPECT_EQ(resumed.code, 0) << resumed.err;
-  const Outcome wrong = run_ingot({"train", recipe, "--set", "model.ffn=64", "--set",
-                                   "checkpoint.dir=" + path("other")}, root_);
+  const Outcome wrong = run_ingot(
+      {"train", recipe, "--set", "model.ffn=64", "--set", "checkpoint.dir=" + path("other")},
+      root_);
   EXPECT_NE(wrong.code, 0);
   EXPECT_NE(wrong.err.find("train.init"), std::string::npos) << wrong.err;
   EXPECT_FALSE(fs::exists(path("other")));

@@ -77,11 +77,9 @@ def fill(model, config, generator):
             elif is_norm:
                 tensor.copy_(torch.rand(tensor.shape, generator=generator) + (-0.5 if from_one else 0.5))
             elif any(part in name for part in ("q_proj", "k_proj", "c_attn")):
-                tensor.copy_(noise(tensor, 0.5))
+                tensor.copy_(noise(tensor, 0.4))
             else:
                 tensor.copy_(noise(tensor, 0.3))
-    # Weights that 16 bits hold: files stay small.
-    model.to(torch.bfloat16).to(torch.float32)
 
 
 def write_tokenizer(folder):
@@ -113,7 +111,7 @@ def make(name, config, folder):
     generator = torch.Generator().manual_seed(sum(map(ord, name)))
     model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
     fill(model, config, generator)
-    model = model.to(torch.bfloat16)
+    model = model.to(torch.bfloat16)  # files stay small
     model.config.dtype = torch.bfloat16
     os.makedirs(folder, exist_ok=True)
     # One of them in several files.
@@ -122,8 +120,11 @@ def make(name, config, folder):
     ids = torch.randint(0, VOCAB, (TOKENS,), generator=generator)
     with open(os.path.join(folder, "ids.txt"), "w") as file:
         file.write(" ".join(map(str, ids.tolist())) + "\n")
+    # Loaded again: a model that was cast to 16 bits has lost bits of its rotary frequencies too.
+    saved = AutoModelForCausalLM.from_pretrained(
+        folder, dtype=torch.float32, attn_implementation="eager").eval()
     with torch.no_grad():
-        logits = model.to(torch.float32)(ids[None]).logits[0]
+        logits = saved(ids[None]).logits[0]
     save_file({"logits": logits.contiguous()}, os.path.join(folder, "logits.safetensors"))
     print(f"{name}: largest logit {logits.abs().max():.3f}")
 

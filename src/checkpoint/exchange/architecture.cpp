@@ -73,17 +73,15 @@ Rows gpt2_rows() {
 
 Rows gemma2_rows() {
   using As = ConfigRow::As;
-  return {{"hidden_activation",
-           "activation",
-           {"gelu_pytorch_tanh"},
-           {{"gelu_pytorch_tanh", "geglu"}}},
-          // An older word beside it, which is not looked at there either.
-          {"hidden_act", "", {"gelu_pytorch_tanh"}, {{"gelu_pytorch_tanh", false}, {"gelu", false}}},
-          {"query_pre_attn_scalar", "attn_scale", {256}, {}, As::InverseSquare},
-          {"attn_logit_softcapping", "attn_softcap", {50.0}, {}, As::NullIsZero},
-          {"final_logit_softcapping", "softcap", {30.0}, {}, As::NullIsZero},
-          only("use_bidirectional_attention", false),
-          only("cache_implementation", "hybrid")};
+  return {
+      {"hidden_activation", "activation", {"gelu_pytorch_tanh"}, {{"gelu_pytorch_tanh", "geglu"}}},
+      // An older word beside it, which is not looked at there either.
+      {"hidden_act", "", {"gelu_pytorch_tanh"}, {{"gelu_pytorch_tanh", false}, {"gelu", false}}},
+      {"query_pre_attn_scalar", "attn_scale", {256}, {}, As::InverseSquare},
+      {"attn_logit_softcapping", "attn_softcap", {50.0}, {}, As::NullIsZero},
+      {"final_logit_softcapping", "softcap", {30.0}, {}, As::NullIsZero},
+      only("use_bidirectional_attention", false),
+      only("cache_implementation", "hybrid")};
 }
 
 std::vector<std::string> in_attention(const char* what) {
@@ -95,17 +93,17 @@ std::vector<std::string> in_attention(const char* what) {
 
 // Weights and biases of the projections, and what stands outside of layers.
 std::vector<TensorRow> projections() {
-  return {{"embedding.weight", {"embed_tokens.weight"}},
-          {"layers.{}.qkv.weight", in_attention("weight")},
-          {"layers.{}.qkv.bias", in_attention("bias")},
-          {"layers.{}.out.weight", {"layers.{}.self_attn.o_proj.weight"}},
-          {"layers.{}.out.bias", {"layers.{}.self_attn.o_proj.bias"}},
-          {"layers.{}.up.weight",
-           {"layers.{}.mlp.gate_proj.weight", "layers.{}.mlp.up_proj.weight"}},
-          {"layers.{}.up.bias", {"layers.{}.mlp.gate_proj.bias", "layers.{}.mlp.up_proj.bias"}},
-          {"layers.{}.down.weight", {"layers.{}.mlp.down_proj.weight"}},
-          {"layers.{}.down.bias", {"layers.{}.mlp.down_proj.bias"}},
-          {"head.weight", {"lm_head.weight"}}};
+  return {
+      {"embedding.weight", {"embed_tokens.weight"}},
+      {"layers.{}.qkv.weight", in_attention("weight")},
+      {"layers.{}.qkv.bias", in_attention("bias")},
+      {"layers.{}.out.weight", {"layers.{}.self_attn.o_proj.weight"}},
+      {"layers.{}.out.bias", {"layers.{}.self_attn.o_proj.bias"}},
+      {"layers.{}.up.weight", {"layers.{}.mlp.gate_proj.weight", "layers.{}.mlp.up_proj.weight"}},
+      {"layers.{}.up.bias", {"layers.{}.mlp.gate_proj.bias", "layers.{}.mlp.up_proj.bias"}},
+      {"layers.{}.down.weight", {"layers.{}.mlp.down_proj.weight"}},
+      {"layers.{}.down.bias", {"layers.{}.mlp.down_proj.bias"}},
+      {"head.weight", {"lm_head.weight"}}};
 }
 
 std::vector<TensorRow> with(std::vector<TensorRow> rows, const std::vector<TensorRow>& more) {
@@ -197,9 +195,7 @@ std::vector<Architecture> all_architectures() {
            .model_type = "olmo2",
            .base = "model.",
            .config = shape_rows({.eps = 1e-5}) + swiglu_rows() + attention_bias_rows(),
-           .implied = {{"qk_norm", true},
-                       {"qk_norm_span", "projection"},
-                       {"norm_place", "after"}},
+           .implied = {{"qk_norm", true}, {"qk_norm_span", "projection"}, {"norm_place", "after"}},
            .tensors = olmo2_tensors(),
            .gguf = "olmo2"},
           {.name = "GPT2LMHeadModel",
@@ -237,13 +233,13 @@ constexpr std::string_view kHarmless[] = {
     "name_or_path", "_commit_hash", "auto_map", "is_llama_config", "transformers.js_config",
     "unsloth_fixed", "unsloth_version", "model_name",
     // ids of tokens, which the tokenizer and generation_config.json say too
-    "bos_token_id", "eos_token_id", "pad_token_id", "unk_token_id", "sep_token_id",
-    "cls_token_id", "mask_token_id", "decoder_start_token_id",
+    "bos_token_id", "eos_token_id", "pad_token_id", "unk_token_id", "sep_token_id", "cls_token_id",
+    "mask_token_id", "decoder_start_token_id",
     // training
     "attention_dropout", "attn_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop",
     "hidden_dropout", "embedding_dropout", "residual_dropout", "gradient_checkpointing",
-    "problem_type", "finetuning_task", "task_specific_params", "id2label", "label2id",
-    "num_labels", "router_aux_loss_coef",
+    "problem_type", "finetuning_task", "task_specific_params", "id2label", "label2id", "num_labels",
+    "router_aux_loss_coef",
     // how it is computed, not what
     "use_cache", "pretraining_tp", "_attn_implementation", "_attn_implementation_autoset",
     "attn_implementation", "output_attentions", "output_hidden_states", "output_scores",
@@ -257,9 +253,9 @@ constexpr std::string_view kHarmless[] = {
     "num_return_sequences", "forced_bos_token_id", "forced_eos_token_id", "remove_invalid_values",
     "exponential_decay_length_penalty", "suppress_tokens", "begin_suppress_tokens",
     // of models that are no decoders
-    "prefix", "pruned_heads", "tokenizer_class", "tie_encoder_decoder", "cross_attention_hidden_size",
-    "is_decoder", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
-    "summary_type", "summary_use_proj", "n_ctx"};
+    "prefix", "pruned_heads", "tokenizer_class", "tie_encoder_decoder",
+    "cross_attention_hidden_size", "is_decoder", "summary_activation", "summary_first_dropout",
+    "summary_proj_to_labels", "summary_type", "summary_use_proj", "n_ctx"};
 
 }  // namespace
 

@@ -59,8 +59,8 @@ std::vector<float> llama3_divisors(const ModelConfig& m) {
     if (wavelength > original / r.low_freq_factor) {
       divisor = r.factor;
     } else if (wavelength >= original / r.high_freq_factor) {
-      const double smooth = (original / wavelength - r.low_freq_factor) /
-                            (r.high_freq_factor - r.low_freq_factor);
+      const double smooth =
+          (original / wavelength - r.low_freq_factor) / (r.high_freq_factor - r.low_freq_factor);
       divisor = 1.0 / ((1.0 - smooth) / r.factor + smooth);
     }
     divisors.push_back(static_cast<float>(divisor));

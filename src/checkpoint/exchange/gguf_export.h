@@ -10,8 +10,9 @@
 namespace ingot {
 
 // Matrices are written as `type`, Q8_0 as F16 where rows are no whole blocks; vectors and positions
-// are F32. Whole or not at all. Throws ErrorCode::Config where llama.cpp has no words for the model,
-// ErrorCode::Usage where `path` exists, ErrorCode::Data for a tokenizer that has no form there.
+// are F32. Whole or not at all. Throws ErrorCode::Config where llama.cpp has no words for the
+// model, ErrorCode::Usage where `path` exists, ErrorCode::Data for a tokenizer that has no form
+// there.
 void export_gguf(Storage& storage, const Weights& weights, const Companions& companions,
                  const std::string& path, GgufType type);
 

@@ -140,10 +140,10 @@ int64_t gguf_bytes(const GgufTensor& tensor) {
   }
 }
 
-void write_gguf(Storage& storage, const std::string& path, const GgufMetadata& metadata,
-                const std::vector<GgufTensor>& tensors,
-                const std::function<void(size_t, const std::function<void(std::span<const float>)>&)>&
-                    data) {
+void write_gguf(
+    Storage& storage, const std::string& path, const GgufMetadata& metadata,
+    const std::vector<GgufTensor>& tensors,
+    const std::function<void(size_t, const std::function<void(std::span<const float>)>&)>& data) {
   HashedFile file(storage, path);
   file.append(header_of(metadata, tensors));
   for (size_t i = 0; i < tensors.size(); ++i) {

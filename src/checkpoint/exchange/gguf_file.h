@@ -50,9 +50,9 @@ int64_t gguf_bytes(const GgufTensor& tensor);
 
 // Writes and syncs the file. data(i, put) puts the F32 elements of the i-th tensor, in pieces of
 // whole blocks; they are converted here.
-void write_gguf(Storage& storage, const std::string& path, const GgufMetadata& metadata,
-                const std::vector<GgufTensor>& tensors,
-                const std::function<void(size_t, const std::function<void(std::span<const float>)>&)>&
-                    data);
+void write_gguf(
+    Storage& storage, const std::string& path, const GgufMetadata& metadata,
+    const std::vector<GgufTensor>& tensors,
+    const std::function<void(size_t, const std::function<void(std::span<const float>)>&)>& data);
 
 }  // namespace ingot

@@ -199,9 +199,9 @@ class Reader {
       }
       known.push_back(shown(theirs));
     }
-    throw Error(ErrorCode::Data, fmt::format("of {} only {} is computed here, got {}",
-                                             architecture_.name, fmt::join(known, " or "),
-                                             shown(given)));
+    throw Error(ErrorCode::Data,
+                fmt::format("of {} only {} is computed here, got {}", architecture_.name,
+                            fmt::join(known, " or "), shown(given)));
   }
 
   // transformers 5 keeps all in rope_parameters; before, rope_theta stood beside rope_scaling.
@@ -264,7 +264,7 @@ class Reader {
       if (!used) window = 0;
       std::string layers;
       for (int64_t layer = 0; layer < model_.layers; ++layer)
-        layers += rule == WindowRule::Always                           ? 'w'
+        layers += rule == WindowRule::Always                            ? 'w'
                   : rule == WindowRule::Switched && layer < full_layers ? 'f'
                   : rule == WindowRule::Alternating && layer % 2 == 1   ? 'f'
                                                                         : 'w';
@@ -312,8 +312,9 @@ const Architecture& architecture_in(const Json& config) {
     name = config.at("model_type").get<std::string>();
   check(!name.empty(), ErrorCode::Data, "it names no architecture");
   const Architecture* found = find_architecture(name);
-  check(found != nullptr, ErrorCode::Data, "the architecture {} is not known here: expected one of {}",
-        shown(name), architecture_names());
+  check(found != nullptr, ErrorCode::Data,
+        "the architecture {} is not known here: expected one of {}", shown(name),
+        architecture_names());
   return *found;
 }
 
@@ -345,7 +346,8 @@ class Writer {
     if (row.as == ConfigRow::As::InverseSquare) {
       // 0 stands for that of the width of a head. Readers take whole numbers only.
       const double scale = std::get<double>(value);
-      const double exact = scale == 0 ? static_cast<double>(model_.head_dim) : 1.0 / (scale * scale);
+      const double exact =
+          scale == 0 ? static_cast<double>(model_.head_dim) : 1.0 / (scale * scale);
       check(std::abs(exact - std::round(exact)) <= 1e-9 * exact && exact < 1e9, ErrorCode::Config,
             "{} has no word for model.{} = {}", architecture_.name, row.setting, scale);
       to[row.key] = static_cast<int64_t>(std::round(exact));

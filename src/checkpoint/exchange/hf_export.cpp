@@ -53,17 +53,16 @@ std::vector<std::vector<OutTensor>> files_of(const Weights& weights,
 
 void put_tensor(const Weights& weights, const OutTensor& tensor, const PutElements& put) {
   if (tensor.from_one)
-    return for_each_piece(weights, tensor.parameter, tensor.range, DType::F32,
-                          [&](const Tensor& piece) {
-                            float* values = piece.as<float>();
-                            for (int64_t i = 0; i < piece.numel(); ++i) values[i] -= 1.0f;
-                            std::vector<std::byte> bytes(static_cast<size_t>(
-                                piece.numel() * size_of(tensor.there.dtype)));
-                            const Tensor out = Tensor::contiguous(bytes.data(), tensor.there.dtype,
-                                                                  {piece.numel()});
-                            convert_elements(piece, out);
-                            put(out);
-                          });
+    return for_each_piece(
+        weights, tensor.parameter, tensor.range, DType::F32, [&](const Tensor& piece) {
+          float* values = piece.as<float>();
+          for (int64_t i = 0; i < piece.numel(); ++i) values[i] -= 1.0f;
+          std::vector<std::byte> bytes(
+              static_cast<size_t>(piece.numel() * size_of(tensor.there.dtype)));
+          const Tensor out = Tensor::contiguous(bytes.data(), tensor.there.dtype, {piece.numel()});
+          convert_elements(piece, out);
+          put(out);
+        });
   if (!tensor.transposed)
     return for_each_piece(weights, tensor.parameter, tensor.range, tensor.there.dtype, put);
   const int64_t rows = tensor.there.shape[1], columns = tensor.there.shape[0];  // of ours
@@ -154,9 +153,8 @@ void export_hf(Storage& storage, const Weights& weights, const Companions& compa
     write_tensors(storage, folder, *halves, files);
     for (const auto& [name, contents] : small_files)
       write_file_atomically(storage, join_path(folder, name), contents);
-    write_file_atomically(
-        storage, join_path(folder, kHfConfigName),
-        config_text(*halves, architecture, files[0][0].there.dtype, companions));
+    write_file_atomically(storage, join_path(folder, kHfConfigName),
+                          config_text(*halves, architecture, files[0][0].there.dtype, companions));
     publish_folder(storage, dir);
   } catch (...) {
     abandon_folder(storage, dir);

@@ -11,7 +11,7 @@
 namespace ingot {
 
 struct HfExportOptions {
-  std::optional<DType> dtype = {};                  // F32, BF16 or F16; none: as they are stored
+  std::optional<DType> dtype = {};  // F32, BF16 or F16; none: as they are stored
   int64_t file_bytes = int64_t{5} * 1000 * 1000 * 1000;  // of weights in a file at most
 };
 

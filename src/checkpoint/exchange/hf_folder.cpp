@@ -36,11 +36,17 @@ void check_convertible(Storage& storage, const std::string& dir) {
           dir, name);
 }
 
-constexpr std::string_view kKeptFiles[] = {
-    "config.json",         "generation_config.json", "tokenizer.json",
-    "tokenizer.model",     "tokenizer_config.json",  "special_tokens_map.json",
-    "added_tokens.json",   "vocab.json",             "merges.txt",
-    "chat_template.jinja", "chat_template.json"};
+constexpr std::string_view kKeptFiles[] = {"config.json",
+                                           "generation_config.json",
+                                           "tokenizer.json",
+                                           "tokenizer.model",
+                                           "tokenizer_config.json",
+                                           "special_tokens_map.json",
+                                           "added_tokens.json",
+                                           "vocab.json",
+                                           "merges.txt",
+                                           "chat_template.jinja",
+                                           "chat_template.json"};
 
 }  // namespace
 
@@ -73,7 +79,8 @@ struct HfFolder::Impl {
 
   void open_files() {
     if (storage->exists(path(kHfIndexName))) {
-      const auto index = parse_hf_index(read_text(*storage, path(kHfIndexName)), path(kHfIndexName));
+      const auto index =
+          parse_hf_index(read_text(*storage, path(kHfIndexName)), path(kHfIndexName));
       std::map<std::string, std::string> first_tensor;  // by file
       for (const auto& [tensor, file] : index) first_tensor.emplace(file, tensor);
       for (const auto& [file, tensor] : first_tensor) open_file(file, &index);
@@ -244,8 +251,8 @@ bool is_hf_folder(Storage& storage, const std::string& path) {
   return storage.exists(join_path(path, kHfConfigName));
 }
 
-void import_hf(std::shared_ptr<Storage> storage, const std::string& dir, const std::string& named_as,
-               const std::string& tokenizer, const std::string& out) {
+void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
+               const std::string& named_as, const std::string& tokenizer, const std::string& out) {
   check_new_folder(*storage, out);
   const HfFolder folder(storage, dir);
   const Companions companions = folder.companions(named_as, tokenizer);

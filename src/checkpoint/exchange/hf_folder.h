@@ -42,7 +42,7 @@ bool is_hf_folder(Storage& storage, const std::string& path);
 // The folder `dir` becomes the checkpoint `out`. `named_as`: where it is from, as a record;
 // `tokenizer` as companions() has it. Throws
 // ErrorCode::Data, and ErrorCode::Usage unless `out` is new or empty; nothing is left there then.
-void import_hf(std::shared_ptr<Storage> storage, const std::string& dir, const std::string& named_as,
-               const std::string& tokenizer, const std::string& out);
+void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
+               const std::string& named_as, const std::string& tokenizer, const std::string& out);
 
 }  // namespace ingot

@@ -43,8 +43,8 @@ std::vector<ForeignTensor> foreign_tensors_of(const TensorSpec& parameter,
           ErrorCode::Internal, "{} has {} parts, {} there", parameter.name, parameter.parts.size(),
           row.theirs.size());
     for (size_t i = 0; i < row.theirs.size(); ++i) {
-      Shape shape = row.theirs.size() == 1 ? parameter.shape
-                                           : rows_of(parameter.shape, parameter.parts[i]);
+      Shape shape =
+          row.theirs.size() == 1 ? parameter.shape : rows_of(parameter.shape, parameter.parts[i]);
       if (row.transposed) shape = {shape[1], shape[0]};
       found.push_back({with_layer(row.theirs[i], *layer), shape, row.transposed, row.from_one});
     }
@@ -70,8 +70,8 @@ std::map<std::string, std::string> parse_hf_index(std::string_view text, const s
     const auto index = nlohmann::json::parse(text);
     for (const auto& [tensor, json] : index.at("weight_map").items()) {
       const auto file = json.get<std::string>();
-      check(!file.empty() && file.find('/') == std::string::npos && file.find('\0') == std::string::npos &&
-                file != "." && file != "..",
+      check(!file.empty() && file.find('/') == std::string::npos &&
+                file.find('\0') == std::string::npos && file != "." && file != "..",
             ErrorCode::Data, "tensor {} is said to lie in a file of another folder", tensor);
       files[tensor] = file;
     }

@@ -56,8 +56,8 @@ std::map<std::string, std::string> hf_tokenizer_files(const Companions& companio
     files["tokenizer.json"] = text;
     Json config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
                    {"clean_up_tokenization_spaces", false}};
-    for (const auto& [key, id] : {std::pair{"bos_token", tokenizer->bos()},
-                                  std::pair{"eos_token", tokenizer->eos()}})
+    for (const auto& [key, id] :
+         {std::pair{"bos_token", tokenizer->bos()}, std::pair{"eos_token", tokenizer->eos()}})
       if (const std::string token = token_text(json, id); !token.empty()) config[key] = token;
     if (!has("tokenizer_config.json")) files["tokenizer_config.json"] = config.dump(2) + "\n";
   }

@@ -63,9 +63,8 @@ ModelConfig model_of(const Header& header, const std::string& path) {
 
 Header header_of(const ModelConfig& m) {
   const auto field = [](int64_t value) { return static_cast<int32_t>(value); };
-  return {field(m.dim),      field(m.ffn),
-          field(m.layers),   field(m.heads),
-          field(m.kv_heads), field(m.tied ? m.vocab : -m.vocab),
+  return {field(m.dim),    field(m.ffn),      field(m.layers),
+          field(m.heads),  field(m.kv_heads), field(m.tied ? m.vocab : -m.vocab),
           field(m.context)};
 }
 
@@ -87,14 +86,14 @@ class FileLayout {
     add("embedding.weight", 0, V * C);
     layers_ = m.layers;
     add_layers("attn_norm.weight", 0, C);
-    add_layers("qkv.weight", 0, HD * C);               // wq (H·D, C)
-    add_layers("qkv.weight", HD * C, GD * C);          // wk (G·D, C)
-    add_layers("qkv.weight", (HD + GD) * C, GD * C);   // wv (G·D, C)
+    add_layers("qkv.weight", 0, HD * C);              // wq (H·D, C)
+    add_layers("qkv.weight", HD * C, GD * C);         // wk (G·D, C)
+    add_layers("qkv.weight", (HD + GD) * C, GD * C);  // wv (G·D, C)
     add_layers("out.weight", 0, C * HD);
     add_layers("mlp_norm.weight", 0, C);
-    add_layers("up.weight", 0, F * C);                 // w1, the gate
+    add_layers("up.weight", 0, F * C);  // w1, the gate
     add_layers("down.weight", 0, C * F);
-    add_layers("up.weight", F * C, F * C);             // w3
+    add_layers("up.weight", F * C, F * C);  // w3
     add("final_norm.weight", 0, C);
     add("", 0, m.context * m.head_dim);  // cosines, then sines, (context, D/2) each
     if (!m.tied) add("head.weight", 0, V * C);
@@ -123,9 +122,9 @@ std::vector<float> rotary_tables(const ModelConfig& m) {
   std::vector<float> tables(static_cast<size_t>(m.context * m.head_dim));
   for (int64_t position = 0; position < m.context; ++position) {
     for (int64_t i = 0; i < half; ++i) {
-      const double angle = static_cast<double>(position) /
-                           std::pow(m.rope.theta, 2.0 * static_cast<double>(i) /
-                                                      static_cast<double>(m.head_dim));
+      const double angle =
+          static_cast<double>(position) /
+          std::pow(m.rope.theta, 2.0 * static_cast<double>(i) / static_cast<double>(m.head_dim));
       const auto at = static_cast<size_t>(position * half + i);
       tables[at] = static_cast<float>(std::cos(angle));
       tables[at + tables.size() / 2] = static_cast<float>(std::sin(angle));
@@ -153,8 +152,7 @@ void Llama2cFile::read(const std::string& name, ShardRange range, const Tensor& 
     const int64_t end = std::min(range.end, piece.first + piece.numel);
     if (begin >= end) continue;
     const int64_t at = kHeaderBytes + (piece.begin + begin - piece.first) * kFloatBytes;
-    read_elements(*file_, at, DType::F32,
-                  flat.slice(0, begin - range.begin, end - range.begin));
+    read_elements(*file_, at, DType::F32, flat.slice(0, begin - range.begin, end - range.begin));
   }
 }
 

@@ -74,7 +74,8 @@ void add_checkpoint_show(Command& checkpoint) {
     const CheckpointInfo info =
         CheckpointReader(storage, resolve_checkpoint(storage, options->folder)).info();
     fmt::print(
-        "# {}\n# step {}, {} tokens, {} samples, loss {:.4f}\n# {}, {} parameters, {} on disk, {}\n{}{}",
+        "# {}\n# step {}, {} tokens, {} samples, loss {:.4f}\n# {}, {} parameters, {} on disk, "
+        "{}\n{}{}",
         info.dir, info.state.step, format_count(info.state.tokens),
         format_count(info.state.samples), info.state.last_loss, family_of(info),
         format_count(parameter_count(info.model)), format_bytes(info.bytes),

@@ -57,8 +57,10 @@ struct Diff {
     for (const TensorSpec& row : ours.rows()) compare(*first, *second, row, theirs);
     for (const TensorSpec& row : theirs.rows())
       if (!ours.try_find(row.name).valid()) say(row.name, fmt::format("only in {}", b));
-    if (differing == 0) fmt::print("equal: {} tensors\n", tensors);
-    else fmt::print("{} differences; {} tensors compared\n", differing, tensors);
+    if (differing == 0)
+      fmt::print("equal: {} tensors\n", tensors);
+    else
+      fmt::print("{} differences; {} tensors compared\n", differing, tensors);
     json.print({{"equal", differing == 0}, {"tensors", tensors}, {"differences", all}});
     return differing == 0 ? Exit::Done : Exit::Failed;
   }
@@ -76,10 +78,12 @@ struct Diff {
     const std::vector<Setting> ours = model_settings(x), theirs = model_settings(y);
     for (size_t i = 0; i < ours.size(); ++i)
       if (ours[i].get() != theirs[i].get())
-        say(ours[i].name, fmt::format("{} and {}", toml_text(ours[i].get()), toml_text(theirs[i].get())));
+        say(ours[i].name,
+            fmt::format("{} and {}", toml_text(ours[i].get()), toml_text(theirs[i].get())));
   }
 
-  void compare(const Weights& x, const Weights& y, const TensorSpec& row, const TensorTable& others) {
+  void compare(const Weights& x, const Weights& y, const TensorSpec& row,
+               const TensorTable& others) {
     const TensorId id = others.try_find(row.name);
     if (!id.valid()) return say(row.name, fmt::format("only in {}", a));
     if (others[id].shape != row.shape)

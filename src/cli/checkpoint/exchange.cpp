@@ -31,8 +31,8 @@ bool is_wanted(const std::string& name) {
 // A folder of the cache with the model's files, which are fetched where they are not there yet.
 std::string fetch_model(const HfAddress& model, const RemoteSettings& remote) {
   namespace fs = std::filesystem;
-  check(!remote.cache_folder.empty(), ErrorCode::Usage, "{}: name a folder for its files as --cache",
-        to_string(model));
+  check(!remote.cache_folder.empty(), ErrorCode::Usage,
+        "{}: name a folder for its files as --cache", to_string(model));
   std::string name = model.repository + "@" + model.revision;
   replace_all(name, "/", "--");
   const fs::path folder = fs::path(remote.cache_folder) / "models" / name;
@@ -63,10 +63,11 @@ struct Import {
     } else if (is_hf_folder(*storage, model)) {
       import_hf(storage, model, model, tokenizer, out);
     } else {
-      check(model.ends_with(".bin"), ErrorCode::Usage,
-            "{}: expected a Hugging Face folder (with a config.json), hf://OWNER/NAME or a llama2.c "
-            "file (.bin)",
-            model);
+      check(
+          model.ends_with(".bin"), ErrorCode::Usage,
+          "{}: expected a Hugging Face folder (with a config.json), hf://OWNER/NAME or a llama2.c "
+          "file (.bin)",
+          model);
       check(!tokenizer.empty(), ErrorCode::Usage,
             "a llama2.c file has no tokenizer in it: add --tokenizer with its tokenizer.bin");
       import_llama2c(*storage, model, tokenizer, out);
@@ -115,26 +116,34 @@ struct Export {
 
 void add_checkpoint_import(Command& checkpoint) {
   auto options = std::make_shared<Import>();
-  auto* import = checkpoint.add_subcommand("import", "turn another program's model into a checkpoint");
-  import->add_option("model", options->model, "Hugging Face folder, hf://OWNER/NAME[@REVISION], or llama2.c version-0 file (.bin)")
+  auto* import =
+      checkpoint.add_subcommand("import", "turn another program's model into a checkpoint");
+  import
+      ->add_option(
+          "model", options->model,
+          "Hugging Face folder, hf://OWNER/NAME[@REVISION], or llama2.c version-0 file (.bin)")
       ->required();
   import->add_option("--tokenizer", options->tokenizer,
                      "its tokenizer, where it is not in the folder; of llama2.c tokenizer.bin");
   import->add_option("--out", options->out, "folder to create; must be new or empty")->required();
   options->remote.add_to(*import);
   options->json.add_to(*import);
-  import->callback([options] { options->run(); });
-}
+  import->callback([options] { options->run();
+});
+}  // namespace ingot::cli
 
 void add_checkpoint_export(Command& checkpoint) {
   auto options = std::make_shared<Export>();
   options->dtype = "stored";
-  auto* command = checkpoint.add_subcommand("export", "write a checkpoint's model for other programs");
+  auto* command =
+      checkpoint.add_subcommand("export", "write a checkpoint's model for other programs");
   command->add_option("checkpoint", options->checkpoint, "checkpoint or run folder")->required();
   command->add_option("--to", options->to, "format")->one_of({"hf", "gguf", "llama2c"})->required();
   command->add_option("--out", options->out, "folder to create, new or empty; of gguf a new file")
       ->required();
-  command->add_option("--dtype", options->dtype, "of the weights; stored = as the checkpoint has them, in gguf f32")
+  command
+      ->add_option("--dtype", options->dtype,
+                   "of the weights; stored = as the checkpoint has them, in gguf f32")
       ->one_of({"stored", "f32", "bf16", "f16", "q8_0"})
       ->capture_default_str();
   options->json.add_to(*command);

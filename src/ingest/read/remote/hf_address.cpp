@@ -82,8 +82,8 @@ HfAddress parse_hf_model(const std::string& address) {
 }
 
 std::string to_string(const HfAddress& address) {
-  return fmt::format("{}{}@{}{}{}", address.is_model ? kModelScheme : kScheme, address.repository, address.revision,
-                     address.path.empty() ? "" : "/", address.path);
+  return fmt::format("{}{}@{}{}{}", address.is_model ? kModelScheme : kScheme, address.repository,
+                     address.revision, address.path.empty() ? "" : "/", address.path);
 }
 
 WebFile hf_file(const HfAddress& file, const RemoteSettings& remote) {

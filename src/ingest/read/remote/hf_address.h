@@ -1,5 +1,5 @@
-// hf://datasets/OWNER/NAME[@REVISION]/PATH: files of the Hugging Face hub; without datasets/ those of
-// a model.
+// hf://datasets/OWNER/NAME[@REVISION]/PATH: files of the Hugging Face hub; without datasets/ those
+// of a model.
 #pragma once
 
 #include <string>
