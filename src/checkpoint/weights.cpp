@@ -1,7 +1,9 @@
 #include "checkpoint/weights.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <future>
 #include <vector>
 
 #include "checkpoint/elements.h"
@@ -86,12 +88,22 @@ std::unique_ptr<Weights> with_rope_style(const Weights& weights, RopeStyle style
 void for_each_piece(const Weights& weights, const std::string& name, ShardRange range, DType dtype,
                     const std::function<void(const Tensor&)>& take) {
   const int64_t chunk = kFileChunkBytes / size_of(dtype);
-  std::vector<std::byte> buffer(
-      static_cast<size_t>(std::min(chunk, range.size()) * size_of(dtype)));
-  for (int64_t at = range.begin; at < range.end; at += chunk) {
-    const int64_t count = std::min(chunk, range.end - at);
-    const Tensor piece = Tensor::contiguous(buffer.data(), dtype, {count});
-    weights.read(name, {at, at + count}, piece);
+  const auto room = static_cast<size_t>(std::min(chunk, range.size()) * size_of(dtype));
+  std::array<std::vector<std::byte>, 2> buffers;
+  // The next piece is read while the one before is looked through and written.
+  const auto read_at = [&](int64_t at, size_t turn) {
+    buffers[turn].resize(room);
+    const Tensor piece =
+        Tensor::contiguous(buffers[turn].data(), dtype, {std::min(chunk, range.end - at)});
+    weights.read(name, {at, at + piece.numel()}, piece);
+    return piece;
+  };
+  std::future<Tensor> next;
+  size_t turn = 0;
+  for (int64_t at = range.begin; at < range.end; at += chunk, turn = 1 - turn) {
+    const Tensor piece = next.valid() ? next.get() : read_at(at, turn);
+    if (at + chunk < range.end)
+      next = std::async(std::launch::async, read_at, at + chunk, 1 - turn);
     const int64_t bad = first_not_finite(piece);
     check(bad < 0, ErrorCode::Data,
           "{} is NaN or infinite at element {}: the weights are damaged, or too large for {}; get "

@@ -22,8 +22,8 @@ class Weights {
   virtual void read(const std::string& name, ShardRange range, const Tensor& out) const = 0;
 };
 
-// Elements [range) of a tensor as `dtype`, piece by piece through a buffer that does not grow with
-// it. Throws ErrorCode::Data, naming the element, where one is NaN or infinite.
+// Elements [range) of a tensor as `dtype`, piece by piece, the next one read ahead, through
+// buffers that do not grow with it. Throws ErrorCode::Data, naming the element, where one is NaN or infinite.
 void for_each_piece(const Weights& weights, const std::string& name, ShardRange range, DType dtype,
                     const std::function<void(const Tensor&)>& take);
 

@@ -50,7 +50,10 @@ std::map<std::string, std::string> hf_tokenizer_files(const Companions& companio
   files.erase(std::string(kHfConfigName));
   const auto has = [&](const char* name) { return files.contains(name); };
   const auto tokenizer = tokenizer_of(companions);
-  if (!has("tokenizer.json") && !has("tokenizer.model") && !has("vocab.json")) {
+  if (tokenizer->kind() == "llama2c") {
+    // No file of theirs encodes by its rules; this program finds it again.
+    files["tokenizer.bin"] = companions.tokenizer;
+  } else if (!has("tokenizer.json") && !has("tokenizer.model") && !has("vocab.json")) {
     const std::string text = tokenizer_json_of(*tokenizer);
     const Json json = Json::parse(text);
     files["tokenizer.json"] = text;
