@@ -23,7 +23,8 @@ class Weights {
 };
 
 // Elements [range) of a tensor as `dtype`, piece by piece, the next one read ahead, through
-// buffers that do not grow with it. Throws ErrorCode::Data, naming the element, where one is NaN or infinite.
+// buffers that do not grow with it. Throws ErrorCode::Data, naming the element, where one is NaN or
+// infinite.
 void for_each_piece(const Weights& weights, const std::string& name, ShardRange range, DType dtype,
                     const std::function<void(const Tensor&)>& take);
 

@@ -13,8 +13,8 @@ namespace ingot {
 BpeModel byte_bpe_model();
 
 // By name, contents. As they came with the model, where they did; else tokenizer.json, its config
-// and generation_config.json made from the tokenizer (llama2.c's stays the file that it is). Throws ErrorCode::Data for a tokenizer that
-// the format cannot say.
+// and generation_config.json made from the tokenizer (llama2.c's stays the file that it is). Throws
+// ErrorCode::Data for a tokenizer that the format cannot say.
 std::map<std::string, std::string> hf_tokenizer_files(const Companions& companions);
 
 }  // namespace ingot
