@@ -6,6 +6,7 @@
 //                         where the optimizer keeps one
 //   tokenizer.bin         Tokenizer::serialize() of what the text was encoded with, when it is not
 //                         the byte tokenizer
+//   hf/NAME               of a model that came from a Hugging Face folder: its files of no weights
 //   manifest.json         written last: state, resolved config, tensor ranges, size and XXH3-64 of
 //                         each file
 // The folder is written under a temporary name, synced, and renamed: it is there whole or not at
@@ -14,11 +15,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "checkpoint/weights.h"
 #include "core/state_section.h"
 #include "core/storage.h"
 #include "parallel/comm/control.h"
@@ -37,6 +40,23 @@ struct RunState {
   SavedSections sections = {};  // what else the run goes on from
 };
 
+// Where weights came from that were not initialised here. All empty: they were.
+struct Origin {
+  std::string format = {};        // "Hugging Face", "llama2.c"
+  std::string path = {};          // as it was named to the import
+  std::string architecture = {};  // "LlamaForCausalLM", where the format has such names
+  bool operator==(const Origin&) const = default;
+};
+
+// What a checkpoint keeps besides numbers, from the first save of a run to the last.
+struct Companions {
+  std::string tokenizer = {};  // as it serializes; empty for the byte tokenizer
+  Origin origin = {};
+  // By name, of a Hugging Face folder: config.json, tokenizer_config.json, generation_config.json,
+  // the chat template, …
+  std::map<std::string, std::string> hf_files = {};
+};
+
 struct CheckpointInfo {
   std::string dir;
   RunState state;
@@ -46,16 +66,16 @@ struct CheckpointInfo {
   std::string tokenizer;    // "byte" or the path of the tokenizer file inside dir
   bool has_optimizer = false;
   int64_t bytes = 0;
+  Origin origin;
 };
 
-// Saves a whole run state; every rank calls it. Of a replicated store each rank writes its share.
-// `tokenizer` is what it serializes to, empty for the byte tokenizer. A failed save throws on every
-// rank, leaves no partial checkpoint visible and touches no older one. `patience`: of a rank with
-// the others, at each of its meetings. Returns the folder.
+// Saves a whole run state; every rank calls it. Of a replicated store each rank writes its share. A
+// failed save throws on every rank, leaves no partial checkpoint visible and touches no older one.
+// `patience`: of a rank with the others, at each of its meetings. Returns the folder.
 std::string save_checkpoint(Storage& storage, Control& control, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
-                            const std::string& tokenizer, Patience patience = kPatience);
+                            const Companions& companions, Patience patience = kPatience);
 
 // Reads tensors by name and element range, whatever the number of ranks that wrote them.
 class CheckpointReader {
@@ -70,6 +90,9 @@ class CheckpointReader {
   // dtype: F64, F32, BF16 or F16. what: "weight", "moment1", "moment2". Thread-safe.
   void read(const std::string& what, const std::string& name, ShardRange range,
             const Tensor& out) const;
+  // Of a weight, as it is stored.
+  DType dtype(const std::string& name) const;
+  Companions companions() const;
   // Checks sizes and checksums of all files; throws ErrorCode::Data naming the first bad one.
   void verify() const;
 
@@ -86,6 +109,13 @@ void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string
 // where the checkpoint holds weights alone. Throws ErrorCode::Data when it is of another model.
 RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& parameters,
                          ParameterStore& store);
+
+// The weights alone: of another run, or imported. States of the optimizer are zero.
+void load_weights(const CheckpointReader& reader, const TensorTable& parameters,
+                  ParameterStore& store);
+
+// Throws ErrorCode::Config, naming the parameter, where a run cannot begin from the checkpoint.
+void check_same_shapes(const CheckpointReader& reader, const TensorTable& parameters);
 
 // Complete checkpoints of a run, oldest first. Leftovers of interrupted saves are not listed.
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& run_dir);
@@ -104,12 +134,14 @@ std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::stri
 // removes the newest one that verifies.
 void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run_dir, int64_t keep);
 
-// Writes a checkpoint folder of weights alone: `weight(name)` gives each parameter's whole F32
-// tensor, valid until it is asked for the next one. Throws ErrorCode::Usage, saying what is there,
-// unless `dir` is new or empty.
-void export_weights(Storage& storage, const std::string& dir, const RunConfig& config,
-                    const TensorTable& parameters,
-                    const std::function<Tensor(const std::string&)>& weight,
-                    const std::string& tokenizer);
+// Writes a checkpoint folder of weights alone, in the dtypes that they are stored in. Throws
+// ErrorCode::Usage, saying what is there, unless `dir` is new or empty, and ErrorCode::Data for a
+// weight that is NaN or infinite; no folder is made then.
+void write_weights(Storage& storage, const std::string& dir, const RunConfig& config,
+                   const TensorTable& parameters, const Weights& weights,
+                   const Companions& companions);
+
+// ErrorCode::Usage, saying what is there, unless `dir` is new or empty.
+void check_new_folder(Storage& storage, const std::string& dir);
 
 }  // namespace ingot

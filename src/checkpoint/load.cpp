@@ -4,6 +4,7 @@
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "ops/memory.h"
+#include "spec/llama_table.h"
 
 namespace ingot {
 
@@ -22,8 +23,10 @@ void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string
   }
 }
 
-RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& parameters,
-                         ParameterStore& store) {
+namespace {
+
+void load(const CheckpointReader& reader, const TensorTable& parameters, ParameterStore& store,
+          bool with_states) {
   const CheckpointInfo& info = reader.info();
   for (const ParameterShard& shard : store.shards()) {
     const TensorSpec& row = parameters[shard.parameter];
@@ -33,7 +36,7 @@ RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& para
     read_tensor(store.context(), reader, "weight", row.name, shard.range, exact_room(shard));
     take_exact_weights(store.context(), shard);
     for (size_t i = 0; i < shard.states.size(); ++i) {
-      if (info.has_optimizer) {
+      if (with_states) {
         read_tensor(store.context(), reader, shard.state_names[i], row.name, shard.range,
                     shard.states[i]);
       } else {
@@ -42,7 +45,35 @@ RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& para
     }
   }
   store.publish_weights();
-  return info.state;
+}
+
+}  // namespace
+
+RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& parameters,
+                         ParameterStore& store) {
+  load(reader, parameters, store, reader.info().has_optimizer);
+  return reader.info().state;
+}
+
+void load_weights(const CheckpointReader& reader, const TensorTable& parameters,
+                  ParameterStore& store) {
+  load(reader, parameters, store, /*with_states=*/false);
+}
+
+void check_same_shapes(const CheckpointReader& reader, const TensorTable& parameters) {
+  const CheckpointInfo& info = reader.info();
+  const TensorTable there = llama_parameters(info.model);
+  for (const TensorSpec& row : parameters.rows()) {
+    const TensorId id = there.try_find(row.name);
+    check(id.valid() && there[id].shape == row.shape, ErrorCode::Config,
+          "train.init: '{}' is of another model: {} is {} there and {} here; leave [model] and the "
+          "preset out of the recipe, and they follow the checkpoint",
+          info.dir, row.name, id.valid() ? there[id].shape.str() : "missing", row.shape.str());
+  }
+  check(there.rows().size() == parameters.rows().size(), ErrorCode::Config,
+        "train.init: '{}' is of another model, with {} parameters more; leave [model] and the "
+        "preset out of the recipe, and they follow the checkpoint",
+        info.dir, there.rows().size() - parameters.rows().size());
 }
 
 }  // namespace ingot

@@ -60,6 +60,11 @@ Manifest parse_body(const Json& body) {
   manifest.config_hash = hash_in(body, "config_hash");
   manifest.has_tokenizer = body.at("has_tokenizer").get<bool>();
   manifest.has_optimizer = body.at("has_optimizer").get<bool>();
+  if (body.contains("origin")) {
+    const Json& origin = body.at("origin");
+    manifest.origin = {origin.at("format").get<std::string>(), origin.at("path").get<std::string>(),
+                       origin.at("architecture").get<std::string>()};
+  }
   manifest.numel = integers_of(body.at("numel"));
   for (const Json& file : body.at("files")) manifest.files.push_back(parse_file(file));
   return manifest;
@@ -89,6 +94,10 @@ std::string to_text(const Manifest& manifest) {
                {"has_optimizer", manifest.has_optimizer},
                {"numel", manifest.numel},
                {"files", files}};
+  if (manifest.origin != Origin{})
+    body["origin"] = {{"format", manifest.origin.format},
+                      {"path", manifest.origin.path},
+                      {"architecture", manifest.origin.architecture}};
   for (const auto& [name, saved] : manifest.state.sections)
     body["sections"][name] = Json::parse(saved);
   if (!manifest.state.data.empty()) body["data"] = Json::parse(manifest.state.data);

@@ -14,6 +14,7 @@ namespace ingot {
 
 inline constexpr std::string_view kManifestName = "manifest.json";
 inline constexpr std::string_view kTokenizerName = "tokenizer.bin";
+inline constexpr std::string_view kHfFolderName = "hf";
 
 std::string entry_key(std::string_view what, std::string_view name);  // "weight:embedding.weight"
 std::string rank_file_name(int rank);                                 // "rank_0.safetensors"
@@ -30,6 +31,7 @@ struct Manifest {
   uint64_t config_hash = 0;
   bool has_tokenizer = false;  // a file of its own; otherwise the byte tokenizer
   bool has_optimizer = false;
+  Origin origin;
   std::map<std::string, int64_t> numel;  // by parameter, of the whole tensor
   std::vector<ManifestFile> files;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/elements.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
 #include "core/error.h"
@@ -16,65 +17,6 @@ struct RankFile {
   std::unique_ptr<ReadableFile> file;
   std::map<std::string, SafetensorsEntry> entries;
 };
-
-// Calls f(T{}) with the type of elements that a checkpoint is read as.
-template <class F>
-void with_read_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::F64:
-      return f(double{});
-    case DType::F32:
-      return f(float{});
-    case DType::BF16:
-      return f(Bf16{});
-    case DType::F16:
-      return f(F16{});
-    default:
-      throw Error(
-          ErrorCode::Internal,
-          fmt::format("a checkpoint is read as f64, f32, bf16 or f16, not as {}", name_of(dtype)));
-  }
-}
-
-// A double becomes 16 bits by way of a float.
-template <class To, class From>
-To converted(From from) {
-  if constexpr (std::is_floating_point_v<From> && std::is_floating_point_v<To>) {
-    return static_cast<To>(from);
-  } else if constexpr (std::is_floating_point_v<From>) {
-    return To::from_float(static_cast<float>(from));
-  } else if constexpr (std::is_floating_point_v<To>) {
-    return To{from.to_float()};
-  } else {
-    return To::from_float(from.to_float());
-  }
-}
-
-std::span<std::byte> bytes_of(const Tensor& tensor) {
-  return {static_cast<std::byte*>(tensor.data), static_cast<size_t>(tensor.bytes())};
-}
-
-// Elements of `dtype` from a file into `out`, flat, in its dtype.
-void read_elements(const ReadableFile& file, int64_t offset, DType dtype, const Tensor& out) {
-  with_read_type(out.dtype, [](auto) {});  // throws for others
-  if (out.dtype == dtype) return file.read(offset, bytes_of(out));
-  const int64_t chunk = kFileChunkBytes / size_of(dtype);
-  std::vector<std::byte> staged(static_cast<size_t>(std::min(chunk, out.numel()) * size_of(dtype)));
-  for (int64_t at = 0; at < out.numel(); at += chunk) {
-    const int64_t count = std::min(chunk, out.numel() - at);
-    const Tensor values = Tensor::contiguous(staged.data(), dtype, {count});
-    file.read(offset + at * size_of(dtype), bytes_of(values));
-    with_read_type(dtype, [&](auto from) {
-      with_read_type(out.dtype, [&](auto to) {
-        using From = decltype(from);
-        using To = decltype(to);
-        if constexpr (!std::is_same_v<From, To>)
-          std::transform(values.as<From>(), values.as<From>() + count, out.as<To>() + at,
-                         converted<To, From>);
-      });
-    });
-  }
-}
 
 }  // namespace
 
@@ -136,6 +78,7 @@ CheckpointReader::CheckpointReader(std::shared_ptr<Storage> storage, std::string
   info.hash = manifest.config_hash;
   info.tokenizer = manifest.has_tokenizer ? impl_->path(kTokenizerName) : "byte";
   info.has_optimizer = manifest.has_optimizer;
+  info.origin = manifest.origin;
   for (const ManifestFile& file : manifest.files) info.bytes += file.facts.bytes;
 }
 
@@ -171,6 +114,31 @@ void CheckpointReader::read(const std::string& what, const std::string& name, Sh
   check(read == range.size(), ErrorCode::Data,
         "checkpoint '{}' is incomplete: expected {} elements of {}, got {}; use another one",
         impl_->dir, range.size(), key, read);
+}
+
+DType CheckpointReader::dtype(const std::string& name) const {
+  const std::string key = entry_key("weight", name);
+  for (const ManifestFile& file : impl_->manifest.files) {
+    if (!file.ranges.contains(name)) continue;
+    const auto& entries = impl_->rank_file(file.name).entries;
+    if (const auto entry = entries.find(key); entry != entries.end()) return entry->second.dtype;
+  }
+  throw Error(
+      ErrorCode::Data,
+      fmt::format("checkpoint '{}' has no tensor {}; it is of another model", impl_->dir, name));
+}
+
+Companions CheckpointReader::companions() const {
+  Companions found;
+  found.origin = impl_->manifest.origin;
+  if (impl_->manifest.has_tokenizer)
+    found.tokenizer = read_text(*impl_->storage, impl_->path(kTokenizerName));
+  const std::string prefix = join_path(kHfFolderName, "");
+  for (const ManifestFile& file : impl_->manifest.files)
+    if (file.name.starts_with(prefix))
+      found.hf_files[file.name.substr(prefix.size())] =
+          read_text(*impl_->storage, impl_->path(file.name));
+  return found;
 }
 
 void CheckpointReader::verify() const {

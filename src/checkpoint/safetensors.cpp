@@ -14,21 +14,25 @@ namespace {
 constexpr int64_t kLengthBytes = 8;
 constexpr int64_t kMaxHeaderBytes = int64_t{100} << 20;  // the limit the format's own readers have
 
-// What the format calls the dtypes that checkpoints hold.
-constexpr std::array kDTypes = {std::pair{"F64", DType::F64}, std::pair{"F32", DType::F32},
-                                std::pair{"BF16", DType::BF16}};
+// What the format calls its dtypes. Weights are the first four; the others stand beside them in
+// files of other programs (masks, positions).
+constexpr std::pair<std::string_view, DType> kDTypes[] = {
+    {"F64", DType::F64},        {"F32", DType::F32},        {"BF16", DType::BF16},
+    {"F16", DType::F16},        {"I64", DType::I64},        {"I32", DType::I32},
+    {"U32", DType::U32},        {"U16", DType::U16},        {"U8", DType::U8},
+    {"F8_E4M3", DType::F8E4M3}, {"F8_E5M2", DType::F8E5M2}, {"I16", DType::U16},
+    {"I8", DType::U8},          {"BOOL", DType::U8}};
 
-std::string name_in_file(DType dtype) {
+std::string_view name_in_file(DType dtype) {
   for (const auto& [name, known] : kDTypes)
     if (known == dtype) return name;
-  throw Error(ErrorCode::Internal,
-              fmt::format("a checkpoint holds f64, f32 and bf16, not {}", name_of(dtype)));
+  throw Error(ErrorCode::Internal, fmt::format("safetensors have no {}", name_of(dtype)));
 }
 
 DType dtype_in_file(const std::string& wanted) {
   for (const auto& [name, dtype] : kDTypes)
     if (name == wanted) return dtype;
-  throw Error(ErrorCode::Data, fmt::format("expected F64, F32 or BF16 tensors, got {}", wanted));
+  throw Error(ErrorCode::Data, fmt::format("expected a dtype such as F32 or BF16, got {}", wanted));
 }
 
 [[noreturn]] void damaged(const std::string& path, const std::string& why) {
@@ -38,29 +42,46 @@ DType dtype_in_file(const std::string& wanted) {
 }
 
 SafetensorsEntry parse_entry(const nlohmann::json& entry, int64_t data_begin, int64_t file_bytes) {
-  const DType dtype = dtype_in_file(entry.at("dtype").get<std::string>());
-  check(entry.at("shape").size() == 1, ErrorCode::Data, "expected flat tensors, got one of rank {}",
-        entry.at("shape").size());
-  const int64_t numel = integer_of(entry.at("shape").at(0));
+  SafetensorsEntry parsed;
+  parsed.dtype = dtype_in_file(entry.at("dtype").get<std::string>());
+  parsed.numel = 1;
+  for (const auto& json : entry.at("shape")) {
+    const int64_t extent = integer_of(json);
+    // A header can multiply to more than any integer; no file holds more elements than bytes.
+    check(0 <= extent && (parsed.numel == 0 || extent <= file_bytes / parsed.numel),
+          ErrorCode::Data, "a tensor's extent {} does not fit into the file", extent);
+    parsed.numel *= extent;
+    parsed.shape.append(extent);
+  }
   const int64_t begin = integer_of(entry.at("data_offsets").at(0));
   const int64_t end = integer_of(entry.at("data_offsets").at(1));
   check(0 <= begin && begin <= end && end <= file_bytes - data_begin, ErrorCode::Data,
         "a tensor's data [{}, {}) lies outside the file", begin, end);
-  // Not numel times size, which a header can make larger than any integer.
-  check((end - begin) % size_of(dtype) == 0 && (end - begin) / size_of(dtype) == numel,
-        ErrorCode::Data, "a tensor of {} elements of {}: got {} bytes", numel, name_of(dtype),
+  const int64_t size = size_of(parsed.dtype);
+  check((end - begin) % size == 0 && (end - begin) / size == parsed.numel, ErrorCode::Data,
+        "a tensor of {} elements of {}: got {} bytes", parsed.numel, name_of(parsed.dtype),
         end - begin);
-  return {data_begin + begin, numel, dtype};
+  parsed.offset = data_begin + begin;
+  return parsed;
 }
 
-// All that stands before the data.
-std::string header_of(const std::vector<SafetensorsTensor>& tensors) {
+nlohmann::json extents(const Shape& shape) {
+  auto list = nlohmann::json::array();
+  for (int dim = 0; dim < shape.rank(); ++dim) list.push_back(shape[dim]);
+  return list;
+}
+
+}  // namespace
+
+std::string safetensors_header(const std::vector<SafetensorsTensor>& tensors,
+                               const std::map<std::string, std::string>& metadata) {
   nlohmann::json header = nlohmann::json::object();
+  if (!metadata.empty()) header["__metadata__"] = metadata;
   int64_t at = 0;
-  for (const auto& [name, numel, dtype] : tensors) {
-    const int64_t end = at + numel * size_of(dtype);
+  for (const auto& [name, shape, dtype] : tensors) {
+    const int64_t end = at + shape.numel() * size_of(dtype);
     header[name] = {
-        {"dtype", name_in_file(dtype)}, {"shape", {numel}}, {"data_offsets", {at, end}}};
+        {"dtype", name_in_file(dtype)}, {"shape", extents(shape)}, {"data_offsets", {at, end}}};
     at = end;
   }
   std::string json = header.dump();
@@ -72,21 +93,25 @@ std::string header_of(const std::vector<SafetensorsTensor>& tensors) {
   return length + json;
 }
 
-}  // namespace
-
 FileFacts write_safetensors(Storage& storage, const std::string& path,
                             const std::vector<SafetensorsTensor>& tensors,
-                            const std::function<Tensor(size_t)>& data) {
+                            const std::function<void(size_t, const PutElements&)>& data,
+                            const std::map<std::string, std::string>& metadata) {
   HashedFile file(storage, path);
-  file.append(header_of(tensors));
+  file.append(safetensors_header(tensors, metadata));
   for (size_t i = 0; i < tensors.size(); ++i) {
-    const Tensor tensor = data(i);
-    const auto& [name, numel, dtype] = tensors[i];
-    check(tensor.is_contiguous() && tensor.numel() == numel && tensor.dtype == dtype,
-          ErrorCode::Internal, "{} of a checkpoint: expected {} contiguous elements of {}, got {}",
-          name, numel, name_of(dtype), tensor.str());
-    file.append(
-        std::span(static_cast<const std::byte*>(tensor.data), static_cast<size_t>(tensor.bytes())));
+    const auto& [name, shape, dtype] = tensors[i];
+    int64_t put = 0;
+    data(i, [&](const Tensor& piece) {
+      check(piece.is_contiguous() && piece.dtype == tensors[i].dtype, ErrorCode::Internal,
+            "{} of {}: expected contiguous elements of {}, got {}", tensors[i].name, path,
+            name_of(tensors[i].dtype), piece);
+      file.append(
+          std::span(static_cast<const std::byte*>(piece.data), static_cast<size_t>(piece.bytes())));
+      put += piece.numel();
+    });
+    check(put == shape.numel(), ErrorCode::Internal, "{} of {}: expected {} elements, got {}", name,
+          path, shape.numel(), put);
   }
   return file.finish();
 }

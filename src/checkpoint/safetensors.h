@@ -13,29 +13,38 @@
 
 namespace ingot {
 
-// Where the data of a flat tensor lies, in bytes from the start of the file.
+// Where a tensor's data lies, in bytes from the start of the file.
 struct SafetensorsEntry {
   int64_t offset = 0;
+  Shape shape;
   int64_t numel = 0;
   DType dtype = DType::F32;
 };
 
-// A flat tensor to write, F64, F32 or BF16.
+// A tensor to write: F64, F32, BF16 or F16.
 struct SafetensorsTensor {
   std::string name;
-  int64_t numel = 0;
+  Shape shape;
   DType dtype = DType::F32;
 };
 
-// Writes and syncs a file of flat tensors, in this order. data(i) gives the contents of the i-th,
-// once, and need stay valid only until the next call. Readers that map the file want the wider
-// dtypes first: their data is aligned then.
+// Takes the next elements of a tensor, contiguous and of its dtype; done with them when it returns.
+using PutElements = std::function<void(const Tensor&)>;
+
+// All that stands before the data; `metadata`: its texts of no tensor.
+std::string safetensors_header(const std::vector<SafetensorsTensor>& tensors,
+                               const std::map<std::string, std::string>& metadata = {});
+
+// Writes and syncs a file of tensors, in this order. data(i, put) puts the contents of the i-th, in
+// as many pieces as it likes. Readers that map the file want the wider dtypes first: their data is
+// aligned then.
 FileFacts write_safetensors(Storage& storage, const std::string& path,
                             const std::vector<SafetensorsTensor>& tensors,
-                            const std::function<Tensor(size_t)>& data);
+                            const std::function<void(size_t, const PutElements&)>& data,
+                            const std::map<std::string, std::string>& metadata = {});
 
-// Throws ErrorCode::Data when the header is damaged, points outside the file or holds a tensor that
-// is not flat F64, F32 or BF16. `path` is for messages.
+// Throws ErrorCode::Data when the header is damaged, points outside the file or holds a tensor of a
+// dtype or rank that is not known. `path` is for messages.
 std::map<std::string, SafetensorsEntry> read_safetensors_header(const ReadableFile& file,
                                                                 const std::string& path);
 

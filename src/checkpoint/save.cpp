@@ -59,7 +59,7 @@ FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& pat
                            std::function<Tensor()> content) {
         if (its_dtype != dtype) return;
         const std::string& name = parameters[part.shard->parameter].name;
-        names.push_back({entry_key(what, name), part.range.size(), dtype});
+        names.push_back({entry_key(what, name), {part.range.size()}, dtype});
         contents.push_back(std::move(content));
       };
       add("weight", exact_room(*part.shard).dtype,
@@ -71,12 +71,12 @@ FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& pat
     }
   }
   std::vector<std::byte> staged;  // of a tensor on a GPU
-  return write_safetensors(storage, path, names, [&](size_t i) {
+  return write_safetensors(storage, path, names, [&](size_t i, const PutElements& put) {
     const Tensor content = contents[i]();
-    if (content.device.kind == DeviceKind::Cpu) return content;
+    if (content.device.kind == DeviceKind::Cpu) return put(content);
     staged.resize(static_cast<size_t>(content.bytes()));
     copy_to_host(ctx, content, staged.data());
-    return Tensor::contiguous(staged.data(), content.dtype, content.shape);
+    put(Tensor::contiguous(staged.data(), content.dtype, content.shape));
   });
 }
 
@@ -113,20 +113,27 @@ std::vector<ManifestFile> gather_files(Control& control, Patience patience,
   return files;
 }
 
-// Writes the tokenizer into the folder and then closes the folder with its manifest. Called once,
+// Writes the companions into the folder and then closes the folder with its manifest. Called once,
 // when all other files are there and synced.
 void write_manifest(Storage& storage, const std::string& folder, const RunConfig& config,
-                    const TensorTable& parameters, const std::string& tokenizer,
+                    const TensorTable& parameters, const Companions& companions,
                     Manifest manifest) {
   manifest.config_toml = to_toml(config);
   manifest.config_hash = config_hash(config);
   for (const TensorSpec& row : parameters.rows()) manifest.numel[row.name] = row.shape.numel();
-  manifest.has_tokenizer = !tokenizer.empty();
-  if (manifest.has_tokenizer) {
-    const std::string name(kTokenizerName);
+  manifest.origin = companions.origin;
+  manifest.has_tokenizer = !companions.tokenizer.empty();
+  const auto keep = [&](const std::string& name, const std::string& contents) {
     HashedFile file(storage, join_path(folder, name));
-    file.append(tokenizer);
+    file.append(contents);
     manifest.files.push_back({name, file.finish(), {}});
+  };
+  if (manifest.has_tokenizer) keep(std::string(kTokenizerName), companions.tokenizer);
+  if (!companions.hf_files.empty()) {
+    storage.make_directories(join_path(folder, kHfFolderName));
+    for (const auto& [name, contents] : companions.hf_files)
+      keep(join_path(kHfFolderName, name), contents);
+    storage.sync_directory(join_path(folder, kHfFolderName));
   }
   HashedFile file(storage, join_path(folder, kManifestName));
   file.append(to_text(manifest));
@@ -152,7 +159,7 @@ std::string what_is_in(Storage& storage, const std::string& dir) {
 std::string save_checkpoint(Storage& storage, Control& control, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
-                            const std::string& tokenizer, Patience patience) {
+                            const Companions& companions, Patience patience) {
   const std::string dir = join_path(run_dir, step_name(state.step));
   const std::string folder = temporary_path(dir);
   const bool first = control.rank() == 0;
@@ -172,7 +179,7 @@ std::string save_checkpoint(Storage& storage, Control& control, const std::strin
     manifest.files = gather_files(control, patience, parameters, facts, parts);
     on_all_ranks(control, "end of a checkpoint", patience, [&] {
       if (!first) return;
-      write_manifest(storage, folder, config, parameters, tokenizer, std::move(manifest));
+      write_manifest(storage, folder, config, parameters, companions, std::move(manifest));
       publish_folder(storage, dir);
     });
   } catch (...) {
@@ -182,28 +189,38 @@ std::string save_checkpoint(Storage& storage, Control& control, const std::strin
   return dir;
 }
 
-void export_weights(Storage& storage, const std::string& dir, const RunConfig& config,
-                    const TensorTable& parameters,
-                    const std::function<Tensor(const std::string&)>& weight,
-                    const std::string& tokenizer) {
+void check_new_folder(Storage& storage, const std::string& dir) {
   if (storage.exists(dir) && !storage.list(dir).empty())
     throw Error(ErrorCode::Usage,
                 fmt::format("'{}' already holds {}: choose another folder, or remove it first", dir,
                             what_is_in(storage, dir)));
+}
+
+void write_weights(Storage& storage, const std::string& dir, const RunConfig& config,
+                   const TensorTable& parameters, const Weights& weights,
+                   const Companions& companions) {
+  check_new_folder(storage, dir);
   Manifest manifest;
   ManifestFile file{rank_file_name(0), {}, {}};
   std::vector<SafetensorsTensor> names;
-  for (const TensorSpec& row : parameters.rows()) {
-    names.push_back({entry_key("weight", row.name), row.shape.numel()});
-    file.ranges[row.name] = {0, row.shape.numel()};
+  std::vector<const TensorSpec*> rows;
+  for (const DType dtype : {DType::F64, DType::F32, DType::BF16, DType::F16}) {
+    for (const TensorSpec& row : parameters.rows()) {
+      if (weights.dtype(row.name) != dtype) continue;
+      names.push_back({entry_key("weight", row.name), {row.shape.numel()}, dtype});
+      rows.push_back(&row);
+      file.ranges[row.name] = {0, row.shape.numel()};
+    }
   }
   try {
     start_folder(storage, dir);
     const std::string folder = temporary_path(dir);
-    file.facts = write_safetensors(storage, join_path(folder, file.name), names,
-                                   [&](size_t i) { return weight(parameters.rows()[i].name); });
+    file.facts = write_safetensors(
+        storage, join_path(folder, file.name), names, [&](size_t i, const PutElements& put) {
+          for_each_piece(weights, rows[i]->name, {0, rows[i]->shape.numel()}, names[i].dtype, put);
+        });
     manifest.files.push_back(std::move(file));
-    write_manifest(storage, folder, config, parameters, tokenizer, std::move(manifest));
+    write_manifest(storage, folder, config, parameters, companions, std::move(manifest));
     publish_folder(storage, dir);
   } catch (...) {
     abandon_folder(storage, dir);

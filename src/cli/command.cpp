@@ -4,10 +4,27 @@
 
 #include <algorithm>
 
+#include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "core/storage.h"
 
 namespace ingot::cli {
+namespace {
+
+// What a recipe with train.init leaves open.
+RunConfig begun_from(const std::string& init) {
+  const auto storage = posix_storage();
+  check(storage->exists(init), ErrorCode::Config, "train.init: {} does not exist", init);
+  const std::vector<std::string> of_run = list_checkpoints(*storage, init);
+  const CheckpointInfo info =
+      CheckpointReader(storage, of_run.empty() ? init : of_run.back()).info();
+  RunConfig base;
+  base.model = info.model;
+  base.data.tokenizer = info.tokenizer;
+  return base;
+}
+
+}  // namespace
 
 void RecipeOptions::add_to(Command& command, bool recipe_required) {
   auto* recipe = command.add_option("recipe", path, "recipe file (TOML); see recipes/");
@@ -17,7 +34,9 @@ void RecipeOptions::add_to(Command& command, bool recipe_required) {
 
 RunConfig RecipeOptions::load() const {
   const std::string text = path.empty() ? std::string() : read_text(*posix_storage(), path);
-  return parse_run_config(text, path, parse_sets(sets));
+  const RunConfig config = parse_run_config(text, path, parse_sets(sets));
+  if (config.train.init.empty()) return config;
+  return parse_run_config(text, path, parse_sets(sets), begun_from(config.train.init));
 }
 
 void JsonOption::add_to(Command& command) {

@@ -9,7 +9,10 @@ void add_bench_encode(Command& bench);
 void add_bench_limit(Command& bench);
 void add_bench_ops(Command& bench);
 void add_bench_train(Command& bench);
+void add_checkpoint_diff(Command& checkpoint);
+void add_checkpoint_export(Command& checkpoint);
 void add_checkpoint_import(Command& checkpoint);
+void add_checkpoint_logits(Command& checkpoint);
 void add_checkpoint_ls(Command& checkpoint);
 void add_checkpoint_show(Command& checkpoint);
 void add_checkpoint_verify(Command& checkpoint);
@@ -62,11 +65,14 @@ void add_commands(Command& program) {
   add_generate(program);
 
   Command& checkpoint =
-      *program.add_subcommand("checkpoint", "look at, verify and import checkpoints");
+      *program.add_subcommand("checkpoint", "look at checkpoints, compare and exchange them");
   add_checkpoint_ls(checkpoint);
   add_checkpoint_show(checkpoint);
   add_checkpoint_verify(checkpoint);
   add_checkpoint_import(checkpoint);
+  add_checkpoint_export(checkpoint);
+  add_checkpoint_diff(checkpoint);
+  add_checkpoint_logits(checkpoint);
 
   Command& data = *program.add_subcommand("data", "prepare text: from raw files to token shards");
   add_data_clean(data);

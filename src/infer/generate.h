@@ -45,6 +45,11 @@ class Generator {
   std::vector<int32_t> generate(const std::string& prompt, int64_t num_tokens,
                                 const SamplingOptions& options, const OnToken& on_token);
 
+  // The logits (V) after each of `ids`, one row after another; a row is valid until the next.
+  // Throws ErrorCode::Usage for an id that the model does not have.
+  void logits(std::span<const int32_t> ids,
+              const std::function<void(std::span<const float>)>& take);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

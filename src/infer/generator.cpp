@@ -61,6 +61,15 @@ const Tokenizer& Generator::tokenizer() const {
   return *impl_->tokenizer;
 }
 
+void Generator::logits(std::span<const int32_t> ids,
+                       const std::function<void(std::span<const float>)>& take) {
+  for (const int32_t id : ids)
+    check(0 <= id && id < impl_->model.vocab, ErrorCode::Usage,
+          "ids of tokens: expected 0 to {}, got {}", impl_->model.vocab - 1, id);
+  impl_->decoder->reset();
+  for (size_t t = 0; t < ids.size(); ++t) take(impl_->decoder->append(ids.subspan(t, 1)));
+}
+
 std::vector<int32_t> Generator::generate(const std::string& prompt, int64_t num_tokens,
                                          const SamplingOptions& options, const OnToken& on_token) {
   const Tokenizer& tokenizer = *impl_->tokenizer;

@@ -90,6 +90,10 @@ std::vector<Setting> settings_of(RunConfig& config);
 RunConfig parse_run_config(std::string_view toml, std::string_view origin,
                            const Overrides& overrides);
 
+// The same with `base` in the place of defaults.
+RunConfig parse_run_config(std::string_view toml, std::string_view origin,
+                           const Overrides& overrides, const RunConfig& base);
+
 // Cross-field rules (T within the context, batch divisible, something to stop at, …).
 void validate(const RunConfig& config);
 // All of them but that something says when to stop: for settings that are no run yet.

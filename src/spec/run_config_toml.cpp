@@ -223,8 +223,14 @@ Overrides with_renamed_preset(std::string_view text, std::string_view origin,
 
 RunConfig parse_run_config(std::string_view text, std::string_view origin,
                            const Overrides& overrides) {
-  RunConfig config;
-  config.model.head_dim = 0;
+  RunConfig base;
+  base.model.head_dim = 0;
+  return parse_run_config(text, origin, overrides, base);
+}
+
+RunConfig parse_run_config(std::string_view text, std::string_view origin,
+                           const Overrides& overrides, const RunConfig& base) {
+  RunConfig config = base;
   apply_toml(text, origin, with_renamed_preset(text, origin, overrides), settings_of(config),
              kSettingsPage);
   resolve_head_dim(config.model);

@@ -40,7 +40,7 @@ Loop::Loop(const SharedRun& shared, World& world, FaultRecord& faults)
   tasks_.push_back(
       std::make_unique<SaveTask>(SaveTask::Options{.storage = shared.storage,
                                                    .every = resolved_.config.checkpoint.every,
-                                                   .tokenizer = shared.tokenizer,
+                                                   .companions = shared.companions,
                                                    .folder = &shared.folder,
                                                    .stop = options.stop}));
 }
@@ -70,6 +70,9 @@ void Loop::run() {
 void Loop::begin() {
   if (shared_.prepared.resume_from) {
     restore(*shared_.prepared.resume_from);
+  } else if (shared_.prepared.init_from) {
+    load_weights(CheckpointReader(shared_.storage, *shared_.prepared.init_from),
+                 engine_.parameters(), engine_.store());
   } else {
     engine_.init(static_cast<uint64_t>(resolved_.config.train.seed));
   }

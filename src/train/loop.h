@@ -29,7 +29,7 @@ struct SharedRun {
   std::shared_ptr<Storage> storage;
   const TrainOptions& options;
   RunFolder& folder;      // rank 0 alone
-  std::string tokenizer;  // as checkpoints keep it; empty for bytes
+  Companions companions;  // of every checkpoint
 };
 
 class Loop final : private RunView {

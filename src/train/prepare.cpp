@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "plan/fit.h"
+#include "spec/llama_table.h"
 #include "train/resume.h"
 #include "train/schedule_change.h"
 
@@ -41,6 +42,10 @@ PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& res
     check_same_data(run.data.identity, reader.info().state.data, *run.resume_from);
     check_schedule_change(reader.info(), resolved.recorded, accept_schedule);
     run.first_step = reader.info().state.step;
+  }
+  if (!run.resume_from && !config.train.init.empty()) {
+    run.init_from = resolve_checkpoint(storage, config.train.init);
+    check_same_shapes(CheckpointReader(storage, *run.init_from), llama_parameters(config.model));
   }
   check_fits_here(resolved, run.resume_from.has_value());
   return run;

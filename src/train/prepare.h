@@ -17,6 +17,7 @@ struct PreparedRun {
   ResolvedRun resolved;
   RunData data;
   std::optional<std::string> resume_from;  // a checkpoint
+  std::optional<std::string> init_from;    // train.init's, of a run that is not resumed
   int64_t first_step = 0;                  // > 0 when resumed
   std::vector<RankPlace> places;           // of ranks that are processes
 };

@@ -44,7 +44,7 @@ void SaveTask::run(RunView& run) {
   if (run.leads()) options_.folder->check_held_now();
   std::string& dir = run.result().checkpoint;
   dir = save_checkpoint(*options_.storage, run.control(), folder, config, run.state(),
-                        run.engine().parameters(), run.engine().store(), options_.tokenizer,
+                        run.engine().parameters(), run.engine().store(), options_.companions,
                         run.deadlines().save);
   if (run.leads()) options_.folder->check_held_now();  // saving would make a removed folder again
   run.record(SavedReport{run.state().step, dir});

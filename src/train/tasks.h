@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "checkpoint/checkpoint.h"
 #include "core/storage.h"
 #include "train/run_folder.h"
 #include "train/task.h"
@@ -31,7 +32,7 @@ class SaveTask final : public Task {
   struct Options {
     std::shared_ptr<Storage> storage;
     int64_t every = 0;
-    std::string tokenizer;        // as checkpoints keep it; empty for bytes
+    Companions companions;        // of every checkpoint
     RunFolder* folder = nullptr;  // rank 0's
     const std::atomic<bool>* stop = nullptr;
   };

@@ -15,7 +15,7 @@ namespace {
 struct OfProcess {
   RunFolder folder;  // rank 0 alone takes it
   std::optional<PreparedRun> prepared = {};
-  std::string tokenizer = {};  // as checkpoints keep it; empty for bytes
+  Companions companions = {};
 };
 
 class Preparation {
@@ -40,8 +40,7 @@ class Preparation {
     if (leads_ || is_process_) {
       of.prepared = prepare_run(storage_, resolved_, from, options_.accept_schedule);
       of.prepared->places = std::move(places);
-      const Tokenizer& tokenizer = *of.prepared->data.tokenizer;
-      of.tokenizer = tokenizer.kind() == "byte" ? "" : tokenizer.serialize();
+      of.companions = companions_of(*of.prepared);
     }
     control_.barrier("prepared", patience());
     if (is_process_) agree_on_contents_of(of);
@@ -62,13 +61,24 @@ class Preparation {
     return name.empty() ? std::nullopt : std::optional(join_path(dir(), name));
   }
 
+  // What came with the weights stays with them, as far as it is about the same tokens.
+  Companions companions_of(const PreparedRun& run) const {
+    const Tokenizer& tokenizer = *run.data.tokenizer;
+    const auto& from = run.resume_from ? run.resume_from : run.init_from;
+    Companions kept = from ? CheckpointReader(storage_, *from).companions() : Companions();
+    const std::string text = tokenizer.kind() == "byte" ? "" : tokenizer.serialize();
+    if (text != kept.tokenizer) kept.hf_files.clear();
+    kept.tokenizer = text;
+    return kept;
+  }
+
   void agree_on_contents_of(const OfProcess& of) {
     const RunData& data = of.prepared->data;
     agree_on_data(control_, "data.train", data.identity);
     const std::vector<std::string> held_out(data.valid->parts().size(), "held out");
     agree_on_data(control_, "data.valid", identity_of(*data.valid, Packing::Concat, 0, held_out));
-    agree_on_contents(control_, "data.tokenizer", of.tokenizer, "give all the same");
-    const auto& from = of.prepared->resume_from;
+    agree_on_contents(control_, "data.tokenizer", of.companions.tokenizer, "give all the same");
+    const auto& from = of.prepared->resume_from ? of.prepared->resume_from : of.prepared->init_from;
     agree_on_contents(control_, "the checkpoint to go on from",
                       from ? read_text(*storage_, join_path(*from, kManifestName)) : "",
                       "use a folder on a file system that all machines share");
@@ -101,7 +111,7 @@ TrainResult train(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
                            .storage = storage,
                            .options = options,
                            .folder = of.folder,
-                           .tokenizer = of.tokenizer};
+                           .companions = of.companions};
     FaultRecord faults(storage, resolved.config.checkpoint.dir, world.process());
     const LossWatch loss_watch(world, faults);
     TrainResult own = Loop(shared, world, faults).go();

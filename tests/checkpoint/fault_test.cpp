@@ -103,7 +103,7 @@ TEST(CheckpointFault, WhenOneRankFailsAllThrowAndNothingIsLeft) {
       rank.fill(2);
       try {
         save_checkpoint(picky, world.control(), kRun, RunConfig{}, state_of(2), rank.parameters,
-                        *rank.store, "tok");
+                        *rank.store, {.tokenizer = "tok"});
       } catch (const Error& error) {
         ++thrown;
         if (error.code() == ErrorCode::Storage) ++own;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/elements.h"
 #include "core/random.h"
 #include "parallel/comm/world.h"
 #include "spec/store_rows.h"
@@ -131,6 +132,26 @@ class Rank {
   std::unique_ptr<ParameterStore> store;
 };
 
+// Weights by a function of name and element.
+class MadeWeights : public Weights {
+ public:
+  using Value = std::function<float(const std::string& name, int64_t index)>;
+  explicit MadeWeights(Value value, ModelConfig model = {})
+      : value_(std::move(value)), model_(std::move(model)) {}
+  const ModelConfig& model() const override { return model_; }
+  DType dtype(const std::string&) const override { return DType::F32; }
+  void read(const std::string& name, ShardRange range, const Tensor& out) const override {
+    std::vector<float> values;
+    for (int64_t i = range.begin; i < range.end; ++i) values.push_back(value_(name, i));
+    convert_elements(Tensor::contiguous(values.data(), DType::F32, {range.size()}),
+                     out.reshape({range.size()}));
+  }
+
+ private:
+  Value value_;
+  ModelConfig model_;
+};
+
 inline RunState state_of(int64_t step) {
   return {step, step * 1000, step * 10, 1.0 / 3.0};
 }
@@ -142,7 +163,7 @@ inline void save(Storage& storage, int64_t step, int ranks = 1,
     Rank rank(world, mode);
     rank.fill(step);
     save_checkpoint(storage, world.control(), kRun, RunConfig{}, state_of(step), rank.parameters,
-                    *rank.store, tokenizer);
+                    *rank.store, {.tokenizer = tokenizer});
   });
 }
 

@@ -48,7 +48,7 @@ TEST(Checkpoint, ResavedOnOneTwoFourAndOneRanksItStaysBitEqual) {
       const RunState state =
           load_checkpoint(CheckpointReader(storage, step_dir(5)), rank.parameters, *rank.store);
       save_checkpoint(*storage, world.control(), kRun, RunConfig{}, state, rank.parameters,
-                      *rank.store, "");
+                      *rank.store, {});
     });
     expect_loads(storage, step_dir(5), 5);
   }
@@ -82,7 +82,7 @@ TEST(Checkpoint, Bf16MomentsAreKeptAsTheyAreOnAnyNumberOfRanks) {
     Rank rank(world, DataParallel::FullySharded, DType::F32, DType::BF16);
     rank.fill(4);
     save_checkpoint(*storage, world.control(), kRun, RunConfig{}, state_of(4), rank.parameters,
-                    *rank.store, "");
+                    *rank.store, {});
   });
   const CheckpointReader reader(storage, step_dir(4));
   EXPECT_NO_THROW(reader.verify());
@@ -113,7 +113,7 @@ TEST(Checkpoint, F64IsKeptBitForBitOnAnyNumberOfRanks) {
     Rank rank(world, DataParallel::FullySharded, DType::F64);
     rank.fill(4);
     save_checkpoint(*storage, world.control(), kRun, RunConfig{}, state_of(4), rank.parameters,
-                    *rank.store, "");
+                    *rank.store, {});
   });
   const CheckpointReader reader(storage, step_dir(4));
   EXPECT_NO_THROW(reader.verify());
@@ -133,7 +133,7 @@ TEST(Checkpoint, F64IsReadInEveryDtypeAndEveryDtypeAsF64) {
   Rank rank(*world, DataParallel::Replicated, DType::F64);
   rank.fill(1);
   save_checkpoint(*storage, world->control(), kRun, RunConfig{}, state_of(1), rank.parameters,
-                  *rank.store, "");
+                  *rank.store, {});
   save(*storage, 2);
   const std::string name = "embedding.weight";
   const auto read = [&]<class T>(int64_t step, std::vector<T> values) {
@@ -163,7 +163,7 @@ TEST(Checkpoint, SectionsOfTheStateAreKeptAsTheyWereSaid) {
   RunState state = state_of(6);
   state.sections = {{"loss_scale", R"({"good":17,"scale":8192.0})"}, {"scales", "[1.5,-2.0]"}};
   save_checkpoint(*storage, world->control(), kRun, RunConfig{}, state, rank.parameters,
-                  *rank.store, "");
+                  *rank.store, {});
   EXPECT_EQ(CheckpointReader(storage, step_dir(6)).info().state.sections, state.sections);
   save(*storage, 7);
   EXPECT_TRUE(CheckpointReader(storage, step_dir(7)).info().state.sections.empty());
@@ -211,7 +211,7 @@ TEST(Checkpoint, WeightsKeptInHalvesAreSavedExactly) {
   RunState later = state;
   later.step = 3;
   save_checkpoint(*storage, world->control(), kRun, RunConfig{}, later, halves.parameters,
-                  *halves.store, "");
+                  *halves.store, {});
   load_checkpoint(CheckpointReader(storage, step_dir(3)), whole.parameters, *whole.store);
   for (const ParameterShard& shard : whole.store->shards())
     for (int64_t i = 0; i < shard.range.size(); ++i)
@@ -296,18 +296,9 @@ TEST(Checkpoint, ACheckpointOfAnotherModelIsRefused) {
 TEST(Checkpoint, WeightsAloneLoadWithMomentsAtZero) {
   const auto storage = empty_run();
   const TensorTable parameters = small_parameters();
-  std::vector<float> values;
-  export_weights(
-      *storage, "out", RunConfig{}, parameters,
-      [&](const std::string& name) {
-        const int64_t numel = parameters[parameters.find(name)].shape.numel();
-        values.assign(static_cast<size_t>(numel), 0.0f);
-        for (int64_t i = 0; i < numel; ++i) {
-          values[static_cast<size_t>(i)] = value_of("weight", name, i, 9);
-        }
-        return Tensor::contiguous(values.data(), DType::F32, {numel});
-      },
-      "");
+  const MadeWeights weights(
+      [](const std::string& name, int64_t i) { return value_of("weight", name, i, 9); });
+  write_weights(*storage, "out", RunConfig{}, parameters, weights, {});
   const CheckpointReader reader(storage, "out");
   EXPECT_FALSE(reader.info().has_optimizer);
   EXPECT_EQ(reader.info().tokenizer, "byte");
@@ -327,14 +318,10 @@ TEST(Checkpoint, WeightsAloneLoadWithMomentsAtZero) {
 TEST(Checkpoint, ExportReplacesNothingAndSaysWhatIsThere) {
   const auto storage = empty_run();
   const TensorTable parameters = small_parameters();
-  std::vector<float> values(305, 1.0f);
-  const auto weight = [&](const std::string& name) {
-    return Tensor::contiguous(values.data(), DType::F32,
-                              {parameters[parameters.find(name)].shape.numel()});
-  };
+  const MadeWeights ones([](const std::string&, int64_t) { return 1.0f; });
   const auto refusal = [&](const std::string& dir) -> std::string {
     try {
-      export_weights(*storage, dir, RunConfig{}, parameters, weight, "");
+      write_weights(*storage, dir, RunConfig{}, parameters, ones, {});
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::Usage);
       return error.what();

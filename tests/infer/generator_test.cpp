@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "checkpoint/import_llama2c.h"
+#include "checkpoint/exchange/llama2c.h"
 #include "core/context.h"
 #include "core/error.h"
 #include "infer/generate.h"

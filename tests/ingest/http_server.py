@@ -12,7 +12,8 @@ GET /BEHAVIOUR/NAME answers with FOLDER/NAME; BEHAVIOUR is
   loop          302 to itself
 Requests with a token are answered with 403 unless it is «secret»; hub addresses need it for /private/.
 GET /requests.txt tells how many requests came before it. A small Hugging Face hub and a small S3 serve the
-same files: /datasets/OWNER/NAME/resolve/REVISION/PATH, /api/datasets/…/tree/…, /bucket/…. The hub's lists of
+same files: /datasets/OWNER/NAME/resolve/REVISION/PATH, /api/datasets/…/tree/…, /bucket/…, and of models without
+«datasets/» and under /api/models/. The hub's lists of
 owner «outside» have a file above the dataset, those of «elsewhere» go on at another host.
 """
 
@@ -55,8 +56,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         token = self.headers.get("Authorization")
         if token not in (None, "Bearer secret"):
             return self.answer(403, b"wrong token")
-        if path.startswith("api/datasets/"):
+        if path.startswith(("api/datasets/", "api/models/")):
             return self.hub_list(parts, url)
+        if len(parts) > 4 and parts[2] == "resolve":  # of a model
+            return self.behave("redirect" if parts[3] == "main" else "plain", "/".join(parts[4:]), earlier)
         if path.startswith("datasets/"):
             owner, revision, rest = parts[1], parts[4], "/".join(parts[5:])
             if owner == "private" and token is None:

@@ -28,7 +28,7 @@ class Resume : public test::TrainFixture {
     const auto world = single_world();
     Engine engine(resolve_here(saved), *world);
     return save_checkpoint(*posix_storage(), world->control(), path("run"), saved, {},
-                           engine.parameters(), engine.store(), tokenizer);
+                           engine.parameters(), engine.store(), {.tokenizer = tokenizer});
   }
   std::string serialized(const std::string& checkpoint, const std::string& tokenizer) const {
     const RunConfig resumed = config("run", 2, {{"data.tokenizer", tokenizer}});

@@ -313,7 +313,7 @@ TEST_F(Train, AutoInAnOldCheckpointIsWhatItMeansHere) {
   Engine engine(resolve_here(old), *world);
   engine.init(1);
   const std::string saved = save_checkpoint(*posix_storage(), world->control(), old.checkpoint.dir,
-                                            old, {}, engine.parameters(), engine.store(), "");
+                                            old, {}, engine.parameters(), engine.store(), {});
   const auto resume_point = [&](const char* precision) {
     const RunConfig wanted = config("run", 2, {{"train.precision", precision}});
     return find_resume_point(posix_storage(), resolve_here(wanted), /*resume=*/true);

@@ -1,22 +1,20 @@
-// ingot checkpoint import | ls | show | verify
+// ingot checkpoint ls | show | verify
 #include <fmt/format.h>
 
 #include <memory>
 
-#include "checkpoint/checkpoint.h"
-#include "checkpoint/import_llama2c.h"
-#include "cli/command.h"
+#include "checkpoint/exchange/hf_config.h"
+#include "cli/checkpoint/facts.h"
 #include "core/error.h"
 #include "core/text/format.h"
 
 namespace ingot::cli {
 namespace {
 
-nlohmann::json facts_of(const CheckpointInfo& info) {
-  return {{"checkpoint", info.dir},       {"step", info.state.step},
-          {"tokens", info.state.tokens},  {"samples", info.state.samples},
-          {"loss", info.state.last_loss}, {"parameters", parameter_count(info.model)},
-          {"bytes", info.bytes},          {"has_optimizer", info.has_optimizer}};
+std::string origin_line(const CheckpointInfo& info) {
+  if (info.origin == Origin{}) return "";
+  return fmt::format("# its weights began as those of {} ({})\n", on_one_line(info.origin.path),
+                     info.origin.format);
 }
 
 // A folder and --json.
@@ -27,26 +25,25 @@ struct Target {
 
 }  // namespace
 
-void add_checkpoint_import(Command& checkpoint) {
-  struct Import {
-    std::string model, tokenizer, out;
-    JsonOption json;
-  };
-  auto options = std::make_shared<Import>();
-  auto* import =
-      checkpoint.add_subcommand("import", "turn a llama2.c model file into a checkpoint");
-  import->add_option("model", options->model, "llama2.c version-0 file (.bin)")->required();
-  import->add_option("--tokenizer", options->tokenizer, "its tokenizer.bin")->required();
-  import->add_option("--out", options->out, "folder to create; must be new or empty")->required();
-  options->json.add_to(*import);
-  import->callback([options] {
-    const auto storage = posix_storage();
-  import_llama2c(*storage, options->model, options->tokenizer, options->out);
-  const CheckpointInfo info = CheckpointReader(storage, options->out).info();
-  fmt::print("{}: {} parameters\n", options->out, format_count(parameter_count(info.model)));
-  options->json.print(facts_of(info));
-});
-}  // namespace ingot::cli
+nlohmann::json facts_of(const CheckpointInfo& info) {
+  nlohmann::json facts = {
+      {"checkpoint", info.dir},       {"step", info.state.step},
+      {"tokens", info.state.tokens},  {"samples", info.state.samples},
+      {"loss", info.state.last_loss}, {"parameters", parameter_count(info.model)},
+      {"bytes", info.bytes},          {"has_optimizer", info.has_optimizer},
+      {"family", family_of(info)}};
+  if (info.origin != Origin{})
+    facts["origin"] = {{"format", info.origin.format}, {"path", info.origin.path}};
+  return facts;
+}
+
+std::string family_of(const CheckpointInfo& info) {
+  try {
+    return architecture_of(info.model, info.origin.architecture).name;
+  } catch (const Error&) {
+    return "no family that other programs know";
+  }
+}
 
 void add_checkpoint_ls(Command& checkpoint) {
   auto options = std::make_shared<Target>();
@@ -77,11 +74,13 @@ void add_checkpoint_show(Command& checkpoint) {
     const CheckpointInfo info =
         CheckpointReader(storage, resolve_checkpoint(storage, options->folder)).info();
     fmt::print(
-        "# {}\n# step {}, {} tokens, {} samples, loss {:.4f}\n# {} parameters, {} on disk, {}\n{}",
+        "# {}\n# step {}, {} tokens, {} samples, loss {:.4f}\n# {}, {} parameters, {} on disk, "
+        "{}\n{}{}",
         info.dir, info.state.step, format_count(info.state.tokens),
-        format_count(info.state.samples), info.state.last_loss,
+        format_count(info.state.samples), info.state.last_loss, family_of(info),
         format_count(parameter_count(info.model)), format_bytes(info.bytes),
-        info.has_optimizer ? "with optimizer state" : "weights only", info.config_toml);
+        info.has_optimizer ? "with optimizer state" : "weights only", origin_line(info),
+        info.config_toml);
     nlohmann::json line = facts_of(info);
     line["config"] = info.config_toml;
     options->json.print(line);

@@ -9,7 +9,7 @@
 namespace ingot {
 namespace {
 
-constexpr std::string_view kScheme = "hf://datasets/";
+constexpr std::string_view kScheme = "hf://datasets/", kModelScheme = "hf://";
 
 // As in a URL's path, slashes kept where `keep` says so.
 std::string percent_encoded(std::string_view text, std::string_view keep) {
@@ -41,10 +41,12 @@ std::vector<std::string> authorization(const RemoteSettings& remote) {
 
 }  // namespace
 
-HfAddress parse_hf_address(const std::string& address) {
-  constexpr const char* kForm = "{}: expected hf://datasets/OWNER/NAME[@REVISION]/PATH";
-  check(address.starts_with(kScheme), ErrorCode::Usage, kForm, address);
-  std::string_view rest = std::string_view(address).substr(kScheme.size());
+namespace {
+
+HfAddress parse(const std::string& address, std::string_view scheme, std::string_view form) {
+  constexpr const char* kForm = "{}: expected {}";
+  check(address.starts_with(scheme), ErrorCode::Usage, kForm, address, form);
+  std::string_view rest = std::string_view(address).substr(scheme.size());
   HfAddress parsed;
   const std::string owner = take_component(rest);
   std::string name = take_component(rest);
@@ -57,25 +59,45 @@ HfAddress parse_hf_address(const std::string& address) {
     }
   }
   check(!owner.empty() && !name.empty() && !parsed.revision.empty(), ErrorCode::Usage, kForm,
-        address);
+        address, form);
   parsed.repository = owner + "/" + name;
   parsed.path = rest;
   while (parsed.path.ends_with('/')) parsed.path.pop_back();
   return parsed;
 }
 
+}  // namespace
+
+HfAddress parse_hf_address(const std::string& address) {
+  return parse(address, kScheme, "hf://datasets/OWNER/NAME[@REVISION]/PATH");
+}
+
+HfAddress parse_hf_model(const std::string& address) {
+  constexpr std::string_view kForm = "hf://OWNER/NAME[@REVISION]";
+  HfAddress parsed = parse(address, kModelScheme, kForm);
+  check(parsed.path.empty() && !address.starts_with(kScheme), ErrorCode::Usage, "{}: expected {}",
+        address, kForm);
+  parsed.is_model = true;
+  return parsed;
+}
+
 std::string to_string(const HfAddress& address) {
-  return fmt::format("{}{}@{}{}{}", kScheme, address.repository, address.revision,
-                     address.path.empty() ? "" : "/", address.path);
+  return fmt::format("{}{}@{}{}{}", address.is_model ? kModelScheme : kScheme, address.repository,
+                     address.revision, address.path.empty() ? "" : "/", address.path);
+}
+
+WebFile hf_file(const HfAddress& file, const RemoteSettings& remote) {
+  return {to_string(file),
+          fmt::format("{}/{}{}/resolve/{}/{}", remote.hf_endpoint, file.is_model ? "" : "datasets/",
+                      percent_encoded(file.repository, "/"), percent_encoded(file.revision, ""),
+                      percent_encoded(file.path, "/")),
+          authorization(remote)};
 }
 
 WebFile hf_file(const std::string& address, const RemoteSettings& remote) {
-  const HfAddress parsed = parse_hf_address(address);
-  return {address,
-          fmt::format("{}/datasets/{}/resolve/{}/{}", remote.hf_endpoint,
-                      percent_encoded(parsed.repository, "/"), percent_encoded(parsed.revision, ""),
-                      percent_encoded(parsed.path, "/")),
-          authorization(remote)};
+  WebFile file = hf_file(parse_hf_address(address), remote);
+  file.address = address;
+  return file;
 }
 
 std::string hf_next_page(const std::string& link) {
@@ -105,7 +127,8 @@ std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& f
 
 std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote) {
   std::string url =
-      fmt::format("{}/api/datasets/{}/tree/{}{}{}?recursive=true", remote.hf_endpoint,
+      fmt::format("{}/api/{}/{}/tree/{}{}{}?recursive=true", remote.hf_endpoint,
+                  address.is_model ? "models" : "datasets",
                   percent_encoded(address.repository, "/"), percent_encoded(address.revision, ""),
                   address.path.empty() ? "" : "/", percent_encoded(address.path, "/"));
   std::vector<InputFile> files;

@@ -1,4 +1,5 @@
-// hf://datasets/OWNER/NAME[@REVISION]/PATH: files of the Hugging Face hub.
+// hf://datasets/OWNER/NAME[@REVISION]/PATH: files of the Hugging Face hub; without datasets/ those
+// of a model.
 #pragma once
 
 #include <string>
@@ -14,13 +15,17 @@ struct HfAddress {
   std::string repository;  // "OWNER/NAME"
   std::string revision =
       "main";        // a branch, a tag, a commit, or "refs/convert/parquet", "refs/pr/1"
-  std::string path;  // empty: the whole dataset
+  std::string path;  // empty: the whole dataset, or the model
+  bool is_model = false;
 };
 // Throws ErrorCode::Usage with the form that is expected.
 HfAddress parse_hf_address(const std::string& address);
+// hf://OWNER/NAME[@REVISION]; throws as that.
+HfAddress parse_hf_model(const std::string& address);
 std::string to_string(const HfAddress& address);
 
 WebFile hf_file(const std::string& address, const RemoteSettings& remote);
+WebFile hf_file(const HfAddress& file, const RemoteSettings& remote);
 // The files in the hub's answer to a request for the list of `folder`, named by their paths in the
 // dataset. Throws ErrorCode::Data for anything else.
 std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& folder);

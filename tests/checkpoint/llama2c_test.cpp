@@ -1,15 +1,18 @@
-#include "checkpoint/import_llama2c.h"
+#include "checkpoint/exchange/llama2c.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/fixture.h"
 #include "core/error.h"
 #include "spec/llama_table.h"
@@ -160,6 +163,39 @@ TEST(ImportLlama2c, BadInputIsADataErrorAndWritesNothing) {
   overwrite(*tiny, "model.bin", "tiny");
   expect_refused(tiny, "a file shorter than its header");
   expect_refused(memory_storage(), "a missing file");
+}
+
+TEST(ExportLlama2c, TheFileThatWasReadIsWrittenAgain) {
+  for (const int32_t vocab : {260, -260}) {
+    Header h;
+    h.vocab = vocab;
+    const auto storage = with_files(h, num_floats(h));
+    import_llama2c(*storage, "model.bin", "tok.bin", "out");
+    const CheckpointReader reader(storage, "out");
+    export_llama2c(*storage, *weights_of(reader), reader.companions(), "again");
+    std::string expected = read_text(*storage, "model.bin");
+    std::string written = read_text(*storage, "again/model.bin");
+    ASSERT_EQ(written.size(), expected.size());
+    // The rotary tables hold numbers here and counted up there: 5 positions of a head of 2.
+    const size_t tables = 4 * 5 * 2;
+    const size_t at = written.size() - tables - (vocab < 0 ? 4 * 260 * 8 : 0);
+    EXPECT_EQ(written.substr(0, at), expected.substr(0, at));
+    EXPECT_EQ(written.substr(at + tables), expected.substr(at + tables));
+    float cosines[2];
+    std::memcpy(cosines, written.data() + at, sizeof(cosines));
+    EXPECT_FLOAT_EQ(cosines[0], 1.0f);
+    EXPECT_FLOAT_EQ(cosines[1], std::cos(1.0f));
+    EXPECT_EQ(read_text(*storage, "again/tokenizer.bin"), read_text(*storage, "tok.bin"));
+  }
+}
+
+TEST(ExportLlama2c, AModelThatTheFormatCannotSayIsRefused) {
+  ModelConfig model;
+  model.qk_norm = true;
+  const MadeWeights weights([](const std::string&, int64_t) { return 1.0f; }, model);
+  const auto storage = memory_storage();
+  EXPECT_THROW(export_llama2c(*storage, weights, {}, "out"), Error);
+  EXPECT_TRUE(storage->list(".").empty());
 }
 
 TEST(ImportLlama2c, TheGoldenModelIsRead) {

@@ -1,0 +1,30 @@
+// Elements of files in the dtypes that weights come in: F64, F32, BF16 and F16.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/dtype.h"
+#include "core/storage.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+bool is_weight_dtype(DType dtype);
+std::span<std::byte> bytes_of(const Tensor& tensor);  // of a contiguous one
+
+// Elements of `dtype` from byte `offset` of a file into `out` (contiguous), in its dtype. A double
+// becomes 16 bits by way of a float. Throws ErrorCode::Data for another dtype in the file.
+void read_elements(const ReadableFile& file, int64_t offset, DType dtype, const Tensor& out);
+
+// `from` into `to`, both contiguous and of as many elements.
+void convert_elements(const Tensor& from, const Tensor& to);
+
+// A matrix of `size`-byte elements, (rows, columns), the other way round.
+void transpose(const std::byte* from, int64_t rows, int64_t columns, int64_t size, std::byte* to);
+
+// The first element that is NaN or infinite; -1: none.
+int64_t first_not_finite(const Tensor& tensor);
+
+}  // namespace ingot

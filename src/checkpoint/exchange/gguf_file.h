@@ -1,0 +1,58 @@
+// The GGUF format, version 3: metadata, a list of tensors, their data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/shape.h"
+#include "core/storage.h"
+#include "core/tensor.h"
+
+namespace ingot {
+
+// The values are those of the file.
+enum class GgufType : uint32_t { F32 = 0, F16 = 1, Q8_0 = 8, BF16 = 30 };
+
+// Metadata in the file's order.
+class GgufMetadata {
+ public:
+  void add(std::string_view key, std::string_view text);
+  void add_u32(std::string_view key, int64_t value);
+  void add_f32(std::string_view key, double value);
+  void add_flag(std::string_view key, bool value);
+  void add(std::string_view key, const std::vector<std::string>& texts);
+  void add(std::string_view key, const std::vector<float>& values);
+  void add(std::string_view key, const std::vector<int32_t>& values);
+
+  uint64_t count() const { return count_; }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void begin(std::string_view key, uint32_t type);
+  void begin_list(std::string_view key, uint32_t type, size_t size);
+  std::string bytes_;
+  uint64_t count_ = 0;
+};
+
+struct GgufTensor {
+  std::string name;
+  Shape shape;  // row-major, as ours; the file names extents the other way round
+  GgufType type = GgufType::F32;
+};
+
+inline constexpr int64_t kGgufBlock = 32;  // elements of a row that share a scale in Q8_0
+
+int64_t gguf_bytes(const GgufTensor& tensor);
+
+// Writes and syncs the file. data(i, put) puts the F32 elements of the i-th tensor, in pieces of
+// whole blocks; they are converted here.
+void write_gguf(
+    Storage& storage, const std::string& path, const GgufMetadata& metadata,
+    const std::vector<GgufTensor>& tensors,
+    const std::function<void(size_t, const std::function<void(std::span<const float>)>&)>& data);
+
+}  // namespace ingot

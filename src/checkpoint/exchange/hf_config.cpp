@@ -1,0 +1,479 @@
+#include "checkpoint/exchange/hf_config.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "core/json_integer.h"
+#include "core/json_problem.h"
+#include "spec/model_settings.h"
+
+namespace ingot {
+namespace {
+
+using Json = nlohmann::json;
+
+// Kinds of frequency scaling: how their members are called, and ours. The first key of all is
+// "rope_type", once "type".
+struct RopeKind {
+  std::string_view name;
+  std::string_view scaling;  // of model.rope.scaling
+  std::vector<ConfigRow> rows;
+};
+const std::vector<RopeKind>& rope_kinds() {
+  using As = ConfigRow::As;
+  static const ConfigRow factor = {"factor", "rope.factor"};
+  static const ConfigRow original = {
+      "original_max_position_embeddings", "rope.original_context", {nullptr, "context"}};
+  static const std::vector<RopeKind> kinds = {
+      {"default", "none", {}},
+      {"linear", "linear", {factor}},
+      {"dynamic", "dynamic", {factor, original}},
+      {"yarn",
+       "yarn",
+       {factor,
+        original,
+        {"beta_fast", "rope.beta_fast", {32.0}},
+        {"beta_slow", "rope.beta_slow", {1.0}},
+        {"attention_factor", "rope.attention_factor", {0.0}, {}, As::NullIsZero},
+        {"truncate", "", {true}, {{true, false}}}}},
+      {"llama3",
+       "llama3",
+       {factor,
+        {"low_freq_factor", "rope.low_freq_factor"},
+        {"high_freq_factor", "rope.high_freq_factor"},
+        original}}};
+  return kinds;
+}
+// For messages; of a value that may be nested without end.
+std::string shown(const Json& value) {
+  return value.is_primitive()
+             ? value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 100)
+             : value.type_name();
+}
+
+// "wfwfwf" is "wf".
+std::string shortest_period(const std::string& layers) {
+  for (size_t length = 1; length <= layers.size(); ++length) {
+    bool repeats = true;
+    for (size_t i = length; repeats && i < layers.size(); ++i)
+      repeats = layers[i] == layers[i % length];
+    if (repeats) return layers.substr(0, length);
+  }
+  return "w";
+}
+
+class ModelFields {
+ public:
+  explicit ModelFields(ModelConfig& model) : settings_(model_settings(model)) {}
+
+  const Setting& operator[](std::string_view name) const {
+    for (const Setting& setting : settings_)
+      if (std::string_view(setting.name).substr(6) == name) return setting;  // after "model."
+    throw Error(ErrorCode::Internal, fmt::format("no setting is called model.{}", name));
+  }
+  const std::vector<Setting>& all() const { return settings_; }
+
+ private:
+  std::vector<Setting> settings_;
+};
+
+// Ours, of a number of theirs.
+SettingValue value_of(const Json& json, const Setting& setting, ConfigRow::As as) {
+  if (as == ConfigRow::As::InverseSquare) {
+    check(json.is_number() && json.get<double>() > 0, ErrorCode::Data,
+          "expected a number above 0, got {}", shown(json));
+    return 1.0 / std::sqrt(json.get<double>());
+  }
+  switch (setting.type) {
+    case SettingType::Flag:
+      return json.get_ref<const Json::boolean_t&>();
+    case SettingType::Integer:
+      return integer_of(json);
+    case SettingType::Number:
+      check(json.is_number(), ErrorCode::Data, "expected a number, got {}", shown(json));
+      return json.get<double>();
+    default:
+      return json.get<std::string>();
+  }
+}
+
+// Members of an object that were asked for, so that the others can be refused.
+class Members {
+ public:
+  explicit Members(const Json& object) : object_(object) {}
+
+  // Null where it is missing.
+  const Json& take(const std::string& key) {
+    static const Json none;
+    taken_.insert(key);
+    const auto found = object_.find(key);
+    return found == object_.end() ? none : *found;
+  }
+  bool has(const std::string& key) const { return object_.contains(key); }
+  void refuse_others(std::string_view what) const {
+    for (const auto& [key, value] : object_.items())
+      check(taken_.contains(key) || is_harmless_config(key), ErrorCode::Data,
+            "\"{}\" of {} is not known here and could change what the model computes; where it "
+            "does not, remove it from the file",
+            key, what);
+  }
+
+ private:
+  const Json& object_;
+  std::set<std::string> taken_;
+};
+
+class Reader {
+ public:
+  Reader(const Json& config, const Architecture& architecture)
+      : members_(config), architecture_(architecture), fields_(model_) {}
+
+  ModelConfig read() {
+    for (const auto& [setting, value] : architecture_.implied) fields_[setting].set(value);
+    for (const ConfigRow& row : architecture_.config) read_row(members_, row);
+    if (model_.positions == Positions::Rotary) read_rope();
+    if (architecture_.windows != WindowRule::None) read_windows();
+    members_.refuse_others(architecture_.name);
+    resolve_head_dim(model_);
+    if (architecture_.scales_embedding)
+      model_.embedding_scale = std::sqrt(static_cast<double>(model_.dim));
+    validate(model_);
+    return model_;
+  }
+
+ private:
+  void read_row(Members& members, const ConfigRow& row) {
+    const Json& given = members.take(row.key);
+    try {
+      if (!members.has(row.key) && !row.missing.value.is_null())
+        set(row, row.missing.value);
+      else if (given.is_null())
+        set_null(row);
+      else
+        set(row, given);
+    } catch (const Json::exception&) {
+      throw Error(ErrorCode::Data, fmt::format("\"{}\": a value of another type than expected, {}",
+                                               row.key, shown(given)));
+    } catch (const Error& error) {
+      throw Error(ErrorCode::Data, fmt::format("\"{}\": {}", row.key, error.what()));
+    }
+  }
+
+  void set_null(const ConfigRow& row) {
+    const auto& [value, same_as, times] = row.missing;
+    if (!same_as.empty()) {
+      const auto other = std::get<int64_t>(fields_[same_as].get());
+      check(other <= std::numeric_limits<int32_t>::max(), ErrorCode::Data, "it is missing");
+      fields_[row.setting].set(other * times);
+    } else if (row.as == ConfigRow::As::NullIsZero) {
+      fields_[row.setting].set(0.0);
+    } else if (row.setting == "head_dim") {
+      fields_[row.setting].set(int64_t{0});
+    } else {
+      check(!value.is_null(), ErrorCode::Data, "it is missing");
+      set(row, value);
+    }
+  }
+
+  void set(const ConfigRow& row, const Json& given) {
+    if (row.values.empty())
+      fields_[row.setting].set(value_of(given, fields_[row.setting], row.as));
+    else
+      set_translated(row, given);
+  }
+
+  void set_translated(const ConfigRow& row, const Json& given) {
+    std::vector<std::string> known;
+    for (const auto& [theirs, ours] : row.values) {
+      if (theirs == given) {
+        if (!row.setting.empty()) fields_[row.setting].set(ours);
+        return;
+      }
+      known.push_back(shown(theirs));
+    }
+    throw Error(ErrorCode::Data,
+                fmt::format("of {} only {} is computed here, got {}", architecture_.name,
+                            fmt::join(known, " or "), shown(given)));
+  }
+
+  // transformers 5 keeps all in rope_parameters; before, rope_theta stood beside rope_scaling.
+  void read_rope() {
+    read_row(members_, {"rope_theta", "rope.theta", {10000.0}});
+    const RopeConfig base = model_.rope;
+    const bool older = read_rope_object("rope_scaling");
+    const RopeConfig by_older = std::exchange(model_.rope, base);
+    const bool newer = read_rope_object("rope_parameters");
+    check(!older || !newer || by_older == model_.rope, ErrorCode::Data,
+          "\"rope_scaling\" and \"rope_parameters\" say different things: remove one of them");
+    if (older) model_.rope = by_older;
+  }
+
+  // False where it is not there.
+  bool read_rope_object(const std::string& key) {
+    const Json& object = members_.take(key);
+    if (object.is_null()) return false;
+    check(object.is_object(), ErrorCode::Data, "\"{}\": expected an object, got {}", key,
+          shown(object));
+    Members rope(object);
+    try {
+      const Json& type = rope.has("rope_type") ? rope.take("rope_type") : rope.take("type");
+      rope.take("type");
+      const std::string wanted = type.is_null() ? "default" : type.get<std::string>();
+      const auto kind = std::ranges::find(rope_kinds(), wanted, &RopeKind::name);
+      if (kind == rope_kinds().end()) {
+        std::vector<std::string_view> names;
+        for (const RopeKind& known : rope_kinds()) names.push_back(known.name);
+        throw Error(ErrorCode::Data, fmt::format("the scaling \"{}\" is not computed here; {} are",
+                                                 wanted, fmt::join(names, ", ")));
+      }
+      fields_["rope.scaling"].set(std::string(kind->scaling));
+      if (rope.has("rope_theta")) read_row(rope, {"rope_theta", "rope.theta"});
+      read_row(rope, {"partial_rotary_factor", "", {1.0}, {{1.0, false}}});
+      for (const ConfigRow& row : kind->rows) read_row(rope, row);
+      rope.refuse_others("it");
+      return true;
+    } catch (const Json::exception& error) {
+      throw Error(ErrorCode::Data, fmt::format("\"{}\": {}", key, json_problem(error)));
+    } catch (const Error& error) {
+      throw Error(ErrorCode::Data, fmt::format("\"{}\": {}", key, error.what()));
+    }
+  }
+
+  void read_windows() {
+    const WindowRule rule = architecture_.windows;
+    const Json& size = members_.take("sliding_window");
+    int64_t window = 4096;  // where nothing is said, in all of them
+    bool used = true;
+    int64_t full_layers = 28;
+    try {
+      if (members_.has("sliding_window")) window = size.is_null() ? 0 : integer_of(size);
+      if (rule == WindowRule::Switched) {
+        const Json& wanted = members_.take("use_sliding_window");
+        const Json& first = members_.take("max_window_layers");
+        used = !wanted.is_null() && wanted.get_ref<const Json::boolean_t&>();
+        if (!first.is_null()) full_layers = integer_of(first);
+      }
+      if (!used) window = 0;
+      std::string layers;
+      for (int64_t layer = 0; layer < model_.layers; ++layer)
+        layers += rule == WindowRule::Always                            ? 'w'
+                  : rule == WindowRule::Switched && layer < full_layers ? 'f'
+                  : rule == WindowRule::Alternating && layer % 2 == 1   ? 'f'
+                                                                        : 'w';
+      const Json none;
+      const Json& types = rule == WindowRule::Always ? none : members_.take("layer_types");
+      if (!types.is_null()) layers = read_layer_types(types, window);
+      model_.window = window;
+      model_.window_layers = shortest_period(layers);
+      if (model_.window_layers == "f" || window == 0) {
+        model_.window = 0;
+        model_.window_layers = "w";
+      }
+    } catch (const Json::exception& error) {
+      throw Error(ErrorCode::Data,
+                  fmt::format("\"sliding_window\" and \"layer_types\": {}", json_problem(error)));
+    }
+  }
+
+  std::string read_layer_types(const Json& types, int64_t window) const {
+    std::string layers;
+    for (const Json& type : types) {
+      check(type == "full_attention" || type == "sliding_attention", ErrorCode::Data,
+            "\"layer_types\": expected full_attention or sliding_attention, got {}", shown(type));
+      layers += type == "full_attention" ? 'f' : 'w';
+    }
+    check(static_cast<int64_t>(layers.size()) == model_.layers, ErrorCode::Data,
+          "\"layer_types\": expected one for each of the {} layers, got {}", model_.layers,
+          layers.size());
+    check(window > 0 || layers.find('w') == std::string::npos, ErrorCode::Data,
+          "\"layer_types\": a layer is to have a window, and \"sliding_window\" says none");
+    return layers;
+  }
+
+  Members members_;
+  const Architecture& architecture_;
+  ModelConfig model_;
+  ModelFields fields_;
+};
+
+const Architecture& architecture_in(const Json& config) {
+  std::string name;
+  if (const auto listed = config.find("architectures"); listed != config.end() && !listed->empty())
+    name = listed->at(0).get<std::string>();
+  else if (config.contains("model_type"))
+    name = config.at("model_type").get<std::string>();
+  check(!name.empty(), ErrorCode::Data, "it names no architecture");
+  const Architecture* found = find_architecture(name);
+  check(found != nullptr, ErrorCode::Data,
+        "the architecture {} is not known here: expected one of {}", shown(name),
+        architecture_names());
+  return *found;
+}
+
+Json json_of(const SettingValue& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
+}
+
+class Writer {
+ public:
+  Writer(const ModelConfig& model, const Architecture& architecture)
+      : model_(model), architecture_(architecture), fields_(model_) {}
+
+  nlohmann::ordered_json write() {
+    config_["architectures"] = {architecture_.name};
+    config_["model_type"] = architecture_.model_type;
+    for (const ConfigRow& row : architecture_.config) write_row(config_, row);
+    if (model_.positions == Positions::Rotary) write_rope();
+    if (architecture_.windows != WindowRule::None) write_windows();
+    return std::move(config_);
+  }
+
+ private:
+  void write_row(nlohmann::ordered_json& to, const ConfigRow& row) {
+    if (row.setting.empty()) {
+      to[row.key] = row.missing.value;
+      return;
+    }
+    const SettingValue value = fields_[row.setting].get();
+    if (row.as == ConfigRow::As::InverseSquare) {
+      // 0 stands for that of the width of a head. Readers take whole numbers only.
+      const double scale = std::get<double>(value);
+      const double exact =
+          scale == 0 ? static_cast<double>(model_.head_dim) : 1.0 / (scale * scale);
+      check(std::abs(exact - std::round(exact)) <= 1e-9 * exact && exact < 1e9, ErrorCode::Config,
+            "{} has no word for model.{} = {}", architecture_.name, row.setting, scale);
+      to[row.key] = static_cast<int64_t>(std::round(exact));
+      return;
+    }
+    if (row.values.empty()) {
+      const bool is_null = row.as == ConfigRow::As::NullIsZero && value == SettingValue(0.0);
+      to[row.key] = is_null ? Json() : json_of(value);
+      return;
+    }
+    for (const auto& [theirs, ours] : row.values) {
+      if (ours != value) continue;
+      to[row.key] = theirs;
+      return;
+    }
+    throw Error(ErrorCode::Config,
+                fmt::format("{} has no word for model.{} = {}", architecture_.name, row.setting,
+                            shown(json_of(value))));
+  }
+
+  // The older spelling, which newer readers take too.
+  void write_rope() {
+    config_["rope_theta"] = model_.rope.theta;
+    config_["rope_scaling"] = nullptr;
+    const auto scaling = std::get<std::string>(fields_["rope.scaling"].get());
+    const auto kind = std::ranges::find(rope_kinds(), scaling, &RopeKind::scaling);
+    check(kind != rope_kinds().end(), ErrorCode::Config,
+          "{} has no word for model.rope.scaling = {}", architecture_.name, scaling);
+    if (kind->rows.empty()) return;
+    nlohmann::ordered_json rope = {{"rope_type", kind->name}};
+    for (const ConfigRow& row : kind->rows) write_row(rope, row);
+    config_["rope_scaling"] = std::move(rope);
+  }
+
+  void write_windows() {
+    const bool has_window = model_.window > 0;
+    config_["sliding_window"] = has_window ? Json(model_.window) : Json();
+    if (architecture_.windows == WindowRule::Always) return;
+    if (architecture_.windows == WindowRule::Switched) {
+      config_["use_sliding_window"] = has_window;
+      config_["max_window_layers"] = has_window ? 0 : model_.layers;
+    }
+    Json types = Json::array();
+    for (int64_t layer = 0; layer < model_.layers; ++layer)
+      types.push_back(model_.window_of(layer) > 0 ? "sliding_attention" : "full_attention");
+    config_["layer_types"] = types;
+  }
+
+  ModelConfig model_;
+  const Architecture& architecture_;
+  ModelFields fields_;
+  nlohmann::ordered_json config_;
+};
+
+// What a model is, without what has no effect.
+ModelConfig plain(ModelConfig model) {
+  const RopeConfig was = model.rope;
+  model.rope = {};
+  if (model.positions == Positions::Rotary) {
+    model.rope.theta = was.theta;
+    model.rope.scaling = was.scaling;
+    ModelConfig source = model;
+    source.rope = was;
+    const ModelFields from(source), to(model);
+    const auto scaling = std::get<std::string>(from["rope.scaling"].get());
+    for (const RopeKind& kind : rope_kinds())
+      if (kind.scaling == scaling)
+        for (const ConfigRow& row : kind.rows)
+          if (!row.setting.empty()) to[row.setting].set(from[row.setting].get());
+  }
+  if (!model.qk_norm) model.qk_norm_span = QkNormSpan::Head;
+  if (model.window == 0) model.window_layers = "w";
+  return model;
+}
+
+// Settings of `model` that an architecture has no word for; empty: it has words for all.
+std::vector<std::string> unsaid(const ModelConfig& model, const Architecture& architecture) {
+  ModelConfig wanted = plain(model), said;
+  try {
+    said = plain(Reader(Json(hf_config_of(wanted, architecture)), architecture).read());
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+  const ModelFields ours(wanted), theirs(said);
+  std::vector<std::string> differing;
+  for (size_t i = 0; i < ours.all().size(); ++i) {
+    const SettingValue value = ours.all()[i].get();
+    if (value != theirs.all()[i].get())
+      differing.push_back(fmt::format("{} = {}", ours.all()[i].name, shown(json_of(value))));
+  }
+  return differing;
+}
+
+}  // namespace
+
+HfModel parse_hf_config(std::string_view text, const std::string& path) {
+  std::string why;
+  try {
+    const Json config = Json::parse(text);
+    check(config.is_object(), ErrorCode::Data, "it is no JSON object");
+    const Architecture& architecture = architecture_in(config);
+    return {&architecture, Reader(config, architecture).read()};
+  } catch (const Json::exception& error) {
+    why = json_problem(error);
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  throw Error(ErrorCode::Data, fmt::format("'{}' cannot be imported: {}", path, why));
+}
+
+nlohmann::ordered_json hf_config_of(const ModelConfig& model, const Architecture& architecture) {
+  return Writer(model, architecture).write();
+}
+
+const Architecture& architecture_of(const ModelConfig& model, std::string_view preferred) {
+  const Architecture* named = find_architecture(preferred);
+  if (named != nullptr && unsaid(model, *named).empty()) return *named;
+  std::vector<std::string> nearest;
+  for (const Architecture& architecture : architectures()) {
+    const std::vector<std::string> differing = unsaid(model, architecture);
+    if (differing.empty()) return architecture;
+    if (nearest.empty() || differing.size() < nearest.size()) nearest = differing;
+  }
+  throw Error(ErrorCode::Config,
+              fmt::format("no architecture of Hugging Face that is known here has words for {}",
+                          fmt::join(nearest, ", ")));
+}
+
+}  // namespace ingot

@@ -1,0 +1,267 @@
+#include "checkpoint/exchange/hf_folder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "checkpoint/elements.h"
+#include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/safetensors.h"
+#include "core/error.h"
+#include "spec/llama_table.h"
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+namespace {
+
+struct FileEntry {
+  std::string path;
+  const ReadableFile* file = nullptr;
+  SafetensorsEntry entry;
+};
+using Entries = std::map<std::string, FileEntry>;  // by tensor
+
+struct Piece {
+  FileEntry at;
+  bool transposed = false;
+  bool from_one = false;
+};
+
+void check_convertible(Storage& storage, const std::string& dir) {
+  for (const std::string& name : storage.list(dir))
+    check(!name.starts_with("pytorch_model"), ErrorCode::Data,
+          "'{}' holds its weights pickled, in {}: make safetensors of them with "
+          "tools/pt_to_safetensors.py",
+          dir, name);
+}
+
+constexpr std::string_view kKeptFiles[] = {"config.json",
+                                           "generation_config.json",
+                                           "tokenizer.json",
+                                           "tokenizer.model",
+                                           "tokenizer_config.json",
+                                           "special_tokens_map.json",
+                                           "added_tokens.json",
+                                           "vocab.json",
+                                           "merges.txt",
+                                           "chat_template.jinja",
+                                           "chat_template.json"};
+
+}  // namespace
+
+struct HfFolder::Impl {
+  std::shared_ptr<Storage> storage;
+  std::string dir;
+  HfModel hf;
+  std::vector<std::unique_ptr<ReadableFile>> files;
+  Entries entries;
+  std::map<std::string, std::vector<Piece>> pieces;  // by our name
+  // The transposed tensor that was read last: its rows are wanted one after another.
+  mutable std::mutex mutex;
+  mutable std::string turned_name;
+  mutable std::vector<std::byte> turned;
+
+  std::string path(std::string_view name) const { return join_path(dir, name); }
+
+  void open_file(const std::string& name, const std::map<std::string, std::string>* index) {
+    files.push_back(storage->open(path(name)));
+    for (auto& [tensor, entry] : read_safetensors_header(*files.back(), path(name))) {
+      if (index != nullptr && !is_harmless_tensor(tensor)) {
+        const auto listed = index->find(tensor);
+        check(listed != index->end() && listed->second == name, ErrorCode::Data,
+              "'{}' holds {}, which {} does not list there; get the folder again", path(name),
+              tensor, kHfIndexName);
+      }
+      entries[tensor] = {path(name), files.back().get(), entry};
+    }
+  }
+
+  void open_files() {
+    if (storage->exists(path(kHfIndexName))) {
+      const auto index =
+          parse_hf_index(read_text(*storage, path(kHfIndexName)), path(kHfIndexName));
+      std::map<std::string, std::string> first_tensor;  // by file
+      for (const auto& [tensor, file] : index) first_tensor.emplace(file, tensor);
+      for (const auto& [file, tensor] : first_tensor) open_file(file, &index);
+      for (const auto& [tensor, file] : index)
+        check(entries.contains(tensor), ErrorCode::Data,
+              "'{}' says that {} lies in {}, which does not hold it; get the folder again",
+              path(kHfIndexName), tensor, file);
+      return;
+    }
+    if (!storage->exists(path(kHfWeightsName))) check_convertible(*storage, dir);
+    open_file(std::string(kHfWeightsName), nullptr);
+  }
+
+  // Under its whole name, or without the base, as some files have them.
+  const FileEntry* find(const std::string& name) const {
+    const auto found = entries.find(name);
+    if (found != entries.end()) return &found->second;
+    const std::string& base = hf.architecture->base;
+    if (base.empty() || !name.starts_with(base)) return nullptr;
+    const auto bare = entries.find(name.substr(base.size()));
+    return bare == entries.end() ? nullptr : &bare->second;
+  }
+
+  void map_tensors() {
+    std::map<const FileEntry*, bool> used;
+    const TensorTable parameters = llama_parameters(hf.model);
+    for (const TensorSpec& row : parameters.rows()) {
+      for (const ForeignTensor& tensor : hf_tensors_of(row, *hf.architecture)) {
+        const FileEntry* found = find(tensor.name);
+        check(found != nullptr, ErrorCode::Data,
+              "'{}' has no tensor {}, which a {} of its config.json has; get the folder again", dir,
+              tensor.name, hf.architecture->name);
+        check(found->entry.shape == tensor.shape, ErrorCode::Data,
+              "'{}': {} has the shape {}, expected {} by config.json", found->path, tensor.name,
+              found->entry.shape, tensor.shape);
+        check(is_weight_dtype(found->entry.dtype), ErrorCode::Data,
+              "'{}': {} is of dtype {}, expected F64, F32, BF16 or F16: quantized weights cannot "
+              "be imported",
+              found->path, tensor.name, name_of(found->entry.dtype));
+        pieces[row.name].push_back({*found, tensor.transposed, tensor.from_one});
+        used[found] = true;
+      }
+    }
+    for (const auto& [name, entry] : entries) {
+      const bool is_tied_head = hf.model.tied && name == "lm_head.weight";
+      check(used.contains(&entry) || is_tied_head || is_harmless_tensor(name), ErrorCode::Data,
+            "'{}' holds {}, which a {} of this config.json does not have: the two are of different "
+            "models",
+            entry.path, name, hf.architecture->name);
+    }
+  }
+
+  // Elements [begin, begin + out.numel()) of a piece.
+  void read_piece(const Piece& piece, int64_t begin, const Tensor& out) const {
+    const auto& [path, file, entry] = piece.at;
+    const int64_t size = size_of(entry.dtype);
+    if (piece.from_one) {
+      std::vector<float> values(static_cast<size_t>(out.numel()));
+      const Tensor wide = Tensor::contiguous(values.data(), DType::F32, {out.numel()});
+      read_elements(*file, entry.offset + begin * size, entry.dtype, wide);
+      for (float& value : values) value += 1.0f;
+      return convert_elements(wide, out);
+    }
+    if (!piece.transposed)
+      return read_elements(*file, entry.offset + begin * size, entry.dtype, out);
+    const std::lock_guard lock(mutex);
+    const std::string key = fmt::format("{}:{}", path, entry.offset);
+    if (turned_name != key) {
+      std::vector<std::byte> as_stored(static_cast<size_t>(entry.numel * size));
+      file->read(entry.offset, as_stored);
+      turned.resize(as_stored.size());
+      transpose(as_stored.data(), entry.shape[0], entry.shape[1], size, turned.data());
+      turned_name = key;
+    }
+    convert_elements(Tensor::contiguous(turned.data() + begin * size, entry.dtype, {out.numel()}),
+                     out);
+  }
+};
+
+HfFolder::HfFolder(std::shared_ptr<Storage> storage, const std::string& dir)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->storage = std::move(storage);
+  impl_->dir = dir;
+  const std::string config = impl_->path(kHfConfigName);
+  impl_->hf = parse_hf_config(read_text(*impl_->storage, config), config);
+  impl_->open_files();
+  impl_->map_tensors();
+}
+
+HfFolder::~HfFolder() = default;
+
+const ModelConfig& HfFolder::model() const {
+  return impl_->hf.model;
+}
+
+const Architecture& HfFolder::architecture() const {
+  return *impl_->hf.architecture;
+}
+
+DType HfFolder::dtype(const std::string& name) const {
+  const std::vector<Piece>& pieces = impl_->pieces.at(name);
+  DType widest = pieces[0].at.entry.dtype;
+  for (const Piece& piece : pieces) {
+    const DType dtype = piece.at.entry.dtype;
+    if (size_of(dtype) > size_of(widest)) widest = dtype;
+    const bool both_16_bit = dtype != widest && size_of(dtype) == size_of(widest);
+    if (both_16_bit || piece.from_one) widest = DType::F32;
+  }
+  return widest;
+}
+
+void HfFolder::read(const std::string& name, ShardRange range, const Tensor& out) const {
+  const Tensor flat = out.reshape({range.size()});
+  int64_t first = 0;  // element of ours that the piece begins with
+  for (const Piece& piece : impl_->pieces.at(name)) {
+    const int64_t numel = piece.at.entry.numel;
+    const int64_t begin = std::max(range.begin, first), end = std::min(range.end, first + numel);
+    if (begin < end)
+      impl_->read_piece(piece, begin - first,
+                        flat.slice(0, begin - range.begin, end - range.begin));
+    first += numel;
+  }
+}
+
+void HfFolder::check_tied_head() const {
+  const auto head = impl_->entries.find("lm_head.weight");
+  if (!model().tied || head == impl_->entries.end()) return;
+  const auto& [path, file, entry] = head->second;
+  const std::vector<Piece>& embedding = impl_->pieces.at("embedding.weight");
+  bool same = entry.shape == embedding[0].at.entry.shape;
+  constexpr int64_t kChunk = 1 << 20;
+  std::vector<float> a(kChunk), b(kChunk);
+  for (int64_t at = 0; same && at < entry.numel; at += kChunk) {
+    const int64_t count = std::min(kChunk, entry.numel - at);
+    read_elements(*file, entry.offset + at * size_of(entry.dtype), entry.dtype,
+                  Tensor::contiguous(a.data(), DType::F32, {count}));
+    read("embedding.weight", {at, at + count}, Tensor::contiguous(b.data(), DType::F32, {count}));
+    same = std::memcmp(a.data(), b.data(), static_cast<size_t>(count) * sizeof(float)) == 0;
+  }
+  check(same, ErrorCode::Data,
+        "'{}': lm_head.weight differs from the embedding, although config.json ties them: set "
+        "\"tie_word_embeddings\" to false there, if the head is a matrix of its own",
+        path);
+}
+
+Companions HfFolder::companions(const std::string& named_as, const std::string& path) const {
+  Storage& storage = *impl_->storage;
+  Companions found;
+  found.origin = {"Hugging Face", named_as, architecture().name};
+  for (const std::string_view name : kKeptFiles)
+    if (storage.exists(impl_->path(name)))
+      found.hf_files[std::string(name)] = read_text(storage, impl_->path(name));
+  const std::string from = path.empty() ? impl_->dir : path;
+  const auto tokenizer = load_tokenizer(storage, from);
+  check(tokenizer->vocab_size() <= model().vocab, ErrorCode::Data,
+        "'{}': the tokenizer has {} ids, more than the {} of the model's vocabulary: it is of "
+        "another model; give the right one as --tokenizer",
+        from, tokenizer->vocab_size(), model().vocab);
+  if (tokenizer->kind() != "byte") found.tokenizer = tokenizer->serialize();
+  return found;
+}
+
+bool is_kept_hf_file(std::string_view name) {
+  return std::ranges::find(kKeptFiles, name) != std::end(kKeptFiles);
+}
+
+bool is_hf_folder(Storage& storage, const std::string& path) {
+  return storage.exists(join_path(path, kHfConfigName));
+}
+
+void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
+               const std::string& named_as, const std::string& tokenizer, const std::string& out) {
+  check_new_folder(*storage, out);
+  const HfFolder folder(storage, dir);
+  const Companions companions = folder.companions(named_as, tokenizer);
+  folder.check_tied_head();
+  RunConfig config;
+  config.model = folder.model();
+  config.batch.seq = std::min(config.batch.seq, config.model.context);
+  config.data.tokenizer = join_path(out, kTokenizerName);
+  write_weights(*storage, out, config, llama_parameters(config.model), folder, companions);
+}
+
+}  // namespace ingot

@@ -1,0 +1,209 @@
+#include "checkpoint/exchange/llama2c.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+
+#include "checkpoint/elements.h"
+#include "checkpoint/exchange/open_weights.h"
+#include "checkpoint/folder.h"
+#include "checkpoint/manifest.h"
+#include "core/error.h"
+#include "spec/llama_table.h"
+#include "spec/run_config.h"
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the file is little-endian, as read");
+
+constexpr int64_t kHeaderBytes = 7 * sizeof(int32_t);
+constexpr int64_t kFloatBytes = sizeof(float);
+
+// A run of the file's floats: the next ones of a parameter, or of none (rotary tables).
+struct Piece {
+  std::string name;
+  int64_t first = 0;  // element of the parameter
+  int64_t begin = 0;
+  int64_t numel = 0;
+};
+
+// Each field's largest plausible value: garbage is refused before it is multiplied.
+int64_t header_field(const char* name, int64_t value, int64_t max, const std::string& path) {
+  check(1 <= value && value <= max, ErrorCode::Data,
+        "'{}' is no llama2.c model: its header gives {} = {}, expected 1 to {}", path, name, value,
+        max);
+  return value;
+}
+
+using Header = std::array<int32_t, 7>;
+
+ModelConfig model_of(const Header& header, const std::string& path) {
+  ModelConfig model;
+  model.dim = header_field("dim", header[0], 1 << 17, path);
+  model.ffn = header_field("hidden", header[1], 1 << 20, path);
+  model.layers = header_field("layers", header[2], 1 << 12, path);
+  model.heads = header_field("heads", header[3], 1 << 12, path);
+  model.kv_heads = header_field("KV heads", header[4], 1 << 12, path);
+  // A negative vocabulary says that the output head has weights of its own.
+  model.tied = header[5] > 0;
+  model.vocab = header_field("vocabulary", std::abs(int64_t{header[5]}), 1 << 24, path);
+  model.context = header_field("sequence", header[6], 1 << 24, path);
+  check(model.dim % model.heads == 0 && model.heads % model.kv_heads == 0, ErrorCode::Data,
+        "'{}' is no llama2.c model: {} heads must divide dim {}, and {} KV heads the heads", path,
+        model.heads, model.dim, model.kv_heads);
+  model.head_dim = model.dim / model.heads;
+  model.rope.style = RopeStyle::Interleaved;
+  validate(model);
+  return model;
+}
+
+Header header_of(const ModelConfig& m) {
+  const auto field = [](int64_t value) { return static_cast<int32_t>(value); };
+  return {field(m.dim),    field(m.ffn),      field(m.layers),
+          field(m.heads),  field(m.kv_heads), field(m.tied ? m.vocab : -m.vocab),
+          field(m.context)};
+}
+
+ModelConfig read_header(const ReadableFile& file, const std::string& path) {
+  check(file.size() >= kHeaderBytes, ErrorCode::Data,
+        "'{}' is no llama2.c model: expected at least {} bytes, got {}", path, kHeaderBytes,
+        file.size());
+  Header header;
+  file.read(0, std::as_writable_bytes(std::span(header)));
+  return model_of(header, path);
+}
+
+// The file as a list of pieces, in its order.
+class FileLayout {
+ public:
+  explicit FileLayout(const ModelConfig& m) {
+    const int64_t C = m.dim, F = m.ffn, V = m.vocab, HD = m.heads * m.head_dim;
+    const int64_t GD = m.kv_heads * m.head_dim;
+    add("embedding.weight", 0, V * C);
+    layers_ = m.layers;
+    add_layers("attn_norm.weight", 0, C);
+    add_layers("qkv.weight", 0, HD * C);              // wq (H·D, C)
+    add_layers("qkv.weight", HD * C, GD * C);         // wk (G·D, C)
+    add_layers("qkv.weight", (HD + GD) * C, GD * C);  // wv (G·D, C)
+    add_layers("out.weight", 0, C * HD);
+    add_layers("mlp_norm.weight", 0, C);
+    add_layers("up.weight", 0, F * C);  // w1, the gate
+    add_layers("down.weight", 0, C * F);
+    add_layers("up.weight", F * C, F * C);  // w3
+    add("final_norm.weight", 0, C);
+    add("", 0, m.context * m.head_dim);  // cosines, then sines, (context, D/2) each
+    if (!m.tied) add("head.weight", 0, V * C);
+  }
+
+  int64_t file_bytes() const { return kHeaderBytes + end_ * kFloatBytes; }
+  const std::vector<Piece>& pieces() const { return pieces_; }
+
+ private:
+  void add(const std::string& name, int64_t first, int64_t numel) {
+    pieces_.push_back({name, first, end_, numel});
+    end_ += numel;
+  }
+  void add_layers(std::string_view what, int64_t first, int64_t numel) {
+    for (int64_t layer = 0; layer < layers_; ++layer) add(layer_name(layer, what), first, numel);
+  }
+
+  std::vector<Piece> pieces_;
+  int64_t layers_ = 0;
+  int64_t end_ = 0;  // in floats
+};
+
+// Readers of the format compute them anew, but expect their bytes.
+std::vector<float> rotary_tables(const ModelConfig& m) {
+  const int64_t half = m.head_dim / 2;
+  std::vector<float> tables(static_cast<size_t>(m.context * m.head_dim));
+  for (int64_t position = 0; position < m.context; ++position) {
+    for (int64_t i = 0; i < half; ++i) {
+      const double angle =
+          static_cast<double>(position) /
+          std::pow(m.rope.theta, 2.0 * static_cast<double>(i) / static_cast<double>(m.head_dim));
+      const auto at = static_cast<size_t>(position * half + i);
+      tables[at] = static_cast<float>(std::cos(angle));
+      tables[at + tables.size() / 2] = static_cast<float>(std::sin(angle));
+    }
+  }
+  return tables;
+}
+
+}  // namespace
+
+Llama2cFile::Llama2cFile(Storage& storage, const std::string& path)
+    : file_(storage.open(path)), model_(read_header(*file_, path)) {
+  const int64_t expected = FileLayout(model_).file_bytes();
+  check(file_->size() == expected, ErrorCode::Data,
+        "'{}' does not match its header: expected {} bytes, got {}; get the file again", path,
+        expected, file_->size());
+}
+
+void Llama2cFile::read(const std::string& name, ShardRange range, const Tensor& out) const {
+  const Tensor flat = out.reshape({range.size()});
+  const FileLayout layout(model_);
+  for (const Piece& piece : layout.pieces()) {
+    if (piece.name != name) continue;
+    const int64_t begin = std::max(range.begin, piece.first);
+    const int64_t end = std::min(range.end, piece.first + piece.numel);
+    if (begin >= end) continue;
+    const int64_t at = kHeaderBytes + (piece.begin + begin - piece.first) * kFloatBytes;
+    read_elements(*file_, at, DType::F32, flat.slice(0, begin - range.begin, end - range.begin));
+  }
+}
+
+void import_llama2c(Storage& storage, const std::string& model_path,
+                    const std::string& tokenizer_path, const std::string& out_dir) {
+  const Llama2cFile file(storage, model_path);
+  RunConfig config;
+  config.model = file.model();
+  const auto tokenizer = load_tokenizer(storage, tokenizer_path);
+  check(tokenizer->vocab_size() == config.model.vocab, ErrorCode::Data,
+        "'{}' is of another model: expected {} tokens, got {}", tokenizer_path, config.model.vocab,
+        tokenizer->vocab_size());
+  config.batch.seq = config.model.context;
+  config.data.tokenizer = join_path(out_dir, kTokenizerName);
+  write_weights(storage, out_dir, config, llama_parameters(config.model), file,
+                {.tokenizer = tokenizer->serialize(), .origin = {"llama2.c", model_path, ""}});
+}
+
+void export_llama2c(Storage& storage, const Weights& weights, const Companions& companions,
+                    const std::string& out_dir) {
+  check_new_folder(storage, out_dir);
+  const auto interleaved = with_rope_style(weights, RopeStyle::Interleaved);
+  ModelConfig model = interleaved->model(), said = model_of(header_of(model), out_dir);
+  said.init_std = model.init_std;
+  check(said == model, ErrorCode::Config,
+        "llama2.c has no word for what this model has: expected RMSNorm with epsilon 1e-5, rotary "
+        "embedding of base 10000 without scaling, SwiGLU and nothing else; use --to hf");
+  const FileLayout layout(model);
+  try {
+    start_folder(storage, out_dir);
+    const std::string folder = temporary_path(out_dir);
+    HashedFile file(storage, join_path(folder, "model.bin"));
+    const Header header = header_of(model);
+    file.append(std::as_bytes(std::span(header)));
+    for (const Piece& piece : layout.pieces()) {
+      if (piece.name.empty()) {
+        const std::vector<float> tables = rotary_tables(model);
+        file.append(std::as_bytes(std::span(tables)));
+        continue;
+      }
+      for_each_piece(*interleaved, piece.name, {piece.first, piece.first + piece.numel}, DType::F32,
+                     [&](const Tensor& values) { file.append(bytes_of(values)); });
+    }
+    file.finish();
+    if (tokenizer_of(companions)->kind() == "llama2c")
+      write_file_atomically(storage, join_path(folder, "tokenizer.bin"), companions.tokenizer);
+    publish_folder(storage, out_dir);
+  } catch (...) {
+    abandon_folder(storage, out_dir);
+    throw;
+  }
+}
+
+}  // namespace ingot

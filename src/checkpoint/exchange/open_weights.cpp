@@ -1,0 +1,53 @@
+#include "checkpoint/exchange/open_weights.h"
+
+#include <span>
+
+#include "checkpoint/exchange/hf_folder.h"
+#include "checkpoint/exchange/llama2c.h"
+
+namespace ingot {
+namespace {
+
+class OfCheckpoint : public Weights {
+ public:
+  explicit OfCheckpoint(const CheckpointReader& reader) : reader_(reader) {}
+  const ModelConfig& model() const override { return reader_.info().model; }
+  DType dtype(const std::string& name) const override { return reader_.dtype(name); }
+  void read(const std::string& name, ShardRange range, const Tensor& out) const override {
+    reader_.read("weight", name, range, out);
+  }
+
+ private:
+  const CheckpointReader& reader_;
+};
+
+class OfFolder : public OfCheckpoint {
+ public:
+  explicit OfFolder(std::unique_ptr<CheckpointReader> reader)
+      : OfCheckpoint(*reader), own_(std::move(reader)) {}
+
+ private:
+  std::unique_ptr<CheckpointReader> own_;
+};
+
+}  // namespace
+
+std::unique_ptr<Weights> weights_of(const CheckpointReader& reader) {
+  return std::make_unique<OfCheckpoint>(reader);
+}
+
+std::unique_ptr<Weights> open_weights(std::shared_ptr<Storage> storage, const std::string& path) {
+  if (is_hf_folder(*storage, path)) return std::make_unique<HfFolder>(storage, path);
+  if (path.ends_with(".bin")) return std::make_unique<Llama2cFile>(*storage, path);
+  return std::make_unique<OfFolder>(
+      std::make_unique<CheckpointReader>(storage, resolve_checkpoint(storage, path)));
+}
+
+std::unique_ptr<Tokenizer> tokenizer_of(const Companions& companions) {
+  if (companions.tokenizer.empty()) return byte_tokenizer();
+  const auto files = memory_storage();
+  files->create("tokenizer.bin")->append(std::as_bytes(std::span(companions.tokenizer)));
+  return load_tokenizer(*files, "tokenizer.bin");
+}
+
+}  // namespace ingot

@@ -1,0 +1,22 @@
+// A model by its path, of whatever format it is.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/weights.h"
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+
+// A checkpoint or run folder (verified), a Hugging Face folder, or a llama2.c file. Throws
+// ErrorCode::Data for anything else.
+std::unique_ptr<Weights> open_weights(std::shared_ptr<Storage> storage, const std::string& path);
+
+// A checkpoint's; `reader` must outlive it.
+std::unique_ptr<Weights> weights_of(const CheckpointReader& reader);
+
+std::unique_ptr<Tokenizer> tokenizer_of(const Companions& companions);
+
+}  // namespace ingot

@@ -1,0 +1,74 @@
+// ingot checkpoint logits CKPT --ids FILE --out FILE.safetensors
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+#include <vector>
+
+#include "checkpoint/safetensors.h"
+#include "cli/command.h"
+#include "cli/machine.h"
+#include "core/error.h"
+#include "infer/generate.h"
+
+namespace ingot::cli {
+namespace {
+
+// Whole numbers, with spaces, line ends, commas or brackets between them.
+std::vector<int32_t> parse_ids(std::string_view text, const std::string& path) {
+  constexpr std::string_view kBetween = " \t\r\n,[]";
+  std::vector<int32_t> ids;
+  for (size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos;
+       at = text.find_first_not_of(kBetween, at)) {
+    const size_t end = std::min(text.find_first_of(kBetween, at), text.size());
+    int32_t id = -1;
+    const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, id);
+    check(error == std::errc{} && stop == text.data() + end, ErrorCode::Data,
+          "{}: expected ids of tokens, got \"{}\"", path, on_one_line(text.substr(at, end - at)));
+    ids.push_back(id);
+    at = end;
+  }
+  check(!ids.empty(), ErrorCode::Data, "{}: expected ids of tokens, got none", path);
+  return ids;
+}
+
+struct Logits {
+  std::string checkpoint, ids_path, out;
+  DeviceOptions device;
+  JsonOption json;
+
+  void run() const {
+    const auto storage = posix_storage();
+    const std::vector<int32_t> ids = parse_ids(read_text(*storage, ids_path), ids_path);
+    const auto T = static_cast<int64_t>(ids.size());
+    const auto compute = device.open();
+    Generator generator(compute->context(), storage, checkpoint, T);
+    const int64_t V = generator.model().vocab;
+    // Logits (T, V): row t is what follows ids[0..t].
+    write_safetensors(*storage, out + ".part", {{"logits", {T, V}, DType::F32}},
+                      [&](size_t, const PutElements& put) {
+                        generator.logits(ids, [&](std::span<const float> row) {
+                          put(Tensor::contiguous(const_cast<float*>(row.data()), DType::F32, {V}));
+                        });
+                      });
+    storage->rename(out + ".part", out);
+    fmt::print("{}: logits of {} tokens over {} ids\n", out, T, V);
+    json.print({{"out", out}, {"tokens", T}, {"vocab", V}});
+  }
+};
+
+}  // namespace
+
+void add_checkpoint_logits(Command& checkpoint) {
+  auto options = std::make_shared<Logits>();
+  auto* logits = checkpoint.add_subcommand(
+      "logits", "write the logits of given ids, to compare with another program's");
+  logits->add_option("checkpoint", options->checkpoint, "checkpoint or run folder")->required();
+  logits->add_option("--ids", options->ids_path, "text file of ids of tokens")->required();
+  logits->add_option("--out", options->out, "file to write (.safetensors)")->required();
+  options->device.add_to(*logits);
+  options->json.add_to(*logits);
+  logits->callback([options] { options->run(); });
+}
+
+}  // namespace ingot::cli

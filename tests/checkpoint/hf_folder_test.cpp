@@ -1,0 +1,214 @@
+#include "checkpoint/exchange/hf_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "checkpoint/exchange/hf_export.h"
+#include "checkpoint/exchange/open_weights.h"
+#include "checkpoint/hf_fixture.h"
+#include "core/error.h"
+
+namespace ingot::checkpoint_test {
+namespace {
+
+void import(const std::shared_ptr<Storage>& storage) {
+  import_hf(storage, "hf", "hf", "", "out");
+}
+
+// The import fails with one line that says `what`, and leaves nothing.
+void expect_refused(const std::shared_ptr<Storage>& storage, const std::string& what) {
+  const std::vector<std::string> before = storage->list(".");
+  const std::string said = error_of([&] { import(storage); });
+  EXPECT_TRUE(contains(said, what)) << "expected \"" << what << "\" in \"" << said << '"';
+  EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+  EXPECT_EQ(storage->list("."), before) << what;
+}
+
+TEST(HfFolder, EveryParameterComesFromItsTensors) {
+  const auto storage = hf_storage(llama_config());
+  import(storage);
+  const CheckpointReader reader(storage, "out");
+  EXPECT_NO_THROW(reader.verify());
+  const auto weights = weights_of(reader);
+  const auto stacked = [&](const std::vector<std::pair<std::string, int64_t>>& parts) {
+    std::vector<float> values;
+    for (const auto& [name, numel] : parts)
+      for (int64_t i = 0; i < numel; ++i) values.push_back(hf_value(name, i));
+    return values;
+  };
+  EXPECT_EQ(values_in(*weights, "embedding.weight"),
+            stacked({{"model.embed_tokens.weight", 300 * 8}}));
+  EXPECT_EQ(values_in(*weights, "layers.1.qkv.weight"),
+            stacked({{"model.layers.1.self_attn.q_proj.weight", 64},
+                     {"model.layers.1.self_attn.k_proj.weight", 32},
+                     {"model.layers.1.self_attn.v_proj.weight", 32}}));
+  EXPECT_EQ(values_in(*weights, "layers.0.up.weight"),
+            stacked({{"model.layers.0.mlp.gate_proj.weight", 96},
+                     {"model.layers.0.mlp.up_proj.weight", 96}}));
+  EXPECT_EQ(values_in(*weights, "head.weight"), stacked({{"lm_head.weight", 300 * 8}}));
+  EXPECT_EQ(reader.info().origin, (Origin{"Hugging Face", "hf", "LlamaForCausalLM"}));
+  EXPECT_FALSE(reader.info().has_optimizer);
+}
+
+TEST(HfFolder, WeightsKeepTheirDtypeAndComeBackBitForBit) {
+  for (const DType dtype : {DType::F32, DType::BF16, DType::F16}) {
+    const auto storage = hf_storage(llama_config(), dtype);
+    import(storage);
+    const CheckpointReader reader(storage, "out");
+    EXPECT_EQ(reader.dtype("head.weight"), dtype);
+    export_hf(*storage, *weights_of(reader), reader.companions(), "again", {});
+    EXPECT_EQ(read_text(*storage, "again/model.safetensors"),
+              read_text(*storage, "hf/model.safetensors"));
+    const Json config = Json::parse(read_text(*storage, "again/config.json"));
+    EXPECT_EQ(config.at("eos_token_id"), Json({1, 2}));
+    EXPECT_EQ(parse_hf_config(config.dump(), "").model, reader.info().model);
+  }
+}
+
+TEST(HfFolder, SeveralFilesAndTheirIndexAreReadAndWritten) {
+  const auto storage = hf_storage(llama_config());
+  import(storage);
+  const CheckpointReader reader(storage, "out");
+  export_hf(*storage, *weights_of(reader), reader.companions(), "hf2", {.file_bytes = 4096});
+  const Json index = Json::parse(read_text(*storage, "hf2/model.safetensors.index.json"));
+  EXPECT_EQ(index.at("weight_map").size(), tensors_of(llama_config()).size());
+  EXPECT_EQ(index.at("weight_map").at("model.embed_tokens.weight"),
+            "model-00001-of-00003.safetensors");
+  const HfFolder again(storage, "hf2");
+  const auto weights = weights_of(reader);
+  const TensorTable parameters = llama_parameters(again.model());
+  for (const TensorSpec& row : parameters.rows())
+    EXPECT_EQ(values_in(again, row.name), values_in(*weights, row.name)) << row.name;
+}
+
+TEST(HfFolder, ATiedHeadMayBeThereIfItIsTheEmbedding) {
+  Json config = llama_config();
+  config["tie_word_embeddings"] = true;
+  const auto storage = hf_storage(config);
+  auto tensors = tensors_of(config);
+  EXPECT_NO_THROW(import(storage));
+  storage->remove("out");
+  tensors.push_back({"lm_head.weight", {300, 8}});
+  write_tensors(*storage, "hf/model.safetensors", tensors);
+  expect_refused(storage, "tie_word_embeddings");
+}
+
+TEST(HfFolder, NamesWithoutTheirBaseAreFound) {
+  const auto storage = hf_storage(llama_config());
+  auto tensors = tensors_of(llama_config());
+  for (SafetensorsTensor& tensor : tensors)
+    if (tensor.name.starts_with("model.")) tensor.name = tensor.name.substr(6);
+  write_tensors(*storage, "hf/model.safetensors", tensors);
+  EXPECT_NO_THROW(import(storage));
+}
+
+TEST(HfFolder, TensorsThatAreMissingExtraOrOfAnotherShapeAreNamed) {
+  const auto storage = hf_storage(llama_config());
+  const auto change = [&](const std::function<void(std::vector<SafetensorsTensor>&)>& edit) {
+    auto tensors = tensors_of(llama_config());
+    edit(tensors);
+    write_tensors(*storage, "hf/model.safetensors", tensors);
+  };
+  change([](auto& tensors) { tensors.erase(tensors.begin() + 3); });
+  expect_refused(storage, "model.layers.0.self_attn.k_proj.weight");
+  change([](auto& tensors) { tensors.push_back({"model.layers.2.extra.weight", {3}}); });
+  expect_refused(storage, "model.layers.2.extra.weight");
+  change([](auto& tensors) { tensors[2].shape = {4, 16}; });
+  expect_refused(storage, "model.layers.0.self_attn.q_proj.weight");
+  change([](auto& tensors) { tensors[2].dtype = DType::F64; });
+  EXPECT_NO_THROW(import(storage));
+  storage->remove("out");
+  change([](auto& tensors) { tensors.push_back({"model.layers.0.rotary_emb.inv_freq", {2}}); });
+  EXPECT_NO_THROW(import(storage));
+}
+
+TEST(HfFolder, AWeightThatIsNotFiniteIsNamed) {
+  const auto storage = hf_storage(llama_config());
+  std::string file = read_text(*storage, "hf/model.safetensors");
+  const float bad = std::numeric_limits<float>::quiet_NaN();
+  file.replace(file.size() - sizeof(bad), sizeof(bad), reinterpret_cast<const char*>(&bad),
+               sizeof(bad));
+  overwrite(*storage, "hf/model.safetensors", file);
+  expect_refused(storage, "head.weight is NaN or infinite at element 2399");
+}
+
+TEST(HfFolder, AnIndexThatLiesIsRefused) {
+  const auto storage = hf_storage(llama_config());
+  const auto tensors = tensors_of(llama_config());
+  storage->rename("hf/model.safetensors", "hf/a.safetensors");
+  const auto with_index = [&](const std::function<void(Json&)>& edit) {
+    Json index;
+    for (const auto& tensor : tensors) index["weight_map"][tensor.name] = "a.safetensors";
+    edit(index);
+    overwrite(*storage, "hf/model.safetensors.index.json", index.dump());
+  };
+  with_index([](Json&) {});
+  EXPECT_NO_THROW(import(storage));
+  storage->remove("out");
+  with_index([](Json& index) { index["weight_map"]["ghost"] = "a.safetensors"; });
+  expect_refused(storage, "ghost");
+  with_index([](Json& index) { index["weight_map"].erase("lm_head.weight"); });
+  expect_refused(storage, "lm_head.weight");
+  with_index([](Json& index) { index["weight_map"]["lm_head.weight"] = "b.safetensors"; });
+  expect_refused(storage, "lm_head.weight");
+  with_index([](Json& index) { index["weight_map"]["lm_head.weight"] = "../a.safetensors"; });
+  expect_refused(storage, "another folder");
+  with_index([](Json& index) { index["weight_map"] = 3; });
+  expect_refused(storage, "no index");
+}
+
+TEST(HfFolder, ATruncatedOrHostileFileIsRefused) {
+  const auto storage = hf_storage(llama_config());
+  const std::string sound = read_text(*storage, "hf/model.safetensors");
+  for (const size_t size :
+       {sound.size() - 1, sound.size() / 2, size_t{100}, size_t{4}, size_t{0}}) {
+    overwrite(*storage, "hf/model.safetensors", sound.substr(0, size));
+    expect_refused(storage, "model.safetensors");
+  }
+  std::string longer = sound;
+  longer[6] = '\x7f';  // of the header's length
+  overwrite(*storage, "hf/model.safetensors", longer);
+  expect_refused(storage, "header");
+}
+
+TEST(HfFolder, WhatIsNotThereIsSaid) {
+  const auto storage = hf_storage(llama_config());
+  overwrite(*storage, "hf/tokenizer", "");
+  expect_refused(storage, "tokenizer");
+  Json small = llama_config();
+  small["vocab_size"] = 256;
+  const auto other = hf_storage(small);
+  expect_refused(other, "257 ids, more than the 256");
+  const auto pickled = hf_storage(llama_config());
+  pickled->rename("hf/model.safetensors", "hf/pytorch_model.bin");
+  expect_refused(pickled, "pt_to_safetensors");
+}
+
+TEST(HfFolder, AnInterleavedModelIsWrittenAsHalves) {
+  ModelConfig model = parse_hf_config(llama_config().dump(), "").model;
+  model.rope.style = RopeStyle::Interleaved;
+  const MadeWeights weights([](const std::string&, int64_t i) { return static_cast<float>(i); },
+                            model);
+  const auto storage = memory_storage();
+  export_hf(*storage, weights, {}, "hf", {});
+  const HfFolder folder(storage, "hf");
+  // Rows of a head of four: 0, 2, 1, 3; values are left alone.
+  const std::vector<float> qkv = values_in(folder, "layers.0.qkv.weight");
+  const auto row = [&](size_t at) { return qkv[at * 8] / 8; };
+  EXPECT_EQ((std::vector{row(0), row(1), row(2), row(3), row(4), row(5)}),
+            (std::vector{0.f, 2.f, 1.f, 3.f, 4.f, 6.f}));
+  EXPECT_EQ((std::vector{row(12), row(13), row(14), row(15)}),
+            (std::vector{12.f, 13.f, 14.f, 15.f}));
+  const auto back = with_rope_style(folder, RopeStyle::Interleaved);
+  EXPECT_EQ(values_in(*back, "layers.0.qkv.weight"), values_in(weights, "layers.0.qkv.weight"));
+  // Any range, also one that begins within a row of a head.
+  std::vector<float> some(21);
+  back->read("layers.0.qkv.weight", {13, 34}, Tensor::contiguous(some.data(), DType::F32, {21}));
+  EXPECT_EQ(some.front(), 13.f);
+  EXPECT_EQ(some.back(), 33.f);
+}
+
+}  // namespace
+}  // namespace ingot::checkpoint_test
