@@ -9,6 +9,7 @@
 #include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/byte_tokenizer.h"
 #include "tokenizer/hf/pieces.h"
+#include "tokenizer/hf/pipeline.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
 #include "tokenizer/special_tokens.h"
 
@@ -97,22 +98,39 @@ BosAndEos bos_and_eos_beside(Storage& storage, const std::string& path,
   return bos_and_eos_in_config(read_text(storage, config), added, otherwise, config);
 }
 
+// Sets BOS and EOS of `model` to what is said beside the file, and in the file, which may be all
+// that is kept.
+template <class Model>
+void configure(Storage& storage, const std::string& path, const std::vector<AddedToken>& added,
+               Json& json, Model& model, std::string& file) {
+  const BosAndEos here{model.bos, model.eos};
+  const BosAndEos ids = bos_and_eos_beside(storage, path, added, here);
+  if (ids == here) return;
+  set_bos_and_eos(model, ids);
+  file = with_bos_and_eos(std::move(json), ids);
+}
+
 std::unique_ptr<Tokenizer> load_pieces(Storage& storage, const std::string& path, Json json,
                                        std::string file) {
   HfPieces pieces = hf_pieces_from(json, path);
-  const BosAndEos here{pieces.model.bos, pieces.model.eos};
-  const BosAndEos ids = bos_and_eos_beside(storage, path, pieces.added, here);
-  if (ids != here) {  // the file must say it, too: it may be all that is kept
-    set_bos_and_eos(pieces.model, ids);
-    file = with_bos_and_eos(std::move(json), ids);
-  }
+  configure(storage, path, pieces.added, json, pieces.model, file);
   return hf_piece_tokenizer(std::move(pieces), std::move(file), path);
+}
+
+std::unique_ptr<Tokenizer> load_pipeline(Storage& storage, const std::string& path, Json json,
+                                         std::string file) {
+  HfPipeline pipeline = hf_pipeline_from(json, path);
+  configure(storage, path, pipeline.words.vocabulary.added, json, pipeline, file);
+  return hf_pipeline_tokenizer(std::move(pipeline), std::move(file));
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::string& path,
                                                std::string file, const LoadOptions& options) {
   Json json = parse_object(file, path);
-  if (holds_pieces(json)) return load_pieces(storage, path, std::move(json), std::move(file));
+  if (!is_byte_level_bpe(json)) {
+    return holds_pieces(json) ? load_pieces(storage, path, std::move(json), std::move(file))
+                              : load_pipeline(storage, path, std::move(json), std::move(file));
+  }
   BpeModel model = bpe_model_from(json, path);
   set_bos_and_eos(model, bos_and_eos_beside(storage, path, model.added, {model.bos, model.eos}));
   if (options.split) model.split = *options.split;

@@ -20,6 +20,57 @@ size_t pair_at(std::string_view bytes, size_t i) {
          static_cast<uint8_t>(bytes[i + 1]);
 }
 
+// A list of symbols linked both ways, and a heap of (rank, place) that may hold pairs which have
+// changed since: those are known by their rank. `first_results`: of a place, what its symbol makes
+// with the next one before anything has merged.
+template <class FirstResults>
+void merge_by_heap(const PairTable& pairs, const FirstResults& first_results, MergeScratch& scratch,
+                   std::vector<int32_t>& ids) {
+  constexpr int32_t kMerged = -1;  // into the symbol before
+  auto& [symbols, previous, next, heap] = scratch;
+  check(symbols.size() < UINT32_MAX, ErrorCode::Data,
+        "a piece of {} symbols: expected less than 2³²; cut the text", symbols.size());
+  const auto count = static_cast<uint32_t>(symbols.size());
+  previous.resize(count);
+  next.resize(count);
+  heap.clear();
+  for (uint32_t i = 0; i < count; ++i) {
+    previous[i] = i - 1;
+    next[i] = i + 1;
+  }
+  const auto result_at = [&](uint32_t i) {
+    return next[i] < count ? pairs.find(symbols[i], symbols[next[i]]) : kNoMerge;
+  };
+  const auto item = [](RankedResult result, uint32_t i) { return result >> 32 << 32 | i; };
+  for (uint32_t i = 0; i + 1 < count; ++i) {
+    const RankedResult result = first_results(i);
+    if (result != kNoMerge) heap.push_back(item(result, i));
+  }
+  std::make_heap(heap.begin(), heap.end(), std::greater<>());
+  const auto propose = [&](uint32_t i) {
+    if (const RankedResult result = result_at(i); result != kNoMerge) {
+      heap.push_back(item(result, i));
+      std::push_heap(heap.begin(), heap.end(), std::greater<>());
+    }
+  };
+  while (!heap.empty()) {
+    const auto rank = static_cast<uint32_t>(heap.front() >> 32);
+    const auto at = static_cast<uint32_t>(heap.front());
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+    heap.pop_back();
+    if (symbols[at] == kMerged) continue;
+    const RankedResult result = result_at(at);
+    if (result == kNoMerge || result >> 32 != rank) continue;
+    symbols[at] = static_cast<int32_t>(result);
+    symbols[next[at]] = kMerged;
+    next[at] = next[next[at]];
+    if (next[at] < count) previous[next[at]] = at;
+    propose(at);
+    if (at > 0) propose(previous[at]);
+  }
+  for (uint32_t i = 0; i < count; i = next[i]) ids.push_back(symbols[i]);
+}
+
 }  // namespace
 
 PairTable::PairTable(const std::vector<TokenMerge>& merges) {
@@ -131,55 +182,18 @@ void BpeMerger::merge_short(std::string_view piece, std::vector<int32_t>& ids) c
   ids.insert(ids.end(), symbols, symbols + count);
 }
 
-// A list of symbols linked both ways, and a heap of (rank, place) that may hold pairs which have
-// changed since: those are known by their rank.
 void BpeMerger::merge_long(std::string_view piece, Scratch& scratch,
                            std::vector<int32_t>& ids) const {
-  constexpr int32_t kMerged = -1;  // into the symbol before
-  check(piece.size() < UINT32_MAX, ErrorCode::Data,
-        "a piece of {} bytes: expected less than 4 GiB; cut the text", piece.size());
-  const auto count = static_cast<uint32_t>(piece.size());
-  auto& [symbols, previous, next, heap] = scratch;
-  symbols.resize(count);
-  previous.resize(count);
-  next.resize(count);
-  heap.clear();
-  for (uint32_t i = 0; i < count; ++i) {
-    symbols[i] = id_of(piece[i]);
-    previous[i] = i - 1;
-    next[i] = i + 1;
-  }
-  const auto result_at = [&](uint32_t i) {
-    return next[i] < count ? pairs_.find(symbols[i], symbols[next[i]]) : kNoMerge;
-  };
-  const auto item = [](RankedResult result, uint32_t i) { return result >> 32 << 32 | i; };
-  for (uint32_t i = 0; i + 1 < count; ++i) {
-    const RankedResult result = byte_pairs_[pair_at(piece, i)];
-    if (result != kNoMerge) heap.push_back(item(result, i));
-  }
-  std::make_heap(heap.begin(), heap.end(), std::greater<>());
-  const auto propose = [&](uint32_t i) {
-    if (const RankedResult result = result_at(i); result != kNoMerge) {
-      heap.push_back(item(result, i));
-      std::push_heap(heap.begin(), heap.end(), std::greater<>());
-    }
-  };
-  while (!heap.empty()) {
-    const auto rank = static_cast<uint32_t>(heap.front() >> 32);
-    const auto at = static_cast<uint32_t>(heap.front());
-    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
-    heap.pop_back();
-    if (symbols[at] == kMerged) continue;
-    const RankedResult result = result_at(at);
-    if (result == kNoMerge || result >> 32 != rank) continue;
-    symbols[at] = static_cast<int32_t>(result);
-    symbols[next[at]] = kMerged;
-    next[at] = next[next[at]];
-    if (next[at] < count) previous[next[at]] = at;
-    propose(at);
-    if (at > 0) propose(previous[at]);
-  }
-  for (uint32_t i = 0; i < count; i = next[i]) ids.push_back(symbols[i]);
+  scratch.ids.clear();
+  for (const char byte : piece) scratch.ids.push_back(id_of(byte));
+  merge_by_heap(
+      pairs_, [&](uint32_t i) { return byte_pairs_[pair_at(piece, i)]; }, scratch, ids);
+}
+
+void merge_symbols(const PairTable& pairs, MergeScratch& scratch, std::vector<int32_t>& ids) {
+  const auto& symbols = scratch.ids;
+  merge_by_heap(
+      pairs, [&](uint32_t i) { return pairs.find(symbols[i], symbols[i + 1]); }, scratch, ids);
 }
 
 }  // namespace ingot

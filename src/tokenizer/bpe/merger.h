@@ -68,14 +68,19 @@ class JoinFilter {
   std::vector<bool> quads_;  // all others
 };
 
+// Memory that merging works in, kept by the caller from piece to piece.
+struct MergeScratch {
+  std::vector<int32_t> ids;
+  std::vector<uint32_t> previous, next;
+  std::vector<uint64_t> heap;
+};
+
+// Appends what the symbols in `scratch.ids` become. n of them take n log n time.
+void merge_symbols(const PairTable& pairs, MergeScratch& scratch, std::vector<int32_t>& ids);
+
 class BpeMerger {
  public:
-  // Memory that merge() works in, kept by the caller from piece to piece.
-  struct Scratch {
-    std::vector<int32_t> ids;
-    std::vector<uint32_t> previous, next;
-    std::vector<uint64_t> heap;
-  };
+  using Scratch = MergeScratch;
 
   explicit BpeMerger(const BpeModel& model);
 
