@@ -22,14 +22,25 @@ struct Workspace {
   MergeScratch scratch;
 };
 
+// Without those that would make a special token of text.
+std::vector<TokenMerge> merges_of(const Json& model, const HfVocabulary& vocabulary,
+                                  const TokenIndex& all, std::string_view origin) {
+  std::vector<TokenMerge> merges = read_merges(member(model, "merges"), all, origin,
+                                               text_of(model, "continuing_subword_prefix").size());
+  std::vector<bool> special(vocabulary.tokens.size());
+  for (const AddedToken& added : vocabulary.added) special[added.id] = added.special;
+  const auto makes_special = [&](const TokenMerge& merge) { return special[merge.result]; };
+  merges.erase(std::remove_if(merges.begin(), merges.end(), makes_special), merges.end());
+  return merges;
+}
+
 class HfBpe final : public HfWordModel {
  public:
   HfBpe(const Json& model, const HfVocabulary& vocabulary, const TokenIndex& all,
         std::string_view origin)
       : spellings_(vocabulary.spellings),
         index_(spellings_),
-        pairs_(read_merges(member(model, "merges"), all, origin,
-                           text_of(model, "continuing_subword_prefix").size())),
+        pairs_(merges_of(model, vocabulary, all, origin)),
         prefix_(text_of(model, "continuing_subword_prefix")),
         suffix_(text_of(model, "end_of_word_suffix")),
         whole_words_first_(flag(model, "ignore_merges", false, origin)),

@@ -6,6 +6,7 @@
 
 #include "core/text/code_point_map.h"
 #include "core/text/utf8.h"
+#include "tokenizer/unicode/unicode_classes.h"
 #include "tokenizer/unicode/utf8proc_map.h"
 
 namespace ingot {
@@ -14,7 +15,7 @@ namespace {
 using text::CodePointRun;
 #include "tokenizer/unicode/hf_unicode.inc"
 
-constexpr uint8_t kKept = 1, kMark = 2;
+constexpr uint8_t kKept = 1, kCombines = 2;
 uint8_t differences_of(uint32_t code_point) {
   static const text::CodePointMap<uint8_t> map(kDifferenceRuns);
   return map[code_point];
@@ -45,7 +46,7 @@ uint32_t lower_of(uint32_t code_point) {
 }  // namespace
 
 bool is_combining_mark(uint32_t code_point) {
-  return (differences_of(code_point) & kMark) != 0;
+  return (differences_of(code_point) & kCombines) != 0;
 }
 
 // ASCII stays as it is, except that a mark may follow its last character.
@@ -106,12 +107,15 @@ std::vector<HfProperty> hf_properties() {
                                                 "S",  "Sm", "So", "C",  "Cn"};
   std::vector<HfProperty> properties;
   for (const std::string_view name : kNames) properties.push_back({std::string(name), {}});
+  properties.push_back({std::string(kHfWordProperty), {}});
   const text::CodePointMap<uint8_t> changed(kCategoryRuns);
   for (uint32_t point = 0; point < text::kCodePoints; ++point) {
     int category = utf8proc_category(static_cast<utf8proc_int32_t>(point));
     if (changed[point] != 0) category = changed[point];
     for (auto& [name, ranges] : properties) {
-      if (!kCategories[category].starts_with(name)) continue;
+      const bool has = name == kHfWordProperty ? (classes_of(point) & kWord) != 0
+                                               : kCategories[category].starts_with(name);
+      if (!has) continue;
       if (ranges.empty() || ranges.back() + 1 != point) ranges.insert(ranges.end(), 2, point);
       ranges.back() = point;
     }

@@ -26,7 +26,8 @@ enum HfClass : uint8_t {
 uint8_t hf_classes_of(uint32_t code_point);  // HfClass flags
 
 // A property of its regular expressions, such as "Lu" or "N": Unicode 16's general categories that
-// older versions have otherwise.
+// older versions have otherwise, and what \w is, by a name of our own.
+inline constexpr std::string_view kHfWordProperty = "ingotword";
 struct HfProperty {
   std::string name;
   std::vector<uint32_t> ranges;  // first and last code point of each

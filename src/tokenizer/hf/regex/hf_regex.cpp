@@ -1,5 +1,7 @@
 #include "tokenizer/hf/regex/hf_regex.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -12,15 +14,23 @@
 namespace ingot {
 namespace {
 
-// A search begins with little effort and few places to begin a match at. What needs more is tried
-// again with twice as much, and pays for that from a budget; so all that costs is either bounded
-// for each byte or paid for.
-constexpr uint32_t kLeastEffort = 4096;
-constexpr uint32_t kMostEffort = 1u << 24;  // some 500 MB of places to step back to
-constexpr size_t kStarts = 64;
+// A search begins with little effort. What needs more is tried again with twice as much, and pays
+// for that from a budget; so all that costs is either bounded for each byte or paid for.
+constexpr uint64_t kLeastEffort = 4096;
+constexpr uint64_t kMostPlaces = 1 << 24;  // some 500 MB
 constexpr uint64_t kStepsOfAByte = 64;
 constexpr uint64_t kStepsOfAByteInShortTexts = 1 << 16;
-constexpr uint64_t kStepsOfAText = 1 << 30;  // some ten seconds
+constexpr uint64_t kStepsOfAText = 1 << 28;  // some three seconds
+// Where a pattern hides steps, only the clock sees them. A call then looks at one place, and the
+// thread's time is read between calls.
+constexpr double kSecondsOfAText = 1, kSecondsOfAByte = 5e-6;
+constexpr int kCallsBetweenLooks = 16;
+
+double thread_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
 
 RegexLibrary& library(const std::string& why) {
   static RegexLibrary* const loaded = [&] {
@@ -44,46 +54,90 @@ std::string shortened(const std::string& pattern) {
   return pattern.size() <= kShown ? pattern : valid_utf8(pattern.substr(0, kShown)) + "…";
 }
 
+// \d and \w by their properties, which are not the engine's own.
+std::string with_properties(std::string_view pattern) {
+  std::string out;
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    const std::string_view escape = pattern.substr(at, 2);
+    if (pattern[at] != '\\' || escape.size() < 2) {
+      out += pattern[at];
+      continue;
+    }
+    ++at;
+    if (escape == "\\d" || escape == "\\D") {
+      out += escape == "\\d" ? "\\p{Nd}" : "\\P{Nd}";
+    } else if (escape == "\\w" || escape == "\\W") {
+      out += fmt::format("\\{}{{{}}}", escape == "\\w" ? 'p' : 'P', kHfWordProperty);
+    } else {
+      out += escape;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 struct HfRegex::Budget {
   explicit Budget(size_t bytes)
-      : left(std::min(kStepsOfAByteInShortTexts * bytes, kStepsOfAText) + kStepsOfAByte * bytes) {}
+      : left(std::min(kStepsOfAByteInShortTexts * bytes, kStepsOfAText) + kStepsOfAByte * bytes),
+        deadline(thread_seconds() + kSecondsOfAText +
+                 kSecondsOfAByte * static_cast<double>(bytes)) {}
+
+  bool in_time() { return ++calls % kCallsBetweenLooks != 0 || thread_seconds() < deadline; }
+
   uint64_t left;
+  double deadline;
+  int calls = 0;
 };
 
 HfRegex::HfRegex(const std::string& pattern, std::string_view origin)
     : pattern_(pattern), origin_(origin) {
-  const std::string_view refusal = refusal_of_pattern(pattern);
-  check(refusal.empty(), ErrorCode::Data,
+  const PatternVerdict verdict = verdict_on_pattern(pattern);
+  check(verdict.refusal.empty(), ErrorCode::Data,
         "{}: the pattern \"{}\" is not supported: {} may take more than linear time", origin,
-        shortened(pattern), refusal);
+        shortened(pattern), verdict.refusal);
+  hides_steps_ = verdict.hides_steps;
   std::string error;
   program_ = library(fmt::format("{}: the pattern \"{}\"", origin, shortened(pattern)))
-                 .compile(pattern, error);
+                 .compile(with_properties(pattern), error);
   check(program_ != nullptr, ErrorCode::Data, "{}: \"{}\" is not a pattern: {}", origin,
         shortened(pattern), error);
 }
 
-bool HfRegex::search(std::string_view text, size_t from, Budget& budget, RegexMatch& match) const {
-  while (true) {
-    size_t last = std::min(from + kStarts, text.size());
-    while (last < text.size() && text::is_continuation(text[last])) ++last;
-    auto outcome = RegexProgram::Outcome::Exhausted;
-    for (uint32_t effort = kLeastEffort; outcome == RegexProgram::Outcome::Exhausted; effort *= 2) {
-      outcome = program_->search(text, from, last, effort, match);
-      if (outcome != RegexProgram::Outcome::Exhausted) break;
-      check(effort < kMostEffort && effort <= budget.left, ErrorCode::Data,
-            "{}: the pattern \"{}\" takes too many steps in a text of {} bytes, at byte {}: "
-            "expected about as many as there are bytes",
-            origin_, shortened(pattern_), text.size(), from);
-      budget.left -= effort;
-    }
-    check(outcome != RegexProgram::Outcome::Failed, ErrorCode::Data,
+template <class Call>
+bool HfRegex::run(const Call& call, std::string_view text, size_t from, Budget& budget) const {
+  using Outcome = RegexProgram::Outcome;
+  for (uint64_t steps = kLeastEffort;; steps *= 2) {
+    const Outcome outcome =
+        call(RegexProgram::Effort{steps, static_cast<uint32_t>(std::min(steps, kMostPlaces))});
+    check(outcome != Outcome::Failed, ErrorCode::Data,
           "{}: the pattern \"{}\" fails at byte {} of a text", origin_, shortened(pattern_), from);
-    if (outcome == RegexProgram::Outcome::Found) return true;
-    if (last == text.size()) return false;
-    from = last;
+    if (outcome != Outcome::Exhausted) return outcome == Outcome::Found;
+    if (steps > budget.left) refuse(text, from);
+    budget.left -= steps;
+  }
+}
+
+void HfRegex::refuse(std::string_view text, size_t at) const {
+  throw Error(ErrorCode::Data,
+              fmt::format("{}: the pattern \"{}\" takes too many steps in a text of {} bytes, at "
+                          "byte {}: expected about as many as there are bytes",
+                          origin_, shortened(pattern_), text.size(), at));
+}
+
+bool HfRegex::search(std::string_view text, size_t from, Budget& budget, RegexMatch& match) const {
+  if (!hides_steps_) {
+    return run([&](const auto& effort) { return program_->search(text, from, effort, match); },
+               text, from, budget);
+  }
+  while (true) {
+    const auto call = [&](const auto& effort) {
+      return program_->match_at(text, from, effort, match);
+    };
+    if (!budget.in_time()) refuse(text, from);
+    if (run(call, text, from, budget)) return true;
+    if (from == text.size()) return false;
+    from += text::character_bytes(text[from]);
   }
 }
 

@@ -27,8 +27,12 @@ class HfRegex {
  private:
   struct Budget;
   bool search(std::string_view text, size_t from, Budget& budget, RegexMatch& match) const;
+  template <class Call>
+  bool run(const Call& call, std::string_view text, size_t from, Budget& budget) const;
+  [[noreturn]] void refuse(std::string_view text, size_t at) const;
 
   std::string pattern_, origin_;
+  bool hides_steps_;
   std::unique_ptr<RegexProgram> program_;
 };
 

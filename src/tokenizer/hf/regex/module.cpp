@@ -36,17 +36,33 @@ class Program final : public RegexProgram {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  Outcome search(std::string_view text, size_t first, size_t last, uint32_t effort,
+  Outcome search(std::string_view text, size_t from, const Effort& effort,
                  RegexMatch& match) const override {
+    return run(effort, match, [&](const Workspace& work) {
+      const OnigUChar *begin = bytes_of(text), *end = begin + text.size();
+      return onig_search_with_param(regex_, begin, end, begin + from, end, work.region,
+                                    ONIG_OPTION_NONE, work.limits);
+    });
+  }
+
+  Outcome match_at(std::string_view text, size_t from, const Effort& effort,
+                   RegexMatch& match) const override {
+    return run(effort, match, [&](const Workspace& work) {
+      const OnigUChar *begin = bytes_of(text), *end = begin + text.size();
+      return onig_match_with_param(regex_, begin, end, begin + from, work.region, ONIG_OPTION_NONE,
+                                   work.limits);
+    });
+  }
+
+ private:
+  template <class Call>
+  static Outcome run(const Effort& effort, RegexMatch& match, const Call& call) {
     thread_local Workspace work;
     if (work.region == nullptr || work.limits == nullptr) return Outcome::Failed;
-    onig_set_match_stack_limit_size_of_match_param(work.limits, effort);
-    onig_set_retry_limit_in_match_of_match_param(work.limits, effort);
-    onig_set_retry_limit_in_search_of_match_param(work.limits, effort);
-    const OnigUChar* begin = bytes_of(text);
-    const int found =
-        onig_search_with_param(regex_, begin, begin + text.size(), begin + first, begin + last,
-                               work.region, ONIG_OPTION_NONE, work.limits);
+    onig_set_match_stack_limit_size_of_match_param(work.limits, effort.places);
+    onig_set_retry_limit_in_match_of_match_param(work.limits, effort.steps);
+    onig_set_retry_limit_in_search_of_match_param(work.limits, effort.steps);
+    const int found = call(work);
     switch (found) {
       case ONIG_MISMATCH:
         return Outcome::None;
@@ -61,7 +77,6 @@ class Program final : public RegexProgram {
     return Outcome::Found;
   }
 
- private:
   OnigRegex regex_;
 };
 

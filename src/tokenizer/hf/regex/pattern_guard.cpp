@@ -13,10 +13,10 @@ class Scanner {
  public:
   explicit Scanner(std::string_view pattern) : pattern_(pattern) {}
 
-  std::string_view refusal() {
+  PatternVerdict verdict() {
     groups_.push_back({});
     while (at_ < pattern_.size() && refusal_.empty()) step();
-    return refusal_;
+    return {refusal_, hides_steps_};
   }
 
  private:
@@ -70,6 +70,7 @@ class Scanner {
     last_ = groups_.back();
     groups_.pop_back();
     last_.hides_steps |= last_.gives_nothing_back && last_.repeats;
+    hides_steps_ |= last_.hides_steps;
     quantifiers();
     groups_.back().repeats |= last_.repeats;
     groups_.back().hides_steps |= last_.hides_steps;
@@ -111,6 +112,7 @@ class Scanner {
       }
       last_.repeats |= endless;
       if (skip("+")) last_.hides_steps |= endless;
+      hides_steps_ |= last_.hides_steps;
       groups_.back().repeats |= last_.repeats;
       groups_.back().hides_steps |= last_.hides_steps;
     }
@@ -130,13 +132,14 @@ class Scanner {
   std::vector<Group> groups_;
   Group last_;
   std::string_view refusal_;
+  bool hides_steps_ = false;  // anywhere
 };
 
 }  // namespace
 
-std::string_view refusal_of_pattern(std::string_view pattern) {
-  if (pattern.size() > kLongestPattern) return "a pattern of more than 64 KiB";
-  return Scanner(pattern).refusal();
+PatternVerdict verdict_on_pattern(std::string_view pattern) {
+  if (pattern.size() > kLongestPattern) return {"a pattern of more than 64 KiB"};
+  return Scanner(pattern).verdict();
 }
 
 }  // namespace ingot

@@ -7,11 +7,15 @@ namespace ingot {
 
 inline constexpr size_t kLongestPattern = size_t{1} << 16;  // bytes
 
-// Why the pattern is not carried out; empty: it may be. Whether it is a pattern at all is for the
-// engine to say. The engine counts steps back (hf_regex.h): what it does between two of them must
-// be bounded, too. So no repetition without end may hold another one that gives nothing back (in a
-// look-around, an atomic group, or possessive); and nothing may call groups, run callouts or
-// depend on where a search began.
-std::string_view refusal_of_pattern(std::string_view pattern);
+struct PatternVerdict {
+  std::string_view refusal;  // why the pattern is not carried out; empty: it may be
+  // The engine counts steps back (hf_regex.h). In a repetition without end that gives nothing back
+  // (in a look-around, an atomic group, or possessive) it may do much between two of them.
+  bool hides_steps = false;
+};
+
+// Refused are repetitions without end of what hides steps, and what calls groups, runs callouts or
+// depends on where a search began. Whether it is a pattern at all is for the engine to say.
+PatternVerdict verdict_on_pattern(std::string_view pattern);
 
 }  // namespace ingot

@@ -24,12 +24,20 @@ class RegexProgram {
  public:
   enum class Outcome { Found, None, Exhausted, Failed };
 
+  // How much a call may do: steps back, and places to step back to at the same time.
+  struct Effort {
+    uint64_t steps;
+    uint32_t places;  // some 32 bytes each
+  };
+
   virtual ~RegexProgram() = default;
-  // The first match that begins in [first, last]; what stands before and after is seen. `text` is
-  // valid UTF-8, the two are boundaries of characters. Exhausted: it would take more than `effort`
-  // steps back, or more than that many places to step back to.
-  virtual Outcome search(std::string_view text, size_t first, size_t last, uint32_t effort,
+  // The first match that begins at `from` or later; what stands before is seen. `text` is valid
+  // UTF-8, `from` is the boundary of a character. Exhausted: it would take more than `effort`.
+  virtual Outcome search(std::string_view text, size_t from, const Effort& effort,
                          RegexMatch& match) const = 0;
+  // The match that begins at `from`.
+  virtual Outcome match_at(std::string_view text, size_t from, const Effort& effort,
+                           RegexMatch& match) const = 0;
 };
 
 class RegexLibrary {
