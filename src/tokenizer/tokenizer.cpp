@@ -6,12 +6,14 @@
 
 #include "core/error.h"
 #include "tokenizer/bpe/model.h"
+#include "tokenizer/bpe/prepared.h"
 #include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/byte_tokenizer.h"
 #include "tokenizer/hf/pieces.h"
 #include "tokenizer/hf/pipeline.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
 #include "tokenizer/special_tokens.h"
+#include "tokenizer/unicode/unicode_classes.h"
 
 namespace ingot {
 
@@ -190,13 +192,10 @@ std::string tokenizer_file(Storage& storage, const std::string& path) {
   return join_path(path, found[0]);
 }
 
-}  // namespace
+constexpr size_t kWorthKeeping = size_t{1} << 20;  // bytes; smaller files are read in no time
 
-std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
-                                          const LoadOptions& options) {
-  if (name_or_path == "byte") return byte_tokenizer();
-  const std::string path = tokenizer_file(storage, name_or_path);
-  std::string file = read_text(storage, path);
+std::unique_ptr<Tokenizer> load_file(Storage& storage, const std::string& path, std::string file,
+                                     const LoadOptions& options) {
   if (file == kByteTokenizerFile) return byte_tokenizer();
   if (looks_like_sentencepiece(file)) return parse_sentencepiece(file, path);
   if (!is_json(file) && !is_tiktoken(file)) return parse_llama2c_tokenizer(file, path);
@@ -207,6 +206,35 @@ std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& n
                                  : load_tiktoken(storage, path, file, options);
   if (options.split) model.split = *options.split;
   return bpe_tokenizer(std::move(model), path);
+}
+
+// All that load_file() may look at, for tokenizer.json and .tiktoken.
+SourceKey key_of(Storage& storage, const std::string& path, std::string_view file,
+                 const LoadOptions& options) {
+  std::vector<std::string> others{file_name(path), std::string(unicode_version()),
+                                  options.split ? std::string(name_of(*options.split)) : ""};
+  for (const std::string& settings :
+       {beside(path, "tokenizer_config.json"), rank_settings_path(path)}) {
+    others.push_back(storage.exists(settings) ? read_text(storage, settings) : "");
+  }
+  return source_key({file, others[0], others[1], others[2], others[3], others[4]});
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
+                                          const LoadOptions& options) {
+  if (name_or_path == "byte") return byte_tokenizer();
+  const std::string path = tokenizer_file(storage, name_or_path);
+  std::string file = read_text(storage, path);
+  const bool keeps = !options.cache_folder.empty() && file.size() >= kWorthKeeping &&
+                     (is_tiktoken(file) || (is_json(file) && !is_vocab_json(file)));
+  if (!keeps) return load_file(storage, path, std::move(file), options);
+  const SourceKey key = key_of(storage, path, file, options);
+  if (auto kept = load_prepared(storage, options.cache_folder, key)) return kept;
+  auto loaded = load_file(storage, path, std::move(file), options);
+  keep_prepared(storage, options.cache_folder, key, *loaded);
+  return loaded;
 }
 
 }  // namespace ingot

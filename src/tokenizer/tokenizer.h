@@ -56,6 +56,9 @@ std::unique_ptr<Tokenizer> parse_llama2c_tokenizer(std::string_view file, std::s
 struct LoadOptions {
   // The pattern, where the file does not say it (.tiktoken, vocab.json) or says it wrong.
   std::optional<Split> split;
+  // Where large byte-level BPE tokenizers are kept as they are used, to be there at once the next
+  // time (bpe/prepared.h); empty: nowhere.
+  std::string cache_folder;
 };
 
 // "byte", or a path whose contents tell the format: tokenizer.json, .tiktoken, vocab.json (with

@@ -2,6 +2,7 @@
 // Face tokenizers.
 #include "tokenizer/hf/pipeline.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -205,6 +206,55 @@ TEST(PipelineFile, KnownArrangementsTakeTheQuickWay) {
   for (const char* name : {"llama2", "t5"}) {
     EXPECT_EQ(load(golden(name))->kind(), "sentencepiece") << name;
   }
+}
+
+// The types of a component, those of a sequence one after the other.
+std::string types_of(const Json& part, const char* list) {
+  if (part.is_null()) return "none";
+  std::string type = part["type"].get<std::string>();
+  if (type == "Sequence") {
+    std::vector<std::string> types;
+    for (const Json& one : part[list]) types.push_back(types_of(one, list));
+    return fmt::format("{}", fmt::join(types, ", "));
+  }
+  if (type == "Split") {
+    type += part["pattern"].contains("String") ? " (string" : " (pattern";
+    type += ", " + part["behavior"].get<std::string>() + (part["invert"] ? ", inverted)" : ")");
+  }
+  if (type == "ByteLevel" && part.value("add_prefix_space", false)) type += " (prefix space)";
+  return type;
+}
+
+std::string page_of_kinds() {
+  std::string page =
+      "# tokenizer.json: the arrangements that are tested\n\n"
+      "Made by the test `PipelineFile.ThePageOfKindsIsUpToDate` from the goldens. Each is a small "
+      "file of that build; the\nids of 10,000 hard texts are those of Hugging Face tokenizers "
+      "0.23.3, and what they decode to is, too. «Read as» is\nthe kind that `ingot tokenizer info` "
+      "shows: `bpe` and `sentencepiece` are the quick ways, `huggingface` is the\npipeline. "
+      "[tokenizer.md](tokenizer.md) says what is refused.\n\n"
+      "| arrangement | as in | normalizer | pre-tokenizer | model | post-processor | decoder | read "
+      "as |\n|---|---|---|---|---|---|---|---|\n";
+  for (const Json& line : goldens().lines) {
+    const Json& json = line["tokenizer"];
+    page += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | `{}` |\n",
+                        line["name"].get<std::string>(), line["kinds"].get<std::string>(),
+                        types_of(json["normalizer"], "normalizers"),
+                        types_of(json["pre_tokenizer"], "pretokenizers"),
+                        json["model"]["type"].get<std::string>(),
+                        types_of(json["post_processor"], "processors"),
+                        types_of(json["decoder"], "decoders"), load(json)->kind());
+  }
+  return page;
+}
+
+TEST(PipelineFile, ThePageOfKindsIsUpToDate) {
+  std::ifstream file(INGOT_SOURCE_DIR "/docs/tokenizer-kinds.md");
+  const std::string committed((std::istreambuf_iterator<char>(file)), {});
+  const std::string generated = INGOT_BINARY_DIR "/tokenizer-kinds.md", page = page_of_kinds();
+  std::ofstream(generated) << page;
+  EXPECT_EQ(committed, page) << "refresh it: cp " << generated << " docs/tokenizer-kinds.md";
+  EXPECT_GE(goldens().lines.size(), 40u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Arrangements, Pipeline, testing::Range<size_t>(0, goldens().lines.size()),

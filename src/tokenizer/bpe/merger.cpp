@@ -13,7 +13,12 @@ namespace {
 
 // Up to here a scan for the best pair beats a heap.
 constexpr size_t kShortPiece = 64;
-constexpr size_t kQuadBits = 18;
+constexpr size_t kPairBits = 16, kQuadBits = 18;
+
+// A result names a token, or is none.
+bool is_result(RankedResult result, size_t num_tokens) {
+  return result == kNoMerge || static_cast<uint32_t>(result) < num_tokens;
+}
 
 size_t pair_at(std::string_view bytes, size_t i) {
   return static_cast<size_t>(static_cast<uint8_t>(bytes[i])) << 8 |
@@ -89,16 +94,48 @@ PairTable::PairTable(const std::vector<TokenMerge>& merges) {
   }
 }
 
+PairTable::PairTable(ArchiveReader& reader, size_t num_tokens)
+    : tags_(reader.get_all<uint16_t>()), entries_(reader.get_all<Entry>()) {
+  const size_t size = tags_.size();
+  check_archived(size >= 2 && std::has_single_bit(size) && entries_.size() == size,
+                 "a table of merges");
+  check_archived(std::find(tags_.begin(), tags_.end(), kEmpty) != tags_.end(),
+                 "a table with a free place");
+  for (const Entry& entry : entries_) {
+    check_archived(is_result(entry.result, num_tokens), "merges that are tokens");
+  }
+  mask_ = size - 1;
+  shift_ = 64 - std::countr_zero(size);
+}
+
+void PairTable::save(ArchiveWriter& writer) const {
+  writer.put_all(tags_);
+  writer.put_all(entries_);
+}
+
+JoinFilter::JoinFilter(ArchiveReader& reader)
+    : pairs_(size_t{1} << kPairBits), quads_(size_t{1} << kQuadBits) {
+  for (Bits* bits : {&pairs_, &quads_}) {
+    check_archived(reader.count<uint64_t>() == bits->words().size(), "a filter of its size");
+    reader.get_all(std::span(bits->words()));
+  }
+}
+
+void JoinFilter::save(ArchiveWriter& writer) const {
+  writer.put_all(pairs_.words());
+  writer.put_all(quads_.words());
+}
+
 JoinFilter::JoinFilter(const std::vector<std::string>& tokens)
-    : pairs_(size_t{1} << 16), quads_(size_t{1} << kQuadBits) {
+    : pairs_(size_t{1} << kPairBits), quads_(size_t{1} << kQuadBits) {
   for (const std::string& token : tokens) {
     for (size_t at = 1; at < token.size(); ++at) {
       if (!between_characters(token, at)) continue;
       const bool two_on_either_side = at >= 2 && at + 1 < token.size();
       if (two_on_either_side) {
-        quads_[quad_bit(token, at)] = true;
+        quads_.set(quad_bit(token, at));
       } else {
-        pairs_[pair_at(token, at - 1)] = true;
+        pairs_.set(pair_at(token, at - 1));
       }
     }
   }
@@ -134,6 +171,25 @@ BpeMerger::BpeMerger(const BpeModel& model)
   for (size_t pair = 0; pair < byte_pairs_.size(); ++pair) {
     byte_pairs_[pair] = pairs_.find(byte_ids_[pair >> 8], byte_ids_[pair & 0xFF]);
   }
+}
+
+BpeMerger::BpeMerger(ArchiveReader& reader, size_t num_tokens)
+    : byte_ids_(reader.get<std::array<int32_t, 256>>()),
+      pairs_(reader, num_tokens),
+      byte_pairs_(reader.get_all<RankedResult>()) {
+  check_archived(byte_pairs_.size() == size_t{1} << 16, "the merges of bytes");
+  for (const int32_t id : byte_ids_) {
+    check_archived(id >= -1 && id < static_cast<int64_t>(num_tokens), "bytes that are tokens");
+  }
+  for (const RankedResult result : byte_pairs_) {
+    check_archived(is_result(result, num_tokens), "merges of bytes that are tokens");
+  }
+}
+
+void BpeMerger::save(ArchiveWriter& writer) const {
+  writer.put(byte_ids_);
+  pairs_.save(writer);
+  writer.put_all(byte_pairs_);
 }
 
 int32_t BpeMerger::id_of(char byte) const {

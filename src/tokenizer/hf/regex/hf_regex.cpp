@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kLeastEffort = 4096;
 constexpr uint64_t kMostPlaces = 1 << 24;  // some 500 MB
 constexpr uint64_t kStepsOfAByte = 64;
-constexpr uint64_t kStepsOfAByteInShortTexts = 1 << 16;
+constexpr uint64_t kStepsOfAByteInShortTexts = 1 << 14;
 constexpr uint64_t kStepsOfAText = 1 << 28;  // some three seconds
 // Where a pattern hides steps, only the clock sees them. A call then looks at one place, and the
 // thread's time is read between calls.
