@@ -43,6 +43,8 @@ cmake_path(GET SENTENCEPIECE_LIBRARY PARENT_PATH folder)
 file(STRINGS ${folder}/pkgconfig/sentencepiece.pc SENTENCEPIECE_VERSION REGEX "^Version:")
 string(REGEX REPLACE "^Version: *" "" SENTENCEPIECE_VERSION "${SENTENCEPIECE_VERSION}")
 expect_version(SentencePiece "${SENTENCEPIECE_VERSION}" 0.1.97)
+pin_header(ONIGURUMA 6.9 oniguruma.h "ONIGURUMA_VERSION_MAJOR;ONIGURUMA_VERSION_MINOR")
+find_library(ONIGURUMA_LIBRARY onig REQUIRED)
 # Static: the program must start where these are not installed.
 pin_header(ZSTD 1.5 zstd.h "ZSTD_VERSION_MAJOR;ZSTD_VERSION_MINOR")
 find_library(ZSTD_LIBRARY libzstd.a REQUIRED)

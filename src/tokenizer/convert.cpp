@@ -12,11 +12,9 @@ namespace {
 struct Format {
   std::string_view extension, kind;
 };
-constexpr Format kFormats[] = {{".json", "bpe"},
-                               {".json", "sentencepiece"},
-                               {".tiktoken", "bpe"},
-                               {".model", "sentencepiece"},
-                               {".bin", "llama2c"}};
+constexpr Format kFormats[] = {
+    {".json", "bpe"},     {".json", "sentencepiece"},  {".json", "huggingface"},
+    {".tiktoken", "bpe"}, {".model", "sentencepiece"}, {".bin", "llama2c"}};
 
 std::string ranks_of(const BpeModel& model) {
   check(!model.nfc, ErrorCode::Data,

@@ -6,11 +6,14 @@
 
 #include "core/error.h"
 #include "tokenizer/bpe/model.h"
+#include "tokenizer/bpe/prepared.h"
 #include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/byte_tokenizer.h"
 #include "tokenizer/hf/pieces.h"
+#include "tokenizer/hf/pipeline.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
 #include "tokenizer/special_tokens.h"
+#include "tokenizer/unicode/unicode_classes.h"
 
 namespace ingot {
 
@@ -97,22 +100,39 @@ BosAndEos bos_and_eos_beside(Storage& storage, const std::string& path,
   return bos_and_eos_in_config(read_text(storage, config), added, otherwise, config);
 }
 
+// Sets BOS and EOS of `model` to what is said beside the file, and in the file, which may be all
+// that is kept.
+template <class Model>
+void configure(Storage& storage, const std::string& path, const std::vector<AddedToken>& added,
+               Json& json, Model& model, std::string& file) {
+  const BosAndEos here{model.bos, model.eos};
+  const BosAndEos ids = bos_and_eos_beside(storage, path, added, here);
+  if (ids == here) return;
+  set_bos_and_eos(model, ids);
+  file = with_bos_and_eos(std::move(json), ids);
+}
+
 std::unique_ptr<Tokenizer> load_pieces(Storage& storage, const std::string& path, Json json,
                                        std::string file) {
   HfPieces pieces = hf_pieces_from(json, path);
-  const BosAndEos here{pieces.model.bos, pieces.model.eos};
-  const BosAndEos ids = bos_and_eos_beside(storage, path, pieces.added, here);
-  if (ids != here) {  // the file must say it, too: it may be all that is kept
-    set_bos_and_eos(pieces.model, ids);
-    file = with_bos_and_eos(std::move(json), ids);
-  }
+  configure(storage, path, pieces.added, json, pieces.model, file);
   return hf_piece_tokenizer(std::move(pieces), std::move(file), path);
+}
+
+std::unique_ptr<Tokenizer> load_pipeline(Storage& storage, const std::string& path, Json json,
+                                         std::string file) {
+  HfPipeline pipeline = hf_pipeline_from(json, path);
+  configure(storage, path, pipeline.words.vocabulary.added, json, pipeline, file);
+  return hf_pipeline_tokenizer(std::move(pipeline), std::move(file));
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::string& path,
                                                std::string file, const LoadOptions& options) {
   Json json = parse_object(file, path);
-  if (holds_pieces(json)) return load_pieces(storage, path, std::move(json), std::move(file));
+  if (!is_byte_level_bpe(json)) {
+    return holds_pieces(json) ? load_pieces(storage, path, std::move(json), std::move(file))
+                              : load_pipeline(storage, path, std::move(json), std::move(file));
+  }
   BpeModel model = bpe_model_from(json, path);
   set_bos_and_eos(model, bos_and_eos_beside(storage, path, model.added, {model.bos, model.eos}));
   if (options.split) model.split = *options.split;
@@ -172,13 +192,10 @@ std::string tokenizer_file(Storage& storage, const std::string& path) {
   return join_path(path, found[0]);
 }
 
-}  // namespace
+constexpr size_t kWorthKeeping = size_t{1} << 20;  // bytes; smaller files are read in no time
 
-std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
-                                          const LoadOptions& options) {
-  if (name_or_path == "byte") return byte_tokenizer();
-  const std::string path = tokenizer_file(storage, name_or_path);
-  std::string file = read_text(storage, path);
+std::unique_ptr<Tokenizer> load_file(Storage& storage, const std::string& path, std::string file,
+                                     const LoadOptions& options) {
   if (file == kByteTokenizerFile) return byte_tokenizer();
   if (looks_like_sentencepiece(file)) return parse_sentencepiece(file, path);
   if (!is_json(file) && !is_tiktoken(file)) return parse_llama2c_tokenizer(file, path);
@@ -189,6 +206,35 @@ std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& n
                                  : load_tiktoken(storage, path, file, options);
   if (options.split) model.split = *options.split;
   return bpe_tokenizer(std::move(model), path);
+}
+
+// All that load_file() may look at, for tokenizer.json and .tiktoken.
+SourceKey key_of(Storage& storage, const std::string& path, std::string_view file,
+                 const LoadOptions& options) {
+  std::vector<std::string> others{file_name(path), std::string(unicode_version()),
+                                  options.split ? std::string(name_of(*options.split)) : ""};
+  for (const std::string& settings :
+       {beside(path, "tokenizer_config.json"), rank_settings_path(path)}) {
+    others.push_back(storage.exists(settings) ? read_text(storage, settings) : "");
+  }
+  return source_key({file, others[0], others[1], others[2], others[3], others[4]});
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
+                                          const LoadOptions& options) {
+  if (name_or_path == "byte") return byte_tokenizer();
+  const std::string path = tokenizer_file(storage, name_or_path);
+  std::string file = read_text(storage, path);
+  const bool keeps = !options.cache_folder.empty() && file.size() >= kWorthKeeping &&
+                     (is_tiktoken(file) || (is_json(file) && !is_vocab_json(file)));
+  if (!keeps) return load_file(storage, path, std::move(file), options);
+  const SourceKey key = key_of(storage, path, file, options);
+  if (auto kept = load_prepared(storage, options.cache_folder, key)) return kept;
+  auto loaded = load_file(storage, path, std::move(file), options);
+  keep_prepared(storage, options.cache_folder, key, *loaded);
+  return loaded;
 }
 
 }  // namespace ingot

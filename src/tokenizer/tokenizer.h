@@ -39,7 +39,7 @@ class Tokenizer {
   // except that a format which marks word starts drops the first space after BOS.
   virtual std::string decode(int32_t id) const = 0;
   virtual std::string decode(const std::vector<int32_t>& ids) const;
-  virtual std::string kind() const = 0;       // "byte", "llama2c", "bpe", "sentencepiece"
+  virtual std::string kind() const = 0;       // "byte", "llama2c", "bpe", "sentencepiece", …
   virtual std::string serialize() const = 0;  // file contents that load_tokenizer() reads back
   // What else there is to say of it: name and value.
   virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }
@@ -56,6 +56,9 @@ std::unique_ptr<Tokenizer> parse_llama2c_tokenizer(std::string_view file, std::s
 struct LoadOptions {
   // The pattern, where the file does not say it (.tiktoken, vocab.json) or says it wrong.
   std::optional<Split> split;
+  // Where large byte-level BPE tokenizers are kept as they are used, to be there at once the next
+  // time (bpe/prepared.h); empty: nowhere.
+  std::string cache_folder;
 };
 
 // "byte", or a path whose contents tell the format: tokenizer.json, .tiktoken, vocab.json (with

@@ -196,8 +196,6 @@ TEST(TokenizerFiles, WhatIsNotUnderstoodIsRefused) {
     EXPECT_NE(message, "accepted") << pointer << " " << value;
     EXPECT_TRUE(message.starts_with("it: ")) << message;
   }
-  EXPECT_NE(refusal("/pre_tokenizer/pretokenizers/0/pattern/Regex", "\\w+").find("\\w+"),
-            std::string::npos);
   for (const char* text : {"", "{", "[]", "{}", "{\"model\":3}", "{\"model\":{\"vocab\":{}}}"}) {
     EXPECT_NE(message_of([&] { parse_tokenizer_json(text, "it"); }), "accepted") << text;
   }

@@ -38,10 +38,14 @@ constexpr Alphabet kAlphabet = make_alphabet();
 
 std::string spell_bytes(std::string_view bytes) {
   std::string spelling;
-  for (const char byte : bytes) {
-    text::append_character(spelling, kAlphabet.point_of[static_cast<uint8_t>(byte)]);
-  }
+  append_spelling(bytes, spelling);
   return spelling;
+}
+
+void append_spelling(std::string_view bytes, std::string& out) {
+  for (const char byte : bytes) {
+    text::append_character(out, kAlphabet.point_of[static_cast<uint8_t>(byte)]);
+  }
 }
 
 std::optional<std::string> spelt_bytes(std::string_view spelling) {

@@ -9,6 +9,7 @@
 namespace ingot {
 
 std::string spell_bytes(std::string_view bytes);  // UTF-8
+void append_spelling(std::string_view bytes, std::string& out);
 // Empty where `spelling` holds a character that spells no byte.
 std::optional<std::string> spelt_bytes(std::string_view spelling);
 

@@ -34,6 +34,22 @@ void append(std::span<const int32_t> found, std::vector<int32_t>& ids) {
 // What every thread begins with, made when the first text comes.
 struct BpeEncoder::Seed {
   explicit Seed(size_t num_tokens) : pieces(num_tokens) {}
+  Seed(ArchiveReader& reader, size_t num_tokens) : pieces(reader, num_tokens) {
+    for (auto left = reader.get<uint64_t>(); left > 0; --left) {
+      std::string token = reader.get_text();
+      const auto id = reader.get<int32_t>();
+      check_archived(id >= 0 && id < static_cast<int64_t>(num_tokens), "pieces that are tokens");
+      unmerged.emplace(std::move(token), id);
+    }
+  }
+  void save(ArchiveWriter& writer) const {
+    pieces.save(writer);
+    writer.put(static_cast<uint64_t>(unmerged.size()));
+    for (const auto& [token, id] : unmerged) {
+      writer.put_text(token);
+      writer.put(id);
+    }
+  }
   PieceCache pieces;  // the vocabulary, each token merged from its bytes
   // Tokens that merging their bytes does not give, where a whole piece becomes its token all the
   // same.
@@ -71,7 +87,28 @@ BpeEncoder::BpeEncoder(const BpeModel& model)
   }
 }
 
+BpeEncoder::BpeEncoder(const BpeModel& model, ArchiveReader& reader)
+    : serial_(next_serial++),
+      split_(model.split),
+      merger_(reader, model.tokens.size()),
+      filter_(reader),
+      whole_piece_first_(model.whole_piece_first) {
+  auto read = std::make_unique<Seed>(reader, model.tokens.size());
+  std::call_once(seeded_, [&] { set_seed(std::move(read)); });
+}
+
+void BpeEncoder::save(ArchiveWriter& writer) const {
+  merger_.save(writer);
+  filter_.save(writer);
+  seed().save(writer);
+}
+
 BpeEncoder::~BpeEncoder() = default;
+
+void BpeEncoder::set_seed(std::unique_ptr<Seed> seed) const {
+  kind_of_parts_ = seed->unmerged.empty() ? PieceKind::Whole : PieceKind::Part;
+  seed_ = std::move(seed);
+}
 
 const BpeEncoder::Seed& BpeEncoder::seed() const {
   std::call_once(seeded_, [&] {
@@ -89,8 +126,7 @@ const BpeEncoder::Seed& BpeEncoder::seed() const {
         seed->pieces.insert(PieceKey(token, PieceKind::Whole), ids);
       }
     }
-    kind_of_parts_ = seed->unmerged.empty() ? PieceKind::Whole : PieceKind::Part;
-    seed_ = std::move(seed);
+    set_seed(std::move(seed));
   });
   return *seed_;
 }

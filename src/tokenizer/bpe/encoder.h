@@ -17,7 +17,9 @@ namespace ingot {
 // of up to 10 MiB, for each of the few encoders it used last.
 class BpeEncoder {
  public:
-  explicit BpeEncoder(const BpeModel& model);  // does not keep it
+  explicit BpeEncoder(const BpeModel& model);                // does not keep it
+  BpeEncoder(const BpeModel& model, ArchiveReader& reader);  // what save() of the same wrote
+  void save(ArchiveWriter& writer) const;
   ~BpeEncoder();
   BpeEncoder(const BpeEncoder&) = delete;
   BpeEncoder& operator=(const BpeEncoder&) = delete;
@@ -50,6 +52,8 @@ class BpeEncoder {
   mutable std::once_flag seeded_;
   mutable std::unique_ptr<Seed> seed_;
   mutable PieceKind kind_of_parts_ = PieceKind::Whole;  // set with the seed
+
+  void set_seed(std::unique_ptr<Seed> seed) const;
 };
 
 }  // namespace ingot

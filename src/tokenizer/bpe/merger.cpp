@@ -13,11 +13,67 @@ namespace {
 
 // Up to here a scan for the best pair beats a heap.
 constexpr size_t kShortPiece = 64;
-constexpr size_t kQuadBits = 18;
+constexpr size_t kPairBits = 16, kQuadBits = 18;
+
+// A result names a token, or is none.
+bool is_result(RankedResult result, size_t num_tokens) {
+  return result == kNoMerge || static_cast<uint32_t>(result) < num_tokens;
+}
 
 size_t pair_at(std::string_view bytes, size_t i) {
   return static_cast<size_t>(static_cast<uint8_t>(bytes[i])) << 8 |
          static_cast<uint8_t>(bytes[i + 1]);
+}
+
+// A list of symbols linked both ways, and a heap of (rank, place) that may hold pairs which have
+// changed since: those are known by their rank. `first_results`: of a place, what its symbol makes
+// with the next one before anything has merged.
+template <class FirstResults>
+void merge_by_heap(const PairTable& pairs, const FirstResults& first_results, MergeScratch& scratch,
+                   std::vector<int32_t>& ids) {
+  constexpr int32_t kMerged = -1;  // into the symbol before
+  auto& [symbols, previous, next, heap] = scratch;
+  check(symbols.size() < UINT32_MAX, ErrorCode::Data,
+        "a piece of {} symbols: expected less than 2³²; cut the text", symbols.size());
+  const auto count = static_cast<uint32_t>(symbols.size());
+  previous.resize(count);
+  next.resize(count);
+  heap.clear();
+  for (uint32_t i = 0; i < count; ++i) {
+    previous[i] = i - 1;
+    next[i] = i + 1;
+  }
+  const auto result_at = [&](uint32_t i) {
+    return next[i] < count ? pairs.find(symbols[i], symbols[next[i]]) : kNoMerge;
+  };
+  const auto item = [](RankedResult result, uint32_t i) { return result >> 32 << 32 | i; };
+  for (uint32_t i = 0; i + 1 < count; ++i) {
+    const RankedResult result = first_results(i);
+    if (result != kNoMerge) heap.push_back(item(result, i));
+  }
+  std::make_heap(heap.begin(), heap.end(), std::greater<>());
+  const auto propose = [&](uint32_t i) {
+    if (const RankedResult result = result_at(i); result != kNoMerge) {
+      heap.push_back(item(result, i));
+      std::push_heap(heap.begin(), heap.end(), std::greater<>());
+    }
+  };
+  while (!heap.empty()) {
+    const auto rank = static_cast<uint32_t>(heap.front() >> 32);
+    const auto at = static_cast<uint32_t>(heap.front());
+    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+    heap.pop_back();
+    if (symbols[at] == kMerged) continue;
+    const RankedResult result = result_at(at);
+    if (result == kNoMerge || result >> 32 != rank) continue;
+    symbols[at] = static_cast<int32_t>(result);
+    symbols[next[at]] = kMerged;
+    next[at] = next[next[at]];
+    if (next[at] < count) previous[next[at]] = at;
+    propose(at);
+    if (at > 0) propose(previous[at]);
+  }
+  for (uint32_t i = 0; i < count; i = next[i]) ids.push_back(symbols[i]);
 }
 
 }  // namespace
@@ -38,16 +94,48 @@ PairTable::PairTable(const std::vector<TokenMerge>& merges) {
   }
 }
 
+PairTable::PairTable(ArchiveReader& reader, size_t num_tokens)
+    : tags_(reader.get_all<uint16_t>()), entries_(reader.get_all<Entry>()) {
+  const size_t size = tags_.size();
+  check_archived(size >= 2 && std::has_single_bit(size) && entries_.size() == size,
+                 "a table of merges");
+  check_archived(std::find(tags_.begin(), tags_.end(), kEmpty) != tags_.end(),
+                 "a table with a free place");
+  for (const Entry& entry : entries_) {
+    check_archived(is_result(entry.result, num_tokens), "merges that are tokens");
+  }
+  mask_ = size - 1;
+  shift_ = 64 - std::countr_zero(size);
+}
+
+void PairTable::save(ArchiveWriter& writer) const {
+  writer.put_all(tags_);
+  writer.put_all(entries_);
+}
+
+JoinFilter::JoinFilter(ArchiveReader& reader)
+    : pairs_(size_t{1} << kPairBits), quads_(size_t{1} << kQuadBits) {
+  for (Bits* bits : {&pairs_, &quads_}) {
+    check_archived(reader.count<uint64_t>() == bits->words().size(), "a filter of its size");
+    reader.get_all(std::span(bits->words()));
+  }
+}
+
+void JoinFilter::save(ArchiveWriter& writer) const {
+  writer.put_all(pairs_.words());
+  writer.put_all(quads_.words());
+}
+
 JoinFilter::JoinFilter(const std::vector<std::string>& tokens)
-    : pairs_(size_t{1} << 16), quads_(size_t{1} << kQuadBits) {
+    : pairs_(size_t{1} << kPairBits), quads_(size_t{1} << kQuadBits) {
   for (const std::string& token : tokens) {
     for (size_t at = 1; at < token.size(); ++at) {
       if (!between_characters(token, at)) continue;
       const bool two_on_either_side = at >= 2 && at + 1 < token.size();
       if (two_on_either_side) {
-        quads_[quad_bit(token, at)] = true;
+        quads_.set(quad_bit(token, at));
       } else {
-        pairs_[pair_at(token, at - 1)] = true;
+        pairs_.set(pair_at(token, at - 1));
       }
     }
   }
@@ -83,6 +171,25 @@ BpeMerger::BpeMerger(const BpeModel& model)
   for (size_t pair = 0; pair < byte_pairs_.size(); ++pair) {
     byte_pairs_[pair] = pairs_.find(byte_ids_[pair >> 8], byte_ids_[pair & 0xFF]);
   }
+}
+
+BpeMerger::BpeMerger(ArchiveReader& reader, size_t num_tokens)
+    : byte_ids_(reader.get<std::array<int32_t, 256>>()),
+      pairs_(reader, num_tokens),
+      byte_pairs_(reader.get_all<RankedResult>()) {
+  check_archived(byte_pairs_.size() == size_t{1} << 16, "the merges of bytes");
+  for (const int32_t id : byte_ids_) {
+    check_archived(id >= -1 && id < static_cast<int64_t>(num_tokens), "bytes that are tokens");
+  }
+  for (const RankedResult result : byte_pairs_) {
+    check_archived(is_result(result, num_tokens), "merges of bytes that are tokens");
+  }
+}
+
+void BpeMerger::save(ArchiveWriter& writer) const {
+  writer.put(byte_ids_);
+  pairs_.save(writer);
+  writer.put_all(byte_pairs_);
 }
 
 int32_t BpeMerger::id_of(char byte) const {
@@ -131,55 +238,18 @@ void BpeMerger::merge_short(std::string_view piece, std::vector<int32_t>& ids) c
   ids.insert(ids.end(), symbols, symbols + count);
 }
 
-// A list of symbols linked both ways, and a heap of (rank, place) that may hold pairs which have
-// changed since: those are known by their rank.
 void BpeMerger::merge_long(std::string_view piece, Scratch& scratch,
                            std::vector<int32_t>& ids) const {
-  constexpr int32_t kMerged = -1;  // into the symbol before
-  check(piece.size() < UINT32_MAX, ErrorCode::Data,
-        "a piece of {} bytes: expected less than 4 GiB; cut the text", piece.size());
-  const auto count = static_cast<uint32_t>(piece.size());
-  auto& [symbols, previous, next, heap] = scratch;
-  symbols.resize(count);
-  previous.resize(count);
-  next.resize(count);
-  heap.clear();
-  for (uint32_t i = 0; i < count; ++i) {
-    symbols[i] = id_of(piece[i]);
-    previous[i] = i - 1;
-    next[i] = i + 1;
-  }
-  const auto result_at = [&](uint32_t i) {
-    return next[i] < count ? pairs_.find(symbols[i], symbols[next[i]]) : kNoMerge;
-  };
-  const auto item = [](RankedResult result, uint32_t i) { return result >> 32 << 32 | i; };
-  for (uint32_t i = 0; i + 1 < count; ++i) {
-    const RankedResult result = byte_pairs_[pair_at(piece, i)];
-    if (result != kNoMerge) heap.push_back(item(result, i));
-  }
-  std::make_heap(heap.begin(), heap.end(), std::greater<>());
-  const auto propose = [&](uint32_t i) {
-    if (const RankedResult result = result_at(i); result != kNoMerge) {
-      heap.push_back(item(result, i));
-      std::push_heap(heap.begin(), heap.end(), std::greater<>());
-    }
-  };
-  while (!heap.empty()) {
-    const auto rank = static_cast<uint32_t>(heap.front() >> 32);
-    const auto at = static_cast<uint32_t>(heap.front());
-    std::pop_heap(heap.begin(), heap.end(), std::greater<>());
-    heap.pop_back();
-    if (symbols[at] == kMerged) continue;
-    const RankedResult result = result_at(at);
-    if (result == kNoMerge || result >> 32 != rank) continue;
-    symbols[at] = static_cast<int32_t>(result);
-    symbols[next[at]] = kMerged;
-    next[at] = next[next[at]];
-    if (next[at] < count) previous[next[at]] = at;
-    propose(at);
-    if (at > 0) propose(previous[at]);
-  }
-  for (uint32_t i = 0; i < count; i = next[i]) ids.push_back(symbols[i]);
+  scratch.ids.clear();
+  for (const char byte : piece) scratch.ids.push_back(id_of(byte));
+  merge_by_heap(
+      pairs_, [&](uint32_t i) { return byte_pairs_[pair_at(piece, i)]; }, scratch, ids);
+}
+
+void merge_symbols(const PairTable& pairs, MergeScratch& scratch, std::vector<int32_t>& ids) {
+  const auto& symbols = scratch.ids;
+  merge_by_heap(
+      pairs, [&](uint32_t i) { return pairs.find(symbols[i], symbols[i + 1]); }, scratch, ids);
 }
 
 }  // namespace ingot

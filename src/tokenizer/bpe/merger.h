@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/bpe/archive.h"
 #include "tokenizer/bpe/model.h"
 
 namespace ingot {
@@ -20,6 +21,8 @@ inline constexpr RankedResult kNoMerge = UINT64_MAX;
 class PairTable {
  public:
   explicit PairTable(const std::vector<TokenMerge>& merges);  // of equal pairs the last counts
+  PairTable(ArchiveReader& reader, size_t num_tokens);        // what save() wrote
+  void save(ArchiveWriter& writer) const;
   RankedResult find(int32_t left, int32_t right) const {
     const Key key(left, right);
     for (size_t slot = key.hash >> shift_; tags_[slot] != kEmpty; slot = (slot + 1) & mask_) {
@@ -54,6 +57,8 @@ class PairTable {
 class JoinFilter {
  public:
   explicit JoinFilter(const std::vector<std::string>& tokens);
+  explicit JoinFilter(ArchiveReader& reader);
+  void save(ArchiveWriter& writer) const;
   // The first place after `begin` that no token can hold both sides of; the text's size: none.
   size_t next_cut(std::string_view text, size_t begin) const;
 
@@ -63,21 +68,39 @@ class JoinFilter {
   }
   static size_t quad_bit(std::string_view text, size_t at);  // of two bytes on either side, hashed
 
-  std::vector<bool>
-      pairs_;  // the bytes at the boundary, of tokens that begin or end one byte from it
-  std::vector<bool> quads_;  // all others
+  class Bits {
+   public:
+    explicit Bits(size_t count) : words_(count / 64) {}
+    bool operator[](size_t bit) const { return (words_[bit / 64] >> bit % 64 & 1) != 0; }
+    void set(size_t bit) { words_[bit / 64] |= uint64_t{1} << bit % 64; }
+    std::vector<uint64_t>& words() { return words_; }
+    const std::vector<uint64_t>& words() const { return words_; }
+
+   private:
+    std::vector<uint64_t> words_;
+  };
+
+  Bits pairs_;  // the bytes at the boundary, of tokens that begin or end one byte from it
+  Bits quads_;  // all others
 };
+
+// Memory that merging works in, kept by the caller from piece to piece.
+struct MergeScratch {
+  std::vector<int32_t> ids;
+  std::vector<uint32_t> previous, next;
+  std::vector<uint64_t> heap;
+};
+
+// Appends what the symbols in `scratch.ids` become. n of them take n log n time.
+void merge_symbols(const PairTable& pairs, MergeScratch& scratch, std::vector<int32_t>& ids);
 
 class BpeMerger {
  public:
-  // Memory that merge() works in, kept by the caller from piece to piece.
-  struct Scratch {
-    std::vector<int32_t> ids;
-    std::vector<uint32_t> previous, next;
-    std::vector<uint64_t> heap;
-  };
+  using Scratch = MergeScratch;
 
   explicit BpeMerger(const BpeModel& model);
+  BpeMerger(ArchiveReader& reader, size_t num_tokens);  // what save() wrote
+  void save(ArchiveWriter& writer) const;
 
   bool knows_bytes_of(std::string_view piece) const;  // merge() would not throw
   // Appends. A piece of n bytes takes n log n time, and 20 n bytes of scratch where n is large.

@@ -38,6 +38,27 @@ PieceCache::PieceCache(const PieceCache& seed)
   std::copy_n(seed.sets_.get(), num_sets(), sets_.get());
 }
 
+PieceCache::PieceCache(ArchiveReader& reader, size_t num_tokens) : shift_(reader.get<int32_t>()) {
+  check_archived(64 - shift_ >= kLeastBits && 64 - shift_ <= kMostBits, "a cache of a known size");
+  check_archived(reader.count<Set>() == num_sets(), "as many places as the cache has");
+  sets_ = allocate(num_sets());
+  reader.get_all(std::span(sets_.get(), num_sets()));
+  for (size_t i = 0; i < num_sets(); ++i) {
+    for (const auto& [key, value] : sets_[i].entries) {
+      check_archived(value.count <= kMaxIds, "a few ids of each piece");
+      for (uint32_t n = 0; n < value.count; ++n) {
+        check_archived(value.ids[n] >= 0 && value.ids[n] < static_cast<int64_t>(num_tokens),
+                       "pieces that are tokens");
+      }
+    }
+  }
+}
+
+void PieceCache::save(ArchiveWriter& writer) const {
+  writer.put(static_cast<int32_t>(shift_));
+  writer.put_all(std::span<const Set>(sets_.get(), num_sets()));
+}
+
 void PieceCache::put(const Entry& entry) {
   Entry* place = set_of(entry.key)->entries;
   if (!(place[1].key == PieceKey())) ++pushed_out_;

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "tokenizer/bpe/archive.h"
+
 namespace ingot {
 
 // Where a whole piece may become a token that its bytes do not merge to, parts of pieces are
@@ -104,6 +106,8 @@ class PieceCache {
 
   explicit PieceCache(size_t num_pieces);  // that are expected at least
   PieceCache(const PieceCache& seed);
+  PieceCache(ArchiveReader& reader, size_t num_tokens);  // what save() wrote
+  void save(ArchiveWriter& writer) const;
   PieceCache& operator=(const PieceCache&) = delete;
 
   Set* set_of(const PieceKey& key) const { return &sets_[key.hash() >> shift_]; }

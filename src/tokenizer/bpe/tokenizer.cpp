@@ -7,6 +7,7 @@
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/bpe/encoder.h"
 #include "tokenizer/bpe/model.h"
+#include "tokenizer/bpe/prepared.h"
 #include "tokenizer/unicode/nfc.h"
 #include "tokenizer/unicode/unicode_classes.h"
 
@@ -111,6 +112,20 @@ class BpeTokenizer final : public Tokenizer {
         cuts_(model_),
         is_special_(model_.tokens.size()) {
     for (const AddedToken& added : model_.added) is_special_[added.id] = added.special;
+  }
+
+  BpeTokenizer(BpeModel model, ArchiveReader& reader)
+      : model_(std::move(model)),
+        encoder_(model_, reader),
+        in_text_(finders_of(model_, false)),
+        in_prompts_(finders_of(model_, true)),
+        cuts_(model_),
+        is_special_(model_.tokens.size()) {
+    for (const AddedToken& added : model_.added) is_special_[added.id] = added.special;
+  }
+  void save(ArchiveWriter& writer) const {
+    save_bpe_model(model_, writer);
+    encoder_.save(writer);
   }
 
   int64_t vocab_size() const override { return static_cast<int64_t>(model_.tokens.size()); }
@@ -229,6 +244,19 @@ class BpeTokenizer final : public Tokenizer {
 
 std::unique_ptr<Tokenizer> bpe_tokenizer(BpeModel model, std::string_view origin) {
   return std::make_unique<BpeTokenizer>(std::move(model), origin);
+}
+
+std::unique_ptr<Tokenizer> read_bpe_tokenizer(ArchiveReader& reader) {
+  BpeModel model = read_bpe_model(reader);
+  auto tokenizer = std::make_unique<BpeTokenizer>(std::move(model), reader);
+  check_archived(reader.at_end(), "nothing behind the tokenizer");
+  return tokenizer;
+}
+
+bool save_bpe_tokenizer(const Tokenizer& tokenizer, ArchiveWriter& writer) {
+  const auto* bpe = dynamic_cast<const BpeTokenizer*>(&tokenizer);
+  if (bpe != nullptr) bpe->save(writer);
+  return bpe != nullptr;
 }
 
 }  // namespace ingot

@@ -80,7 +80,11 @@ std::vector<std::string> read_spellings(const Json& vocab, size_t num_ids,
 namespace {
 
 TokenMerge merge_of(const std::string& left, const std::string& right, const TokenIndex& index,
-                    std::string_view origin) {
+                    std::string_view origin, size_t prefix_bytes) {
+  check(right.size() >= prefix_bytes, ErrorCode::Data,
+        "{}: the merge of \"{}\" and \"{}\": expected the latter to begin with the prefix inside "
+        "words",
+        origin, left, right);
   const auto id = [&](const std::string& token) {
     const int32_t found = index.find(token);
     check(found != TokenIndex::kNone, ErrorCode::Data,
@@ -88,33 +92,33 @@ TokenMerge merge_of(const std::string& left, const std::string& right, const Tok
           left, right, token);
     return found;
   };
-  return {id(left), id(right), id(left + right)};
+  return {id(left), id(right), id(left + right.substr(prefix_bytes))};
 }
 
 }  // namespace
 
-TokenMerge merge_of_line(const std::string& line, const TokenIndex& index,
-                         std::string_view origin) {
+TokenMerge merge_of_line(const std::string& line, const TokenIndex& index, std::string_view origin,
+                         size_t prefix_bytes) {
   const size_t space = line.find(' ');
   check(space != std::string::npos && line.find(' ', space + 1) == std::string::npos,
         ErrorCode::Data, "{}: expected a merge «left right», got \"{}\"", origin, line);
-  return merge_of(line.substr(0, space), line.substr(space + 1), index, origin);
+  return merge_of(line.substr(0, space), line.substr(space + 1), index, origin, prefix_bytes);
 }
 
 std::vector<TokenMerge> read_merges(const Json& merges, const TokenIndex& index,
-                                    std::string_view origin) {
+                                    std::string_view origin, size_t prefix_bytes) {
   check(merges.is_array(), ErrorCode::Data, "{}: expected a list of merges", origin);
   std::vector<TokenMerge> read;
   read.reserve(merges.size());
   for (const Json& merge : merges) {
     if (merge.is_string()) {
-      read.push_back(merge_of_line(merge.get<std::string>(), index, origin));
+      read.push_back(merge_of_line(merge.get<std::string>(), index, origin, prefix_bytes));
       continue;
     }
     check(merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string(),
           ErrorCode::Data, "{}: expected a merge [left, right], got {}", origin, merge.dump());
-    read.push_back(
-        merge_of(merge[0].get<std::string>(), merge[1].get<std::string>(), index, origin));
+    read.push_back(merge_of(merge[0].get<std::string>(), merge[1].get<std::string>(), index, origin,
+                            prefix_bytes));
   }
   return read;
 }
@@ -151,6 +155,19 @@ Json own_json(BosAndEos ids) {
   if (ids.bos >= 0) own["bos"] = ids.bos;
   if (ids.eos >= 0) own["eos"] = ids.eos;
   return own;
+}
+
+BosAndEos bos_and_eos_in_file(const Json& tokenizer, BosAndEos otherwise, size_t num_tokens,
+                              std::string_view origin) {
+  const Json& own = member(member(tokenizer, "model"), kOwnMember);
+  if (!own.is_object()) return otherwise;
+  const auto id = [&](const char* name) {
+    const int32_t read = own.contains(name) ? id_from(own[name], name, origin) : -1;
+    check(read < static_cast<int32_t>(num_tokens), ErrorCode::Data,
+          "{}: {} is {}, which is no token", origin, name, read);
+    return read;
+  };
+  return {id("bos"), id("eos")};
 }
 
 std::string with_bos_and_eos(Json tokenizer, BosAndEos ids) {

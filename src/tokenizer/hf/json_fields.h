@@ -25,11 +25,12 @@ int32_t id_from(const Json& value, std::string_view what, std::string_view origi
 // The vocabulary {token: id} as it is spelt, by id; empty: no token. `num_ids`: of the whole file,
 // added tokens too. An id far beyond is refused.
 std::vector<std::string> read_spellings(const Json& vocab, size_t num_ids, std::string_view origin);
-// The list of merges, in both its forms.
+// The list of merges, in both its forms. Of the right one so many bytes are no part of the result.
 std::vector<TokenMerge> read_merges(const Json& merges, const TokenIndex& index,
-                                    std::string_view origin);
+                                    std::string_view origin, size_t prefix_bytes = 0);
 // "left right"; a token with a space in it cannot be written so.
-TokenMerge merge_of_line(const std::string& line, const TokenIndex& index, std::string_view origin);
+TokenMerge merge_of_line(const std::string& line, const TokenIndex& index, std::string_view origin,
+                         size_t prefix_bytes = 0);
 // The added tokens, which are put into `tokens`, too. `index` is that of the vocabulary.
 std::vector<AddedToken> read_added(const Json& list, size_t num_ids, const TokenIndex& index,
                                    std::vector<std::string>& tokens, std::string_view origin);
@@ -38,10 +39,15 @@ std::vector<AddedToken> read_added(const Json& list, size_t num_ids, const Token
 inline constexpr char kOwnMember[] = "ingot";
 
 Json own_json(BosAndEos ids);
+// What that member of a file says; else `otherwise`.
+BosAndEos bos_and_eos_in_file(const Json& tokenizer, BosAndEos otherwise, size_t num_tokens,
+                              std::string_view origin);
 std::string with_bos_and_eos(Json tokenizer, BosAndEos ids);  // as a file
 
 std::string added_json(const AddedToken& token);
 
+// Whether the file is byte-level BPE with nothing before it that we have no scanner for.
+bool is_byte_level_bpe(const Json& tokenizer);
 BpeModel bpe_model_from(const Json& tokenizer, std::string_view origin);  // parse_tokenizer_json()
 
 // Refuses what no BPE here does: dropout, prefixes and suffixes of words. `model`: the file's.

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "tokenizer/bpe/base64.h"
+#include "tokenizer/bpe/byte_alphabet.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/hf/patterns.h"
 #include "tokenizer/replace_all.h"
@@ -65,14 +66,52 @@ size_t grapheme_end(std::string_view text, size_t begin) {
   return end;
 }
 
-std::string without_marks(std::string_view text) {
+// Without the characters that `is_dropped`. False: the first was one.
+template <class IsDropped>
+bool drop(std::string& text, const IsDropped& is_dropped) {
+  const bool whole = text.empty() || !is_dropped(first_character(text));
   std::string out;
-  while (!text.empty()) {
-    const Character c = first_character(text);
-    if (!is_combining_mark(c.code_point)) out.append(text, 0, c.size);
-    text.remove_prefix(c.size);
+  for (std::string_view rest = text; !rest.empty();) {
+    const Character c = first_character(rest);
+    if (!is_dropped(c)) out.append(rest, 0, c.size);
+    rest.remove_prefix(c.size);
   }
-  return out;
+  text = std::move(out);
+  return whole;
+}
+
+bool is_hf(const Character& c, HfClass flag) {
+  return (hf_classes_of(c.code_point) & flag) != 0;
+}
+
+// Control characters go, every space becomes a plain one.
+bool clean(std::string& text) {
+  const bool whole = drop(text, [](const Character& c) { return is_hf(c, kHfControl); });
+  std::string out;
+  for (std::string_view rest = text; !rest.empty();) {
+    const Character c = first_character(rest);
+    if (c.classes & kSpace) {
+      out += ' ';
+    } else {
+      out.append(rest, 0, c.size);
+    }
+    rest.remove_prefix(c.size);
+  }
+  text = std::move(out);
+  return whole;
+}
+
+void put_spaces_around_chinese(std::string& text) {
+  std::string out;
+  for (std::string_view rest = text; !rest.empty();) {
+    const Character c = first_character(rest);
+    const bool is_chinese = is_hf(c, kHfChinese);
+    if (is_chinese) out += ' ';
+    out.append(rest, 0, c.size);
+    if (is_chinese) out += ' ';
+    rest.remove_prefix(c.size);
+  }
+  text = std::move(out);
 }
 
 }  // namespace
@@ -114,17 +153,34 @@ void HfNormalizer::add(const Json& part, std::string_view origin) {
     check(!charsmap.empty(), ErrorCode::Data,
           "{}: normalizer Precompiled: expected a charsmap in base64", origin);
     Step step{Kind::Map, {}, {}};
-    step.map = maps_.size();
+    step.place = maps_.size();
     maps_.push_back({CharsMap(charsmap, origin), {}});
     maps_.back().replaced = maps_.back().rules.characters().replaced;
     steps_.push_back(std::move(step));
+  } else if (type == "BertNormalizer") {
+    add_bert(part, origin);
+  } else if (type == "ByteLevel") {
+    steps_.push_back({Kind::ByteLevel, {}, {}});
   } else {
     check(
         false, ErrorCode::Data,
         "{}: normalizer \"{}\" is not supported: expected Prepend, Replace, NFC, NFD, NFKC, NFKD, "
-        "Strip, StripAccents, Lowercase or Precompiled",
+        "Strip, StripAccents, Lowercase, Precompiled, BertNormalizer or ByteLevel",
         origin, type);
   }
+}
+
+void HfNormalizer::add_bert(const Json& part, std::string_view origin) {
+  const bool lower = flag(part, "lowercase", true, origin);
+  if (flag(part, "clean_text", true, origin)) steps_.push_back({Kind::Clean, {}, {}});
+  if (flag(part, "handle_chinese_chars", true, origin)) {
+    steps_.push_back({Kind::SpaceChinese, {}, {}});
+  }
+  if (flag(part, "strip_accents", lower, origin)) {
+    steps_.push_back({Kind::Form, {}, {}, UnicodeForm::Nfd});
+    steps_.push_back({Kind::Nonspacing, {}, {}});
+  }
+  if (lower) steps_.push_back({Kind::Lower, {}, {}});
 }
 
 void HfNormalizer::add_replace(const Json& part, std::string_view origin) {
@@ -135,11 +191,13 @@ void HfNormalizer::add_replace(const Json& part, std::string_view origin) {
     steps_.push_back({Kind::Replace, text, content});
   } else if (regex == kRunsOfSpaces) {
     steps_.push_back({Kind::ReplaceSpaces, {}, content});
-  } else {
-    check(regex == kSpacesAround && content.empty(), ErrorCode::Data,
-          "{}: normalizer Replace of {} is not supported: expected a string, or the pattern \"{}\"",
-          origin, pattern.dump(), kRunsOfSpaces);
+  } else if (regex == kSpacesAround && content.empty()) {
     steps_.push_back({Kind::TrimSpaces, {}, {}});
+  } else {
+    Step step{Kind::ReplacePattern, {}, content};
+    step.place = patterns_.size();
+    patterns_.emplace_back(pattern, "normalizer Replace", origin);
+    steps_.push_back(std::move(step));
   }
 }
 
@@ -171,6 +229,11 @@ bool HfNormalizer::apply(const Step& step, std::string& text) const {
       replace_all(text, step.pattern, step.content);
       return whole;
     }
+    case Kind::ReplacePattern: {
+      const char first = text.empty() ? '\0' : text[0];
+      patterns_[step.place].replace(text, step.content);
+      return !step.content.empty() || text.starts_with(first);
+    }
     case Kind::ReplaceSpaces: {
       const bool whole = !step.content.empty() || !text.starts_with("  ");
       replace_runs_of_spaces(text, step.content);
@@ -196,11 +259,18 @@ bool HfNormalizer::apply(const Step& step, std::string& text) const {
       text.erase(0, front);
       return front == 0;
     }
-    case Kind::Accents: {
-      const bool whole = text.empty() || !is_combining_mark(first_character(text).code_point);
-      text = without_marks(text);
-      return whole;
-    }
+    case Kind::Accents:
+      return drop(text, [](const Character& c) { return is_combining_mark(c.code_point); });
+    case Kind::Nonspacing:
+      return drop(text, [](const Character& c) { return is_hf(c, kHfAccent); });
+    case Kind::Clean:
+      return clean(text);
+    case Kind::SpaceChinese:
+      put_spaces_around_chinese(text);
+      return true;
+    case Kind::ByteLevel:
+      text = spell_bytes(text);
+      return true;
     case Kind::Lower: {
       std::string out;
       append_lower(text, out);
@@ -208,7 +278,7 @@ bool HfNormalizer::apply(const Step& step, std::string& text) const {
       return true;
     }
     case Kind::Map:
-      text = mapped(maps_[step.map], text);
+      text = mapped(maps_[step.place], text);
       return true;
   }
   return true;

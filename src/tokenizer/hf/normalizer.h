@@ -1,5 +1,4 @@
-// tokenizer.json's normalizers that tokenizers of pieces have, as Hugging Face tokenizers carries
-// them out.
+// tokenizer.json's normalizers, as Hugging Face tokenizers carries them out.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/hf/pattern.h"
 #include "tokenizer/sentencepiece/charsmap.h"
 #include "tokenizer/unicode/hf_unicode.h"
 
@@ -15,9 +15,9 @@ namespace ingot {
 class HfNormalizer {
  public:
   HfNormalizer() = default;  // changes nothing
-  // Prepend, Replace (of a string, or of a pattern we know), NFC, NFD, NFKC, NFKD, Strip,
-  // StripAccents, Lowercase, Precompiled, and sequences of them. Throws ErrorCode::Data, naming the
-  // part and `origin`, for anything else.
+  // Prepend, Replace, NFC, NFD, NFKC, NFKD, Strip, StripAccents, Lowercase, Precompiled,
+  // BertNormalizer, ByteLevel, and sequences of them. Throws ErrorCode::Data, naming the part and
+  // `origin`, for anything else.
   HfNormalizer(const nlohmann::json& normalizer, std::string_view origin);
 
   bool empty() const { return steps_.empty(); }
@@ -29,13 +29,28 @@ class HfNormalizer {
   bool normalize(std::string& text) const;
 
  private:
-  enum class Kind { Prepend, Replace, ReplaceSpaces, TrimSpaces, Form, Strip, Accents, Lower, Map };
+  enum class Kind {
+    Prepend,
+    Replace,
+    ReplacePattern,
+    ReplaceSpaces,
+    TrimSpaces,
+    Form,
+    Strip,
+    Accents,
+    Lower,
+    Map,
+    Clean,
+    SpaceChinese,
+    Nonspacing,
+    ByteLevel,
+  };
   struct Step {
     Kind kind;
     std::string pattern, content;  // of Prepend, Replace, ReplaceSpaces
     UnicodeForm form = UnicodeForm::Nfc;
     bool left = false, right = false;  // of Strip
-    size_t map = 0;                    // of Map: in maps_
+    size_t place = 0;                  // of Map: in maps_; of ReplacePattern: in patterns_
   };
   struct Map {
     CharsMap rules;
@@ -44,11 +59,13 @@ class HfNormalizer {
 
   void add(const nlohmann::json& part, std::string_view origin);
   void add_replace(const nlohmann::json& part, std::string_view origin);
+  void add_bert(const nlohmann::json& part, std::string_view origin);
   bool apply(const Step& step, std::string& text) const;
   static std::string mapped(const Map& map, std::string_view text);
 
   std::vector<Step> steps_;
   std::vector<Map> maps_;
+  std::vector<HfPattern> patterns_;
 };
 
 }  // namespace ingot

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/error.h"
+#include "core/text/utf8.h"
 #include "tokenizer/bpe/token_index.h"
 #include "tokenizer/sentencepiece/byte_pieces.h"
 #include "tokenizer/sentencepiece/normalizer.h"
@@ -16,10 +17,10 @@
 namespace ingot {
 
 HfMetaspace::HfMetaspace(const Json& part, std::string_view origin) {
-  const std::string replacement = text_of(part, "replacement");
-  check(replacement == kSpaceMark, ErrorCode::Data,
-        "{}: Metaspace with \"{}\" in place of spaces is not supported: expected \"{}\"", origin,
-        replacement, kSpaceMark);
+  replacement = text_of(part, "replacement");
+  check(!replacement.empty() && text::decode_first(replacement).size == replacement.size(),
+        ErrorCode::Data, "{}: Metaspace: expected one character in place of spaces, got \"{}\"",
+        origin, replacement);
   const std::string scheme = text_of(part, "prepend_scheme");
   check(scheme.empty() || scheme == "always" || scheme == "first" || scheme == "never",
         ErrorCode::Data,
@@ -59,33 +60,57 @@ namespace {
 
 using Piece = SentencePieceModel::Piece;
 
-// The pre-tokenizer, part by part.
-void read_pre_tokenizer(const Json& part, HfPieces& pieces, std::string_view origin) {
+// The parts of a pre-tokenizer or normalizer, without the sequences that they lie in.
+void flatten(const Json& part, const char* name_of_list, std::vector<const Json*>& parts) {
   if (part.is_null()) return;
-  const std::string type = text_of(part, "type");
-  if (type == "Sequence") {
-    const Json& parts = member(part, "pretokenizers");
-    check(parts.is_array(), ErrorCode::Data, "{}: a Sequence without its list of pre-tokenizers",
-          origin);
-    for (const Json& one : parts) read_pre_tokenizer(one, pieces, origin);
-    return;
-  }
-  const bool supported = !pieces.metaspace && (type == "Metaspace" || type == "WhitespaceSplit");
-  // Gemma's: there are no spaces left that it could split at.
-  const bool no_op = type == "Split" && text_of(member(part, "pattern"), "String") == " " &&
-                     pieces.normalizer.ends_with_marks_for_spaces();
-  check(supported || no_op, ErrorCode::Data,
-        "{}: pre-tokenizer {} is not supported: expected Metaspace, WhitespaceSplit before it, or "
-        "none",
-        origin, part.dump());
-  if (type == "Metaspace") pieces.metaspace.emplace(part, origin);
-  if (type == "WhitespaceSplit") pieces.split_at_whitespace = true;
+  if (text_of(part, "type") != "Sequence") return parts.push_back(&part);
+  for (const Json& one : member(part, name_of_list)) flatten(one, name_of_list, parts);
+}
+std::vector<const Json*> pre_tokenizers_of(const Json& tokenizer) {
+  std::vector<const Json*> parts;
+  flatten(member(tokenizer, "pre_tokenizer"), "pretokenizers", parts);
+  return parts;
 }
 
-void check_bpe(const Json& model, std::string_view origin) {
-  check_merging(model, origin);
-  check(!flag(model, "ignore_merges", false, origin), ErrorCode::Data,
-        "{}: ignore_merges is not supported in a BPE of characters", origin);
+bool marks_spaces(const Json& normalizer) {
+  return text_of(normalizer, "type") == "Replace" &&
+         text_of(member(normalizer, "pattern"), "String") == " " &&
+         text_of(normalizer, "content") == kSpaceMark;
+}
+
+// Metaspace, WhitespaceSplit before it, or none.
+bool has_plain_pre_tokenizer(const Json& tokenizer) {
+  std::vector<const Json*> normalizers;
+  flatten(member(tokenizer, "normalizer"), "normalizers", normalizers);
+  bool whitespace = false, metaspace = false;
+  for (const Json* part : pre_tokenizers_of(tokenizer)) {
+    const std::string type = text_of(*part, "type");
+    // Gemma's: there are no spaces left that it could split at.
+    const bool no_op = type == "Split" && text_of(member(*part, "pattern"), "String") == " " &&
+                       !normalizers.empty() && marks_spaces(*normalizers.back());
+    if (no_op) continue;
+    const bool is_metaspace = type == "Metaspace" && text_of(*part, "replacement") == kSpaceMark;
+    if (metaspace || !(is_metaspace || type == "WhitespaceSplit")) return false;
+    metaspace = is_metaspace;
+    whitespace |= !is_metaspace;
+  }
+  return metaspace || !whitespace;
+}
+
+// Characters, whose unknown ones all become bytes or all the unknown piece.
+bool is_plain_bpe(const Json& model) {
+  const Json& vocab = member(model, "vocab");
+  if (!text_of(model, "continuing_subword_prefix").empty() ||
+      !text_of(model, "end_of_word_suffix").empty() || member(model, "ignore_merges") == true) {
+    return false;
+  }
+  int bytes = 0;
+  for (int byte = 0; byte < 256 && member(model, "byte_fallback") == true; ++byte) {
+    bytes += vocab.contains(piece_of_byte(static_cast<uint8_t>(byte))) ? 1 : 0;
+  }
+  if (bytes > 0 && bytes < 256) return false;
+  const Json& unknown = member(model, "unk_token");
+  return unknown.is_null() ? bytes == 256 : vocab.contains(text_of(model, "unk_token"));
 }
 
 // [[piece, score], …]; the piece's place is its id.
@@ -156,10 +181,10 @@ void check_merges(const SentencePieceModel& model, std::string_view origin) {
   }
 }
 
-void read_model(const Json& tokenizer, HfPieces& pieces, std::string_view origin) {
+void read_model(const Json& tokenizer, SentencePieceModel& model,
+                std::vector<AddedToken>& all_added, std::string_view origin) {
   const Json& inner = member(tokenizer, "model");
   const Json& vocab = member(inner, "vocab");
-  SentencePieceModel& model = pieces.model;
   model.kind = vocab.is_array() ? SentencePieceModel::Kind::Unigram : SentencePieceModel::Kind::Bpe;
   // Not emplace(): clang takes a nested class with default values for one that cannot be made.
   model.hugging_face = SentencePieceModel::HuggingFace();
@@ -170,11 +195,11 @@ void read_model(const Json& tokenizer, HfPieces& pieces, std::string_view origin
   const std::vector<std::string> spellings = texts;
   const TokenIndex index(spellings);
   if (model.kind == SentencePieceModel::Kind::Bpe) {
-    check_bpe(inner, origin);
+    check_merging(inner, origin);
     model.hugging_face->merges = read_merges(member(inner, "merges"), index, origin);
     model.hugging_face->fuse_unknown = flag(inner, "fuse_unk", false, origin);
   }
-  pieces.added = read_added(member(tokenizer, "added_tokens"), num_ids, index, texts, origin);
+  all_added = read_added(member(tokenizer, "added_tokens"), num_ids, index, texts, origin);
   check(texts.size() < DoubleArray::kMaxValues, ErrorCode::Data,
         "{}: expected less than {} pieces, got {}", origin, DoubleArray::kMaxValues, texts.size());
   scores.resize(texts.size());
@@ -184,7 +209,7 @@ void read_model(const Json& tokenizer, HfPieces& pieces, std::string_view origin
         {texts[id], scores[id], in_model ? PieceType::Normal : PieceType::Unused});
   }
   read_byte_pieces(flag(inner, "byte_fallback", false, origin), index, model, origin);
-  for (const AddedToken& added : pieces.added) {
+  for (const AddedToken& added : all_added) {
     check(!added.content.empty(), ErrorCode::Data, "{}: added token {} has no text", origin,
           added.id);
     if (added.special) model.pieces[added.id].type = PieceType::Control;
@@ -196,43 +221,38 @@ void read_model(const Json& tokenizer, HfPieces& pieces, std::string_view origin
   check_merges(model, origin);
 }
 
-void read_bos_and_eos(const Json& own, HfPieces& pieces, std::string_view origin) {
-  const BosAndEos named = bos_and_eos_of(pieces.added);
-  pieces.model.bos = named.bos;
-  pieces.model.eos = named.eos;
-  if (!own.is_object()) return;
-  const auto id = [&](const char* name) {
-    const int32_t read = own.contains(name) ? id_from(own[name], name, origin) : -1;
-    check(read < static_cast<int32_t>(pieces.model.pieces.size()), ErrorCode::Data,
-          "{}: {} is {}, which is no token", origin, name, read);
-    return read;
-  };
-  pieces.model.bos = id("bos");
-  pieces.model.eos = id("eos");
-}
-
-bool names(const Json& part, std::string_view type) {
-  return !part.is_null() && part.dump().find("\"" + std::string(type) + "\"") != std::string::npos;
-}
-
 }  // namespace
 
 bool holds_pieces(const Json& tokenizer) {
   const Json& model = member(tokenizer, "model");
   const std::string type = text_of(model, "type");
+  if (!has_plain_pre_tokenizer(tokenizer)) return false;
   if (type == "Unigram" || member(model, "vocab").is_array()) return true;
-  if (!type.empty() && type != "BPE") return false;
-  return !names(member(tokenizer, "pre_tokenizer"), "ByteLevel") &&
-         !names(member(tokenizer, "normalizer"), "ByteLevel");
+  return (type.empty() || type == "BPE") && model.contains("merges") && is_plain_bpe(model);
+}
+
+SentencePieceModel unigram_from(const Json& tokenizer, std::vector<AddedToken>& added,
+                                std::string_view origin) {
+  SentencePieceModel model;
+  check(member(member(tokenizer, "model"), "vocab").is_array(), ErrorCode::Data,
+        "{}: a Unigram model: expected a list of pieces [text, score]", origin);
+  read_model(tokenizer, model, added, origin);
+  model.normalizer = {.charsmap = {},
+                      .add_dummy_prefix = false,
+                      .remove_extra_whitespaces = false,
+                      .escape_whitespaces = false};
+  return model;
 }
 
 HfPieces hf_pieces_from(const Json& tokenizer, std::string_view origin) {
   HfPieces pieces{{},    {}, HfNormalizer(member(tokenizer, "normalizer"), origin),
                   false, {}, HfDecoder(member(tokenizer, "decoder"), origin)};
-  read_model(tokenizer, pieces, origin);
-  read_pre_tokenizer(member(tokenizer, "pre_tokenizer"), pieces, origin);
-  check(!pieces.split_at_whitespace || pieces.metaspace, ErrorCode::Data,
-        "{}: pre-tokenizer WhitespaceSplit without Metaspace after it is not supported", origin);
+  check(holds_pieces(tokenizer), ErrorCode::Data, "{}: not a tokenizer of pieces", origin);
+  read_model(tokenizer, pieces.model, pieces.added, origin);
+  for (const Json* part : pre_tokenizers_of(tokenizer)) {
+    if (text_of(*part, "type") == "Metaspace") pieces.metaspace.emplace(*part, origin);
+    if (text_of(*part, "type") == "WhitespaceSplit") pieces.split_at_whitespace = true;
+  }
   const bool marks = pieces.normalizer.ends_with_marks_for_spaces();
   pieces.model.normalizer = {.charsmap = {},
                              .add_dummy_prefix = false,
@@ -243,7 +263,8 @@ HfPieces hf_pieces_from(const Json& tokenizer, std::string_view origin) {
                                           [](const AddedToken& added) { return added.normalized; });
   if (marks && !any_normalized) pieces.normalizer.drop_last();
   pieces.model.hugging_face->split_at_spaces = pieces.metaspace && pieces.metaspace->split;
-  read_bos_and_eos(member(member(tokenizer, "model"), kOwnMember), pieces, origin);
+  set_bos_and_eos(pieces.model, bos_and_eos_in_file(tokenizer, bos_and_eos_of(pieces.added),
+                                                    pieces.model.pieces.size(), origin));
   return pieces;
 }
 

@@ -26,11 +26,16 @@ struct HfPieces {
   HfDecoder decoder;
 };
 
-// Whether the file is of this kind, not byte-level BPE.
+// Whether the file is of this kind: neither byte-level BPE nor one that needs every rule of
+// Hugging Face's (pipeline.h).
 bool holds_pieces(const Json& tokenizer);
 
 // Throws ErrorCode::Data, naming `origin` and the component, on anything that is not understood.
 HfPieces hf_pieces_from(const Json& tokenizer, std::string_view origin);
+
+// Its Unigram model alone, which takes words as they are, and the file's added tokens.
+SentencePieceModel unigram_from(const Json& tokenizer, std::vector<AddedToken>& added,
+                                std::string_view origin);
 
 double as_hugging_face_reads(double value);  // a number of a file: the last bit may differ
 

@@ -1,5 +1,6 @@
 // Hugging Face's tokenizer.json, and GPT-2's vocab.json + merges.txt.
 #include <algorithm>
+#include <optional>
 
 #include "core/error.h"
 #include "core/log.h"
@@ -22,66 +23,38 @@ std::vector<std::string> bytes_of(const std::vector<std::string>& spellings) {
   return tokens;
 }
 
-bool reads_nfc(const Json& normalizer, std::string_view origin) {
+// Whether text is brought to NFC; nothing: it is changed in other ways.
+std::optional<bool> nfc_of(const Json& normalizer) {
   if (normalizer.is_null()) return false;
-  const std::string type = text_of(normalizer, "type");
-  if (type == "NFC") return true;
+  if (text_of(normalizer, "type") == "NFC") return true;
   const Json& parts = member(normalizer, "normalizers");
-  check(type == "Sequence" && parts.is_array(), ErrorCode::Data,
-        "{}: normalizer \"{}\" is not supported: expected none or NFC", origin, type);
+  if (text_of(normalizer, "type") != "Sequence" || !parts.is_array()) return std::nullopt;
   bool nfc = false;
-  for (const Json& part : parts) nfc |= reads_nfc(part, origin);
+  for (const Json& part : parts) {
+    const auto read = nfc_of(part);
+    if (!read) return std::nullopt;
+    nfc |= *read;
+  }
   return nfc;
 }
 
-void check_byte_level(const Json& part, std::string_view origin) {
-  check(text_of(part, "type") == "ByteLevel" && !flag(part, "add_prefix_space", true, origin),
-        ErrorCode::Data,
-        "{}: pre-tokenizer {} is not supported: expected ByteLevel without add_prefix_space, or a "
-        "Split before it",
-        origin, part.dump());
-}
-
-Split split_from_regex(const Json& part, std::string_view origin) {
-  const std::string regex = text_of(member(part, "pattern"), "Regex");
-  const auto split = split_of_pattern(regex);
-  check(
-      split.has_value(), ErrorCode::Data,
-      "{}: the pattern \"{}\" is not one we know: expected that of GPT-2, cl100k, Llama 3, Qwen 2, "
-      "o200k or nanochat",
-      origin, regex);
-  const std::string behavior = text_of(part, "behavior");
-  const bool invert = flag(part, "invert", false, origin);
-  check(behavior == (invert ? "Removed" : "Isolated"), ErrorCode::Data,
-        "{}: a Split that is {}{} is not supported: expected Isolated, or Removed and inverted",
-        origin, behavior, invert ? " and inverted" : "");
-  return *split;
-}
-
-Split read_split(const Json& pre_tokenizer, std::string_view origin) {
+// ByteLevel, or a Split by a pattern that we know before it; nothing: another pre-tokenizer.
+std::optional<Split> split_of(const Json& pre_tokenizer) {
+  const auto is_byte_level = [](const Json& part) {
+    return text_of(part, "type") == "ByteLevel" && member(part, "add_prefix_space") == false;
+  };
   if (text_of(pre_tokenizer, "type") != "Sequence") {
-    check_byte_level(pre_tokenizer, origin);
-    return flag(pre_tokenizer, "use_regex", true, origin) ? Split::Gpt2 : Split::None;
+    if (!is_byte_level(pre_tokenizer)) return std::nullopt;
+    return member(pre_tokenizer, "use_regex") == false ? Split::None : Split::Gpt2;
   }
   const Json& parts = member(pre_tokenizer, "pretokenizers");
   const bool split_then_bytes = parts.is_array() && parts.size() == 2 &&
-                                text_of(parts[0], "type") == "Split" &&
-                                !flag(parts[1], "use_regex", true, origin);
-  check(split_then_bytes, ErrorCode::Data,
-        "{}: pre-tokenizer {} is not supported: expected a Split and ByteLevel without use_regex",
-        origin, pre_tokenizer.dump());
-  check_byte_level(parts[1], origin);
-  return split_from_regex(parts[0], origin);
-}
-
-void check_model(const Json& model, std::string_view origin) {
-  const std::string type = text_of(model, "type");
-  check(type.empty() || type == "BPE", ErrorCode::Data,
-        "{}: a model of type \"{}\": expected byte-level BPE", origin, type);
-  check_merging(model, origin);
-  check(!flag(model, "byte_fallback", false, origin), ErrorCode::Data,
-        "{}: byte_fallback is not supported: expected byte-level BPE, whose bytes are tokens",
-        origin);
+                                text_of(parts[0], "type") == "Split" && is_byte_level(parts[1]) &&
+                                member(parts[1], "use_regex") == false;
+  if (!split_then_bytes) return std::nullopt;
+  const bool invert = member(parts[0], "invert") == true;
+  if (text_of(parts[0], "behavior") != (invert ? "Removed" : "Isolated")) return std::nullopt;
+  return split_of_pattern(text_of(member(parts[0], "pattern"), "Regex"));
 }
 
 void read_own(const Json& own, BpeModel& model, std::string_view origin) {
@@ -97,15 +70,26 @@ void read_own(const Json& own, BpeModel& model, std::string_view origin) {
 
 }  // namespace
 
+bool is_byte_level_bpe(const Json& tokenizer) {
+  const Json& model = member(tokenizer, "model");
+  const std::string type = text_of(model, "type");
+  return (type.empty() || type == "BPE") && member(model, "vocab").is_object() &&
+         member(model, "merges").is_array() && member(model, "byte_fallback") != true &&
+         text_of(model, "continuing_subword_prefix").empty() &&
+         text_of(model, "end_of_word_suffix").empty() &&
+         nfc_of(member(tokenizer, "normalizer")).has_value() &&
+         split_of(member(tokenizer, "pre_tokenizer")).has_value();
+}
+
 BpeModel parse_tokenizer_json(std::string_view file, std::string_view origin) {
   return bpe_model_from(parse_object(file, origin), origin);
 }
 
 BpeModel bpe_model_from(const Json& json, std::string_view origin) {
   const Json& inner = member(json, "model");
-  check(inner.is_object() && member(inner, "vocab").is_object(), ErrorCode::Data,
-        "{}: not a tokenizer.json: expected a model with a vocabulary", origin);
-  check_model(inner, origin);
+  check(is_byte_level_bpe(json), ErrorCode::Data,
+        "{}: expected byte-level BPE with a pattern that we know", origin);
+  check_merging(inner, origin);
   BpeModel model;
   const size_t num_ids = inner["vocab"].size() + member(json, "added_tokens").size();
   const std::vector<std::string> spellings = read_spellings(inner["vocab"], num_ids, origin);
@@ -114,8 +98,8 @@ BpeModel bpe_model_from(const Json& json, std::string_view origin) {
   model.merges = read_merges(member(inner, "merges"), index, origin);
   model.whole_piece_first = flag(inner, "ignore_merges", false, origin);
   model.added = read_added(member(json, "added_tokens"), num_ids, index, model.tokens, origin);
-  model.nfc = reads_nfc(member(json, "normalizer"), origin);
-  model.split = read_split(member(json, "pre_tokenizer"), origin);
+  model.nfc = *nfc_of(member(json, "normalizer"));
+  model.split = *split_of(member(json, "pre_tokenizer"));
   if (const Json& post = member(json, "post_processor"); !post.is_null()) {
     model.post_processor = post.dump();
   }

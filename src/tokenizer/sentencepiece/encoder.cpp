@@ -65,33 +65,6 @@ struct SentencePieceEncoder::Workspace {
   std::vector<PieceToken> tokens;
 };
 
-// A workspace for the time of one call.
-class SentencePieceEncoder::Lease {
- public:
-  explicit Lease(const SentencePieceEncoder& encoder) : encoder_(encoder) {
-    {
-      const std::lock_guard lock(encoder.mutex_);
-      if (!encoder.idle_.empty()) {
-        work_ = std::move(encoder.idle_.back());
-        encoder.idle_.pop_back();
-      }
-    }
-    if (!work_) work_ = std::make_unique<Workspace>();
-  }
-  ~Lease() {
-    if (work_->text.capacity() > kKeptBytes) work_->text = {};
-    const std::lock_guard lock(encoder_.mutex_);
-    encoder_.idle_.push_back(std::move(work_));
-  }
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
-  Workspace& operator*() const { return *work_; }
-
- private:
-  const SentencePieceEncoder& encoder_;
-  std::unique_ptr<Workspace> work_;
-};
-
 SentencePieceEncoder::SentencePieceEncoder(const SentencePieceModel& model, std::string_view origin)
     : SentencePieceEncoder(model, normalized_texts(model), origin) {}
 
@@ -131,7 +104,7 @@ SentencePieceEncoder::SentencePieceEncoder(const SentencePieceModel& model,
 SentencePieceEncoder::~SentencePieceEncoder() = default;
 
 void SentencePieceEncoder::encode(std::string_view text, std::vector<int32_t>& ids) const {
-  const Lease lease(*this);
+  const WorkspacePool<Workspace>::Lease lease(pool_);
   Workspace& work = *lease;
   normalizer_.normalize(text, work.text);
   const size_t size = work.text.size();
@@ -143,6 +116,7 @@ void SentencePieceEncoder::encode(std::string_view text, std::vector<int32_t>& i
     const auto& scores = unigram_ ? unigram_->scores<float>() : no_scores_;
     encode_normalized(normalized, scores, work, Output<float>{ids});
   }
+  if (work.text.capacity() > kKeptBytes) work.text = {};
 }
 
 template <class Sum>

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +15,7 @@
 #include "tokenizer/sentencepiece/model.h"
 #include "tokenizer/sentencepiece/normalizer.h"
 #include "tokenizer/sentencepiece/unigram.h"
+#include "tokenizer/workspace_pool.h"
 
 namespace ingot {
 
@@ -34,7 +33,6 @@ class SentencePieceEncoder {
 
  private:
   struct Workspace;
-  class Lease;
   template <class Sum>
   struct Output {
     std::vector<int32_t>& ids;
@@ -67,8 +65,7 @@ class SentencePieceEncoder {
   bool escaped_spaces_, split_at_spaces_, fuse_unknown_, double_sums_;
   std::optional<std::array<int32_t, 256>> byte_ids_;  // with byte fallback
 
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<Workspace>> idle_;
+  mutable WorkspacePool<Workspace> pool_;
 };
 
 }  // namespace ingot

@@ -2,8 +2,11 @@
 
 #include <utf8proc.h>
 
+#include <string_view>
+
 #include "core/text/code_point_map.h"
 #include "core/text/utf8.h"
+#include "tokenizer/unicode/unicode_classes.h"
 #include "tokenizer/unicode/utf8proc_map.h"
 
 namespace ingot {
@@ -12,7 +15,7 @@ namespace {
 using text::CodePointRun;
 #include "tokenizer/unicode/hf_unicode.inc"
 
-constexpr uint8_t kKept = 1, kMark = 2;
+constexpr uint8_t kKept = 1, kCombines = 2;
 uint8_t differences_of(uint32_t code_point) {
   static const text::CodePointMap<uint8_t> map(kDifferenceRuns);
   return map[code_point];
@@ -43,7 +46,7 @@ uint32_t lower_of(uint32_t code_point) {
 }  // namespace
 
 bool is_combining_mark(uint32_t code_point) {
-  return (differences_of(code_point) & kMark) != 0;
+  return (differences_of(code_point) & kCombines) != 0;
 }
 
 // ASCII stays as it is, except that a mark may follow its last character.
@@ -86,6 +89,38 @@ void append_lower(std::string_view text, std::string& out) {
     }
     text::append_character(out, lower_of(c.code_point));
   }
+}
+
+uint8_t hf_classes_of(uint32_t code_point) {
+  static const text::CodePointMap<uint8_t> map(kClassRuns);
+  return map[code_point];
+}
+
+std::vector<HfProperty> hf_properties() {
+  // By utf8proc's numbers of categories.
+  static constexpr std::string_view kCategories[] = {
+      "Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps",
+      "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
+  // The others are in Unicode 14, the engine's, as they are in 16.
+  static constexpr std::string_view kNames[] = {"L",  "Lu", "Ll", "Lm", "Lo", "M",  "Mn",
+                                                "Mc", "N",  "Nd", "No", "P",  "Pd", "Po",
+                                                "S",  "Sm", "So", "C",  "Cn"};
+  std::vector<HfProperty> properties;
+  for (const std::string_view name : kNames) properties.push_back({std::string(name), {}});
+  properties.push_back({std::string(kHfWordProperty), {}});
+  const text::CodePointMap<uint8_t> changed(kCategoryRuns);
+  for (uint32_t point = 0; point < text::kCodePoints; ++point) {
+    int category = utf8proc_category(static_cast<utf8proc_int32_t>(point));
+    if (changed[point] != 0) category = changed[point];
+    for (auto& [name, ranges] : properties) {
+      const bool has = name == kHfWordProperty ? (classes_of(point) & kWord) != 0
+                                               : kCategories[category].starts_with(name);
+      if (!has) continue;
+      if (ranges.empty() || ranges.back() + 1 != point) ranges.insert(ranges.end(), 2, point);
+      ranges.back() = point;
+    }
+  }
+  return properties;
 }
 
 }  // namespace ingot

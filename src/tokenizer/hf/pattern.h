@@ -1,0 +1,36 @@
+// The patterns of Split and Replace: a string, or a regular expression.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tokenizer/bpe/split.h"
+#include "tokenizer/hf/regex/hf_regex.h"
+
+namespace ingot {
+
+// Thread-safe, and cheap to copy.
+class HfPattern {
+ public:
+  // {"String": …} or {"Regex": …}. The published patterns that we have scanners for need no engine.
+  // Throws ErrorCode::Data, naming `what` and `origin`, otherwise as HfRegex does.
+  HfPattern(const nlohmann::json& pattern, std::string_view what, std::string_view origin);
+  explicit HfPattern(Split split) : split_(split) {}
+
+  void for_each_match(std::string_view text, const HfRegex::Visit& visit) const;
+  void replace(std::string& text, std::string_view content) const;
+
+  const std::string& string() const { return string_; }  // empty: a regular expression
+
+ private:
+  std::string string_;
+  bool is_string_ = false;
+  std::optional<Split> split_;
+  std::shared_ptr<const HfRegex> regex_;
+};
+
+}  // namespace ingot

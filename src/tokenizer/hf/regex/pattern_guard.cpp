@@ -1,0 +1,145 @@
+#include "tokenizer/hf/regex/pattern_guard.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+namespace ingot {
+namespace {
+
+constexpr int kManyTimes = 1000;  // a repetition up to so often counts as one without end
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view pattern) : pattern_(pattern) {}
+
+  PatternVerdict verdict() {
+    groups_.push_back({});
+    while (at_ < pattern_.size() && refusal_.empty()) step();
+    return {refusal_, hides_steps_};
+  }
+
+ private:
+  struct Group {
+    bool gives_nothing_back = false;  // look-around or atomic
+    bool repeats = false;             // something in it does, without end
+    bool hides_steps = false;         // … and gives nothing back
+  };
+
+  bool at(std::string_view text) const { return pattern_.substr(at_).starts_with(text); }
+  bool skip(std::string_view text) {
+    if (!at(text)) return false;
+    at_ += text.size();
+    return true;
+  }
+
+  void step() {
+    if (skip("(")) return open();
+    if (skip(")")) return close();
+    last_ = {};
+    if (at("\\G")) refusal_ = "\\G, where a search began,";
+    if (at("\\g")) refusal_ = "\\g, a call of a group,";
+    if (skip("\\")) {
+      ++at_;
+    } else if (at("[")) {
+      skip_class();
+    } else {
+      ++at_;
+    }
+    quantifiers();
+  }
+
+  void open() {
+    Group group;
+    if (at("*") || at("?{")) refusal_ = "a callout";
+    if (at("?~")) refusal_ = "an absent operator";
+    if (skip("?#")) {
+      while (at_ < pattern_.size() && !at(")")) at_ += at("\\") ? 2 : 1;
+    } else if (skip("?=") || skip("?!") || skip("?>") || skip("?<=") || skip("?<!")) {
+      group.gives_nothing_back = true;
+    } else if (at("?")) {
+      const std::string_view options = pattern_.substr(at_ + 1);
+      const size_t end = std::min(options.find_first_not_of("imxWDSPyIL-{}gw"), options.size());
+      if (options.substr(0, end).find('x') != std::string_view::npos) refusal_ = "free spacing";
+    }
+    groups_.push_back(group);
+  }
+
+  void close() {
+    if (groups_.size() == 1) return;  // not a pattern: the engine says so
+    last_ = groups_.back();
+    groups_.pop_back();
+    last_.hides_steps |= last_.gives_nothing_back && last_.repeats;
+    hides_steps_ |= last_.hides_steps;
+    quantifiers();
+    groups_.back().repeats |= last_.repeats;
+    groups_.back().hides_steps |= last_.hides_steps;
+  }
+
+  void skip_class() {
+    int depth = 0;
+    do {
+      if (skip("[")) {
+        ++depth;
+        skip("^");
+        skip("]");  // first, it is a character
+      } else if (skip("]")) {
+        --depth;
+      } else {
+        at_ += at("\\") ? 2 : 1;
+      }
+    } while (depth > 0 && at_ < pattern_.size());
+  }
+
+  // After an atom, which `last_` describes.
+  void quantifiers() {
+    while (at_ < pattern_.size()) {
+      bool endless = false;
+      if (at("*") || at("+")) {
+        endless = true;
+        ++at_;
+      } else if (at("{")) {
+        const size_t end = pattern_.find('}', at_);
+        if (end == std::string_view::npos) return;
+        endless = is_many(pattern_.substr(at_ + 1, end - at_ - 1));
+        at_ = end + 1;
+      } else if (!skip("?")) {
+        return;
+      }
+      if (endless && last_.hides_steps) {
+        refusal_ = "a repetition of what repeats and gives nothing back";
+        return;
+      }
+      last_.repeats |= endless;
+      if (skip("+")) last_.hides_steps |= endless;
+      hides_steps_ |= last_.hides_steps;
+      groups_.back().repeats |= last_.repeats;
+      groups_.back().hides_steps |= last_.hides_steps;
+    }
+  }
+
+  static bool is_many(std::string_view numbers) {  // "n", "n,", "n,m"
+    if (numbers.ends_with(',')) return true;
+    const size_t comma = numbers.rfind(',');
+    if (comma != std::string_view::npos) numbers.remove_prefix(comma + 1);
+    int count = 0;
+    const auto read = std::from_chars(numbers.data(), numbers.data() + numbers.size(), count);
+    return read.ec == std::errc::result_out_of_range || count > kManyTimes;
+  }
+
+  std::string_view pattern_;
+  size_t at_ = 0;
+  std::vector<Group> groups_;
+  Group last_;
+  std::string_view refusal_;
+  bool hides_steps_ = false;  // anywhere
+};
+
+}  // namespace
+
+PatternVerdict verdict_on_pattern(std::string_view pattern) {
+  if (pattern.size() > kLongestPattern) return {"a pattern of more than 64 KiB"};
+  return Scanner(pattern).verdict();
+}
+
+}  // namespace ingot

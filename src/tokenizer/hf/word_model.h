@@ -1,0 +1,43 @@
+// tokenizer.json's models, each a map from words to ids.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/added_tokens.h"
+#include "tokenizer/hf/json_fields.h"
+#include "tokenizer/hf/pre_tokenizer.h"
+
+namespace ingot {
+
+// Thread-safe.
+class HfWordModel {
+ public:
+  virtual ~HfWordModel() = default;
+  virtual void encode(const HfWords& words, std::vector<int32_t>& ids) const = 0;  // appends
+};
+
+struct HfVocabulary {
+  std::vector<std::string> tokens;  // by id, added ones too; empty: the id is not used
+  // Those that words may become: without special tokens, and added ones that the model lacks.
+  std::vector<std::string> spellings;
+  std::vector<AddedToken> added;
+};
+
+struct HfModelAndVocabulary {
+  std::unique_ptr<HfWordModel> model;
+  HfVocabulary vocabulary;
+};
+
+// BPE, Unigram, WordPiece or WordLevel. `tokenizer`: the whole file. Throws ErrorCode::Data, naming
+// `origin`, on anything that is not understood.
+HfModelAndVocabulary read_word_model(const Json& tokenizer, std::string_view origin);
+
+// Of these, the one with merges. `all` finds special tokens, too.
+std::unique_ptr<HfWordModel> hf_bpe_model(const Json& model, const HfVocabulary& vocabulary,
+                                          const TokenIndex& all, std::string_view origin);
+
+}  // namespace ingot

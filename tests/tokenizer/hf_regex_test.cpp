@@ -1,0 +1,86 @@
+// Regular expressions: Hugging Face's matches, and bounds for hostile patterns.
+#include "tokenizer/hf/regex/hf_regex.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "tokenizer/hf/regex/pattern_guard.h"
+
+namespace ingot {
+namespace {
+
+using Matches = std::vector<std::pair<size_t, size_t>>;
+
+Matches matches(const std::string& pattern, std::string_view text) {
+  Matches found;
+  HfRegex(pattern, "test").for_each_match(text, [&](const RegexMatch& match) {
+    found.emplace_back(match.begin, match.end);
+  });
+  return found;
+}
+
+TEST(HfRegex, FindsEveryMatch) {
+  EXPECT_EQ(matches("a+", "aabaxa"), (Matches{{0, 2}, {3, 4}, {5, 6}}));
+  EXPECT_EQ(matches("é|.$", "aéz"), (Matches{{1, 3}, {3, 4}}));
+  EXPECT_EQ(matches("x", ""), Matches{});
+  // Empty ones, too, but none where the one before ended.
+  EXPECT_EQ(matches("a*", "baé"), (Matches{{0, 0}, {1, 2}, {4, 4}}));
+  EXPECT_EQ(matches("(?=b)", "abb"), (Matches{{1, 1}, {2, 2}}));
+}
+
+TEST(HfRegex, FindsMatchesFarBehindTheStart) {
+  const std::string far(1000, '.');
+  EXPECT_EQ(matches("ab", far + "ab" + far), (Matches{{1000, 1002}}));
+  EXPECT_EQ(matches("é", far + "é"), (Matches{{1000, 1002}}));
+  EXPECT_EQ(matches("(?<=é)b", far + "éb"), (Matches{{1002, 1003}}));
+}
+
+// Debian's Oniguruma has Unicode 14, that of Hugging Face's wheels 16.
+TEST(HfRegex, KnowsCharactersOfUnicode16) {
+  EXPECT_EQ(matches("\\p{L}+", "\u1C89\U0001E5D0"), (Matches{{0, 7}}));
+  EXPECT_EQ(matches("[^\\p{Lu}]", "\u1C89"), Matches{});
+  EXPECT_EQ(matches("\\p{N}", "\U00010D40"), (Matches{{0, 4}}));
+  EXPECT_EQ(matches("[\\d]\\D", "\U00010D40\\"), (Matches{{0, 5}}));
+  EXPECT_EQ(matches("\\w\\W", "\u1C89 "), (Matches{{0, 4}}));
+  EXPECT_EQ(matches("\\p{M}", "\u0897"), (Matches{{0, 3}}));
+}
+
+TEST(HfRegex, WhatTakesMoreThanLinearTimeIsStopped) {
+  const std::string some = std::string(300, 'a') + "xb", many(200000, 'a');
+  for (const char* pattern : {"(a|a)*b", "(a|aa)+$", "(a+)+b"}) {
+    EXPECT_THROW(matches(pattern, some), Error) << pattern;
+  }
+  EXPECT_THROW(matches("a*+b", many), Error);  // no step back, but much work
+  EXPECT_EQ(matches("a+", many), (Matches{{0, many.size()}}));
+}
+
+TEST(HfRegex, PatternsThatCannotBeBoundedAreRefused) {
+  for (const char* pattern :
+       {"(?:(?=a*)a)*", "(?:(?>a*)b|a)+", "(?:a*+b|a){2,}", "(a++)+", "((?!x*)a){0,5000}",
+        "(?x)a b", "(?i-x:a)", "\\Ga", "(a)\\g<1>", "(*FAIL)", "(?{x})", "(?~ab)"}) {
+    EXPECT_FALSE(verdict_on_pattern(pattern).refusal.empty()) << pattern;
+    EXPECT_THROW(matches(pattern, "a"), Error) << pattern;
+  }
+  for (const char* pattern :
+       {"\\s+(?!\\S)", "(?i:'s|'t)|\\p{L}++", "(?=(\\d{3})+(?!\\d))", "[^(\\s|[.,!?])]+",
+        "(?:a?+b)*", "[]*+]+", "(?#*+)a*", "\\(*+", "(?:a{3}+)*", "(?<x>a)+", "[[:alpha:]*+]*"}) {
+    EXPECT_EQ(verdict_on_pattern(pattern).refusal, "") << pattern;
+  }
+}
+
+TEST(HfRegex, WhatIsNoPatternIsRefused) {
+  for (const char* pattern : {"(a", "[a", "a{2,1", "*", "\\p{Nowhere}", "(?<=a+)b"}) {
+    try {
+      matches(pattern, "a");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::Data) << pattern;
+    }
+  }
+  EXPECT_THROW(matches("(a", "a"), Error);
+  EXPECT_THROW(matches("\\p{Nowhere}", "a"), Error);
+  EXPECT_THROW(matches(std::string(kLongestPattern + 1, 'a'), "a"), Error);
+  EXPECT_THROW(matches(std::string(5000, '(') + std::string(5000, ')'), "a"), Error);
+}
+
+}  // namespace
+}  // namespace ingot
