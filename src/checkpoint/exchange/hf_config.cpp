@@ -338,10 +338,7 @@ class Writer {
 
  private:
   void write_row(nlohmann::ordered_json& to, const ConfigRow& row) {
-    if (row.setting.empty()) {
-      to[row.key] = row.missing.value;
-      return;
-    }
+    if (row.setting.empty()) return;  // what is computed is what a missing member means
     const SettingValue value = fields_[row.setting].get();
     if (row.as == ConfigRow::As::InverseSquare) {
       // 0 stands for that of the width of a head. Readers take whole numbers only.
