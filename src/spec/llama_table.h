@@ -71,11 +71,11 @@ inline constexpr int64_t kFp8History = 16;     // steps whose maxima choose a sc
 //     Offloaded layers, see offload_place(), have no rows of their own on the device: they take
 //     "offload.0.NAME" and "offload.1.NAME" in turn; what is put away meanwhile lies in page-locked
 //     memory as "host.PLACE.NAME"
-//   under fp8 no norms (LayerNorm's are shared by all layers) but, shared by all layers and 8 bits
-//   wide: fp8.x (N, widest), fp8.xt (widest,
-//     N), fp8.d and fp8.wide_d (N, C and widest), fp8.dt and fp8.wide_dt (C and widest, N); of each
-//     matrix NAME of a layer, and the head's under fp8_head, "fp8:NAME" and, transposed,
-//     "fp8t:NAME"; and their scales in F32, S = kFp8PerLayer · L + 1 of them:
+//   under fp8 no norms but LayerNorm's, which layers share; shared by all layers too, and 8 bits
+//     wide: fp8.x (N, widest), fp8.xt (widest, N), fp8.d and fp8.wide_d (N, C and widest), fp8.dt
+//     and fp8.wide_dt (C and widest, N); of each matrix NAME of a layer, and the head's under
+//     fp8_head, "fp8:NAME" and, transposed, "fp8t:NAME"; and their scales in F32,
+//     S = kFp8PerLayer · L + 1 of them:
 //     fp8.{activations,gradients,weights}.{scale,inverse} and fp8.weights.amax
 //     (S, kFp8ScaleStride), fp8.maxima (2, S, kFp8ScaleStride) of activations and of gradients, of
 //     all of which the first column is used, fp8.{activations,gradients}.history (kFp8History, S)
