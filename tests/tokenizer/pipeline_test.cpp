@@ -233,17 +233,17 @@ std::string page_of_kinds() {
       "0.23.3, and what they decode to is, too. «Read as» is\nthe kind that `ingot tokenizer info` "
       "shows: `bpe` and `sentencepiece` are the quick ways, `huggingface` is the\npipeline. "
       "[tokenizer.md](tokenizer.md) says what is refused.\n\n"
-      "| arrangement | as in | normalizer | pre-tokenizer | model | post-processor | decoder | read "
+      "| arrangement | as in | normalizer | pre-tokenizer | model | post-processor | decoder | "
+      "read "
       "as |\n|---|---|---|---|---|---|---|---|\n";
   for (const Json& line : goldens().lines) {
     const Json& json = line["tokenizer"];
-    page += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | `{}` |\n",
-                        line["name"].get<std::string>(), line["kinds"].get<std::string>(),
-                        types_of(json["normalizer"], "normalizers"),
-                        types_of(json["pre_tokenizer"], "pretokenizers"),
-                        json["model"]["type"].get<std::string>(),
-                        types_of(json["post_processor"], "processors"),
-                        types_of(json["decoder"], "decoders"), load(json)->kind());
+    page += fmt::format(
+        "| `{}` | {} | {} | {} | {} | {} | {} | `{}` |\n", line["name"].get<std::string>(),
+        line["kinds"].get<std::string>(), types_of(json["normalizer"], "normalizers"),
+        types_of(json["pre_tokenizer"], "pretokenizers"), json["model"]["type"].get<std::string>(),
+        types_of(json["post_processor"], "processors"), types_of(json["decoder"], "decoders"),
+        load(json)->kind());
   }
   return page;
 }
