@@ -173,6 +173,14 @@ TEST(Gguf, WhatLlamaCppWouldComputeOtherwiseIsRefused) {
   EXPECT_TRUE(contains(error_of([&] { exported(model, GgufType::F32); }), "window"));
   model.window = model.context;
   EXPECT_EQ(error_of([&] { exported(model, GgufType::F32); }), "");
+  ModelConfig gemma = small_model();
+  gemma.norm_place = NormPlace::Both;
+  gemma.activation = Activation::GeGlu;
+  gemma.embedding_scale = std::sqrt(32.0);
+  gemma.attn_scale = 0.25;
+  EXPECT_EQ(error_of([&] { exported(gemma, GgufType::F32); }), "");
+  gemma.attn_scale = 0.2;
+  EXPECT_TRUE(contains(error_of([&] { exported(gemma, GgufType::F32); }), "attn_scale"));
 }
 
 TEST(Gguf, LlamaThreesScalingIsATensorOfDivisors) {

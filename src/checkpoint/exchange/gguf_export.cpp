@@ -73,6 +73,16 @@ void check_computed_there(const ModelConfig& m, const Architecture& architecture
         "llama.cpp knows no attention window of {}: beyond {} tokens it would compute another "
         "model; use --to hf",
         architecture.name, m.window);
+  // Of windows and scores it knows Gemma's own alone: every other layer, and the root of a width.
+  const double own_scale = 1.0 / std::sqrt(static_cast<double>(m.head_dim));
+  check(m.window == 0 || m.window >= m.context || m.window_layers == "wf", ErrorCode::Config,
+        "llama.cpp knows windows in every other layer only, got model.window_layers = {}; use --to "
+        "hf",
+        m.window_layers);
+  check(m.attn_scale == 0 || std::abs(m.attn_scale / own_scale - 1.0) < 1e-6, ErrorCode::Config,
+        "llama.cpp scales attention by 1/sqrt(head_dim) = {:.6g} only, got model.attn_scale = "
+        "{:.6g}; use --to hf",
+        own_scale, m.attn_scale);
   check(m.rope.scaling != RopeScaling::Dynamic, ErrorCode::Config,
         "llama.cpp knows no dynamic scaling of rotary frequencies; use --to hf");
 }
