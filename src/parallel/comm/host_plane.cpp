@@ -14,9 +14,7 @@ std::string machine_name(const Process& process) {
 }
 
 void HostPlane::throw_if_lost(std::span<const int> needed) {
-  if (const auto lost = this->lost(needed))
-    throw Error(ErrorCode::Comm, fmt::format("rank {} is lost: {}", lost->rank, lost->why))
-        .on_rank(lost->rank);
+  if (const auto lost = this->lost(needed)) throw lost_error(*lost);
 }
 
 void HostPlane::throw_late(Patience waited, std::span<const int> missing) {

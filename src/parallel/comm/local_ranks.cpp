@@ -69,10 +69,7 @@ std::string LocalRanks::await(const std::string& key, Patience patience) {
   changed_.wait_for(lock, patience, [&] { return posted_.contains(key) || loss_; });
   const auto found = posted_.find(key);
   if (found != posted_.end()) return found->second;
-  if (loss_)
-    throw Error(ErrorCode::Comm,
-                fmt::format("waits for «{}»: rank {} is lost: {}", key, loss_->rank, loss_->why))
-        .on_rank(loss_->rank);
+  if (loss_) throw lost_error(*loss_).during(fmt::format("waits for «{}»", key));
   throw Error(ErrorCode::Comm,
               fmt::format("the board: waited {:.1f} s for «{}», which no rank posted",
                           std::chrono::duration<double>(patience).count(), key));
@@ -89,14 +86,16 @@ void LocalRanks::arrive(MeetingPoint& point, int member, const std::string& what
   try {
     const std::vector<int> missing = point.arrive(member, patience);
     if (missing.empty()) return;
+    const std::scoped_lock lock(mutex_);
+    // Whoever gave up first has said where the missing rank was: by now it is released.
+    const auto first = std::ranges::find(gone_, missing.front(), &Leaving::rank);
+    if (first != gone_.end()) throw lost_error(first->cause);
     std::vector<MissingRank> states;
     for (const int other : missing) states.push_back({other, watch(other).state()});
-    Error error = waited_for(patience, states);
-    const std::string why =
-        fmt::format("rank {} in {} at step {}: {}", rank, what, watch(rank).step(), error.what());
-    const std::scoped_lock lock(mutex_);
+    const Error error = waited_for(patience, states);
     is_late_ = true;
-    go(missing.front(), {missing.front(), why});
+    go(missing.front(), {missing.front(), fmt::format("rank {} in {} at step {}: {}", rank, what,
+                                                      watch(rank).step(), error.what())});
     throw error;
   } catch (const Error& error) {
     tell_records(rank, error);

@@ -42,9 +42,7 @@ std::vector<int> MeetingPoint::arrive(int member, Patience patience) {
   if (gone_ == member)
     throw Error(ErrorCode::Comm, fmt::format("this rank came too late: {}", cause_.why))
         .on_rank(cause_.rank);
-  if (gone_ >= 0)
-    throw Error(ErrorCode::Comm, fmt::format("rank {} is lost: {}", cause_.rank, cause_.why))
-        .on_rank(cause_.rank);
+  if (gone_ >= 0) throw lost_error(cause_);
   if (missing_.empty()) missing_ = std::move(missing);
   return missing_;
 }

@@ -78,6 +78,11 @@ Error waited_for(std::chrono::duration<double> time, std::span<const MissingRank
       .on_rank(ranks.empty() ? -1 : ranks.front());
 }
 
+Error lost_error(const LostRank& lost) {
+  return Error(ErrorCode::Comm, fmt::format("rank {} is lost: {}", lost.rank, lost.why))
+      .on_rank(lost.rank);
+}
+
 std::string text_of_ranks(std::span<const int> ranks) {
   constexpr size_t kListed = 8;
   if (ranks.size() <= kListed) return fmt::format("{}", fmt::join(ranks, ","));

@@ -64,6 +64,7 @@ struct LostRank {
   int rank = -1;
   std::string why;  // what it said when it went, or how it was missed
 };
+Error lost_error(const LostRank& lost);  // "rank 2 is lost: WHY", ErrorCode::Comm on that rank
 
 // A rank that others wait for, and where it is instead: its Watch::state().
 struct MissingRank {

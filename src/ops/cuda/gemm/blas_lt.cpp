@@ -285,11 +285,13 @@ BlasLt::Plan BlasLt::make_plan(Context& ctx, const GemmKey& key, const GemmBuffe
 std::optional<BlasLt::Algorithm> BlasLt::choose(Context& ctx, const GemmKey& key, const Plan& plan,
                                                 const GemmBuffers& buffers) {
   const auto chosen = select(ctx, key, plan, buffers);
-  if (chosen && ctx.choices != nullptr && is_large(key)) {
-    const TunedGemm told{std::bit_cast<std::array<uint64_t, 8>>(chosen->config), 0.0};
-    ctx.choices->tell(choice_name(key),
-                      gpu_ + '\n' + format_tuned({{key, told}}, cublasLtGetVersion()));
+  if (ctx.choices == nullptr || !is_large(key)) return chosen;
+  std::string told;  // empty where there is no algorithm: nobody need wait for one
+  if (chosen) {
+    const TunedGemm tuned{std::bit_cast<std::array<uint64_t, 8>>(chosen->config), 0.0};
+    told = gpu_ + '\n' + format_tuned({{key, tuned}}, cublasLtGetVersion());
   }
+  ctx.choices->tell(choice_name(key), told);
   return chosen;
 }
 

@@ -172,9 +172,7 @@ void HubClient::lose(int rank, std::string why, bool is_late) {
 }
 
 void HubClient::throw_if_lost() const {
-  if (!lost_) return;
-  throw Error(ErrorCode::Comm, fmt::format("rank {} is lost: {}", lost_->rank, lost_->why))
-      .on_rank(lost_->rank);
+  if (lost_) throw lost_error(*lost_);
 }
 
 // True when it is over in time; throws when a rank is lost before.
