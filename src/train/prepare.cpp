@@ -33,6 +33,11 @@ PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& res
   PreparedRun run;
   run.resolved = resolved;
   run.resume_from = std::move(resume_from);
+  // Before the data, whose tokenizer may be that of the model.
+  if (!run.resume_from && !config.train.init.empty()) {
+    run.init_from = resolve_checkpoint(storage, config.train.init);
+    check_same_shapes(CheckpointReader(storage, *run.init_from), llama_parameters(config.model));
+  }
   run.data = open_run_data(
       *storage, config,
       run.resume_from ? tokenizer_to_resume(storage, config, *run.resume_from) : nullptr);
@@ -42,10 +47,6 @@ PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& res
     check_same_data(run.data.identity, reader.info().state.data, *run.resume_from);
     check_schedule_change(reader.info(), resolved.recorded, accept_schedule);
     run.first_step = reader.info().state.step;
-  }
-  if (!run.resume_from && !config.train.init.empty()) {
-    run.init_from = resolve_checkpoint(storage, config.train.init);
-    check_same_shapes(CheckpointReader(storage, *run.init_from), llama_parameters(config.model));
   }
   check_fits_here(resolved, run.resume_from.has_value());
   return run;
