@@ -240,8 +240,8 @@ void BpeMerger::merge_short(std::string_view piece, std::vector<int32_t>& ids) c
 
 void BpeMerger::merge_long(std::string_view piece, Scratch& scratch,
                            std::vector<int32_t>& ids) const {
-  scratch.ids.clear();
-  for (const char byte : piece) scratch.ids.push_back(id_of(byte));
+  scratch.ids.resize(piece.size());
+  for (size_t i = 0; i < piece.size(); ++i) scratch.ids[i] = id_of(piece[i]);
   merge_by_heap(
       pairs_, [&](uint32_t i) { return byte_pairs_[pair_at(piece, i)]; }, scratch, ids);
 }
