@@ -181,6 +181,11 @@ TEST(Gguf, WhatLlamaCppWouldComputeOtherwiseIsRefused) {
   EXPECT_EQ(error_of([&] { exported(gemma, GgufType::F32); }), "");
   gemma.attn_scale = 0.2;
   EXPECT_TRUE(contains(error_of([&] { exported(gemma, GgufType::F32); }), "attn_scale"));
+  ModelConfig yarn = small_model();
+  yarn.rope.scaling = RopeScaling::Yarn;
+  EXPECT_EQ(error_of([&] { exported(yarn, GgufType::F32); }), "");
+  yarn.rope.attention_factor = 1.5;
+  EXPECT_TRUE(contains(error_of([&] { exported(yarn, GgufType::F32); }), "attention_factor"));
 }
 
 TEST(Gguf, LlamaThreesScalingIsATensorOfDivisors) {

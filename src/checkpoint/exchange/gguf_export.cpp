@@ -85,6 +85,14 @@ void check_computed_there(const ModelConfig& m, const Architecture& architecture
         own_scale, m.attn_scale);
   check(m.rope.scaling != RopeScaling::Dynamic, ErrorCode::Config,
         "llama.cpp knows no dynamic scaling of rotary frequencies; use --to hf");
+  // It takes yarn's own factor of queries and keys, and the file has no place for another.
+  const double own_factor = 0.1 * std::log(m.rope.factor) + 1.0;
+  const bool has_own = m.rope.scaling != RopeScaling::Yarn || m.rope.attention_factor == 0 ||
+                       std::abs(m.rope.attention_factor / own_factor - 1.0) < 1e-6;
+  check(has_own, ErrorCode::Config,
+        "llama.cpp computes yarn with a factor of {:.6g} only, got model.rope.attention_factor = "
+        "{:.6g}; use --to hf",
+        own_factor, m.rope.attention_factor);
 }
 
 void add_rope(GgufMetadata& metadata, const std::string& prefix, const ModelConfig& m) {
