@@ -3,7 +3,8 @@
 // A checkpoint is a folder `step_00000100/` holding
 //   rank_0.safetensors …  each rank's ranges of "weight:NAME", "moment1:NAME", "moment2:NAME"
 //                         (flat; F32, or F64 of a run in fp64, moments as they are kept); the last
-//                         where the optimizer keeps one
+//                         where the optimizer keeps one. Imported weights: in as many as are
+//                         written side by side
 //   tokenizer.bin         Tokenizer::serialize() of what the text was encoded with, when it is not
 //                         the byte tokenizer
 //   hf/NAME               of a model that came from a Hugging Face folder: its files of no weights
@@ -136,10 +137,11 @@ void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run
 
 // Writes a checkpoint folder of weights alone, in the dtypes that they are stored in. Throws
 // ErrorCode::Usage, saying what is there, unless `dir` is new or empty, and ErrorCode::Data for a
-// weight that is NaN or infinite; no folder is made then.
+// weight that is NaN or infinite; no folder is made then. In up to four files of `file_bytes` or
+// more, which are written side by side.
 void write_weights(Storage& storage, const std::string& dir, const RunConfig& config,
                    const TensorTable& parameters, const Weights& weights,
-                   const Companions& companions);
+                   const Companions& companions, int64_t file_bytes = int64_t{256} << 20);
 
 // ErrorCode::Usage, saying what is there, unless `dir` is new or empty.
 void check_new_folder(Storage& storage, const std::string& dir);

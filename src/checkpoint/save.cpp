@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <future>
 #include <utility>
 
 #include "checkpoint/checkpoint.h"
@@ -140,6 +141,44 @@ void write_manifest(Storage& storage, const std::string& folder, const RunConfig
   file.finish();
 }
 
+// All weights, the wider dtypes first, in up to four files of `file_bytes` or more: one thread
+// writes a file, and copies into the cache of the disk no faster than a good disk reads.
+std::vector<std::vector<WeightsRange>> weight_files(const TensorTable& parameters,
+                                                    const Weights& weights, int64_t file_bytes) {
+  std::vector<WeightsRange> all;
+  int64_t bytes = 0;
+  for (const DType dtype : {DType::F64, DType::F32, DType::BF16, DType::F16})
+    for (const TensorSpec& row : parameters.rows()) {
+      if (weights.dtype(row.name) != dtype) continue;
+      all.push_back({row.name, {0, row.shape.numel()}, dtype});
+      bytes += row.shape.numel() * size_of(dtype);
+    }
+  const int64_t num_files = std::clamp<int64_t>(bytes / file_bytes, 1, 4);
+  std::vector<std::vector<WeightsRange>> files(static_cast<size_t>(num_files));
+  int64_t before = 0;
+  for (WeightsRange& range : all) {
+    const int64_t size = range.range.size() * size_of(range.dtype);
+    files[static_cast<size_t>(before * num_files / bytes)].push_back(std::move(range));
+    before += size;
+  }
+  std::erase_if(files, [](const auto& file) { return file.empty(); });  // beside a large tensor
+  return files;
+}
+
+ManifestFile write_weight_file(Storage& storage, const std::string& folder, const std::string& name,
+                               const Weights& weights, const std::vector<WeightsRange>& ranges) {
+  ManifestFile file{name, {}, {}};
+  std::vector<SafetensorsTensor> tensors;
+  for (const WeightsRange& range : ranges) {
+    tensors.push_back({entry_key("weight", range.name), {range.range.size()}, range.dtype});
+    file.ranges[range.name] = range.range;
+  }
+  PieceReader pieces(weights, ranges);
+  file.facts = write_safetensors(storage, join_path(folder, name), tensors,
+                                 [&](size_t, const PutElements& put) { pieces.next_range(put); });
+  return file;
+}
+
 // For a message.
 std::string what_is_in(Storage& storage, const std::string& dir) {
   const std::string path = join_path(dir, kManifestName);
@@ -198,28 +237,22 @@ void check_new_folder(Storage& storage, const std::string& dir) {
 
 void write_weights(Storage& storage, const std::string& dir, const RunConfig& config,
                    const TensorTable& parameters, const Weights& weights,
-                   const Companions& companions) {
+                   const Companions& companions, int64_t file_bytes) {
   check_new_folder(storage, dir);
-  Manifest manifest;
-  ManifestFile file{rank_file_name(0), {}, {}};
-  std::vector<SafetensorsTensor> names;
-  std::vector<const TensorSpec*> rows;
-  for (const DType dtype : {DType::F64, DType::F32, DType::BF16, DType::F16}) {
-    for (const TensorSpec& row : parameters.rows()) {
-      if (weights.dtype(row.name) != dtype) continue;
-      names.push_back({entry_key("weight", row.name), {row.shape.numel()}, dtype});
-      rows.push_back(&row);
-      file.ranges[row.name] = {0, row.shape.numel()};
-    }
-  }
+  const std::vector<std::vector<WeightsRange>> files =
+      weight_files(parameters, weights, file_bytes);
   try {
     start_folder(storage, dir);
     const std::string folder = temporary_path(dir);
-    file.facts = write_safetensors(
-        storage, join_path(folder, file.name), names, [&](size_t i, const PutElements& put) {
-          for_each_piece(weights, rows[i]->name, {0, rows[i]->shape.numel()}, names[i].dtype, put);
-        });
-    manifest.files.push_back(std::move(file));
+    std::vector<std::future<ManifestFile>> written;
+    for (size_t i = 0; i < files.size(); ++i)
+      written.push_back(std::async(std::launch::async, [&, i] {
+        return write_weight_file(storage, folder, rank_file_name(static_cast<int>(i)), weights,
+                                 files[i]);
+      }));
+    Manifest manifest;
+    // Where one failed, the others' futures still wait for their ends before the folder goes.
+    for (auto& file : written) manifest.files.push_back(file.get());
     write_manifest(storage, folder, config, parameters, companions, std::move(manifest));
     publish_folder(storage, dir);
   } catch (...) {

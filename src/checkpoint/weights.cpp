@@ -1,14 +1,11 @@
 #include "checkpoint/weights.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <future>
+#include <mutex>
+#include <utility>
 #include <vector>
 
-#include "checkpoint/elements.h"
-#include "checkpoint/hashed_file.h"
-#include "core/error.h"
 #include "spec/llama_table.h"
 
 namespace ingot {
@@ -79,38 +76,39 @@ class Restyled : public Weights {
   TensorTable parameters_;
 };
 
+class Watched : public Weights {
+ public:
+  Watched(const Weights& weights, WeightsProgress progress)
+      : weights_(weights),
+        progress_(std::move(progress)),
+        elements_(parameter_count(weights.model())) {}
+
+  const ModelConfig& model() const override { return weights_.model(); }
+  DType dtype(const std::string& name) const override { return weights_.dtype(name); }
+  void read(const std::string& name, ShardRange range, const Tensor& out) const override {
+    weights_.read(name, range, out);
+    const std::lock_guard lock(mutex_);
+    // Who reads heads of other rotary pairs reads some elements twice.
+    read_ = std::min(read_ + range.size(), elements_);
+    if (progress_) progress_(read_, elements_);
+  }
+
+ private:
+  const Weights& weights_;
+  WeightsProgress progress_;
+  int64_t elements_;
+  mutable std::mutex mutex_;
+  mutable int64_t read_ = 0;
+};
+
 }  // namespace
 
 std::unique_ptr<Weights> with_rope_style(const Weights& weights, RopeStyle style) {
   return std::make_unique<Restyled>(weights, style);
 }
 
-void for_each_piece(const Weights& weights, const std::string& name, ShardRange range, DType dtype,
-                    const std::function<void(const Tensor&)>& take) {
-  const int64_t chunk = kFileChunkBytes / size_of(dtype);
-  const auto room = static_cast<size_t>(std::min(chunk, range.size()) * size_of(dtype));
-  std::array<std::vector<std::byte>, 2> buffers;
-  // The next piece is read while the one before is looked through and written.
-  const auto read_at = [&](int64_t at, size_t turn) {
-    buffers[turn].resize(room);
-    const Tensor piece =
-        Tensor::contiguous(buffers[turn].data(), dtype, {std::min(chunk, range.end - at)});
-    weights.read(name, {at, at + piece.numel()}, piece);
-    return piece;
-  };
-  std::future<Tensor> next;
-  size_t turn = 0;
-  for (int64_t at = range.begin; at < range.end; at += chunk, turn = 1 - turn) {
-    const Tensor piece = next.valid() ? next.get() : read_at(at, turn);
-    if (at + chunk < range.end)
-      next = std::async(std::launch::async, read_at, at + chunk, 1 - turn);
-    const int64_t bad = first_not_finite(piece);
-    check(bad < 0, ErrorCode::Data,
-          "{} is NaN or infinite at element {}: the weights are damaged, or too large for {}; get "
-          "them again",
-          name, at + bad, name_of(dtype));
-    take(piece);
-  }
+std::unique_ptr<Weights> with_progress(const Weights& weights, WeightsProgress progress) {
+  return std::make_unique<Watched>(weights, std::move(progress));
 }
 
 }  // namespace ingot

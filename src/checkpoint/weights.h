@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/storage.h"
 #include "core/tensor.h"
@@ -22,11 +23,40 @@ class Weights {
   virtual void read(const std::string& name, ShardRange range, const Tensor& out) const = 0;
 };
 
-// Elements [range) of a tensor as `dtype`, piece by piece, the next one read ahead, through
-// buffers that do not grow with it. Throws ErrorCode::Data, naming the element, where one is NaN or
-// infinite.
+// Elements [range) of the flattened tensor, as `dtype`.
+struct WeightsRange {
+  std::string name;
+  ShardRange range;
+  DType dtype = DType::F32;
+};
+
+using TakePiece = std::function<void(const Tensor&)>;
+
+// Ranges of weights, one after the other, in pieces. Threads of its own read some pieces ahead and
+// look through them, so that a disk has several requests at a time and writing goes on beside
+// reading; memory does not grow with the model.
+class PieceReader {
+ public:
+  // `weights` must outlive it.
+  PieceReader(const Weights& weights, std::vector<WeightsRange> ranges);
+  ~PieceReader();
+  // The pieces of the next range, in order; a piece is the caller's until `take` returns. Throws
+  // ErrorCode::Data, naming the element, where one is NaN or infinite.
+  void next_range(const TakePiece& take);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Those of one range.
 void for_each_piece(const Weights& weights, const std::string& name, ShardRange range, DType dtype,
-                    const std::function<void(const Tensor&)>& take);
+                    const TakePiece& take);
+
+// The same weights; tells how many of all elements were read so far. Called by one thread at a
+// time; may be empty. `weights` must outlive it.
+using WeightsProgress = std::function<void(int64_t elements, int64_t of)>;
+std::unique_ptr<Weights> with_progress(const Weights& weights, WeightsProgress progress);
 
 // The same model with rotary pairs of another style: rows of queries and keys, and what goes with
 // them, stand in that style's order. `weights` must outlive it.

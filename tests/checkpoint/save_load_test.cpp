@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -313,6 +314,35 @@ TEST(Checkpoint, WeightsAloneLoadWithMomentsAtZero) {
     }
   });
   EXPECT_EQ(resolve_checkpoint(storage, "out"), "out");
+}
+
+TEST(Checkpoint, WeightsInSeveralFilesAreTheSame) {
+  const auto storage = empty_run();
+  const TensorTable parameters = small_parameters();
+  const MadeWeights weights(
+      [](const std::string& name, int64_t i) { return value_of("weight", name, i, 9); });
+  write_weights(*storage, "out", RunConfig{}, parameters, weights, {}, /*file_bytes=*/16);
+  EXPECT_TRUE(storage->exists("out/rank_1.safetensors"));
+  const CheckpointReader reader(storage, "out");
+  reader.verify();
+  for (const TensorSpec& row : parameters.rows()) {
+    std::vector<float> values(static_cast<size_t>(row.shape.numel()));
+    reader.read("weight", row.name, {0, row.shape.numel()},
+                Tensor::contiguous(values.data(), DType::F32, row.shape));
+    for (int64_t i = 0; i < row.shape.numel(); ++i)
+      EXPECT_EQ(values[static_cast<size_t>(i)], value_of("weight", row.name, i, 9)) << row.name;
+  }
+}
+
+TEST(Checkpoint, ABadWeightInOneOfSeveralFilesLeavesNothing) {
+  const auto storage = empty_run();
+  const TensorTable parameters = small_parameters();
+  const std::string last = parameters.rows().back().name;
+  const MadeWeights weights([&](const std::string& name, int64_t) {
+    return name == last ? std::numeric_limits<float>::quiet_NaN() : 1.0f;
+  });
+  EXPECT_THROW(write_weights(*storage, "out", RunConfig{}, parameters, weights, {}, 16), Error);
+  EXPECT_EQ(storage->list("."), (std::vector<std::string>{"runs"}));
 }
 
 TEST(Checkpoint, ExportReplacesNothingAndSaysWhatIsThere) {

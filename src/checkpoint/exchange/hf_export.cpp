@@ -51,27 +51,30 @@ std::vector<std::vector<OutTensor>> files_of(const Weights& weights,
   return files;
 }
 
-void put_tensor(const Weights& weights, const OutTensor& tensor, const PutElements& put) {
+// What is read for it.
+WeightsRange source_of(const OutTensor& tensor) {
+  return {tensor.parameter, tensor.range, tensor.from_one ? DType::F32 : tensor.there.dtype};
+}
+
+// Its source is the next range of `pieces`.
+void put_tensor(PieceReader& pieces, const OutTensor& tensor, const PutElements& put) {
   if (tensor.from_one)
-    return for_each_piece(
-        weights, tensor.parameter, tensor.range, DType::F32, [&](const Tensor& piece) {
-          float* values = piece.as<float>();
-          for (int64_t i = 0; i < piece.numel(); ++i) values[i] -= 1.0f;
-          std::vector<std::byte> bytes(
-              static_cast<size_t>(piece.numel() * size_of(tensor.there.dtype)));
-          const Tensor out = Tensor::contiguous(bytes.data(), tensor.there.dtype, {piece.numel()});
-          convert_elements(piece, out);
-          put(out);
-        });
-  if (!tensor.transposed)
-    return for_each_piece(weights, tensor.parameter, tensor.range, tensor.there.dtype, put);
+    return pieces.next_range([&](const Tensor& piece) {
+      float* values = piece.as<float>();
+      for (int64_t i = 0; i < piece.numel(); ++i) values[i] -= 1.0f;
+      std::vector<std::byte> bytes(
+          static_cast<size_t>(piece.numel() * size_of(tensor.there.dtype)));
+      const Tensor out = Tensor::contiguous(bytes.data(), tensor.there.dtype, {piece.numel()});
+      convert_elements(piece, out);
+      put(out);
+    });
+  if (!tensor.transposed) return pieces.next_range(put);
   const int64_t rows = tensor.there.shape[1], columns = tensor.there.shape[0];  // of ours
   std::vector<std::byte> whole, turned;
-  for_each_piece(weights, tensor.parameter, tensor.range, tensor.there.dtype,
-                 [&](const Tensor& piece) {
-                   const auto bytes = bytes_of(piece);
-                   whole.insert(whole.end(), bytes.begin(), bytes.end());
-                 });
+  pieces.next_range([&](const Tensor& piece) {
+    const auto bytes = bytes_of(piece);
+    whole.insert(whole.end(), bytes.begin(), bytes.end());
+  });
   turned.resize(whole.size());
   transpose(whole.data(), rows, columns, size_of(tensor.there.dtype), turned.data());
   put(Tensor::contiguous(turned.data(), tensor.there.dtype, tensor.there.shape));
@@ -86,6 +89,10 @@ void write_tensors(Storage& storage, const std::string& folder, const Weights& w
                    const std::vector<std::vector<OutTensor>>& files) {
   nlohmann::json index = {{"metadata", {{"total_size", 0}}}};
   int64_t total = 0;
+  std::vector<WeightsRange> sources;
+  for (const auto& file : files)
+    for (const OutTensor& tensor : file) sources.push_back(source_of(tensor));
+  PieceReader pieces(weights, std::move(sources));
   for (size_t i = 0; i < files.size(); ++i) {
     const std::string name = file_name_of(i, files.size());
     std::vector<SafetensorsTensor> tensors;
@@ -97,7 +104,7 @@ void write_tensors(Storage& storage, const std::string& folder, const Weights& w
     // Without this word transformers refuses the file.
     write_safetensors(
         storage, join_path(folder, name), tensors,
-        [&](size_t at, const PutElements& put) { put_tensor(weights, files[i][at], put); },
+        [&](size_t at, const PutElements& put) { put_tensor(pieces, files[i][at], put); },
         {{"format", "pt"}});
   }
   if (files.size() == 1) return;

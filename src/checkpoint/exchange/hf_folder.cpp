@@ -1,6 +1,7 @@
 #include "checkpoint/exchange/hf_folder.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 
@@ -57,10 +58,15 @@ struct HfFolder::Impl {
   std::vector<std::unique_ptr<ReadableFile>> files;
   Entries entries;
   std::map<std::string, std::vector<Piece>> pieces;  // by our name
-  // The transposed tensor that was read last: its rows are wanted one after another.
+  // Transposed tensors that were read last: their rows are wanted one after another, and where one
+  // ends threads still want it while others are at the next.
+  struct Turned {
+    const ReadableFile* file = nullptr;
+    int64_t offset = 0;
+    std::vector<std::byte> bytes;
+  };
   mutable std::mutex mutex;
-  mutable std::string turned_name;
-  mutable std::vector<std::byte> turned;
+  mutable std::array<Turned, 2> turned;  // the older first
 
   std::string path(std::string_view name) const { return join_path(dir, name); }
 
@@ -147,16 +153,24 @@ struct HfFolder::Impl {
     if (!piece.transposed)
       return read_elements(*file, entry.offset + begin * size, entry.dtype, out);
     const std::lock_guard lock(mutex);
-    const std::string key = fmt::format("{}:{}", path, entry.offset);
-    if (turned_name != key) {
-      std::vector<std::byte> as_stored(static_cast<size_t>(entry.numel * size));
-      file->read(entry.offset, as_stored);
-      turned.resize(as_stored.size());
-      transpose(as_stored.data(), entry.shape[0], entry.shape[1], size, turned.data());
-      turned_name = key;
-    }
-    convert_elements(Tensor::contiguous(turned.data() + begin * size, entry.dtype, {out.numel()}),
+    const std::vector<std::byte>& bytes = turned_tensor(piece.at);
+    convert_elements(Tensor::contiguous(const_cast<std::byte*>(bytes.data()) + begin * size,
+                                        entry.dtype, {out.numel()}),
                      out);
+  }
+
+  // Holding the lock.
+  const std::vector<std::byte>& turned_tensor(const FileEntry& at) const {
+    const auto& [path, file, entry] = at;
+    for (const Turned& kept : turned)
+      if (kept.file == file && kept.offset == entry.offset) return kept.bytes;
+    const int64_t size = size_of(entry.dtype);
+    std::vector<std::byte> as_stored(static_cast<size_t>(entry.numel * size));
+    file->read(entry.offset, as_stored);
+    std::swap(turned[0], turned[1]);
+    turned[1] = {file, entry.offset, std::vector<std::byte>(as_stored.size())};
+    transpose(as_stored.data(), entry.shape[0], entry.shape[1], size, turned[1].bytes.data());
+    return turned[1].bytes;
   }
 };
 
@@ -252,7 +266,8 @@ bool is_hf_folder(Storage& storage, const std::string& path) {
 }
 
 void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
-               const std::string& named_as, const std::string& tokenizer, const std::string& out) {
+               const std::string& named_as, const std::string& tokenizer, const std::string& out,
+               WeightsProgress progress) {
   check_new_folder(*storage, out);
   const HfFolder folder(storage, dir);
   const Companions companions = folder.companions(named_as, tokenizer);
@@ -261,7 +276,8 @@ void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
   config.model = folder.model();
   config.batch.seq = std::min(config.batch.seq, config.model.context);
   config.data.tokenizer = join_path(out, kTokenizerName);
-  write_weights(*storage, out, config, llama_parameters(config.model), folder, companions);
+  write_weights(*storage, out, config, llama_parameters(config.model),
+                *with_progress(folder, std::move(progress)), companions);
 }
 
 }  // namespace ingot

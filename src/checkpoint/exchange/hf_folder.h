@@ -43,6 +43,7 @@ bool is_hf_folder(Storage& storage, const std::string& path);
 // `tokenizer` as companions() has it. Throws
 // ErrorCode::Data, and ErrorCode::Usage unless `out` is new or empty; nothing is left there then.
 void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
-               const std::string& named_as, const std::string& tokenizer, const std::string& out);
+               const std::string& named_as, const std::string& tokenizer, const std::string& out,
+               WeightsProgress progress = {});
 
 }  // namespace ingot

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "checkpoint/exchange/open_weights.h"
+#include "cli/checkpoint/model_progress.h"
 #include "cli/command.h"
 #include "core/text/format.h"
 #include "spec/llama_table.h"
@@ -50,13 +51,7 @@ struct Diff {
     const auto storage = posix_storage();
     const auto first = open_weights(storage, a), other = open_weights(storage, b);
     compare_models(first->model(), other->model());
-    // Rotary pairs in another order are the same model.
-    const auto second = with_rope_style(*other, first->model().rope.style);
-    const TensorTable ours = llama_parameters(first->model());
-    const TensorTable theirs = llama_parameters(second->model());
-    for (const TensorSpec& row : ours.rows()) compare(*first, *second, row, theirs);
-    for (const TensorSpec& row : theirs.rows())
-      if (!ours.try_find(row.name).valid()) say(row.name, fmt::format("only in {}", b));
+    compare_weights(*first, *other);
     if (differing == 0)
       fmt::print("equal: {} tensors\n", tensors);
     else
@@ -80,6 +75,17 @@ struct Diff {
       if (ours[i].get() != theirs[i].get())
         say(ours[i].name,
             fmt::format("{} and {}", toml_text(ours[i].get()), toml_text(theirs[i].get())));
+  }
+
+  void compare_weights(const Weights& first, const Weights& other) {
+    ModelProgress progress("comparing");
+    const auto x = with_progress(first, progress.watch());
+    // Rotary pairs in another order are the same model.
+    const auto y = with_rope_style(other, first.model().rope.style);
+    const TensorTable ours = llama_parameters(x->model()), theirs = llama_parameters(y->model());
+    for (const TensorSpec& row : ours.rows()) compare(*x, *y, row, theirs);
+    for (const TensorSpec& row : theirs.rows())
+      if (!ours.try_find(row.name).valid()) say(row.name, fmt::format("only in {}", b));
   }
 
   void compare(const Weights& x, const Weights& y, const TensorSpec& row,

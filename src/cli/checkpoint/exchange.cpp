@@ -11,6 +11,7 @@
 #include "checkpoint/exchange/llama2c.h"
 #include "checkpoint/exchange/open_weights.h"
 #include "cli/checkpoint/facts.h"
+#include "cli/checkpoint/model_progress.h"
 #include "cli/remote.h"
 #include "core/error.h"
 #include "core/text/format.h"
@@ -56,12 +57,21 @@ struct Import {
 
   void run() const {
     const auto storage = posix_storage();
+    read_model(storage);
+    const CheckpointInfo info = CheckpointReader(storage, out).info();
+    fmt::print("{}: {}, {} parameters\n", out, family_of(info),
+               format_count(parameter_count(info.model)));
+    json.print(facts_of(info));
+  }
+
+  void read_model(const std::shared_ptr<Storage>& storage) const {
+    ModelProgress progress("importing");
     if (model.starts_with("hf://")) {
       check_new_folder(*storage, out);
       import_hf(storage, fetch_model(parse_hf_model(model), remote.settings()), model, tokenizer,
-                out);
+                out, progress.watch());
     } else if (is_hf_folder(*storage, model)) {
-      import_hf(storage, model, model, tokenizer, out);
+      import_hf(storage, model, model, tokenizer, out, progress.watch());
     } else {
       check(
           model.ends_with(".bin"), ErrorCode::Usage,
@@ -72,10 +82,6 @@ struct Import {
             "a llama2.c file has no tokenizer in it: add --tokenizer with its tokenizer.bin");
       import_llama2c(*storage, model, tokenizer, out);
     }
-    const CheckpointInfo info = CheckpointReader(storage, out).info();
-    fmt::print("{}: {}, {} parameters\n", out, family_of(info),
-               format_count(parameter_count(info.model)));
-    json.print(facts_of(info));
   }
 };
 
@@ -86,19 +92,25 @@ struct Export {
   void run() const {
     const auto storage = posix_storage();
     const CheckpointReader reader(storage, resolve_checkpoint(storage, checkpoint));
-    const auto weights = weights_of(reader);
-    const Companions companions = reader.companions();
-    if (to == "hf")
-      export_hf(*storage, *weights, companions, out, {.dtype = wanted_dtype()});
-    else if (to == "gguf")
-      export_gguf(*storage, *weights, companions, out, gguf_type());
-    else
-      export_llama2c(*storage, *weights, companions, out);
+    write_model(*storage, reader);
     fmt::print("{}: {}, {} parameters\n", out, family_of(reader.info()),
                format_count(parameter_count(reader.info().model)));
     nlohmann::json facts = facts_of(reader.info());
     facts["out"] = out;
     json.print(facts);
+  }
+
+  void write_model(Storage& storage, const CheckpointReader& reader) const {
+    ModelProgress progress("exporting");
+    const auto stored = weights_of(reader);
+    const auto weights = with_progress(*stored, progress.watch());
+    const Companions companions = reader.companions();
+    if (to == "hf")
+      export_hf(storage, *weights, companions, out, {.dtype = wanted_dtype()});
+    else if (to == "gguf")
+      export_gguf(storage, *weights, companions, out, gguf_type());
+    else
+      export_llama2c(storage, *weights, companions, out);
   }
 
   std::optional<DType> wanted_dtype() const {
@@ -116,21 +128,20 @@ struct Export {
 
 void add_checkpoint_import(Command& checkpoint) {
   auto options = std::make_shared<Import>();
-  auto* import =
+  auto* command =
       checkpoint.add_subcommand("import", "turn another program's model into a checkpoint");
-  import
+  command
       ->add_option(
           "model", options->model,
           "Hugging Face folder, hf://OWNER/NAME[@REVISION], or llama2.c version-0 file (.bin)")
       ->required();
-  import->add_option("--tokenizer", options->tokenizer,
-                     "its tokenizer, where it is not in the folder; of llama2.c tokenizer.bin");
-  import->add_option("--out", options->out, "folder to create; must be new or empty")->required();
-  options->remote.add_to(*import);
-  options->json.add_to(*import);
-  import->callback([options] { options->run();
-});
-}  // namespace ingot::cli
+  command->add_option("--tokenizer", options->tokenizer,
+                      "its tokenizer, where it is not in the folder; of llama2.c tokenizer.bin");
+  command->add_option("--out", options->out, "folder to create; must be new or empty")->required();
+  options->remote.add_to(*command);
+  options->json.add_to(*command);
+  command->callback([options] { options->run(); });
+}
 
 void add_checkpoint_export(Command& checkpoint) {
   auto options = std::make_shared<Export>();

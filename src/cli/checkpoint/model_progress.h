@@ -1,0 +1,33 @@
+// How far a long command is through a model, on stderr.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "checkpoint/weights.h"
+#include "cli/progress_line.h"
+#include "core/text/format.h"
+
+namespace ingot::cli {
+
+class ModelProgress {
+ public:
+  explicit ModelProgress(std::string what) : what_(std::move(what)) {}
+
+  // For with_progress(); must not be called after this object is gone.
+  WeightsProgress watch() {
+    return [this](int64_t elements, int64_t of) {
+      if (!line_.is_due()) return;
+      line_.show(fmt::format("{}: {} of {} parameters, {}", what_, format_short_count(elements),
+                             format_short_count(of), format_percent(elements, of, 0)));
+    };
+  }
+
+ private:
+  std::string what_;
+  ProgressLine line_;
+};
+
+}  // namespace ingot::cli
