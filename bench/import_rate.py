@@ -4,8 +4,9 @@
     bench/import_rate.py --ingot build/cpu/ingot --work DIR [--layers 32] [--out DIR…]
 
 Makes a Llama of 7B parameters in bf16 (fewer with fewer layers) in DIR as Hugging Face has it, 13.5 GB in three files.
-Then reads its files, with one thread and with eight, and imports it into each --out, every time from a disk whose
-cache was emptied (needs root). One line each: seconds, MB/s, share of the faster reading, resident memory at most.
+Then reads its files, with one thread and with eight, writes as much in four files side by side, and imports it into
+each --out, every time from a disk whose cache was emptied (needs root). One line each: seconds, MB/s, share of the
+faster reading, resident memory at most. An import cannot be faster than the disk that it writes to.
 """
 import argparse
 import concurrent.futures
@@ -102,6 +103,18 @@ def read_files(files, threads):
         list(pool.map(lambda r: read_range(*r), ranges))
 
 
+def write_files(folder, total, threads):
+    block = os.urandom(BLOCK)
+
+    def write(number):
+        with open(folder / f"written_{number}", "wb", buffering=0) as file:
+            for _ in range(total // threads // BLOCK):
+                file.write(block)
+            os.fsync(file.fileno())
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        list(pool.map(write, range(threads)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ingot", required=True)
@@ -138,6 +151,9 @@ def main():
     for threads in (1, 8):
         fastest = max(fastest, timed(f"reading, {threads} thread{'s' * (threads > 1)}",
                                      lambda: read_files(files, threads)))
+    timed("writing, 4 files, and syncing", lambda: write_files(args.work, total, 4))
+    for path in args.work.glob("written_*"):
+        path.unlink()
     for place in args.out or [args.work]:
         out = place / "imported"
         shutil.rmtree(out, ignore_errors=True)

@@ -12,7 +12,7 @@ inline constexpr int64_t kMaxCudaHeadDim = 256;
 
 struct AttentionOptions {
   double scale = 0.0;    // 0 = 1/sqrt(D)
-  double softcap = 0.0;  // c: scaled scores become c·tanh(score/c); 0 = off. Slow on a GPU
+  double softcap = 0.0;  // c: scaled scores become c·tanh(score/c); 0 = off
   bool causal = true;
   int64_t window = 0;  // a query sees the last `window` keys, itself included; 0 = all
   // document_start(B, T) I32: index within the row of the first token of each token's document; a

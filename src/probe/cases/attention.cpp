@@ -167,6 +167,14 @@ std::vector<OpCase> large_cases() {
   full.causal = false;
   window.window = 64;
   capped.softcap = 2.0;
+  // Gentler than those: where most scores reach the cap, 1 - tanh² has few digits left.
+  AttentionOptions gentle, gentle_window;
+  gentle.softcap = gentle_window.softcap = 6.0;
+  gentle_window.window = 64;
+  // F32 sums of heads so wide are tried on fewer tokens.
+  OpCase wide_capped = attention_case("attention_softcap_window64_b4_t512_h2_g1_d256",
+                                      {4, 512, 512, 2, 1, 256}, gentle_window);
+  wide_capped.cuda_dtypes = {DType::BF16};
   using enum RopePairs;
   const auto positions = [](int64_t count) {
     std::vector<double> places;
@@ -195,6 +203,10 @@ std::vector<OpCase> large_cases() {
                      documents_of({{3}, {1, 4}, {7}, {5, 1, 60}}, 512)),
       attention_case("attention_window64_documents_b4_t512_h2_g1_d128", {4, 512, 512, 2, 1, 128},
                      window, documents_of({{200}, {65}, {512}, {1, 300}}, 512)),
+      attention_case("attention_softcap_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64}, gentle),
+      wide_capped,
+      attention_case("attention_softcap_documents_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64},
+                     gentle, documents_of({{512}, {1, 2, 300}, {50}, {129, 1, 64, 200}}, 512)),
       attention_rope_case("attention_rope_half_b4_t512_h4_g2_d64", {4, 512, 512, 4, 2, 64},
                           HalfSplit),
       attention_rope_case("attention_rope_interleaved_b4_t512_h4_g1_d64", {4, 512, 512, 4, 1, 64},

@@ -10,10 +10,11 @@ namespace ingot::cuda {
 namespace {
 
 bool is_for_cudnn(const AttentionTensors& t, const AttentionOptions& options) {
-  const bool known = !options.document_start.defined() || options.num_documents > 0;
-  return known && options.softcap == 0.0 &&
-         cuda::is_for_cudnn(t.q.dtype, t.q.shape[0], t.q.shape[1], t.k.shape[1], t.q.shape[2],
-                            t.q.shape[3]);
+  // Under a soft cap cuDNN takes no documents.
+  const bool taken =
+      !options.document_start.defined() || (options.num_documents > 0 && options.softcap == 0.0);
+  return taken && cuda::is_for_cudnn(t.q.dtype, t.q.shape[0], t.q.shape[1], t.k.shape[1],
+                                     t.q.shape[2], t.q.shape[3]);
 }
 
 // Where there are as many documents as rows, each row is one, and nothing to mask.

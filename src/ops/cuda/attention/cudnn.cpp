@@ -65,6 +65,7 @@ struct Operand {
 struct Problem {
   bool causal;
   int64_t window;
+  double softcap;                          // 0: none; with it no documents
   bool deterministic;                      // backward only
   std::vector<Operand> operands;           // q, k, v, out; backward adds dout, dq, dk, dv
   int64_t max_bytes = kCudnnForwardBytes;  // of workspace: a graph that asks for more is refused
@@ -80,8 +81,9 @@ struct Problem {
   int64_t sequence_tokens() const { return over_documents() ? document_tokens : q().shape[1]; }
 
   std::vector<int64_t> key() const {
-    std::vector<int64_t> key = {causal,        window,          deterministic,
-                                num_documents, document_tokens, static_cast<int64_t>(q().dtype)};
+    std::vector<int64_t> key = {
+        causal,        window,          std::bit_cast<int64_t>(softcap), deterministic,
+        num_documents, document_tokens, static_cast<int64_t>(q().dtype)};
     for (const Operand& operand : operands)
       for (int dim = 0; dim < 4; ++dim) {
         key.push_back(operand.tensor.shape[dim]);
@@ -95,6 +97,7 @@ struct Problem {
                                    is_backward() ? "backward" : "forward", q(), causal, window);
     if (over_documents())
       text += fmt::format(", {} documents of up to {} tokens", num_documents, document_tokens);
+    if (softcap > 0) text += fmt::format(", soft cap {}", softcap);
     if (is_backward()) text += deterministic ? ", deterministic" : ", fast";
     return text;
   }
@@ -129,6 +132,7 @@ class GraphTensors {
 
   template <class Options>
   void set_mask(Options& options) const {
+    if (problem_.softcap > 0) return;  // CappedScores masks
     if (problem_.over_documents())
       options.set_padding_mask(true)
           .set_seq_len_q(indices(kQueryLengths, problem_.num_documents, fe::DataType_t::INT32))
@@ -188,7 +192,41 @@ class GraphTensors {
   fe::graph::Graph& graph_;
 };
 
-void add_forward(const Problem& problem, fe::graph::Graph& graph) {
+// Scores under a soft cap. cuDNN has no word for it: it takes operations on scores instead, and
+// then no mask of its own, so the mask is one of them. Lives as long as its graph is built.
+class CappedScores {
+ public:
+  explicit CappedScores(const Problem& problem) : problem_(problem) {}
+
+  auto forward() {
+    return [this](const GraphPtr& graph, TensorPtr scores) {
+      scores = cap_.forward(graph, scores, cap_value());
+      if (!problem_.causal) return scores;
+      namespace masks = fe::graph::attn::score_modifiers;
+      if (problem_.window == 0) return masks::causal_mask(graph, scores);
+      const int64_t T = problem_.sequence_tokens();
+      return masks::sliding_window_mask(graph, scores, fe::DiagonalAlignment_t::TOP_LEFT,
+                                        problem_.window, 0, T, T, nullptr, nullptr);
+    };
+  }
+  auto backward() {
+    return [this](const GraphPtr& graph, const TensorPtr& dscores) {
+      return cap_.backward(graph, dscores, cap_value());
+    };
+  }
+
+ private:
+  using GraphPtr = std::shared_ptr<fe::graph::Graph>;
+
+  TensorPtr cap_value() const {
+    return std::make_shared<Attributes>(static_cast<float>(problem_.softcap));
+  }
+
+  const Problem& problem_;
+  fe::graph::attn::score_modifiers::Softcap cap_;
+};
+
+void add_forward(const Problem& problem, CappedScores& capped, fe::graph::Graph& graph) {
   const GraphTensors tensors(problem, graph);
   auto options = fe::graph::SDPA_attributes()
                      .set_name("attention")
@@ -196,12 +234,13 @@ void add_forward(const Problem& problem, fe::graph::Graph& graph) {
                      .set_implementation(fe::AttentionImplementation_t::COMPOSITE)
                      .set_attn_scale(tensors.scale());
   tensors.set_mask(options);
+  if (problem.softcap > 0) options.set_score_mod(capped.forward());
   const auto [out, lse] = graph.sdpa(tensors.input(0), tensors.input(1), tensors.input(2), options);
   tensors.output(out, 3);
   tensors.lse_output(lse);
 }
 
-void add_backward(const Problem& problem, fe::graph::Graph& graph) {
+void add_backward(const Problem& problem, CappedScores& capped, fe::graph::Graph& graph) {
   const GraphTensors tensors(problem, graph);
   std::vector<TensorPtr> inputs;  // q, k, v, out, dout
   for (size_t i = 0; i < 5; ++i) inputs.push_back(tensors.input(i));
@@ -210,6 +249,8 @@ void add_backward(const Problem& problem, fe::graph::Graph& graph) {
                      .set_deterministic_algorithm(problem.deterministic)
                      .set_attn_scale(tensors.scale());
   tensors.set_mask(options);
+  if (problem.softcap > 0)
+    options.set_score_mod(capped.forward()).set_score_mod_bprop(capped.backward());
   const auto gradients = graph.sdpa_backward(inputs[0], inputs[1], inputs[2], inputs[3], inputs[4],
                                              tensors.lse_input(), options);
   for (size_t i = 0; i < 3; ++i) tensors.output(gradients[i], 5 + i);
@@ -342,11 +383,12 @@ class CudnnAttention {
     // Graphs live as long as the context. Otherwise the frontend would ask a second CUDA runtime,
     // which it looks for at run time, about captures at every call.
     graph.set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
+    CappedScores capped(problem);
     try {
       if (problem.is_backward())
-        add_backward(problem, graph);
+        add_backward(problem, capped, graph);
       else
-        add_forward(problem, graph);
+        add_forward(problem, capped, graph);
       const fe::error_t error = graph.build(handle_, {fe::HeurMode_t::A});
       if (error.is_bad()) return one_line(error.err_msg);
     } catch (const std::exception& error) {  // a function that this cuDNN does not have
@@ -436,7 +478,11 @@ bool run_documents(Context& ctx, Problem problem, const AttentionOptions& option
 Problem forward_problem(const AttentionTensors& t, const AttentionOptions& options) {
   // A window that reaches to the first key hides nothing.
   const int64_t window = options.window < t.k.shape[1] ? options.window : 0;
-  return {options.causal, window, false, {{kQ, t.q}, {kK, t.k}, {kV, t.v}, {kOut, t.out}}};
+  return {options.causal,
+          window,
+          options.softcap,
+          false,
+          {{kQ, t.q}, {kK, t.k}, {kV, t.v}, {kOut, t.out}}};
 }
 
 Problem backward_problem(const AttentionTensors& t, const AttentionGradients& d,

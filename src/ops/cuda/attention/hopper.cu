@@ -89,7 +89,8 @@ bool hopper_attention_backward(Context& ctx, const AttentionTensors& tensors,
   const bool masked =
       options.document_start.defined() || (options.window > 0 && options.window < T);
   if (!is_for_hopper(ctx.facts, q.dtype, T, q.shape[3]) || k.shape[1] != T || !options.causal ||
-      masked || !lse.is_contiguous() || !lie_alike(out, dout) || !lie_alike(dk, dv))
+      masked || options.softcap > 0 || !lse.is_contiguous() || !lie_alike(out, dout) ||
+      !lie_alike(dk, dv))
     return false;
   for (const Tensor* heads : {&dout, &q, &k, &v, &out, &dq, &dk, &dv})
     if (!fits(*heads)) return false;

@@ -1,5 +1,5 @@
 // Attention's backward pass on Hopper: bf16, causal, heads of 64, whole rows of a multiple of 128
-// tokens. All work goes to the context's stream.
+// tokens, no soft cap. All work goes to the context's stream.
 #pragma once
 
 #include "core/context.h"
