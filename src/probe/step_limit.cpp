@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "core/error.h"
 #include "ops/attention.h"
@@ -10,6 +11,7 @@
 #include "probe/measure.h"
 #include "probe/operands.h"
 #include "probe/timing.h"
+#include "spec/flops.h"
 #include "spec/llama_table.h"
 #include "spec/optimizer_states.h"
 
@@ -150,10 +152,19 @@ class LimitMeter {
   }
 
   void attention() {
+    std::map<int64_t, int64_t> layers;  // by window; 0: none, or one that hides nothing
+    for (int64_t layer = 0; layer < config_.layers; ++layer) {
+      const int64_t window = config_.window_of(layer);
+      ++layers[window < T_ ? window : 0];
+    }
+    for (const auto& [window, count] : layers) attention(window, count);
+  }
+
+  void attention(int64_t window, int64_t num_layers) {
     const ModelConfig& c = config_;
     const int64_t H = c.heads, G = c.kv_heads, D = c.head_dim;
     Operands operands(ctx_);
-    const bool whole_rows = c.window == 0 || c.window >= T_;
+    const bool whole_rows = window == 0 && c.attn_softcap == 0.0;
     Context ctx = operands.with_workspace(attention_workspace_bytes(
         ctx_.facts, {compute_, B_, T_, T_, H, G, D, ctx_.deterministic, whole_rows}));
     const Shape queries{B_, T_, H, D}, keys{B_, T_, G, D};
@@ -165,19 +176,20 @@ class LimitMeter {
     const AttentionTensors tensors{q, k, v, out, lse};
 
     AttentionOptions options;
-    options.window = c.window;
-    const double pairs = 0.5 * static_cast<double>(B_ * H) * static_cast<double>(T_) *
-                         static_cast<double>(T_) * static_cast<double>(D);  // causal
-    const auto layers = static_cast<double>(c.layers);
+    options.window = window;
+    options.softcap = c.attn_softcap;
+    const double pairs = static_cast<double>(B_ * H * T_ * D) * causal_keys(T_, window);
+    const auto layers = static_cast<double>(num_layers);
     const double forward =
         best_seconds(ctx, kRepeats, [&] { attention_forward(ctx, tensors, options); });
     const double backward = best_seconds(ctx, kRepeats, [&] {
       attention_backward(ctx, tensors, {dout, dq, dk, dv}, options);
     });
+    const std::string under = window > 0 ? fmt::format(", window {}", window) : "";
     limit_.parts.push_back(
-        {"attention forward", c.layers, layers * forward, layers * 4 * pairs, 0.0});
+        {"attention forward" + under, num_layers, layers * forward, layers * 4 * pairs, 0.0});
     limit_.parts.push_back(
-        {"attention backward", c.layers, layers * backward, layers * 8 * pairs, 0.0});
+        {"attention backward" + under, num_layers, layers * backward, layers * 8 * pairs, 0.0});
   }
 
   void add_memory(const char* name, int64_t calls, int64_t bytes_per_call) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/thread_pool.h"
 
 namespace ingot {
@@ -15,13 +17,14 @@ ModelConfig small_model() {
   return c;
 }
 
-StepLimit limit_in(DType compute, DType moments = DType::F32) {
+StepLimit limit_in(DType compute, DType moments = DType::F32,
+                   const ModelConfig& model = small_model()) {
   ThreadPool pool(2);
   Context ctx;
   ctx.pool = &pool;
   LimitShape shape{.B = kB, .T = kT, .loss_chunk = kChunk, .compute = compute};
   shape.optim.moments = moments;
-  return measure_step_limit(ctx, small_model(), shape);
+  return measure_step_limit(ctx, model, shape);
 }
 
 int64_t bytes_of(const StepLimit& limit, std::string_view part_name) {
@@ -64,6 +67,22 @@ TEST_P(StepLimits, CountTheFlopsOfEveryProduct) {
   double flops = 0.0;
   for (const LimitPart& part : limit_in(GetParam()).parts) flops += part.flops;
   EXPECT_DOUBLE_EQ(flops, static_cast<double>(products + attention));
+}
+
+TEST_P(StepLimits, CountLayersWithAWindowByThemselves) {
+  ModelConfig c = small_model();
+  c.window = 8;
+  c.window_layers = "wf";
+  c.attn_softcap = 5.0;
+  const StepLimit limit = limit_in(GetParam(), DType::F32, c);
+  const auto part = [&](std::string_view name) {
+    return *std::ranges::find(limit.parts, name, &LimitPart::name);
+  };
+  EXPECT_EQ(part("attention forward").calls, 1);
+  EXPECT_EQ(part("attention forward, window 8").calls, 2);
+  const double keys = static_cast<double>(kB * c.heads * kT * c.head_dim);
+  EXPECT_DOUBLE_EQ(part("attention backward").flops, 8 * keys * 12);
+  EXPECT_DOUBLE_EQ(part("attention backward, window 8").flops, 2 * 8 * keys * (8 - 8 * 8 / 48.0));
 }
 
 // What adamw() touches: weights of 4 bytes, under BF16 in two halves, and moments read and written,

@@ -29,6 +29,21 @@ TEST(Flops, FullAttentionCountsTwiceTheCausalTerm) {
   EXPECT_EQ(train_flops_per_token(c, 512, AttentionFlops::Full) - base, 2 * causal);
 }
 
+TEST(Flops, AWindowCountsWhatItLeavesToSee) {
+  EXPECT_EQ(causal_keys(512, 0), 256.0);
+  EXPECT_EQ(causal_keys(512, 512), 256.0);
+  EXPECT_EQ(causal_keys(512, 1000), 256.0);
+  EXPECT_EQ(causal_keys(512, 128), 112.0);  // 128, but for the first 128 queries: 64
+  ModelConfig c = model_preset("llama_10m");
+  const double all = train_flops_per_token(c, 512, AttentionFlops::Causal);
+  const double full = train_flops_per_token(c, 512, AttentionFlops::Full);
+  c.window = 128;
+  c.window_layers = "wf";
+  EXPECT_EQ(all - train_flops_per_token(c, 512, AttentionFlops::Causal),
+            12.0 * 4 * 256 * (256 - 112));
+  EXPECT_EQ(train_flops_per_token(c, 512, AttentionFlops::Full), full);
+}
+
 // One line of CSV; a field may be quoted, quotes inside it doubled.
 std::vector<std::string> csv_fields(const std::string& line) {
   std::vector<std::string> fields(1);
