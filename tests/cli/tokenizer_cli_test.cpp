@@ -196,6 +196,28 @@ TEST_F(TokenizerCli, ConvertsWhereTheIdsStayTheSame) {
   }
 }
 
+TEST_F(TokenizerCli, ConvertsMarksOnlyWhereTheyAreAskedForAndSaysWhichIdsDiffer) {
+  const std::string model = train("sp.model", {"--type", "sp-bpe", "--vocab", "330"});
+  output({"convert", "--tokenizer", model, "--out", path("sp.json")});
+  auto json = nlohmann::json::parse(slurp(path("sp.json")));
+  json["normalizer"] = nullptr;
+  json["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "▁"}, {"split", false}};
+  write("newer.json", json.dump());
+  const Outcome refused =
+      tokenizer({"convert", "--tokenizer", path("newer.json"), "--out", path("new.model")});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("--dummy-prefix"), std::string::npos) << refused.err;
+  const Outcome done = tokenizer(
+      {"convert", "--tokenizer", path("newer.json"), "--out", path("new.model"), "--dummy-prefix"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.err, path("new.model") +
+                          ": texts that begin with a space or \"▁\" get one \"▁\" more than "
+                          "before\n");
+  const std::vector<std::string> by_line = {"--separator", "\n"};
+  const std::string text = path("text.txt");
+  EXPECT_EQ(encoded(path("new.model"), text, by_line), encoded(path("newer.json"), text, by_line));
+}
+
 TEST_F(TokenizerCli, WritesAConversationAsTheTemplateSays) {
   train("tokenizer.json", {"--vocab", "300", "--special", "<|im_start|>", "--special", "<|end|>"});
   write(
