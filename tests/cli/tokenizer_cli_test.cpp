@@ -218,6 +218,24 @@ TEST_F(TokenizerCli, ConvertsMarksOnlyWhereTheyAreAskedForAndSaysWhichIdsDiffer)
   EXPECT_EQ(encoded(path("new.model"), text, by_line), encoded(path("newer.json"), text, by_line));
 }
 
+TEST_F(TokenizerCli, LargeTokenizersAreKeptByEveryCommand) {
+  const fs::path kept = root_ / ".cache/ingot/tokenizers";
+  const std::string small = train("t.json", {"--vocab", "300"});
+  const std::string large = write("large.json", slurp(small) + std::string(1 << 20, ' '));
+  const auto ran = [&](const std::vector<std::string>& args) {
+    const Outcome outcome = run_ingot(args, root_);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  };
+  ran({"data", "tokenize", "--tokenizer", small, "--out", path("shards"), path("text.txt")});
+  EXPECT_FALSE(fs::exists(kept));
+  const std::vector<std::string> inspect = {"data", "inspect", path("shards"), "--tokenizer",
+                                            large};
+  const std::string first = ran(inspect);
+  EXPECT_EQ(std::distance(fs::directory_iterator(kept), {}), 1);
+  EXPECT_EQ(ran(inspect), first);
+}
+
 TEST_F(TokenizerCli, WritesAConversationAsTheTemplateSays) {
   train("tokenizer.json", {"--vocab", "300", "--special", "<|im_start|>", "--special", "<|end|>"});
   write(
