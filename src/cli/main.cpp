@@ -10,10 +10,13 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/help.h"
+#include "cli/machine.h"
 #include "cli/signals.h"
 #include "core/foreign_error.h"
 #include "core/log.h"
+#include "core/storage.h"
 #include "core/text/printable.h"
+#include "tokenizer/tokenizer.h"
 
 namespace {
 
@@ -50,6 +53,8 @@ Exit run(const std::vector<std::string>& words) {
     else
       ingot::cli::print_help(program);
   });
+  if (const std::string cache = ingot::cli::default_cache_dir(); !cache.empty())
+    ingot::keep_tokenizers_in(ingot::join_path(cache, "tokenizers"));
   const Exit exit = program.run(words, [&] {
     ingot::log::configure(verbose ? ingot::log::Level::Debug : ingot::log::Level::Info,
                           ingot::log::Format::Text);

@@ -38,24 +38,26 @@ std::string ranks_of(const BpeModel& model) {
 }
 
 // Between .model and tokenizer.json.
-std::string pieces_as(std::string_view extension, const Tokenizer& tokenizer,
-                      std::string_view name) {
+std::string pieces_as(std::string_view extension, const Tokenizer& tokenizer, std::string_view name,
+                      std::string* other_ids) {
   std::string file = tokenizer.serialize();
   const bool is_json = !looks_like_sentencepiece(file);
   if (is_json == (extension == ".json")) return file;
-  return is_json ? sentencepiece_file_of(parse_object(file, name), name)
+  return is_json ? sentencepiece_file_of(parse_object(file, name), name, other_ids)
                  : tokenizer_json_of(parse_sentencepiece_model(file, name), name);
 }
 
 }  // namespace
 
-std::string file_as(const Tokenizer& tokenizer, std::string_view name) {
+std::string file_as(const Tokenizer& tokenizer, std::string_view name, std::string* other_ids) {
   bool known = false;
   for (const Format& format : kFormats) {
     if (!name.ends_with(format.extension)) continue;
     known = true;
     if (format.kind != tokenizer.kind()) continue;
-    if (format.kind == "sentencepiece") return pieces_as(format.extension, tokenizer, name);
+    if (format.kind == "sentencepiece") {
+      return pieces_as(format.extension, tokenizer, name, other_ids);
+    }
     std::string file = tokenizer.serialize();
     return format.extension == ".tiktoken" ? ranks_of(parse_tokenizer_json(file, name)) : file;
   }

@@ -13,6 +13,10 @@ namespace ingot {
 // the same ids for the same text; .tiktoken has no place for the pattern and the special tokens,
 // which the reader must know. Throws ErrorCode::Data where that cannot be, saying why, and
 // ErrorCode::Usage for a name without a known extension.
-std::string file_as(const Tokenizer& tokenizer, std::string_view name);
+// With `other_ids`, a Metaspace that puts a mark only before texts that do not begin with one
+// becomes SentencePiece's dummy prefix, which stands before every text: `other_ids` then says which
+// texts get other ids, and is left as it is where none do.
+std::string file_as(const Tokenizer& tokenizer, std::string_view name,
+                    std::string* other_ids = nullptr);
 
 }  // namespace ingot

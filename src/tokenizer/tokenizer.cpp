@@ -220,20 +220,27 @@ SourceKey key_of(Storage& storage, const std::string& path, std::string_view fil
   return source_key({file, others[0], others[1], others[2], others[3], others[4]});
 }
 
+std::string cache_folder;  // empty: none
+
 }  // namespace
+
+void keep_tokenizers_in(const std::string& folder) {
+  cache_folder = folder;
+}
 
 std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
                                           const LoadOptions& options) {
   if (name_or_path == "byte") return byte_tokenizer();
   const std::string path = tokenizer_file(storage, name_or_path);
   std::string file = read_text(storage, path);
-  const bool keeps = !options.cache_folder.empty() && file.size() >= kWorthKeeping &&
+  const bool keeps = !cache_folder.empty() && file.size() >= kWorthKeeping &&
                      (is_tiktoken(file) || (is_json(file) && !is_vocab_json(file)));
   if (!keeps) return load_file(storage, path, std::move(file), options);
   const SourceKey key = key_of(storage, path, file, options);
-  if (auto kept = load_prepared(storage, options.cache_folder, key)) return kept;
+  const auto disk = posix_storage();
+  if (auto kept = load_prepared(*disk, cache_folder, key)) return kept;
   auto loaded = load_file(storage, path, std::move(file), options);
-  keep_prepared(storage, options.cache_folder, key, *loaded);
+  keep_prepared(*disk, cache_folder, key, *loaded);
   return loaded;
 }
 

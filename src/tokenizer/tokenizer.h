@@ -56,9 +56,6 @@ std::unique_ptr<Tokenizer> parse_llama2c_tokenizer(std::string_view file, std::s
 struct LoadOptions {
   // The pattern, where the file does not say it (.tiktoken, vocab.json) or says it wrong.
   std::optional<Split> split;
-  // Where large byte-level BPE tokenizers are kept as they are used, to be there at once the next
-  // time (bpe/prepared.h); empty: nowhere.
-  std::string cache_folder;
 };
 
 // "byte", or a path whose contents tell the format: tokenizer.json, .tiktoken, vocab.json (with
@@ -69,5 +66,10 @@ struct LoadOptions {
 // and EOS.
 std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
                                           const LoadOptions& options = {});
+
+// From now on load_tokenizer() keeps large byte-level BPE tokenizers in this folder of the local
+// disk as they are used, to be there at once the next time (bpe/prepared.h); empty, as it is at
+// first: nowhere. For the program to say before anything is loaded: not thread-safe.
+void keep_tokenizers_in(const std::string& folder);
 
 }  // namespace ingot

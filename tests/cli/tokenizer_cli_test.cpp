@@ -196,6 +196,46 @@ TEST_F(TokenizerCli, ConvertsWhereTheIdsStayTheSame) {
   }
 }
 
+TEST_F(TokenizerCli, ConvertsMarksOnlyWhereTheyAreAskedForAndSaysWhichIdsDiffer) {
+  const std::string model = train("sp.model", {"--type", "sp-bpe", "--vocab", "330"});
+  output({"convert", "--tokenizer", model, "--out", path("sp.json")});
+  auto json = nlohmann::json::parse(slurp(path("sp.json")));
+  json["normalizer"] = nullptr;
+  json["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "▁"}, {"split", false}};
+  write("newer.json", json.dump());
+  const Outcome refused =
+      tokenizer({"convert", "--tokenizer", path("newer.json"), "--out", path("new.model")});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("--dummy-prefix"), std::string::npos) << refused.err;
+  const Outcome done = tokenizer(
+      {"convert", "--tokenizer", path("newer.json"), "--out", path("new.model"), "--dummy-prefix"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.err, path("new.model") +
+                          ": texts that begin with a space or \"▁\" get one \"▁\" more than "
+                          "before\n");
+  const std::vector<std::string> by_line = {"--separator", "\n"};
+  const std::string text = path("text.txt");
+  EXPECT_EQ(encoded(path("new.model"), text, by_line), encoded(path("newer.json"), text, by_line));
+}
+
+TEST_F(TokenizerCli, LargeTokenizersAreKeptByEveryCommand) {
+  const fs::path kept = root_ / ".cache/ingot/tokenizers";
+  const std::string small = train("t.json", {"--vocab", "300"});
+  const std::string large = write("large.json", slurp(small) + std::string(1 << 20, ' '));
+  const auto ran = [&](const std::vector<std::string>& args) {
+    const Outcome outcome = run_ingot(args, root_);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  };
+  ran({"data", "tokenize", "--tokenizer", small, "--out", path("shards"), path("text.txt")});
+  EXPECT_FALSE(fs::exists(kept));
+  const std::vector<std::string> inspect = {"data", "inspect", path("shards"), "--tokenizer",
+                                            large};
+  const std::string first = ran(inspect);
+  EXPECT_EQ(std::distance(fs::directory_iterator(kept), {}), 1);
+  EXPECT_EQ(ran(inspect), first);
+}
+
 TEST_F(TokenizerCli, WritesAConversationAsTheTemplateSays) {
   train("tokenizer.json", {"--vocab", "300", "--special", "<|im_start|>", "--special", "<|end|>"});
   write(

@@ -2,6 +2,7 @@
 #include "tokenizer/hf/convert.h"
 
 #include <gtest/gtest.h>
+#include <sentencepiece_processor.h>
 
 #include <fstream>
 
@@ -105,12 +106,19 @@ TEST(HfConvert, ModelsBecomeTokenizerJsonAndComeBack) {
   }
 }
 
-TEST(HfConvert, Llama2sTokenizerJsonBecomesAModel) {
+// The line of that name: a tokenizer.json, texts and the ids that Hugging Face gives them.
+Json golden_named(std::string_view name) {
   std::ifstream file(INGOT_SOURCE_DIR "/tests/golden/tokenizer/hf_pieces.jsonl");
-  std::string line;
-  ASSERT_TRUE(std::getline(file, line));
-  const Json golden = Json::parse(line);
-  ASSERT_EQ(golden["name"], "llama2");
+  for (std::string line; std::getline(file, line);) {
+    Json golden = Json::parse(line);
+    if (golden["name"] == name) return golden;
+  }
+  ADD_FAILURE() << "no golden named " << name;
+  return {};
+}
+
+TEST(HfConvert, Llama2sTokenizerJsonBecomesAModel) {
+  const Json golden = golden_named("llama2");
   const auto json = from_json(golden["tokenizer"].dump());
   const auto model = parse_sentencepiece(file_as(*json, "a.model"), "model");
   expect_same(*json, *model);
@@ -121,6 +129,48 @@ TEST(HfConvert, Llama2sTokenizerJsonBecomesAModel) {
     model->encode_with_specials(text, ids);
     EXPECT_EQ(ids, entry[1].get<Ids>()) << entry[0];
   }
+}
+
+// Hugging Face puts a mark before texts that do not begin with one, SentencePiece before all. The
+// ids of the model are those of the library itself.
+TEST(HfConvert, NewerTokenizerJsonOfLlama2BecomesAModelWithADummyPrefix) {
+  const auto older = from_json(golden_named("llama2")["tokenizer"].dump());
+  for (const char* name : {"llama_first", "llama_always"}) {
+    const Json golden = golden_named(name);
+    Json tokenizer = golden["tokenizer"];
+    const bool first = golden["name"] == "llama_first";
+    if (!first) tokenizer["added_tokens"].erase(3);  // <mask> with lstrip
+    const auto json = from_json(tokenizer.dump());
+    expect_part(refusal(*json, "a.model"), "--dummy-prefix");
+    std::string other_ids;
+    const std::string file = file_as(*json, "a.model", &other_ids);
+    expect_part(other_ids, "texts that begin with a space");
+    EXPECT_EQ(other_ids.find("special token") != std::string::npos, first) << other_ids;
+    sentencepiece::SentencePieceProcessor library;
+    ASSERT_TRUE(library.LoadFromSerializedProto(file).ok());
+    int same = 0, other = 0;
+    for (const Json& entry : golden["cases"]) {
+      const auto text = entry[0].get<std::string>();
+      if (text.find('<') != std::string::npos) continue;  // <s>: no special token to the library
+      const Ids ids = library.EncodeAsIds(text);
+      const bool begins_with_mark = text.starts_with(' ') || text.starts_with("▁");
+      EXPECT_EQ(ids, begins_with_mark ? older->encode(text) : entry[1].get<Ids>()) << entry[0];
+      ++(begins_with_mark ? other : same);
+    }
+    EXPECT_GT(same, 30);
+    EXPECT_GT(other, 5);
+    expect_same(*older, *parse_sentencepiece(file, "model"));
+  }
+}
+
+TEST(HfConvert, APrefixThatIsThereAlreadyNeedsNoOther) {
+  Json tokenizer = golden_named("llama2")["tokenizer"];
+  const auto older = from_json(tokenizer.dump());
+  tokenizer["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "▁"}, {"split", false}};
+  std::string other_ids;
+  const std::string file = file_as(*from_json(tokenizer.dump()), "a.model", &other_ids);
+  EXPECT_EQ(other_ids, "");
+  expect_same(*older, *parse_sentencepiece(file, "model"));
 }
 
 TEST(HfConvert, UserDefinedPiecesNeedATextThatIsLeftAsItIs) {

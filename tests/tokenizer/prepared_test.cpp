@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "core/error.h"
+#include "support/own_folder.h"
 #include "tokenizer/nasty_text.h"
 #include "tokenizer/small_bpe.h"
 
@@ -116,21 +117,33 @@ TEST_F(Prepared, AFolderThatCannotBeWrittenIsNoError) {
 TEST_F(Prepared, LoadingALargeFileKeepsItAndNoticesAnother) {
   const std::string file = to_tokenizer_json(some_model()) + std::string(1 << 20, ' ');
   write_file_atomically(*storage_, "tokenizer.json", file);
-  const LoadOptions options{.split = {}, .cache_folder = "cache"};
-  const auto first = load_tokenizer(*storage_, "tokenizer.json", options);
-  EXPECT_EQ(storage_->list("cache").size(), 1u);
-  expect_same(*first, *load_tokenizer(*storage_, "tokenizer.json", options));
+  const auto disk = posix_storage();
+  const std::filesystem::path folder = testing_support::own_folder();
+  const std::string cache = folder / "cache";
+  keep_tokenizers_in(cache);
+  const auto load = [&](const LoadOptions& options = {}) {
+    return load_tokenizer(*storage_, "tokenizer.json", options);
+  };
+  const auto first = load();
+  ASSERT_EQ(disk->list(cache).size(), 1u);
+  expect_same(*first, *load());
   // Damaged, it is read from the source again.
-  std::string damaged = read_text(*storage_, path());
+  const std::string kept = join_path(cache, disk->list(cache)[0]);
+  std::string damaged = read_text(*disk, kept);
   damaged.resize(damaged.size() / 2);
-  write_file_atomically(*storage_, path(), damaged);
-  expect_same(*first, *load_tokenizer(*storage_, "tokenizer.json", options));
-  EXPECT_GT(read_text(*storage_, path()).size(), damaged.size());
+  write_file_atomically(*disk, kept, damaged);
+  expect_same(*first, *load());
+  EXPECT_GT(read_text(*disk, kept).size(), damaged.size());
   // What else is read counts, too.
   write_file_atomically(*storage_, "tokenizer_config.json", R"({"bos_token":null})");
-  EXPECT_EQ(load_tokenizer(*storage_, "tokenizer.json", options)->bos(), -1);
-  const LoadOptions other{.split = Split::Gpt2, .cache_folder = "cache"};
-  EXPECT_NE(load_tokenizer(*storage_, "tokenizer.json", other)->facts(), first->facts());
+  EXPECT_EQ(load()->bos(), -1);
+  EXPECT_NE(load({.split = Split::Gpt2})->facts(), first->facts());
+  EXPECT_EQ(disk->list(cache).size(), 3u);
+  keep_tokenizers_in("");
+  write_file_atomically(*storage_, "tokenizer_config.json", "{}");
+  load();
+  EXPECT_EQ(disk->list(cache).size(), 3u);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

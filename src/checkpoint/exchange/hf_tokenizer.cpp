@@ -16,9 +16,10 @@ std::string tokenizer_json_of(const Tokenizer& tokenizer) {
                                     : file_as(tokenizer, "tokenizer.json");
 }
 
-// How the id is spelt in a tokenizer.json; empty: not there.
-std::string token_text(const Json& tokenizer, int32_t id) {
-  for (const Json& added : tokenizer.value("added_tokens", Json::array()))
+// How the id is spelt in a tokenizer.json; empty: not there. The file's members are not wanted in
+// order: reading a large vocabulary so takes time by its square.
+std::string token_text(const nlohmann::json& tokenizer, int32_t id) {
+  for (const auto& added : tokenizer.value("added_tokens", nlohmann::json::array()))
     if (added.value("id", -1) == id) return added.value("content", "");
   return "";
 }
@@ -55,7 +56,7 @@ std::map<std::string, std::string> hf_tokenizer_files(const Companions& companio
     files["tokenizer.bin"] = companions.tokenizer;
   } else if (!has("tokenizer.json") && !has("tokenizer.model") && !has("vocab.json")) {
     const std::string text = tokenizer_json_of(*tokenizer);
-    const Json json = Json::parse(text);
+    const auto json = nlohmann::json::parse(text);
     files["tokenizer.json"] = text;
     Json config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
                    {"clean_up_tokenization_spaces", false}};

@@ -13,12 +13,15 @@ namespace {
 struct ConvertCommand {
   TokenizerOption tokenizer;
   std::string out;
+  bool dummy_prefix = false;
   JsonOption json;
 
   void run() const {
     const auto loaded = tokenizer.load();
-    const std::string file = file_as(*loaded, out);
+    std::string other_ids;
+    const std::string file = file_as(*loaded, out, dummy_prefix ? &other_ids : nullptr);
     write_file_atomically(*posix_storage(), out, file);
+    if (!other_ids.empty()) fmt::print(stderr, "{}: {}\n", out, other_ids);
     fmt::print("{}: {} tokens\n", out, loaded->vocab_size());
     if (out.ends_with(".tiktoken")) {
       const std::string settings = rank_settings_path(out);
@@ -50,6 +53,9 @@ void add_tokenizer_convert(Command& tokenizer) {
   command->tokenizer.add_to(*convert);
   convert->add_option("--out", command->out, "NAME.json, NAME.tiktoken, NAME.model or NAME.bin")
       ->required();
+  convert->add_flag("--dummy-prefix", command->dummy_prefix,
+                    "as .model where tokenizer.json puts ▁ only before texts that do not begin "
+                    "with it: SentencePiece's prefix, before every text");
   command->json.add_to(*convert);
   convert->callback([command] { command->run(); });
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
-#include "cli/machine.h"
 #include "core/storage.h"
 #include "tokenizer/bpe/split.h"
 
@@ -39,9 +38,6 @@ struct InfoCommand {
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path, const std::string& split) {
   LoadOptions options;
   if (!split.empty()) options.split = split_named(split);
-  if (const std::string cache = default_cache_dir(); !cache.empty()) {
-    options.cache_folder = join_path(cache, "tokenizers");
-  }
   return ingot::load_tokenizer(*posix_storage(), path, options);
 }
 

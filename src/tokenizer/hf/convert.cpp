@@ -250,15 +250,31 @@ SentencePieceRules rules_of(const Json& normalizer, bool metaspace, std::string_
 
 void check_pre_tokenizer(const HfPieces& pieces, std::string_view origin) {
   if (!pieces.metaspace) return;
-  check(
-      pieces.metaspace->prefix == HfMetaspace::Prefix::Never && !pieces.split_at_whitespace,
-      ErrorCode::Data,
-      "{}: pre-tokenizer Metaspace puts no second mark before a text that begins with a space, or "
-      "comes after WhitespaceSplit: .model cannot say that",
-      origin);
+  check(!pieces.split_at_whitespace, ErrorCode::Data,
+        "{}: pre-tokenizer WhitespaceSplit before Metaspace: .model cannot say that", origin);
   check(!pieces.metaspace->split || words_are_independent(pieces.model), ErrorCode::Data,
         "{}: pre-tokenizer Metaspace splits where pieces reach across: .model cannot say that",
         origin);
+}
+
+// Metaspace puts a mark where the text does not begin with one. In SentencePiece's normalizer only
+// two things depend on where the text begins: the dummy prefix, put before any text, and
+// remove_extra_whitespaces, which takes marks from the end, too. So nothing says just that.
+void take_dummy_prefix(const HfPieces& pieces, SentencePieceRules& rules, std::string_view origin,
+                       std::string* other_ids) {
+  if (!pieces.metaspace || pieces.metaspace->prefix == HfMetaspace::Prefix::Never) return;
+  if (rules.add_dummy_prefix) return;  // no text is left that does not begin with a mark
+  check(other_ids != nullptr, ErrorCode::Data,
+        "{}: pre-tokenizer Metaspace puts \"{}\" only before a text that does not begin with it, "
+        "SentencePiece before every text: .model cannot say that; `ingot tokenizer convert "
+        "--dummy-prefix` writes it so, with other ids for texts that begin with a space",
+        origin, kSpaceMark);
+  rules.add_dummy_prefix = true;
+  *other_ids = fmt::format(
+      "texts that begin with a space or \"{0}\" get one \"{0}\" more than before{1}", kSpaceMark,
+      pieces.metaspace->prefix == HfMetaspace::Prefix::First
+          ? ", and so does what follows a special token in a text"
+          : "");
 }
 
 void set_types_of_added(const HfPieces& pieces, SentencePieceModel& model,
@@ -310,12 +326,14 @@ void check_scores(const SentencePieceModel& model, std::string_view origin) {
 
 }  // namespace
 
-std::string sentencepiece_file_of(const Json& tokenizer, std::string_view origin) {
+std::string sentencepiece_file_of(const Json& tokenizer, std::string_view origin,
+                                  std::string* other_ids) {
   const HfPieces pieces = hf_pieces_from(tokenizer, origin);
   SentencePieceModel model = pieces.model;
   model.normalizer =
       rules_of(member(tokenizer, "normalizer"), pieces.metaspace.has_value(), origin);
   check_pre_tokenizer(pieces, origin);
+  take_dummy_prefix(pieces, model.normalizer, origin, other_ids);
   set_types_of_added(pieces, model, origin);
   check(model.pieces[model.unknown].type == PieceType::Unknown, ErrorCode::Data,
         "{}: no unk_token, which .model needs", origin);

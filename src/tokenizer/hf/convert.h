@@ -11,8 +11,9 @@ namespace ingot {
 
 // The contents of a tokenizer.json, or of a .model file, that give the same ids; docs/tokenizer.md
 // says where not. Both throw ErrorCode::Data, naming the component and `origin`, where the other
-// format cannot say it.
+// format cannot say it. `other_ids` as in tokenizer/convert.h.
 std::string tokenizer_json_of(const SentencePieceModel& model, std::string_view origin);
-std::string sentencepiece_file_of(const Json& tokenizer, std::string_view origin);
+std::string sentencepiece_file_of(const Json& tokenizer, std::string_view origin,
+                                  std::string* other_ids = nullptr);
 
 }  // namespace ingot

@@ -157,20 +157,26 @@ BpeModel parse_vocab_and_merges(std::string_view vocab_json, std::string_view me
 
 namespace {
 
-std::string quoted(const std::string& text) {
-  return Json(text).dump();
-}
-
-// An added token is in the vocabulary under its own text; all others under the spelling of bytes.
+// In quotes. An added token is in the vocabulary under its own text; all others under the spelling
+// of bytes, which has no control characters.
 std::vector<std::string> spellings_of(const BpeModel& model) {
   std::vector<std::string> spellings;
-  for (const std::string& token : model.tokens) spellings.push_back(spell_bytes(token));
-  for (const AddedToken& added : model.added) spellings[added.id] = added.content;
+  spellings.reserve(model.tokens.size());
+  for (const std::string& token : model.tokens) {
+    std::string& spelling = spellings.emplace_back("\"");
+    append_spelling(token, spelling);
+    for (size_t at = 1; (at = spelling.find_first_of("\"\\", at)) != std::string::npos; at += 2) {
+      spelling.insert(at, 1, '\\');
+    }
+    spelling += '"';
+  }
+  for (const AddedToken& added : model.added) spellings[added.id] = Json(added.content).dump();
   return spellings;
 }
 
-std::string joined(const std::vector<std::string>& items) {
-  return fmt::format("{}", fmt::join(items, ","));
+void append_item(std::string& list, std::initializer_list<std::string_view> parts) {
+  if (!list.empty()) list += ',';
+  for (const std::string_view part : parts) list += part;
 }
 
 std::string pre_tokenizer_json(Split split) {
@@ -192,18 +198,18 @@ std::string to_tokenizer_json(const BpeModel& model) {
   Json own = own_json({model.bos, model.eos});
   own["unicode"] = unicode_version();
   const std::vector<std::string> spellings = spellings_of(model);
-  std::vector<std::string> vocab, merges, added;
+  std::string vocab, merges, added;
   for (size_t id = 0; id < spellings.size(); ++id) {
-    if (!spellings[id].empty()) vocab.push_back(fmt::format("{}:{}", quoted(spellings[id]), id));
+    if (spellings[id] == "\"\"") continue;  // an id that is not in use
+    append_item(vocab, {spellings[id], ":", fmt::format_int(id).str()});
   }
-  for (const TokenMerge& merge : model.merges) {
-    merges.push_back(
-        fmt::format("[{},{}]", quoted(spellings[merge.left]), quoted(spellings[merge.right])));
+  for (const auto& [left, right, result] : model.merges) {
+    append_item(merges, {"[", spellings[left], ",", spellings[right], "]"});
   }
   std::vector<AddedToken> by_id = model.added;
   std::sort(by_id.begin(), by_id.end(),
             [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
-  for (const AddedToken& token : by_id) added.push_back(added_json(token));
+  for (const AddedToken& token : by_id) append_item(added, {added_json(token)});
   return fmt::format(
       "{{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\n\"added_tokens\":[{}],\n"
       "\"normalizer\":{},\n\"pre_tokenizer\":{},\n\"post_processor\":{},\n"
@@ -213,9 +219,9 @@ std::string to_tokenizer_json(const BpeModel& model) {
       "\"continuing_subword_prefix\":null,\"end_of_word_suffix\":null,\"fuse_unk\":false,"
       "\"byte_fallback\":false,\"ignore_merges\":{},\"{}\":{},\n"
       "\"vocab\":{{{}}},\n\"merges\":[{}]}}}}\n",
-      joined(added), model.nfc ? "{\"type\":\"NFC\"}" : "null", pre_tokenizer_json(model.split),
+      added, model.nfc ? "{\"type\":\"NFC\"}" : "null", pre_tokenizer_json(model.split),
       model.post_processor.empty() ? "null" : model.post_processor, model.whole_piece_first,
-      kOwnMember, own.dump(), joined(vocab), joined(merges));
+      kOwnMember, own.dump(), vocab, merges);
 }
 
 }  // namespace ingot
