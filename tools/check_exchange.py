@@ -10,9 +10,9 @@ Of each model and device, everything in fp32 in both programs (eager attention, 
   loss, gradient
             of the first training step; the worst of all parameters, relative to its largest element; at most 1e-4
   50 steps  of AdamW on the same tokens in the same order, twice: from moderate weights, and from peaked ones, where
-            training is chaotic. ours: largest distance of a loss from the mean of torch's runs; noise: largest
-            difference between two of torch's runs, whose weights differ by the last bit and whose batches have their
-            rows in another order. ours is at most noise, or 1e-6.
+            rounding grows faster. ours: largest distance of a loss from the mean of torch's runs; noise: largest
+            difference between two of torch's runs, whose weights and rotary frequencies differ by the last bit and whose
+            batches have their rows in another order. ours is at most noise, or 1e-6.
 Needs torch, transformers, safetensors and numpy. Fails when a bound is broken.
 """
 import argparse

@@ -27,13 +27,18 @@ def gradients_of(model, batch):
     return loss.item(), {name: p.grad.detach().cpu() for name, p in model.named_parameters()}
 
 
+def numbers_of(model):
+    """Parameters, and buffers, which hold rotary frequencies."""
+    return [*model.parameters(), *(buffer for buffer in model.buffers() if buffer.is_floating_point())]
+
+
 def perturb(model, seed):
-    """Weights differ by their last bit: what another order of sums would do to them."""
+    """All numbers differ by their last bit: what another order of sums, or another pow(), would do to them."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for parameter in model.parameters():
-            sign = torch.randint(-1, 2, parameter.shape, generator=generator).to(parameter.device)
-            parameter.mul_(1 + sign * 2.0**-23)
+        for tensor in numbers_of(model):
+            sign = torch.randint(-1, 2, tensor.shape, generator=generator).to(tensor.device)
+            tensor.mul_(1 + sign * 2.0**-23)
 
 
 def rate_at(step):
@@ -41,8 +46,8 @@ def rate_at(step):
 
 
 def train(model, batches, seed=0):
-    """Losses of a run from the model as it is, which is changed. Another seed than 0 is a run whose weights differ by
-    their last bit and whose batches have their rows in another order."""
+    """Losses of a run from the model as it is, which is changed. Another seed than 0 is a run whose weights and rotary
+    frequencies differ by their last bit; of odd ones the rows of batches stand in another order too."""
     if seed > 0:
         perturb(model, seed)
     decayed = [p for name, p in model.named_parameters() if p.dim() > 1]
@@ -64,11 +69,12 @@ def train(model, batches, seed=0):
 
 def runs(model, batches, count):
     """Losses (count, steps) of runs that differ by rounding alone."""
-    initial = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    initial = [tensor.detach().clone() for tensor in numbers_of(model)]
     batches = [batch.to(model.device) for batch in batches]
     all_losses = []
     for seed in range(count):
-        model.load_state_dict(initial)
+        with torch.no_grad():
+            for tensor, value in zip(numbers_of(model), initial):
+                tensor.copy_(value)
         all_losses.append(train(model, batches, seed))
-    model.load_state_dict(initial)
     return torch.stack(all_losses)
