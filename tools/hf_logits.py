@@ -5,7 +5,8 @@
     tools/hf_logits.py FOLDER --ids ids.txt --compare ours.safetensors
 
 With --compare the largest difference is printed relative to the largest logit, and one above
---tolerance fails. Everything is computed in fp32, whatever the weights are stored in.
+--tolerance fails. Everything is computed in fp32, whatever the weights are stored in. Under dynamic
+rotary scaling, where frequencies follow the length so far, tokens come one by one, as generated.
 Needs torch, transformers and safetensors.
 """
 import argparse
@@ -17,12 +18,26 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 
-def logits_of(folder, ids):
+def load(folder, device="cpu"):
     model = AutoModelForCausalLM.from_pretrained(
         folder, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
+    )
+    return model.to(device).eval()
+
+
+def logits_of(model, ids):
+    """(T, V), on the CPU."""
+    ids = torch.tensor([ids], device=model.device)
+    rope = getattr(model.config, "rope_parameters", None) or {}
     with torch.no_grad():
-        return model(torch.tensor([ids])).logits[0].float()  # (T, V)
+        if rope.get("rope_type") != "dynamic":
+            return model(ids, use_cache=False).logits[0].float().cpu()
+        rows, cache = [], None
+        for t in range(ids.shape[1]):
+            step = model(ids[:, t : t + 1], past_key_values=cache, use_cache=True)
+            rows.append(step.logits[0])
+            cache = step.past_key_values
+        return torch.cat(rows).float().cpu()
 
 
 def main():
@@ -35,7 +50,7 @@ def main():
     args = parser.parse_args()
     with open(args.ids) as file:
         ids = [int(word) for word in re.findall(r"\d+", file.read())]
-    logits = logits_of(args.folder, ids)
+    logits = logits_of(load(args.folder), ids)
     if args.out:
         save_file({"logits": logits.contiguous()}, args.out)
     if args.compare:

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/unique_json.h"
 #include "core/error.h"
 #include "core/json_integer.h"
 #include "core/json_problem.h"
@@ -36,9 +38,10 @@ DType dtype_in_file(const std::string& wanted) {
 }
 
 [[noreturn]] void damaged(const std::string& path, const std::string& why) {
-  throw Error(ErrorCode::Data, fmt::format("'{}' is not a sound safetensors file: {}; use another "
-                                           "checkpoint",
-                                           path, why));
+  throw Error(ErrorCode::Data,
+              fmt::format("'{}' is not a sound safetensors file: {}; get it again, "
+                          "or use another checkpoint",
+                          path, why));
 }
 
 SafetensorsEntry parse_entry(const nlohmann::json& entry, int64_t data_begin, int64_t file_bytes) {
@@ -53,8 +56,9 @@ SafetensorsEntry parse_entry(const nlohmann::json& entry, int64_t data_begin, in
     parsed.numel *= extent;
     parsed.shape.append(extent);
   }
-  const int64_t begin = integer_of(entry.at("data_offsets").at(0));
-  const int64_t end = integer_of(entry.at("data_offsets").at(1));
+  const auto& offsets = entry.at("data_offsets");
+  const int64_t begin = integer_of(offsets.at(0)), end = integer_of(offsets.at(1));
+  check(offsets.size() == 2, ErrorCode::Data, "a tensor has more than two offsets");
   check(0 <= begin && begin <= end && end <= file_bytes - data_begin, ErrorCode::Data,
         "a tensor's data [{}, {}) lies outside the file", begin, end);
   const int64_t size = size_of(parsed.dtype);
@@ -63,6 +67,22 @@ SafetensorsEntry parse_entry(const nlohmann::json& entry, int64_t data_begin, in
         end - begin);
   parsed.offset = data_begin + begin;
   return parsed;
+}
+
+// The format's own readers refuse it too where tensors overlap or bytes are no tensor's: such a
+// file is damaged, or was made to be read in two ways.
+void check_covered(const std::map<std::string, SafetensorsEntry>& entries, int64_t at,
+                   int64_t file_bytes) {
+  std::vector<std::pair<int64_t, int64_t>> ranges;  // of bytes
+  for (const auto& [name, entry] : entries)
+    ranges.emplace_back(entry.offset, entry.offset + entry.numel * size_of(entry.dtype));
+  std::ranges::sort(ranges);
+  for (const auto& [begin, end] : ranges) {
+    check(begin == at, ErrorCode::Data, "tensors {} at byte {}",
+          begin < at ? "overlap" : "leave a gap", std::min(begin, at));
+    at = end;
+  }
+  check(at == file_bytes, ErrorCode::Data, "{} bytes follow the last tensor", file_bytes - at);
 }
 
 nlohmann::json extents(const Shape& shape) {
@@ -125,6 +145,8 @@ std::map<std::string, SafetensorsEntry> read_safetensors_header(const ReadableFi
   for (size_t byte = 0; byte < length_bytes.size(); ++byte) {
     length |= std::to_integer<uint64_t>(length_bytes[byte]) << (8 * byte);
   }
+  if (std::memcmp(length_bytes.data(), "version ", length_bytes.size()) == 0)
+    damaged(path, "it is git-lfs's pointer to the file, which \"git lfs pull\" gets");
   const int64_t room = std::min(file.size() - kLengthBytes, kMaxHeaderBytes);
   if (length > static_cast<uint64_t>(room)) {
     damaged(path, fmt::format("its header claims {} bytes, {} are possible", length, room));
@@ -134,11 +156,13 @@ std::map<std::string, SafetensorsEntry> read_safetensors_header(const ReadableFi
   const int64_t data_begin = kLengthBytes + static_cast<int64_t>(length);
   std::map<std::string, SafetensorsEntry> entries;
   try {
-    const auto header = nlohmann::json::parse(json);
+    const auto header = parse_unique_json(json);
+    check(header.is_object(), ErrorCode::Data, "its header is no JSON object");
     for (const auto& [name, entry] : header.items()) {
       if (name == "__metadata__") continue;
       entries[name] = parse_entry(entry, data_begin, file.size());
     }
+    check_covered(entries, data_begin, file.size());
   } catch (const nlohmann::json::exception& error) {
     damaged(path, json_problem(error));
   } catch (const Error& error) {

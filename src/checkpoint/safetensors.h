@@ -43,8 +43,9 @@ FileFacts write_safetensors(Storage& storage, const std::string& path,
                             const std::function<void(size_t, const PutElements&)>& data,
                             const std::map<std::string, std::string>& metadata = {});
 
-// Throws ErrorCode::Data when the header is damaged, points outside the file or holds a tensor of a
-// dtype or rank that is not known. `path` is for messages.
+// Throws ErrorCode::Data when the header is damaged, names a tensor twice, points outside the file,
+// leaves bytes of it out or gives them to two tensors, or holds a tensor of a dtype or rank that is
+// not known. `path` is for messages.
 std::map<std::string, SafetensorsEntry> read_safetensors_header(const ReadableFile& file,
                                                                 const std::string& path);
 

@@ -74,6 +74,22 @@ TEST(HfConfig, BothSpellingsOfRopeMeanTheSame) {
   EXPECT_EQ(model, model_of(current));
 }
 
+TEST(HfConfig, DynamicScalingBeginsBeyondMaxPositionEmbeddings) {
+  Json config = with("rope_scaling", {{"rope_type", "dynamic"}, {"factor", 2.5}});
+  const ModelConfig model = model_of(config);
+  EXPECT_EQ(model.rope.original_context, 32);
+  EXPECT_EQ(model.context, 80);
+  // Our context is a limit only: what is written is where scaling begins.
+  ModelConfig shorter = model;
+  shorter.context = 40;
+  const auto written = hf_config_of(shorter, architecture_of(shorter, "LlamaForCausalLM"));
+  EXPECT_EQ(written.at("max_position_embeddings"), 32);
+  EXPECT_EQ(model_of(Json(written)), model);
+  // Other readers do not look at it.
+  config["rope_scaling"]["original_max_position_embeddings"] = 16;
+  EXPECT_TRUE(contains(refusal(config), "original_max_position_embeddings"));
+}
+
 TEST(HfConfig, AWindowCountsWhereTheArchitectureSaysSo) {
   Json mistral = with("sliding_window", 4);
   mistral["architectures"] = {"MistralForCausalLM"};

@@ -25,6 +25,9 @@ from transformers import (
     Qwen3Config,
 )
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hf_logits import load, logits_of  # noqa: E402
+
 VOCAB, TOKENS = 48, 40
 
 SHAPE = dict(
@@ -45,6 +48,17 @@ MODELS = {
     "llama_linear": LlamaConfig(**SHAPE, rope_parameters=rope("linear", factor=4.0)),
     "llama_yarn": LlamaConfig(
         **SHAPE, rope_parameters=rope("yarn", factor=4.0, original_max_position_embeddings=16)),
+    "llama_yarn_factor": LlamaConfig(
+        **SHAPE, rope_parameters=rope(
+            "yarn", factor=4.0, original_max_position_embeddings=16, attention_factor=1.4,
+            beta_fast=4.0, beta_slow=0.5)),
+    # Scaling begins beyond max_position_embeddings.
+    "llama_dynamic": LlamaConfig(
+        **{**SHAPE, "max_position_embeddings": 16}, rope_parameters=rope("dynamic", factor=4.0)),
+    "smollm2": LlamaConfig(
+        **{**SHAPE, "num_attention_heads": 3, "num_key_value_heads": 1, "hidden_size": 12},
+        tie_word_embeddings=True, rms_norm_eps=1e-5, rope_parameters=rope("default"),
+        is_llama_config=True, rope_interleaved=False),
     "llama_llama3": LlamaConfig(
         **SHAPE, rope_parameters=rope(
             "llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
@@ -121,10 +135,8 @@ def make(name, config, folder):
     with open(os.path.join(folder, "ids.txt"), "w") as file:
         file.write(" ".join(map(str, ids.tolist())) + "\n")
     # Loaded again: a model that was cast to 16 bits has lost bits of its rotary frequencies too.
-    saved = AutoModelForCausalLM.from_pretrained(
-        folder, dtype=torch.float32, attn_implementation="eager").eval()
-    with torch.no_grad():
-        logits = saved(ids[None]).logits[0]
+    saved = load(folder)
+    logits = logits_of(saved, ids.tolist())
     save_file({"logits": logits.contiguous()}, os.path.join(folder, "logits.safetensors"))
     print(f"{name}: largest logit {logits.abs().max():.3f}")
 

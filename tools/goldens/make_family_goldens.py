@@ -112,6 +112,10 @@ def draw(model):
                 p.copy_(0.45 * noise)
 
 
+def layers_in(values, name):
+    return sum(name.format(i) in values for i in range(len(values)))
+
+
 def ingot_names(model, values):
     """values: transformers' name -> tensor; fused and named as Ingot has them. Gradients go the same way."""
     if "transformer.wte.weight" in values:
@@ -126,7 +130,7 @@ def ingot_names(model, values):
     after = any("post_feedforward_layernorm" in n for n in values)
     plain["post_attention_layernorm"] = "attn_post_norm" if after else "mlp_norm"
     plain["pre_feedforward_layernorm"] = "mlp_norm"
-    for i in range(LAYERS):
+    for i in range(layers_in(values, "model.layers.{}.mlp.down_proj.weight")):
         theirs, ours = f"model.layers.{i}.", f"layers.{i}."
         for part in ("weight", "bias"):
             if f"{theirs}self_attn.q_proj.{part}" in values:
@@ -146,7 +150,7 @@ def gpt2_names(values):
     out = {"embedding.weight": values["transformer.wte.weight"], "position.weight": values["transformer.wpe.weight"]}
     names = {"ln_1": "attn_norm", "attn.c_attn": "qkv", "attn.c_proj": "out", "ln_2": "mlp_norm", "mlp.c_fc": "up",
              "mlp.c_proj": "down"}
-    for i in range(LAYERS):
+    for i in range(layers_in(values, "transformer.h.{}.mlp.c_proj.weight")):
         for theirs, ours in names.items():
             for part in ("weight", "bias"):
                 v = values[f"transformer.h.{i}.{theirs}.{part}"]

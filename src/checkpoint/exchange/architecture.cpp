@@ -81,7 +81,31 @@ Rows gemma2_rows() {
       {"attn_logit_softcapping", "attn_softcap", {50.0}, {}, As::NullIsZero},
       {"final_logit_softcapping", "softcap", {30.0}, {}, As::NullIsZero},
       only("use_bidirectional_attention", false),
+      only("sliding_window_size", 4096),  // beside "sliding_window" in some files, not looked at
       only("cache_implementation", "hybrid")};
+}
+
+std::vector<RopeKind> all_rope_kinds() {
+  const ConfigRow factor = {"factor", "rope.factor"};
+  const ConfigRow original = {
+      "original_max_position_embeddings", "rope.original_context", {nullptr, "context"}};
+  return {{"default", "none", {}},
+          {"linear", "linear", {factor}},
+          {"dynamic", "dynamic", {factor}},  // its original context is max_position_embeddings
+          {"yarn",
+           "yarn",
+           {factor,
+            original,
+            {"beta_fast", "rope.beta_fast", {32.0}},
+            {"beta_slow", "rope.beta_slow", {1.0}},
+            {"attention_factor", "rope.attention_factor", {0.0}, {}, ConfigRow::As::NullIsZero},
+            only("truncate", true)}},
+          {"llama3",
+           "llama3",
+           {factor,
+            {"low_freq_factor", "rope.low_freq_factor"},
+            {"high_freq_factor", "rope.high_freq_factor"},
+            original}}};
 }
 
 std::vector<std::string> in_attention(const char* what) {
@@ -178,7 +202,7 @@ std::vector<Architecture> all_architectures() {
            .model_type = "qwen2",
            .base = "model.",
            .windows = WindowRule::Switched,
-           .config = shape_rows({.kv_heads = 32}) + swiglu_rows(),
+           .config = shape_rows({.kv_heads = 32}) + swiglu_rows() + Rows{only("use_mrope", false)},
            .implied = {{"qkv_bias", true}},
            .tensors = llama_tensors(),
            .gguf = "qwen2"},
@@ -261,6 +285,11 @@ constexpr std::string_view kHarmless[] = {
 
 std::span<const Architecture> architectures() {
   return table();
+}
+
+std::span<const RopeKind> rope_kinds() {
+  static const std::vector<RopeKind> kinds = all_rope_kinds();
+  return kinds;
 }
 
 const Architecture* find_architecture(std::string_view wanted) {

@@ -34,6 +34,15 @@ struct ConfigRow {
   As as = As::Same;
 };
 
+// A kind of rotary scaling: the members of "rope_parameters" ("rope_scaling" once) beside its name,
+// which is "rope_type" there ("type" once).
+struct RopeKind {
+  std::string name;     // "llama3"
+  std::string scaling;  // of model.rope.scaling
+  std::vector<ConfigRow> rows;
+};
+std::span<const RopeKind> rope_kinds();
+
 // One of our parameters. "{}" stands for the number of the layer.
 struct TensorRow {
   std::string ours;

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "checkpoint/unique_json.h"
 #include "core/error.h"
 #include "core/json_integer.h"
 #include "core/json_problem.h"
@@ -20,38 +21,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Kinds of frequency scaling: how their members are called, and ours. The first key of all is
-// "rope_type", once "type".
-struct RopeKind {
-  std::string_view name;
-  std::string_view scaling;  // of model.rope.scaling
-  std::vector<ConfigRow> rows;
-};
-const std::vector<RopeKind>& rope_kinds() {
-  using As = ConfigRow::As;
-  static const ConfigRow factor = {"factor", "rope.factor"};
-  static const ConfigRow original = {
-      "original_max_position_embeddings", "rope.original_context", {nullptr, "context"}};
-  static const std::vector<RopeKind> kinds = {
-      {"default", "none", {}},
-      {"linear", "linear", {factor}},
-      {"dynamic", "dynamic", {factor, original}},
-      {"yarn",
-       "yarn",
-       {factor,
-        original,
-        {"beta_fast", "rope.beta_fast", {32.0}},
-        {"beta_slow", "rope.beta_slow", {1.0}},
-        {"attention_factor", "rope.attention_factor", {0.0}, {}, As::NullIsZero},
-        {"truncate", "", {true}, {{true, false}}}}},
-      {"llama3",
-       "llama3",
-       {factor,
-        {"low_freq_factor", "rope.low_freq_factor"},
-        {"high_freq_factor", "rope.high_freq_factor"},
-        original}}};
-  return kinds;
-}
 // For messages; of a value that may be nested without end.
 std::string shown(const Json& value) {
   return value.is_primitive()
@@ -105,6 +74,12 @@ SettingValue value_of(const Json& json, const Setting& setting, ConfigRow::As as
   }
 }
 
+// How far a model with dynamic scaling reaches: `factor` times its original context.
+int64_t dynamic_context(ModelConfig model) {
+  const double reach = static_cast<double>(model.rope.original_context) * model.rope.factor;
+  return static_cast<int64_t>(std::min(reach, ModelFields(model)["context"].max));
+}
+
 // Members of an object that were asked for, so that the others can be refused.
 class Members {
  public:
@@ -141,6 +116,9 @@ class Reader {
     for (const ConfigRow& row : architecture_.config) read_row(members_, row);
     if (model_.positions == Positions::Rotary) read_rope();
     if (architecture_.windows != WindowRule::None) read_windows();
+    check(members_.take("quantization_config").is_null(), ErrorCode::Data,
+          "\"quantization_config\": quantized weights cannot be imported; get the model in bf16, "
+          "fp16 or fp32");
     members_.refuse_others(architecture_.name);
     resolve_head_dim(model_);
     if (architecture_.scales_embedding)
@@ -214,6 +192,14 @@ class Reader {
     check(!older || !newer || by_older == model_.rope, ErrorCode::Data,
           "\"rope_scaling\" and \"rope_parameters\" say different things: remove one of them");
     if (older) model_.rope = by_older;
+    if (model_.rope.scaling == RopeScaling::Dynamic) read_dynamic();
+  }
+
+  // Dynamic scaling begins beyond "max_position_embeddings", whatever else is written, and is meant
+  // to reach `factor` times as far.
+  void read_dynamic() {
+    model_.rope.original_context = model_.context;
+    model_.context = dynamic_context(model_);
   }
 
   // False where it is not there.
@@ -229,12 +215,12 @@ class Reader {
       const std::string wanted = type.is_null() ? "default" : type.get<std::string>();
       const auto kind = std::ranges::find(rope_kinds(), wanted, &RopeKind::name);
       if (kind == rope_kinds().end()) {
-        std::vector<std::string_view> names;
+        std::vector<std::string> names;
         for (const RopeKind& known : rope_kinds()) names.push_back(known.name);
         throw Error(ErrorCode::Data, fmt::format("the scaling \"{}\" is not computed here; {} are",
                                                  wanted, fmt::join(names, ", ")));
       }
-      fields_["rope.scaling"].set(std::string(kind->scaling));
+      fields_["rope.scaling"].set(kind->scaling);
       if (rope.has("rope_theta")) read_row(rope, {"rope_theta", "rope.theta"});
       read_row(rope, {"partial_rotary_factor", "", {1.0}, {{1.0, false}}});
       for (const ConfigRow& row : kind->rows) read_row(rope, row);
@@ -325,7 +311,10 @@ Json json_of(const SettingValue& value) {
 class Writer {
  public:
   Writer(const ModelConfig& model, const Architecture& architecture)
-      : model_(model), architecture_(architecture), fields_(model_) {}
+      : model_(model), architecture_(architecture), fields_(model_) {
+    // As Reader::read_dynamic has it.
+    if (model_.rope.scaling == RopeScaling::Dynamic) model_.context = model_.rope.original_context;
+  }
 
   nlohmann::ordered_json write() {
     config_["architectures"] = {architecture_.name};
@@ -414,6 +403,10 @@ ModelConfig plain(ModelConfig model) {
       if (kind.scaling == scaling)
         for (const ConfigRow& row : kind.rows)
           if (!row.setting.empty()) to[row.setting].set(from[row.setting].get());
+    if (model.rope.scaling == RopeScaling::Dynamic) {
+      model.rope.original_context = was.original_context;
+      model.context = dynamic_context(model);  // a limit of ours, which no word is needed for
+    }
   }
   if (!model.qk_norm) model.qk_norm_span = QkNormSpan::Head;
   if (model.window == 0) model.window_layers = "w";
@@ -443,7 +436,7 @@ std::vector<std::string> unsaid(const ModelConfig& model, const Architecture& ar
 HfModel parse_hf_config(std::string_view text, const std::string& path) {
   std::string why;
   try {
-    const Json config = Json::parse(text);
+    const Json config = parse_unique_json(text);
     check(config.is_object(), ErrorCode::Data, "it is no JSON object");
     const Architecture& architecture = architecture_in(config);
     return {&architecture, Reader(config, architecture).read()};

@@ -29,12 +29,19 @@ struct Piece {
   bool from_one = false;
 };
 
-void check_convertible(Storage& storage, const std::string& dir) {
-  for (const std::string& name : storage.list(dir))
+// What is there in the place of model.safetensors and its index.
+[[noreturn]] void refuse_without_weights(Storage& storage, const std::string& dir) {
+  for (const std::string& name : storage.list(dir)) {
     check(!name.starts_with("pytorch_model"), ErrorCode::Data,
           "'{}' holds its weights pickled, in {}: make safetensors of them with "
           "tools/pt_to_safetensors.py",
           dir, name);
+    check(!name.starts_with("model-") || !name.ends_with(".safetensors"), ErrorCode::Data,
+          "'{}' holds {}, but no {}; get the folder again", dir, name, kHfIndexName);
+  }
+  throw Error(ErrorCode::Data, fmt::format("'{}' holds no weights: expected {}, or several files "
+                                           "and {}; get the folder again",
+                                           dir, kHfWeightsName, kHfIndexName));
 }
 
 constexpr std::string_view kKeptFiles[] = {"config.json",
@@ -96,7 +103,7 @@ struct HfFolder::Impl {
               path(kHfIndexName), tensor, file);
       return;
     }
-    if (!storage->exists(path(kHfWeightsName))) check_convertible(*storage, dir);
+    if (!storage->exists(path(kHfWeightsName))) refuse_without_weights(*storage, dir);
     open_file(std::string(kHfWeightsName), nullptr);
   }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "checkpoint/unique_json.h"
 #include "core/error.h"
 #include "core/json_problem.h"
 
@@ -67,7 +68,7 @@ std::map<std::string, std::string> parse_hf_index(std::string_view text, const s
   std::string why;
   try {
     std::map<std::string, std::string> files;
-    const auto index = nlohmann::json::parse(text);
+    const auto index = parse_unique_json(text);
     for (const auto& [tensor, json] : index.at("weight_map").items()) {
       const auto file = json.get<std::string>();
       check(!file.empty() && file.find('/') == std::string::npos &&

@@ -1,0 +1,13 @@
+// JSON from outside, of which nothing may be said twice.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace ingot {
+
+// The parsed text. Throws ErrorCode::Data where an object has a key twice, of which the library
+// would keep the last and say nothing, and nlohmann's exceptions for what is no JSON.
+nlohmann::json parse_unique_json(std::string_view text);
+
+}  // namespace ingot
