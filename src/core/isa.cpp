@@ -10,19 +10,19 @@
 namespace ingot::cpu {
 namespace {
 
-// clang 16's __builtin_cpu_supports does not know it.
-bool has_lzcnt() {
+// Those that clang 16's __builtin_cpu_supports does not know.
+bool has_feature(unsigned leaf, unsigned bit) {
   unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (c & bit_LZCNT) != 0;
+  return __get_cpuid(leaf, &a, &b, &c, &d) != 0 && (c & bit) != 0;
 }
 
 // The features of isa_begin.h. __builtin_cpu_supports also asks the operating system whether it
 // saves the wide registers.
 Isa detect() {
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
-                    has_lzcnt();
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                    __builtin_cpu_supports("popcnt") && has_feature(1, bit_F16C) &&
+                    has_feature(0x80000001, bit_LZCNT);
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   if (avx2 && avx512) return Isa::Avx512;

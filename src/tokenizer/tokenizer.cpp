@@ -129,7 +129,7 @@ std::unique_ptr<Tokenizer> load_pipeline(Storage& storage, const std::string& pa
 std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::string& path,
                                                std::string file, const LoadOptions& options) {
   Json json = parse_object(file, path);
-  if (!is_byte_level_bpe(json)) {
+  if (!is_byte_level_bpe(json) || !has_every_byte(json)) {
     return holds_pieces(json) ? load_pieces(storage, path, std::move(json), std::move(file))
                               : load_pipeline(storage, path, std::move(json), std::move(file));
   }

@@ -28,6 +28,13 @@ TEST(HfRegex, FindsEveryMatch) {
   EXPECT_EQ(matches("(?=b)", "abb"), (Matches{{1, 1}, {2, 2}}));
 }
 
+// To Oniguruma a + after {n,m} repeats that; with n > m, what is between gives nothing back.
+TEST(HfRegex, NumbersOfRepetitionsAreTakenAsOnigurumaDoes) {
+  EXPECT_EQ(matches("a{1,3}+", "aaaaa"), (Matches{{0, 5}}));
+  EXPECT_EQ(matches("a{3,1}a", "aaab"), Matches{});
+  EXPECT_EQ(matches("a{1,3}a", "aaab"), (Matches{{0, 3}}));
+}
+
 TEST(HfRegex, FindsMatchesFarBehindTheStart) {
   const std::string far(1000, '.');
   EXPECT_EQ(matches("ab", far + "ab" + far), (Matches{{1000, 1002}}));
@@ -51,19 +58,21 @@ TEST(HfRegex, WhatTakesMoreThanLinearTimeIsStopped) {
     EXPECT_THROW(matches(pattern, some), Error) << pattern;
   }
   EXPECT_THROW(matches("a*+b", many), Error);  // no step back, but much work
+  EXPECT_THROW(matches("a{90000,1}b", many), Error);
   EXPECT_EQ(matches("a+", many), (Matches{{0, many.size()}}));
 }
 
 TEST(HfRegex, PatternsThatCannotBeBoundedAreRefused) {
   for (const char* pattern :
-       {"(?:(?=a*)a)*", "(?:(?>a*)b|a)+", "(?:a*+b|a){2,}", "(a++)+", "((?!x*)a){0,5000}",
-        "(?x)a b", "(?i-x:a)", "\\Ga", "(a)\\g<1>", "(*FAIL)", "(?{x})", "(?~ab)"}) {
+       {"(?:(?=a*)a)*", "(?:a{5000,1}b|a)*", "(?:a{1,2}+(?>b*))+", "(?:(?>a*)b|a)+",
+        "(?:a*+b|a){2,}", "(a++)+", "((?!x*)a){0,5000}", "(?x)a b", "(?i-x:a)", "\\Ga", "(a)\\g<1>",
+        "(*FAIL)", "(?{x})", "(?~ab)"}) {
     EXPECT_FALSE(verdict_on_pattern(pattern).refusal.empty()) << pattern;
     EXPECT_THROW(matches(pattern, "a"), Error) << pattern;
   }
-  for (const char* pattern :
-       {"\\s+(?!\\S)", "(?i:'s|'t)|\\p{L}++", "(?=(\\d{3})+(?!\\d))", "[^(\\s|[.,!?])]+",
-        "(?:a?+b)*", "[]*+]+", "(?#*+)a*", "\\(*+", "(?:a{3}+)*", "(?<x>a)+", "[[:alpha:]*+]*"}) {
+  for (const char* pattern : {"\\s+(?!\\S)", "(?i:'s|'t)|\\p{L}++", "(?=(\\d{3})+(?!\\d))",
+                              "[^(\\s|[.,!?])]+", "(?:a?+b)*", "(?:a{1,2}+b)*", "[]*+]+",
+                              "(?#*+)a*", "\\(*+", "(?:a{3}+)*", "(?<x>a)+", "[[:alpha:]*+]*"}) {
     EXPECT_EQ(verdict_on_pattern(pattern).refusal, "") << pattern;
   }
 }

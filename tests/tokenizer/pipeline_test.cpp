@@ -165,7 +165,7 @@ TEST(PipelineFile, WhatCannotBeFollowedIsRefusedByName) {
     return refusal(json);
   };
   const auto type = [](const char* name) { return Json{{"type", name}}; };
-  expect_part(changed("bert_cased", "/normalizer", type("Nmt")), "normalizer \"Nmt\" is not");
+  expect_part(changed("bert_cased", "/normalizer", type("Other")), "normalizer \"Other\" is not");
   expect_part(changed("bert_cased", "/pre_tokenizer", type("UnicodeScripts")),
               "pre-tokenizer {\"type\":\"UnicodeScripts\"} is not supported");
   expect_part(changed("bert_cased", "/post_processor", type("Other")), "post-processor \"Other\"");
@@ -190,6 +190,30 @@ TEST(PipelineFile, WordsWithoutAnIdAreAnError) {
   EXPECT_THROW(tokenizer->encode("unheard"), Error);
 }
 
+TEST(PipelineFile, AnAddedTokenThatIsListedAgainHasTheFirstIdAndTheLastFlags) {
+  for (const char* name : {"qwen2", "starcoder", "llama2", "bert_uncased"}) {
+    Json once = golden(name);
+    const auto id = load(once)->vocab_size();
+    const Json token = {{"id", id},       {"content", "<b>"}, {"single_word", false},
+                        {"lstrip", true}, {"rstrip", true},   {"normalized", false},
+                        {"special", true}};
+    Json again = once;
+    once["added_tokens"].push_back(token);
+    again["added_tokens"].push_back(token);
+    again["added_tokens"].back()["lstrip"] = again["added_tokens"].back()["rstrip"] = false;
+    again["added_tokens"].push_back(token);
+    again["added_tokens"].back()["id"] = id + 1;
+    again["added_tokens"].back()["special"] = false;
+    again["added_tokens"].push_back(token);
+    again["added_tokens"].back()["content"] = "";
+    const auto first = load(once), second = load(again);
+    EXPECT_EQ(second->vocab_size(), id + 1) << name;
+    EXPECT_EQ(prompt_ids(*second, "a  <b>  b<b>"), prompt_ids(*first, "a  <b>  b<b>")) << name;
+    EXPECT_EQ(second->decode({static_cast<int32_t>(id)}), "") << name;
+    for (const int32_t found : second->encode("<b>")) EXPECT_NE(found, id) << name;
+  }
+}
+
 TEST(PipelineFile, BosAndEosAreThoseOfTheTemplateWhereNoNameSaysThem) {
   const auto bert = load(golden("bert_uncased"));
   EXPECT_EQ(bert->kind(), "huggingface");
@@ -200,10 +224,11 @@ TEST(PipelineFile, BosAndEosAreThoseOfTheTemplateWhereNoNameSaysThem) {
 }
 
 TEST(PipelineFile, KnownArrangementsTakeTheQuickWay) {
-  for (const char* name : {"gpt2", "roberta", "llama3", "qwen2", "gpt_neox"}) {
+  for (const char* name : {"gpt2", "roberta", "llama3", "qwen2", "gpt_neox", "cl100k", "o200k",
+                           "nanochat", "phi4", "modernbert"}) {
     EXPECT_EQ(load(golden(name))->kind(), "bpe") << name;
   }
-  for (const char* name : {"llama2", "t5"}) {
+  for (const char* name : {"llama2", "llama2_first", "phi3", "gemma", "yi", "t5"}) {
     EXPECT_EQ(load(golden(name))->kind(), "sentencepiece") << name;
   }
 }

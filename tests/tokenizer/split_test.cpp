@@ -192,6 +192,12 @@ TEST(Split, NamesAndPatternsComeBack) {
   }
   EXPECT_EQ(split_named("gpt5"), std::nullopt);
   EXPECT_EQ(split_of_pattern("\\p{L}+"), std::nullopt);
+  // A possessive number of digits: Oniguruma, which reads tokenizer.json elsewhere, has none.
+  for (const Split split : kAllSplits) {
+    for (const char* possessive : {"2}+", "3}+"}) {
+      EXPECT_EQ(pattern_of(split).find(possessive), std::string_view::npos) << pattern_of(split);
+    }
+  }
 }
 
 TEST(UnicodeClasses, BrokenUtf8IsOneByteWithoutClass) {

@@ -68,6 +68,13 @@ BLOOM = r" ?[^(\s|[.,!?…。，、।۔،])]+"
 CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 NEMOTRON = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+"
             r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+CL100K = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+CL100K_TIKTOKEN = CL100K.replace("{1,3}", "{1,3}+")
+NANOCHAT = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+UPPER, LOWER, SHORT = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K = "|".join([rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+{SHORT}", rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*{SHORT}", r"\p{N}{1,3}",
+                  r" ?[^\s\p{L}\p{N}]+[\r\n/]*", r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+"])
+KIMI = r"[\p{Han}]+|" + O200K.replace(r"\p{M}]", r"\p{M}&&[^\p{Han}]]").replace(r"[\r\n/]*", r"[\r\n]*")
 DIGITS_FROM_RIGHT = r"(?=(\d{3})+(?!\d))"
 
 Split, Bytes, Meta, Seq = pre_tokenizers.Split, pre_tokenizers.ByteLevel, pre_tokenizers.Metaspace, pre_tokenizers.Sequence
@@ -90,9 +97,13 @@ def trained(model, trainer, normalizer=None, pre_tokenizer=None):
     return json.loads(made.to_str())["model"]
 
 
-def byte_bpe(pre_tokenizer, size=420, **options):
-    model = trained(models.BPE(), trainers.BpeTrainer(vocab_size=size, initial_alphabet=sorted(Bytes.alphabet()), show_progress=False),
-                    None, pre_tokenizer)
+def byte_bpe(pre_tokenizer, size=420, without=(), **options):
+    alphabet = sorted(Bytes.alphabet())
+    model = trained(models.BPE(), trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False), None, pre_tokenizer)
+    lost = [spelt for spelt in model["vocab"] if any(mark in spelt for mark in without)]
+    model["merges"] = [merge for merge in model["merges"] if "".join(merge) not in lost and not any(part in lost for part in merge)]
+    kept = [spelt for spelt in sorted(model["vocab"], key=model["vocab"].get) if spelt not in lost]
+    model["vocab"] = {spelt: number for number, spelt in enumerate(kept)}
     return models.BPE(vocab=model["vocab"], merges=[tuple(m) for m in model["merges"]], **options)
 
 
@@ -182,6 +193,29 @@ def arrangements():
     yield byte_level("byte_normalizer", "ByteLevel as a normalizer", Split(Regex(r"Ġ?[a-zA-Z]+|Ġ+|[^Ġa-zA-Z]+"), "isolated"), [N.NFKC(), N.ByteLevel()])
     yield byte_level("char_delimiter", "CharDelimiterSplit", [P.CharDelimiterSplit("a"), BYTES()])
 
+    yield byte_level("cl100k", "GPT-4 (cl100k), as this program writes it", isolated(CL100K) + [BYTES()])
+    yield byte_level("cl100k_tiktoken", "cl100k as tiktoken spells it, other digits to Oniguruma", isolated(CL100K_TIKTOKEN) + [BYTES()])
+    yield byte_level("o200k", "GPT-4o, gpt-oss, Llama 4", isolated(O200K) + [BYTES()], specials=("<s>", "</s>"), ignore_merges=True,
+                     post=lambda made: processors.ByteLevel(trim_offsets=False))
+    yield byte_level("nanochat", "nanochat", isolated(NANOCHAT) + [BYTES()])
+    yield byte_level("kimi", "Kimi K2", isolated(KIMI) + [BYTES()], specials=("<s>", "</s>"), ignore_merges=True)
+    both = dict(normalized=False, lstrip=True, rstrip=True)
+    yield byte_level("phi4", "Phi-4", [Split(Regex(LLAMA3), "removed", invert=True), BYTES()], specials=(AddedToken("<|endoftext|>", special=True, **both),),
+                     added=[AddedToken("<tool>", **both)])
+    yield byte_level("llama3_sequence", "Llama 3.1, SmolLM3", isolated(LLAMA3) + [BYTES()], specials=("<s>", "</s>"), ignore_merges=True,
+                     added=[AddedToken("<tool>", normalized=False)],
+                     post=lambda made: processors.Sequence([processors.ByteLevel(trim_offsets=False), processors.TemplateProcessing(
+                         single="<s> $A", special_tokens=[("<s>", made.token_to_id("<s>"))])]))
+    yield byte_level("command_r", "Command R, Aya", [P.Digits(individual_digits=True), Bytes(False)], N.NFC(), specials=("<s>", "</s>"), post="template")
+    yield byte_level("modernbert", "ModernBERT", Bytes(False), N.NFC(), specials=("[CLS]", "[SEP]", mask),
+                     added=[AddedToken(" " * count, normalized=True) for count in (3, 2, 4)] + [AddedToken("<tool>", normalized=True)], post="template")
+    yield byte_level("digits_first", "Digits in threes, then Llama 3's pattern", isolated(r"\p{N}{1,3}", LLAMA3.replace("{1,3}", "+")) + [BYTES()])
+    yield byte_level("newlines_next", "Runs of line ends merged with what is after", [Split(Regex(r"(?:\r?\n)+(?!\r?\n)"), "merged_with_next")] +
+                     isolated(QWEN2) + [BYTES()])
+    rare = [chr(0x100 + byte) for byte in (0x00, 0x01)] + ["©", "ñ"]
+    yield byte_level("few_bytes", "Byte-level BPE without a token for every byte", Bytes(False), without=rare)
+    yield byte_level("few_bytes_unknown", "The same with an unknown token", isolated(LLAMA3) + [BYTES()], without=rare, unk_token="!", fuse_unk=True)
+
     clip_pre = [Split(Regex(CLIP), "removed", invert=True), Bytes(False)]
     clip_norm = [N.NFC(), N.Replace(Regex(r"\s+"), " "), N.Lowercase()]
     clip_model = character_bpe(Seq(clip_pre), N.Sequence(clip_norm), 700, ("<|endoftext|>",), end_of_word_suffix="</w>")
@@ -228,6 +262,24 @@ def arrangements():
         character_bpe(None, N.Sequence([N.Prepend("▁"), N.Replace(" ", "▁")]), first=("<unk>", *(f"<0x{byte:02X}>" for byte in range(256))), size=560,
                       byte_fallback=True, fuse_unk=True), None,
         [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)], [N.Prepend("▁"), N.Replace(" ", "▁")])
+    marks, bytes_first = N.Replace(" ", "▁"), ("<unk>", *(f"<0x{byte:02X}>" for byte in range(256)))
+    with_bytes = lambda normalizer, pre=None, size=540: character_bpe(pre, normalizer, first=bytes_first, size=size, byte_fallback=True, fuse_unk=True)
+    plain_decoder = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    strip_decoder = plain_decoder + [decoders.Strip(" ", 1, 0)]
+    yield "llama2_first", "Llama 2 as transformers writes it today, Mistral v0.3", tokenizer(
+        with_bytes(N.Sequence([N.Prepend("▁"), marks])), Meta("▁", "first", False), strip_decoder, post="template")
+    yield "phi3", "Phi-3", tokenizer(
+        with_bytes(N.Sequence([N.Prepend("▁"), marks])), None, strip_decoder, [N.Prepend("▁"), marks],
+        ("<s>", AddedToken("</s>", normalized=False, rstrip=True), AddedToken("<|endoftext|>", special=True, normalized=False, rstrip=True)))
+    gemma_split = lambda: Split(" ", "merged_with_previous")
+    yield "gemma", "Gemma 1, 2, 3", tokenizer(
+        with_bytes(marks, gemma_split()), gemma_split(), plain_decoder, marks, ("<s>", "</s>"),
+        [AddedToken(text, normalized=False) for text in ("\n\n", "\n\n\n", "▁▁", "▁▁▁", "<tool>")], post="template")
+    yield "yi", "Yi: marks, and none in front", tokenizer(with_bytes(marks), None, plain_decoder, marks)
+    yield "bytes_made", "The same, where text that spells a byte's piece is merged to it", tokenizer(with_bytes(marks, size=620), None, plain_decoder, marks)
+    nmt = [N.Nmt(), N.NFKC(), N.Replace(Regex(" {2,}"), " "), N.Lowercase()]
+    yield "unigram_nmt", "SentencePieceUnigramTokenizer of tokenizers", tokenizer(
+        unigram(Meta("▁", "always"), N.Sequence(nmt)), Meta("▁", "always"), decoders.Metaspace("▁", "always"), nmt)
     yield "t5", "T5, ALBERT, XLM-R", tokenizer(
         unigram(Seq([P.WhitespaceSplit(), Meta("▁", "always")]), N.NFKC()), [P.WhitespaceSplit(), Meta("▁", "always")], decoders.Metaspace("▁", "always"),
         [N.NFKC(), N.Replace(Regex(" {2,}"), " ")], ("</s>", "<unk>"), post=None)

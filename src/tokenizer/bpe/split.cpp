@@ -20,7 +20,8 @@ struct Spelling {
 #define INGOT_LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
 #define INGOT_SPACES "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
-// The first of each split is the one we write.
+// As Oniguruma, which Hugging Face uses, reads them: tiktoken's \p{N}{1,3}+ would be any number of
+// digits there. The first of each split is the one we write.
 constexpr Spelling kSpellings[] = {
     {Split::Gpt2,
      "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"},
@@ -29,7 +30,7 @@ constexpr Spelling kSpellings[] = {
     {Split::Gpt2,
      "'(?:[sdmt]|ll|ve|re)| ?\\p{L}++| ?\\p{N}++| ?[^\\s\\p{L}\\p{N}]++|\\s++$|\\s+(?!\\S)|\\s"},
     {Split::Cl100k,
-     "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}+|"
+     "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}++|\\p{N}{1,3}|"
      " ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+|\\s++$|\\s*[\\r\\n]|\\s+(?!\\S)|\\s"},
     {Split::Llama3, INGOT_CONTRACTIONS "|" INGOT_WORD "\\p{L}+|\\p{N}{1,3}|"
                                        " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" INGOT_SPACES},

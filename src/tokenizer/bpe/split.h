@@ -22,7 +22,7 @@ std::string_view name_of(Split split);     // "none", "gpt2", "cl100k", …
 std::vector<std::string> split_names();    // of all
 std::string_view pattern_of(Split split);  // the regex as tokenizer files write it; None: empty
 std::optional<Split> split_named(std::string_view name);
-// Knows the published spellings of each pattern, not equivalent ones.
+// Of a tokenizer.json. Knows the published spellings of each pattern, not equivalent ones.
 std::optional<Split> split_of_pattern(std::string_view regex);
 
 // Appends the end of each piece, in bytes from the start of `text`; pieces follow each other

@@ -1,6 +1,7 @@
 #include "tokenizer/hf/json_fields.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/error.h"
 
@@ -128,6 +129,7 @@ std::vector<AddedToken> read_added(const Json& list, size_t num_ids, const Token
   std::vector<AddedToken> added;
   if (list.is_null()) return added;
   check(list.is_array(), ErrorCode::Data, "{}: expected a list of added tokens", origin);
+  std::unordered_map<std::string, size_t> places;  // in `added`
   for (const Json& item : list) {
     check(item.is_object(), ErrorCode::Data, "{}: expected an added token, got {}", origin,
           item.dump());
@@ -139,6 +141,16 @@ std::vector<AddedToken> read_added(const Json& list, size_t num_ids, const Token
     token.lstrip = flag(item, "lstrip", false, origin);
     token.rstrip = flag(item, "rstrip", false, origin);
     token.single_word = flag(item, "single_word", false, origin);
+    if (token.content.empty()) continue;
+    // Of one that is listed again, Hugging Face keeps the first id and takes the last flags.
+    const auto [place, is_new] = places.emplace(token.content, added.size());
+    if (!is_new) {
+      AddedToken& before = added[place->second];
+      token.id = before.id;
+      token.special |= before.special;
+      before = std::move(token);
+      continue;
+    }
     make_room(tokens, token.id, num_ids, origin);
     const int32_t known = index.find(token.content);
     check(known == TokenIndex::kNone ? tokens[token.id].empty() : known == token.id,

@@ -31,7 +31,8 @@ std::vector<TokenMerge> read_merges(const Json& merges, const TokenIndex& index,
 // "left right"; a token with a space in it cannot be written so.
 TokenMerge merge_of_line(const std::string& line, const TokenIndex& index, std::string_view origin,
                          size_t prefix_bytes = 0);
-// The added tokens, which are put into `tokens`, too. `index` is that of the vocabulary.
+// The added tokens, each once, which are put into `tokens`, too; those without text are left out.
+// `index` is that of the vocabulary.
 std::vector<AddedToken> read_added(const Json& list, size_t num_ids, const TokenIndex& index,
                                    std::vector<std::string>& tokens, std::string_view origin);
 
@@ -48,6 +49,8 @@ std::string added_json(const AddedToken& token);
 
 // Whether the file is byte-level BPE with nothing before it that we have no scanner for.
 bool is_byte_level_bpe(const Json& tokenizer);
+bool has_every_byte(
+    const Json& tokenizer);  // whether its vocabulary does, as ByteLevel spells them
 BpeModel bpe_model_from(const Json& tokenizer, std::string_view origin);  // parse_tokenizer_json()
 
 // Refuses what no BPE here does: dropout, prefixes and suffixes of words. `model`: the file's.

@@ -84,13 +84,13 @@ bool is_hf(const Character& c, HfClass flag) {
   return (hf_classes_of(c.code_point) & flag) != 0;
 }
 
-// Control characters go, every space becomes a plain one.
-bool clean(std::string& text) {
-  const bool whole = drop(text, [](const Character& c) { return is_hf(c, kHfControl); });
+// With a plain space in place of characters that `is_space`.
+template <class IsSpace>
+void put_spaces(std::string& text, const IsSpace& is_space) {
   std::string out;
   for (std::string_view rest = text; !rest.empty();) {
     const Character c = first_character(rest);
-    if (c.classes & kSpace) {
+    if (is_space(c)) {
       out += ' ';
     } else {
       out.append(rest, 0, c.size);
@@ -98,6 +98,28 @@ bool clean(std::string& text) {
     rest.remove_prefix(c.size);
   }
   text = std::move(out);
+}
+
+// Control characters go, every space becomes a plain one.
+bool clean(std::string& text) {
+  const bool whole = drop(text, [](const Character& c) { return is_hf(c, kHfControl); });
+  put_spaces(text, [](const Character& c) { return (c.classes & kSpace) != 0; });
+  return whole;
+}
+
+// The same by the lists of SentencePiece's nmt rules.
+bool clean_as_nmt(std::string& text) {
+  const bool whole = drop(text, [](const Character& c) {
+    const uint32_t p = c.code_point;
+    return (p >= 0x01 && p <= 0x08) || p == 0x0B || (p >= 0x0E && p <= 0x1F) || p == 0x7F ||
+           p == 0x8F || p == 0x9F;
+  });
+  put_spaces(text, [](const Character& c) {
+    const uint32_t p = c.code_point;
+    return p == '\t' || p == '\n' || p == '\f' || p == '\r' || p == 0x1680 ||
+           (p >= 0x200B && p <= 0x200F) || p == 0x2028 || p == 0x2029 || p == 0x2581 ||
+           p == 0xFEFF || p == 0xFFFD;
+  });
   return whole;
 }
 
@@ -157,6 +179,8 @@ void HfNormalizer::add(const Json& part, std::string_view origin) {
     maps_.push_back({CharsMap(charsmap, origin), {}});
     maps_.back().replaced = maps_.back().rules.characters().replaced;
     steps_.push_back(std::move(step));
+  } else if (type == "Nmt") {
+    steps_.push_back({Kind::Nmt, {}, {}});
   } else if (type == "BertNormalizer") {
     add_bert(part, origin);
   } else if (type == "ByteLevel") {
@@ -165,7 +189,7 @@ void HfNormalizer::add(const Json& part, std::string_view origin) {
     check(
         false, ErrorCode::Data,
         "{}: normalizer \"{}\" is not supported: expected Prepend, Replace, NFC, NFD, NFKC, NFKD, "
-        "Strip, StripAccents, Lowercase, Precompiled, BertNormalizer or ByteLevel",
+        "Strip, StripAccents, Lowercase, Precompiled, Nmt, BertNormalizer or ByteLevel",
         origin, type);
   }
 }
@@ -263,6 +287,8 @@ bool HfNormalizer::apply(const Step& step, std::string& text) const {
       return drop(text, [](const Character& c) { return is_combining_mark(c.code_point); });
     case Kind::Nonspacing:
       return drop(text, [](const Character& c) { return is_hf(c, kHfAccent); });
+    case Kind::Nmt:
+      return clean_as_nmt(text);
     case Kind::Clean:
       return clean(text);
     case Kind::SpaceChinese:

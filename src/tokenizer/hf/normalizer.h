@@ -15,7 +15,7 @@ namespace ingot {
 class HfNormalizer {
  public:
   HfNormalizer() = default;  // changes nothing
-  // Prepend, Replace, NFC, NFD, NFKC, NFKD, Strip, StripAccents, Lowercase, Precompiled,
+  // Prepend, Replace, NFC, NFD, NFKC, NFKD, Strip, StripAccents, Lowercase, Precompiled, Nmt,
   // BertNormalizer, ByteLevel, and sequences of them. Throws ErrorCode::Data, naming the part and
   // `origin`, for anything else.
   HfNormalizer(const nlohmann::json& normalizer, std::string_view origin);
@@ -40,6 +40,7 @@ class HfNormalizer {
     Accents,
     Lower,
     Map,
+    Nmt,
     Clean,
     SpaceChinese,
     Nonspacing,

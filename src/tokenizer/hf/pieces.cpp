@@ -97,6 +97,20 @@ bool has_plain_pre_tokenizer(const Json& tokenizer) {
   return metaspace || !whitespace;
 }
 
+// A vocabulary trained on text that spells "<0x41>" may make that of characters. Merges are "left
+// right" or [left, right]; what is neither is refused later.
+bool makes_byte_pieces(const Json& merges) {
+  const auto makes_one = [](const Json& merge) {
+    std::string made = merge.is_string() ? merge.get<std::string>() : "";
+    std::erase(made, ' ');
+    for (const Json& part : merge.is_array() ? merge : Json::array()) {
+      if (part.is_string()) made += part.get_ref<const std::string&>();
+    }
+    return byte_of_piece(made).has_value();
+  };
+  return merges.is_array() && std::any_of(merges.begin(), merges.end(), makes_one);
+}
+
 // Characters, whose unknown ones all become bytes or all the unknown piece.
 bool is_plain_bpe(const Json& model) {
   const Json& vocab = member(model, "vocab");
@@ -108,7 +122,7 @@ bool is_plain_bpe(const Json& model) {
   for (int byte = 0; byte < 256 && member(model, "byte_fallback") == true; ++byte) {
     bytes += vocab.contains(piece_of_byte(static_cast<uint8_t>(byte))) ? 1 : 0;
   }
-  if (bytes > 0 && bytes < 256) return false;
+  if (bytes > 0 && (bytes < 256 || makes_byte_pieces(member(model, "merges")))) return false;
   const Json& unknown = member(model, "unk_token");
   return unknown.is_null() ? bytes == 256 : vocab.contains(text_of(model, "unk_token"));
 }
@@ -210,8 +224,6 @@ void read_model(const Json& tokenizer, SentencePieceModel& model,
   }
   read_byte_pieces(flag(inner, "byte_fallback", false, origin), index, model, origin);
   for (const AddedToken& added : all_added) {
-    check(!added.content.empty(), ErrorCode::Data, "{}: added token {} has no text", origin,
-          added.id);
     if (added.special) model.pieces[added.id].type = PieceType::Control;
   }
   model.unknown = unknown_of(inner, index, model, origin);

@@ -81,6 +81,14 @@ bool is_byte_level_bpe(const Json& tokenizer) {
          split_of(member(tokenizer, "pre_tokenizer")).has_value();
 }
 
+bool has_every_byte(const Json& tokenizer) {
+  const Json& vocab = member(member(tokenizer, "model"), "vocab");
+  for (int byte = 0; byte < 256; ++byte) {
+    if (!vocab.contains(spell_bytes(std::string(1, static_cast<char>(byte))))) return false;
+  }
+  return true;
+}
+
 BpeModel parse_tokenizer_json(std::string_view file, std::string_view origin) {
   return bpe_model_from(parse_object(file, origin), origin);
 }

@@ -150,8 +150,6 @@ HfModelAndVocabulary read_word_model(const Json& tokenizer, std::string_view ori
         "{}: expected less than {} tokens, got {}", origin, DoubleArray::kMaxValues,
         vocabulary.tokens.size());
   for (const AddedToken& added : vocabulary.added) {
-    check(!added.content.empty(), ErrorCode::Data, "{}: added token {} has no text", origin,
-          added.id);
     const bool in_model = static_cast<size_t>(added.id) < vocabulary.spellings.size();
     if (added.special && in_model) vocabulary.spellings[added.id].clear();
   }

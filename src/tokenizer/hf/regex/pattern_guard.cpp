@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <climits>
 #include <vector>
 
 namespace ingot {
@@ -94,15 +95,22 @@ class Scanner {
   // After an atom, which `last_` describes.
   void quantifiers() {
     while (at_ < pattern_.size()) {
-      bool endless = false;
+      bool endless = false, may_be_possessive = true, is_possessive = false;
       if (at("*") || at("+")) {
         endless = true;
         ++at_;
       } else if (at("{")) {
         const size_t end = pattern_.find('}', at_);
         if (end == std::string_view::npos) return;
-        endless = is_many(pattern_.substr(at_ + 1, end - at_ - 1));
+        const std::string_view numbers = pattern_.substr(at_ + 1, end - at_ - 1);
+        const size_t comma = std::min(numbers.find(','), numbers.size());
+        const bool has_end = comma + 1 != numbers.size();
+        const int low = count_in(numbers), high = count_in(numbers.substr(comma));
+        endless = !has_end || std::max(low, high) > kManyTimes;
         at_ = end + 1;
+        // A + after it repeats it all. With the larger number first, it gives nothing back.
+        may_be_possessive = false;
+        is_possessive = high > 0 && low > high;
       } else if (!skip("?")) {
         return;
       }
@@ -111,20 +119,19 @@ class Scanner {
         return;
       }
       last_.repeats |= endless;
-      if (skip("+")) last_.hides_steps |= endless;
+      is_possessive |= may_be_possessive && skip("+");
+      last_.hides_steps |= is_possessive && endless;
       hides_steps_ |= last_.hides_steps;
       groups_.back().repeats |= last_.repeats;
       groups_.back().hides_steps |= last_.hides_steps;
     }
   }
 
-  static bool is_many(std::string_view numbers) {  // "n", "n,", "n,m"
-    if (numbers.ends_with(',')) return true;
-    const size_t comma = numbers.rfind(',');
-    if (comma != std::string_view::npos) numbers.remove_prefix(comma + 1);
+  static int count_in(std::string_view text) {  // the number that it begins with, after a comma
+    if (text.starts_with(',')) text.remove_prefix(1);
     int count = 0;
-    const auto read = std::from_chars(numbers.data(), numbers.data() + numbers.size(), count);
-    return read.ec == std::errc::result_out_of_range || count > kManyTimes;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+    return read.ec == std::errc::result_out_of_range ? INT_MAX : count;
   }
 
   std::string_view pattern_;
