@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/module.h"
 #include "core/text/utf8.h"
+#include "tokenizer/hf/regex/literal_tree.h"
 #include "tokenizer/hf/regex/pattern_guard.h"
 #include "tokenizer/unicode/hf_unicode.h"
 
@@ -97,9 +98,11 @@ HfRegex::HfRegex(const std::string& pattern, std::string_view origin)
         "{}: the pattern \"{}\" is not supported: {} may take more than linear time", origin,
         shortened(pattern), verdict.refusal);
   hides_steps_ = verdict.hides_steps;
+  RegexLibrary& engine = library(fmt::format("{}: the pattern \"{}\"", origin, shortened(pattern)));
+  const std::string wanted = with_properties(pattern);
   std::string error;
-  program_ = library(fmt::format("{}: the pattern \"{}\"", origin, shortened(pattern)))
-                 .compile(with_properties(pattern), error);
+  program_ = engine.compile(with_literals_as_tree(wanted), error);
+  if (!program_) program_ = engine.compile(wanted, error);  // a tree may be too deep
   check(program_ != nullptr, ErrorCode::Data, "{}: \"{}\" is not a pattern: {}", origin,
         shortened(pattern), error);
 }

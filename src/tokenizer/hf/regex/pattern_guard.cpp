@@ -43,7 +43,7 @@ class Scanner {
     if (skip("\\")) {
       ++at_;
     } else if (at("[")) {
-      skip_class();
+      at_ = class_end(pattern_, at_);
     } else {
       ++at_;
     }
@@ -75,21 +75,6 @@ class Scanner {
     quantifiers();
     groups_.back().repeats |= last_.repeats;
     groups_.back().hides_steps |= last_.hides_steps;
-  }
-
-  void skip_class() {
-    int depth = 0;
-    do {
-      if (skip("[")) {
-        ++depth;
-        skip("^");
-        skip("]");  // first, it is a character
-      } else if (skip("]")) {
-        --depth;
-      } else {
-        at_ += at("\\") ? 2 : 1;
-      }
-    } while (depth > 0 && at_ < pattern_.size());
   }
 
   // After an atom, which `last_` describes.
@@ -143,6 +128,28 @@ class Scanner {
 };
 
 }  // namespace
+
+size_t class_end(std::string_view pattern, size_t begin) {
+  int depth = 0;
+  size_t at = begin;
+  const auto skip = [&](char c) {
+    const bool is = at < pattern.size() && pattern[at] == c;
+    at += is ? 1 : 0;
+    return is;
+  };
+  do {
+    if (skip('[')) {
+      ++depth;
+      skip('^');
+      skip(']');  // first, it is a character
+    } else if (skip(']')) {
+      --depth;
+    } else {
+      at += pattern[at] == '\\' ? 2 : 1;
+    }
+  } while (depth > 0 && at < pattern.size());
+  return at;
+}
 
 PatternVerdict verdict_on_pattern(std::string_view pattern) {
   if (pattern.size() > kLongestPattern) return {"a pattern of more than 64 KiB"};

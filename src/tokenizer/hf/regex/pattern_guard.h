@@ -18,4 +18,8 @@ struct PatternVerdict {
 // depends on where a search began. Whether it is a pattern at all is for the engine to say.
 PatternVerdict verdict_on_pattern(std::string_view pattern);
 
+// Where the class [ … ] that begins at `begin` ends, with the classes in it; beyond the pattern,
+// perhaps, where it does not end.
+size_t class_end(std::string_view pattern, size_t begin);
+
 }  // namespace ingot
