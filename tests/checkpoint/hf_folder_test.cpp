@@ -157,6 +157,9 @@ TEST(HfFolder, AnIndexThatLiesIsRefused) {
   expect_refused(storage, "another folder");
   with_index([](Json& index) { index["weight_map"] = 3; });
   expect_refused(storage, "no index");
+  overwrite(*storage, "hf/model.safetensors.index.json",
+            R"({"weight_map": {"x": "a.safetensors", "x": "b.safetensors"}})");
+  expect_refused(storage, "\"x\" is there twice");
 }
 
 TEST(HfFolder, ATruncatedOrHostileFileIsRefused) {
@@ -173,6 +176,117 @@ TEST(HfFolder, ATruncatedOrHostileFileIsRefused) {
   expect_refused(storage, "header");
 }
 
+// The file of weights with another header over the same data.
+void with_header(Storage& storage, const std::string& sound, const std::string& header) {
+  std::string file;
+  for (int byte = 0; byte < 8; ++byte)
+    file += static_cast<char>((header.size() >> (8 * byte)) & 0xff);
+  const auto length =
+      static_cast<unsigned char>(sound[0]) + 256u * static_cast<unsigned char>(sound[1]);
+  overwrite(storage, "hf/model.safetensors", file + header + sound.substr(8 + length));
+}
+
+TEST(HfFolder, AHeaderThatDoesNotFitItsDataIsRefused) {
+  const auto storage = hf_storage(llama_config());
+  const std::string sound = read_text(*storage, "hf/model.safetensors");
+  const auto length =
+      static_cast<unsigned char>(sound[0]) + 256u * static_cast<unsigned char>(sound[1]);
+  const std::string text = sound.substr(8, length);
+  const std::string name = "model.layers.0.self_attn.q_proj.weight";
+  const auto with_entry = [&](const std::string& key, const Json& value) {
+    Json header = Json::parse(text);
+    header[name][key] = value;
+    with_header(*storage, sound, header.dump());
+  };
+  with_header(*storage, sound, text);
+  EXPECT_NO_THROW(import(storage));
+  storage->remove("out");
+
+  const Json offsets = Json::parse(text).at(name).at("data_offsets");
+  const auto begin = offsets.at(0).get<int64_t>(), end = offsets.at(1).get<int64_t>();
+  with_entry("data_offsets", {begin + 4, end + 4});
+  expect_refused(storage, "leave a gap");
+  with_entry("data_offsets", {begin - 4, end - 4});
+  expect_refused(storage, "overlap");
+  with_entry("data_offsets", {-256, 0});
+  expect_refused(storage, "outside the file");
+  with_entry("data_offsets", {end, begin});
+  expect_refused(storage, "outside the file");
+  with_entry("data_offsets", {begin, end, end});
+  expect_refused(storage, "more than two offsets");
+  with_entry("data_offsets", {begin});
+  expect_refused(storage, "too short");
+  with_entry("shape", {int64_t{1} << 62, 4});
+  expect_refused(storage, "does not fit into the file");
+  with_entry("shape", {0, int64_t{1} << 62});
+  expect_refused(storage, "0 elements");
+  with_entry("shape", {8, 8, 1, 1, 1, 1});
+  expect_refused(storage, "dims");
+  with_entry("dtype", "F4");
+  expect_refused(storage, "F4");
+  with_header(*storage, sound, text.substr(0, text.rfind('}')) + ",\"" + name + "\": {}}");
+  expect_refused(storage, name + "\" is there twice");
+  with_header(*storage, sound, std::string(100'000, '['));
+  expect_refused(storage, "not JSON");
+  with_header(*storage, sound, "[]");
+  expect_refused(storage, "no JSON object");
+  overwrite(*storage, "hf/model.safetensors", sound + "x");
+  expect_refused(storage, "1 bytes follow");
+  overwrite(*storage, "hf/model.safetensors",
+            "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 134\n");
+  expect_refused(storage, "git lfs pull");
+}
+
+TEST(HfFolder, QuantizedWeightsAreRefusedAsSuch) {
+  const auto storage = hf_storage(llama_config());
+  const std::string sound = read_text(*storage, "hf/model.safetensors");
+  auto tensors = tensors_of(llama_config());
+  // Two tensors of one byte an element, whose data lies where four bytes an element were.
+  std::string header = safetensors_header(tensors);
+  const std::string name = "model.layers.0.self_attn.q_proj.weight";
+  Json json = Json::parse(header.substr(8));
+  const auto begin = json[name]["data_offsets"][0].get<int64_t>();
+  json[name]["dtype"] = "F8_E4M3";
+  json[name]["data_offsets"] = {begin, begin + 64};
+  json["model.layers.0.self_attn.q_proj.scales"] = {
+      {"dtype", "I8"}, {"shape", {192}}, {"data_offsets", {begin + 64, begin + 256}}};
+  with_header(*storage, sound, json.dump());
+  expect_refused(storage, "quantized weights cannot be imported");
+  Json config = llama_config();
+  config["quantization_config"] = {{"quant_method", "gptq"}};
+  overwrite(*storage, "hf/config.json", config.dump());
+  expect_refused(storage, "quantized weights cannot be imported");
+}
+
+TEST(HfFolder, AConfigThatIsHugeOrDeepIsRefused) {
+  const auto storage = hf_storage(llama_config());
+  const auto with_config = [&](const std::string& text) {
+    overwrite(*storage, "hf/config.json", text);
+  };
+  with_config(std::string(100'000, '['));
+  expect_refused(storage, "not JSON");
+  with_config(R"({"architectures": )" + std::string(100'000, '[') + std::string(100'000, ']') +
+              "}");
+  expect_refused(storage, "config.json");
+  const std::string sound = llama_config().dump();
+  with_config(sound.substr(0, sound.size() - 1) + R"(, "hidden_size": 16})");
+  expect_refused(storage, "\"hidden_size\" is there twice");
+  with_config(sound.substr(0, sound.size() - 1) + ", \"" + std::string(10'000'000, 'x') + "\": 1}");
+  EXPECT_NE(error_of([&] { import(storage); }), "");
+}
+
+TEST(HfFolder, WithAnIndexTheFilesThatItListsCount) {
+  const auto storage = hf_storage(llama_config());
+  Json index;
+  for (const auto& tensor : tensors_of(llama_config()))
+    index["weight_map"][tensor.name] = "a.safetensors";
+  overwrite(*storage, "hf/model.safetensors.index.json", index.dump());
+  expect_refused(storage, "a.safetensors");
+  storage->rename("hf/model.safetensors", "hf/a.safetensors");
+  overwrite(*storage, "hf/model.safetensors", "of another model");
+  EXPECT_NO_THROW(import(storage));
+}
+
 TEST(HfFolder, WhatIsNotThereIsSaid) {
   const auto storage = hf_storage(llama_config());
   overwrite(*storage, "hf/tokenizer", "");
@@ -184,6 +298,10 @@ TEST(HfFolder, WhatIsNotThereIsSaid) {
   const auto pickled = hf_storage(llama_config());
   pickled->rename("hf/model.safetensors", "hf/pytorch_model.bin");
   expect_refused(pickled, "pt_to_safetensors");
+  pickled->rename("hf/pytorch_model.bin", "hf/model-00001-of-00002.safetensors");
+  expect_refused(pickled, "but no model.safetensors.index.json");
+  pickled->rename("hf/model-00001-of-00002.safetensors", "hf/model.gguf");
+  expect_refused(pickled, "holds no weights");
 }
 
 TEST(HfFolder, AnInterleavedModelIsWrittenAsHalves) {

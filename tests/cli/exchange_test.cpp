@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/elements.h"
@@ -145,6 +146,67 @@ TEST_F(ExchangeCli, AModelOfTheHubIsFetchedOnceAndImported) {
     EXPECT_NE(refused.err.find("hf://OWNER/NAME"), std::string::npos) << refused.err;
   }
   unsetenv("HF_ENDPOINT");
+}
+
+TEST_F(ExchangeCli, AFolderAsTheHubsCacheKeepsItIsImported) {
+  const fs::path blobs = root_ / "models--owner--name/blobs",
+                 snapshot = root_ / "models--owner--name/snapshots/0a1b";
+  fs::create_directories(blobs);
+  fs::create_directories(snapshot);
+  for (const auto& entry : fs::directory_iterator(kGolden / "qwen3")) {
+    const fs::path name = entry.path().filename();
+    fs::copy_file(entry.path(), blobs / ("blob of " + name.string()));
+    fs::create_symlink("../../blobs/blob of " + name.string(), snapshot / name);
+  }
+  expect_done({"import", snapshot, "--out", path("model")});
+  expect_done({"diff", path("model"), kGolden / "qwen3"});
+}
+
+TEST_F(ExchangeCli, ABadFolderIsOneLineAndLeavesNothing) {
+  const fs::path work = root_ / "work", folder = work / "folder", out = work / "model";
+  const auto text = [&](const char* name, const std::string& contents) {
+    std::ofstream(folder / name) << contents;
+  };
+  const std::vector<std::pair<std::string, std::function<void()>>> ways = {
+      {"MambaForCausalLM",
+       [&] { text("config.json", R"({"architectures": ["MambaForCausalLM"]})"); }},
+      {"not JSON", [&] { text("config.json", std::string(100'000, '[')); }},
+      {"config.json", [&] { fs::remove(folder / "config.json"); }},
+      {"header", [&] { fs::resize_file(folder / "model.safetensors", 100); }},
+      {"outside the file", [&] { fs::resize_file(folder / "model.safetensors", 10'000); }},
+      {"git lfs pull",
+       [&] { text("model.safetensors", "version https://git-lfs.github.com/spec/v1"); }},
+      {"holds no weights", [&] { fs::remove(folder / "model.safetensors"); }},
+      {"pt_to_safetensors",
+       [&] { fs::rename(folder / "model.safetensors", folder / "pytorch_model.bin"); }},
+      {"no index", [&] { text("model.safetensors.index.json", "{}"); }},
+      {"tokenizer", [&] { fs::remove(folder / "tokenizer.json"); }},
+      {"Not a directory", [&] { std::ofstream(out) << "somebody's file"; }},
+      {"already holds something",
+       [&] {
+         fs::create_directory(out);
+         std::ofstream(out / "notes.txt") << "somebody's file";
+       }},
+  };
+  for (const auto& [what, spoil] : ways) {
+    fs::remove_all(work);
+    fs::create_directories(work);
+    fs::copy(kGolden / "llama", folder);
+    spoil();
+    const auto files = [&] {
+      std::vector<std::string> found;
+      for (const auto& entry : fs::recursive_directory_iterator(work))
+        found.push_back(entry.path());
+      std::sort(found.begin(), found.end());
+      return found;
+    };
+    const std::vector<std::string> before = files();
+    const Outcome outcome = checkpoint({"import", folder, "--out", out});
+    EXPECT_NE(outcome.code, 0) << what;
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_NE(outcome.err.find(what), std::string::npos) << what << ": " << outcome.err;
+    EXPECT_EQ(files(), before) << what;
+  }
 }
 
 TEST_F(ExchangeCli, IdsThatAreNoneAreRefused) {

@@ -1,7 +1,6 @@
 """The program: its commands, and what they leave behind."""
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -97,7 +96,3 @@ def write_tokens(path, vocab, batch, steps):
     order = [sample_at(i, B * steps) for i in range(B * steps)]
     rows = torch.tensor([tokens[s * T:s * T + T + 1] for s in order])
     return list(rows.reshape(steps, B, T + 1))
-
-
-def remove(path):
-    shutil.rmtree(path, ignore_errors=True)

@@ -69,8 +69,10 @@ def train(model, batches, seed=0):
 
 def runs(model, batches, count):
     """Losses (count, steps) of runs that differ by rounding alone."""
-    initial = [tensor.detach().clone() for tensor in numbers_of(model)]
     batches = [batch.to(model.device) for batch in batches]
+    with torch.no_grad():
+        loss_of(model, batches[0])  # dynamic scaling makes its frequencies for a length when it first sees it
+    initial = [tensor.detach().clone() for tensor in numbers_of(model)]
     all_losses = []
     for seed in range(count):
         with torch.no_grad():
