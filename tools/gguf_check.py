@@ -7,8 +7,8 @@
 MODEL is a checkpoint, a Hugging Face folder, or a llama2.c file with --tokenizer. Compared are
 - tensors: their bytes with those that the gguf package makes of `export --to hf`; every key of the metadata must be
   one that the package knows;
-- logits of --ids (else ids.txt of MODEL, else random ids) with `ingot checkpoint logits`, relative to the largest, and
-  the perplexity of those ids. llama.cpp keeps keys and values in F32 for it;
+- logits of --ids, a sequence a line (else ids.txt of MODEL, else random ids), with `ingot checkpoint logits`, relative
+  to the largest, and the perplexity of those ids. llama.cpp keeps keys and values in F32 for it;
 - greedy tokens: what llama.cpp goes on with is the likeliest by the logits of `ingot`, or all but;
 - ids of odd strings, of mixtures of them and of --texts (a text a line; llama.cpp's *.inp as they are) with those of
   `ingot tokenizer encode`. Where the export warned that llama.cpp does not bring text to NFC, texts that are not in NFC
@@ -159,22 +159,23 @@ class Check:
         self.llama.eval(ids)
         return self.llama.scores[: len(ids)].copy()
 
-    def ids(self):
-        vocab, context = self.llama.n_vocab(), self.context()
-        source = self.options.ids or pathlib.Path(self.options.model) / "ids.txt"
-        if not pathlib.Path(source).exists():
-            return [random.Random(1).randrange(vocab) for _ in range(min(context, 64))]
-        return list(map(int, re.findall(r"\d+", pathlib.Path(source).read_text())))
+    def sequences(self):
+        """Ids, a line each, cut at the context."""
+        context = self.context()
+        source = pathlib.Path(self.options.ids or pathlib.Path(self.options.model) / "ids.txt")
+        if not source.exists():
+            return [[random.Random(1).randrange(self.llama.n_vocab()) for _ in range(min(context, 64))]]
+        lines = [list(map(int, re.findall(r"\d+", line))) for line in source.read_text().splitlines()]
+        return [line[i : i + context] for line in lines for i in range(0, len(line), context)]
 
     def context(self):
         return self.field(self.field("general.architecture") + ".context_length")
 
     def logits(self):
-        ids, context = self.ids(), self.context()
-        largest = difference = 0.0
+        tokens, largest, difference = 0, 0.0, 0.0
         losses = {"ingot": [], "llama.cpp": []}
-        for begin in range(0, len(ids), context):
-            part = ids[begin : begin + context]
+        for part in self.sequences():
+            tokens += len(part)
             ours, theirs = self.our_logits(part), self.their_logits(part)
             largest = max(largest, float(numpy.abs(ours).max()))
             difference = max(difference, float(numpy.abs(ours - theirs).max()))
@@ -183,13 +184,13 @@ class Check:
                 chosen = rows[numpy.arange(len(part) - 1), part[1:]]
                 losses[name].extend(numpy.logaddexp.reduce(rows, axis=1) - chosen)
         relative = difference / largest
-        self.say(relative <= self.options.tolerance, f"logits of {len(ids)} ids: {relative:.2g} of the largest")
+        self.say(relative <= self.options.tolerance, f"logits of {tokens} ids: {relative:.2g} of the largest")
         ours, theirs = (float(numpy.exp(numpy.mean(losses[name]))) for name in losses)
         change = 100 * (theirs / ours - 1)
         self.say(True, f"perplexity of these ids: {ours:.4f} and {theirs:.4f} there, {change:+.3f} %")
 
     def greedy(self):
-        start = self.ids()[: self.options.prompt]
+        start = self.sequences()[0][: self.options.prompt]
         wanted = min(self.options.tokens, self.context() - len(start))
         self.llama.reset()
         sequence = list(start)
@@ -211,6 +212,8 @@ class Check:
             data = pathlib.Path(path).read_bytes()
             texts += data.split(b"\n__ggml_vocab_test__\n" if path.endswith(".inp") else b"\n")
         texts = [text for text in texts if SEPARATOR not in text]
+        if self.options.model.endswith(".bin"):  # llama2.c's pieces have no such mark
+            texts = [text for text in texts if "\u2581".encode() not in text]
         if b"NFC" in self.warnings:
             texts = [text for text in texts if unicodedata.is_normalized("NFC", text.decode(errors="replace"))]
         given = self.folder / "texts"

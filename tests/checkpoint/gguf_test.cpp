@@ -29,6 +29,14 @@ TEST(Gguf, TheModelAndItsTokensAreNamed) {
   EXPECT_EQ(file.entries.at("blk.1.ffn_gate.weight").extents, (std::vector<uint64_t>{32, 48}));
 }
 
+TEST(Gguf, TheNameOfTheFileChangesNothingInIt) {
+  const MadeWeights weights(hf_value, small_model());
+  const auto storage = memory_storage();
+  for (const char* name : {"model.gguf", "phi3.gguf"})
+    export_gguf(*storage, weights, {}, name, GgufType::F32);
+  EXPECT_EQ(read_text(*storage, "model.gguf"), read_text(*storage, "phi3.gguf"));
+}
+
 TEST(Gguf, QueriesAndKeysStandInPairsUnderLlamaAndInHalvesElsewhere) {
   ModelConfig model = small_model();
   const auto value = [](int64_t row) { return hf_value("layers.0.qkv.weight", row * 32); };

@@ -224,6 +224,47 @@ TEST(GgufTokenizer, PiecesThatLlamaCppTreatsOtherwiseAreRefused) {
   EXPECT_TRUE(contains(refusal_of(model), "unigram"));
 }
 
+// As Gemma has it: runs of spaces are added tokens, and merge all the same.
+Json gemma_json(bool merges_spaces) {
+  Json vocab = {{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}};
+  for (int byte = 0; byte < 256; ++byte) vocab[fmt::format("<0x{:02X}>", byte)] = 3 + byte;
+  vocab["▁"] = 259;
+  vocab["▁▁"] = 260;
+  Json added = Json::array();
+  for (const auto& [content, id] :
+       {std::pair{"<unk>", 0}, std::pair{"<s>", 1}, std::pair{"</s>", 2}, std::pair{"▁▁", 260}})
+    added.push_back({{"id", id},
+                     {"content", content},
+                     {"special", id < 3},
+                     {"single_word", false},
+                     {"lstrip", false},
+                     {"rstrip", false},
+                     {"normalized", false}});
+  const Json merges = merges_spaces ? Json::array({{"▁", "▁"}}) : Json::array();
+  return {{"added_tokens", added},
+          {"normalizer", {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}}},
+          {"pre_tokenizer", nullptr},
+          {"model",
+           {{"type", "BPE"},
+            {"unk_token", "<unk>"},
+            {"fuse_unk", true},
+            {"byte_fallback", true},
+            {"vocab", vocab},
+            {"merges", merges}}}};
+}
+
+TEST(GgufTokenizer, WhatTokenizerJsonSaysOtherwiseComesFromTheModelBesideItIfItsIdsAreTheSame) {
+  SmallModel model = llama_pieces();
+  model.rules.add_dummy_prefix = false;
+  model.pieces = {{"▁", -1, PieceType::Normal}, {"▁▁", 0, PieceType::UserDefined}};
+  Companions companions = with_tokenizer(gemma_json(true).dump());
+  EXPECT_TRUE(contains(refusal_of(companions), "with its tokenizer.model"));
+  companions.hf_files["tokenizer.model"] = model.file();
+  EXPECT_EQ(facts_of(companions).at("tokenizer.ggml.tokens").at(260), "▁▁");
+  companions.tokenizer = gemma_json(false).dump();
+  EXPECT_TRUE(contains(refusal_of(companions), "with its tokenizer.model"));
+}
+
 TEST(GgufTokenizer, RunsOfSpacesMergeFirst) {
   SmallModel model = llama_pieces();
   model.rules.add_dummy_prefix = false;

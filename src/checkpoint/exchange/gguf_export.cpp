@@ -76,9 +76,9 @@ void export_gguf(Storage& storage, const Weights& weights, const Companions& com
   const ModelConfig& model = styled->model();
   check_gguf_model(model, architecture);
 
+  // No general.name: llama.cpp treats texts as Phi-3 does where it says "phi3".
   GgufMetadata metadata;
   metadata.add("general.architecture", architecture.gguf);
-  metadata.add("general.name", file_name(path));
   metadata.add_u32("general.file_type", file_type(type));
   metadata.add_u32("general.quantization_version", kGgufQuantizationVersion);
   add_gguf_model(metadata, model, architecture);

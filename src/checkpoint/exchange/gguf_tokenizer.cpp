@@ -1,11 +1,17 @@
+#include <algorithm>
+
 #include "checkpoint/exchange/gguf_export.h"
 #include "checkpoint/exchange/gguf_tokens.h"
 #include "checkpoint/exchange/hf_tokenizer.h"
 #include "checkpoint/exchange/open_weights.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "tokenizer/chat/chat_template.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/hf/json_fields.h"
+#include "tokenizer/replace_all.h"
+#include "tokenizer/sentencepiece/normalizer.h"
+#include "tokenizer/sentencepiece/sentencepiece.h"
 
 namespace ingot {
 namespace {
@@ -52,16 +58,16 @@ Ends ends_of(const Companions& companions, const Tokenizer& tokenizer) {
   return ends;
 }
 
-// Whether all pieces have the ids that tokenizer.json gives them.
-bool has_ids_of(const SentencePieceModel& model, std::string_view tokenizer_json) {
-  const Json json = parse_object(tokenizer_json, kTokenizer);
-  const Json& vocab = member(member(json, "model"), "vocab");
-  for (size_t id = 0; id < model.pieces.size(); ++id)
-    if (member(vocab, model.pieces[id].text.c_str()) != id) return false;
-  return true;
+// Whether the two make the same ids of every piece's text.
+bool same_ids(const Tokenizer& a, const Tokenizer& b, const SentencePieceModel& model) {
+  return std::ranges::all_of(model.pieces, [&](const SentencePieceModel::Piece& piece) {
+    std::string text = piece.text;
+    replace_all(text, kSpaceMark, " ");
+    return a.encode(text) == b.encode(text);
+  });
 }
 
-// Of a tokenizer.json that .model cannot say, the one that came with it: it says more.
+// Of a tokenizer.json that .model cannot say, the one that came with it: Gemma's is such.
 SentencePieceModel pieces_of(const Tokenizer& tokenizer, const Companions& companions) {
   try {
     return parse_sentencepiece_model(file_as(tokenizer, "tokenizer.model"), kTokenizer);
@@ -69,7 +75,14 @@ SentencePieceModel pieces_of(const Tokenizer& tokenizer, const Companions& compa
     if (const auto own = companions.hf_files.find("tokenizer.model");
         own != companions.hf_files.end()) {
       SentencePieceModel model = parse_sentencepiece_model(own->second, own->first);
-      if (has_ids_of(model, tokenizer.serialize())) return model;
+      if (same_ids(tokenizer, *parse_sentencepiece(own->second, own->first), model)) {
+        log::warn(
+            "gguf_tokenizer",
+            {{"why", fmt::format("{}; written by tokenizer.model, whose ids are the same for every "
+                                 "piece, but may differ in longer runs of spaces",
+                                 error.what())}});
+        return model;
+      }
     }
     throw Error(
         ErrorCode::Data,
