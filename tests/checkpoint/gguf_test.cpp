@@ -2,111 +2,14 @@
 
 #include <cmath>
 #include <cstring>
-#include <map>
+#include <limits>
 
-#include "checkpoint/exchange/gguf_export.h"
-#include "checkpoint/hf_fixture.h"
+#include "checkpoint/gguf_fixture.h"
 #include "core/error.h"
+#include "support/forwarding_storage.h"
 
 namespace ingot::checkpoint_test {
 namespace {
-
-// What a reader of the format finds: just enough of one.
-class Gguf {
- public:
-  struct Entry {
-    std::vector<uint64_t> extents;
-    uint32_t type = 0;
-    uint64_t offset = 0;
-  };
-
-  explicit Gguf(std::string file) : file_(std::move(file)) {
-    EXPECT_EQ(file_.substr(0, 4), "GGUF");
-    at_ = 4;
-    EXPECT_EQ(take<uint32_t>(), 3u);
-    const auto tensors = take<uint64_t>(), keys = take<uint64_t>();
-    for (uint64_t i = 0; i < keys; ++i) {
-      const std::string key = text();
-      metadata[key] = value(take<uint32_t>());
-    }
-    for (uint64_t i = 0; i < tensors; ++i) {
-      const std::string name = text();
-      Entry& entry = entries[name];
-      entry.extents.resize(take<uint32_t>());
-      for (uint64_t& extent : entry.extents) extent = take<uint64_t>();
-      entry.type = take<uint32_t>();
-      entry.offset = take<uint64_t>();
-      EXPECT_EQ(entry.offset % 32, 0u);
-    }
-    data_ = (at_ + 31) / 32 * 32;
-  }
-
-  std::string bytes(const std::string& name, size_t size) const {
-    return file_.substr(data_ + entries.at(name).offset, size);
-  }
-  std::vector<float> floats(const std::string& name, size_t count) const {
-    std::vector<float> values(count);
-    std::memcpy(values.data(), bytes(name, 4 * count).data(), 4 * count);
-    return values;
-  }
-
-  std::map<std::string, Json> metadata;
-  std::map<std::string, Entry> entries;
-
- private:
-  template <class T>
-  T take() {
-    T value{};
-    std::memcpy(&value, file_.data() + at_, sizeof(value));
-    at_ += sizeof(value);
-    return value;
-  }
-  std::string text() {
-    const auto size = take<uint64_t>();
-    at_ += size;
-    return file_.substr(at_ - size, size);
-  }
-  Json value(uint32_t type) {
-    switch (type) {
-      case 4:
-        return take<uint32_t>();
-      case 5:
-        return take<int32_t>();
-      case 6:
-        return take<float>();
-      case 7:
-        return take<uint8_t>() != 0;
-      case 8:
-        return text();
-      default: {
-        const auto of = take<uint32_t>();
-        const auto count = take<uint64_t>();
-        Json list = Json::array();
-        for (uint64_t i = 0; i < count; ++i) list.push_back(value(of));
-        return list;
-      }
-    }
-  }
-
-  std::string file_;
-  size_t at_ = 0, data_ = 0;
-};
-
-ModelConfig small_model() {
-  ModelConfig model = parse_hf_config(llama_config().dump(), "").model;
-  model.dim = 32;
-  model.head_dim = 16;
-  model.ffn = 48;  // no whole blocks
-  return model;
-}
-
-Gguf exported(const ModelConfig& model, GgufType type, const Companions& companions = {}) {
-  const MadeWeights weights(hf_value, model);
-  const auto storage = memory_storage();
-  export_gguf(*storage, weights, companions, "model.gguf", type);
-  EXPECT_EQ(storage->list("."), std::vector<std::string>{"model.gguf"});
-  return Gguf(read_text(*storage, "model.gguf"));
-}
 
 TEST(Gguf, TheModelAndItsTokensAreNamed) {
   Companions companions;
@@ -124,6 +27,14 @@ TEST(Gguf, TheModelAndItsTokensAreNamed) {
   EXPECT_EQ(facts.at("tokenizer.ggml.eos_token_id"), 256);
   EXPECT_EQ(facts.at("tokenizer.chat_template"), "{{ messages }}");
   EXPECT_EQ(file.entries.at("blk.1.ffn_gate.weight").extents, (std::vector<uint64_t>{32, 48}));
+}
+
+TEST(Gguf, TheNameOfTheFileChangesNothingInIt) {
+  const MadeWeights weights(hf_value, small_model());
+  const auto storage = memory_storage();
+  for (const char* name : {"model.gguf", "phi3.gguf"})
+    export_gguf(*storage, weights, {}, name, GgufType::F32);
+  EXPECT_EQ(read_text(*storage, "model.gguf"), read_text(*storage, "phi3.gguf"));
 }
 
 TEST(Gguf, QueriesAndKeysStandInPairsUnderLlamaAndInHalvesElsewhere) {
@@ -167,25 +78,124 @@ TEST(Gguf, SixteenBitsAreRoundedToTheNearest) {
   EXPECT_EQ(std::memcmp(bf16.data(), &expected[1], 2), 0);
 }
 
-TEST(Gguf, WhatLlamaCppWouldComputeOtherwiseIsRefused) {
+ModelConfig gemma_model() {
+  ModelConfig model = small_model();
+  model.norm_place = NormPlace::Both;
+  model.activation = Activation::GeGlu;
+  model.embedding_scale = std::sqrt(32.0);
+  model.attn_scale = 0.25;
+  model.tied = true;
+  model.attn_softcap = 50.0;
+  model.softcap = 30.0;
+  return model;
+}
+
+ModelConfig olmo_model() {
+  ModelConfig model = small_model();
+  model.norm_place = NormPlace::After;
+  model.qk_norm = true;
+  model.qk_norm_span = QkNormSpan::Projection;
+  return model;
+}
+
+std::string refusal_of(const ModelConfig& model) {
+  return error_of([&] { exported(model, GgufType::F32); });
+}
+
+TEST(Gguf, WindowsThatLlamaCppDoesNotComputeAreRefused) {
   ModelConfig model = small_model();
   model.window = 8;
-  EXPECT_TRUE(contains(error_of([&] { exported(model, GgufType::F32); }), "window"));
+  EXPECT_TRUE(contains(refusal_of(model), "window"));
   model.window = model.context;
-  EXPECT_EQ(error_of([&] { exported(model, GgufType::F32); }), "");
-  ModelConfig gemma = small_model();
-  gemma.norm_place = NormPlace::Both;
-  gemma.activation = Activation::GeGlu;
-  gemma.embedding_scale = std::sqrt(32.0);
-  gemma.attn_scale = 0.25;
-  EXPECT_EQ(error_of([&] { exported(gemma, GgufType::F32); }), "");
-  gemma.attn_scale = 0.2;
-  EXPECT_TRUE(contains(error_of([&] { exported(gemma, GgufType::F32); }), "attn_scale"));
-  ModelConfig yarn = small_model();
-  yarn.rope.scaling = RopeScaling::Yarn;
-  EXPECT_EQ(error_of([&] { exported(yarn, GgufType::F32); }), "");
-  yarn.rope.attention_factor = 1.5;
-  EXPECT_TRUE(contains(error_of([&] { exported(yarn, GgufType::F32); }), "attention_factor"));
+  EXPECT_EQ(refusal_of(model), "");
+  ModelConfig gemma = gemma_model();
+  gemma.window = 8;
+  gemma.window_layers = "wf";
+  EXPECT_EQ(refusal_of(gemma), "");
+  gemma.window_layers = "fw";
+  EXPECT_TRUE(contains(refusal_of(gemma), "window_layers"));
+}
+
+TEST(Gguf, WhatGemmaIsInLlamaCppInAnyCaseIsAskedOfIt) {
+  EXPECT_EQ(refusal_of(gemma_model()), "");
+  ModelConfig model = gemma_model();
+  model.attn_softcap = 0;
+  EXPECT_TRUE(contains(refusal_of(model), "attn_softcap"));
+  model = gemma_model();
+  model.softcap = 0;
+  EXPECT_TRUE(contains(refusal_of(model), "softcap"));
+  model = gemma_model();
+  model.tied = false;
+  EXPECT_TRUE(contains(refusal_of(model), "model.tied"));
+  model = gemma_model();
+  model.attn_scale = 1.0 / std::sqrt(20.0);
+  EXPECT_TRUE(contains(refusal_of(model), "attn_scale"));
+  // Of so many layers it is taken for the 27B, which scales by the width of the model.
+  model = gemma_model();
+  model.layers = 46;
+  model.heads = 4;
+  EXPECT_TRUE(contains(refusal_of(model), "attn_scale"));
+  model.attn_scale = 1.0 / std::sqrt(32.0 / 4.0);
+  EXPECT_EQ(refusal_of(model), "");
+}
+
+TEST(Gguf, AGemmaWithoutAWindowSaysSo) {
+  const Gguf file = exported(gemma_model(), GgufType::F32);
+  EXPECT_EQ(file.metadata.at("gemma2.attention.sliding_window"), 32);  // its context
+  EXPECT_EQ(file.metadata.at("gemma2.attn_logit_softcapping"), 50.0f);
+  EXPECT_EQ(file.metadata.at("gemma2.final_logit_softcapping"), 30.0f);
+  EXPECT_FALSE(file.entries.contains("output.weight"));
+}
+
+TEST(Gguf, WhatANameHasNoPlaceForIsRefused) {
+  ModelConfig qwen = small_model();
+  qwen.qk_norm = true;
+  qwen.head_dim = 12;
+  EXPECT_EQ(refusal_of(qwen), "");
+  qwen.rope.scaling = RopeScaling::Llama3;
+  EXPECT_TRUE(contains(refusal_of(qwen), "llama3"));
+  qwen.rope.scaling = RopeScaling::None;
+  qwen.qkv_bias = qwen.out_bias = true;
+  EXPECT_TRUE(contains(refusal_of(qwen), "out_bias"));
+  ModelConfig olmo = olmo_model();
+  EXPECT_EQ(refusal_of(olmo), "");
+  olmo.head_dim = 8;
+  EXPECT_TRUE(contains(refusal_of(olmo), "head_dim"));
+  ModelConfig llama = small_model();
+  llama.qkv_bias = llama.out_bias = llama.mlp_bias = true;
+  llama.head_dim = 8;
+  EXPECT_EQ(refusal_of(llama), "");
+}
+
+TEST(Gguf, ATiedHeadIsWrittenWhereItMustBeThere) {
+  ModelConfig model = olmo_model();
+  model.tied = true;
+  const Gguf file = exported(model, GgufType::F32);
+  EXPECT_EQ(file.entries.at("output.weight").extents, (std::vector<uint64_t>{32, 300}));
+  EXPECT_EQ(file.bytes("output.weight", 300 * 32 * 4),
+            file.bytes("token_embd.weight", 300 * 32 * 4));
+  model = small_model();
+  model.tied = true;
+  EXPECT_FALSE(exported(model, GgufType::F32).entries.contains("output.weight"));
+}
+
+TEST(Gguf, YarnsFactorIsSaidAndItsBetasAreItsOwn) {
+  ModelConfig model = small_model();
+  model.rope.scaling = RopeScaling::Yarn;
+  model.rope.factor = 4.0;
+  model.rope.original_context = 16;
+  const Gguf plain = exported(model, GgufType::F32);
+  EXPECT_EQ(plain.metadata.at("llama.rope.scaling.type"), "yarn");
+  EXPECT_EQ(plain.metadata.at("llama.rope.scaling.factor"), 4.0f);
+  EXPECT_EQ(plain.metadata.at("llama.rope.scaling.original_context_length"), 16);
+  EXPECT_FALSE(plain.metadata.contains("llama.rope.scaling.attn_factor"));
+  model.rope.attention_factor = 1.5;
+  const auto factor = exported(model, GgufType::F32).metadata.at("llama.rope.scaling.attn_factor");
+  EXPECT_NEAR(factor.get<double>() * (0.1 * std::log(4.0) + 1.0), 1.5, 1e-6);
+  model.rope.beta_fast = 16.0;
+  EXPECT_TRUE(contains(refusal_of(model), "beta_fast"));
+  model.rope.scaling = RopeScaling::Dynamic;
+  EXPECT_TRUE(contains(refusal_of(model), "dynamic"));
 }
 
 TEST(Gguf, LlamaThreesScalingIsATensorOfDivisors) {
@@ -195,6 +205,87 @@ TEST(Gguf, LlamaThreesScalingIsATensorOfDivisors) {
   const auto divisors = exported(model, GgufType::F32).floats("rope_freqs.weight", 8);
   EXPECT_EQ(divisors.front(), 1.0f);
   EXPECT_EQ(divisors.back(), 8.0f);
+}
+
+// Exports weights of which one element is `value`.
+std::string error_with(float value, GgufType type, Storage& storage) {
+  const MadeWeights weights(
+      [&](const std::string& name, int64_t i) {
+        return name == "layers.1.up.weight" && i == 7 ? value : hf_value(name, i);
+      },
+      small_model());
+  return error_of([&] { export_gguf(storage, weights, {}, "model.gguf", type); });
+}
+
+TEST(Gguf, WhatIsNotFiniteInTheFileLeavesNothingBehind) {
+  const auto storage = memory_storage();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const GgufType type : {GgufType::F32, GgufType::F16, GgufType::BF16, GgufType::Q8_0})
+    EXPECT_TRUE(contains(error_with(nan, type, *storage), "layers.1.up.weight"));
+  EXPECT_TRUE(contains(error_with(70000.0f, GgufType::F16, *storage), "blk.1.ffn_gate.weight"));
+  EXPECT_TRUE(contains(error_with(-1e7f, GgufType::Q8_0, *storage), "blk.1.ffn_gate.weight"));
+  EXPECT_EQ(storage->list("."), std::vector<std::string>{});
+  EXPECT_EQ(error_with(-1e7f, GgufType::BF16, *storage), "");
+}
+
+// Takes so many bytes in a file, and no more.
+class FullStorage : public test::ForwardingStorage {
+ public:
+  FullStorage(std::shared_ptr<Storage> base, size_t room)
+      : ForwardingStorage(std::move(base)), room_(room) {}
+
+  std::unique_ptr<WritableFile> create(const std::string& path) override {
+    class File : public WritableFile {
+     public:
+      File(std::unique_ptr<WritableFile> base, size_t room) : base_(std::move(base)), room_(room) {}
+      void append(std::span<const std::byte> bytes) override {
+        check(bytes.size() <= room_, ErrorCode::Storage, "no space left");
+        room_ -= bytes.size();
+        base_->append(bytes);
+      }
+      void sync() override { base_->sync(); }
+      void close() override { base_->close(); }
+
+     private:
+      std::unique_ptr<WritableFile> base_;
+      size_t room_;
+    };
+    return std::make_unique<File>(base_->create(path), room_);
+  }
+
+ private:
+  size_t room_;
+};
+
+TEST(Gguf, AFullDiskLeavesNothingBehind) {
+  const auto base = memory_storage();
+  for (const size_t room : {0, 100, 20000, 60000}) {
+    FullStorage storage(base, room);
+    EXPECT_TRUE(contains(error_with(0.5f, GgufType::F32, storage), "no space left")) << room;
+    EXPECT_EQ(base->list("."), std::vector<std::string>{});
+  }
+}
+
+TEST(Gguf, APowerCutLeavesAWholeFileOrNone) {
+  const auto whole = memory_storage();
+  EXPECT_EQ(error_with(0.5f, GgufType::F16, *whole), "");
+  const std::string expected = read_text(*whole, "model.gguf");
+  bool finished = false;
+  for (int64_t cut = 0; !finished; ++cut) {
+    const auto base = memory_storage();
+    const auto faulty = faulty_storage(base, {.operations_before_cut = cut});
+    finished = error_with(0.5f, GgufType::F16, *faulty).empty();
+    if (!base->exists("model.gguf")) continue;
+    EXPECT_EQ(read_text(*base, "model.gguf"), expected) << cut;
+  }
+}
+
+TEST(Gguf, ANameThatExistsIsLeftAlone) {
+  const auto storage = memory_storage();
+  overwrite(*storage, "model.gguf", "mine");
+  EXPECT_TRUE(contains(error_with(0.5f, GgufType::F32, *storage), "exists"));
+  EXPECT_EQ(read_text(*storage, "model.gguf"), "mine");
+  EXPECT_EQ(storage->list("."), std::vector<std::string>{"model.gguf"});
 }
 
 }  // namespace

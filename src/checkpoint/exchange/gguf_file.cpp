@@ -1,5 +1,6 @@
 #include "checkpoint/exchange/gguf_file.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -14,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "the file is little-en
 
 constexpr uint32_t kVersion = 3;
 constexpr int64_t kAlignment = 32;
-enum : uint32_t { kU32 = 4, kI32 = 5, kF32 = 6, kBool = 7, kText = 8, kList = 9 };
+enum : uint32_t { kU8 = 0, kU32 = 4, kI32 = 5, kF32 = 6, kBool = 7, kText = 8, kList = 9 };
 
 template <class T>
 void put(std::string& to, T value) {
@@ -30,33 +31,41 @@ int64_t aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+// False: it is too large.
+bool put_f16(float value, std::string& to) {
+  constexpr uint16_t kInfinity = 0x7C00, kSign = 0x8000;
+  const uint16_t bits = F16::from_float(value).bits;
+  put(to, bits);
+  return (bits & ~kSign) != kInfinity;
+}
+
 // A scale in 16 bits and 32 signed bytes; rounded as ggml does, halves away from zero.
-void put_q8_0(std::span<const float> values, std::string& to) {
+bool put_q8_0(std::span<const float> values, std::string& to) {
   for (size_t at = 0; at < values.size(); at += kGgufBlock) {
     const auto block = values.subspan(at, kGgufBlock);
     float largest = 0.0f;
     for (const float value : block) largest = std::max(largest, std::abs(value));
     const float scale = largest / 127.0f, inverse = scale == 0.0f ? 0.0f : 1.0f / scale;
-    put(to, F16::from_float(scale).bits);
+    if (!put_f16(scale, to)) return false;
     for (const float value : block) put(to, static_cast<int8_t>(std::round(value * inverse)));
   }
+  return true;
 }
 
-void put_elements(GgufType type, std::span<const float> values, std::string& to) {
+bool put_elements(GgufType type, std::span<const float> values, std::string& to) {
   switch (type) {
     case GgufType::F32:
       to.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
-      return;
+      return true;
     case GgufType::F16:
-      for (const float value : values) put(to, F16::from_float(value).bits);
-      return;
+      return std::ranges::all_of(values, [&](float value) { return put_f16(value, to); });
     case GgufType::BF16:
       for (const float value : values) put(to, Bf16::from_float(value).bits);
-      return;
+      return true;
     case GgufType::Q8_0:
-      put_q8_0(values, to);
-      return;
+      return put_q8_0(values, to);
   }
+  throw Error(ErrorCode::Internal, "unknown GGUF type");
 }
 
 std::string header_of(const GgufMetadata& metadata, const std::vector<GgufTensor>& tensors) {
@@ -128,6 +137,11 @@ void GgufMetadata::add(std::string_view key, const std::vector<int32_t>& values)
   for (const int32_t value : values) put(bytes_, value);
 }
 
+void GgufMetadata::add_bytes(std::string_view key, std::string_view bytes) {
+  begin_list(key, kU8, bytes.size());
+  bytes_ += bytes;
+}
+
 int64_t gguf_bytes(const GgufTensor& tensor) {
   const int64_t numel = tensor.shape.numel();
   switch (tensor.type) {
@@ -151,7 +165,9 @@ void write_gguf(
     std::string piece;
     data(i, [&](std::span<const float> values) {
       piece.clear();
-      put_elements(tensors[i].type, values, piece);
+      check(put_elements(tensors[i].type, values, piece), ErrorCode::Data,
+            "{} has an element that is too large for 16 bits; use --dtype bf16 or f32",
+            tensors[i].name);
       file.append(piece);
       bytes += static_cast<int64_t>(piece.size());
     });

@@ -27,6 +27,7 @@ class GgufMetadata {
   void add(std::string_view key, const std::vector<std::string>& texts);
   void add(std::string_view key, const std::vector<float>& values);
   void add(std::string_view key, const std::vector<int32_t>& values);
+  void add_bytes(std::string_view key, std::string_view bytes);
 
   uint64_t count() const { return count_; }
   const std::string& bytes() const { return bytes_; }
@@ -45,11 +46,13 @@ struct GgufTensor {
 };
 
 inline constexpr int64_t kGgufBlock = 32;  // elements of a row that share a scale in Q8_0
+inline constexpr int64_t kGgufQuantizationVersion = 2;
 
 int64_t gguf_bytes(const GgufTensor& tensor);
 
 // Writes and syncs the file. data(i, put) puts the F32 elements of the i-th tensor, in pieces of
-// whole blocks; they are converted here.
+// whole blocks; they are converted here. Throws ErrorCode::Data, naming the tensor, where one is
+// too large for the type.
 void write_gguf(
     Storage& storage, const std::string& path, const GgufMetadata& metadata,
     const std::vector<GgufTensor>& tensors,

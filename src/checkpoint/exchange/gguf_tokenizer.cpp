@@ -1,118 +1,111 @@
-#include <cstring>
+#include <algorithm>
 
 #include "checkpoint/exchange/gguf_export.h"
+#include "checkpoint/exchange/gguf_tokens.h"
 #include "checkpoint/exchange/hf_tokenizer.h"
 #include "checkpoint/exchange/open_weights.h"
 #include "core/error.h"
-#include "tokenizer/bpe/byte_alphabet.h"
+#include "core/log.h"
 #include "tokenizer/chat/chat_template.h"
 #include "tokenizer/convert.h"
+#include "tokenizer/hf/json_fields.h"
 #include "tokenizer/replace_all.h"
-#include "tokenizer/sentencepiece/model.h"
+#include "tokenizer/sentencepiece/normalizer.h"
+#include "tokenizer/sentencepiece/sentencepiece.h"
 
 namespace ingot {
 namespace {
 
-// Kinds of tokens have SentencePiece's numbers.
-struct TokenList {
-  std::vector<std::string> tokens;
-  std::vector<float> scores;
-  std::vector<int32_t> types;
+constexpr char kTokenizer[] = "the tokenizer";
 
-  void add(std::string token, PieceType type, double score = 0.0) {
-    tokens.push_back(std::move(token));
-    scores.push_back(static_cast<float>(score));
-    types.push_back(static_cast<int32_t>(type));
-  }
-  // A vocabulary that was rounded up.
-  void pad(int64_t vocab) {
-    while (static_cast<int64_t>(tokens.size()) < vocab)
-      add(fmt::format("[PAD{}]", tokens.size()), PieceType::Unused);
-  }
+// Whether a text gets BOS before it and EOS after it.
+struct Ends {
+  bool bos = false, eos = false;
 };
 
-// llama.cpp's names of the patterns that cut text.
-std::string_view pattern_name(Split split) {
-  switch (split) {
-    case Split::Gpt2:
-      return "gpt-2";
-    case Split::Llama3:
-    case Split::Cl100k:  // the same pattern
-      return "llama-bpe";
-    case Split::Qwen2:
-      return "qwen2";
-    case Split::O200k:
-      return "gpt-4o";
-    default:
-      return "default";
+// The ids that a TemplateProcessing puts around a text, as far as they are these.
+void read_template(const Json& processor, const Tokenizer& tokenizer, Ends& ends) {
+  for (const Json& part : member(processor, "processors")) read_template(part, tokenizer, ends);
+  const Json& single = member(processor, "single");
+  if (text_of(processor, "type") != "TemplateProcessing" || !single.is_array() || single.empty())
+    return;
+  const auto is = [&](const Json& part, int32_t id) {
+    const std::string name = text_of(member(part, "SpecialToken"), "id");
+    const Json& token = member(member(processor, "special_tokens"), name.c_str());
+    return !name.empty() && id >= 0 && member(token, "ids") == Json::array({id});
+  };
+  ends = {is(single.front(), tokenizer.bos()), is(single.back(), tokenizer.eos())};
+}
+
+// As with the files that came with a model; else as this program generates, which is after BOS.
+Ends ends_of(const Companions& companions, const Tokenizer& tokenizer) {
+  Ends ends{tokenizer.bos() >= 0, false};
+  if (companions.hf_files.contains("tokenizer.json") && companions.tokenizer.starts_with('{')) {
+    ends.bos = false;
+    read_template(member(parse_object(companions.tokenizer, kTokenizer), "post_processor"),
+                  tokenizer, ends);
+  }
+  if (const auto file = companions.hf_files.find("tokenizer_config.json");
+      file != companions.hf_files.end()) {
+    const Json config = parse_object(file->second, file->first);
+    const auto said = [&](const char* key, bool otherwise) {
+      const Json& value = member(config, key);
+      return value.is_boolean() ? value.get<bool>() : otherwise;
+    };
+    ends.bos = said("add_bos_token", ends.bos) && tokenizer.bos() >= 0;
+    ends.eos = said("add_eos_token", ends.eos);
+  }
+  return ends;
+}
+
+// Whether the two make the same ids of every piece's text.
+bool same_ids(const Tokenizer& a, const Tokenizer& b, const SentencePieceModel& model) {
+  return std::ranges::all_of(model.pieces, [&](const SentencePieceModel::Piece& piece) {
+    std::string text = piece.text;
+    replace_all(text, kSpaceMark, " ");
+    return a.encode(text) == b.encode(text);
+  });
+}
+
+// Of a tokenizer.json that .model cannot say, the one that came with it: Gemma's is such.
+SentencePieceModel pieces_of(const Tokenizer& tokenizer, const Companions& companions) {
+  try {
+    return parse_sentencepiece_model(file_as(tokenizer, "tokenizer.model"), kTokenizer);
+  } catch (const Error& error) {
+    if (const auto own = companions.hf_files.find("tokenizer.model");
+        own != companions.hf_files.end()) {
+      SentencePieceModel model = parse_sentencepiece_model(own->second, own->first);
+      if (same_ids(tokenizer, *parse_sentencepiece(own->second, own->first), model)) {
+        log::warn(
+            "gguf_tokenizer",
+            {{"why", fmt::format("{}; written by tokenizer.model, whose ids are the same for every "
+                                 "piece, but may differ in longer runs of spaces",
+                                 error.what())}});
+        return model;
+      }
+    }
+    throw Error(
+        ErrorCode::Data,
+        fmt::format("{}; GGUF is written for what tokenizer.model can say: import the model "
+                    "with its tokenizer.model, or use --to hf",
+                    error.what()));
   }
 }
 
-void add_bpe(GgufMetadata& metadata, const BpeModel& model, int64_t vocab) {
-  TokenList list;
-  for (const std::string& token : model.tokens)
-    list.add(spell_bytes(token), token.empty() ? PieceType::Unused : PieceType::Normal);
-  for (const AddedToken& added : model.added) {
-    const auto id = static_cast<size_t>(added.id);
-    list.tokens[id] = added.content;
-    list.types[id] =
-        static_cast<int32_t>(added.special ? PieceType::Control : PieceType::UserDefined);
+void add_tokens(GgufMetadata& metadata, const Tokenizer& tokenizer, const Companions& companions,
+                int64_t vocab) {
+  const std::string kind = tokenizer.kind();
+  if (kind == "sentencepiece")
+    return add_gguf_pieces(metadata, pieces_of(tokenizer, companions), vocab);
+  if (kind == "llama2c") return add_gguf_llama2c(metadata, companions.tokenizer, vocab);
+  BpeModel model;
+  if (kind == "huggingface") {
+    const std::string_view pre = gguf_pre_of(companions.tokenizer, model);
+    return add_gguf_bpe(metadata, model, pre, vocab);
   }
-  for (size_t id = 0; id < list.tokens.size(); ++id)
-    if (list.tokens[id].empty()) list.tokens[id] = fmt::format("[PAD{}]", id);
-  list.pad(vocab);
-  std::vector<std::string> merges;
-  for (const TokenMerge& merge : model.merges)
-    merges.push_back(spell_bytes(model.tokens[merge.left]) + " " +
-                     spell_bytes(model.tokens[merge.right]));
-  metadata.add("tokenizer.ggml.model", "gpt2");
-  metadata.add("tokenizer.ggml.pre", pattern_name(model.split));
-  metadata.add("tokenizer.ggml.tokens", list.tokens);
-  metadata.add("tokenizer.ggml.token_type", list.types);
-  metadata.add("tokenizer.ggml.merges", merges);
-  const bool begins = model.bos >= 0 && model.post_processor.find("Template") != std::string::npos;
-  metadata.add_flag("tokenizer.ggml.add_bos_token", begins);
-}
-
-void add_pieces(GgufMetadata& metadata, TokenList list, bool unigram, int64_t vocab) {
-  list.pad(vocab);
-  metadata.add("tokenizer.ggml.model", unigram ? "t5" : "llama");
-  metadata.add("tokenizer.ggml.tokens", list.tokens);
-  metadata.add("tokenizer.ggml.scores", list.scores);
-  metadata.add("tokenizer.ggml.token_type", list.types);
-}
-
-void add_sentencepiece(GgufMetadata& metadata, const SentencePieceModel& model, int64_t vocab) {
-  TokenList list;
-  for (const auto& piece : model.pieces) list.add(piece.text, piece.type, piece.score);
-  add_pieces(metadata, std::move(list), model.kind == SentencePieceModel::Kind::Unigram, vocab);
-  metadata.add_flag("tokenizer.ggml.add_space_prefix", model.normalizer.add_dummy_prefix);
-  metadata.add_flag("tokenizer.ggml.add_bos_token", model.bos >= 0);
-}
-
-// tokenizer.bin: an int32, then of each id a score, a length and the bytes. It was read before, so
-// it is whole. Spaces stand there for SentencePiece's marks.
-void add_llama2c(GgufMetadata& metadata, std::string_view file, int64_t vocab) {
-  TokenList list;
-  for (size_t at = sizeof(int32_t); at < file.size();) {
-    float score = 0;
-    int32_t length = 0;
-    std::memcpy(&score, file.data() + at, sizeof(score));
-    std::memcpy(&length, file.data() + at + sizeof(score), sizeof(length));
-    at += sizeof(score) + sizeof(length);
-    std::string text(file.substr(at, static_cast<size_t>(length)));
-    at += static_cast<size_t>(length);
-    const size_t id = list.tokens.size();
-    if (id >= 3 + 256) replace_all(text, " ", "\xE2\x96\x81");
-    if (id == 0)
-      list.add("<unk>", PieceType::Unknown, score);
-    else if (id < 3)
-      list.add(id == 1 ? "<s>" : "</s>", PieceType::Control, score);
-    else
-      list.add(text, id < 3 + 256 ? PieceType::Byte : PieceType::Normal, score);
-  }
-  add_pieces(metadata, std::move(list), false, vocab);
-  metadata.add_flag("tokenizer.ggml.add_bos_token", true);
+  model = kind == "byte" ? byte_bpe_model()
+                         : parse_tokenizer_json(file_as(tokenizer, "tokenizer.json"), kTokenizer);
+  add_gguf_bpe(metadata, model, gguf_pre_of(model), vocab);
 }
 
 std::string chat_template_in(const Companions& companions) {
@@ -127,23 +120,17 @@ std::string chat_template_in(const Companions& companions) {
 
 void add_gguf_tokenizer(GgufMetadata& metadata, const Companions& companions, int64_t vocab) {
   const auto tokenizer = tokenizer_of(companions);
-  const std::string kind = tokenizer->kind();
-  if (kind == "byte")
-    add_bpe(metadata, byte_bpe_model(), vocab);
-  else if (kind == "bpe")
-    add_bpe(metadata, parse_tokenizer_json(file_as(*tokenizer, "tokenizer.json"), "the tokenizer"),
-            vocab);
-  else if (kind == "sentencepiece")
-    add_sentencepiece(
-        metadata,
-        parse_sentencepiece_model(file_as(*tokenizer, "tokenizer.model"), "the tokenizer"), vocab);
-  else if (kind == "llama2c")
-    add_llama2c(metadata, companions.tokenizer, vocab);
-  else
-    throw Error(ErrorCode::Data,
-                fmt::format("a tokenizer of kind {} has no form in GGUF; use --to hf", kind));
-  if (tokenizer->bos() >= 0) metadata.add_u32("tokenizer.ggml.bos_token_id", tokenizer->bos());
-  if (tokenizer->eos() >= 0) metadata.add_u32("tokenizer.ggml.eos_token_id", tokenizer->eos());
+  add_tokens(metadata, *tokenizer, companions, vocab);
+  // Without these llama.cpp takes ids of its own choice, and ends texts at a comma.
+  check(tokenizer->eos() >= 0, ErrorCode::Data,
+        "the tokenizer names no token that ends a text, and llama.cpp would take any other for it: "
+        "name it as eos_token in tokenizer_config.json and import the model again, or use --to hf");
+  const int32_t bos = tokenizer->bos() >= 0 ? tokenizer->bos() : tokenizer->eos();
+  metadata.add_u32("tokenizer.ggml.bos_token_id", bos);
+  metadata.add_u32("tokenizer.ggml.eos_token_id", tokenizer->eos());
+  const Ends ends = ends_of(companions, *tokenizer);
+  metadata.add_flag("tokenizer.ggml.add_bos_token", ends.bos);
+  metadata.add_flag("tokenizer.ggml.add_eos_token", ends.eos);
   if (const std::string source = chat_template_in(companions); !source.empty())
     metadata.add("tokenizer.chat_template", source);
 }
