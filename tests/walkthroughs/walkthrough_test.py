@@ -25,8 +25,8 @@ PAGES = os.path.join(SOURCE, "docs", "walkthroughs")
 COPY = os.path.join(BUILD, "walkthroughs", "ingot")  # as deep below its sources as BUILD: ccache counts paths from there
 COPY_BUILD = os.path.join(COPY, "build", os.path.basename(BUILD))
 PARTS = ("CMakeLists.txt", "CMakePresets.json", "bench", "cmake", "docs", "src", "tests")
-MOST_FILES = {"add-a-filter.md": 5, "add-a-setting.md": 1, "add-a-command.md": 3, "add-a-communicator-backend.md": 4,
-              "add-an-op.md": 8, "add-an-optimizer.md": 6}
+MOST_FILES = {"add-a-filter.md": 5, "add-a-family.md": 5, "add-a-setting.md": 1, "add-a-command.md": 3,
+              "add-a-communicator-backend.md": 4, "add-an-op.md": 8, "add-an-optimizer.md": 6}
 OWN_TESTS = "walkthroughs"  # the program of the tests that pages add: bin/test_walkthroughs
 
 
@@ -72,6 +72,8 @@ def changed_files(pages):
                 files[block.path] = insert_after(files[block.path], block.line, block.text)
     if any(path.startswith("src/probe/cases/") for path in files):
         tests.append("ops/op_case_test.cpp")  # what op cases promise, of those that pages add too
+    if "src/checkpoint/exchange/architecture.cpp" in files:
+        tests.append("checkpoint/hf_config_rows_test.cpp")  # the same of rows of config.json
     with open(os.path.join(SOURCE, "tests/CMakeLists.txt"), encoding="utf-8") as file:
         cmake = file.read()
     # In a program of their own, as cli's, which sees every layer: the layers' test programs are not built here.
