@@ -96,10 +96,12 @@ const std::vector<Encoding>& encodings() {
 }
 
 // The first that a tokenizer has.
-constexpr std::string_view kBosNames[] = {"<|begin_of_text|>", "<|startoftext|>", "<s>", "<|bos|>",
-                                          "<bos>"};
-constexpr std::string_view kEosNames[] = {"<|end_of_text|>", "<|endoftext|>", "</s>", "<|eos|>",
-                                          "<eos>"};
+constexpr std::string_view kBosNames[] = {
+    "<|begin_of_text|>",       "<|startoftext|>", "<s>",  "<|bos|>", "<bos>",
+    "<｜begin▁of▁sentence｜>", "<BOS_TOKEN>",     "[BOS]"};
+constexpr std::string_view kEosNames[] = {
+    "<|end_of_text|>", "<|endoftext|>",         "</s>",        "<|eos|>",
+    "<eos>",           "<｜end▁of▁sentence｜>", "<EOS_TOKEN>", "[EOS]"};
 
 template <size_t n>
 int32_t first_of(const std::string_view (&names)[n], const std::vector<AddedToken>& tokens) {

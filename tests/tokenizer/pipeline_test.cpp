@@ -221,6 +221,20 @@ TEST(PipelineFile, BosAndEosAreThoseOfTheTemplateWhereNoNameSaysThem) {
   EXPECT_EQ(bert->eos(), prompt_ids(*bert, "[SEP]")[0]);
   const auto cased = load(golden("bert_cased"));
   EXPECT_EQ(cased->bos(), prompt_ids(*cased, "[CLS]")[0]);
+  const auto modern = load(golden("modernbert"));
+  EXPECT_EQ(modern->kind(), "bpe");
+  EXPECT_EQ(modern->bos(), prompt_ids(*modern, "[CLS]")[0]);
+  EXPECT_EQ(modern->eos(), prompt_ids(*modern, "[SEP]")[0]);
+  // What was set is kept, also that there is none.
+  const auto storage = memory_storage();
+  write_file_atomically(*storage, "tokenizer.json", golden("modernbert").dump());
+  write_file_atomically(*storage, "tokenizer_config.json",
+                        R"({"bos_token":null,"eos_token":"[SEP]"})");
+  const auto configured = load_tokenizer(*storage, "tokenizer.json");
+  EXPECT_EQ(configured->bos(), -1);
+  const auto again = load(Json::parse(configured->serialize()));
+  EXPECT_EQ(again->bos(), -1);
+  EXPECT_EQ(again->eos(), modern->eos());
 }
 
 TEST(PipelineFile, KnownArrangementsTakeTheQuickWay) {

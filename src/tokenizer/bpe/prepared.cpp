@@ -11,7 +11,8 @@ namespace ingot {
 namespace {
 
 constexpr std::string_view kMagic = "ingotbpe";
-constexpr uint32_t kVersion = 1;  // of the layout; all that is kept under another is made anew
+// Of the layout, and of what a file is taken for; all that is kept under another is made anew.
+constexpr uint32_t kVersion = 2;
 constexpr size_t kMostFiles = 8;
 constexpr std::string_view kEnding = ".bpe";
 

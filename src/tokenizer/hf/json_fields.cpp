@@ -169,10 +169,48 @@ Json own_json(BosAndEos ids) {
   return own;
 }
 
-BosAndEos bos_and_eos_in_file(const Json& tokenizer, BosAndEos otherwise, size_t num_tokens,
-                              std::string_view origin) {
+namespace {
+
+// Those that a post-processor puts first and last.
+BosAndEos bos_and_eos_around(const Json& post_processor, const std::vector<AddedToken>& added) {
+  const auto id_of = [&](const std::string& content) {
+    for (const AddedToken& token : added) {
+      if (token.special && token.content == content) return token.id;
+    }
+    return -1;
+  };
+  if (text_of(post_processor, "type") == "Sequence") {
+    BosAndEos ids;
+    for (const Json& one : member(post_processor, "processors")) {
+      if (ids == BosAndEos{}) ids = bos_and_eos_around(one, added);
+    }
+    return ids;
+  }
+  const Json& single = member(post_processor, "single");
+  if (single.is_array() && single.size() > 1) {
+    const auto special = [&](const Json& part) {
+      return id_of(text_of(member(part, "SpecialToken"), "id"));
+    };
+    return {special(single.front()), special(single.back())};
+  }
+  const auto named = [&](const char* name) {
+    const Json& pair = member(post_processor, name);
+    const bool is_pair = pair.is_array() && !pair.empty() && pair[0].is_string();
+    return is_pair ? id_of(pair[0].get<std::string>()) : -1;
+  };
+  return {named("cls"), named("sep")};
+}
+
+}  // namespace
+
+BosAndEos bos_and_eos_of_file(const Json& tokenizer, const std::vector<AddedToken>& added,
+                              size_t num_tokens, std::string_view origin) {
   const Json& own = member(member(tokenizer, "model"), kOwnMember);
-  if (!own.is_object()) return otherwise;
+  if (!own.is_object()) {
+    const BosAndEos named = bos_and_eos_of(added);
+    return named == BosAndEos{} ? bos_and_eos_around(member(tokenizer, "post_processor"), added)
+                                : named;
+  }
   const auto id = [&](const char* name) {
     const int32_t read = own.contains(name) ? id_from(own[name], name, origin) : -1;
     check(read < static_cast<int32_t>(num_tokens), ErrorCode::Data,

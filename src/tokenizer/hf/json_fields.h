@@ -40,17 +40,18 @@ std::vector<AddedToken> read_added(const Json& list, size_t num_ids, const Token
 inline constexpr char kOwnMember[] = "ingot";
 
 Json own_json(BosAndEos ids);
-// What that member of a file says; else `otherwise`.
-BosAndEos bos_and_eos_in_file(const Json& tokenizer, BosAndEos otherwise, size_t num_tokens,
-                              std::string_view origin);
+// What that member of a file says; else those with published names; else those that the
+// post-processor puts first and last.
+BosAndEos bos_and_eos_of_file(const Json& tokenizer, const std::vector<AddedToken>& added,
+                              size_t num_tokens, std::string_view origin);
 std::string with_bos_and_eos(Json tokenizer, BosAndEos ids);  // as a file
 
 std::string added_json(const AddedToken& token);
 
 // Whether the file is byte-level BPE with nothing before it that we have no scanner for.
 bool is_byte_level_bpe(const Json& tokenizer);
-bool has_every_byte(
-    const Json& tokenizer);  // whether its vocabulary does, as ByteLevel spells them
+// Whether its vocabulary does, as ByteLevel spells them.
+bool has_every_byte(const Json& tokenizer);
 BpeModel bpe_model_from(const Json& tokenizer, std::string_view origin);  // parse_tokenizer_json()
 
 // Refuses what no BPE here does: dropout, prefixes and suffixes of words. `model`: the file's.

@@ -275,8 +275,8 @@ HfPieces hf_pieces_from(const Json& tokenizer, std::string_view origin) {
                                           [](const AddedToken& added) { return added.normalized; });
   if (marks && !any_normalized) pieces.normalizer.drop_last();
   pieces.model.hugging_face->split_at_spaces = pieces.metaspace && pieces.metaspace->split;
-  set_bos_and_eos(pieces.model, bos_and_eos_in_file(tokenizer, bos_and_eos_of(pieces.added),
-                                                    pieces.model.pieces.size(), origin));
+  set_bos_and_eos(pieces.model,
+                  bos_and_eos_of_file(tokenizer, pieces.added, pieces.model.pieces.size(), origin));
   return pieces;
 }
 

@@ -9,8 +9,7 @@
 namespace ingot {
 namespace {
 
-// What a post-processor adds is for who builds the sequence to add: only its kind matters, and
-// which tokens it puts first and last.
+// What a post-processor adds is for who builds the sequence to add: only its kind matters.
 void check_post_processor(const Json& part, std::string_view origin) {
   if (part.is_null()) return;
   const std::string type = text_of(part, "type");
@@ -24,28 +23,6 @@ void check_post_processor(const Json& part, std::string_view origin) {
         "{}: post-processor \"{}\" is not supported: expected TemplateProcessing, ByteLevel, "
         "BertProcessing, RobertaProcessing or a Sequence of them",
         origin, type);
-}
-
-BosAndEos bos_and_eos_around(const Json& post_processor, const std::vector<AddedToken>& added) {
-  const auto id_of = [&](const std::string& content) {
-    for (const AddedToken& token : added) {
-      if (token.special && token.content == content) return token.id;
-    }
-    return -1;
-  };
-  const Json& single = member(post_processor, "single");
-  if (single.is_array() && single.size() > 1) {
-    const auto special = [&](const Json& part) {
-      return id_of(text_of(member(part, "SpecialToken"), "id"));
-    };
-    return {special(single.front()), special(single.back())};
-  }
-  const auto named = [&](const char* name) {
-    const Json& pair = member(post_processor, name);
-    const bool is_pair = pair.is_array() && !pair.empty() && pair[0].is_string();
-    return is_pair ? id_of(pair[0].get<std::string>()) : -1;
-  };
-  return {named("cls"), named("sep")};
 }
 
 class HfTokenizer final : public Tokenizer {
@@ -159,13 +136,10 @@ HfPipeline hf_pipeline_from(const Json& tokenizer, std::string_view origin) {
                       HfPreTokenizer(member(tokenizer, "pre_tokenizer"), origin),
                       read_word_model(tokenizer, origin),
                       HfDecoder(member(tokenizer, "decoder"), origin)};
-  const Json& post_processor = member(tokenizer, "post_processor");
-  check_post_processor(post_processor, origin);
-  const std::vector<AddedToken>& added = pipeline.words.vocabulary.added;
-  BosAndEos ids = bos_and_eos_of(added);
-  if (ids == BosAndEos{}) ids = bos_and_eos_around(post_processor, added);
-  set_bos_and_eos(pipeline, bos_and_eos_in_file(tokenizer, ids,
-                                                pipeline.words.vocabulary.tokens.size(), origin));
+  check_post_processor(member(tokenizer, "post_processor"), origin);
+  const HfVocabulary& vocabulary = pipeline.words.vocabulary;
+  set_bos_and_eos(
+      pipeline, bos_and_eos_of_file(tokenizer, vocabulary.added, vocabulary.tokens.size(), origin));
   return pipeline;
 }
 

@@ -57,10 +57,8 @@ std::optional<Split> split_of(const Json& pre_tokenizer) {
   return split_of_pattern(text_of(member(parts[0], "pattern"), "Regex"));
 }
 
-void read_own(const Json& own, BpeModel& model, std::string_view origin) {
+void warn_of_other_unicode(const Json& own, std::string_view origin) {
   if (!own.is_object()) return;
-  if (own.contains("bos")) model.bos = id_from(own["bos"], "BOS", origin);
-  if (own.contains("eos")) model.eos = id_from(own["eos"], "EOS", origin);
   if (const std::string version = text_of(own, "unicode"); version != unicode_version()) {
     log::warn("tokenizer_unicode", {{"file", std::string(origin)},
                                     {"made_with", version},
@@ -111,8 +109,8 @@ BpeModel bpe_model_from(const Json& json, std::string_view origin) {
   if (const Json& post = member(json, "post_processor"); !post.is_null()) {
     model.post_processor = post.dump();
   }
-  set_bos_and_eos(model, bos_and_eos_of(model.added));
-  read_own(member(inner, kOwnMember), model, origin);
+  set_bos_and_eos(model, bos_and_eos_of_file(json, model.added, model.tokens.size(), origin));
+  warn_of_other_unicode(member(inner, kOwnMember), origin);
   return model;
 }
 
