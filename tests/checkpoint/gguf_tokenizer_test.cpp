@@ -103,6 +103,21 @@ TEST(GgufTokenizer, ArrangementsThatLlamaCppHasAreKnown) {
   };
   EXPECT_EQ(facts_of(with_tokenizer(with_digits(true).dump())).at("tokenizer.ggml.pre"), "smollm");
   EXPECT_TRUE(contains(refusal_of(with_tokenizer(with_digits(false).dump())), "arrangement"));
+  // DeepSeek's; line ends as they are or spelt.
+  const auto split_at = [](const char* regex) {
+    return Json{{"type", "Split"}, {"pattern", {{"Regex", regex}}}, {"behavior", "Isolated"}};
+  };
+  const Json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+  for (const char* lines : {"[\r\n]", "[\\r\\n]"}) {
+    const Json parts = {split_at(lines),
+                        split_at("\\s?\\p{L}+"),
+                        split_at("\\s?\\p{P}+"),
+                        split_at("[一-龥ࠀ-一가-\xED\x9F\xBF]+"),
+                        {{"type", "Digits"}, {"individual_digits", true}},
+                        bytes};
+    const Json json = tokenizer_json({{"type", "Sequence"}, {"pretokenizers", parts}});
+    EXPECT_EQ(facts_of(with_tokenizer(json.dump())).at("tokenizer.ggml.pre"), "deepseek-coder");
+  }
   Json prefixed = byte_level;
   prefixed["add_prefix_space"] = true;
   EXPECT_TRUE(contains(refusal_of(with_tokenizer(tokenizer_json(prefixed).dump())), "arrangement"));

@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "tokenizer/bpe/byte_alphabet.h"
 #include "tokenizer/hf/json_fields.h"
+#include "tokenizer/replace_all.h"
 
 namespace ingot {
 namespace {
@@ -59,6 +60,14 @@ bool may_cut_after_lines(const BpeModel& model) {
   });
 }
 
+// Files spell line ends and quotes in different ways.
+std::string plain_regex(std::string regex) {
+  replace_all(regex, "\r", "\\r");
+  replace_all(regex, "\n", "\\n");
+  replace_all(regex, "\\\"", "\"");
+  return regex;
+}
+
 // A pre-tokenizer of tokenizer.json in a word; empty: no part of one that llama.cpp has.
 std::string word_of(const Json& part) {
   const std::string type = text_of(part, "type");
@@ -66,7 +75,7 @@ std::string word_of(const Json& part) {
   if (type == "ByteLevel" && member(part, "add_prefix_space") == false)
     return member(part, "use_regex") == false ? "bytes" : "gpt-2";
   if (type == "Split" && text_of(part, "behavior") == "Isolated" && member(part, "invert") != true)
-    return text_of(member(part, "pattern"), "Regex");
+    return plain_regex(text_of(member(part, "pattern"), "Regex"));
   return "";
 }
 
