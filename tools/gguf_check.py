@@ -14,7 +14,7 @@ MODEL is a checkpoint, a Hugging Face folder, or a llama2.c file with --tokenize
   `ingot tokenizer encode`. Where the export warned that llama.cpp does not bring text to NFC, texts that are not in NFC
   are left out; where it warned of ties or capitals, one in a hundred may differ. Special tokens that are looked for in
   the text are compared, too, but do not decide: llama.cpp finds <unk>, and <|endoftext|> of the byte tokenizer.
-Prints a line for each and exits with 1 where one is beyond --tolerance or differs. Without --tolerance that is 2e-5 for
+Prints a line for each and exits with 1 where one is beyond --tolerance or differs. Without --tolerance that is 5e-5 for
 F32, and 1e-3 where there is a gelu, which is a table of 16-bit numbers in llama.cpp; nothing for other types, whose
 activations are rounded as well.
 """
@@ -106,7 +106,7 @@ class Check:
         self.reader = gguf.GGUFReader(self.file)
         if options.tolerance is None:
             has_gelu = self.field("general.architecture") in ("gpt2", "gemma2")
-            options.tolerance = float("inf") if options.dtype != "f32" else 1e-3 if has_gelu else 2e-5
+            options.tolerance = float("inf") if options.dtype != "f32" else 1e-3 if has_gelu else 5e-5
         self.llama = llama_cpp.Llama(
             str(self.file), n_ctx=0, n_batch=512, logits_all=True, verbose=options.verbose, n_threads=options.threads,
             type_k=llama_cpp.GGML_TYPE_F32, type_v=llama_cpp.GGML_TYPE_F32, flash_attn=False, seed=1)

@@ -278,6 +278,12 @@ TEST(GgufTokenizer, WhatTokenizerJsonSaysOtherwiseComesFromTheModelBesideItIfIts
   EXPECT_EQ(facts_of(companions).at("tokenizer.ggml.tokens").at(260), "▁▁");
   companions.tokenizer = gemma_json(false).dump();
   EXPECT_TRUE(contains(refusal_of(companions), "with its tokenizer.model"));
+  Json more = gemma_json(true);  // a token that .model does not have
+  more["added_tokens"].push_back(more["added_tokens"].back());
+  more["added_tokens"].back()["id"] = 261;
+  more["added_tokens"].back()["content"] = "<tool>";
+  companions.tokenizer = more.dump();
+  EXPECT_TRUE(contains(refusal_of(companions), "with its tokenizer.model"));
 }
 
 TEST(GgufTokenizer, RunsOfSpacesMergeFirst) {

@@ -58,8 +58,9 @@ Ends ends_of(const Companions& companions, const Tokenizer& tokenizer) {
   return ends;
 }
 
-// Whether the two make the same ids of every piece's text.
+// Whether the two have as many ids, and make the same of every piece's text.
 bool same_ids(const Tokenizer& a, const Tokenizer& b, const SentencePieceModel& model) {
+  if (a.vocab_size() != b.vocab_size()) return false;
   return std::ranges::all_of(model.pieces, [&](const SentencePieceModel::Piece& piece) {
     std::string text = piece.text;
     replace_all(text, kSpaceMark, " ");
