@@ -135,8 +135,9 @@ def ingot_names(model, values):
         for part in ("weight", "bias"):
             if f"{theirs}self_attn.q_proj.{part}" in values:
                 out[f"{ours}qkv.{part}"] = torch.cat([values[f"{theirs}self_attn.{x}_proj.{part}"] for x in "qkv"])
-            if f"{theirs}mlp.gate_proj.{part}" in values:
-                out[f"{ours}up.{part}"] = torch.cat([values[f"{theirs}mlp.{x}_proj.{part}"] for x in ("gate", "up")])
+            up = [f"{theirs}mlp.{x}_proj.{part}" for x in ("gate", "up")]  # not every MLP has a gate
+            if up[-1] in values:
+                out[f"{ours}up.{part}"] = torch.cat([values[name] for name in up if name in values])
             for name, ours_name in plain.items():
                 if f"{theirs}{name}.{part}" in values:
                     out[f"{ours}{ours_name}.{part}"] = values[f"{theirs}{name}.{part}"]
