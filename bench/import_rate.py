@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """How fast `ingot checkpoint import` takes a large folder, beside reading the same files.
 
-    bench/import_rate.py --ingot build/cpu/ingot --work DIR [--layers 32] [--out DIR…]
+    bench/import_rate.py --ingot build/cpu/ingot --work DIR [--layers 32] [--rounds 3] [--out DIR…]
 
 Makes a Llama of 7B parameters in bf16 (fewer with fewer layers) in DIR as Hugging Face has it, 13.5 GB in three files.
-Then reads its files, with one thread and with eight, writes as much in four files side by side, and imports it into
-each --out, every time from a disk whose cache was emptied (needs root). One line each: seconds, MB/s, share of the
-faster reading, resident memory at most. An import cannot be faster than the disk that it writes to.
+Then, in rounds, since a disk's rate changes by the minute: reads its files, with one thread and with eight, writes as
+much in four files side by side, and imports it into each --out, every time from a disk whose cache was emptied (needs
+root). A row for each: MB/s of every round, the median, its share of the faster reading's median, resident memory at
+most. An import cannot be faster than the disk that it writes to.
 """
 import argparse
 import concurrent.futures
@@ -14,6 +15,7 @@ import json
 import os
 import pathlib
 import shutil
+import statistics
 import struct
 import subprocess
 import sys
@@ -49,7 +51,7 @@ def write_folder(folder, layers):
     folder.mkdir(parents=True)
     # Bit 6 of the upper byte is clear: no value is NaN or infinite.
     block = os.urandom(BLOCK * 16).translate(bytes(b & 0xBF for b in range(256)))
-    everything, files = list(tensors(layers)), [[], [], []]
+    everything, files = sorted(tensors(layers)), [[], [], []]  # safetensors writes them in this order
     for i, tensor in enumerate(everything):
         files[i * len(files) // len(everything)].append(tensor)
     index = {}
@@ -120,6 +122,7 @@ def main():
     parser.add_argument("--ingot", required=True)
     parser.add_argument("--work", required=True, type=pathlib.Path)
     parser.add_argument("--layers", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", action="append", type=pathlib.Path, default=[])
     args = parser.parse_args()
     folder = args.work / "folder"
@@ -127,38 +130,39 @@ def main():
         write_folder(folder, args.layers)
     files = sorted(folder.glob("*.safetensors"))
     total = sum(path.stat().st_size for path in files)
-    print(f"{total / 1e9:.2f} GB in {len(files)} files")
-    fastest = 0.0
+    print(f"{total / 1e9:.2f} GB in {len(files)} files", flush=True)
 
-    def timed(what, work):
-        empty_cache()
-        start = time.monotonic()
-        memory = work()
-        seconds = time.monotonic() - start
-        rate = total / seconds
-        share = f"{rate / fastest:5.2f} of reading" if fastest and memory else ""
-        resident = f"{memory / 1e6:6.0f} MB resident" if memory else ""
-        print(f"{what:34} {seconds:7.2f} s {rate / 1e6:7.0f} MB/s  {share} {resident}", flush=True)
-        return rate
+    def written():
+        write_files(args.work, total, 4)
 
     def imported(out):
-        process = subprocess.Popen([args.ingot, "checkpoint", "import", folder, "--out", out], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen([args.ingot, "checkpoint", "import", folder, "--out", out],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         if status != 0:
             sys.exit("the import failed")
         return usage.ru_maxrss * 1024
 
-    for threads in (1, 8):
-        fastest = max(fastest, timed(f"reading, {threads} thread{'s' * (threads > 1)}",
-                                     lambda: read_files(files, threads)))
-    timed("writing, 4 files, and syncing", lambda: write_files(args.work, total, 4))
-    for path in args.work.glob("written_*"):
-        path.unlink()
+    rows = {"reading, 1 thread": lambda: read_files(files, 1), "reading, 8 threads": lambda: read_files(files, 8),
+            "writing, 4 files, and syncing": written}
     for place in args.out or [args.work]:
-        out = place / "imported"
-        shutil.rmtree(out, ignore_errors=True)
-        timed(f"import into {place}", lambda: imported(out))
-        shutil.rmtree(out)
+        rows[f"import into {place}"] = lambda out=place / "imported": imported(out)
+    rates, resident = {what: [] for what in rows}, {}
+    for _ in range(args.rounds):
+        for what, work in rows.items():
+            empty_cache()
+            start = time.monotonic()
+            memory = work()
+            rates[what].append(total / (time.monotonic() - start) / 1e6)
+            resident[what] = max(resident.get(what, 0), memory or 0)
+            for path in [*args.work.glob("written_*"), *(place / "imported" for place in args.out or [args.work])]:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+    fastest = max(statistics.median(rates[what]) for what in rows if what.startswith("reading"))
+    for what in rows:
+        median = statistics.median(rates[what])
+        print(f"{what:34} {median:5.0f} MB/s  {median / fastest:4.2f} of reading  "
+              f"({', '.join(f'{rate:.0f}' for rate in rates[what])})"
+              + (f"  {resident[what] / 1e6:.0f} MB resident" if resident[what] else ""))
 
 
 if __name__ == "__main__":

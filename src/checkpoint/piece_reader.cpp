@@ -7,15 +7,15 @@
 #include <utility>
 
 #include "checkpoint/elements.h"
-#include "checkpoint/hashed_file.h"
 #include "checkpoint/weights.h"
 #include "core/error.h"
 
 namespace ingot {
 namespace {
 
-// Several requests of 4 MiB keep a disk busy; as many pieces again are read and wait to be taken.
-constexpr size_t kThreads = 4, kSlots = 8;
+// Several requests keep a disk busy; as many pieces again are read and wait to be taken. All of
+// them fit into a processor's cache, where looking through them, hashing and writing find them.
+constexpr size_t kThreads = 2, kSlots = 4;
 
 struct Piece {
   const WeightsRange* of;
@@ -47,7 +47,7 @@ struct PieceReader::Impl {
   Impl(const Weights& from, std::vector<WeightsRange> wanted)
       : weights(from), ranges(std::move(wanted)) {
     for (const WeightsRange& one : ranges) {
-      const int64_t chunk = kFileChunkBytes / size_of(one.dtype);
+      const int64_t chunk = kPieceBytes / size_of(one.dtype);
       for (int64_t at = one.range.begin; at < one.range.end; at += chunk)
         pieces.push_back({&one, {at, std::min(at + chunk, one.range.end)}});
     }

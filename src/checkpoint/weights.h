@@ -37,6 +37,8 @@ using TakePiece = std::function<void(const Tensor&)>;
 // reading; memory does not grow with the model.
 class PieceReader {
  public:
+  static constexpr int64_t kPieceBytes = int64_t{1} << 20;  // at most
+
   // `weights` must outlive it.
   PieceReader(const Weights& weights, std::vector<WeightsRange> ranges);
   ~PieceReader();

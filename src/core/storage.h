@@ -44,6 +44,9 @@ class Storage {
   virtual std::unique_ptr<WritableFile> create(const std::string& path) = 0;  // truncates
   virtual std::unique_ptr<WritableFile> open_append(const std::string& path) = 0;
   virtual std::unique_ptr<ReadableFile> open(const std::string& path) = 0;
+  // The same, of a large file that is read through once: what was read does not stay in the page
+  // cache, where the system knows how. What was cached before is read from there, and stays.
+  virtual std::unique_ptr<ReadableFile> open_once(const std::string& path) { return open(path); }
   virtual bool exists(const std::string& path) = 0;                         // file or directory
   virtual std::vector<std::string> list(const std::string& directory) = 0;  // names, sorted
   virtual void make_directories(const std::string& path) = 0;

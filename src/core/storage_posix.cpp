@@ -1,9 +1,11 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -107,8 +109,12 @@ class PosixWriter : public WritableFile {
 
 class PosixReader : public ReadableFile {
  public:
+  enum class Pages { Stay, Dropped };  // of the page cache, that a read has filled
+
   // Not to wait on a pipe's writer; a regular file knows no such waiting.
-  explicit PosixReader(const std::string& path) : file_("open", path, O_RDONLY | O_NONBLOCK) {
+  PosixReader(const std::string& path, Pages pages)
+      : file_("open", path, O_RDONLY | O_NONBLOCK),
+        flags_(pages == Pages::Dropped ? kDropPages : 0) {
     struct stat facts {};
     if (::fstat(file_.get(), &facts) != 0) fail("open", path, errno);
     if (S_ISDIR(facts.st_mode)) fail("open", path, EISDIR);
@@ -121,8 +127,14 @@ class PosixReader : public ReadableFile {
 
   void read(int64_t offset, std::span<std::byte> into) const override {
     while (!into.empty()) {
-      const ssize_t got = ::pread(file_.get(), into.data(), into.size(), offset);
+      const iovec piece = {into.data(), into.size()};
+      const int flags = flags_;
+      const ssize_t got = ::preadv2(file_.get(), &piece, 1, offset, flags);
       if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && errno == EOPNOTSUPP && flags != 0) {
+        flags_ = 0;
+        continue;
+      }
       if (got < 0) fail("read", file_.path(), errno);
       check(got > 0, ErrorCode::Data,
             "'{}' is too short: expected {} more bytes at {}, the file ends at {}", file_.path(),
@@ -133,7 +145,12 @@ class PosixReader : public ReadableFile {
   }
 
  private:
+  // RWF_DONTCACHE of Linux 6.14, which older headers do not have. Older kernels and some file
+  // systems refuse it; their pages stay.
+  static constexpr int kDropPages = 0x80;
+
   Descriptor file_;
+  mutable std::atomic<int> flags_;  // of preadv2
   int64_t size_ = 0;
 };
 
@@ -172,7 +189,10 @@ class PosixStorage : public Storage {
     return std::make_unique<PosixWriter>(path, 0);
   }
   std::unique_ptr<ReadableFile> open(const std::string& path) override {
-    return std::make_unique<PosixReader>(path);
+    return std::make_unique<PosixReader>(path, PosixReader::Pages::Stay);
+  }
+  std::unique_ptr<ReadableFile> open_once(const std::string& path) override {
+    return std::make_unique<PosixReader>(path, PosixReader::Pages::Dropped);
   }
   bool exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
 

@@ -2,14 +2,14 @@
 
 #include <atomic>
 
-#include "checkpoint/hashed_file.h"
 #include "checkpoint/weights.h"
 #include "core/error.h"
 
 namespace ingot::checkpoint_test {
 namespace {
 
-constexpr int64_t kPiece = kFileChunkBytes / static_cast<int64_t>(sizeof(float));  // elements
+constexpr int64_t kPiece =
+    PieceReader::kPieceBytes / static_cast<int64_t>(sizeof(float));  // elements
 
 // Element i of a tensor is i plus the length of its name; counts what is read.
 class CountedWeights : public Weights {
@@ -42,7 +42,7 @@ TEST(PieceReader, GivesRangesInOrderAndReadsABoundedNumberOfPiecesAhead) {
     int64_t at = range.range.begin;
     bool equal = true;
     reader.next_range([&](const Tensor& piece) {
-      EXPECT_LE(piece.bytes(), kFileChunkBytes);
+      EXPECT_LE(piece.bytes(), PieceReader::kPieceBytes);
       EXPECT_LE(weights.reads - taken, 8);
       for (int64_t i = 0; i < piece.numel(); ++i)
         equal =

@@ -1,10 +1,14 @@
 #include "core/storage.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <functional>
+#include <future>
 #include <string>
+#include <vector>
 
 #include "core/error.h"
 
@@ -56,11 +60,12 @@ TEST_P(StorageTest, WhatWasWrittenIsRead) {
   file->append(bytes_of("world"));
   file->close();
   EXPECT_EQ(text("a"), "hello world");
-  const auto reader = storage_->open(path("a"));
-  EXPECT_EQ(reader->size(), 11);
-  std::string part(5, ' ');
-  reader->read(6, std::as_writable_bytes(std::span(part)));
-  EXPECT_EQ(part, "world");
+  for (const auto& reader : {storage_->open(path("a")), storage_->open_once(path("a"))}) {
+    EXPECT_EQ(reader->size(), 11);
+    std::string part(5, ' ');
+    reader->read(6, std::as_writable_bytes(std::span(part)));
+    EXPECT_EQ(part, "world");
+  }
 }
 
 TEST_P(StorageTest, ReadingPastTheEndIsADataError) {
@@ -168,6 +173,24 @@ TEST_P(StorageTest, ALockHasOneHolderForEachNumber) {
 
 INSTANTIATE_TEST_SUITE_P(All, StorageTest, ::testing::Values("posix", "memory", "faulty"),
                          [](const auto& kind) { return kind.param; });
+
+// Files in memory refuse to drop their pages; all threads that hear so at once read on.
+TEST(PosixStorage, IsReadOnceWherePagesCannotBeDroppedToo) {
+  const int memory = memfd_create("storage_test", MFD_CLOEXEC);
+  ASSERT_EQ(::write(memory, "hello", 5), 5);
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    const auto reader = posix_storage()->open_once(fmt::format("/proc/self/fd/{}", memory));
+    std::vector<std::future<std::string>> texts;
+    for (int i = 0; i < 4; ++i)
+      texts.push_back(std::async(std::launch::async, [&] {
+        std::string text(5, ' ');
+        reader->read(0, std::as_writable_bytes(std::span(text)));
+        return text;
+      }));
+    for (auto& text : texts) EXPECT_EQ(text.get(), "hello");
+  }
+  ::close(memory);
+}
 
 TEST(Paths, JoinParentAndName) {
   EXPECT_EQ(join_path("a", "b"), "a/b");

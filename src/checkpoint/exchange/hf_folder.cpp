@@ -78,7 +78,7 @@ struct HfFolder::Impl {
   std::string path(std::string_view name) const { return join_path(dir, name); }
 
   void open_file(const std::string& name, const std::map<std::string, std::string>* index) {
-    files.push_back(storage->open(path(name)));
+    files.push_back(storage->open_once(path(name)));
     for (auto& [tensor, entry] : read_safetensors_header(*files.back(), path(name))) {
       if (index != nullptr && !is_harmless_tensor(tensor)) {
         const auto listed = index->find(tensor);
