@@ -3,6 +3,7 @@
 
     tools/check_exchange.py --ingot build/cpu/ingot --devices cpu
     tools/check_exchange.py --ingot build/cuda/ingot --devices cpu,cuda [--only llama2,gpt2] [--work DIR] [--jobs N]
+    tools/check_exchange.py --ingot build/cpu/ingot --random 700 [--seed S]
 
 Of each model and device, everything in fp32 in both programs (eager attention, no TF32):
   in        saved by transformers, imported: logits, relative to the largest; at most 1e-5
@@ -14,6 +15,8 @@ Of each model and device, everything in fp32 in both programs (eager attention, 
             difference between two of torch's runs, whose weights and rotary frequencies differ by the last bit and whose
             batches have their rows in another order. ours is at most twice noise, or 1e-6: nine runs do not show
             all of it. Where it is more than noise, the row says so.
+--random takes small models of random config.json instead (exchange_check/draw.py), from number S on: imported,
+exported, logits both ways, tensors equal; what is not computed here must be refused by its name. On the CPU.
 Needs torch, transformers, safetensors and numpy. Fails when a bound is broken.
 """
 import argparse
@@ -31,12 +34,9 @@ LIMITS = {"in": 1e-5, "out": 1e-5, "loss": 1e-4, "gradient": 1e-4}
 FLOOR = 1e-6  # of losses: some roundings of fp32
 
 
-def apart(ours, theirs):
-    return ((ours.double() - theirs.double()).abs().max() / theirs.double().abs().max()).item()
-
-
 def compare_gradients(ours, theirs, model):
     from exchange_check.ours import ingot_names
+    from exchange_check.theirs import apart
     theirs, _ = ingot_names(model, theirs)
     if ours.keys() != theirs.keys():
         raise RuntimeError(f"parameters differ: {sorted(ours.keys() ^ theirs.keys())}")
@@ -68,6 +68,7 @@ def prepare(name, work):
 
 def check_on(device, name, folders, work, ingot, threads):
     from exchange_check import cases, ours, theirs
+    from exchange_check.theirs import apart
     from hf_logits import load, logits_of
     program = ours.Program(ingot, device, threads)
     at = lambda what: os.path.join(work, name, f"{device}_{what}")
@@ -137,8 +138,14 @@ def main():
     parser.add_argument("--only", default="", help="names of models, with commas between them")
     parser.add_argument("--work", help="folder for models and runs, which stay; else they are removed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="models at a time")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="so many random models instead")
+    parser.add_argument("--seed", type=int, default=0, help="the first random model")
     args = parser.parse_args()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    if args.random:
+        from exchange_check import sweep
+        seeds = range(args.seed, args.seed + args.random)
+        return 1 if sweep.sweep(seeds, args.work, os.path.abspath(args.ingot), args.jobs) else 0
     from exchange_check import cases
     models = cases.cases()
     names = args.only.split(",") if args.only else list(models)

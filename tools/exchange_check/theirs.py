@@ -14,6 +14,11 @@ def plain_fp32():
     hf.utils.logging.disable_progress_bar()
 
 
+def apart(ours, expected):
+    """Largest difference, relative to the largest number that is expected."""
+    return ((ours.double() - expected.double()).abs().max() / expected.double().abs().max()).item()
+
+
 def loss_of(model, batch):
     """batch: (B, T + 1), inputs and, shifted by one, targets."""
     logits = model(batch[:, :-1], use_cache=False).logits
