@@ -116,6 +116,15 @@ TEST(Gguf, WindowsThatLlamaCppDoesNotComputeAreRefused) {
   EXPECT_TRUE(contains(refusal_of(gemma), "window_layers"));
 }
 
+TEST(Gguf, ActivationsOfOtherModelsAreRefused) {
+  ModelConfig model = small_model();
+  model.activation = Activation::GeGlu;
+  EXPECT_TRUE(contains(refusal_of(model), "model.activation"));
+  ModelConfig gemma = gemma_model();
+  gemma.activation = Activation::SwiGlu;
+  EXPECT_TRUE(contains(refusal_of(gemma), "model.activation"));
+}
+
 TEST(Gguf, WhatGemmaIsInLlamaCppInAnyCaseIsAskedOfIt) {
   EXPECT_EQ(refusal_of(gemma_model()), "");
   ModelConfig model = gemma_model();

@@ -197,6 +197,34 @@ TEST_P(PublishedConfig, IsKnownInAllItsMembers) {
   EXPECT_EQ(parse_hf_config(written, "config.json").model, model);
 }
 
+// As transformers 5 writes the same config.json, with all members that it has.
+Json newer(const Json& published) {
+  Json config = published;
+  config["dtype"] = config.value("torch_dtype", "float32");
+  config["is_encoder_decoder"] = false;
+  config["pad_token_id"] = nullptr;
+  config.erase("torch_dtype");
+  if (config.contains("n_embd")) {
+    config.update(Json::parse(R"({"n_inner": null, "scale_attn_weights": true,
+      "scale_attn_by_inverse_layer_idx": false, "add_cross_attention": false})"));
+    return config;
+  }
+  Json rope = config.value("rope_scaling", Json());
+  if (!rope.is_object()) rope = {{"rope_type", "default"}};
+  rope["rope_theta"] = config.value("rope_theta", 10000.0);
+  config["rope_parameters"] = rope;
+  config.erase("rope_theta");
+  config.erase("rope_scaling");
+  if (config["model_type"] == "gemma2") config["use_bidirectional_attention"] = nullptr;
+  return config;
+}
+
+TEST_P(PublishedConfig, IsTheSameModelInNewerWords) {
+  const Json config = newer(Json::parse(GetParam().config));
+  EXPECT_EQ(parse_hf_config(config.dump(), "config.json").model,
+            parse_hf_config(GetParam().config, "config.json").model);
+}
+
 INSTANTIATE_TEST_SUITE_P(HfConfig, PublishedConfig, ::testing::ValuesIn(kPublished),
                          [](const auto& test) { return test.param.name; });
 

@@ -42,8 +42,25 @@ Rows shape_rows(const Defaults& defaults = {}) {
           {"initializer_range", "init_std", {0.02}}};
 }
 
-Rows swiglu_rows() {
-  return {{"hidden_act", "activation", {"silu"}, {{"silu", "swiglu"}, {"swish", "swiglu"}}}};
+using Words = std::vector<std::pair<nlohmann::json, SettingValue>>;
+
+// Names of gelu in its tanh form, which differ in how it is written down; "gelu" is the other one.
+Words tanh_gelu(const std::string& ours) {
+  return {{"gelu_pytorch_tanh", ours},
+          {"gelu_new", ours},
+          {"gelu_fast", ours},
+          {"gelu_python_tanh", ours},
+          {"gelu_accurate", ours}};
+}
+
+Words gated_activations() {
+  Words words = tanh_gelu("geglu");
+  words.insert(words.begin(), {{"silu", "swiglu"}, {"swish", "swiglu"}});
+  return words;
+}
+
+Rows gated_rows() {
+  return {{"hidden_act", "activation", {"silu"}, gated_activations()}};
 }
 
 // One word for all projections of attention.
@@ -52,6 +69,9 @@ Rows attention_bias_rows() {
 }
 
 Rows gpt2_rows() {
+  Words activations = tanh_gelu("gelu");
+  std::swap(activations[0], activations[1]);  // "gelu_new" is what it has been published with
+  activations.push_back({"relu2", "relu_squared"});
   return {{"n_embd", "dim", {768}},
           {"n_layer", "layers", {12}},
           {"n_head", "heads", {12}},
@@ -62,11 +82,8 @@ Rows gpt2_rows() {
           {"tie_word_embeddings", "tied", {true}},
           {"layer_norm_epsilon", "norm_eps", {1e-5}},
           {"initializer_range", "init_std", {0.02}},
-          {"activation_function",
-           "activation",
-           {"gelu_new"},
-           {{"gelu_new", "gelu"}, {"gelu_pytorch_tanh", "gelu"}}},
-          only("scale_attn_weights", true),
+          {"activation_function", "activation", {"gelu_new"}, activations},
+          {"scale_attn_weights", "attn_scale", {true}, {{true, 0.0}, {false, 1.0}}},
           only("scale_attn_by_inverse_layer_idx", false),
           only("add_cross_attention", false)};
 }
@@ -74,7 +91,7 @@ Rows gpt2_rows() {
 Rows gemma2_rows() {
   using As = ConfigRow::As;
   return {
-      {"hidden_activation", "activation", {"gelu_pytorch_tanh"}, {{"gelu_pytorch_tanh", "geglu"}}},
+      {"hidden_activation", "activation", {"gelu_pytorch_tanh"}, gated_activations()},
       // An older word beside it, which is not looked at there either.
       {"hidden_act", "", {"gelu_pytorch_tanh"}, {{"gelu_pytorch_tanh", false}, {"gelu", false}}},
       {"query_pre_attn_scalar", "attn_scale", {256}, {}, As::InverseSquare},
@@ -98,7 +115,7 @@ std::vector<RopeKind> all_rope_kinds() {
             original,
             {"beta_fast", "rope.beta_fast", {32.0}},
             {"beta_slow", "rope.beta_slow", {1.0}},
-            {"attention_factor", "rope.attention_factor", {0.0}, {}, ConfigRow::As::NullIsZero},
+            {"attention_factor", "rope.attention_factor", {}, {}, ConfigRow::As::NullIsZero},
             only("truncate", true)}},
           {"llama3",
            "llama3",
@@ -187,7 +204,8 @@ std::vector<Architecture> all_architectures() {
   return {{.name = "LlamaForCausalLM",
            .model_type = "llama",
            .base = "model.",
-           .config = shape_rows() + swiglu_rows() + attention_bias_rows() +
+           .heads_divide_dim = true,
+           .config = shape_rows() + gated_rows() + attention_bias_rows() +
                      Rows{{"mlp_bias", "mlp_bias", {false}}, only("rope_interleaved", false)},
            .tensors = llama_tensors(),
            .gguf = "llama"},
@@ -195,14 +213,14 @@ std::vector<Architecture> all_architectures() {
            .model_type = "mistral",
            .base = "model.",
            .windows = WindowRule::Always,
-           .config = shape_rows({.kv_heads = 8}) + swiglu_rows(),
+           .config = shape_rows({.kv_heads = 8}) + gated_rows(),
            .tensors = llama_tensors(),
            .gguf = "llama"},
           {.name = "Qwen2ForCausalLM",
            .model_type = "qwen2",
            .base = "model.",
            .windows = WindowRule::Switched,
-           .config = shape_rows({.kv_heads = 32}) + swiglu_rows() + Rows{only("use_mrope", false)},
+           .config = shape_rows({.kv_heads = 32}) + gated_rows() + Rows{only("use_mrope", false)},
            .implied = {{"qkv_bias", true}},
            .tensors = llama_tensors(),
            .gguf = "qwen2"},
@@ -210,15 +228,15 @@ std::vector<Architecture> all_architectures() {
            .model_type = "qwen3",
            .base = "model.",
            .windows = WindowRule::Switched,
-           .config = shape_rows({.kv_heads = 32, .head_dim = 128}) + swiglu_rows() +
-                     attention_bias_rows(),
+           .config =
+               shape_rows({.kv_heads = 32, .head_dim = 128}) + gated_rows() + attention_bias_rows(),
            .implied = {{"qk_norm", true}},
            .tensors = llama_tensors(),
            .gguf = "qwen3"},
           {.name = "Olmo2ForCausalLM",
            .model_type = "olmo2",
            .base = "model.",
-           .config = shape_rows({.eps = 1e-5}) + swiglu_rows() + attention_bias_rows(),
+           .config = shape_rows({.eps = 1e-5}) + gated_rows() + attention_bias_rows(),
            .implied = {{"qk_norm", true}, {"qk_norm_span", "projection"}, {"norm_place", "after"}},
            .tensors = olmo2_tensors(),
            .gguf = "olmo2"},
@@ -238,6 +256,7 @@ std::vector<Architecture> all_architectures() {
            .model_type = "gemma2",
            .base = "model.",
            .scales_embedding = true,
+           .heads_divide_dim = true,
            .windows = WindowRule::Alternating,
            .config = shape_rows({.tied = true, .kv_heads = 4, .head_dim = 256}) + gemma2_rows() +
                      attention_bias_rows(),
@@ -263,7 +282,7 @@ constexpr std::string_view kHarmless[] = {
     "attention_dropout", "attn_dropout", "resid_pdrop", "embd_pdrop", "attn_pdrop",
     "hidden_dropout", "embedding_dropout", "residual_dropout", "gradient_checkpointing",
     "problem_type", "finetuning_task", "task_specific_params", "id2label", "label2id", "num_labels",
-    "router_aux_loss_coef",
+    "router_aux_loss_coef", "finetuned",
     // how it is computed, not what
     "use_cache", "pretraining_tp", "_attn_implementation", "_attn_implementation_autoset",
     "attn_implementation", "output_attentions", "output_hidden_states", "output_scores",
@@ -278,8 +297,8 @@ constexpr std::string_view kHarmless[] = {
     "exponential_decay_length_penalty", "suppress_tokens", "begin_suppress_tokens",
     // of models that are no decoders
     "prefix", "pruned_heads", "tokenizer_class", "tie_encoder_decoder",
-    "cross_attention_hidden_size", "is_decoder", "summary_activation", "summary_first_dropout",
-    "summary_proj_to_labels", "summary_type", "summary_use_proj", "n_ctx"};
+    "cross_attention_hidden_size", "is_decoder", "is_encoder_decoder", "summary_activation",
+    "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "n_ctx"};
 
 }  // namespace
 

@@ -17,7 +17,7 @@ namespace ingot {
 // A member of config.json that is a setting of [model]. Several rows may have one key.
 struct ConfigRow {
   // What it is where the member is missing: a value, else `times` another setting, which is also
-  // what null means. Neither: the member must be there.
+  // what null means. Neither: the member must be there, unless null is zero.
   struct Missing {
     nlohmann::json value = nullptr;
     std::string same_as = {};  // a setting
@@ -61,6 +61,7 @@ struct Architecture {
   // What begins the tensors' names, but for the head's; some files omit it.
   std::string base = {};
   bool scales_embedding = false;  // by the root of the width
+  bool heads_divide_dim = false;  // transformers 5 refuses others, whatever head_dim is
   WindowRule windows = WindowRule::None;
   std::vector<ConfigRow> config = {};
   std::vector<std::pair<std::string, SettingValue>> implied = {};  // settings, by the name

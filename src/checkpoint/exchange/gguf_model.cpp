@@ -15,6 +15,7 @@ struct Places {
   bool out_bias = false, mlp_bias = false;
   bool any_head_dim = false;   // heads · head_dim need not be the width
   bool rope_divisors = false;  // rope_freqs.weight
+  Activation activation = Activation::SwiGlu;
 };
 constexpr Places kPlaces[] = {
     {.name = "llama",
@@ -25,8 +26,8 @@ constexpr Places kPlaces[] = {
     {.name = "qwen2"},
     {.name = "qwen3", .any_head_dim = true},
     {.name = "olmo2"},
-    {.name = "gpt2", .out_bias = true, .mlp_bias = true},
-    {.name = "gemma2", .any_head_dim = true},
+    {.name = "gpt2", .out_bias = true, .mlp_bias = true, .activation = Activation::Gelu},
+    {.name = "gemma2", .any_head_dim = true, .activation = Activation::GeGlu},
 };
 
 void check_places(const ModelConfig& m, const std::string& gguf) {
@@ -40,6 +41,7 @@ void check_places(const ModelConfig& m, const std::string& gguf) {
   refuse(m.heads * m.head_dim != m.dim, has.any_head_dim,
          "a model.head_dim that is not dim / heads");
   refuse(!gguf_rope_divisors(m).empty(), has.rope_divisors, "llama3 scaling");
+  refuse(m.activation != has.activation, false, "another model.activation");
 }
 
 // What Gemma 2 is there, said or not.

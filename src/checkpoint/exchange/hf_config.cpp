@@ -61,6 +61,9 @@ SettingValue value_of(const Json& json, const Setting& setting, ConfigRow::As as
           "expected a number above 0, got {}", shown(json));
     return 1.0 / std::sqrt(json.get<double>());
   }
+  // Zero is taken for a number there: of a soft cap it is a division by zero.
+  check(as != ConfigRow::As::NullIsZero || json != 0, ErrorCode::Data,
+        "expected null or a number above 0, got {}", shown(json));
   switch (setting.type) {
     case SettingType::Flag:
       return json.get_ref<const Json::boolean_t&>();
@@ -105,6 +108,8 @@ class Members {
   const Json& object_;
   std::set<std::string> taken_;
 };
+
+constexpr int64_t kMissingWindow = 4096;  // where nothing is said, in all architectures
 
 class Reader {
  public:
@@ -157,7 +162,8 @@ class Reader {
       fields_[row.setting].set(int64_t{0});
     } else {
       check(!value.is_null(), ErrorCode::Data, "it is missing");
-      set(row, value);
+      // Of a flag, null is no, also where a missing one is yes.
+      set(row, value.is_boolean() ? Json(false) : value);
     }
   }
 
@@ -185,6 +191,7 @@ class Reader {
   // transformers 5 keeps all in rope_parameters; before, rope_theta stood beside rope_scaling.
   void read_rope() {
     read_row(members_, {"rope_theta", "rope.theta", {10000.0}});
+    read_row(members_, whole_rotary_row());
     const RopeConfig base = model_.rope;
     const bool older = read_rope_object("rope_scaling");
     const RopeConfig by_older = std::exchange(model_.rope, base);
@@ -222,8 +229,9 @@ class Reader {
       }
       fields_["rope.scaling"].set(kind->scaling);
       if (rope.has("rope_theta")) read_row(rope, {"rope_theta", "rope.theta"});
-      read_row(rope, {"partial_rotary_factor", "", {1.0}, {{1.0, false}}});
+      read_row(rope, whole_rotary_row());
       for (const ConfigRow& row : kind->rows) read_row(rope, row);
+      if (model_.rope.scaling == RopeScaling::Yarn) read_mscale(rope);
       rope.refuse_others("it");
       return true;
     } catch (const Json::exception& error) {
@@ -233,10 +241,32 @@ class Reader {
     }
   }
 
+  // Of a head, all pairs are turned.
+  static ConfigRow whole_rotary_row() {
+    return {"partial_rotary_factor", "", {1.0}, {{1.0, false}}};
+  }
+
+  // Two numbers that say "attention_factor" where it is not given itself. One alone does not count.
+  void read_mscale(Members& rope) {
+    const auto factor_by = [&](const std::string& key) {
+      const Json& given = rope.take(key);
+      check(given.is_null() || given.is_number(), ErrorCode::Data,
+            "\"{}\": expected a number, got {}", key, shown(given));
+      const double mscale = given.is_null() ? 0.0 : given.get<double>();
+      return mscale == 0.0 ? 0.0 : 0.1 * mscale * std::log(model_.rope.factor) + 1.0;
+    };
+    const double above = factor_by("mscale"), below = factor_by("mscale_all_dim");
+    if (model_.rope.attention_factor > 0 || above == 0 || below == 0) return;
+    check(above / below > 0, ErrorCode::Data,
+          "\"mscale\" and \"mscale_all_dim\": expected a factor of attention above 0, got {}",
+          above / below);
+    model_.rope.attention_factor = above / below;
+  }
+
   void read_windows() {
     const WindowRule rule = architecture_.windows;
     const Json& size = members_.take("sliding_window");
-    int64_t window = 4096;  // where nothing is said, in all of them
+    int64_t window = kMissingWindow;
     bool used = true;
     int64_t full_layers = 28;
     try {
@@ -247,6 +277,8 @@ class Reader {
         used = !wanted.is_null() && wanted.get_ref<const Json::boolean_t&>();
         if (!first.is_null()) full_layers = integer_of(first);
       }
+      check(!used || size.is_null() || window > 0, ErrorCode::Data,
+            "\"sliding_window\": expected null or at least 1, got {}", window);
       if (!used) window = 0;
       std::string layers;
       for (int64_t layer = 0; layer < model_.layers; ++layer)
@@ -301,6 +333,11 @@ const Architecture& architecture_in(const Json& config) {
   check(found != nullptr, ErrorCode::Data,
         "the architecture {} is not known here: expected one of {}", shown(name),
         architecture_names());
+  // transformers goes by this one.
+  const auto type = config.find("model_type");
+  check(type == config.end() || *type == found->model_type, ErrorCode::Data,
+        "\"architectures\" says {} and \"model_type\" {}: expected {} there; correct one of them",
+        found->name, type == config.end() ? "" : shown(*type), shown(found->model_type));
   return *found;
 }
 
@@ -317,6 +354,9 @@ class Writer {
   }
 
   nlohmann::ordered_json write() {
+    check(!architecture_.heads_divide_dim || model_.dim % model_.heads == 0, ErrorCode::Config,
+          "model.dim = {} with model.heads = {}, which {} wants a multiple of", model_.dim,
+          model_.heads, architecture_.name);
     config_["architectures"] = {architecture_.name};
     config_["model_type"] = architecture_.model_type;
     for (const ConfigRow& row : architecture_.config) write_row(config_, row);
@@ -372,13 +412,17 @@ class Writer {
     const bool has_window = model_.window > 0;
     config_["sliding_window"] = has_window ? Json(model_.window) : Json();
     if (architecture_.windows == WindowRule::Always) return;
-    if (architecture_.windows == WindowRule::Switched) {
-      config_["use_sliding_window"] = has_window;
-      config_["max_window_layers"] = has_window ? 0 : model_.layers;
-    }
     Json types = Json::array();
     for (int64_t layer = 0; layer < model_.layers; ++layer)
       types.push_back(model_.window_of(layer) > 0 ? "sliding_attention" : "full_attention");
+    if (architecture_.windows == WindowRule::Switched) {
+      // Readers older than "layer_types" give windows to all layers from this one on.
+      const auto first = std::ranges::find(types, "sliding_attention");
+      config_["use_sliding_window"] = has_window;
+      config_["max_window_layers"] = first - types.begin();
+    } else if (!has_window) {
+      config_["sliding_window"] = kMissingWindow;  // asked for there, even if no layer has one
+    }
     config_["layer_types"] = types;
   }
 
