@@ -9,18 +9,31 @@ are written once for each name. Needs torch and safetensors.
 """
 import json
 import os
+import pickle
 import sys
+import zipfile
 
 import torch
 from safetensors.torch import save_file
 
 
+def load(path):
+    # Files of before torch 1.6 are no archives, which alone can be mapped.
+    mapped = zipfile.is_zipfile(path)
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+    except pickle.UnpicklingError:
+        sys.exit(f"{path}: torch refuses it: it holds more than tensors, or it is damaged")
+    except (OSError, EOFError, RuntimeError) as error:
+        sys.exit(f"{path}: torch cannot read it: {str(error).splitlines()[0]}")
+
+
 def state_dict_of(path):
-    loaded = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    loaded = load(path)
     for key in ("state_dict", "model", "model_state_dict"):  # as training programs wrap it
-        if isinstance(loaded.get(key), dict):
+        if isinstance(loaded, dict) and isinstance(loaded.get(key), dict):
             loaded = loaded[key]
-    if not all(isinstance(value, torch.Tensor) for value in loaded.values()):
+    if not isinstance(loaded, dict) or not all(isinstance(value, torch.Tensor) for value in loaded.values()):
         sys.exit(f"{path}: expected a state dict of tensors")
     return loaded
 
@@ -54,6 +67,8 @@ def convert_folder(folder):
 
 
 def main():
+    if len(sys.argv) in (2, 3) and not os.path.exists(sys.argv[1]):
+        sys.exit(f"{sys.argv[1]} does not exist")
     if len(sys.argv) == 2 and os.path.isdir(sys.argv[1]):
         convert_folder(sys.argv[1])
     elif len(sys.argv) == 3:

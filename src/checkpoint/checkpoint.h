@@ -8,8 +8,8 @@
 //   tokenizer.bin         Tokenizer::serialize() of what the text was encoded with, when it is not
 //                         the byte tokenizer
 //   hf/NAME               of a model that came from a Hugging Face folder: its files of no weights
-//   manifest.json         written last: state, resolved config, tensor ranges, size and XXH3-64 of
-//                         each file
+//   manifest.json         written last: state, resolved config (of weights alone their [model]),
+//                         tensor ranges, size and XXH3-64 of each file
 // The folder is written under a temporary name, synced, and renamed: it is there whole or not at
 // all.
 #pragma once
@@ -61,7 +61,7 @@ struct Companions {
 struct CheckpointInfo {
   std::string dir;
   RunState state;
-  std::string config_toml;  // resolved run config
+  std::string config_toml;  // resolved run config; of weights alone, their [model]
   ModelConfig model;        // from it
   uint64_t hash = 0;        // config_hash at save time
   std::string tokenizer;    // "byte" or the path of the tokenizer file inside dir
@@ -135,15 +135,11 @@ std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::stri
 // removes the newest one that verifies.
 void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run_dir, int64_t keep);
 
-// Writes a checkpoint folder of weights alone, in the dtypes that they are stored in. Throws
-// ErrorCode::Usage, saying what is there, unless `dir` is new or empty, and ErrorCode::Data for a
-// weight that is NaN or infinite; no folder is made then. In up to four files of `file_bytes` or
-// more, which are written side by side.
-void write_weights(Storage& storage, const std::string& dir, const RunConfig& config,
-                   const TensorTable& parameters, const Weights& weights,
-                   const Companions& companions, int64_t file_bytes = int64_t{256} << 20);
-
-// ErrorCode::Usage, saying what is there, unless `dir` is new or empty.
-void check_new_folder(Storage& storage, const std::string& dir);
+// Writes a checkpoint folder of weights alone, in the dtypes that they are stored in. Throws as
+// NewFolder, and ErrorCode::Data for a weight that is NaN or infinite; no folder is made then. In
+// up to four files of `file_bytes` or more, which are written side by side.
+void write_weights(Storage& storage, const std::string& dir, const TensorTable& parameters,
+                   const Weights& weights, const Companions& companions,
+                   int64_t file_bytes = int64_t{256} << 20);
 
 }  // namespace ingot

@@ -35,6 +35,20 @@ bool is_leftover_name(std::string_view name) {
   return name.starts_with('.') && name.substr(1).starts_with(kStep);
 }
 
+std::string why_no_checkpoint(Storage& storage, const std::string& path) {
+  if (!storage.exists(path)) return fmt::format("'{}' does not exist; check the path", path);
+  const bool is_llama2c = path.ends_with(".bin");
+  if (is_llama2c || storage.exists(join_path(path, "config.json")))
+    return fmt::format(
+        "'{0}' is no checkpoint yet: ingot checkpoint import {0}{1} --out FOLDER makes "
+        "one of it",
+        path, is_llama2c ? " --tokenizer TOKENIZER" : "");
+  return fmt::format(
+      "'{}' is no checkpoint, and holds none that is sound: expected a checkpoint "
+      "folder, or a run folder that has one",
+      path);
+}
+
 std::string temporary_path(const std::string& dir) {
   return hidden_path(dir, ".tmp");
 }

@@ -15,6 +15,9 @@ std::string step_name(int64_t step);  // "step_00000100"
 std::optional<int64_t> parse_step_name(std::string_view name);
 bool is_leftover_name(std::string_view name);  // of a save or a removal that was interrupted
 
+// For a message: what `path` is, where it is no checkpoint and holds none, and what to do.
+std::string why_no_checkpoint(Storage& storage, const std::string& path);
+
 // Where the folder is written before it gets its name; hidden, beside it.
 std::string temporary_path(const std::string& dir);
 // An empty folder at temporary_path(dir).

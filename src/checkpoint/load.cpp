@@ -66,13 +66,13 @@ void check_same_shapes(const CheckpointReader& reader, const TensorTable& parame
   for (const TensorSpec& row : parameters.rows()) {
     const TensorId id = there.try_find(row.name);
     check(id.valid() && there[id].shape == row.shape, ErrorCode::Config,
-          "train.init: '{}' is of another model: {} is {} there and {} here; leave [model] and the "
-          "preset out of the recipe, and they follow the checkpoint",
+          "train.init: '{}' is of another model: {} is {} there and {} here; leave [model] out of "
+          "the recipe and the preset too (or --set preset=none), and they follow the checkpoint",
           info.dir, row.name, id.valid() ? there[id].shape.str() : "missing", row.shape.str());
   }
   check(there.rows().size() == parameters.rows().size(), ErrorCode::Config,
-        "train.init: '{}' is of another model, with {} parameters more; leave [model] and the "
-        "preset out of the recipe, and they follow the checkpoint",
+        "train.init: '{}' is of another model, with {} parameters more; leave [model] out of the "
+        "recipe and the preset too (or --set preset=none), and they follow the checkpoint",
         info.dir, there.rows().size() - parameters.rows().size());
 }
 

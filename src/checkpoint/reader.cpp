@@ -5,6 +5,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/elements.h"
+#include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
 #include "core/error.h"
@@ -64,9 +65,8 @@ CheckpointReader::CheckpointReader(std::shared_ptr<Storage> storage, std::string
   impl_->storage = std::move(storage);
   impl_->dir = std::move(dir);
   const std::string path = impl_->path(kManifestName);
-  check(impl_->storage->exists(path), ErrorCode::Data,
-        "'{}' is no checkpoint: it has no {}; give a folder that 'ingot train' saved", impl_->dir,
-        kManifestName);
+  if (!impl_->storage->exists(path))
+    throw Error(ErrorCode::Data, why_no_checkpoint(*impl_->storage, impl_->dir));
   impl_->manifest = parse_manifest(read_text(*impl_->storage, path), path);
 
   const Manifest& manifest = impl_->manifest;
@@ -75,6 +75,8 @@ CheckpointReader::CheckpointReader(std::shared_ptr<Storage> storage, std::string
   info.state = manifest.state;
   info.config_toml = manifest.config_toml;
   info.model = parse_run_config(manifest.config_toml, path, {}).model;
+  // Imports used to keep all settings of a run that never was.
+  if (!manifest.has_optimizer) info.config_toml = to_toml(info.model);
   info.hash = manifest.config_hash;
   info.tokenizer = manifest.has_tokenizer ? impl_->path(kTokenizerName) : "byte";
   info.has_optimizer = manifest.has_optimizer;

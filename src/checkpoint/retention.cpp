@@ -16,6 +16,15 @@ bool is_checkpoint(Storage& storage, const std::string& dir) {
   return storage.exists(join_path(dir, kManifestName));
 }
 
+bool is_file(Storage& storage, const std::string& path) {
+  try {
+    storage.open(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // The newest of `dirs` (oldest first) that verifies.
 std::optional<std::string> newest_good(const std::shared_ptr<Storage>& storage,
                                        const std::vector<std::string>& dirs,
@@ -38,7 +47,7 @@ void warn_of_damage(const std::string& dir, const std::string& why) {
 }  // namespace
 
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& run_dir) {
-  if (!storage.exists(run_dir)) return {};
+  if (!storage.exists(run_dir) || is_file(storage, run_dir)) return {};
   // By step; of one step, the folder being replaced before the one that replaces it.
   std::vector<std::pair<std::pair<int64_t, bool>, std::string>> found;
   for (const std::string& name : storage.list(run_dir)) {
@@ -60,16 +69,12 @@ std::optional<std::string> latest_good_checkpoint(std::shared_ptr<Storage> stora
 }
 
 std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::string& path) {
-  check(storage->exists(path), ErrorCode::Data, "'{}' does not exist; check the path", path);
   if (is_checkpoint(*storage, path)) {
     CheckpointReader(storage, path).verify();
     return path;
   }
-  const auto good = latest_good_checkpoint(storage, path, warn_of_damage);
-  check(good.has_value(), ErrorCode::Data,
-        "no sound checkpoint in '{}': expected a checkpoint folder or a run folder that has one",
-        path);
-  return *good;
+  if (const auto good = latest_good_checkpoint(storage, path, warn_of_damage)) return *good;
+  throw Error(ErrorCode::Data, why_no_checkpoint(*storage, path));
 }
 
 void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run_dir,

@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
 #include "core/error.h"
 #include "ops/memory.h"
@@ -116,11 +117,8 @@ std::vector<ManifestFile> gather_files(Control& control, Patience patience,
 
 // Writes the companions into the folder and then closes the folder with its manifest. Called once,
 // when all other files are there and synced.
-void write_manifest(Storage& storage, const std::string& folder, const RunConfig& config,
-                    const TensorTable& parameters, const Companions& companions,
-                    Manifest manifest) {
-  manifest.config_toml = to_toml(config);
-  manifest.config_hash = config_hash(config);
+void write_manifest(Storage& storage, const std::string& folder, const TensorTable& parameters,
+                    const Companions& companions, Manifest manifest) {
   for (const TensorSpec& row : parameters.rows()) manifest.numel[row.name] = row.shape.numel();
   manifest.origin = companions.origin;
   manifest.has_tokenizer = !companions.tokenizer.empty();
@@ -179,20 +177,6 @@ ManifestFile write_weight_file(Storage& storage, const std::string& folder, cons
   return file;
 }
 
-// For a message.
-std::string what_is_in(Storage& storage, const std::string& dir) {
-  const std::string path = join_path(dir, kManifestName);
-  if (!storage.exists(path)) return "something that is no checkpoint";
-  try {
-    const Manifest manifest = parse_manifest(read_text(storage, path), path);
-    return fmt::format("a checkpoint of step {}, {} tokens, {}", manifest.state.step,
-                       manifest.state.tokens,
-                       manifest.has_optimizer ? "with optimizer state" : "weights only");
-  } catch (const Error&) {
-    return "a damaged checkpoint";
-  }
-}
-
 }  // namespace
 
 std::string save_checkpoint(Storage& storage, Control& control, const std::string& run_dir,
@@ -215,10 +199,12 @@ std::string save_checkpoint(Storage& storage, Control& control, const std::strin
     Manifest manifest;
     manifest.state = state;
     manifest.has_optimizer = true;
+    manifest.config_toml = to_toml(config);
+    manifest.config_hash = config_hash(config);
     manifest.files = gather_files(control, patience, parameters, facts, parts);
     on_all_ranks(control, "end of a checkpoint", patience, [&] {
       if (!first) return;
-      write_manifest(storage, folder, config, parameters, companions, std::move(manifest));
+      write_manifest(storage, folder, parameters, companions, std::move(manifest));
       publish_folder(storage, dir);
     });
   } catch (...) {
@@ -228,37 +214,25 @@ std::string save_checkpoint(Storage& storage, Control& control, const std::strin
   return dir;
 }
 
-void check_new_folder(Storage& storage, const std::string& dir) {
-  if (storage.exists(dir) && !storage.list(dir).empty())
-    throw Error(ErrorCode::Usage,
-                fmt::format("'{}' already holds {}: choose another folder, or remove it first", dir,
-                            what_is_in(storage, dir)));
-}
-
-void write_weights(Storage& storage, const std::string& dir, const RunConfig& config,
-                   const TensorTable& parameters, const Weights& weights,
-                   const Companions& companions, int64_t file_bytes) {
-  check_new_folder(storage, dir);
+void write_weights(Storage& storage, const std::string& dir, const TensorTable& parameters,
+                   const Weights& weights, const Companions& companions, int64_t file_bytes) {
+  NewFolder folder(storage, dir);
   const std::vector<std::vector<WeightsRange>> files =
       weight_files(parameters, weights, file_bytes);
-  try {
-    start_folder(storage, dir);
-    const std::string folder = temporary_path(dir);
-    std::vector<std::future<ManifestFile>> written;
-    for (size_t i = 0; i < files.size(); ++i)
-      written.push_back(std::async(std::launch::async, [&, i] {
-        return write_weight_file(storage, folder, rank_file_name(static_cast<int>(i)), weights,
-                                 files[i]);
-      }));
-    Manifest manifest;
-    // Where one failed, the others' futures still wait for their ends before the folder goes.
-    for (auto& file : written) manifest.files.push_back(file.get());
-    write_manifest(storage, folder, config, parameters, companions, std::move(manifest));
-    publish_folder(storage, dir);
-  } catch (...) {
-    abandon_folder(storage, dir);
-    throw;
-  }
+  std::vector<std::future<ManifestFile>> written;
+  for (size_t i = 0; i < files.size(); ++i)
+    written.push_back(std::async(std::launch::async, [&, i] {
+      return write_weight_file(storage, folder.path(), rank_file_name(static_cast<int>(i)), weights,
+                               files[i]);
+    }));
+  Manifest manifest;
+  // Where one failed, the others' futures still wait for their ends before the folder goes.
+  for (auto& file : written) manifest.files.push_back(file.get());
+  // Weights alone are a model and no run: no other setting would be true of them.
+  manifest.config_toml = to_toml(weights.model());
+  manifest.config_hash = hash_text(manifest.config_toml);
+  write_manifest(storage, folder.path(), parameters, companions, std::move(manifest));
+  folder.publish();
 }
 
 }  // namespace ingot

@@ -14,11 +14,15 @@ namespace {
 // What a recipe with train.init leaves open.
 RunConfig begun_from(const std::string& init) {
   const auto storage = posix_storage();
-  check(storage->exists(init), ErrorCode::Config, "train.init: {} does not exist", init);
+  check(storage->exists(init), ErrorCode::Config,
+        "train.init: {} does not exist; a run that began from it goes on with ingot train --resume "
+        "RUN",
+        init);
   const std::vector<std::string> of_run = list_checkpoints(*storage, init);
   const CheckpointInfo info =
       CheckpointReader(storage, of_run.empty() ? init : of_run.back()).info();
   RunConfig base;
+  base.preset = kNoPreset;
   base.model = info.model;
   base.data.tokenizer = info.tokenizer;
   return base;

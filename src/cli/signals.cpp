@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "core/error.h"
 #include "core/mapped_file.h"
 
 // Handlers call only what POSIX lists as async-signal-safe, and share lock-free atomics.
@@ -74,6 +75,17 @@ void on_run_signal(int number) {
   errno = before;
 }
 
+std::atomic<int> interruption{0};  // the signal that came
+std::array<struct sigaction, 3> before_interruption{};
+constexpr std::array kInterruptions = {SIGINT, SIGTERM, SIGHUP};
+
+void on_interruption(int number) {
+  int none = 0;
+  if (interruption.compare_exchange_strong(none, number)) return;
+  std::signal(number, SIG_DFL);
+  std::raise(number);  // once this handler returns
+}
+
 void on_bus_error(int number, siginfo_t* info, void* /*context*/) {
   const Mapping mapping = mapping_at(info->si_addr);
   if (mapping.path == nullptr) {  // not a file: as without this handler, at the same instruction
@@ -123,6 +135,30 @@ RunSignals::RunSignals(bool answers) {
 RunSignals::~RunSignals() {
   for (size_t i = 0; i < kRunSignals.size(); ++i)
     ::sigaction(kRunSignals[i], &before_run[i], nullptr);
+}
+
+Interruption::Interruption() {
+  interruption = 0;
+  struct sigaction action {};
+  action.sa_handler = on_interruption;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < kInterruptions.size(); ++i) {
+    ::sigaction(kInterruptions[i], nullptr, &before_interruption[i]);
+    // Who started this with nohup wants it to go on.
+    if (before_interruption[i].sa_handler != SIG_IGN)
+      ::sigaction(kInterruptions[i], &action, nullptr);
+  }
+}
+
+Interruption::~Interruption() {
+  for (size_t i = 0; i < kInterruptions.size(); ++i)
+    ::sigaction(kInterruptions[i], &before_interruption[i], nullptr);
+  if (interruption != 0) std::raise(interruption);
+}
+
+void Interruption::throw_if_asked() const {
+  check(interruption == 0, ErrorCode::Storage, "ended by signal {}", interruption.load());
 }
 
 const std::atomic<bool>* RunSignals::stop() const {

@@ -28,4 +28,16 @@ class RunSignals {
   std::atomic<bool>* save() const;  // for the run to take back
 };
 
+// While it lives, SIGINT, SIGTERM and SIGHUP wait until what a command began is undone; a second
+// one ends the process at once. One at a time, and not beside RunSignals.
+class Interruption {
+ public:
+  Interruption();
+  ~Interruption();  // where one came, ends the process by it
+  Interruption(const Interruption&) = delete;
+  Interruption& operator=(const Interruption&) = delete;
+
+  void throw_if_asked() const;  // ErrorCode::Storage, which nobody gets to read. Thread-safe
+};
+
 }  // namespace ingot::cli

@@ -80,12 +80,13 @@ std::optional<double> remembered_speed(const ResolvedRun& run) {
 std::string time_text(const ResolvedRun& run, int64_t tokens) {
   const RunConfig& config = run.config;
   const auto speed = remembered_speed(run);
-  if (!speed)
-    return fmt::format(
-        "time     unknown: no run of these settings here yet; ingot bench train --preset {} "
-        "--batch "
-        "{} --seq {} would tell",
-        config.preset, config.batch.micro_batch, config.batch.seq);
+  if (!speed) {
+    std::string text = "time     unknown: no run of these settings here yet";
+    if (config.preset != kNoPreset && config.model == model_preset(config.preset))
+      text += fmt::format("; ingot bench train --preset {} --batch {} --seq {} would tell",
+                          config.preset, config.batch.micro_batch, config.batch.seq);
+    return text;
+  }
   return fmt::format("time     about {} at {} tok/s, as the last such run here",
                      format_duration(static_cast<double>(tokens) / *speed),
                      format_count(std::llround(*speed)));

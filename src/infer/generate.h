@@ -39,6 +39,9 @@ class Generator {
   const ModelConfig& model() const;
   const Tokenizer& tokenizer() const;
 
+  // New tokens that the context has room for after BOS and the prompt; not below 0.
+  int64_t room_after(const std::string& prompt) const;
+
   // BOS (where the tokenizer has one), the prompt, then up to num_tokens new ids, each handed to
   // on_token with the bytes it adds to the text; stops at EOS or BOS, or when
   // on_token returns false. Returns the new ids.

@@ -35,6 +35,19 @@ struct Generator::Impl {
     decoder = std::make_unique<Decoder>(ctx_, model, context, kPromptChunk, placed);
   }
 
+  // BOS, where there is one, and the prompt.
+  std::vector<int32_t> start_of(const std::string& prompt) const {
+    std::vector<int32_t> ids;
+    if (tokenizer->bos() >= 0) ids.push_back(tokenizer->bos());
+    const std::vector<int32_t> encoded = tokenizer->encode(prompt);
+    ids.insert(ids.end(), encoded.begin(), encoded.end());
+    return ids;
+  }
+  // The last new token need not lie in the cache.
+  int64_t room_after(const std::vector<int32_t>& ids) const {
+    return std::max<int64_t>(0, context + 1 - static_cast<int64_t>(ids.size()));
+  }
+
   ModelConfig model;
   int64_t context;
   std::unique_ptr<Tokenizer> tokenizer;
@@ -61,6 +74,10 @@ const Tokenizer& Generator::tokenizer() const {
   return *impl_->tokenizer;
 }
 
+int64_t Generator::room_after(const std::string& prompt) const {
+  return impl_->room_after(impl_->start_of(prompt));
+}
+
 void Generator::logits(std::span<const int32_t> ids,
                        const std::function<void(std::span<const float>)>& take) {
   for (const int32_t id : ids)
@@ -73,17 +90,11 @@ void Generator::logits(std::span<const int32_t> ids,
 std::vector<int32_t> Generator::generate(const std::string& prompt, int64_t num_tokens,
                                          const SamplingOptions& options, const OnToken& on_token) {
   const Tokenizer& tokenizer = *impl_->tokenizer;
-  std::vector<int32_t> ids;
-  if (tokenizer.bos() >= 0) ids.push_back(tokenizer.bos());
-  const std::vector<int32_t> encoded = tokenizer.encode(prompt);
-  ids.insert(ids.end(), encoded.begin(), encoded.end());
-  const auto prompt_tokens = static_cast<int64_t>(ids.size());
-  check(prompt_tokens > 0, ErrorCode::Usage,
-        "this tokenizer has no BOS: give a --prompt to start from");
-  check(prompt_tokens + num_tokens - 1 <= impl_->context, ErrorCode::Usage,
-        "{} prompt tokens and {} new ones exceed the context of {}: ask for at most {}",
-        prompt_tokens, num_tokens, impl_->context,
-        std::max<int64_t>(0, impl_->context - prompt_tokens + 1));
+  const std::vector<int32_t> ids = impl_->start_of(prompt);
+  check(!ids.empty(), ErrorCode::Usage, "this tokenizer has no BOS: give a --prompt to start from");
+  check(num_tokens <= impl_->room_after(ids), ErrorCode::Usage,
+        "{} prompt tokens and {} new ones exceed the context of {}: ask for at most {}", ids.size(),
+        num_tokens, impl_->context, impl_->room_after(ids));
 
   impl_->decoder->reset();
   std::vector<int32_t> generated;

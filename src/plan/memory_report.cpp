@@ -12,6 +12,7 @@ MemoryReport memory_report(const ResolvedRun& run, int64_t free_bytes) {
   report.precision = name_of(run.config.train.precision);
   report.parameters = parameter_count(run.config.model);
   report.ranks = run.config.system.ranks;
+  report.device_ranks = run.device_ranks;
   report.fit = fit_memory(run, free_bytes);
   report.host_bytes = report.fit.plan.pinned_bytes + report.fit.plan.host_bytes;
   if (!report.fit.fits()) report.advice = advice(run, report.fit.available_bytes, false);
@@ -22,13 +23,16 @@ std::string text_of(const MemoryReport& report) {
   const MemoryFit& fit = report.fit;
   std::string text =
       fmt::format("{} parameters in {} on {}, {} rank{}\n", format_count(report.parameters),
-                  report.precision, report.device, report.ranks, report.ranks == 1 ? "" : "s");
+                  report.precision, report.device, report.ranks,
+                  report.ranks == 1          ? ""
+                  : report.device_ranks == 1 ? "s of one each"
+                                             : "s");
   const auto line = [&](std::string_view what, int64_t bytes) {
     text += fmt::format("  {:<18}{:>12}\n", what, format_bytes(bytes));
   };
   for (const auto& [kind, bytes] : fit.plan.categories) line(name_of(kind), bytes);
   line("a rank", fit.plan.total_bytes);
-  if (report.ranks > 1) line("all ranks", fit.needed_bytes);
+  if (report.device_ranks > 1) line("all ranks", fit.needed_bytes);
   if (report.host_bytes > 0) line("host, a rank", report.host_bytes);
   if (fit.reserve_bytes > 0) line("left for kernels", fit.reserve_bytes);
   line("free besides", fit.available_bytes);

@@ -14,6 +14,7 @@ struct MemoryReport {
   std::string precision;
   int64_t parameters = 0;
   int64_t ranks = 1;
+  int device_ranks = 1;  // of them, that share the device
   MemoryFit fit;
   int64_t host_bytes = 0;  // of one rank, beside its device: activations that wait there
   std::string advice;      // where it does not fit

@@ -57,15 +57,18 @@ void append_rows(SystemConfig& section, std::vector<Setting>& rows) {
 #include "spec/settings/end.h"
 
 std::vector<Setting> declare_all(RunConfig& c) {
+  std::vector<std::string> names = model_preset_names();
+  names.emplace_back(kNoPreset);
   std::vector<Setting> all = {choice_setting(
-      "preset", model_preset_names(), [&c] { return c.preset; },
+      "preset", std::move(names), [&c] { return c.preset; },
       [&c](const std::string& name) {
+        c.preset = name;
+        if (name == kNoPreset) return;
         c.model = model_preset(name);
         // Where it follows from dim and heads, these may change yet.
         if (c.model.head_dim * c.model.heads == c.model.dim) c.model.head_dim = 0;
-        c.preset = name;
       },
-      "Model shape that the [model] section starts from.")};
+      "Model shape that the [model] section starts from; none: that of train.init.")};
   std::ranges::move(model_settings(c.model), std::back_inserter(all));
   append_rows(c.data, all);
   append_rows(c.batch, all);

@@ -61,6 +61,9 @@ struct SystemConfig {
 
 #include "spec/settings/end.h"
 
+// A model that is none of the presets: one that weights came with.
+inline constexpr std::string_view kNoPreset = "none";
+
 struct RunConfig {
   std::string preset = "llama_10m";
   ModelConfig model;
@@ -103,7 +106,8 @@ void validate_open_ended(const RunConfig& config);
 // so far stays as it is. `setting` is its name, or begins with it ("optim.lr = 1").
 bool may_change_on_resume(std::string_view setting);
 
-std::string to_toml(const RunConfig& config);  // every setting, resolved; parses back to the same
+std::string to_toml(const RunConfig& config);   // every setting, resolved; parses back to the same
+std::string to_toml(const ModelConfig& model);  // the same of [model] alone
 uint64_t config_hash(
     const RunConfig& config);      // over to_toml, without checkpoint.dir, system.*, logging
 std::string settings_reference();  // Markdown page of all settings

@@ -2,6 +2,7 @@
 #include <xxhash.h>
 
 #include "core/text/format.h"
+#include "spec/model_settings.h"
 #include "spec/run_config.h"
 
 namespace ingot {
@@ -69,6 +70,11 @@ suffix: `64k` = 64,000, `20M` = 20,000,000, `2B` = 2,000,000,000, `1T` = 10^12.
 std::string to_toml(const RunConfig& config) {
   RunConfig copy = config;
   return dump(settings_of(copy), [](const Setting&) { return true; });
+}
+
+std::string to_toml(const ModelConfig& model) {
+  ModelConfig copy = model;
+  return dump(model_settings(copy), [](const Setting&) { return true; });
 }
 
 uint64_t config_hash(const RunConfig& config) {

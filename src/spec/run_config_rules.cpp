@@ -193,6 +193,8 @@ void validate(const RunConfig& c) {
 }
 
 void validate_open_ended(const RunConfig& c) {
+  check(c.preset != kNoPreset || !c.train.init.empty(), ErrorCode::Config,
+        "preset = \"none\" takes the model of train.init, which is not set: set it, or a preset");
   validate(c.model);
   check(
       c.batch.seq <= c.model.context, ErrorCode::Config,

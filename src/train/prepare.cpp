@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "plan/fit.h"
 #include "spec/llama_table.h"
+#include "spec/model_settings.h"
 #include "train/resume.h"
 #include "train/schedule_change.h"
 
@@ -24,6 +25,18 @@ void check_schedule_change(const CheckpointInfo& from, const RunConfig& config, 
   log::warn("schedule_changed", {{"dir", from.dir}, {"what", *change}});
 }
 
+// Of equal shapes another rotary base, say, is another model; a recipe may mean that.
+void warn_of_other_settings(const CheckpointInfo& init, ModelConfig here) {
+  ModelConfig there = init.model;
+  there.init_std = here.init_std;  // of weights that are not used
+  const std::vector<Setting> was = model_settings(there), is = model_settings(here);
+  for (size_t i = 0; i < was.size(); ++i)
+    if (was[i].get() != is[i].get())
+      log::warn("other_than_train_init", {{"setting", was[i].name},
+                                          {"there", toml_text(was[i].get())},
+                                          {"here", toml_text(is[i].get())}});
+}
+
 }  // namespace
 
 PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
@@ -36,7 +49,9 @@ PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& res
   // Before the data, whose tokenizer may be that of the model.
   if (!run.resume_from && !config.train.init.empty()) {
     run.init_from = resolve_checkpoint(storage, config.train.init);
-    check_same_shapes(CheckpointReader(storage, *run.init_from), llama_parameters(config.model));
+    const CheckpointReader reader(storage, *run.init_from);
+    check_same_shapes(reader, llama_parameters(config.model));
+    warn_of_other_settings(reader.info(), config.model);
   }
   run.data = open_run_data(
       *storage, config,

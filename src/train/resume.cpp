@@ -26,6 +26,8 @@ std::vector<std::string> conflicts(const RunConfig& saved, const ResolvedRun& wa
   const std::vector<Setting> was = settings_of(a), now = settings_of(b);
   std::vector<std::string> found;
   for (size_t i = 0; i < was.size(); ++i) {
+    // It is where [model] started from, whose settings are compared one by one.
+    if (was[i].name == "preset") continue;
     const SettingValue before = was[i].get(), after = now[i].get();
     if (before != after && !may_change_on_resume(was[i].name))
       found.push_back(

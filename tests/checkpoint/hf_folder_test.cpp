@@ -275,15 +275,18 @@ TEST(HfFolder, AConfigThatIsHugeOrDeepIsRefused) {
   EXPECT_NE(error_of([&] { import(storage); }), "");
 }
 
-TEST(HfFolder, WithAnIndexTheFilesThatItListsCount) {
+TEST(HfFolder, OneFileCountsBeforeAnIndexAndWithAnIndexTheFilesThatItLists) {
   const auto storage = hf_storage(llama_config());
   Json index;
   for (const auto& tensor : tensors_of(llama_config()))
     index["weight_map"][tensor.name] = "a.safetensors";
   overwrite(*storage, "hf/model.safetensors.index.json", index.dump());
+  EXPECT_NO_THROW(import(storage));
+  storage->remove("out");
+  storage->rename("hf/model.safetensors", "hf/b.safetensors");
   expect_refused(storage, "a.safetensors");
-  storage->rename("hf/model.safetensors", "hf/a.safetensors");
-  overwrite(*storage, "hf/model.safetensors", "of another model");
+  storage->rename("hf/b.safetensors", "hf/a.safetensors");
+  overwrite(*storage, "hf/b.safetensors", "of another model");
   EXPECT_NO_THROW(import(storage));
 }
 

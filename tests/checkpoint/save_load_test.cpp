@@ -299,7 +299,7 @@ TEST(Checkpoint, WeightsAloneLoadWithMomentsAtZero) {
   const TensorTable parameters = small_parameters();
   const MadeWeights weights(
       [](const std::string& name, int64_t i) { return value_of("weight", name, i, 9); });
-  write_weights(*storage, "out", RunConfig{}, parameters, weights, {});
+  write_weights(*storage, "out", parameters, weights, {});
   const CheckpointReader reader(storage, "out");
   EXPECT_FALSE(reader.info().has_optimizer);
   EXPECT_EQ(reader.info().tokenizer, "byte");
@@ -316,12 +316,33 @@ TEST(Checkpoint, WeightsAloneLoadWithMomentsAtZero) {
   EXPECT_EQ(resolve_checkpoint(storage, "out"), "out");
 }
 
+TEST(Checkpoint, WeightsAloneAreAModelAndNoRunAlsoWhereTheyWereKeptAsOne) {
+  const auto storage = empty_run();
+  const ModelConfig model = model_preset("qwen3_0.6b");
+  const MadeWeights weights([](const std::string&, int64_t) { return 1.0f; }, model);
+  write_weights(*storage, "out", small_parameters(), weights, {});
+  const auto expect_model = [&] {
+    const CheckpointInfo info = CheckpointReader(storage, "out").info();
+    EXPECT_EQ(info.model, model);
+    EXPECT_EQ(info.config_toml, to_toml(model));
+    EXPECT_EQ(info.config_toml.find("preset"), std::string::npos);
+    EXPECT_EQ(info.config_toml.find("[optim]"), std::string::npos);
+  };
+  expect_model();
+  Manifest manifest = parse_manifest(read_text(*storage, "out/manifest.json"), "");
+  RunConfig config;
+  config.model = model;
+  manifest.config_toml = to_toml(config);
+  write_file_atomically(*storage, "out/manifest.json", to_text(manifest));
+  expect_model();
+}
+
 TEST(Checkpoint, WeightsInSeveralFilesAreTheSame) {
   const auto storage = empty_run();
   const TensorTable parameters = small_parameters();
   const MadeWeights weights(
       [](const std::string& name, int64_t i) { return value_of("weight", name, i, 9); });
-  write_weights(*storage, "out", RunConfig{}, parameters, weights, {}, /*file_bytes=*/16);
+  write_weights(*storage, "out", parameters, weights, {}, /*file_bytes=*/16);
   EXPECT_TRUE(storage->exists("out/rank_1.safetensors"));
   const CheckpointReader reader(storage, "out");
   reader.verify();
@@ -341,7 +362,7 @@ TEST(Checkpoint, ABadWeightInOneOfSeveralFilesLeavesNothing) {
   const MadeWeights weights([&](const std::string& name, int64_t) {
     return name == last ? std::numeric_limits<float>::quiet_NaN() : 1.0f;
   });
-  EXPECT_THROW(write_weights(*storage, "out", RunConfig{}, parameters, weights, {}, 16), Error);
+  EXPECT_THROW(write_weights(*storage, "out", parameters, weights, {}, 16), Error);
   EXPECT_EQ(storage->list("."), (std::vector<std::string>{"runs"}));
 }
 
@@ -351,7 +372,7 @@ TEST(Checkpoint, ExportReplacesNothingAndSaysWhatIsThere) {
   const MadeWeights ones([](const std::string&, int64_t) { return 1.0f; });
   const auto refusal = [&](const std::string& dir) -> std::string {
     try {
-      write_weights(*storage, dir, RunConfig{}, parameters, ones, {});
+      write_weights(*storage, dir, parameters, ones, {.origin = {.path = "somewhere"}});
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::Usage);
       return error.what();
@@ -360,11 +381,9 @@ TEST(Checkpoint, ExportReplacesNothingAndSaysWhatIsThere) {
   };
   storage->make_directories("out");
   EXPECT_EQ(refusal("out"), "");
-  EXPECT_NE(refusal("out").find("a checkpoint of step 0, 0 tokens, weights only"),
-            std::string::npos);
+  EXPECT_NE(refusal("out").find("a model that was imported from somewhere"), std::string::npos);
   save(*storage, 3);
-  EXPECT_NE(refusal(step_dir(3)).find("a checkpoint of step 3, 3000 tokens, with optimizer state"),
-            std::string::npos);
+  EXPECT_NE(refusal(step_dir(3)).find("a checkpoint of step 3, 3000 tokens"), std::string::npos);
   EXPECT_EQ(storage->list("."), (std::vector<std::string>{"out", "runs"}));
   storage->make_directories("home");
   overwrite(*storage, "home/thesis", "years of work");

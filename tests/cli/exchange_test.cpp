@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "checkpoint/elements.h"
 #include "checkpoint/safetensors.h"
@@ -38,7 +39,7 @@ std::vector<float> logits_in(const fs::path& path) {
 
 class ExchangeCli : public ::testing::Test {
  protected:
-  ExchangeCli() : root_(testing_support::own_folder()) {}
+  ExchangeCli() : root_(testing_support::own_folder()) { fs::create_directories(root_); }
   ~ExchangeCli() override { fs::remove_all(root_); }
 
   std::string path(const std::string& name) const { return (root_ / name).string(); }
@@ -99,6 +100,105 @@ TEST_F(ExchangeCli, ShowSaysTheFamilyAndWhereItCameFrom) {
   EXPECT_NE(shown.out.find((kGolden / "mistral").string()), std::string::npos) << shown.out;
 }
 
+TEST_F(ExchangeCli, AnImportedModelIsShownAsAModelAndNotAsARun) {
+  expect_done({"import", kGolden / "smollm2", "--out", path("model")});
+  const Outcome shown = checkpoint({"show", path("model"), "--json"});
+  for (const char* said :
+       {"[model]", "imported from", "parameters, bf16", "tokenizer", "chat template"})
+    EXPECT_NE(shown.out.find(said), std::string::npos) << said << "\n" << shown.out;
+  for (const char* untrue : {"preset", "[optim", "[train]", "[data]", "loss", "step"})
+    EXPECT_EQ(shown.out.find(untrue), std::string::npos) << untrue << "\n" << shown.out;
+  for (const char* command : {"ls", "verify"}) {
+    const Outcome one = checkpoint({command, path("model")});
+    EXPECT_EQ(one.code, 0) << one.err;
+    EXPECT_NE(one.out.find(path("model")), std::string::npos) << command;
+    EXPECT_EQ(one.out.find("loss"), std::string::npos) << one.out;
+  }
+  const Outcome text = run_ingot({"generate", path("model"), "--prompt", "a"}, root_);
+  EXPECT_EQ(text.code, 0) << text.err;  // as much as its context has room for
+}
+
+TEST_F(ExchangeCli, AModelThatIsNoCheckpointYetIsToldHowToBecomeOne) {
+  const std::string folder = kGolden / "llama";
+  const std::vector<std::vector<std::string>> ways = {
+      {"generate", folder},
+      {"checkpoint", "show", folder},
+      {"checkpoint", "ls", folder},
+      {"checkpoint", "verify", folder},
+      {"checkpoint", "export", folder, "--to", "gguf", "--out", path("x.gguf")},
+      {"config", "show", "--set", "train.init=" + folder}};
+  for (const auto& words : ways) {
+    const Outcome outcome = run_ingot(words, root_);
+    EXPECT_NE(outcome.code, 0) << words[1];
+    EXPECT_NE(outcome.err.find("ingot checkpoint import " + folder), std::string::npos)
+        << words[1] << ": " << outcome.err;
+  }
+  expect_done({"import", folder, "--out", path("model")});
+  const Outcome again = checkpoint({"import", path("model"), "--out", path("other")});
+  EXPECT_EQ(again.code, 2);
+  EXPECT_NE(again.err.find("already"), std::string::npos) << again.err;
+}
+
+TEST_F(ExchangeCli, AnEmptyFolderIsFilledHoweverItIsNamed) {
+  const std::string folder = kGolden / "llama";
+  for (const char* name : {"plain", "with ü and spaces", "elsewhere"})
+    fs::create_directory(root_ / name);
+  fs::create_symlink("elsewhere", root_ / "link");
+  expect_done({"import", folder, "--out", path("plain/")});
+  expect_done({"import", folder, "--out", path("with ü and spaces") + "//"});
+  expect_done({"import", folder, "--out", path("link")});
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  expect_done({"verify", path("elsewhere")});
+  expect_done({"export", path("plain"), "--to", "hf", "--out", path("new/below/")});
+  expect_done({"diff", path("new/below"), path("link")});
+  fs::create_directory(root_ / "here");
+  const fs::path before = fs::current_path();
+  fs::current_path(root_ / "here");
+  const Outcome current = checkpoint({"import", folder, "--out", "."});
+  fs::current_path(before);
+  EXPECT_EQ(current.code, 2) << current.err;
+  EXPECT_NE(current.err.find("name a new folder in it"), std::string::npos) << current.err;
+}
+
+TEST_F(ExchangeCli, AnExportSaysTheDtypeThatItWrote) {
+  expect_done({"import", kGolden / "llama_linear", "--out", path("model")});
+  const Outcome half = checkpoint(
+      {"export", path("model"), "--to", "hf", "--out", path("half"), "--dtype", "f16", "--json"});
+  EXPECT_NE(half.out.find("parameters, f16"), std::string::npos) << half.out;
+  const Outcome llama2c = checkpoint(
+      {"export", path("model"), "--to", "llama2c", "--out", path("file"), "--dtype", "bf16"});
+  EXPECT_EQ(llama2c.code, 2);
+  EXPECT_NE(llama2c.err.find("f32"), std::string::npos) << llama2c.err;
+  EXPECT_FALSE(fs::exists(path("file")));
+}
+
+TEST_F(ExchangeCli, ARecipesPresetGivesWayToTheModelThatARunBeginsFrom) {
+  expect_done({"import", kGolden / "qwen3", "--out", path("model")});
+  const auto show = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "config", "show", "--set", "train.init=" + path("model"), "--set", "batch.seq=16"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_ingot(words, root_);
+  };
+  EXPECT_NE(show({}).out.find("preset = \"none\""), std::string::npos) << show({}).out;
+  EXPECT_EQ(show({}).out, show({"--set", "preset=none"}).out);
+  EXPECT_EQ(run_ingot({"config", "show", "--set", "preset=none"}, root_).code, 2);
+  std::ofstream(path("recipe.toml"))
+      << "preset = \"llama_tiny\"\n[train]\ninit = \"" << path("model") << "\"\nsteps = 1\n"
+      << "[data]\ntrain = \"" << path("text.txt") << "\"\n[batch]\nseq = 8\nmicro_batch = 1\n"
+      << "[checkpoint]\ndir = \"" << path("run") << "\"\n";
+  std::ofstream(path("text.txt")) << std::string(400, 'a');
+  const Outcome refused = run_ingot({"train", path("recipe.toml")}, root_);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("preset=none"), std::string::npos) << refused.err;
+  const std::vector<std::string> train = {"train", path("recipe.toml"),   "--set", "preset=none",
+                                          "--set", "model.rope.theta=500"};
+  const Outcome trained = run_ingot(train, root_);
+  EXPECT_EQ(trained.code, 0) << trained.err;
+  // The shapes are the same, the model is another: meant or not, it is said.
+  EXPECT_NE(trained.err.find("model.rope.theta"), std::string::npos) << trained.err;
+}
+
 TEST_F(ExchangeCli, TrainingGoesOnFromAnImportedModelAndKeepsWhatCameWithIt) {
   expect_done({"import", kGolden / "llama", "--out", path("model")});
   std::ofstream text(root_ / "text.txt");
@@ -148,6 +248,90 @@ TEST_F(ExchangeCli, AModelOfTheHubIsFetchedOnceAndImported) {
   unsetenv("HF_ENDPOINT");
 }
 
+// A repository of the hub: a golden model's files, and what a test does to them.
+class HubModel : public ExchangeCli {
+ protected:
+  HubModel() {
+    fs::copy(kGolden / "llama", root_ / "hub");
+    server_.emplace(path("hub"));
+    setenv("HF_ENDPOINT", server_->root().c_str(), 1);
+  }
+  ~HubModel() override { unsetenv("HF_ENDPOINT"); }
+
+  Outcome import(const std::string& address, const std::string& out) const {
+    return checkpoint({"import", address, "--cache", path("cache"), "--out", path(out)});
+  }
+  // One line that says all of it; no weights were fetched.
+  void expect_refused(const std::string& address, const std::vector<std::string>& said) const {
+    const Outcome outcome = import(address, "model");
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    for (const std::string& what : said)
+      EXPECT_NE(outcome.err.find(what), std::string::npos) << outcome.err;
+    EXPECT_FALSE(fs::exists(path("model")));
+    if (!fs::exists(path("cache"))) return;
+    for (const auto& entry : fs::recursive_directory_iterator(path("cache")))
+      EXPECT_FALSE(entry.path().string().ends_with(".safetensors")) << entry.path();
+  }
+
+  std::optional<testing_support::WebServer> server_;
+};
+
+TEST_F(HubModel, OfABranchThatMovedIsItsNewCommitAndTheImportSaysWhich) {
+  EXPECT_EQ(import("hf://owner/name", "first").code, 0);
+  const Outcome shown = checkpoint({"show", path("first"), "--json"});
+  const std::string origin =
+      nlohmann::json::parse(shown.out.substr(shown.out.rfind("\n{"))).at("origin").at("path");
+  EXPECT_TRUE(origin.starts_with("hf://owner/name@")) << origin;
+  EXPECT_EQ(origin.size(), std::string("hf://owner/name@").size() + 40) << origin;
+  EXPECT_EQ(import(origin, "same").code, 0);
+
+  expect_done({"import", kGolden / "llama", "--out", path("bf16")});
+  fs::remove(root_ / "hub/model.safetensors");
+  expect_done({"export", path("bf16"), "--to", "hf", "--out", path("wide"), "--dtype", "f32"});
+  fs::copy(root_ / "wide/model.safetensors", root_ / "hub/model.safetensors");
+  EXPECT_EQ(import("hf://owner/name", "second").code, 0);
+  EXPECT_NE(checkpoint({"show", path("second")}).out.find("parameters, f32"), std::string::npos);
+}
+
+TEST_F(HubModel, ThatNeedsATokenSaysHowToGiveIt) {
+  expect_refused("hf://owner/name@no-such-tag", {"404", "no-such-tag"});
+  for (const char* address : {"hf://private/name", "hf://gated/name"})
+    expect_refused(address, {"401", "HF_TOKEN", address});
+  setenv("HF_TOKEN", "secret", 1);
+  EXPECT_EQ(import("hf://private/name", "one").code, 0);
+  EXPECT_EQ(import("hf://gated/name", "other").code, 0);
+  unsetenv("HF_TOKEN");
+}
+
+TEST_F(HubModel, ThatCannotBeImportedIsRefusedBeforeItsWeightsAreFetched) {
+  std::ofstream(root_ / "hub/config.json") << R"({"architectures": ["MambaForCausalLM"]})";
+  expect_refused("hf://owner/name", {"MambaForCausalLM"});
+  fs::copy_file(kGolden / "llama/config.json", root_ / "hub/config.json",
+                fs::copy_options::overwrite_existing);
+  fs::rename(root_ / "hub/model.safetensors", root_ / "hub/pytorch_model.bin");
+  expect_refused("hf://owner/name", {"pytorch_model.bin", "tools/pt_to_safetensors.py"});
+  fs::rename(root_ / "hub/pytorch_model.bin", root_ / "hub/model.q4.gguf");
+  expect_refused("hf://owner/name", {"no weights as safetensors"});
+  fs::remove(root_ / "hub/config.json");
+  expect_refused("hf://owner/name", {"config.json"});
+}
+
+TEST_F(HubModel, WithWeightsInSeveralFormsIsFetchedOnceOverABadLine) {
+  for (const char* folder : {"original", "onnx", "model_onnx"}) {
+    fs::create_directory(root_ / "hub" / folder);
+    fs::copy(kGolden / "llama/model.safetensors", root_ / "hub" / folder / "model.safetensors");
+  }
+  fs::copy(kGolden / "llama/model.safetensors", root_ / "hub/model.fp16.safetensors");
+  std::ofstream(root_ / "hub/model.safetensors.index.json") << "of another export";
+  EXPECT_EQ(import("hf://flaky/name", "model").code, 0);
+  expect_done({"diff", path("model"), kGolden / "llama"});
+  int weights = 0;
+  for (const auto& entry : fs::directory_iterator(path("cache")))
+    weights += entry.path().string().ends_with(".safetensors") ? 1 : 0;
+  EXPECT_EQ(weights, 1);
+}
+
 TEST_F(ExchangeCli, AFolderAsTheHubsCacheKeepsItIsImported) {
   const fs::path blobs = root_ / "models--owner--name/blobs",
                  snapshot = root_ / "models--owner--name/snapshots/0a1b";
@@ -179,7 +363,11 @@ TEST_F(ExchangeCli, ABadFolderIsOneLineAndLeavesNothing) {
       {"holds no weights", [&] { fs::remove(folder / "model.safetensors"); }},
       {"pt_to_safetensors",
        [&] { fs::rename(folder / "model.safetensors", folder / "pytorch_model.bin"); }},
-      {"no index", [&] { text("model.safetensors.index.json", "{}"); }},
+      {"no index",
+       [&] {
+         fs::rename(folder / "model.safetensors", folder / "model-00001-of-00001.safetensors");
+         text("model.safetensors.index.json", "{}");
+       }},
       {"tokenizer", [&] { fs::remove(folder / "tokenizer.json"); }},
       {"Not a directory", [&] { std::ofstream(out) << "somebody's file"; }},
       {"already holds something",
@@ -218,6 +406,7 @@ TEST_F(ExchangeCli, IdsThatAreNoneAreRefused) {
     EXPECT_NE(outcome.code, 0) << ids;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_FALSE(fs::exists(path("logits")));
+    EXPECT_FALSE(fs::exists(path("logits.part")));
   }
 }
 

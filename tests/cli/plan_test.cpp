@@ -51,6 +51,15 @@ TEST_F(PlanCommand, WhatDoesNotFitFailsAndSaysWhatWould) {
   EXPECT_FALSE(line_of(outcome).at("fits"));
 }
 
+TEST_F(PlanCommand, RanksHaveAGpuEachUnlessTheyShareIt) {
+  const std::string recipe = INGOT_SOURCE_DIR "/recipes/llama_7b.toml";
+  const Outcome each = memory({recipe, "--gpu", "H100"});
+  EXPECT_EQ(each.code, 0) << each.out;
+  EXPECT_NE(each.out.find("8 ranks of one each"), std::string::npos) << each.out;
+  const Outcome shared = memory({recipe, "--gpu", "h100", "--set", "system.share_gpu=true"});
+  EXPECT_EQ(shared.code, 1) << shared.out;
+}
+
 TEST_F(PlanCommand, MemoryIsWhatTheBenchOfTheSameSettingsAllocates) {
   const std::vector<std::string> sets = {"--set", "preset=llama_tiny",  "--set", "batch.seq=64",
                                          "--set", "batch.micro_batch=2"};

@@ -13,8 +13,9 @@ GET /BEHAVIOUR/NAME answers with FOLDER/NAME; BEHAVIOUR is
 Requests with a token are answered with 403 unless it is «secret»; hub addresses need it for /private/.
 GET /requests.txt tells how many requests came before it. A small Hugging Face hub and a small S3 serve the
 same files: /datasets/OWNER/NAME/resolve/REVISION/PATH, /api/datasets/…/tree/…, /bucket/…, and of models without
-«datasets/» and under /api/models/. The hub's lists of
-owner «outside» have a file above the dataset, those of «elsewhere» go on at another host.
+«datasets/» and under /api/models/, where /revision/ tells the commit. Models of owner «gated» need the token for their
+files, those of «flaky» come 3000 bytes at a time. The hub's lists of owner «outside» have a file above the dataset,
+those of «elsewhere» go on at another host.
 """
 
 import collections
@@ -59,7 +60,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if path.startswith(("api/datasets/", "api/models/")):
             return self.hub_list(parts, url)
         if len(parts) > 4 and parts[2] == "resolve":  # of a model
-            return self.behave("redirect" if parts[3] == "main" else "plain", "/".join(parts[4:]), earlier)
+            if parts[0] == "gated" and token is None:
+                return self.answer(401, b"token needed")
+            if parts[3] not in ("main", self.commit()):
+                return self.answer(404, b"no such revision")
+            behaviour = "drop-3000" if parts[0] == "flaky" else "redirect"
+            return self.behave(behaviour, "/".join(parts[4:]), earlier)
         if path.startswith("datasets/"):
             owner, revision, rest = parts[1], parts[4], "/".join(parts[5:])
             if owner == "private" and token is None:
@@ -128,9 +134,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
             for name in names:
                 yield os.path.relpath(os.path.join(folder, name), FOLDER)
 
+    def commit(self):
+        """Another one for other files."""
+        contents = hashlib.sha1()
+        for name in sorted(self.names("")):
+            with open(os.path.join(FOLDER, name), "rb") as file:
+                contents.update(name.encode() + hashlib.sha1(file.read()).digest())
+        return contents.hexdigest()
+
     def hub_list(self, parts, url):
         if parts[2] == "private" and self.headers.get("Authorization") is None:
             return self.answer(401, b"token needed")
+        if parts[4] == "revision":
+            if parts[5] not in ("main", self.commit()):
+                return self.answer(404, b"no such revision")
+            return self.answer(200, json.dumps({"id": "/".join(parts[2:4]), "sha": self.commit()}).encode())
         names = sorted(self.names("/".join(parts[6:])))
         if not names:
             return self.answer(404, b"no such folder")

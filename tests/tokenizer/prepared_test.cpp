@@ -2,7 +2,10 @@
 #include "tokenizer/bpe/prepared.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <xxhash.h>
+
+#include <csignal>
 
 #include "core/error.h"
 #include "support/own_folder.h"
@@ -112,6 +115,20 @@ TEST_F(Prepared, AFolderThatCannotBeWrittenIsNoError) {
   const auto broken = faulty_storage(storage_, {.operations_before_cut = 0});
   EXPECT_NO_THROW(keep_prepared(*broken, "cache", key_, *made_));
   EXPECT_EQ(load(), nullptr);
+}
+
+TEST_F(Prepared, WhatDoesNotFitOnTheDiskLeavesNothingThere) {
+  const std::string folder = testing_support::own_folder();
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit usual{};
+  getrlimit(RLIMIT_FSIZE, &usual);
+  const rlimit small{100, usual.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  keep_prepared(*posix_storage(), folder, key_, *made_);
+  setrlimit(RLIMIT_FSIZE, &usual);
+  std::signal(SIGXFSZ, before);
+  EXPECT_EQ(posix_storage()->list(folder), std::vector<std::string>{});
+  posix_storage()->remove(folder);
 }
 
 TEST_F(Prepared, LoadingALargeFileKeepsItAndNoticesAnother) {

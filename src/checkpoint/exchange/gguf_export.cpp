@@ -3,6 +3,7 @@
 #include "checkpoint/exchange/gguf_model.h"
 #include "checkpoint/exchange/hf_config.h"
 #include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/new_output.h"
 #include "core/error.h"
 #include "spec/llama_table.h"
 
@@ -68,8 +69,6 @@ Contents contents_of(const ModelConfig& model, const std::string& gguf, GgufType
 
 void export_gguf(Storage& storage, const Weights& weights, const Companions& companions,
                  const std::string& path, GgufType type) {
-  check(!storage.exists(path), ErrorCode::Usage,
-        "'{}' exists: choose another name, or remove it first", path);
   const Architecture& architecture =
       architecture_of(weights.model(), companions.origin.architecture);
   const auto styled = with_rope_style(weights, gguf_rope_style(architecture.gguf));
@@ -89,21 +88,15 @@ void export_gguf(Storage& storage, const Weights& weights, const Companions& com
   if (!divisors.empty())
     contents.tensors.push_back({"rope_freqs.weight", {static_cast<int64_t>(divisors.size())}});
 
-  const std::string part = path + ".part";
-  try {
-    write_gguf(storage, part, metadata, contents.tensors, [&](size_t i, const auto& put) {
-      if (i == contents.sources.size()) return put(divisors);
-      const auto& [parameter, range] = contents.sources[i];
-      for_each_piece(*styled, parameter, range, DType::F32, [&](const Tensor& piece) {
-        put({piece.as<float>(), static_cast<size_t>(piece.numel())});
-      });
+  NewFile file(storage, path, NewFile::Existing::Refused);
+  write_gguf(storage, file.path(), metadata, contents.tensors, [&](size_t i, const auto& put) {
+    if (i == contents.sources.size()) return put(divisors);
+    const auto& [parameter, range] = contents.sources[i];
+    for_each_piece(*styled, parameter, range, DType::F32, [&](const Tensor& piece) {
+      put({piece.as<float>(), static_cast<size_t>(piece.numel())});
     });
-    storage.rename(part, path);
-    storage.sync_directory(parent_path(path));
-  } catch (...) {
-    if (storage.exists(part)) storage.remove(part);
-    throw;
-  }
+  });
+  file.publish();
 }
 
 }  // namespace ingot

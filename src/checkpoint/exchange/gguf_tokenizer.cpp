@@ -6,7 +6,6 @@
 #include "checkpoint/exchange/open_weights.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "tokenizer/chat/chat_template.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/replace_all.h"
@@ -109,14 +108,6 @@ void add_tokens(GgufMetadata& metadata, const Tokenizer& tokenizer, const Compan
   add_gguf_bpe(metadata, model, gguf_pre_of(model), vocab);
 }
 
-std::string chat_template_in(const Companions& companions) {
-  const auto files = memory_storage();
-  files->make_directories("folder");
-  for (const auto& [name, contents] : companions.hf_files)
-    files->create(join_path("folder", name))->append(std::as_bytes(std::span(contents)));
-  return read_chat_files(*files, "folder").source;
-}
-
 }  // namespace
 
 void add_gguf_tokenizer(GgufMetadata& metadata, const Companions& companions, int64_t vocab) {
@@ -132,7 +123,7 @@ void add_gguf_tokenizer(GgufMetadata& metadata, const Companions& companions, in
   const Ends ends = ends_of(companions, *tokenizer);
   metadata.add_flag("tokenizer.ggml.add_bos_token", ends.bos);
   metadata.add_flag("tokenizer.ggml.add_eos_token", ends.eos);
-  if (const std::string source = chat_template_in(companions); !source.empty())
+  if (const std::string source = chat_template_of(companions); !source.empty())
     metadata.add("tokenizer.chat_template", source);
 }
 

@@ -7,7 +7,7 @@
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/hf_tokenizer.h"
 #include "checkpoint/exchange/open_weights.h"
-#include "checkpoint/folder.h"
+#include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
 #include "core/error.h"
 #include "spec/llama_table.h"
@@ -154,19 +154,13 @@ void export_hf(Storage& storage, const Weights& weights, const Companions& compa
       architecture_of(halves->model(), companions.origin.architecture);
   const auto files = files_of(*halves, architecture, options);
   const auto small_files = hf_tokenizer_files(companions);
-  try {
-    start_folder(storage, dir);
-    const std::string folder = temporary_path(dir);
-    write_tensors(storage, folder, *halves, files);
-    for (const auto& [name, contents] : small_files)
-      write_file_atomically(storage, join_path(folder, name), contents);
-    write_file_atomically(storage, join_path(folder, kHfConfigName),
-                          config_text(*halves, architecture, files[0][0].there.dtype, companions));
-    publish_folder(storage, dir);
-  } catch (...) {
-    abandon_folder(storage, dir);
-    throw;
-  }
+  NewFolder folder(storage, dir);
+  write_tensors(storage, folder.path(), *halves, files);
+  for (const auto& [name, contents] : small_files)
+    write_file_atomically(storage, join_path(folder.path(), name), contents);
+  write_file_atomically(storage, join_path(folder.path(), kHfConfigName),
+                        config_text(*halves, architecture, files[0][0].there.dtype, companions));
+  folder.publish();
 }
 
 }  // namespace ingot

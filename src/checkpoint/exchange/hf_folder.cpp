@@ -7,7 +7,7 @@
 
 #include "checkpoint/elements.h"
 #include "checkpoint/exchange/hf_tensors.h"
-#include "checkpoint/manifest.h"
+#include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
 #include "core/error.h"
 #include "spec/llama_table.h"
@@ -33,8 +33,8 @@ struct Piece {
 [[noreturn]] void refuse_without_weights(Storage& storage, const std::string& dir) {
   for (const std::string& name : storage.list(dir)) {
     check(!name.starts_with("pytorch_model"), ErrorCode::Data,
-          "'{}' holds its weights pickled, in {}: make safetensors of them with "
-          "tools/pt_to_safetensors.py",
+          "'{0}' holds its weights pickled, in {1}: make safetensors of them with "
+          "tools/pt_to_safetensors.py {0}",
           dir, name);
     check(!name.starts_with("model-") || !name.ends_with(".safetensors"), ErrorCode::Data,
           "'{}' holds {}, but no {}; get the folder again", dir, name, kHfIndexName);
@@ -91,6 +91,9 @@ struct HfFolder::Impl {
   }
 
   void open_files() {
+    // One file before several and their index, as transformers takes them where both are there.
+    if (storage->exists(path(kHfWeightsName)))
+      return open_file(std::string(kHfWeightsName), nullptr);
     if (storage->exists(path(kHfIndexName))) {
       const auto index =
           parse_hf_index(read_text(*storage, path(kHfIndexName)), path(kHfIndexName));
@@ -103,8 +106,7 @@ struct HfFolder::Impl {
               path(kHfIndexName), tensor, file);
       return;
     }
-    if (!storage->exists(path(kHfWeightsName))) refuse_without_weights(*storage, dir);
-    open_file(std::string(kHfWeightsName), nullptr);
+    refuse_without_weights(*storage, dir);
   }
 
   // Under its whole name, or without the base, as some files have them.
@@ -279,11 +281,7 @@ void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
   const HfFolder folder(storage, dir);
   const Companions companions = folder.companions(named_as, tokenizer);
   folder.check_tied_head();
-  RunConfig config;
-  config.model = folder.model();
-  config.batch.seq = std::min(config.batch.seq, config.model.context);
-  config.data.tokenizer = join_path(out, kTokenizerName);
-  write_weights(*storage, out, config, llama_parameters(config.model),
+  write_weights(*storage, out, llama_parameters(folder.model()),
                 *with_progress(folder, std::move(progress)), companions);
 }
 

@@ -8,11 +8,11 @@
 
 #include "checkpoint/elements.h"
 #include "checkpoint/exchange/open_weights.h"
-#include "checkpoint/folder.h"
-#include "checkpoint/manifest.h"
+#include "checkpoint/hashed_file.h"
+#include "checkpoint/new_output.h"
 #include "core/error.h"
 #include "spec/llama_table.h"
-#include "spec/run_config.h"
+#include "spec/model_settings.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -157,17 +157,17 @@ void Llama2cFile::read(const std::string& name, ShardRange range, const Tensor& 
 }
 
 void import_llama2c(Storage& storage, const std::string& model_path,
-                    const std::string& tokenizer_path, const std::string& out_dir) {
+                    const std::string& tokenizer_path, const std::string& out_dir,
+                    WeightsProgress progress) {
+  check_new_folder(storage, out_dir);
   const Llama2cFile file(storage, model_path);
-  RunConfig config;
-  config.model = file.model();
+  const ModelConfig& model = file.model();
   const auto tokenizer = load_tokenizer(storage, tokenizer_path);
-  check(tokenizer->vocab_size() == config.model.vocab, ErrorCode::Data,
-        "'{}' is of another model: expected {} tokens, got {}", tokenizer_path, config.model.vocab,
+  check(tokenizer->vocab_size() == model.vocab, ErrorCode::Data,
+        "'{}' is of another model: expected {} tokens, got {}", tokenizer_path, model.vocab,
         tokenizer->vocab_size());
-  config.batch.seq = config.model.context;
-  config.data.tokenizer = join_path(out_dir, kTokenizerName);
-  write_weights(storage, out_dir, config, llama_parameters(config.model), file,
+  write_weights(storage, out_dir, llama_parameters(model),
+                *with_progress(file, std::move(progress)),
                 {.tokenizer = tokenizer->serialize(), .origin = {"llama2.c", model_path, ""}});
 }
 
@@ -177,33 +177,29 @@ void export_llama2c(Storage& storage, const Weights& weights, const Companions& 
   const auto interleaved = with_rope_style(weights, RopeStyle::Interleaved);
   ModelConfig model = interleaved->model(), said = model_of(header_of(model), out_dir);
   said.init_std = model.init_std;
-  check(said == model, ErrorCode::Config,
-        "llama2.c has no word for what this model has: expected RMSNorm with epsilon 1e-5, rotary "
-        "embedding of base 10000 without scaling, SwiGLU and nothing else; use --to hf");
+  const std::vector<Setting> theirs = model_settings(said), ours = model_settings(model);
+  for (size_t i = 0; i < ours.size(); ++i)
+    check(theirs[i].get() == ours[i].get(), ErrorCode::Config,
+          "llama2.c has no word for {} = {}, only for {}; use --to hf", ours[i].name,
+          toml_text(ours[i].get()), toml_text(theirs[i].get()));
   const FileLayout layout(model);
-  try {
-    start_folder(storage, out_dir);
-    const std::string folder = temporary_path(out_dir);
-    HashedFile file(storage, join_path(folder, "model.bin"));
-    const Header header = header_of(model);
-    file.append(std::as_bytes(std::span(header)));
-    for (const Piece& piece : layout.pieces()) {
-      if (piece.name.empty()) {
-        const std::vector<float> tables = rotary_tables(model);
-        file.append(std::as_bytes(std::span(tables)));
-        continue;
-      }
-      for_each_piece(*interleaved, piece.name, {piece.first, piece.first + piece.numel}, DType::F32,
-                     [&](const Tensor& values) { file.append(bytes_of(values)); });
+  NewFolder folder(storage, out_dir);
+  HashedFile file(storage, join_path(folder.path(), "model.bin"));
+  const Header header = header_of(model);
+  file.append(std::as_bytes(std::span(header)));
+  for (const Piece& piece : layout.pieces()) {
+    if (piece.name.empty()) {
+      const std::vector<float> tables = rotary_tables(model);
+      file.append(std::as_bytes(std::span(tables)));
+      continue;
     }
-    file.finish();
-    if (tokenizer_of(companions)->kind() == "llama2c")
-      write_file_atomically(storage, join_path(folder, "tokenizer.bin"), companions.tokenizer);
-    publish_folder(storage, out_dir);
-  } catch (...) {
-    abandon_folder(storage, out_dir);
-    throw;
+    for_each_piece(*interleaved, piece.name, {piece.first, piece.first + piece.numel}, DType::F32,
+                   [&](const Tensor& values) { file.append(bytes_of(values)); });
   }
+  file.finish();
+  if (tokenizer_of(companions)->kind() == "llama2c")
+    write_file_atomically(storage, join_path(folder.path(), "tokenizer.bin"), companions.tokenizer);
+  folder.publish();
 }
 
 }  // namespace ingot

@@ -30,7 +30,8 @@ class Llama2cFile : public Weights {
 // Writes a checkpoint folder at `out_dir` from a model and its tokenizer.bin. Throws
 // ErrorCode::Data when they do not go together; writes nothing then.
 void import_llama2c(Storage& storage, const std::string& model_path,
-                    const std::string& tokenizer_path, const std::string& out_dir);
+                    const std::string& tokenizer_path, const std::string& out_dir,
+                    WeightsProgress progress = {});
 
 // The folder `out_dir` with model.bin and, where the tokenizer is of llama2.c's kind,
 // tokenizer.bin. Throws ErrorCode::Config for a model that the format cannot say.

@@ -4,6 +4,7 @@
 
 #include "checkpoint/exchange/hf_folder.h"
 #include "checkpoint/exchange/llama2c.h"
+#include "tokenizer/chat/chat_template.h"
 
 namespace ingot {
 namespace {
@@ -48,6 +49,14 @@ std::unique_ptr<Tokenizer> tokenizer_of(const Companions& companions) {
   const auto files = memory_storage();
   files->create("tokenizer.bin")->append(std::as_bytes(std::span(companions.tokenizer)));
   return load_tokenizer(*files, "tokenizer.bin");
+}
+
+std::string chat_template_of(const Companions& companions) {
+  const auto files = memory_storage();
+  files->make_directories("folder");
+  for (const auto& [name, contents] : companions.hf_files)
+    files->create(join_path("folder", name))->append(std::as_bytes(std::span(contents)));
+  return read_chat_files(*files, "folder").source;
 }
 
 }  // namespace ingot

@@ -19,4 +19,7 @@ std::unique_ptr<Weights> weights_of(const CheckpointReader& reader);
 
 std::unique_ptr<Tokenizer> tokenizer_of(const Companions& companions);
 
+// As it came with a model; empty: none did.
+std::string chat_template_of(const Companions& companions);
+
 }  // namespace ingot

@@ -1,54 +1,25 @@
 // ingot checkpoint import | export
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "checkpoint/exchange/gguf_export.h"
 #include "checkpoint/exchange/hf_export.h"
 #include "checkpoint/exchange/hf_folder.h"
-#include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/llama2c.h"
 #include "checkpoint/exchange/open_weights.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/new_output.h"
 #include "cli/checkpoint/facts.h"
+#include "cli/checkpoint/hub_model.h"
 #include "cli/checkpoint/model_progress.h"
+#include "cli/checkpoint/out_folder.h"
 #include "cli/remote.h"
 #include "core/error.h"
-#include "core/text/format.h"
-#include "ingest/read/remote/hf_address.h"
-#include "ingest/read/remote/web_stream.h"
-#include "tokenizer/replace_all.h"
 
 namespace ingot::cli {
 namespace {
-
-// Files of a model's repository that an import reads. Others hold the weights again, for other
-// programs.
-bool is_wanted(const std::string& name) {
-  return is_kept_hf_file(name) || name == kHfIndexName ||
-         (name.starts_with("model") && name.ends_with(".safetensors"));
-}
-
-// A folder of the cache with the model's files, which are fetched where they are not there yet.
-std::string fetch_model(const HfAddress& model, const RemoteSettings& remote) {
-  namespace fs = std::filesystem;
-  check(!remote.cache_folder.empty(), ErrorCode::Usage,
-        "{}: name a folder for its files as --cache", to_string(model));
-  std::string name = model.repository + "@" + model.revision;
-  replace_all(name, "/", "--");
-  const fs::path folder = fs::path(remote.cache_folder) / "models" / name;
-  fs::create_directories(folder);
-  for (const InputFile& file : list_hf_folder(model, remote)) {
-    if (!is_wanted(file.name)) continue;
-    HfAddress address = model;
-    address.path = file.name;
-    const std::string fetched = fetch_to_cache(hf_file(address, remote), remote);
-    std::error_code ignored;
-    fs::remove(folder / file.name, ignored);
-    fs::create_symlink(fs::absolute(fetched), folder / file.name);
-  }
-  return folder;
-}
 
 struct Import {
   std::string model, tokenizer, out;
@@ -57,31 +28,50 @@ struct Import {
 
   void run() const {
     const auto storage = posix_storage();
-    read_model(storage);
-    const CheckpointInfo info = CheckpointReader(storage, out).info();
-    fmt::print("{}: {}, {} parameters\n", out, family_of(info),
-               format_count(parameter_count(info.model)));
-    json.print(facts_of(info));
+    const std::string folder = out_folder(out);
+    read_model(storage, folder);
+    const CheckpointReader reader(storage, folder);
+    fmt::print(
+        "{0}: {1}\n"
+        "text from it:  ingot generate {0} --prompt TEXT\n"
+        "training goes on:  ingot train RECIPE --set train.init={0}\n",
+        folder, model_line(reader.info(), dtypes_of(reader)));
+    json.print(facts_of(reader));
   }
 
-  void read_model(const std::shared_ptr<Storage>& storage) const {
-    ModelProgress progress("importing");
+  void read_model(const std::shared_ptr<Storage>& storage, const std::string& folder) const {
+    check_new_folder(*storage, folder);
     if (model.starts_with("hf://")) {
-      check_new_folder(*storage, out);
-      import_hf(storage, fetch_model(parse_hf_model(model), remote.settings()), model, tokenizer,
-                out, progress.watch());
-    } else if (is_hf_folder(*storage, model)) {
-      import_hf(storage, model, model, tokenizer, out, progress.watch());
-    } else {
-      check(
-          model.ends_with(".bin"), ErrorCode::Usage,
-          "{}: expected a Hugging Face folder (with a config.json), hf://OWNER/NAME or a llama2.c "
-          "file (.bin)",
-          model);
-      check(!tokenizer.empty(), ErrorCode::Usage,
-            "a llama2.c file has no tokenizer in it: add --tokenizer with its tokenizer.bin");
-      import_llama2c(*storage, model, tokenizer, out);
+      const FetchedModel fetched = fetch_model(parse_hf_model(model), remote.settings());
+      ModelProgress progress("importing");
+      import_hf(storage, fetched.folder, fetched.address, tokenizer, folder, progress.watch());
+      return;
     }
+    ModelProgress progress("importing");
+    if (is_hf_folder(*storage, model))
+      import_hf(storage, model, model, tokenizer, folder, progress.watch());
+    else
+      import_file(*storage, folder, progress.watch());
+  }
+
+  void import_file(Storage& storage, const std::string& folder, WeightsProgress progress) const {
+    check(storage.exists(model), ErrorCode::Data,
+          "'{}' does not exist; check the path, or name a model of the hub as hf://OWNER/NAME",
+          model);
+    const bool is_ours = storage.exists(join_path(model, kManifestName)) ||
+                         !list_checkpoints(storage, model).empty();
+    check(!is_ours, ErrorCode::Usage,
+          "'{}' is a checkpoint of this program already: use it as it is, or write it for other "
+          "programs with ingot checkpoint export",
+          model);
+    check(
+        model.ends_with(".bin"), ErrorCode::Usage,
+        "'{}': expected a Hugging Face folder (with a config.json), hf://OWNER/NAME or a llama2.c "
+        "file (.bin)",
+        model);
+    check(!tokenizer.empty(), ErrorCode::Usage,
+          "a llama2.c file has no tokenizer in it: add --tokenizer with its tokenizer.bin");
+    import_llama2c(storage, model, tokenizer, folder, std::move(progress));
   }
 };
 
@@ -91,26 +81,32 @@ struct Export {
 
   void run() const {
     const auto storage = posix_storage();
+    const std::string path = to == "gguf" ? out : out_folder(out);
     const CheckpointReader reader(storage, resolve_checkpoint(storage, checkpoint));
-    write_model(*storage, reader);
-    fmt::print("{}: {}, {} parameters\n", out, family_of(reader.info()),
-               format_count(parameter_count(reader.info().model)));
-    nlohmann::json facts = facts_of(reader.info());
-    facts["out"] = out;
+    write_model(*storage, reader, path);
+    fmt::print("{}: {}\n", path, model_line(reader.info(), written_dtype(reader)));
+    nlohmann::json facts = facts_of(reader);
+    facts.update({{"out", path}, {"dtype", written_dtype(reader)}});
     json.print(facts);
   }
 
-  void write_model(Storage& storage, const CheckpointReader& reader) const {
+  void write_model(Storage& storage, const CheckpointReader& reader,
+                   const std::string& path) const {
     ModelProgress progress("exporting");
     const auto stored = weights_of(reader);
     const auto weights = with_progress(*stored, progress.watch());
     const Companions companions = reader.companions();
     if (to == "hf")
-      export_hf(storage, *weights, companions, out, {.dtype = wanted_dtype()});
-    else if (to == "gguf")
-      export_gguf(storage, *weights, companions, out, gguf_type());
-    else
-      export_llama2c(storage, *weights, companions, out);
+      return export_hf(storage, *weights, companions, path, {.dtype = wanted_dtype()});
+    if (to == "gguf") return export_gguf(storage, *weights, companions, path, gguf_type());
+    check(dtype == "stored" || dtype == "f32", ErrorCode::Usage,
+          "--dtype {}: a llama2.c file holds f32; leave --dtype out", dtype);
+    export_llama2c(storage, *weights, companions, path);
+  }
+
+  std::string written_dtype(const CheckpointReader& reader) const {
+    if (dtype != "stored") return dtype;
+    return to == "hf" ? dtypes_of(reader) : "f32";
   }
 
   std::optional<DType> wanted_dtype() const {

@@ -8,9 +8,13 @@
 
 namespace ingot::cli {
 
-nlohmann::json facts_of(const CheckpointInfo& info);
+// Of a run's checkpoint where the run was; of a model that was imported what it is.
+nlohmann::json facts_of(const CheckpointReader& reader);
 
-// "LlamaForCausalLM", or that no other program's architecture has words for the model.
-std::string family_of(const CheckpointInfo& info);
+// "bf16"; of several "bf16 and f32".
+std::string dtypes_of(const CheckpointReader& reader);
+
+// "LlamaForCausalLM, 1,235,814,400 parameters, bf16".
+std::string model_line(const CheckpointInfo& info, const std::string& dtype);
 
 }  // namespace ingot::cli

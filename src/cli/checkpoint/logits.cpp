@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
 #include "cli/command.h"
 #include "cli/machine.h"
@@ -45,13 +46,14 @@ struct Logits {
     Generator generator(compute->context(), storage, checkpoint, T);
     const int64_t V = generator.model().vocab;
     // Logits (T, V): row t is what follows ids[0..t].
-    write_safetensors(*storage, out + ".part", {{"logits", {T, V}, DType::F32}},
+    NewFile file(*storage, out, NewFile::Existing::Replaced);
+    write_safetensors(*storage, file.path(), {{"logits", {T, V}, DType::F32}},
                       [&](size_t, const PutElements& put) {
                         generator.logits(ids, [&](std::span<const float> row) {
                           put(Tensor::contiguous(const_cast<float*>(row.data()), DType::F32, {V}));
                         });
                       });
-    storage->rename(out + ".part", out);
+    file.publish();
     fmt::print("{}: logits of {} tokens over {} ids\n", out, T, V);
     json.print({{"out", out}, {"tokens", T}, {"vocab", V}});
   }

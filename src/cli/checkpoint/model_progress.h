@@ -1,4 +1,4 @@
-// How far a long command is through a model, on stderr.
+// How far a long command is through a model, on stderr. Ctrl-C lets it undo what it wrote.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 
 #include "checkpoint/weights.h"
 #include "cli/progress_line.h"
+#include "cli/signals.h"
 #include "core/text/format.h"
 
 namespace ingot::cli {
@@ -19,6 +20,7 @@ class ModelProgress {
   // For with_progress(); must not be called after this object is gone.
   WeightsProgress watch() {
     return [this](int64_t elements, int64_t of) {
+      interruption_.throw_if_asked();
       if (!line_.is_due()) return;
       line_.show(fmt::format("{}: {} of {} parameters, {}", what_, format_short_count(elements),
                              format_short_count(of), format_percent(elements, of, 0)));
@@ -26,6 +28,7 @@ class ModelProgress {
   }
 
  private:
+  Interruption interruption_;  // first, to end the process when all else is undone
   std::string what_;
   ProgressLine line_;
 };

@@ -7,6 +7,7 @@
 #include "cli/machine.h"
 #include "core/error.h"
 #include "core/storage.h"
+#include "core/text/ascii.h"
 #include "core/text/nearest.h"
 #include "plan/memory_report.h"
 #include "plan/resolve.h"
@@ -38,14 +39,14 @@ struct PlanMemoryCommand {
 
   // On a GPU that has nothing else to do.
   MemoryReport elsewhere() const {
-    const auto facts = known_gpu(gpu);
+    const auto facts = known_gpu(lower_case(gpu));
     const std::string near = nearest_name(gpu, known_gpu_names());
     check(facts.has_value(), ErrorCode::Usage, "--gpu {}: no such GPU is known; {}{}", gpu,
           near.empty() ? "" : fmt::format("did you mean {}? ", near),
           fmt::format("expected one of {}", fmt::join(known_gpu_names(), ", ")));
     RunConfig config = recipe.load();
     config.system.device = DeviceChoice::Cuda;
-    return memory_report(resolve(config, *facts, available_cores()), facts->memory_bytes);
+    return memory_report(launched(config, *facts, available_cores()), facts->memory_bytes);
   }
 
   // On machines that were measured and have nothing else to do.
@@ -57,8 +58,15 @@ struct PlanMemoryCommand {
     const int64_t free = machine.on_gpu ? machine.device_memory_bytes : machine.host_memory_bytes;
     check(free > 0, ErrorCode::Config, "{}: host.memory_bytes: expected the memory to plan for",
           profile);
-    return memory_report(resolve(config, device_facts_of(machine), static_cast<int>(machine.cores)),
-                         free);
+    return memory_report(
+        launched(config, device_facts_of(machine), static_cast<int>(machine.cores)), free);
+  }
+
+  // By `ingot launch`, which gives each rank a GPU of its own.
+  static ResolvedRun launched(const RunConfig& config, const DeviceFacts& facts, int cores) {
+    ResolvedRun run = resolve(config, facts, cores);
+    if (facts.kind == DeviceKind::Cuda && !config.system.share_gpu) run.device_ranks = 1;
+    return run;
   }
 };
 

@@ -1,6 +1,7 @@
 // ingot generate CKPT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -15,7 +16,7 @@ namespace {
 struct GenerateCommand {
   std::string checkpoint;
   std::string prompt;
-  int64_t tokens = 200;
+  int64_t tokens = 0;
   int64_t context = 0;
   DeviceOptions device;
   SamplingOptions sampling;
@@ -24,11 +25,14 @@ struct GenerateCommand {
   void run() const {
     const auto compute = device.open();
     Generator generator(compute->context(), posix_storage(), checkpoint, context);
+    constexpr int64_t kUsual = 200;
+    const int64_t wanted =
+        tokens > 0 ? tokens : std::clamp<int64_t>(generator.room_after(prompt), 1, kUsual);
 
     fmt::print("{}", prompt);
     std::string text;
     const auto ids =
-        generator.generate(prompt, tokens, sampling, [&](int32_t, std::string_view piece) {
+        generator.generate(prompt, wanted, sampling, [&](int32_t, std::string_view piece) {
           fmt::print("{}", piece);
           std::fflush(stdout);
           text += piece;
@@ -46,8 +50,9 @@ void add_generate(Command& app) {
   auto* generate = app.add_subcommand("generate", "write text with a trained model");
   generate->add_option("checkpoint", command->checkpoint, "checkpoint or run folder")->required();
   generate->add_option("--prompt", command->prompt, "text to go on from");
-  generate->add_option("--tokens", command->tokens, "new tokens at most")
-      ->capture_default_str()
+  generate
+      ->add_option("--tokens", command->tokens,
+                   "new tokens at most; unless given, 200 or what the context has room for")
       ->positive();
   generate
       ->add_option("--temperature", command->sampling.temperature,

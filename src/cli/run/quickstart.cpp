@@ -162,8 +162,7 @@ struct QuickstartCommand {
       sampling.temperature = 0.8;
       sampling.top_k = 40;
       all += "--- sample\n" + prompt;
-      const int64_t room = generator.model().context - static_cast<int64_t>(prompt.size()) - 1;
-      generator.generate(prompt, std::min<int64_t>(240, room), sampling,
+      generator.generate(prompt, std::min<int64_t>(240, generator.room_after(prompt)), sampling,
                          [&](int32_t, std::string_view piece) {
                            all += piece;
                            return true;

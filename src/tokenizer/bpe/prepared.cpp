@@ -94,11 +94,16 @@ void keep_prepared(Storage& storage, const std::string& folder, const SourceKey&
   remove_some(storage, folder, name_of(key));
   // Two programs may do this at the same time; the last whole file stays.
   const std::string aside = join_path(folder, fmt::format("{}.{}", name_of(key), getpid()));
-  const auto file = storage.create(aside);
-  file->append(std::as_bytes(std::span(&header, 1)));
-  file->append(std::as_bytes(std::span(writer.bytes())));
-  file->close();
-  storage.rename(aside, join_path(folder, name_of(key)));
+  try {
+    const auto file = storage.create(aside);
+    file->append(std::as_bytes(std::span(&header, 1)));
+    file->append(std::as_bytes(std::span(writer.bytes())));
+    file->close();
+    storage.rename(aside, join_path(folder, name_of(key)));
+  } catch (const Error&) {
+    if (storage.exists(aside)) storage.remove(aside);  // on a full disk half of it
+    throw;
+  }
 } catch (const Error& error) {
   log::debug("prepared_tokenizer", {{"folder", folder}, {"not_kept", error.what()}});
 }

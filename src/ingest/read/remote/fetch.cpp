@@ -115,7 +115,12 @@ Fetch::Attempt Fetch::attempt(FetchSink& sink) {
 
 void Fetch::refuse(const HttpReply& reply) const {
   std::string hint;
-  if (reply.status == 401 || reply.status == 403) hint = "; is a token needed, or another one?";
+  const bool is_hub = file_.address.starts_with("hf://");
+  if (reply.status == 401 || reply.status == 403)
+    hint = is_hub
+               ? ": there is no such repository, or it is private or gated: check the name, accept "
+                 "its terms on its page, and set HF_TOKEN to a token that may read it"
+               : "; is a token needed, or another one?";
   if (reply.status == 404) hint = ": there is no such file, or it is not public";
   if (reply.status == 416) hint = ": the file is shorter than it was";
   throw Error(ErrorCode::Data,

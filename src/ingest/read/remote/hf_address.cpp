@@ -125,6 +125,15 @@ std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& f
   return files;
 }
 
+std::string hf_commit(const HfAddress& address, const RemoteSettings& remote) {
+  const std::string url = fmt::format(
+      "{}/api/{}/{}/revision/{}", remote.hf_endpoint, address.is_model ? "models" : "datasets",
+      percent_encoded(address.repository, "/"), percent_encoded(address.revision, ""));
+  const auto answer = nlohmann::json::parse(
+      fetch_text({to_string(address), url, authorization(remote)}, remote), nullptr, false);
+  return answer.is_object() ? answer.value("sha", address.revision) : address.revision;
+}
+
 std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote) {
   std::string url =
       fmt::format("{}/api/{}/{}/tree/{}{}{}?recursive=true", remote.hf_endpoint,

@@ -90,10 +90,16 @@ void Spool::close() {
   changed_.notify_all();
 }
 
-void Spool::wait_until_finished() {
+bool Spool::wait_until_finished(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return finished_; });
+  if (!changed_.wait_for(lock, patience, [&] { return finished_; })) return false;
   if (failure_) std::rethrow_exception(failure_);
+  return true;
+}
+
+int64_t Spool::bytes() {
+  const std::lock_guard lock(mutex_);
+  return given_ + static_cast<int64_t>(available());
 }
 
 std::unique_ptr<Spool> memory_spool() {

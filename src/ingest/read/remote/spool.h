@@ -1,6 +1,7 @@
 // What lies between the thread that fetches a file and the one that reads it.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -28,7 +29,9 @@ class Spool : public FetchSink {
   // came before has been read.
   size_t read(char* into, size_t size);
   void close();  // ends the waiting of the fetching thread: nobody will read
-  void wait_until_finished();
+  // False where it takes longer than `patience`; throws as read().
+  bool wait_until_finished(std::chrono::milliseconds patience);
+  int64_t bytes();  // that came so far
 
  protected:
   // Under the lock.

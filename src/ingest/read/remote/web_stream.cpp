@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
@@ -11,6 +12,8 @@
 
 namespace ingot {
 namespace {
+
+constexpr std::chrono::milliseconds kProgressPause{200};
 
 class WebStream final : public ByteStream {
  public:
@@ -28,7 +31,10 @@ class WebStream final : public ByteStream {
     return count;
   }
   int64_t bytes_read() const override { return bytes_read_; }
-  void wait_until_finished() { spool_->wait_until_finished(); }
+  void wait_until_finished(const FetchProgress& progress) {
+    while (!spool_->wait_until_finished(kProgressPause))
+      if (progress) progress(spool_->bytes());
+  }
 
  private:
   void fetch() {
@@ -72,12 +78,13 @@ std::unique_ptr<ByteStream> open_web_stream(const WebFile& file, const RemoteSet
   return std::make_unique<WebStream>(file, settings, file_spool(path, file));
 }
 
-std::string fetch_to_cache(const WebFile& file, const RemoteSettings& settings) {
+std::string fetch_to_cache(const WebFile& file, const RemoteSettings& settings,
+                           const FetchProgress& progress) {
   check(!settings.cache_folder.empty(), ErrorCode::Usage,
         "{}: a parquet file is not read front to back: name a cache folder for it", file.address);
   const std::string path = cache_path(file, settings);
   if (!std::filesystem::exists(path)) {
-    WebStream(file, settings, file_spool(path, file)).wait_until_finished();
+    WebStream(file, settings, file_spool(path, file)).wait_until_finished(progress);
   }
   return path;
 }

@@ -1,6 +1,8 @@
 // Files over HTTP as streams that are fetched ahead, and the folder that keeps them.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,8 +18,12 @@ namespace ingot {
 // one that fetches it.
 std::unique_ptr<ByteStream> open_web_stream(const WebFile& file, const RemoteSettings& settings);
 
+// Told several times a second how many bytes are there.
+using FetchProgress = std::function<void(int64_t bytes)>;
+
 // The file's path in the cache folder, once it is there whole. Throws ErrorCode::Usage where there
 // is no cache folder.
-std::string fetch_to_cache(const WebFile& file, const RemoteSettings& settings);
+std::string fetch_to_cache(const WebFile& file, const RemoteSettings& settings,
+                           const FetchProgress& progress = {});
 
 }  // namespace ingot

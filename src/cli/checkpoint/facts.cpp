@@ -1,0 +1,57 @@
+#include "cli/checkpoint/facts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+
+#include "checkpoint/exchange/hf_config.h"
+#include "core/error.h"
+#include "core/text/format.h"
+#include "spec/llama_table.h"
+
+namespace ingot::cli {
+namespace {
+
+std::string family_of(const CheckpointInfo& info) {
+  try {
+    return architecture_of(info.model, info.origin.architecture).name;
+  } catch (const Error&) {
+    return "no family that other programs know";
+  }
+}
+
+}  // namespace
+
+nlohmann::json facts_of(const CheckpointReader& reader) {
+  const CheckpointInfo& info = reader.info();
+  nlohmann::json facts = {{"checkpoint", info.dir},
+                          {"family", family_of(info)},
+                          {"parameters", parameter_count(info.model)},
+                          {"dtype", dtypes_of(reader)},
+                          {"bytes", info.bytes},
+                          {"has_optimizer", info.has_optimizer}};
+  if (info.has_optimizer)
+    facts.update({{"step", info.state.step},
+                  {"tokens", info.state.tokens},
+                  {"samples", info.state.samples},
+                  {"loss", info.state.last_loss}});
+  if (info.origin != Origin{})
+    facts["origin"] = {{"format", info.origin.format}, {"path", info.origin.path}};
+  return facts;
+}
+
+std::string dtypes_of(const CheckpointReader& reader) {
+  std::set<std::string> names;
+  const TensorTable parameters = llama_parameters(reader.info().model);
+  for (const TensorSpec& row : parameters.rows())
+    names.insert(std::string(name_of(reader.dtype(row.name))));
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+std::string model_line(const CheckpointInfo& info, const std::string& dtype) {
+  return fmt::format("{}, {} parameters, {}", family_of(info),
+                     format_count(parameter_count(info.model)), dtype);
+}
+
+}  // namespace ingot::cli
