@@ -34,7 +34,7 @@ struct Import {
     fmt::print(
         "{0}: {1}\n"
         "text from it:  ingot generate {0} --prompt TEXT\n"
-        "training goes on:  ingot train RECIPE --set train.init={0}\n",
+        "training goes on:  ingot train RECIPE --set train.init={0} --set preset=none\n",
         folder, model_line(reader.info(), dtypes_of(reader)));
     json.print(facts_of(reader));
   }
