@@ -28,8 +28,9 @@ bool ends_with_word(std::string_view text) {
 }  // namespace
 
 AddedTokenFinder::AddedTokenFinder(std::vector<AddedToken> tokens) : tokens_(std::move(tokens)) {
-  std::sort(tokens_.begin(), tokens_.end(),
-            [](const AddedToken& a, const AddedToken& b) { return a.content < b.content; });
+  // Of those that are spelt the same once normalised the first is found; Hugging Face takes any.
+  std::stable_sort(tokens_.begin(), tokens_.end(),
+                   [](const AddedToken& a, const AddedToken& b) { return a.content < b.content; });
   for (const AddedToken& token : tokens_) {
     const auto first = static_cast<uint8_t>(token.content[0]);
     auto& sizes = sizes_of_[first];

@@ -60,6 +60,10 @@ TEST(ChatTemplate, SaysWhereItIsWrong) {
   expect_part(refusal("\n{{ x.y }}"), "line 2 of the chat template: «x» is undefined");
   expect_part(refusal("{{ raise_exception('Only users.') }}"), "Only users.");
   expect_part(refusal("{% include 'x' %}"), "«include» is not supported");
+  expect_part(refusal("{{ {1: 2} }}"), "a key of a dict: expected a string, got a number");
+  expect_part(refusal("{{ '{:>5}'.format(1) }}"), "«{:>5}» is not supported");
+  expect_part(refusal("{{ '%5d' % 1 }}"), "«%5» of a number is not supported");
+  expect_part(refusal("{{ 'abc'.find('b', 1) }}"), "places are not supported");
   EXPECT_THROW(ChatTemplate("", "test").render("[]"), Error);
 }
 

@@ -57,6 +57,20 @@ TEST(HfRegex, KnowsCharactersOfUnicode16) {
   EXPECT_EQ(matches("\\p{M}", "\u0897"), (Matches{{0, 3}}));
 }
 
+// Oniguruma's own: joiners are no part of words, Latin-1's numbers are where \w stands alone.
+TEST(HfRegex, WordsAndPunctuationAreThoseOfHuggingFace) {
+  EXPECT_EQ(matches("\\w+", "a²½\u200Db"), (Matches{{0, 5}, {8, 9}}));
+  EXPECT_EQ(matches("\\W", "²\u200C③"), (Matches{{2, 5}, {5, 8}}));
+  EXPECT_EQ(matches("[\\w]+|[^\\w\\s]+", "a²\u200D"), (Matches{{0, 1}, {1, 6}}));
+  EXPECT_EQ(matches("[]\\w]", "]²"), (Matches{{0, 1}}));
+  EXPECT_EQ(matches("[[:punct:]]+", "a$+<=>^`|~€.b"), (Matches{{1, 14}}));
+  EXPECT_EQ(matches("[[:^punct:]]", "a$"), (Matches{{0, 1}}));
+  EXPECT_EQ(matches("[[:word:]-]+", "a-\u1C89."), (Matches{{0, 5}}));
+  EXPECT_EQ(matches("\\p{Han}", "語\U0002EBF0a"), (Matches{{0, 3}, {3, 7}}));
+  EXPECT_EQ(matches("[\\p{L}&&[^\\p{Han}]]", "\U0002EBF0a"), (Matches{{4, 5}}));
+  EXPECT_EQ(matches("\\P{Cf}", "\U00013439a"), (Matches{{4, 5}}));
+}
+
 TEST(HfRegex, WhatTakesMoreThanLinearTimeIsStopped) {
   const std::string some = std::string(300, 'a') + "xb", many(200000, 'a');
   for (const char* pattern : {"(a|a)*b", "(a|aa)+$", "(a+)+b"}) {

@@ -247,6 +247,46 @@ TEST(PipelineFile, KnownArrangementsTakeTheQuickWay) {
   }
 }
 
+// What Hugging Face tokenizers 0.23.3 makes of each, as tools/pipeline_sweep.py found.
+TEST(PipelineFile, BytesThatAreNoTextAreTokensOfTheirOwn) {
+  Json json = golden("some_bytes");
+  const Json& vocab = json["model"]["vocab"];
+  const Ids ids{vocab["<0xD9>"].get<int32_t>(), vocab["<0x37>"].get<int32_t>()};
+  const Json bytes = {{"type", "ByteFallback"}};
+  const Json words = {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", false}};
+  json["decoder"] = {{"type", "Sequence"}, {"decoders", {bytes, words}}};
+  EXPECT_EQ(load(json)->decode(ids), "\uFFFD \uFFFD");
+}
+
+TEST(PipelineFile, BytesAreDecodedAsTheDecoderSays) {
+  Json json = golden("gpt2");
+  const Ids ids = load(json)->encode("the cat");
+  EXPECT_EQ(load(json)->decode(ids), "the cat");
+  json["decoder"] = {{"type", "Strip"}, {"content", "Ġ"}, {"start", 1}, {"stop", 0}};
+  EXPECT_EQ(load(json)->kind(), "huggingface");
+  EXPECT_EQ(load(json)->encode("the cat"), ids);
+  EXPECT_EQ(load(json)->decode(ids), "thecat");
+}
+
+TEST(PipelineFile, WhatTakesThePlaceOfSeveralCharactersDoesNotStandAtTheStart) {
+  Json json = golden("word_level");
+  json["model"]["vocab"] = {{"<unk>", 0}, {"_xc", 1}, {"xc", 2}, {"_c", 3}, {"c", 4}};
+  json["added_tokens"] = Json::array();
+  json["pre_tokenizer"] = {
+      {"type", "Metaspace"}, {"replacement", "_"}, {"prepend_scheme", "first"}, {"split", false}};
+  const auto ids = [&](const Json& pattern, const char* content, const char* text) {
+    json["normalizer"] = {{"type", "Replace"}, {"pattern", pattern}, {"content", content}};
+    return load(json)->encode(text);
+  };
+  for (const Json& kind : {Json("String"), Json("Regex")}) {
+    const auto pattern = [&](const char* text) { return Json{{kind.get<std::string>(), text}}; };
+    EXPECT_EQ(ids(pattern("ab"), "x", "abc"), Ids{2});
+    EXPECT_EQ(ids(pattern("é"), "x", "éc"), Ids{1});
+    EXPECT_EQ(ids(pattern("b"), "", "bc"), Ids{4});
+    EXPECT_EQ(ids(pattern("b"), "", "c"), Ids{3});
+  }
+}
+
 // The types of a component, those of a sequence one after the other.
 std::string types_of(const Json& part, const char* list) {
   if (part.is_null()) return "none";

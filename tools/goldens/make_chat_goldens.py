@@ -9,12 +9,16 @@ A line is {"template", "variables", "text"}; no "text": Jinja refuses. The templ
 
 import json
 import pathlib
+import sys
 
 import jinja2
 import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-OUT = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/tokenizer/chat.jsonl"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OUT = ROOT / "tests/golden/tokenizer/chat.jsonl"
+sys.path.insert(0, str(ROOT / "tools"))
+import chat_draws  # noqa: E402
 
 
 class Generation(jinja2.ext.Extension):
@@ -363,6 +367,34 @@ FEATURES = [
     "{{ 'a\\tb\\\\c\\x41\\u00e9\\q' }}", "{{ people[0].name }} {{ people[0]['name'][0] }} {{ people.0.name }} {{ d.sub.x }}{{ d.sub['y'] }}", "{% if a is not defined and not b %}1{% elif c %}2{% else %}3{% endif %}", "{{ \"it's\" }} {{ 'say \"x\"' }} {{ ['it\\'s', 'say \"x\"', 'both\\'\"'] }}", "{% for a in [[1, 2], [3, 4]] %}{% for b in a %}{{ loop.index }}{{ b }}{% endfor %}{{ loop.index }}{% endfor %}",
     "{{ dict(a=1)['a'] }}{{ namespace(x=2).x }}", "{{ [1,2,] }}{{ {'a':1,} }}{{ (1,) }}"[:-9], "{{ true and not false }} {{ not not 1 }} {{ 1 if 0 else 2 if 1 else 3 }} {{ (1 if 0) is defined }}", "{{ text is string and text|length > 3 }} {{ 'x' ~ 1 == 'x1' }} {{ 2 * 3 ~ 'a' }}", "{{ 3 is not none and 3 is not string }} {{ none is not none or missing is undefined }}",
     "{%- set content -%}\n  a {{ 1 }}\n{%- endset -%}[{{ content }}]", "{% for m in messages %}{% if loop.nextitem is defined %}{{ loop.nextitem }}{% endif %}{% endfor %}ok",
+    # Found by tools/chat_sweep.py.
+    "{{ '3.5'|int }} {{ ' +7 '|int }} {{ 'x1'|int }} {{ '1.5'|float }} {{ 'x'|float }} {{ 'x'|float(2) }} {{ 7|round }}",
+    "{{ 2.5|round }} {{ 3.14159|round(2) }} {{ 2.1|round(0, 'ceil') }} {{ -2.1|round(method='floor') }} {{ 7 % 0.3 }}",
+    "{{ -7.25 % 2 }} {{ 7.5 // -2 }} {{ 3 * 'ab' }} {{ [1, 2] * 2 }} {{ (1, 2) + (3,) }} {{ (1, 2, 3)[1:] }}",
+    "{{ (1, 2) == [1, 2] }} {{ [1, 2] < [1, 3] }} {{ [missing] }} {{ ['\\u200b\\u00a0\\u2028é\\x85\\U000e0001'] }}",
+    "{{ d|tojson(sort_keys=true) }} {{ {'b': 1, 'a': 'é'}|tojson(true) }} {{ d|tojson(separators=(',', ':')) }}",
+    "{{ {'b': [1], 'a': 2}|tojson(false, 2, none, true) }} {{ [1]|tojson(indent='\\t') }} {{ [[]]|tojson(indent=0) }}",
+    "{{ 'ß ﬁ ǆ İ ΑΣ ΣΑ'|upper }} {{ 'ß ﬁ ǆ İ ΑΣ ΣΑ Σ'|lower }} {{ 'ßa ǆa ﬁa'.title() }} {{ 'ǆA'|capitalize }}",
+    "{{ d|dictsort(reverse=true) }} {{ {'b': 1, 'A': 3, 'c': 2}|dictsort(true) }} {{ {'b': 2, 'a': 9}|dictsort(by='value') }}",
+    "{{ items|sum }} {{ items|min }} {{ items|max }} {{ [3, 1, 2]|sort }} {{ ['b', 'A']|sort }} {{ ['b', 'A']|sort(true) }}",
+    "{{ ['b', 'A', 'a']|unique|list }} {{ people|sort(attribute='age')|map(attribute='name')|join }} {{ []|max }}|",
+    "{{ people|sum(attribute='age') }} {{ items|batch(2)|list }} {{ items|batch(2, '-')|list }} {{ people|max(attribute='age') }}",
+    "{{ 'a.b.c'.rsplit('.', 1) }} {{ ' a b c '.rsplit(none, 1) }} {{ 'a-b-c'.partition('-') }} {{ 'a-b-c'.rpartition('-') }}",
+    "{{ 'xay'.removeprefix('x') }} {{ 'xay'.removesuffix('y') }} {{ 'xay'.removesuffix('') }} {{ 'aBc'.swapcase() }}",
+    "{{ '7'.zfill(3) }} {{ '-7'.zfill(4) }} [{{ 'a'.ljust(3) }}] [{{ 'é'.rjust(3, '*') }}] [{{ 'ab'.center(5) }}]",
+    "[{{ 'ab'.center(6, '*') }}] [{{ 'a'.center(4) }}] [{{ 'abc'|center(8) }}] {{ 'a\\x0bb\\x85c\\u2028d'.splitlines() }}",
+    "{{ 'a\\nb\\r\\n'.splitlines(true) }} {{ '12'.isdigit() }} {{ ''.isdigit() }} {{ '²'.isdigit() }} {{ 'aé'.isalpha() }}",
+    "{{ 'a1'.isalnum() }} {{ ' \\n'.isspace() }} {{ 'A1'.isupper() }} {{ '1'.islower() }} {{ 1.5 is lower }} {{ 'a' is lower }}",
+    "{{ '{} {}'.format(1, 'a') }} {{ '{1}{0}{{}}'.format(1, 2) }} {{ '{a}'.format(a=none) }} {{ '%s|%r'|format('a', 'b') }}",
+    "{{ '%s' % 'a' }} {{ '%s %d%%' % ('a', 3) }} {{ '%.2f' % 1.005 }} {{ '%s' % [1, 2] }} {{ 'banana'.count('') }}",
+    "{{ [1, 2, 1].count(1) }} {{ [1, 2].index(2) }} {{ 'ab'.index('b') }} {{ d.copy() == d }} {{ '<&\"\\''|e }}",
+    "{% with a = 1, b = 'x' %}{{ a }}{{ b }}{% endwith %}{{ a }} {% filter upper|replace('A', 'b') %}xa{% endfilter %}",
+    "{% set t | trim | upper %}  a {{ 1 }} {% endset %}[{{ t }}]{% for i in items %}{{ loop.cycle('a', 'b') }}{% endfor %}",
+    "{% for i in items %}{% for j in [1] %}{{ loop.depth }}{{ loop.depth0 }}{% endfor %}{% endfor %}",
+    "{{ 'a\\r\\nb\\u2028c\\n'|indent(2) }}|{{ ''|indent(2, true) }}|{{ '\\n'|indent(2, true, true) }}|",
+    "{% for i in [2] %}{% macro r(x) %}{{ x }}{{ i }}{% if x > 0 %}{{ r(x - 1) }}{% endif %}{% endmacro %}{{ r(i) }}"
+    "{% endfor %}{% set a %}{% set b = 1 %}{% endset %}[{{ b }}]",
+    "{{ people|selectattr('age', '>', 30)|list|length }} {{ people|selectattr('age', '==', 31)|map(attribute='name')|list }}",
     # What Jinja refuses.
     "{{ missing.x }}", "{{ missing + 1 }}", "{{ 1 + 'a' }}", "{{ 'a' + 1 }}", "{{ 1 / 0 }}", "{{ 1 < 'a' }}", "{{ raise_exception('no') }}", "{% if %}{% endif %}", "{% for %}{% endfor %}", "{% if 1 %}", "{% endif %}", "{{ 1 + }}", "{{ 'a }}", "{{ (1 }}", "{% unknown %}", "{{ 1|nofilter }}", "{{ 1 is notest }}", "{% for a, b in [[1]] %}{% endfor %}", "{{ missing() }}", "{{ none.x.y }}", "{{ items.append(1) }}", "{{ range(1000000) }}", "{{ 1 if }}", "{# x", "{{ m(1 }}", "{% set d.a = 1 %}", "{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}", "{{ d.items }", "{% break %}", "{{ [1, 2 }}", "{{ 5.upper() }}",
 ]
@@ -372,7 +404,8 @@ VARIABLES = {"text": "héllo wörld", "items": [1, 2, 3, 4, 5], "d": {"a": "x", 
 
 
 def main():
-    cases = [(template, {"bos_token": "<s>", "eos_token": "</s>", **conversation}) for template in SHAPES.values() for conversation in CONVERSATIONS]
+    cases = [(template, {"bos_token": "<s>", "eos_token": "</s>", **conversation}) for template in [*SHAPES.values(), *chat_draws.SHAPES.values()]
+             for conversation in CONVERSATIONS]
     cases += [(template, VARIABLES) for template in FEATURES]
     with open(OUT, "w", encoding="utf-8") as file:
         for template, variables in cases:

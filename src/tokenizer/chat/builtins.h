@@ -3,17 +3,9 @@
 
 #include <string_view>
 
-#include "tokenizer/chat/value.h"
+#include "tokenizer/chat/arguments.h"
 
 namespace ingot::chat {
-
-struct CallArguments {
-  List positional;
-  Dict named;
-
-  // By place or by name; null: not given.
-  const Value* get(size_t place, std::string_view name) const;
-};
 
 // All throw ErrorCode::Data on what Python or Jinja would refuse, and on names they do not know.
 // `most_bytes` bounds a text or list that is made.

@@ -328,6 +328,15 @@ Arguments ExpressionParser::arguments() {
   return arguments;
 }
 
+ExpressionPtr ExpressionParser::filters_of_block() {
+  ExpressionPtr text = make(Kind::Name, std::string(kBlockText));
+  if (is_operator("|")) return filters(std::move(text));
+  ExpressionPtr filter = make(Kind::Filter, expect_name());
+  adopt(*filter, std::move(text));
+  if (skip_operator("(")) adopt(*filter, arguments());
+  return filters(std::move(filter));
+}
+
 ExpressionPtr ExpressionParser::filters(ExpressionPtr object) {
   while (true) {
     if (skip_operator("|")) {

@@ -18,6 +18,7 @@ class ExpressionParser {
   ExpressionPtr expression();            // a if b else c
   ExpressionPtr tuple();                 // a, b: a list; a: itself
   ExpressionPtr expression_no_if();      // leaves an «if» that follows to the caller
+  ExpressionPtr filters_of_block();      // a | b(c), with or without a | in front
   Arguments arguments();                 // after «(», with «)»
   std::vector<std::string> new_names();  // a, b: what for and set assign to
 

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 
 #include "core/error.h"
+#include "tokenizer/chat/arithmetic.h"
 #include "tokenizer/chat/builtins.h"
+#include "tokenizer/chat/text_methods.h"
 
 namespace ingot::chat {
 namespace {
@@ -20,8 +21,6 @@ constexpr int64_t kMostRange = 100'000;  // Jinja's own limit
 constexpr std::string_view kFunctions[] = {"raise_exception", "namespace", "range", "strftime_now",
                                            "dict"};
 
-constexpr char kTooLarge[] = "a number that is too large";
-
 enum class Flow { On, Break, Continue };
 
 struct Scope {
@@ -29,69 +28,30 @@ struct Scope {
   Dict variables = {};
 
   Value* find(std::string_view name) {
+    Scope* owner = owner_of(name);
+    return owner == nullptr ? nullptr : owner->find_here(name);
+  }
+  // Where a name is known; null: nowhere.
+  Scope* owner_of(std::string_view name) {
     for (Scope* scope = this; scope != nullptr; scope = scope->outer) {
-      for (auto& [known, value] : scope->variables) {
-        if (known == name) return &value;
-      }
+      if (scope->find_here(name) != nullptr) return scope;
+    }
+    return nullptr;
+  }
+  Value* find_here(std::string_view name) {
+    for (auto& [known, value] : variables) {
+      if (known == name) return &value;
     }
     return nullptr;
   }
   void set(const std::string& name, Value value) {
-    for (auto& [known, old] : variables) {
-      if (known == name) {
-        old = std::move(value);
-        return;
-      }
+    if (Value* old = find_here(name)) {
+      *old = std::move(value);
+    } else {
+      variables.emplace_back(name, std::move(value));
     }
-    variables.emplace_back(name, std::move(value));
   }
 };
-
-int64_t floor_divide(int64_t a, int64_t b) {
-  check(b != 0, ErrorCode::Data, "division by zero");
-  check(b != -1 || a != INT64_MIN, ErrorCode::Data, kTooLarge);
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
-
-int64_t power(int64_t base, int64_t exponent) {
-  int64_t result = 1;
-  for (int64_t i = 0; i < exponent && base != 1 && base != 0; ++i) {
-    if (base == -1) return exponent % 2 == 0 ? 1 : -1;
-    check(!__builtin_mul_overflow(result, base, &result), ErrorCode::Data, kTooLarge);
-  }
-  return exponent > 0 && base == 0 ? 0 : result;
-}
-
-Value calculate(std::string_view op, const Value& a, const Value& b) {
-  const bool whole = a.as_float() == nullptr && b.as_float() == nullptr;
-  if (op == "/" || !whole) {
-    const double x = a.number(), y = b.number();
-    check(y != 0 || (op != "/" && op != "//" && op != "%"), ErrorCode::Data, "division by zero");
-    if (op == "+") return Value::Data(x + y);
-    if (op == "-") return Value::Data(x - y);
-    if (op == "*") return Value::Data(x * y);
-    if (op == "/") return Value::Data(x / y);
-    if (op == "//") return Value::Data(std::floor(x / y));
-    if (op == "%") return Value::Data(x - y * std::floor(x / y));
-    return Value::Data(std::pow(x, y));
-  }
-  const auto integer = [](const Value& value) {
-    return value.as_bool() != nullptr ? int64_t{*value.as_bool()} : *value.as_integer();
-  };
-  const int64_t x = integer(a), y = integer(b);
-  if (op == "+" || op == "-" || op == "*") {
-    int64_t result = 0;
-    const bool overflow = op == "+"   ? __builtin_add_overflow(x, y, &result)
-                          : op == "-" ? __builtin_sub_overflow(x, y, &result)
-                                      : __builtin_mul_overflow(x, y, &result);
-    check(!overflow, ErrorCode::Data, kTooLarge);
-    return Value::Data(result);
-  }
-  if (op == "//") return Value::Data(floor_divide(x, y));
-  if (op == "%") return Value::Data(x - y * floor_divide(x, y));
-  if (y < 0) return Value::Data(std::pow(static_cast<double>(x), static_cast<double>(y)));
-  return Value::Data(power(x, y));
-}
 
 class Interpreter {
  public:
@@ -166,11 +126,26 @@ class Interpreter {
       case Node::Kind::Set:
         set(node, evaluate(*node.value, scope), scope);
         return Flow::On;
-      case Node::Kind::SetBlock: {
+      case Node::Kind::SetBlock:
+      case Node::Kind::FilterBlock: {
         std::string text;
-        const Flow flow = run(node.body, scope, text);
-        scope.set(node.names[0], Value::text(text));
+        Scope inner{&scope};
+        const Flow flow = run(node.body, inner, text);
+        inner.set(std::string(kBlockText), Value::text(text));
+        const Value made = node.value ? evaluate(*node.value, inner) : Value::text(text);
+        if (node.kind == Node::Kind::SetBlock) {
+          scope.set(node.names[0], made);
+        } else {
+          append(made.str(), out);
+        }
         return flow;
+      }
+      case Node::Kind::With: {
+        Scope inner{&scope};
+        for (size_t i = 0; i < node.names.size(); ++i) {
+          inner.set(node.names[i], evaluate(*node.defaults[i], scope));
+        }
+        return run(node.body, inner, out);
       }
       case Node::Kind::Macro:
         scope.set(node.text, Value::Data(Macro{&node}));
@@ -245,6 +220,8 @@ class Interpreter {
          {"first", Value::Data(i == 0)},
          {"last", Value::Data(i + 1 == n)},
          {"length", Value::integer(n)},
+         {"depth", Value::integer(1)},  // only recursive loops go deeper
+         {"depth0", Value::integer(0)},
          {"previtem", i == 0 ? Value::undefined("loop.previtem") : items[i - 1]},
          {"nextitem", i + 1 == n ? Value::undefined("loop.nextitem") : items[i + 1]}});
   }
@@ -267,8 +244,10 @@ class Interpreter {
       }
       case Expression::Kind::Pairs: {
         Scope made;  // for its way of setting
-        for (size_t i = 0; i < expression.parts.size(); i += 2)
-          made.set(part(i).str(), part(i + 1));
+        for (size_t i = 0; i < expression.parts.size(); i += 2) {
+          const Value key = part(i);
+          made.set(text_of(key, "a key of a dict"), part(i + 1));
+        }
         return Value::dict(std::move(made.variables));
       }
       case Expression::Kind::Attribute:
@@ -342,22 +321,40 @@ class Interpreter {
     }
     if (op == "+" && a.as_list() != nullptr && b.as_list() != nullptr) {
       spend((a.as_list()->size() + b.as_list()->size()) * kItemWork);
+      check(a.is_tuple() == b.is_tuple(), ErrorCode::Data, "a list + a tuple");
       List both = *a.as_list();
       both.insert(both.end(), b.as_list()->begin(), b.as_list()->end());
-      return Value::list(std::move(both));
+      return a.is_tuple() ? Value::tuple(std::move(both)) : Value::list(std::move(both));
     }
-    if (op == "*" && a.as_text() != nullptr && b.as_integer() != nullptr) {
-      const auto times = static_cast<size_t>(std::max<int64_t>(0, *b.as_integer()));
-      const std::string& text = *a.as_text();
-      check(text.empty() || times <= work_left() / text.size(), ErrorCode::Data,
-            "it makes texts that are too long");
-      std::string repeated;
-      for (size_t i = 0; i < times && !text.empty(); ++i) repeated += text;
-      return spent(Value::text(repeated));
+    if (op == "*" && a.as_integer() != nullptr && !b.is_number()) return binary(op, b, a);
+    if (op == "*" && b.as_integer() != nullptr && (a.as_text() != nullptr || a.as_list())) {
+      return repeated(a, static_cast<size_t>(std::max<int64_t>(0, *b.as_integer())));
+    }
+    if (op == "%" && a.as_text() != nullptr) {
+      const List values = b.is_tuple() ? *b.as_list() : List{b};
+      return spent(Value::text(formatted_by_percent(*a.as_text(), values, work_left())));
     }
     throw Error(ErrorCode::Data,
                 fmt::format("{} {} {}: expected numbers, or strings or lists to put together",
                             kind_of(a), op, kind_of(b)));
+  }
+
+  Value repeated(const Value& value, size_t times) {
+    const size_t size =
+        value.as_text() != nullptr ? value.as_text()->size() : value.as_list()->size() * kItemWork;
+    check(size == 0 || times <= work_left() / size, ErrorCode::Data,
+          "it makes texts that are too long");
+    std::string text;
+    List items;
+    for (size_t i = 0; i < times && size > 0; ++i) {
+      if (value.as_text() != nullptr) {
+        text += *value.as_text();
+      } else {
+        items.insert(items.end(), value.as_list()->begin(), value.as_list()->end());
+      }
+    }
+    if (value.as_text() != nullptr) return spent(Value::text(text));
+    return spent(value.is_tuple() ? Value::tuple(std::move(items)) : Value::list(std::move(items)));
   }
 
   Value compare(const Expression& expression, Scope& scope) {
@@ -440,7 +437,8 @@ class Interpreter {
       }
       if (__builtin_add_overflow(i, step, &i)) break;
     }
-    return object.as_list() != nullptr ? Value::list(std::move(taken)) : Value::text(text);
+    if (object.as_list() == nullptr) return Value::text(text);
+    return object.is_tuple() ? Value::tuple(std::move(taken)) : Value::list(std::move(taken));
   }
 
   CallArguments evaluate(const Arguments& arguments, Scope& scope) {
@@ -459,6 +457,12 @@ class Interpreter {
     if (callee.kind == Expression::Kind::Attribute) {
       const Value object = evaluate(*callee.parts[0], scope);
       check_defined(object);
+      if (callee.parts[0]->text == "loop" && callee.text == "cycle" && object.find("index0")) {
+        const CallArguments given = evaluate(expression.arguments, scope);
+        check(!given.positional.empty(), ErrorCode::Data, "loop.cycle: expected values");
+        const auto at = static_cast<size_t>(*object.find("index0")->as_integer());
+        return given.positional[at % given.positional.size()];
+      }
       if (has_method(object, callee.text)) {
         return spent(
             call_method(object, callee.text, evaluate(expression.arguments, scope), work_left()));
@@ -466,17 +470,22 @@ class Interpreter {
     }
     const Value function = evaluate(callee, scope);
     const CallArguments arguments = evaluate(expression.arguments, scope);
-    if (const auto* macro = function.as_macro()) return call_macro(*macro->node, arguments);
+    if (const auto* macro = function.as_macro()) {
+      // It sees what is known where it was made; one that was handed on, only what all see.
+      const bool by_name = callee.kind == Expression::Kind::Name;
+      Scope* made_in = by_name ? scope.owner_of(callee.text) : nullptr;
+      return call_macro(*macro->node, arguments, made_in == nullptr ? globals_ : *made_in);
+    }
     check(function.as_function() != nullptr && callee.kind == Expression::Kind::Name,
           ErrorCode::Data, "«{}» cannot be called", callee.text);
     return call_function(function.as_function()->name, arguments);
   }
 
-  Value call_macro(const Node& macro, const CallArguments& arguments) {
+  Value call_macro(const Node& macro, const CallArguments& arguments, Scope& made_in) {
     check(arguments.positional.size() <= macro.names.size(), ErrorCode::Data,
           "«{}» takes {} arguments, got {}", macro.text, macro.names.size(),
           arguments.positional.size());
-    Scope scope{&globals_};
+    Scope scope{&made_in};
     for (size_t i = 0; i < macro.names.size(); ++i) {
       const Value* given = arguments.get(i, macro.names[i]);
       scope.set(macro.names[i], given != nullptr    ? *given

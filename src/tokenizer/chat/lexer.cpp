@@ -224,7 +224,7 @@ class Lexer {
       constexpr std::string_view kNames = "nrtabfv0\\'\"", kMeanings("\n\r\t\a\b\f\v\0\\'\"", 11);
       if (const size_t name = kNames.find(rest[i]); name != std::string_view::npos) {
         text += kMeanings[name];
-      } else if (const size_t digits = rest[i] == 'x' ? 2 : rest[i] == 'u' ? 4 : 0; digits > 0) {
+      } else if (const size_t digits = digits_of_escape(rest[i]); digits > 0) {
         append_code_point(rest.substr(i + 1, digits), digits, text);
         i += digits;
       } else if (rest[i] != '\n') {
@@ -237,6 +237,10 @@ class Lexer {
     at_ += i + 1;
   }
 
+  static size_t digits_of_escape(char name) {
+    return name == 'x' ? 2 : name == 'u' ? 4 : name == 'U' ? 8 : 0;
+  }
+
   void append_code_point(std::string_view hex, size_t digits, std::string& text) const {
     constexpr std::string_view kDigits = "0123456789abcdef";
     uint32_t code = 0;
@@ -245,7 +249,8 @@ class Lexer {
       if (digit == std::string_view::npos) fail("an escape with a digit that is none");
       code = code * 16 + static_cast<uint32_t>(digit);
     }
-    const bool is_character = hex.size() == digits && (code < 0xD800 || code > 0xDFFF);
+    const bool is_character =
+        hex.size() == digits && (code < 0xD800 || code > 0xDFFF) && code < 0x110000;
     if (!is_character) fail("an escape that is no character");
     text::append_character(text, code);
   }

@@ -62,6 +62,10 @@ class Parser {
       parse_set(node);
     } else if (name == "macro") {
       parse_macro(node);
+    } else if (name == "filter") {
+      parse_filter(node);
+    } else if (name == "with") {
+      parse_with(node);
     } else if (name == "break" || name == "continue") {
       if (loops_ == 0) in_.fail(fmt::format("{} outside of a loop", name));
       node.kind = name == "break" ? Node::Kind::Break : Node::Kind::Continue;
@@ -73,8 +77,8 @@ class Parser {
       end_tag();
     } else {
       in_.fail(
-          fmt::format("the tag «{}» is not supported: expected if, for, set, macro, break, "
-                      "continue or generation",
+          fmt::format("the tag «{}» is not supported: expected if, for, set, macro, filter, "
+                      "with, break, continue or generation",
                       name));
     }
   }
@@ -131,8 +135,30 @@ class Parser {
     }
     if (node.names.size() != 1 || !node.object.empty()) in_.fail("expected «=»");
     node.kind = Node::Kind::SetBlock;
+    if (in_.is_operator("|")) node.value = in_.filters_of_block();
     end_tag();
     node.body = body({"endset"});
+    end_tag();
+  }
+
+  void parse_filter(Node& node) {
+    node.kind = Node::Kind::FilterBlock;
+    node.value = in_.filters_of_block();
+    end_tag();
+    node.body = body({"endfilter"});
+    end_tag();
+  }
+
+  void parse_with(Node& node) {
+    node.kind = Node::Kind::With;
+    while (in_.next().kind != Token::Kind::TagEnd) {
+      if (!node.names.empty()) in_.expect_operator(",");
+      node.names.push_back(in_.expect_name());
+      in_.expect_operator("=");
+      node.defaults.push_back(in_.expression());
+    }
+    end_tag();
+    node.body = body({"endwith"});
     end_tag();
   }
 

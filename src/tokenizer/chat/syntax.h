@@ -49,15 +49,20 @@ struct Expression {
   Arguments arguments = {};
 };
 
+// What the filters of a block are applied to; no name of a template can be this.
+inline constexpr std::string_view kBlockText = "block text";
+
 struct Node {
   enum class Kind {
-    Text,      // text
-    Print,     // value
-    If,        // value ? body : otherwise
-    For,       // names in value if condition: body, else otherwise
-    Set,       // names = value, or object.text = value
-    SetBlock,  // names[0] = body, as text
-    Macro,     // text(names = defaults): body
+    Text,         // text
+    Print,        // value
+    If,           // value ? body : otherwise
+    For,          // names in value if condition: body, else otherwise
+    Set,          // names = value, or object.text = value
+    SetBlock,     // names[0] = body as text, through the filters of value if there are any
+    FilterBlock,  // body as text through the filters of value
+    With,         // body, where names are defaults
+    Macro,        // text(names = defaults): body
     Break,
     Continue,
     Body,  // body
@@ -67,7 +72,7 @@ struct Node {
   std::string text = {};
   std::string object = {};  // a namespace
   std::vector<std::string> names = {};
-  std::vector<ExpressionPtr> defaults = {};  // of the macro's parameters; null: none
+  std::vector<ExpressionPtr> defaults = {};  // of the macro's parameters; null: none. With: values
   ExpressionPtr value = {}, condition = {};
   std::vector<Node> body = {}, otherwise = {};
 };

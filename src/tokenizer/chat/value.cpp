@@ -1,6 +1,7 @@
 #include "tokenizer/chat/value.h"
 
 #include <fmt/format.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,32 +21,53 @@ std::string float_text(double value) {
   return text;
 }
 
+// str.isprintable(), of a character.
+bool is_printable(utf8proc_int32_t code) {
+  switch (utf8proc_category(code)) {
+    case UTF8PROC_CATEGORY_CN:
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_CO:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+      return false;
+    case UTF8PROC_CATEGORY_ZS:
+      return code == ' ';
+    default:
+      return true;
+  }
+}
+
 std::string quoted_for_python(std::string_view text) {
   const bool doubled =
       text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;
   const char quote = doubled ? '"' : '\'';
   std::string quoted(1, quote);
-  for (const char c : text) {
-    if (c == quote || c == '\\') {
+  for (const std::string_view character : characters_of(text)) {
+    const uint32_t code = first_character(character).code_point;
+    if (character[0] == quote || character == "\\") {
       quoted += '\\';
-      quoted += c;
-    } else if (c == '\n') {
+      quoted += character;
+    } else if (character == "\n") {
       quoted += "\\n";
-    } else if (c == '\r') {
+    } else if (character == "\r") {
       quoted += "\\r";
-    } else if (c == '\t') {
+    } else if (character == "\t") {
       quoted += "\\t";
-    } else if (static_cast<uint8_t>(c) < 0x20 || c == 0x7F) {
-      quoted += fmt::format("\\x{:02x}", static_cast<uint8_t>(c));
+    } else if (is_printable(static_cast<utf8proc_int32_t>(code))) {
+      quoted += character;
+    } else if (code < 0x100) {
+      quoted += fmt::format("\\x{:02x}", code);
     } else {
-      quoted += c;
+      quoted += code < 0x10000 ? fmt::format("\\u{:04x}", code) : fmt::format("\\U{:08x}", code);
     }
   }
   return quoted + quote;
 }
 
-std::string quoted_for_json(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+std::string quoted_for_json(std::string_view text, bool ascii) {
+  return nlohmann::json(text).dump(-1, ' ', ascii, nlohmann::json::error_handler_t::replace);
 }
 
 void check_depth(int depth) {
@@ -84,48 +106,80 @@ Value value_of(const nlohmann::ordered_json& json, int depth = 0) {
   }
 }
 
-// Writes items between brackets, on lines of their own where there is an indent.
+// Writes items between brackets.
 template <class Items, class Write>
-void write_items(const Items& items, char open, char close, int64_t indent, int64_t depth,
-                 std::string& out, Write write) {
+void write_items(const Items& items, char open, char close, std::string& out, Write write) {
   out += open;
-  const auto new_line = [&](int64_t level) {
-    if (indent < 0) return;
-    out += '\n';
-    out.append(static_cast<size_t>(indent * level), ' ');
-  };
   bool first = true;
   for (const auto& item : items) {
-    if (!first) out += indent < 0 ? ", " : ",";
+    if (!first) out += ", ";
     first = false;
-    new_line(depth + 1);
     write(item);
   }
-  if (!first) new_line(depth);
   out += close;
 }
 
-void write_json(const Value& value, int64_t indent, int64_t depth, std::string& out) {
-  if (const auto* text = value.as_text()) {
-    out += quoted_for_json(*text);
-  } else if (const auto* list = value.as_list()) {
-    write_items(*list, '[', ']', indent, depth, out,
-                [&](const Value& item) { write_json(item, indent, depth + 1, out); });
-  } else if (const auto* dict = value.as_dict(); dict != nullptr && !value.is_namespace()) {
-    write_items(*dict, '{', '}', indent, depth, out, [&](const auto& item) {
-      out += quoted_for_json(item.first) + ": ";
-      write_json(item.second, indent, depth + 1, out);
-    });
-  } else if (value.is_none()) {
-    out += "null";
-  } else if (const auto* truth = value.as_bool()) {
-    out += *truth ? "true" : "false";
-  } else {
-    check(value.is_number(), ErrorCode::Data, "tojson: {} cannot be written as JSON",
-          kind_of(value));
-    out += value.str();
+class JsonWriter {
+ public:
+  JsonWriter(const JsonStyle& style, std::string& out) : style_(style), out_(out) {}
+
+  void write(const Value& value) {
+    if (const auto* text = value.as_text()) {
+      out_ += quoted_for_json(*text, style_.ascii);
+    } else if (const auto* list = value.as_list()) {
+      write_items(*list, '[', ']', [&](const Value& item) { write(item); });
+    } else if (const auto* dict = value.as_dict(); dict != nullptr && !value.is_namespace()) {
+      Dict sorted;
+      if (style_.sorted) {
+        sorted = *dict;
+        std::sort(sorted.begin(), sorted.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+      }
+      write_items(style_.sorted ? sorted : *dict, '{', '}', [&](const auto& item) {
+        out_ += quoted_for_json(item.first, style_.ascii) + style_.colon;
+        write(item.second);
+      });
+    } else if (value.is_none()) {
+      out_ += "null";
+    } else if (const auto* truth = value.as_bool()) {
+      out_ += *truth ? "true" : "false";
+    } else {
+      check(value.is_number(), ErrorCode::Data, "tojson: {} cannot be written as JSON",
+            kind_of(value));
+      const double number = value.number();
+      out_ += std::isnan(number)   ? "NaN"
+              : std::isinf(number) ? (number < 0 ? "-Infinity" : "Infinity")
+                                   : value.str();
+    }
   }
-}
+
+ private:
+  // On lines of their own where there is an indent.
+  template <class Items, class Write>
+  void write_items(const Items& items, char open, char close, Write write) {
+    out_ += open;
+    ++depth_;
+    bool first = true;
+    for (const auto& item : items) {
+      if (!first) out_ += style_.between;
+      first = false;
+      new_line();
+      write(item);
+    }
+    --depth_;
+    if (!first) new_line();
+    out_ += close;
+  }
+  void new_line() {
+    if (!style_.indent) return;
+    out_ += '\n';
+    for (int i = 0; i < depth_; ++i) out_ += *style_.indent;
+  }
+
+  const JsonStyle& style_;
+  std::string& out_;
+  int depth_ = 0;
+};
 
 }  // namespace
 
@@ -195,7 +249,9 @@ bool Value::operator==(const Value& other) const {
   }
   if (data_.index() != other.data_.index()) return false;
   if (const auto* text = as_text()) return *text == *other.as_text();
-  if (const auto* list = as_list()) return *list == *other.as_list();
+  if (const auto* list = as_list()) {
+    return is_tuple_ == other.is_tuple_ && *list == *other.as_list();
+  }
   if (const auto* dict = as_dict()) {
     if (is_namespace_ || other.is_namespace_) return dict == other.as_dict();
     return dict->size() == other.as_dict()->size() &&
@@ -219,12 +275,12 @@ const Value* Value::find(std::string_view key) const {
 
 std::string Value::str() const {
   if (const auto* text = as_text()) return *text;
-  return repr();
+  return as_undefined() != nullptr ? "" : repr();
 }
 
 std::string Value::repr() const {
   if (const auto* text = as_text()) return quoted_for_python(*text);
-  if (as_undefined() != nullptr) return "";
+  if (as_undefined() != nullptr) return "Undefined";
   if (is_none()) return "None";
   if (const auto* truth = as_bool()) return *truth ? "True" : "False";
   if (const auto* integer = as_integer()) return std::to_string(*integer);
@@ -232,11 +288,11 @@ std::string Value::repr() const {
   if (is_namespace_) return "<Namespace>";  // it may hold itself
   std::string out;
   if (const auto* list = as_list()) {
-    write_items(*list, is_tuple_ ? '(' : '[', is_tuple_ ? ')' : ']', -1, 0, out,
+    write_items(*list, is_tuple_ ? '(' : '[', is_tuple_ ? ')' : ']', out,
                 [&](const Value& item) { out += item.repr(); });
     if (is_tuple_ && list->size() == 1) out.insert(out.size() - 1, ",");
   } else if (const auto* dict = as_dict()) {
-    write_items(*dict, '{', '}', -1, 0, out, [&](const auto& item) {
+    write_items(*dict, '{', '}', out, [&](const auto& item) {
       out += quoted_for_python(item.first) + ": " + item.second.repr();
     });
   } else {
@@ -254,9 +310,9 @@ std::string_view kind_of(const Value& value) {
   return value.is_number() ? "a number" : "a function";
 }
 
-std::string to_json(const Value& value, int64_t indent) {
+std::string to_json(const Value& value, const JsonStyle& style) {
   std::string out;
-  write_json(value, indent, 0, out);
+  JsonWriter(style, out).write(value);
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -58,6 +59,7 @@ class Value {
   Dict* as_namespace();
 
   bool is_namespace() const { return is_namespace_; }
+  bool is_tuple() const { return is_tuple_; }
   bool is_none() const { return std::holds_alternative<None>(data_); }
   bool is_number() const { return as_integer() || as_bool() || as_float(); }
   double number() const;  // of a number
@@ -78,9 +80,13 @@ class Value {
 // "a string", "an integer", …: for messages.
 std::string_view kind_of(const Value& value);
 
-// Both as Python has them: json.dumps(ensure_ascii=False), with a line for each item when `indent`
-// is not negative.
-std::string to_json(const Value& value, int64_t indent);
+// How Python's json.dumps() is told to write.
+struct JsonStyle {
+  std::optional<std::string> indent = {};  // nothing: all in one line
+  std::string between = ", ", colon = ": ";
+  bool ascii = false, sorted = false;
+};
+std::string to_json(const Value& value, const JsonStyle& style);
 // Throws ErrorCode::Data, naming `origin`, on text that is no JSON.
 Value parse_json(std::string_view text, std::string_view origin);
 

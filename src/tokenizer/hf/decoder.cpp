@@ -14,12 +14,11 @@
 namespace ingot {
 namespace {
 
-// What a run of bytes is: text, or U+FFFD for each of them.
-std::string text_of_bytes(const std::string& bytes) {
-  if (is_utf8(bytes)) return bytes;
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); ++i) text += text::kReplacementCharacter;
-  return text;
+// What a run of bytes is: one token of text, or U+FFFD for each of them, a token each.
+void append_bytes(const std::string& bytes, std::vector<std::string>& tokens) {
+  if (bytes.empty()) return;
+  if (is_utf8(bytes)) return tokens.push_back(bytes);
+  tokens.insert(tokens.end(), bytes.size(), std::string(text::kReplacementCharacter));
 }
 
 void decode_bytes(std::vector<std::string>& tokens) {
@@ -30,11 +29,11 @@ void decode_bytes(std::vector<std::string>& tokens) {
       bytes += static_cast<char>(*byte);
       continue;
     }
-    if (!bytes.empty()) out.push_back(text_of_bytes(bytes));
+    append_bytes(bytes, out);
     bytes.clear();
     out.push_back(std::move(token));
   }
-  if (!bytes.empty()) out.push_back(text_of_bytes(bytes));
+  append_bytes(bytes, out);
   tokens = std::move(out);
 }
 

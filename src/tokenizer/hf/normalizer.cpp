@@ -80,6 +80,12 @@ bool drop(std::string& text, const IsDropped& is_dropped) {
   return whole;
 }
 
+// Whether a text that began with `replaced` still begins where it did. To Hugging Face what takes
+// the place of several characters stands where the last of them did.
+bool keeps_start(std::string_view replaced, std::string_view content) {
+  return !content.empty() && first_character(replaced).size == replaced.size();
+}
+
 bool is_hf(const Character& c, HfClass flag) {
   return (hf_classes_of(c.code_point) & flag) != 0;
 }
@@ -249,14 +255,13 @@ bool HfNormalizer::apply(const Step& step, std::string& text) const {
       if (!text.empty()) text.insert(0, step.content);
       return true;
     case Kind::Replace: {
-      const bool whole = !step.content.empty() || !text.starts_with(step.pattern);
+      const bool whole = !text.starts_with(step.pattern) || keeps_start(step.pattern, step.content);
       replace_all(text, step.pattern, step.content);
       return whole;
     }
     case Kind::ReplacePattern: {
-      const char first = text.empty() ? '\0' : text[0];
-      patterns_[step.place].replace(text, step.content);
-      return !step.content.empty() || text.starts_with(first);
+      const std::string first = patterns_[step.place].replace(text, step.content);
+      return first.empty() || keeps_start(first, step.content);
     }
     case Kind::ReplaceSpaces: {
       const bool whole = !step.content.empty() || !text.starts_with("  ");

@@ -49,14 +49,16 @@ void HfPattern::for_each_match(std::string_view text, const HfRegex::Visit& visi
   }
 }
 
-void HfPattern::replace(std::string& text, std::string_view content) const {
-  std::string out;
+std::string HfPattern::replace(std::string& text, std::string_view content) const {
+  std::string out, first;
   size_t copied = 0;
   for_each_match(text, [&](const RegexMatch& match) {
     out.append(text, copied, match.begin - copied) += content;
     copied = match.end;
+    if (match.begin == 0) first = text.substr(0, match.end);
   });
   text = out.append(text, copied);
+  return first;
 }
 
 }  // namespace ingot

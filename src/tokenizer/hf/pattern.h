@@ -22,7 +22,8 @@ class HfPattern {
   explicit HfPattern(Split split) : split_(split) {}
 
   void for_each_match(std::string_view text, const HfRegex::Visit& visit) const;
-  void replace(std::string& text, std::string_view content) const;
+  // Returns what was replaced at the beginning of the text.
+  std::string replace(std::string& text, std::string_view content) const;
 
   const std::string& string() const { return string_; }  // empty: a regular expression
 

@@ -131,16 +131,14 @@ bool is_plain_bpe(const Json& model) {
 std::vector<std::string> read_scored(const Json& vocab, std::vector<double>& scores,
                                      std::string_view origin) {
   std::vector<std::string> spellings;
-  std::unordered_set<std::string_view> seen;
   for (const Json& entry : vocab) {
     const bool is_pair =
         entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_number();
     check(is_pair, ErrorCode::Data, "{}: expected a piece [text, score], got {}", origin,
           entry.dump());
     const auto& text = entry[0].get_ref<const std::string&>();
-    check(!text.empty() && seen.insert(text).second, ErrorCode::Data,
-          "{}: piece {} «{}» is empty or there twice: expected different pieces", origin,
-          spellings.size(), text);
+    check(!text.empty(), ErrorCode::Data, "{}: piece {} is empty: expected text", origin,
+          spellings.size());
     constexpr double kLargestScore = 1e30;  // sums stay finite
     check(std::abs(entry[1].get<double>()) <= kLargestScore, ErrorCode::Data,
           "{}: piece {} «{}»: expected a score within ±{}, got {}", origin, spellings.size(), text,
@@ -149,6 +147,14 @@ std::vector<std::string> read_scored(const Json& vocab, std::vector<double>& sco
     scores.push_back(as_hugging_face_reads(entry[1].get<double>()));
   }
   return spellings;
+}
+
+// Of pieces that are spelt the same, text becomes the last; the others are only decoded.
+void keep_last_of_equals(std::vector<std::string>& spellings) {
+  std::unordered_set<std::string> seen;
+  for (size_t i = spellings.size(); i-- > 0;) {
+    if (!spellings[i].empty() && !seen.insert(spellings[i]).second) spellings[i].clear();
+  }
 }
 
 // Byte pieces count only if all are there; Hugging Face would mix bytes and unknowns.
@@ -206,7 +212,8 @@ void read_model(const Json& tokenizer, SentencePieceModel& model,
   std::vector<double> scores;
   std::vector<std::string> texts = vocab.is_array() ? read_scored(vocab, scores, origin)
                                                     : read_spellings(vocab, num_ids, origin);
-  const std::vector<std::string> spellings = texts;
+  std::vector<std::string> spellings = texts;
+  keep_last_of_equals(spellings);
   const TokenIndex index(spellings);
   if (model.kind == SentencePieceModel::Kind::Bpe) {
     check_merging(inner, origin);

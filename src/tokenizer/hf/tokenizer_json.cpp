@@ -57,6 +57,16 @@ std::optional<Split> split_of(const Json& pre_tokenizer) {
   return split_of_pattern(text_of(member(parts[0], "pattern"), "Regex"));
 }
 
+// Whether ids become bytes and nothing else happens. Without a decoder Hugging Face writes the
+// tokens' spellings, with spaces between them; bytes are what such a file means.
+bool decodes_bytes(const Json& decoder) {
+  if (decoder.is_null() || text_of(decoder, "type") == "ByteLevel") return true;
+  const Json& parts = member(decoder, "decoders");
+  return text_of(decoder, "type") == "Sequence" && parts.is_array() && !parts.empty() &&
+         std::all_of(parts.begin(), parts.end(),
+                     [](const Json& part) { return text_of(part, "type") == "ByteLevel"; });
+}
+
 void warn_of_other_unicode(const Json& own, std::string_view origin) {
   if (!own.is_object()) return;
   if (const std::string version = text_of(own, "unicode"); version != unicode_version()) {
@@ -76,6 +86,7 @@ bool is_byte_level_bpe(const Json& tokenizer) {
          text_of(model, "continuing_subword_prefix").empty() &&
          text_of(model, "end_of_word_suffix").empty() &&
          nfc_of(member(tokenizer, "normalizer")).has_value() &&
+         decodes_bytes(member(tokenizer, "decoder")) &&
          split_of(member(tokenizer, "pre_tokenizer")).has_value();
 }
 

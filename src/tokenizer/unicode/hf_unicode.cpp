@@ -108,13 +108,17 @@ std::vector<HfProperty> hf_properties() {
   std::vector<HfProperty> properties;
   for (const std::string_view name : kNames) properties.push_back({std::string(name), {}});
   properties.push_back({std::string(kHfWordProperty), {}});
+  const auto is_word = [](uint32_t point) {
+    constexpr uint32_t kNonJoiner = 0x200C, kJoiner = 0x200D;
+    return (classes_of(point) & kWord) != 0 && point != kNonJoiner && point != kJoiner;
+  };
   const text::CodePointMap<uint8_t> changed(kCategoryRuns);
   for (uint32_t point = 0; point < text::kCodePoints; ++point) {
     int category = utf8proc_category(static_cast<utf8proc_int32_t>(point));
     if (changed[point] != 0) category = changed[point];
     for (auto& [name, ranges] : properties) {
-      const bool has = name == kHfWordProperty ? (classes_of(point) & kWord) != 0
-                                               : kCategories[category].starts_with(name);
+      const bool has =
+          name == kHfWordProperty ? is_word(point) : kCategories[category].starts_with(name);
       if (!has) continue;
       if (ranges.empty() || ranges.back() + 1 != point) ranges.insert(ranges.end(), 2, point);
       ranges.back() = point;

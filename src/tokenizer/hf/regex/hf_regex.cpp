@@ -55,23 +55,62 @@ std::string shortened(const std::string& pattern) {
   return pattern.size() <= kShown ? pattern : valid_utf8(pattern.substr(0, kShown)) + "…";
 }
 
-// \d and \w by their properties, which are not the engine's own.
+// What the engine has otherwise, as a set. It takes no more than twenty properties from us.
+struct Rewritten {
+  std::string_view escape, set;
+  bool negated;
+};
+constexpr std::string_view kDigit = "\\p{Nd}", kWord = "\\p{ingotword}",
+                           kLoneWord = "\\p{ingotword}²³¹¼½¾", kPunctuation = "\\p{P}\\p{S}",
+                           kHan = "\\p{Han}\\x{2B739}\\x{2EBF0}-\\x{2EE5D}\\x{31350}-\\x{323AF}",
+                           kFormat = "\\p{Cf}\\x{13439}-\\x{1343F}";
+constexpr Rewritten kRewritten[] = {{"\\d", kDigit, false},
+                                    {"\\D", kDigit, true},
+                                    {"\\w", kWord, false},
+                                    {"\\W", kWord, true},
+                                    {"\\p{Han}", kHan, false},
+                                    {"\\P{Han}", kHan, true},
+                                    {"\\p{^Han}", kHan, true},
+                                    {"\\p{Cf}", kFormat, false},
+                                    {"\\P{Cf}", kFormat, true},
+                                    {"\\p{^Cf}", kFormat, true},
+                                    {"[:punct:]", kPunctuation, false},
+                                    {"[:^punct:]", kPunctuation, true},
+                                    {"[:word:]", kWord, false},
+                                    {"[:^word:]", kWord, true},
+                                    {"[:digit:]", kDigit, false},
+                                    {"[:^digit:]", kDigit, true}};
+
+// \d, \w and others by what they are to Hugging Face's engine. There \w that stands outside of
+// brackets also matches the numbers of Latin-1.
 std::string with_properties(std::string_view pattern) {
   std::string out;
-  for (size_t at = 0; at < pattern.size(); ++at) {
-    const std::string_view escape = pattern.substr(at, 2);
-    if (pattern[at] != '\\' || escape.size() < 2) {
-      out += pattern[at];
+  int sets = 0;  // [ around here
+  for (size_t at = 0; at < pattern.size();) {
+    const std::string_view rest = pattern.substr(at);
+    const auto known =
+        std::find_if(std::begin(kRewritten), std::end(kRewritten), [&](const Rewritten& one) {
+          return rest.starts_with(one.escape) && (rest[0] == '\\' || sets > 0);
+        });
+    if (known != std::end(kRewritten)) {
+      const std::string_view set = known->set == kWord && sets == 0 ? kLoneWord : known->set;
+      out += sets > 0 && !known->negated ? std::string(set)
+                                         : fmt::format("[{}{}]", known->negated ? "^" : "", set);
+      at += known->escape.size();
       continue;
     }
-    ++at;
-    if (escape == "\\d" || escape == "\\D") {
-      out += escape == "\\d" ? "\\p{Nd}" : "\\P{Nd}";
-    } else if (escape == "\\w" || escape == "\\W") {
-      out += fmt::format("\\{}{{{}}}", escape == "\\w" ? 'p' : 'P', kHfWordProperty);
-    } else {
-      out += escape;
+    size_t taken = rest[0] == '\\' ? std::min<size_t>(rest.size(), 2) : 1;
+    if (sets > 0 && rest.starts_with("[:") && rest.find(":]") != std::string_view::npos) {
+      taken = rest.find(":]") + 2;
+    } else if (rest[0] == '[') {
+      ++sets;
+      if (rest.substr(1).starts_with('^')) ++taken;
+      if (rest.substr(taken).starts_with(']')) ++taken;  // the first one is a character
+    } else if (rest[0] == ']' && sets > 0) {
+      --sets;
     }
+    out += rest.substr(0, taken);
+    at += taken;
   }
   return out;
 }

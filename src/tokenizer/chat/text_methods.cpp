@@ -1,0 +1,337 @@
+#include "tokenizer/chat/text_methods.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+
+#include "core/error.h"
+#include "tokenizer/chat/builtins.h"
+#include "tokenizer/chat/text_case.h"
+
+namespace ingot::chat {
+namespace {
+
+std::string replaced(std::string_view text, const std::string& from, const std::string& to,
+                     int64_t count, size_t most_bytes) {
+  std::string out;
+  const auto characters = characters_of(text);
+  size_t at = 0;
+  if (from.empty()) {  // before each character and at the end
+    for (const std::string_view character : characters) {
+      if (count-- != 0) out += to;
+      out += character;
+      check_size(out.size(), most_bytes);
+    }
+    return count != 0 ? out + to : out;
+  }
+  while (count-- != 0) {
+    const size_t found = text.find(from, at);
+    if (found == std::string_view::npos) break;
+    out += text.substr(at, found - at);
+    out += to;
+    at = found + from.size();
+    check_size(out.size(), most_bytes);
+  }
+  return out.append(text.substr(at));
+}
+
+List split_at_spaces(std::string_view text, int64_t most) {
+  List parts;
+  std::string rest = stripped(text, nullptr, true, false);
+  while (!rest.empty()) {
+    size_t end = 0;
+    if (most-- == 0) {
+      parts.push_back(Value::text(rest));
+      break;
+    }
+    for (const std::string_view character : characters_of(rest)) {
+      if (is_python_space(character)) break;
+      end += character.size();
+    }
+    parts.push_back(Value::text(rest.substr(0, end)));
+    rest = stripped(std::string_view(rest).substr(end), nullptr, true, false);
+  }
+  return parts;
+}
+
+// The same from the end.
+List rsplit_at_spaces(std::string_view text, int64_t most) {
+  List parts;
+  std::string rest = stripped(text, nullptr, false, true);
+  while (!rest.empty()) {
+    if (most-- == 0) {
+      parts.push_back(Value::text(rest));
+      break;
+    }
+    size_t begin = rest.size();
+    const auto characters = characters_of(rest);
+    for (auto c = characters.rbegin(); c != characters.rend() && !is_python_space(*c); ++c) {
+      begin -= c->size();
+    }
+    parts.push_back(Value::text(rest.substr(begin)));
+    rest = stripped(std::string_view(rest).substr(0, begin), nullptr, false, true);
+  }
+  std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
+List split(std::string_view text, const CallArguments& arguments, bool from_end) {
+  const Value* separator = arguments.get(0, "sep");
+  const Value* most = arguments.get(1, "maxsplit");
+  int64_t left = most == nullptr ? -1 : integer_of(*most, "split");
+  if (separator == nullptr || separator->is_none()) {
+    return from_end ? rsplit_at_spaces(text, left) : split_at_spaces(text, left);
+  }
+  const std::string& between = text_of(*separator, "split");
+  check(!between.empty(), ErrorCode::Data, "split: expected a separator, got an empty one");
+  List parts;
+  while (left-- != 0) {
+    const size_t found = from_end ? text.rfind(between) : text.find(between);
+    if (found == std::string_view::npos) break;
+    const std::string_view before = text.substr(0, found);
+    const std::string_view after = text.substr(found + between.size());
+    parts.push_back(Value::text(from_end ? after : before));
+    text = from_end ? before : after;
+  }
+  parts.push_back(Value::text(text));
+  if (from_end) std::reverse(parts.begin(), parts.end());
+  return parts;
+}
+
+// One string, or any of a list of them.
+bool is_at_end(const Value& what, const std::function<bool(const std::string&)>& holds) {
+  if (what.as_list() == nullptr) return holds(text_of(what, "startswith or endswith"));
+  return std::any_of(what.as_list()->begin(), what.as_list()->end(), [&](const Value& item) {
+    return holds(text_of(item, "startswith or endswith"));
+  });
+}
+
+Value partition(const std::string& text, const std::string& between, bool from_end) {
+  check(!between.empty(), ErrorCode::Data, "partition: expected a separator, got an empty one");
+  const size_t at = from_end ? text.rfind(between) : text.find(between);
+  const auto tuple = [](std::string_view a, std::string_view b, std::string_view c) {
+    return Value::tuple({Value::text(a), Value::text(b), Value::text(c)});
+  };
+  if (at == std::string::npos) return from_end ? tuple("", "", text) : tuple(text, "", "");
+  return tuple(text.substr(0, at), between, text.substr(at + between.size()));
+}
+
+// ljust, rjust, center and zfill.
+std::string padded(const std::string& text, std::string_view name, const CallArguments& arguments,
+                   size_t most_bytes) {
+  const int64_t width = integer_of(needed(arguments, 0, "width", name), name);
+  const Value* fill = arguments.get(1, "fillchar");
+  const std::string with = name == "zfill" ? "0" : fill == nullptr ? " " : text_of(*fill, name);
+  check(characters_of(with).size() == 1, ErrorCode::Data, "{}: expected one character to fill with",
+        name);
+  const auto size = static_cast<int64_t>(characters_of(text).size());
+  if (width <= size) return text;
+  check_size(static_cast<size_t>(width) * with.size() + text.size(), most_bytes);
+  const int64_t missing = width - size;
+  // Where the sides cannot be equal, Python's choice.
+  const int64_t left = name == "ljust"    ? 0
+                       : name == "center" ? missing / 2 + (missing & width & 1)
+                                          : missing;
+  std::string out;
+  for (int64_t i = 0; i < left; ++i) out += with;
+  const bool has_sign = name == "zfill" && (text.starts_with('-') || text.starts_with('+'));
+  out = has_sign ? text.substr(0, 1) + out + text.substr(1) : out + text;
+  for (int64_t i = left; i < missing; ++i) out += with;
+  return out;
+}
+
+// «'{} {0} {name}'.format(…)», without formats of their own.
+std::string formatted(std::string_view format, const CallArguments& arguments, size_t most_bytes) {
+  std::string out;
+  size_t next = 0;
+  for (size_t at = 0; at < format.size();) {
+    const std::string_view rest = format.substr(at);
+    if (rest.starts_with("{{") || rest.starts_with("}}")) {
+      out += rest[0];
+      at += 2;
+      continue;
+    }
+    check(rest[0] != '}', ErrorCode::Data, "format: a «}}» without «{{»");
+    if (rest[0] != '{') {
+      out += rest[0];
+      ++at;
+      continue;
+    }
+    const size_t end = rest.find('}');
+    check(end != std::string_view::npos, ErrorCode::Data, "format: a «{{» without «}}»");
+    const std::string_view name = rest.substr(1, end - 1);
+    check(name.find_first_of(":!.[{") == std::string_view::npos, ErrorCode::Data,
+          "format: «{{{}}}» is not supported: expected {{}}, {{0}} or {{name}}", name);
+    size_t place = name.empty() ? next++ : SIZE_MAX;
+    std::from_chars(name.data(), name.data() + name.size(), place);
+    out += needed(arguments, place, name, "format").str();
+    check_size(out.size(), most_bytes);
+    at += end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+List split_lines(std::string_view text, bool keep_ends) {
+  constexpr std::string_view kEnds[] = {"\r\n",     "\n",           "\r",          "\v",
+                                        "\f",       "\x1C",         "\x1D",        "\x1E",
+                                        "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"};
+  List lines;
+  size_t begin = 0;
+  for (size_t at = 0; at < text.size();) {
+    const auto* const end = std::find_if(std::begin(kEnds), std::end(kEnds), [&](auto one) {
+      return text.substr(at).starts_with(one);
+    });
+    if (end == std::end(kEnds)) {
+      ++at;
+      continue;
+    }
+    lines.push_back(Value::text(text.substr(begin, at - begin + (keep_ends ? end->size() : 0))));
+    begin = at += end->size();
+  }
+  if (begin < text.size()) lines.push_back(Value::text(text.substr(begin)));
+  return lines;
+}
+
+std::string joined(const List& items, std::string_view between, const Value* attribute,
+                   size_t most_bytes) {
+  std::string out;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) out += between;
+    const Value* item = attribute == nullptr ? &items[i] : items[i].find(attribute->str());
+    if (item != nullptr) out += item->str();
+    check_size(out.size(), most_bytes);
+  }
+  return out;
+}
+
+std::string formatted_by_percent(std::string_view format, const List& values, size_t most_bytes) {
+  std::string out;
+  size_t used = 0;
+  for (size_t at = 0; at < format.size(); ++at) {
+    if (format[at] != '%') {
+      out += format[at];
+      continue;
+    }
+    size_t precision = 6, digits = 0;
+    ++at;
+    if (format.substr(at).starts_with('.')) {
+      const char* const end = format.data() + format.size();
+      digits = static_cast<size_t>(std::from_chars(format.data() + at + 1, end, precision).ptr -
+                                   format.data() - at);
+    }
+    at += digits;
+    check(at < format.size() && precision < 100, ErrorCode::Data, "%: an incomplete format");
+    const char kind = format[at];
+    if (kind == '%') {
+      out += '%';
+      continue;
+    }
+    check(used < values.size(), ErrorCode::Data, "%: not enough values for the format");
+    const Value& value = values[used++];
+    if (kind == 's' && digits == 0) {
+      out += value.str();
+    } else if (kind == 'r' && digits == 0) {
+      out += value.repr();
+    } else if ((kind == 'd' || kind == 'i') && digits == 0 && value.is_number()) {
+      check(std::abs(value.number()) < 9e18, ErrorCode::Data, "%: a number that is too large");
+      const double* real = value.as_float();
+      out += std::to_string(real == nullptr ? integer_of(value, "%") : static_cast<int64_t>(*real));
+    } else {
+      check(kind == 'f' && value.is_number(), ErrorCode::Data,
+            "%: «%{}» of {} is not supported: expected %s, %r, %d, %i, %f or %%", kind,
+            kind_of(value));
+      out += fmt::format("{:.{}f}", value.number(), precision);
+    }
+    check_size(out.size(), most_bytes);
+  }
+  check(used == values.size(), ErrorCode::Data, "%: more values than the format has places");
+  return out;
+}
+
+bool is_text_method(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "strip",      "lstrip",   "rstrip",  "upper",        "lower",        "title",
+      "capitalize", "swapcase", "split",   "rsplit",       "splitlines",   "join",
+      "endswith",   "replace",  "find",    "rfind",        "index",        "count",
+      "startswith", "format",   "ljust",   "removeprefix", "removesuffix", "partition",
+      "rpartition", "rjust",    "center",  "zfill",        "isalpha",      "isdigit",
+      "isdecimal",  "isalnum",  "isspace", "isnumeric",    "isupper",      "islower",
+      "isascii"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+Value call_text_method(const std::string& text, std::string_view name,
+                       const CallArguments& arguments, size_t most_bytes) {
+  if (name == "strip" || name == "lstrip" || name == "rstrip") {
+    const Value* set = arguments.get(0, "chars");
+    const bool by_set = set != nullptr && !set->is_none();
+    return Value::text(stripped(text, by_set ? &text_of(*set, name) : nullptr, name != "rstrip",
+                                name != "lstrip"));
+  }
+  if (name == "upper") return Value::text(upper(text));
+  if (name == "lower") return Value::text(lower(text));
+  if (name == "title") return Value::text(title(text));
+  if (name == "capitalize") return Value::text(capitalized(text));
+  if (name == "swapcase") return Value::text(swapped_case(text));
+  if (name.starts_with("is")) return Value::Data(has_only(text, name));
+  if (name == "split" || name == "rsplit") {
+    return Value::list(split(text, arguments, name == "rsplit"));
+  }
+  if (name == "splitlines") {
+    return Value::list(split_lines(text, arguments.is_true(0, "keepends")));
+  }
+  if (name == "format") return Value::text(formatted(text, arguments, most_bytes));
+  if (name == "ljust" || name == "rjust" || name == "center" || name == "zfill") {
+    return Value::text(padded(text, name, arguments, most_bytes));
+  }
+  if (name == "join") {
+    const List items = items_of(needed(arguments, 0, "iterable", name));
+    for (const Value& item : items) text_of(item, name);
+    return Value::text(joined(items, text, nullptr, most_bytes));
+  }
+  const Value& first = needed(arguments, 0, "a string", name);
+  if (name == "startswith" || name == "endswith") {
+    check(arguments.positional.size() == 1, ErrorCode::Data, "{}: places are not supported", name);
+    return Value::Data(is_at_end(first, [&](const auto& part) {
+      return name == "startswith" ? text.starts_with(part) : text.ends_with(part);
+    }));
+  }
+  if (name == "partition" || name == "rpartition") {
+    return partition(text, text_of(first, name), name == "rpartition");
+  }
+  if (name == "removeprefix" || name == "removesuffix") {
+    const std::string& part = text_of(first, name);
+    if (name == "removeprefix" && text.starts_with(part)) {
+      return Value::text(text.substr(part.size()));
+    }
+    const bool ends = name == "removesuffix" && text.ends_with(part);
+    return Value::text(text.substr(0, text.size() - (ends ? part.size() : 0)));
+  }
+  if (name == "replace") {
+    const Value* count = arguments.get(2, "count");
+    return Value::text(replaced(text, text_of(first, name),
+                                text_of(needed(arguments, 1, "new", name), name),
+                                count == nullptr ? -1 : integer_of(*count, name), most_bytes));
+  }
+  check(arguments.positional.size() == 1, ErrorCode::Data, "{}: places are not supported", name);
+  const std::string& part = text_of(first, name);
+  const size_t found = name == "rfind" ? text.rfind(part) : text.find(part);
+  if (name == "count") {
+    if (part.empty()) return Value::integer(characters_of(text).size() + 1);
+    int64_t count = 0;
+    for (size_t at = found; at != std::string::npos; at = text.find(part, at + part.size())) {
+      ++count;
+    }
+    return Value::Data(count);
+  }
+  check(found != std::string::npos || name != "index", ErrorCode::Data,
+        "index: the string is not there");
+  return Value::Data(found == std::string::npos
+                         ? int64_t{-1}
+                         : static_cast<int64_t>(characters_of(text.substr(0, found)).size()));
+}
+
+}  // namespace ingot::chat
