@@ -36,43 +36,30 @@ std::string replaced(std::string_view text, const std::string& from, const std::
   return out.append(text.substr(at));
 }
 
-List split_at_spaces(std::string_view text, int64_t most) {
+// Words; what is left after `most` cuts is one, with the spaces in it.
+List split_at_spaces(std::string_view text, int64_t most, bool from_end) {
+  auto characters = characters_of(text);
+  if (from_end) std::reverse(characters.begin(), characters.end());
+  size_t at = 0, bytes = 0;  // characters passed, from the side that it begins on
+  const auto pass = [&](bool spaces) {
+    while (at < characters.size() && is_python_space(characters[at]) == spaces)
+      bytes += characters[at++].size();
+  };
   List parts;
-  std::string rest = stripped(text, nullptr, true, false);
-  while (!rest.empty()) {
-    size_t end = 0;
+  for (;;) {
+    pass(true);
+    if (at == characters.size()) break;
+    const size_t begin = bytes;
     if (most-- == 0) {
-      parts.push_back(Value::text(rest));
-      break;
+      at = characters.size();
+      bytes = text.size();
+    } else {
+      pass(false);
     }
-    for (const std::string_view character : characters_of(rest)) {
-      if (is_python_space(character)) break;
-      end += character.size();
-    }
-    parts.push_back(Value::text(rest.substr(0, end)));
-    rest = stripped(std::string_view(rest).substr(end), nullptr, true, false);
+    const size_t first = from_end ? text.size() - bytes : begin;
+    parts.push_back(Value::text(text.substr(first, bytes - begin)));
   }
-  return parts;
-}
-
-// The same from the end.
-List rsplit_at_spaces(std::string_view text, int64_t most) {
-  List parts;
-  std::string rest = stripped(text, nullptr, false, true);
-  while (!rest.empty()) {
-    if (most-- == 0) {
-      parts.push_back(Value::text(rest));
-      break;
-    }
-    size_t begin = rest.size();
-    const auto characters = characters_of(rest);
-    for (auto c = characters.rbegin(); c != characters.rend() && !is_python_space(*c); ++c) {
-      begin -= c->size();
-    }
-    parts.push_back(Value::text(rest.substr(begin)));
-    rest = stripped(std::string_view(rest).substr(0, begin), nullptr, false, true);
-  }
-  std::reverse(parts.begin(), parts.end());
+  if (from_end) std::reverse(parts.begin(), parts.end());
   return parts;
 }
 
@@ -80,9 +67,7 @@ List split(std::string_view text, const CallArguments& arguments, bool from_end)
   const Value* separator = arguments.get(0, "sep");
   const Value* most = arguments.get(1, "maxsplit");
   int64_t left = most == nullptr ? -1 : integer_of(*most, "split");
-  if (separator == nullptr || separator->is_none()) {
-    return from_end ? rsplit_at_spaces(text, left) : split_at_spaces(text, left);
-  }
+  if (separator == nullptr || separator->is_none()) return split_at_spaces(text, left, from_end);
   const std::string& between = text_of(*separator, "split");
   check(!between.empty(), ErrorCode::Data, "split: expected a separator, got an empty one");
   List parts;
