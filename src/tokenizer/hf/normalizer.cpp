@@ -57,7 +57,8 @@ size_t grapheme_end(std::string_view text, size_t begin) {
   while (end < text.size()) {
     const Character right = first_character(text.substr(end));
     if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(left.code_point),
-                                         static_cast<utf8proc_int32_t>(right.code_point), &state)) {
+                                         static_cast<utf8proc_int32_t>(right.code_point), &state) &&
+        !is_young_mark(right.code_point)) {
       break;
     }
     end += right.size;
