@@ -1,5 +1,6 @@
 // What servers answer, arbitrary: the head of an HTTP reply leaves numbers in range, and the hub's
-// list of files gives files or Error. Input: one byte that chooses, then the answer.
+// list of files gives files or Error, its word on a revision a commit. Input: one byte that
+// chooses, then the answer.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -33,6 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     read_head(answer);
     return 0;
   }
+  const std::string commit = ingot::parse_hf_commit(answer, "main");
+  if (commit != "main" && commit.size() != 40) abort();
   try {
     const ingot::HfAddress folder{"owner/name", "main", "data"};
     for (const ingot::InputFile& file : ingot::parse_hf_list(answer, folder)) {

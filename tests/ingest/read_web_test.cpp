@@ -228,6 +228,14 @@ TEST(HfAddress, NamesRepositoryRevisionAndPath) {
   }
 }
 
+TEST(HfAddress, ACommitIsTakenWhereTheHubTellsOne) {
+  const std::string commit(40, 'a');
+  EXPECT_EQ(parse_hf_commit("{\"sha\": \"" + commit + "\"}", "main"), commit);
+  for (const std::string answer :
+       {"", "[]", "{}", R"({"sha": 5})", R"({"sha": null})", R"({"sha": "../../elsewhere"})"})
+    EXPECT_EQ(parse_hf_commit(answer, "main"), "main") << answer;
+}
+
 TEST(Remote, PatternsMatchWholeComponents) {
   EXPECT_TRUE(matches_pattern("a/*.txt", "a/b.txt"));
   EXPECT_FALSE(matches_pattern("a/*.txt", "a/b/c.txt"));

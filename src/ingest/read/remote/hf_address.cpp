@@ -125,13 +125,22 @@ std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& f
   return files;
 }
 
+std::string parse_hf_commit(std::string_view answer, const std::string& revision) {
+  const auto json = nlohmann::json::parse(answer, nullptr, false);
+  const auto commit = json.is_object() ? json.find("sha") : json.end();
+  if (commit == json.end() || !commit->is_string()) return revision;
+  const auto& text = commit->get_ref<const std::string&>();
+  const bool is_hash =
+      text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_hash ? text : revision;
+}
+
 std::string hf_commit(const HfAddress& address, const RemoteSettings& remote) {
   const std::string url = fmt::format(
       "{}/api/{}/{}/revision/{}", remote.hf_endpoint, address.is_model ? "models" : "datasets",
       percent_encoded(address.repository, "/"), percent_encoded(address.revision, ""));
-  const auto answer = nlohmann::json::parse(
-      fetch_text({to_string(address), url, authorization(remote)}, remote), nullptr, false);
-  return answer.is_object() ? answer.value("sha", address.revision) : address.revision;
+  return parse_hf_commit(fetch_text({to_string(address), url, authorization(remote)}, remote),
+                         address.revision);
 }
 
 std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote) {

@@ -31,7 +31,9 @@ WebFile hf_file(const HfAddress& file, const RemoteSettings& remote);
 std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& folder);
 // Where the list goes on: of a Link header «<URL>; rel="next"»; empty where there is none.
 std::string hf_next_page(const std::string& link);
-// The commit that `address.revision` is now; the revision itself where the hub does not tell.
+// The commit in the hub's answer about a revision; the revision itself where it does not tell.
+std::string parse_hf_commit(std::string_view answer, const std::string& revision);
+// The commit that `address.revision` is now, as that.
 std::string hf_commit(const HfAddress& address, const RemoteSettings& remote);
 // All files below the folder `address`.
 std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote);
