@@ -66,6 +66,14 @@ TEST(HfPieces, IdsAreThoseOfHuggingFaceTokenizers) {
   EXPECT_GT(cases, 1000u);
 }
 
+// U+0897 came with Unicode 16: the mark goes with the character that Precompiled replaces.
+TEST(HfPieces, YoungMarksBelongToTheCharacterBeforeThem) {
+  const auto tokenizer = tokenizer_of(golden("t5"));
+  EXPECT_EQ(tokenizer->encode("½\u0897"), tokenizer->encode("½"));
+  EXPECT_EQ(tokenizer->encode("\n\u0897"), tokenizer->encode(" \u0897"));  // not to a line end
+  EXPECT_NE(tokenizer->encode("\n\u0897"), tokenizer->encode("\n"));
+}
+
 TEST(HfPieces, OfPiecesThatAreSpeltTheSameTextBecomesTheLast) {
   Json json = golden("t5");
   const auto once = tokenizer_of(json);

@@ -49,6 +49,12 @@ bool is_combining_mark(uint32_t code_point) {
   return (differences_of(code_point) & kCombines) != 0;
 }
 
+bool is_young_mark(uint32_t code_point) {
+  static const text::CodePointMap<uint8_t> changed(kCategoryRuns);
+  const uint8_t category = changed[code_point];
+  return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+}
+
 // ASCII stays as it is, except that a mark may follow its last character.
 void append_form(std::string_view text, UnicodeForm form, std::string& out) {
   const int options = options_of(form);

@@ -14,6 +14,7 @@ enum class UnicodeForm { Nfc, Nfd, Nfkc, Nfkd };
 void append_form(std::string_view text, UnicodeForm form, std::string& out);
 void append_lower(std::string_view text, std::string& out);  // character by character
 bool is_combining_mark(uint32_t code_point);
+bool is_young_mark(uint32_t code_point);  // of Unicode 16, not of utf8proc's version
 
 // What its pre-tokenizers and BertNormalizer ask of a character.
 enum HfClass : uint8_t {
