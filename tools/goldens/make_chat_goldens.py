@@ -371,6 +371,7 @@ FEATURES = [
     "{{ '3.5'|int }} {{ ' +7 '|int }} {{ 'x1'|int }} {{ '1.5'|float }} {{ 'x'|float }} {{ 'x'|float(2) }} {{ 7|round }}",
     "{{ 2.5|round }} {{ 3.14159|round(2) }} {{ 2.1|round(0, 'ceil') }} {{ -2.1|round(method='floor') }} {{ 7 % 0.3 }}",
     "{{ -7.25 % 2 }} {{ 7.5 // -2 }} {{ 3 * 'ab' }} {{ [1, 2] * 2 }} {{ (1, 2) + (3,) }} {{ (1, 2, 3)[1:] }}",
+    "{{ missing is callable }} {{ 1 is callable }}",
     "{{ (1, 2) == [1, 2] }} {{ [1, 2] < [1, 3] }} {{ [missing] }} {{ ['\\u200b\\u00a0\\u2028é\\x85\\U000e0001'] }}",
     "{{ d|tojson(sort_keys=true) }} {{ {'b': 1, 'a': 'é'}|tojson(true) }} {{ d|tojson(separators=(',', ':')) }}",
     "{{ {'b': [1], 'a': 2}|tojson(false, 2, none, true) }} {{ [1]|tojson(indent='\\t') }} {{ [[]]|tojson(indent=0) }}",

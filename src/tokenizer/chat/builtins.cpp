@@ -289,7 +289,10 @@ bool apply_test(std::string_view name, const Value& value, const CallArguments& 
   if (name == "float") return value.as_float() != nullptr;
   if (name == "true") return value.as_bool() != nullptr && *value.as_bool();
   if (name == "false") return value.as_bool() != nullptr && !*value.as_bool();
-  if (name == "callable") return value.as_function() != nullptr || value.as_macro() != nullptr;
+  if (name == "callable") {  // an undefined value can be called, and then refuses
+    return value.as_function() != nullptr || value.as_macro() != nullptr ||
+           value.as_undefined() != nullptr;
+  }
   const bool has_items = value.as_text() != nullptr || value.as_list() != nullptr ||
                          (value.as_dict() != nullptr && !value.is_namespace());
   if (name == "sequence") return has_items || value.as_undefined() != nullptr;
