@@ -18,9 +18,8 @@ BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Con
 PATTERNS = [
     goldens.GPT2, goldens.LLAMA3, goldens.QWEN2, *goldens.DEEPSEEK_LLM, *goldens.DEEPSEEK_V3, goldens.BLOOM,
     goldens.CLIP, goldens.NEMOTRON, goldens.CL100K, goldens.CL100K_TIKTOKEN, goldens.NANOCHAT, goldens.O200K,
-    goldens.KIMI, r"\s+", r"\s", r"\d", r"\d{1,3}", r"\w+|[^\w\s]+", r"[\p{P}\p{S}]",
-    r"\p{Lu}?\p{Ll}+|\p{Lu}+", r"[^\S\n]+", r"\n+", r"(?i)the|a+", r".",
-    r"[一-龥]", r"\p{M}+", r"^\s|\s$", r"\r?\n", r"(\w)\1"
+    goldens.KIMI, r"\s+", r"\s", r"\d", r"\d{1,3}", r"\w+|[^\w\s]+", r"[\p{P}\p{S}]", r"\p{Lu}?\p{Ll}+|\p{Lu}+",
+    r"[^\S\n]+", r"\n+", r"(?i)the|a+", r".", r"[一-龥]", r"\p{M}+", r"^\s|\s$", r"\r?\n", r"(\w)\1"
 ]
 MAYBE_EMPTY = [goldens.DIGITS_FROM_RIGHT, r"(?<=[a-z])(?=[A-Z])|_", r"(?=\p{N})", r"[^a-z]*", r"x?"]  # not of Replace
 REPLACED = [" ", "``", "''", "a", "the", "\n", "▁", "é", "\u3000", "  ", "-", "<s>"]
@@ -276,7 +275,7 @@ def usual_decoder(rng, kind, bytes_last, fallback):
 
 
 def changes_start(normalizer):
-    """Where characters are put in, several words begin where the text does to Metaspace's «first»: docs/tokenizer.md."""
+    """Where characters are put in, several words begin where the text does to Metaspace's «first»."""
     names = ("Prepend", "BertNormalizer", "ByteLevel", "Replace", "Precompiled")
     return any(f'"{name}"' in json.dumps(normalizer) for name in names)
 

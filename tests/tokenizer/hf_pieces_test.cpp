@@ -70,6 +70,8 @@ TEST(HfPieces, IdsAreThoseOfHuggingFaceTokenizers) {
 TEST(HfPieces, YoungMarksBelongToTheCharacterBeforeThem) {
   const auto tokenizer = tokenizer_of(golden("t5"));
   EXPECT_EQ(tokenizer->encode("½\u0897"), tokenizer->encode("½"));
+  EXPECT_EQ(tokenizer->encode("\n\u0897"), tokenizer->encode(" \u0897"));  // not to a line end
+  EXPECT_NE(tokenizer->encode("\n\u0897"), tokenizer->encode("\n"));
 }
 
 TEST(HfPieces, OfPiecesThatAreSpeltTheSameTextBecomesTheLast) {

@@ -49,18 +49,19 @@ size_t spaces_at_end(std::string_view text) {
   return text.size() - left;
 }
 
-// The end of the user-perceived character that begins at `begin`.
+// The end of the user-perceived character that begins at `begin`. Marks that utf8proc does not know
+// yet count as one that it does.
 size_t grapheme_end(std::string_view text, size_t begin) {
+  const auto known = [](const Character& c) -> utf8proc_int32_t {
+    constexpr utf8proc_int32_t kAcute = 0x301;
+    return is_young_mark(c.code_point) ? kAcute : static_cast<utf8proc_int32_t>(c.code_point);
+  };
   utf8proc_int32_t state = 0;
   Character left = first_character(text.substr(begin));
   size_t end = begin + left.size;
   while (end < text.size()) {
     const Character right = first_character(text.substr(end));
-    if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(left.code_point),
-                                         static_cast<utf8proc_int32_t>(right.code_point), &state) &&
-        !is_young_mark(right.code_point)) {
-      break;
-    }
+    if (utf8proc_grapheme_break_stateful(known(left), known(right), &state)) break;
     end += right.size;
     left = right;
   }
