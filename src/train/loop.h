@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
@@ -66,6 +67,7 @@ class Loop final : private RunView {
   };
   Ending meet();
   StepVerdict judge(const StepFacts& facts);
+  std::string first_not_finite();  // of the step at hand
   void obey(StepVerdict verdict);
   void run_tasks(bool at_end);
   void note_loss(const Error& error);
@@ -84,6 +86,7 @@ class Loop final : private RunView {
   std::vector<Sink*> sinks_;                      // the same and those of the options
 
   std::optional<StepWalk> walk_;
+  StepPlan plan_;  // of the step at hand
   std::optional<Prefetcher> batches_;
   RunState state_;
   TokenCounts counts_;
