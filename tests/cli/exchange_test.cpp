@@ -100,6 +100,16 @@ TEST_F(ExchangeCli, ShowSaysTheFamilyAndWhereItCameFrom) {
   EXPECT_NE(shown.out.find((kGolden / "mistral").string()), std::string::npos) << shown.out;
 }
 
+TEST_F(ExchangeCli, AGivenTokenizerThatIsTheModelsOwnLeavesWhatCameWithIt) {
+  const fs::path folder = kGolden / "smollm2";
+  const Outcome imported = checkpoint(
+      {"import", folder, "--tokenizer", folder / "tokenizer.json", "--out", path("model")});
+  EXPECT_EQ(imported.code, 0);
+  EXPECT_EQ(imported.err, "");
+  expect_done({"export", path("model"), "--to", "hf", "--out", path("back")});
+  EXPECT_EQ(slurp(root_ / "back/tokenizer_config.json"), slurp(folder / "tokenizer_config.json"));
+}
+
 TEST_F(ExchangeCli, AnImportedModelIsShownAsAModelAndNotAsARun) {
   expect_done({"import", kGolden / "smollm2", "--out", path("model")});
   const Outcome shown = checkpoint({"show", path("model"), "--json"});

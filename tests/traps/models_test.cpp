@@ -74,15 +74,6 @@ TEST_F(ModelsTrap, AGivenTokenizerIsTheModelsEverywhere) {
   EXPECT_EQ(slurp(root_ / "back/tokenizer.json"), slurp(root_ / "T/tokenizer.json"));
 }
 
-TEST_F(ModelsTrap, TheSameTokenizerGivenLeavesWhatCameWithTheModel) {
-  copy_model();
-  const Outcome imported = import("F", "m", {"--tokenizer", path("F/tokenizer.json")});
-  EXPECT_EQ(imported.code, 0);
-  EXPECT_EQ(imported.err, "");
-  export_hf("m", "back");
-  EXPECT_EQ(slurp(root_ / "back/tokenizer_config.json"), slurp(root_ / "F/tokenizer_config.json"));
-}
-
 TEST_F(ModelsTrap, GenerationStopsAtEveryStopIdOfTheModel) {
   copy_model();
   ASSERT_EQ(import("F", "m").code, 0);
