@@ -79,6 +79,9 @@ std::shared_ptr<Storage> faulty_storage(std::shared_ptr<Storage> base, FaultPlan
 std::string read_text(Storage& storage, const std::string& path);
 // The file appears complete or not at all: written aside, synced, renamed, directory synced.
 void write_file_atomically(Storage& storage, const std::string& path, std::string_view contents);
+// Whether `path` is a pipe, a terminal or another device: something that is written into, and whose
+// place no file takes.
+bool is_pipe_or_device(const std::string& path);
 std::string join_path(std::string_view directory, std::string_view name);
 std::string parent_path(std::string_view path);  // "." for a bare name
 std::string file_name(std::string_view path);    // the last component

@@ -66,7 +66,8 @@ class Descriptor {
   int get() const { return fd_; }
   const std::string& path() const { return path_; }
   void sync() const {
-    if (::fsync(fd_) != 0) fail("sync", path_, errno);
+    // A pipe or device has nothing to sync, and says so by EINVAL.
+    if (::fsync(fd_) != 0 && errno != EINVAL) fail("sync", path_, errno);
   }
   void close() {
     if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0) fail("close", path_, errno);

@@ -15,6 +15,7 @@
 #include "cli/checkpoint/hub_model.h"
 #include "cli/checkpoint/model_progress.h"
 #include "cli/checkpoint/out_folder.h"
+#include "cli/output_file.h"
 #include "cli/remote.h"
 #include "core/error.h"
 
@@ -76,12 +77,13 @@ struct Import {
 };
 
 struct Export {
-  std::string checkpoint, to, out, dtype;
+  std::string checkpoint, to, dtype;
+  OutputFile out;
   JsonOption json;
 
   void run() const {
     const auto storage = posix_storage();
-    const std::string path = to == "gguf" ? out : out_folder(out);
+    const std::string path = checked_out();
     const CheckpointReader reader(storage, resolve_checkpoint(storage, checkpoint));
     write_model(*storage, reader, path);
     fmt::print("{}: {}\n", path, model_line(reader.info(), written_dtype(reader)));
@@ -98,10 +100,19 @@ struct Export {
     const Companions companions = reader.companions();
     if (to == "hf")
       return export_hf(storage, *weights, companions, path, {.dtype = wanted_dtype()});
-    if (to == "gguf") return export_gguf(storage, *weights, companions, path, gguf_type());
+    if (to == "gguf") {
+      return export_gguf(storage, *weights, companions, path, gguf_type(), out.existing());
+    }
     check(dtype == "stored" || dtype == "f32", ErrorCode::Usage,
           "--dtype {}: a llama2.c file holds f32; leave --dtype out", dtype);
     export_llama2c(storage, *weights, companions, path);
+  }
+
+  std::string checked_out() const {
+    if (to == "gguf") return out.check_free(), out.path();
+    check(out.existing() == NewFile::Existing::Refused, ErrorCode::Usage,
+          "--force replaces a file, but --to {} writes a folder: name a new or empty one", to);
+    return out_folder(out.path());
   }
 
   std::string written_dtype(const CheckpointReader& reader) const {
@@ -146,7 +157,7 @@ void add_checkpoint_export(Command& checkpoint) {
       checkpoint.add_subcommand("export", "write a checkpoint's model for other programs");
   command->add_option("checkpoint", options->checkpoint, "checkpoint or run folder")->required();
   command->add_option("--to", options->to, "format")->one_of({"hf", "gguf", "llama2c"})->required();
-  command->add_option("--out", options->out, "folder to create, new or empty; of gguf a new file")
+  options->out.add_to(*command, "--out", "folder to create, new or empty; of gguf a file")
       ->required();
   command
       ->add_option("--dtype", options->dtype,
