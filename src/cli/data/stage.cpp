@@ -130,8 +130,9 @@ void finish_stage(
 
 void print_skipped(const nlohmann::json& report) {
   for (const auto& [reason, count] : report["skipped"].items()) {
-    fmt::print("  {:>12}           skipped while reading: {}\n", format_count(count.get<int64_t>()),
-               reason);
+    fmt::print("  {:>12}           skipped while reading: {}{}\n",
+               format_count(count.get<int64_t>()), reason,
+               first_place(report["first_skipped"], reason));
   }
 }
 

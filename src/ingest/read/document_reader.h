@@ -43,6 +43,12 @@ struct RemoteSettings {
 std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
                                         const RemoteSettings& remote = {});
 
+// What a file holds, to tell whether it is still the same.
+struct InputContent {
+  std::string hash;     // XXH3-128 of the bytes as stored, in hexadecimal; empty: not known
+  std::string version;  // of a remote file, as its server names it; empty: not known
+};
+
 #include "spec/settings/fields.h"
 
 struct ReadSettings {
@@ -55,15 +61,22 @@ struct ReadSettings {
 
 std::vector<Setting> settings_of(ReadSettings& settings);  // "read.text_field", …
 
-// Sums, so merging them in any order gives the same. A skipped record is counted under its reason:
-// "empty", "too_large", "invalid_utf8", "no_text" (the field is missing or null), "not_a_string",
-// "invalid_json", "not_an_object", …
+struct RecordPlace {
+  std::string file;    // InputFile::name
+  int64_t record = 0;  // from 0, over all records of the file
+};
+using RecordPlaces = std::map<std::string, RecordPlace>;  // by what is there
+
+// A skipped record is counted under its reason: "empty", "too_large", "invalid_utf8", "no_text" (the
+// field is missing or null), "not_a_string", "invalid_json", "not_an_object", …
 struct ReadCounts {
   int64_t documents = 0;
   int64_t bytes = 0;  // of text
   std::map<std::string, int64_t> skipped;
+  RecordPlaces first_skipped;  // of each reason
 
-  ReadCounts& operator+=(const ReadCounts& other);
+  void skip(const std::string& reason, const RecordPlace& place);
+  ReadCounts& operator+=(const ReadCounts& later);  // of what was read after it
 };
 
 // The documents of one file, in the order they lie in it: well-formed UTF-8, without a byte order
@@ -76,7 +89,9 @@ class DocumentReader {
   // before has been given, and nothing after it can be trusted.
   virtual bool next(Document& document) = 0;
   virtual const ReadCounts& counts() const = 0;
+  virtual int64_t record() const = 0;  // number, in its file, of the document that next() gave last
   virtual int64_t bytes_read() const = 0;  // of the file as stored: for progress
+  virtual InputContent content() = 0;      // of the whole file, once next() gave false
   // Of JSON records, where none so far had text: the fields that hold strings.
   virtual std::set<std::string> string_fields() const { return {}; }
 };

@@ -46,6 +46,7 @@ class NamedStream final : public ByteStream {
     return named(address_, [&] { return inner_->read(into, size); });
   }
   int64_t bytes_read() const override { return inner_->bytes_read(); }
+  std::string version() const override { return inner_->version(); }
 
  private:
   std::unique_ptr<ByteStream> inner_;
@@ -149,6 +150,23 @@ std::unique_ptr<ByteStream> open_remote(const std::string& address, const Remote
 
 std::string local_or_s3(const std::string& address, const RemoteSettings& remote) {
   return is_s3(address) ? address : fetch_to_cache(web_file(address, remote), remote);
+}
+
+std::string cached_copy(const std::string& address, const RemoteSettings& remote) {
+  return is_s3(address) ? "" : cached_path(web_file(address, remote), remote);
+}
+
+std::string remote_version(const std::string& address, const RemoteSettings& remote) {
+  if (!is_s3(address)) return fetch_etag(web_file(address, remote), remote);
+  try {
+    return arrow_library(address).s3_version(address, remote);
+  } catch (const std::runtime_error&) {
+    return "";
+  }
+}
+
+bool never_changes(const std::string& address) {
+  return is_hf(address) && is_commit(parse_hf_address(address).revision);
 }
 
 std::vector<InputFile> list_remote(const std::string& address, const RemoteSettings& remote) {
