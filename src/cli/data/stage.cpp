@@ -61,8 +61,12 @@ StageInputs StageOptions::stage_inputs() const {
   StageInputs listed{{}, read};
   listed.read.remote = remote.settings();
   listed.files = list_input_files(inputs, listed.read.remote);
-  check_text_field(listed.files, listed.read);
+  check_text_field(listed.files, listed.read, is_first_look(out, process_share(process)));
   return listed;
+}
+
+bool is_first_look(const std::string& out, ProcessShare share) {
+  return share.index == 0 && !posix_storage()->exists(join_path(out, "stage.json"));
 }
 
 StageRun StageOptions::stage_run(StageObserver& observer) const {

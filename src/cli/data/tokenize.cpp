@@ -70,7 +70,7 @@ struct TokenizeCommand {
 
  private:
   // Every --source NAME=PATH adds to that source, the plain inputs are source "input".
-  std::vector<TokenizeSource> list_sources() const {
+  std::vector<TokenizeSource> list_sources() {
     std::vector<std::pair<std::string, std::vector<std::string>>> named;
     if (!inputs.empty()) named.emplace_back("input", inputs);
     for (const auto& [name, path] : parse_pairs()) {
@@ -84,7 +84,7 @@ struct TokenizeCommand {
     std::vector<TokenizeSource> listed;
     for (const auto& [name, paths] : named) {
       listed.push_back({name, list_input_files(paths, settings.read.remote)});
-      check_text_field(listed.back().files, settings.read);
+      check_text_field(listed.back().files, settings.read, is_first_look(folder, settings.share));
     }
     return listed;
   }

@@ -336,8 +336,23 @@ std::vector<Setting> settings_of(DedupSettings& section) {
 
 #include "spec/settings/end.h"
 
+void validate(const DedupSettings& settings) {
+  validate(settings.minhash);
+  DedupSettings copy = settings, plain;
+  const std::vector<Setting> given = settings_of(copy), by_default = settings_of(plain);
+  const bool is_exact = settings.method == DedupMethod::Exact;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string& name = given[i].name;
+    const bool is_of_both = name == "dedup.method" || name == "dedup.normal_form";
+    const bool is_used = is_of_both || (name == "dedup.normalize") == is_exact;
+    check(is_used || given[i].get() == by_default[i].get(), ErrorCode::Config,
+          "{}: does nothing with the method {}: choose the method {}, or leave it out", name,
+          is_exact ? "exact" : "minhash", is_exact ? "minhash" : "exact");
+  }
+}
+
 std::optional<json> run_dedup(const DedupStage& stage, const StageRun& run) {
-  validate(stage.settings.minhash);
+  validate(stage.settings);
   return Dedup(stage, run).run();
 }
 

@@ -20,6 +20,8 @@ struct InputFile {
   int64_t bytes = -1;  // as stored; -1: not known before it is opened
 };
 
+class BegunStreams;
+
 // How addresses are reached. cli fills in what comes from the environment.
 struct RemoteSettings {
   std::string cache_folder;  // files are kept here; empty: streamed, not kept
@@ -31,6 +33,7 @@ struct RemoteSettings {
   int64_t max_attempts = 6;      // without a byte more, before a transfer is given up
   int64_t first_delay_ms = 500;  // before the second attempt; doubled each time
   int64_t stall_seconds = 30;    // a transfer that brings nothing for so long is broken
+  std::shared_ptr<BegunStreams> begun;  // files that check_text_field() has looked at; may be null
 };
 
 // What `locations` stand for: files, folders (recursively; hidden files and those of a kind that
@@ -101,8 +104,10 @@ class DocumentReader {
 // ErrorCode::Missing where the library for it cannot be loaded (parquet, s3).
 std::unique_ptr<DocumentReader> open_documents(const InputFile& file, const ReadSettings& settings);
 
-// Looks at the first records of local files before a long work begins: throws ErrorCode::Data, with
-// the fields that are there, where none has text in settings.text_field.
-void check_text_field(const std::vector<InputFile>& files, const ReadSettings& settings);
+// Looks at the first records of files before a long work begins: throws ErrorCode::Data, with the
+// fields that are there, where none has text in settings.text_field. Remote files are looked at
+// where `remote_too` says so; what came of them is in settings.remote.begun for those who read them.
+void check_text_field(const std::vector<InputFile>& files, ReadSettings& settings,
+                      bool remote_too = true);
 
 }  // namespace ingot

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/storage.h"
 #include "ingest/read/arrow_library.h"
+#include "ingest/read/remote/begun_streams.h"
 #include "ingest/read/remote/hf_address.h"
 #include "ingest/read/remote/web_stream.h"
 
@@ -140,12 +141,21 @@ bool is_remote(const std::string& location) {
   return scheme != std::string::npos && location.find('/') == scheme + 1;
 }
 
-std::unique_ptr<ByteStream> open_remote(const std::string& address, const RemoteSettings& remote) {
+namespace {
+
+std::unique_ptr<ByteStream> open_new(const std::string& address, const RemoteSettings& remote) {
   if (is_s3(address)) {
     auto stream = named(address, [&] { return arrow_library(address).open_s3(address, remote); });
     return std::make_unique<NamedStream>(std::move(stream), address);
   }
   return open_web_stream(web_file(address, remote), remote);
+}
+
+}  // namespace
+
+std::unique_ptr<ByteStream> open_remote(const std::string& address, const RemoteSettings& remote) {
+  const auto open = [&] { return open_new(address, remote); };
+  return remote.begun == nullptr ? open() : remote.begun->open(address, open);
 }
 
 std::string local_or_s3(const std::string& address, const RemoteSettings& remote) {
