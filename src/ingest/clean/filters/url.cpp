@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/error.h"
 #include "core/text/python_text.h"
 
 namespace ingot {
