@@ -92,7 +92,8 @@ class SplitWriter {
     manifest_.tokenizer_hash = first.tokenizer_hash;
     manifest_.tokenizer_kind = first.tokenizer_kind;
     writer_ = std::make_unique<ShardWriter>(
-        storage, folder, ShardSettings{first.token_bytes, settings.shard_tokens, ""},
+        storage, folder,
+        ShardSettings{first.token_bytes, settings.shard_tokens, "", first.bos, first.eos},
         WrittenShards{{}, joined_.sources});
     result_.shares.resize(takes_.size());
   }

@@ -189,7 +189,7 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
     task.read = settings.read;
     task.manifest = manifest;
     task.shards = {manifest.token_bytes, settings.shard_tokens,
-                   num_tasks == 1 ? "" : fmt::format("{:05}-", number)};
+                   num_tasks == 1 ? "" : fmt::format("{:05}-", number), manifest.bos, manifest.eos};
     task.folder = folder;
     task.record_path = join_path(folder, fmt::format("tasks/{:05}.partial", number));
     return to_json(run_tokenize_task(storage, task, tokenizer, threads_each,
