@@ -41,7 +41,9 @@ void TextDocuments::report() const {
   ReadCounts all = counts_;
   if (reader_ != nullptr) all += reader_->counts();
   for (const auto& [reason, count] : all.skipped) {
-    fmt::print(stderr, "left out: {} documents ({})\n", format_count(count), reason);
+    const auto first = all.first_skipped.find(reason);
+    fmt::print(stderr, "left out: {} documents ({}; the first: {}, record {})\n",
+               format_count(count), reason, first->second.file, first->second.record);
   }
   check(all.documents > 0, ErrorCode::Data,
         "no document in {} files: expected text, or records with a field «{}» (--text-field)",

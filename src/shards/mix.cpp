@@ -92,7 +92,8 @@ class SplitWriter {
     manifest_.tokenizer_hash = first.tokenizer_hash;
     manifest_.tokenizer_kind = first.tokenizer_kind;
     writer_ = std::make_unique<ShardWriter>(
-        storage, folder, ShardSettings{first.token_bytes, settings.shard_tokens, ""},
+        storage, folder,
+        ShardSettings{first.token_bytes, settings.shard_tokens, "", first.bos, first.eos},
         WrittenShards{{}, joined_.sources});
     result_.shares.resize(takes_.size());
   }
@@ -233,6 +234,8 @@ std::vector<MixSplit> mix(std::shared_ptr<Storage> storage, const MixSettings& s
   const auto split_folder = [&](int64_t split) {
     return join_path(folder, plan.names[static_cast<size_t>(split)]);
   };
+  // What an older program began is finished, whatever its cuts cost.
+  if (!storage->exists(join_path(folder, "stage.json"))) check_cuts(settings, plan);
   TaskFolder stage(storage, folder, describe(settings, plan), num_splits);
   if (!stage.finished()) check_hashes(plan, threads);
   std::mutex mutex;
@@ -249,8 +252,10 @@ std::vector<MixSplit> mix(std::shared_ptr<Storage> storage, const MixSettings& s
 
   std::vector<MixSplit> splits;
   for (int64_t split = 0; split < num_splits; ++split) {
-    splits.push_back({plan.names[static_cast<size_t>(split)], shares_in(stage.record(split)),
-                      read_manifest(*storage, split_folder(split))});
+    const auto number = static_cast<size_t>(split);
+    splits.push_back({plan.names[number], shares_in(stage.record(split)),
+                      read_manifest(*storage, split_folder(split)), cut_off_tokens(plan, number),
+                      share_of_sources(plan, cut_off_tokens(plan, number))});
   }
   return splits;
 }

@@ -20,6 +20,7 @@ std::optional<MixTake> take_part(const RankedSource& source, int64_t from, int64
     if (take.end_of_part == source.num_documents()) return std::nullopt;
     const int64_t length = source.length_at(take.end_of_part++);
     take.tokens_of_last = std::min(length, left);
+    take.tokens_cut_off = length - take.tokens_of_last;
     take.last_is_cut = length > left;
     left -= take.tokens_of_last;
   }
@@ -151,6 +152,12 @@ int64_t RankedSource::length_at(int64_t rank) const {
   return length;
 }
 
+std::string RankedSource::name_at(int64_t rank) const {
+  const auto document = static_cast<int64_t>(permutation_(static_cast<uint64_t>(rank)));
+  const ShardFolder::Place place = folder_.document(document);
+  return place.shard->name(place.document).id;
+}
+
 std::vector<int64_t> shares_of(int64_t total, const std::vector<double>& weights) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<int64_t> shares;
@@ -174,6 +181,42 @@ std::vector<int64_t> shares_of(int64_t total, const std::vector<double>& weights
     left -= step;
   }
   return shares;
+}
+
+int64_t cut_off_tokens(const MixPlan& plan, size_t split) {
+  if (plan.names[split] == "train" || plan.names.back() != "train") return 0;
+  const std::vector<MixTake>& takes = plan.takes[split];
+  return std::transform_reduce(takes.begin(), takes.end(), int64_t{0}, std::plus<>(),
+                               [](const MixTake& take) { return take.tokens_cut_off; });
+}
+
+double share_of_sources(const MixPlan& plan, int64_t tokens) {
+  int64_t all = 0;
+  for (const auto& source : plan.sources) all += source->folder().manifest().num_tokens();
+  return static_cast<double>(tokens) / static_cast<double>(all);
+}
+
+void check_cuts(const MixSettings& settings, const MixPlan& plan) {
+  int64_t cut_off = 0, longest = 0;
+  std::string where;
+  for (size_t split = 0; split < plan.names.size(); ++split) {
+    cut_off += cut_off_tokens(plan, split);
+    for (size_t i = 0; i < plan.sources.size() && plan.names[split] != "train"; ++i) {
+      const MixTake& take = plan.takes[split][i];
+      if (take.tokens_cut_off <= longest) continue;
+      longest = take.tokens_cut_off;
+      where = fmt::format("{} tokens of «{}» in {} for {} of {}_tokens", format_count(longest),
+                          plan.sources[i]->name_at(take.end_of_part - 1), settings.sources[i].path,
+                          format_count(take.tokens), plan.names[split]);
+    }
+  }
+  const double share = share_of_sources(plan, cut_off);
+  check(share <= settings.max_cut_share, ErrorCode::Config,
+        "documents that are cut for test and valid would take {} tokens ({} of the sources') out "
+        "of train, {}: choose another seed or number of tokens, tokenize long documents in parts, "
+        "or allow it by max_cut_share = {:.2g}",
+        format_count(cut_off), format_percent(share, 2), where,
+        std::ceil(share * 100) / 100);
 }
 
 MixPlan plan_mix(const MixSettings& settings) {

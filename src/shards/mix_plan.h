@@ -19,6 +19,7 @@ struct MixTake {
   int64_t end_of_part = 0;     // first: there is no part
   int64_t tokens_of_last = 0;  // of the document with rank end_of_part - 1
   bool last_is_cut = false;
+  int64_t tokens_cut_off = 0;  // the rest of that
   int64_t tokens = 0;         // in all
   int64_t tokens_of_all = 0;  // of one pass over [first, end_of_all)
 };
@@ -33,6 +34,7 @@ class RankedSource {
   int64_t num_documents() const { return folder_.num_documents(); }
   int64_t rank_of(int64_t document) const;
   int64_t length_at(int64_t rank) const;  // tokens
+  std::string name_at(int64_t rank) const;
 
  private:
   ShardFolder folder_;
@@ -45,8 +47,13 @@ struct MixPlan {
   std::vector<std::vector<MixTake>> takes;  // [split][source]
 };
 
-// Throws as mix() does.
+// Throws as mix() does, but for what cuts cost.
 MixPlan plan_mix(const MixSettings& settings);
+// What train lacks for a split's cuts: of train itself nothing.
+int64_t cut_off_tokens(const MixPlan& plan, size_t split);
+double share_of_sources(const MixPlan& plan, int64_t tokens);
+// Throws ErrorCode::Config where that is more than the settings allow.
+void check_cuts(const MixSettings& settings, const MixPlan& plan);
 
 // `total` in proportion to the weights, to the token: what is left by rounding down goes to the
 // largest remainders, the first of equal ones.

@@ -150,7 +150,7 @@ TEST(Tokenize, EveryDocumentOnceInOrderBetweenBosAndEos) {
   }
   EXPECT_EQ(num_documents, manifest.num_documents());
   EXPECT_EQ(shard, manifest.shards.size());
-  EXPECT_EQ(manifest.left_out, (LeftOut{{"empty", 8}}));
+  EXPECT_EQ(manifest.left_out, (std::map<std::string, int64_t>{{"empty", 8}}));
   // Of each of eight files of lines: twenty ids that the others have too, less the empty document.
   EXPECT_EQ(manifest.duplicate_ids, 3 * 19 + 3 * 19);
   EXPECT_EQ(result.duplicate_examples.size(), 3u);
@@ -316,7 +316,7 @@ TEST(Tokenize, WhatIsLeftOutIsCounted) {
                TokenizeSettings(), folder.path("out"), {})
           .manifest;
   EXPECT_EQ(manifest.num_documents(), 2);
-  LeftOut left_out = manifest.left_out;
+  auto left_out = manifest.left_out;
   EXPECT_EQ(left_out["empty"], 1);
   EXPECT_EQ(left_out["id_too_long"], 1);
   int64_t sum = 0;

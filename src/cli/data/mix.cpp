@@ -34,7 +34,7 @@ struct MixCommand {
 
  private:
   void print(const MixSettings& settings, const std::vector<MixSplit>& splits) const {
-    auto results = nlohmann::json::array();
+    auto results = nlohmann::json::array(), cut_off = nlohmann::json::array();
     fmt::print("{:<6} {:>18} {:>12} {:>8} {:>8}  source\n", "split", "tokens", "documents", "share",
                "epochs");
     for (const MixSplit& split : splits) {
@@ -53,8 +53,16 @@ struct MixCommand {
       fmt::print("{:<6} {:>18} {:>12}                    {} ({} documents cut to make it exact)\n",
                  split.name, format_count(tokens), format_count(split.manifest.num_documents()),
                  join_path(folder, split.name), split.manifest.cut_documents.size());
+      if (split.cut_off_tokens == 0) continue;
+      fmt::print("{:<6} {:>18} tokens that train lacks: the rest of the cut documents, {} of the "
+                 "sources'\n",
+                 split.name, format_count(split.cut_off_tokens),
+                 format_percent(split.cut_off_share, 2));
+      cut_off.push_back({{"split", split.name},
+                         {"tokens", split.cut_off_tokens},
+                         {"share", split.cut_off_share}});
     }
-    json.print({{"shares", results}});
+    json.print({{"shares", results}, {"cut_off", cut_off}});
   }
 };
 
@@ -68,7 +76,8 @@ void add_data_mix(Command& data) {
       "MIX.toml: seed, train_tokens, valid_tokens, test_tokens, shard_tokens, when_short = "
       "\"error\" or \"renormalize\", and for each source a [[source]] with path, weight, "
       "max_epochs, max_tokens. No document is in two splits; the last that a source gives to a "
-      "split is cut to make the count exact. Stopped and started again, it keeps the splits that "
+      "split is cut to make the count exact, and what that takes out of train is told, and refused "
+      "beyond max_cut_share. Stopped and started again, it keeps the splits that "
       "were finished.");
   mix->add_option("recipe", command->recipe, "MIX.toml")->required();
   mix->add_option("--out", command->folder, "folder for train, valid and test")->required();

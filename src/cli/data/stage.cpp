@@ -61,8 +61,12 @@ StageInputs StageOptions::stage_inputs() const {
   StageInputs listed{{}, read};
   listed.read.remote = remote.settings();
   listed.files = list_input_files(inputs, listed.read.remote);
-  check_text_field(listed.files, listed.read);
+  check_text_field(listed.files, listed.read, is_first_look(out, process_share(process)));
   return listed;
+}
+
+bool is_first_look(const std::string& out, ProcessShare share) {
+  return share.index == 0 && !posix_storage()->exists(join_path(out, "stage.json"));
 }
 
 StageRun StageOptions::stage_run(StageObserver& observer) const {
@@ -130,8 +134,9 @@ void finish_stage(
 
 void print_skipped(const nlohmann::json& report) {
   for (const auto& [reason, count] : report["skipped"].items()) {
-    fmt::print("  {:>12}           skipped while reading: {}\n", format_count(count.get<int64_t>()),
-               reason);
+    fmt::print("  {:>12}           skipped while reading: {}{}\n",
+               format_count(count.get<int64_t>()), reason,
+               first_place(report["first_skipped"], reason));
   }
 }
 

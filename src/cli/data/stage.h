@@ -36,6 +36,10 @@ struct StageOptions {
 // Throws ErrorCode::Usage.
 ProcessShare process_share(const std::string& option);
 
+// Whether remote inputs are to be looked at before the work: by one process, and not again where
+// the work in `out` has begun.
+bool is_first_look(const std::string& out, ProcessShare share);
+
 // Runs `command`; an error says which process it is from, where there are several. `process` as in
 // process_share().
 void run_as_process(const std::string& process, const std::function<void()>& command);

@@ -13,6 +13,7 @@
 #include "core/storage.h"
 #include "core/text/format.h"
 #include "core/thread_pool.h"
+#include "ingest/tasks/stage.h"
 #include "ingest/tokenize/tokenize.h"
 
 namespace ingot::cli {
@@ -69,7 +70,7 @@ struct TokenizeCommand {
 
  private:
   // Every --source NAME=PATH adds to that source, the plain inputs are source "input".
-  std::vector<TokenizeSource> list_sources() const {
+  std::vector<TokenizeSource> list_sources() {
     std::vector<std::pair<std::string, std::vector<std::string>>> named;
     if (!inputs.empty()) named.emplace_back("input", inputs);
     for (const auto& [name, path] : parse_pairs()) {
@@ -83,7 +84,7 @@ struct TokenizeCommand {
     std::vector<TokenizeSource> listed;
     for (const auto& [name, paths] : named) {
       listed.push_back({name, list_input_files(paths, settings.read.remote)});
-      check_text_field(listed.back().files, settings.read);
+      check_text_field(listed.back().files, settings.read, is_first_look(folder, settings.share));
     }
     return listed;
   }
@@ -126,8 +127,9 @@ struct TokenizeCommand {
       fmt::print("{} in {}: {}\n", format_bytes(progress.text_bytes), format_duration(seconds),
                  format_byte_rate(progress.text_bytes, seconds));
     }
+    const nlohmann::json first = to_json(result.first_left_out);
     for (const auto& [reason, count] : manifest.left_out) {
-      fmt::print("left out: {} {}\n", format_count(count), reason);
+      fmt::print("left out: {} {}{}\n", format_count(count), reason, first_place(first, reason));
     }
     if (manifest.duplicate_ids > 0) {
       fmt::print("kept, but with the id of an earlier document: {} ({})\n",
@@ -140,6 +142,7 @@ struct TokenizeCommand {
                 {"shards", manifest.shards.size()},
                 {"token_bytes", manifest.token_bytes},
                 {"left_out", manifest.left_out},
+                {"first_left_out", first},
                 {"duplicate_ids", manifest.duplicate_ids},
                 {"seconds", seconds}});
   }

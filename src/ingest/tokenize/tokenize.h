@@ -45,6 +45,7 @@ struct TokenizeResult {
   bool finished = false;  // false: other processes still have tasks to do
   ShardManifest manifest;
   std::vector<std::string> duplicate_examples;  // "source: id"
+  RecordPlaces first_left_out;  // of each reason in manifest.left_out, as far as known
 };
 
 // Encodes every document of the sources, in their order, into `folder`. Called again after a kill,
