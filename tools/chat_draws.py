@@ -277,7 +277,7 @@ def message(rng):
 
 
 def variables(rng):
-    turns = [message(rng) for _ in range(rng.choice([0, 1, 2, 3, 5]))]
+    turns = [message(rng) for _ in range(rng.choice([0, 1, 1, 2, 2, 3, 3, 5, 5]))]
     if rng.random() < 0.5:
         turns = [{"role": ("user", "assistant")[i % 2], "content": word(rng)} for i in range(rng.choice([1, 2, 3]))]
     made = {
@@ -308,7 +308,7 @@ def variables(rng):
         }]
     if rng.random() < 0.1:
         made["tools"] = rng.choice([None, [], {"a": 1}, ["a"], [{"type": None}]])
-    if rng.random() < 0.3:
+    if rng.random() < 0.15:
         made["documents"] = rng.choice([None, [], [{"title": word(rng), "text": None}], ["a"]])
     if rng.random() < 0.02:
         made[rng.choice(["n", "tools", "big"])] = rng.choice([2**63 - 1, 2**63, -2**63, 12345678901234567890123])

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "core/error.h"
 #include "core/text/utf8.h"
@@ -66,27 +67,32 @@ Number integer(const Value& value, const Place& place) {
   return number;
 }
 
+std::string without_point(double size, char kind, int precision) {
+  if (kind == 'e' || kind == 'E') return fmt::format("{:.{}e}", size, precision);
+  if (kind == 'f' || kind == 'F') return fmt::format("{:.{}f}", size, precision);
+  return fmt::format("{:.{}g}", size, std::max(precision, 1));
+}
+
+// With #: the point stands there and zeros stay, as C has it.
+std::string with_point(double size, char kind, int precision) {
+  const auto print = [&](char* to, size_t bytes) {
+    if (kind == 'e' || kind == 'E') return std::snprintf(to, bytes, "%#.*e", precision, size);
+    if (kind == 'f' || kind == 'F') return std::snprintf(to, bytes, "%#.*f", precision, size);
+    return std::snprintf(to, bytes, "%#.*g", precision, size);
+  };
+  std::string digits(static_cast<size_t>(print(nullptr, 0)) + 1, '\0');
+  print(digits.data(), digits.size());
+  digits.pop_back();
+  return digits;
+}
+
 Number real(const Value& value, const Place& place) {
   const double given = value.number();
   const bool negative = std::signbit(given) && !std::isnan(given);
   const int precision = static_cast<int>(place.precision < 0 ? 6 : place.precision);
   const double size = std::abs(given);
-  std::string digits;
-  switch (place.kind) {
-    case 'e':
-    case 'E':
-      digits = place.alternate ? fmt::format("{:#.{}e}", size, precision)
-                               : fmt::format("{:.{}e}", size, precision);
-      break;
-    case 'f':
-    case 'F':
-      digits = place.alternate ? fmt::format("{:#.{}f}", size, precision)
-                               : fmt::format("{:.{}f}", size, precision);
-      break;
-    default:
-      digits = place.alternate ? fmt::format("{:#.{}g}", size, std::max(precision, 1))
-                               : fmt::format("{:.{}g}", size, std::max(precision, 1));
-  }
+  std::string digits = place.alternate ? with_point(size, place.kind, precision)
+                                       : without_point(size, place.kind, precision);
   const bool capitals = place.kind == 'E' || place.kind == 'F' || place.kind == 'G';
   return {sign_of(place, negative), "", capitals ? upper(digits) : digits};
 }
