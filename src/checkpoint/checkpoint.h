@@ -9,7 +9,7 @@
 //                         the byte tokenizer
 //   hf/NAME               of a model that came from a Hugging Face folder: its files of no weights
 //   manifest.json         written last: state, resolved config (of weights alone their [model]),
-//                         tensor ranges, size and XXH3-64 of each file
+//                         stop ids, tensor ranges, size and XXH3-64 of each file
 // The folder is written under a temporary name, synced, and renamed: it is there whole or not at
 // all.
 #pragma once
@@ -56,6 +56,9 @@ struct Companions {
   // By name, of a Hugging Face folder: config.json, tokenizer_config.json, generation_config.json,
   // the chat template, …
   std::map<std::string, std::string> hf_files = {};
+  // Ids of tokens that end a text as the tokenizer's EOS does, of the files that the model came
+  // with: ascending, each once (exchange/stop_ids.h).
+  std::vector<int32_t> stop_ids = {};
 };
 
 struct CheckpointInfo {
@@ -101,6 +104,9 @@ class CheckpointReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// weights.read() of a whole parameter into a tensor on any device.
+void read_weight(Context& ctx, const Weights& weights, const std::string& name, const Tensor& out);
 
 // reader.read() into a tensor on any device.
 void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string& what,

@@ -6,8 +6,8 @@
 
 namespace ingot {
 
-// The parsed text. Throws ErrorCode::Data where an object has a key twice, of which the library
-// would keep the last and say nothing, and nlohmann's exceptions for what is no JSON.
+// The parsed text. Throws MemberError where an object has a key twice, of which the library would
+// keep the last and say nothing, and nlohmann's exceptions for what is no JSON.
 nlohmann::json parse_unique_json(std::string_view text);
 
 }  // namespace ingot

@@ -67,7 +67,10 @@ class Preparation {
     const auto& from = run.resume_from ? run.resume_from : run.init_from;
     Companions kept = from ? CheckpointReader(storage_, *from).companions() : Companions();
     const std::string text = tokenizer.kind() == "byte" ? "" : tokenizer.serialize();
-    if (text != kept.tokenizer) kept.hf_files.clear();
+    if (text != kept.tokenizer) {
+      kept.hf_files.clear();
+      kept.stop_ids.clear();
+    }
     kept.tokenizer = text;
     return kept;
   }

@@ -7,6 +7,7 @@
 
 #include "checkpoint/elements.h"
 #include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/exchange/stop_ids.h"
 #include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
 #include "core/error.h"
@@ -203,6 +204,16 @@ const Architecture& HfFolder::architecture() const {
   return *impl_->hf.architecture;
 }
 
+Origin HfFolder::origin(const std::string& named_as) const {
+  return {"Hugging Face", named_as, architecture().name};
+}
+
+int64_t HfFolder::file_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& file : impl_->files) bytes += file->size();
+  return bytes;
+}
+
 DType HfFolder::dtype(const std::string& name) const {
   const std::vector<Piece>& pieces = impl_->pieces.at(name);
   DType widest = pieces[0].at.entry.dtype;
@@ -252,10 +263,11 @@ void HfFolder::check_tied_head() const {
 Companions HfFolder::companions(const std::string& named_as, const std::string& path) const {
   Storage& storage = *impl_->storage;
   Companions found;
-  found.origin = {"Hugging Face", named_as, architecture().name};
+  found.origin = origin(named_as);
   for (const std::string_view name : kKeptFiles)
     if (storage.exists(impl_->path(name)))
       found.hf_files[std::string(name)] = read_text(storage, impl_->path(name));
+  found.stop_ids = hf_stop_ids(found.hf_files, model().vocab, impl_->dir);
   const std::string from = path.empty() ? impl_->dir : path;
   const auto tokenizer = load_tokenizer(storage, from);
   check(tokenizer->vocab_size() <= model().vocab, ErrorCode::Data,

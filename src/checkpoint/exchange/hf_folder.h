@@ -20,6 +20,8 @@ class HfFolder : public Weights {
 
   const ModelConfig& model() const override;
   const Architecture& architecture() const;
+  Origin origin(const std::string& named_as) const;
+  int64_t file_bytes() const;  // of the files of weights
   DType dtype(const std::string& name) const override;
   void read(const std::string& name, ShardRange range, const Tensor& out) const override;
   // Throws ErrorCode::Data where the folder holds a head of its own although config.json ties it to

@@ -4,6 +4,7 @@
 
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/open_weights.h"
+#include "checkpoint/exchange/stop_ids.h"
 #include "tokenizer/convert.h"
 
 namespace ingot {
@@ -24,14 +25,16 @@ std::string token_text(const nlohmann::json& tokenizer, int32_t id) {
   return "";
 }
 
-Json generation_config(const Tokenizer& tokenizer) {
-  Json config = Json::object();
-  if (tokenizer.bos() >= 0) config["bos_token_id"] = tokenizer.bos();
-  if (tokenizer.eos() >= 0) config["eos_token_id"] = tokenizer.eos();
-  return config;
-}
-
 }  // namespace
+
+void add_token_ids(Json& config, const Companions& companions, const Tokenizer& tokenizer) {
+  if (tokenizer.bos() >= 0) config["bos_token_id"] = tokenizer.bos();
+  const std::vector<int32_t> stop_ids = stop_ids_of(companions, tokenizer);
+  if (stop_ids.size() == 1)
+    config["eos_token_id"] = stop_ids.front();
+  else if (!stop_ids.empty())
+    config["eos_token_id"] = stop_ids;
+}
 
 BpeModel byte_bpe_model() {
   BpeModel model;
@@ -65,8 +68,11 @@ std::map<std::string, std::string> hf_tokenizer_files(const Companions& companio
       if (const std::string token = token_text(json, id); !token.empty()) config[key] = token;
     if (!has("tokenizer_config.json")) files["tokenizer_config.json"] = config.dump(2) + "\n";
   }
-  if (!has("generation_config.json"))
-    files["generation_config.json"] = generation_config(*tokenizer).dump(2) + "\n";
+  if (!files.contains(std::string(kHfGenerationName))) {
+    Json config = Json::object();
+    add_token_ids(config, companions, *tokenizer);
+    files[std::string(kHfGenerationName)] = config.dump(2) + "\n";
+  }
   return files;
 }
 

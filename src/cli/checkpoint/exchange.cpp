@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "checkpoint/exchange/gguf_export.h"
+#include "checkpoint/exchange/gguf_header.h"
+#include "checkpoint/exchange/gguf_weights.h"
 #include "checkpoint/exchange/hf_export.h"
 #include "checkpoint/exchange/hf_folder.h"
 #include "checkpoint/exchange/llama2c.h"
@@ -51,6 +53,8 @@ struct Import {
     ModelProgress progress("importing");
     if (is_hf_folder(*storage, model))
       import_hf(storage, model, model, tokenizer, folder, progress.watch());
+    else if (is_gguf_file(*storage, model))
+      import_gguf(storage, model, tokenizer, folder, progress.watch());
     else
       import_file(*storage, folder, progress.watch());
   }
@@ -67,8 +71,8 @@ struct Import {
           model);
     check(
         model.ends_with(".bin"), ErrorCode::Usage,
-        "'{}': expected a Hugging Face folder (with a config.json), hf://OWNER/NAME or a llama2.c "
-        "file (.bin)",
+        "'{}': expected a Hugging Face folder (with a config.json), hf://OWNER/NAME, a GGUF file "
+        "or a llama2.c file (.bin)",
         model);
     check(!tokenizer.empty(), ErrorCode::Usage,
           "a llama2.c file has no tokenizer in it: add --tokenizer with its tokenizer.bin");
@@ -140,7 +144,8 @@ void add_checkpoint_import(Command& checkpoint) {
   command
       ->add_option(
           "model", options->model,
-          "Hugging Face folder, hf://OWNER/NAME[@REVISION], or llama2.c version-0 file (.bin)")
+          "Hugging Face folder, hf://OWNER/NAME[@REVISION], GGUF file, or llama2.c version-0 file "
+          "(.bin)")
       ->required();
   command->add_option("--tokenizer", options->tokenizer,
                       "its tokenizer, where it is not in the folder; of llama2.c tokenizer.bin");
