@@ -37,10 +37,11 @@ class StageInputsTrap : public Trap {
   }
   Outcome stage(const std::string& name, const Args& inputs, const std::string& out,
                 const Args& more = {}) const {
-    const std::map<std::string, Args> needs = {{"tokenize", {"--tokenizer", "byte"}},
-                                               {"dedup", {"--method", "exact"}},
-                                               {"clean", {"--set", "gopher_quality.enabled=false"}},
-                                               {"decontaminate", {"--against", path("task.jsonl")}}};
+    const std::map<std::string, Args> needs = {
+        {"tokenize", {"--tokenizer", "byte"}},
+        {"dedup", {"--method", "exact"}},
+        {"clean", {"--set", "gopher_quality.enabled=false"}},
+        {"decontaminate", {"--against", path("task.jsonl")}}};
     const Args args = with(with({"data", name, "--out", path(out), "--json"}, inputs), more);
     return ingot(with(args, needs.at(name)));
   }
@@ -79,7 +80,8 @@ TEST_F(StageInputsTrap, AFileThatWasTouchedOrCopiedBackIsTheSame) {
   ASSERT_EQ(tokenize({path("in")}, "out").code, 0);
   const std::string tokens = slurp(root_ / "out/00000.tokens");
   const Outcome same = shell(
-      "cp in/a.jsonl copy && rm in/a.jsonl && cp copy in/a.jsonl && touch -d 2001-01-01 in/a.jsonl");
+      "cp in/a.jsonl copy && rm in/a.jsonl && cp copy in/a.jsonl && touch -d 2001-01-01 "
+      "in/a.jsonl");
   ASSERT_EQ(same.code, 0) << same.err;
   const Outcome again = tokenize({path("in")}, "out");
   EXPECT_EQ(again.code, 0) << again.err;
@@ -120,9 +122,9 @@ TEST_F(StageInputsTrap, DocumentsOfAKilledStageAreRefusedAsItsFolderIs) {
   fs::remove(root_ / "half/documents/3.jsonl.zst");
   fs::create_directory_symlink(root_ / "half/documents", root_ / "link");
   fs::create_symlink(root_ / "half/documents/1.jsonl.zst", root_ / "one.jsonl.zst");
-  for (const std::string name : {"half", "half/documents", "half/documents/", "link", "link/",
-                                 "half/documents/*.zst", "half/documents/1.jsonl.zst",
-                                 "one.jsonl.zst", "half/../half/documents/."}) {
+  for (const std::string name :
+       {"half", "half/documents", "half/documents/", "link", "link/", "half/documents/*.zst",
+        "half/documents/1.jsonl.zst", "one.jsonl.zst", "half/../half/documents/."}) {
     expect_refused(tokenize({path(name)}, "tokens"), {"has not finished", "run that again"});
   }
   ASSERT_EQ(stage("dedup", {path("in")}, "half").code, 0);
@@ -212,8 +214,8 @@ TEST_F(StageInputsTrap, AWrongTextFieldOfARemoteFileEndsBeforeAnythingIsWritten)
   for (const std::string cache : {"", path("another_cache")}) {
     const int before = num_requests();
     const std::string out = cache.empty() ? "streamed" : "cached";
-    const Outcome right = tokenize(
-        {server.url("plain/a.jsonl"), "--cache", cache, "--text-field", "body"}, out);
+    const Outcome right =
+        tokenize({server.url("plain/a.jsonl"), "--cache", cache, "--text-field", "body"}, out);
     EXPECT_EQ(result_of(right).value("documents", 0), 50) << right.err;
     EXPECT_EQ(num_requests() - before, 2);
   }
