@@ -1,5 +1,6 @@
 // Traps around what stages of data preparation take as their inputs: docs/traps.md.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "ingest/web_server.h"
 #include "traps/trap.h"
@@ -253,6 +254,117 @@ TEST_F(StageInputsTrap, WhatTheCutsOfAMixtureCostTrainingIsToldAndBounded) {
     EXPECT_GT(cut.value("share", 0.0), 0.2);
   }
   EXPECT_EQ(refusals, 1);
+}
+
+TEST_F(StageInputsTrap, AFileThatIsReachedTwiceIsNotTokenizedTwice) {
+  write("raw/a.jsonl", lines(texts(3, "a")));
+  write("raw/part/b.jsonl", lines(texts(3, "b")));
+  fs::create_directory_symlink(root_ / "raw", root_ / "rawlink");
+  fs::create_hard_link(root_ / "raw/a.jsonl", root_ / "hard.jsonl");
+  const Args inputs[] = {{path("raw"), path("rawlink")},
+                         {path("raw"), path("hard.jsonl")},
+                         {"--source", "one=" + path("raw"), "--source", "two=" + path("raw/part")},
+                         {path("raw"), "--source", "two=" + path("raw/../raw/")}};
+  for (const Args& twice : inputs) {
+    expect_refused(tokenize(twice, "tokens"), {"same file", "leave one of them out"});
+    EXPECT_FALSE(fs::exists(root_ / "tokens"));
+  }
+}
+
+TEST_F(StageInputsTrap, ACopyOfAnInputIsNotTokenizedBesideIt) {
+  write("raw/a.jsonl", lines(texts(3, "a")));
+  write("raw/deep/b.jsonl", lines(texts(3, "b")));
+  fs::copy(root_ / "raw", root_ / "copy", fs::copy_options::recursive);
+  fs::rename(root_ / "copy/a.jsonl", root_ / "copy/other.jsonl");
+  expect_refused(tokenize({path("raw"), path("copy")}, "tokens"),
+                 {path("raw"), path("copy"), "leave one of them out"});
+  EXPECT_FALSE(fs::exists(root_ / "tokens"));
+  // Of the same sizes, but not the same.
+  std::string other = slurp(root_ / "copy/deep/b.jsonl");
+  other[other.size() - 5] = '!';
+  write("copy/deep/b.jsonl", other);
+  EXPECT_EQ(tokenize({path("raw"), path("copy")}, "tokens").code, 0);
+}
+
+TEST_F(StageInputsTrap, EqualDocumentsAreCountedAndTold) {
+  std::vector<std::string> some = texts(5, "a");
+  write("raw/a.jsonl", lines(some, "a"));
+  some.resize(2);
+  write("raw/b.jsonl", lines(some, "b"));
+  const Outcome outcome = tokenize({path("raw")}, "tokens");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(result_of(outcome).value("equal_documents", 0), 2);
+  EXPECT_EQ(json::parse(slurp(root_ / "tokens/manifest.json")).value("equal_documents", 0), 2);
+  EXPECT_TRUE(contains(outcome.out, "equal to an earlier document: 2")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "input: a0 = input: b0")) << outcome.out;
+}
+
+TEST_F(StageInputsTrap, AMixtureWithASourceUnderTwoNamesIsRefused) {
+  write("in/a.jsonl", lines(texts(50, "a")));
+  ASSERT_EQ(tokenize({path("in")}, "ss").code, 0);
+  ASSERT_EQ(tokenize({path("in")}, "other_shards", {"--shard-tokens", "2000"}).code, 0);
+  fs::create_directory_symlink(root_ / "ss", root_ / "link");
+  fs::copy(root_ / "ss", root_ / "copy", fs::copy_options::recursive);
+  for (const std::string name : {"ss", "ss/", "./ss", "link", "copy", "other_shards"}) {
+    const Outcome outcome =
+        mix("train_tokens = 2000\nvalid_tokens = 1500\n[[source]]\npath = \"ss\"\n[[source]]\n"
+            "path = \"" +
+                name + "\"\n",
+            "mixed");
+    expect_refused(outcome, {path("ss"), "max_epochs = 2"});
+    EXPECT_FALSE(fs::exists(root_ / "mixed")) << name;
+  }
+}
+
+TEST_F(StageInputsTrap, AMixtureHasNoDocumentInTwoSplitsUnderTwoNames) {
+  write("a.jsonl", lines(texts(60, "shared"), "a"));
+  write("b.jsonl", lines(texts(90, "shared"), "b"));  // 60 of them as in a
+  ASSERT_EQ(tokenize({path("a.jsonl")}, "a").code, 0);
+  ASSERT_EQ(tokenize({path("b.jsonl")}, "b").code, 0);
+  const Outcome mixed =
+      mix("train_tokens = 15000\nvalid_tokens = 3001\ntest_tokens = 2003\nmax_cut_share = 1\n"
+          "[[source]]\npath = \"a\"\n[[source]]\npath = \"b\"\n",
+          "mixed");
+  ASSERT_EQ(mixed.code, 0) << mixed.err;
+  const json result = result_of(mixed);
+  EXPECT_EQ(result.value("equal_documents", 0), 60);
+  EXPECT_TRUE(contains(mixed.out, "60 (input: a0 = input: b0")) << mixed.out;
+  std::map<std::string, std::string> split_of;  // by the beginning, as some are cut
+  std::map<std::string, int64_t> left_out;
+  for (const json& entry : result.value("left_out", json::array())) {
+    left_out[entry.value("split", "") + " " + entry.value("reason", "")] =
+        entry.value("documents", 0);
+  }
+  EXPECT_GT(left_out["train equal_to_test"], 0);
+  EXPECT_GT(left_out["train equal_to_valid"], 0);
+  const std::map<std::string, int64_t> wanted = {{"train", 15000}, {"valid", 3001}, {"test", 2003}};
+  for (const auto& [split, tokens] : wanted) {
+    EXPECT_EQ(ingot({"data", "verify", path("mixed/" + split)}).code, 0);
+    const json facts = result_of(ingot({"data", "inspect", path("mixed/" + split), "--json"}));
+    EXPECT_EQ(facts.value("tokens", 0), tokens);
+    const int last = facts.value("documents", 1) - 1;
+    std::istringstream out(
+        ingot({"data", "cat", path("mixed/" + split), "0-" + std::to_string(last)}).out);
+    for (std::string text; std::getline(out, text);) {
+      const std::string beginning = text.substr(0, 15);
+      if (beginning.size() < 15) continue;  // cut so short that it may be of any
+      const std::string& first = split_of.emplace(beginning, split).first->second;
+      EXPECT_EQ(first, split) << text;
+    }
+  }
+}
+
+TEST_F(StageInputsTrap, EqualIdsOfOtherDocumentsInAMixtureAreTold) {
+  write("a.jsonl", lines(texts(60, "one")));
+  write("b.jsonl", lines(texts(90, "other")));
+  ASSERT_EQ(tokenize({path("a.jsonl")}, "a").code, 0);
+  ASSERT_EQ(tokenize({path("b.jsonl")}, "b").code, 0);
+  const Outcome mixed =
+      mix("train_tokens = 9000\n[[source]]\npath = \"a\"\n[[source]]\npath = \"b\"\n", "mixed");
+  ASSERT_EQ(mixed.code, 0) << mixed.err;
+  EXPECT_EQ(result_of(mixed).value("equal_ids", 0), 60);
+  EXPECT_EQ(result_of(mixed).value("equal_documents", -1), 0);
+  EXPECT_TRUE(contains(mixed.out, "have the id of an earlier one")) << mixed.out;
 }
 
 }  // namespace
