@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "core/error.h"
 #include "core/text/format.h"
+#include "ingest/read/equal_inputs.h"
 
 namespace ingot::cli {
 
@@ -19,6 +20,8 @@ TextDocuments::TextDocuments(const std::vector<std::string>& locations, const Re
     : settings_(options.settings) {
   settings_.remote = options.remote.settings();
   files_ = list_input_files(locations, settings_.remote);
+  const std::string problem = same_file_twice(files_);
+  check(problem.empty(), ErrorCode::Data, "{}", problem);
   check_text_field(files_, settings_);
 }
 

@@ -1,5 +1,6 @@
 // Traps around what stages of data preparation take as their inputs: docs/traps.md.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "ingest/web_server.h"
 #include "traps/trap.h"
@@ -37,10 +38,11 @@ class StageInputsTrap : public Trap {
   }
   Outcome stage(const std::string& name, const Args& inputs, const std::string& out,
                 const Args& more = {}) const {
-    const std::map<std::string, Args> needs = {{"tokenize", {"--tokenizer", "byte"}},
-                                               {"dedup", {"--method", "exact"}},
-                                               {"clean", {"--set", "gopher_quality.enabled=false"}},
-                                               {"decontaminate", {"--against", path("task.jsonl")}}};
+    const std::map<std::string, Args> needs = {
+        {"tokenize", {"--tokenizer", "byte"}},
+        {"dedup", {"--method", "exact"}},
+        {"clean", {"--set", "gopher_quality.enabled=false"}},
+        {"decontaminate", {"--against", path("task.jsonl")}}};
     const Args args = with(with({"data", name, "--out", path(out), "--json"}, inputs), more);
     return ingot(with(args, needs.at(name)));
   }
@@ -79,7 +81,8 @@ TEST_F(StageInputsTrap, AFileThatWasTouchedOrCopiedBackIsTheSame) {
   ASSERT_EQ(tokenize({path("in")}, "out").code, 0);
   const std::string tokens = slurp(root_ / "out/00000.tokens");
   const Outcome same = shell(
-      "cp in/a.jsonl copy && rm in/a.jsonl && cp copy in/a.jsonl && touch -d 2001-01-01 in/a.jsonl");
+      "cp in/a.jsonl copy && rm in/a.jsonl && cp copy in/a.jsonl && touch -d 2001-01-01 "
+      "in/a.jsonl");
   ASSERT_EQ(same.code, 0) << same.err;
   const Outcome again = tokenize({path("in")}, "out");
   EXPECT_EQ(again.code, 0) << again.err;
@@ -120,9 +123,9 @@ TEST_F(StageInputsTrap, DocumentsOfAKilledStageAreRefusedAsItsFolderIs) {
   fs::remove(root_ / "half/documents/3.jsonl.zst");
   fs::create_directory_symlink(root_ / "half/documents", root_ / "link");
   fs::create_symlink(root_ / "half/documents/1.jsonl.zst", root_ / "one.jsonl.zst");
-  for (const std::string name : {"half", "half/documents", "half/documents/", "link", "link/",
-                                 "half/documents/*.zst", "half/documents/1.jsonl.zst",
-                                 "one.jsonl.zst", "half/../half/documents/."}) {
+  for (const std::string name :
+       {"half", "half/documents", "half/documents/", "link", "link/", "half/documents/*.zst",
+        "half/documents/1.jsonl.zst", "one.jsonl.zst", "half/../half/documents/."}) {
     expect_refused(tokenize({path(name)}, "tokens"), {"has not finished", "run that again"});
   }
   ASSERT_EQ(stage("dedup", {path("in")}, "half").code, 0);
@@ -212,8 +215,8 @@ TEST_F(StageInputsTrap, AWrongTextFieldOfARemoteFileEndsBeforeAnythingIsWritten)
   for (const std::string cache : {"", path("another_cache")}) {
     const int before = num_requests();
     const std::string out = cache.empty() ? "streamed" : "cached";
-    const Outcome right = tokenize(
-        {server.url("plain/a.jsonl"), "--cache", cache, "--text-field", "body"}, out);
+    const Outcome right =
+        tokenize({server.url("plain/a.jsonl"), "--cache", cache, "--text-field", "body"}, out);
     EXPECT_EQ(result_of(right).value("documents", 0), 50) << right.err;
     EXPECT_EQ(num_requests() - before, 2);
   }
@@ -251,6 +254,117 @@ TEST_F(StageInputsTrap, WhatTheCutsOfAMixtureCostTrainingIsToldAndBounded) {
     EXPECT_GT(cut.value("share", 0.0), 0.2);
   }
   EXPECT_EQ(refusals, 1);
+}
+
+TEST_F(StageInputsTrap, AFileThatIsReachedTwiceIsNotTokenizedTwice) {
+  write("raw/a.jsonl", lines(texts(3, "a")));
+  write("raw/part/b.jsonl", lines(texts(3, "b")));
+  fs::create_directory_symlink(root_ / "raw", root_ / "rawlink");
+  fs::create_hard_link(root_ / "raw/a.jsonl", root_ / "hard.jsonl");
+  const Args inputs[] = {{path("raw"), path("rawlink")},
+                         {path("raw"), path("hard.jsonl")},
+                         {"--source", "one=" + path("raw"), "--source", "two=" + path("raw/part")},
+                         {path("raw"), "--source", "two=" + path("raw/../raw/")}};
+  for (const Args& twice : inputs) {
+    expect_refused(tokenize(twice, "tokens"), {"same file", "leave one of them out"});
+    EXPECT_FALSE(fs::exists(root_ / "tokens"));
+  }
+}
+
+TEST_F(StageInputsTrap, ACopyOfAnInputIsNotTokenizedBesideIt) {
+  write("raw/a.jsonl", lines(texts(3, "a")));
+  write("raw/deep/b.jsonl", lines(texts(3, "b")));
+  fs::copy(root_ / "raw", root_ / "copy", fs::copy_options::recursive);
+  fs::rename(root_ / "copy/a.jsonl", root_ / "copy/other.jsonl");
+  expect_refused(tokenize({path("raw"), path("copy")}, "tokens"),
+                 {path("raw"), path("copy"), "leave one of them out"});
+  EXPECT_FALSE(fs::exists(root_ / "tokens"));
+  // Of the same sizes, but not the same.
+  std::string other = slurp(root_ / "copy/deep/b.jsonl");
+  other[other.size() - 5] = '!';
+  write("copy/deep/b.jsonl", other);
+  EXPECT_EQ(tokenize({path("raw"), path("copy")}, "tokens").code, 0);
+}
+
+TEST_F(StageInputsTrap, EqualDocumentsAreCountedAndTold) {
+  std::vector<std::string> some = texts(5, "a");
+  write("raw/a.jsonl", lines(some, "a"));
+  some.resize(2);
+  write("raw/b.jsonl", lines(some, "b"));
+  const Outcome outcome = tokenize({path("raw")}, "tokens");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(result_of(outcome).value("equal_documents", 0), 2);
+  EXPECT_EQ(json::parse(slurp(root_ / "tokens/manifest.json")).value("equal_documents", 0), 2);
+  EXPECT_TRUE(contains(outcome.out, "equal to an earlier document: 2")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "input: a0 = input: b0")) << outcome.out;
+}
+
+TEST_F(StageInputsTrap, AMixtureWithASourceUnderTwoNamesIsRefused) {
+  write("in/a.jsonl", lines(texts(50, "a")));
+  ASSERT_EQ(tokenize({path("in")}, "ss").code, 0);
+  ASSERT_EQ(tokenize({path("in")}, "other_shards", {"--shard-tokens", "2000"}).code, 0);
+  fs::create_directory_symlink(root_ / "ss", root_ / "link");
+  fs::copy(root_ / "ss", root_ / "copy", fs::copy_options::recursive);
+  for (const std::string name : {"ss", "ss/", "./ss", "link", "copy", "other_shards"}) {
+    const Outcome outcome =
+        mix("train_tokens = 2000\nvalid_tokens = 1500\n[[source]]\npath = \"ss\"\n[[source]]\n"
+            "path = \"" +
+                name + "\"\n",
+            "mixed");
+    expect_refused(outcome, {path("ss"), "max_epochs = 2"});
+    EXPECT_FALSE(fs::exists(root_ / "mixed")) << name;
+  }
+}
+
+TEST_F(StageInputsTrap, AMixtureHasNoDocumentInTwoSplitsUnderTwoNames) {
+  write("a.jsonl", lines(texts(60, "shared"), "a"));
+  write("b.jsonl", lines(texts(90, "shared"), "b"));  // 60 of them as in a
+  ASSERT_EQ(tokenize({path("a.jsonl")}, "a").code, 0);
+  ASSERT_EQ(tokenize({path("b.jsonl")}, "b").code, 0);
+  const Outcome mixed =
+      mix("train_tokens = 15000\nvalid_tokens = 3001\ntest_tokens = 2003\nmax_cut_share = 1\n"
+          "[[source]]\npath = \"a\"\n[[source]]\npath = \"b\"\n",
+          "mixed");
+  ASSERT_EQ(mixed.code, 0) << mixed.err;
+  const json result = result_of(mixed);
+  EXPECT_EQ(result.value("equal_documents", 0), 60);
+  EXPECT_TRUE(contains(mixed.out, "60 (input: a0 = input: b0")) << mixed.out;
+  std::map<std::string, std::string> split_of;  // by the beginning, as some are cut
+  std::map<std::string, int64_t> left_out;
+  for (const json& entry : result.value("left_out", json::array())) {
+    left_out[entry.value("split", "") + " " + entry.value("reason", "")] =
+        entry.value("documents", 0);
+  }
+  EXPECT_GT(left_out["train equal_to_test"], 0);
+  EXPECT_GT(left_out["train equal_to_valid"], 0);
+  const std::map<std::string, int64_t> wanted = {{"train", 15000}, {"valid", 3001}, {"test", 2003}};
+  for (const auto& [split, tokens] : wanted) {
+    EXPECT_EQ(ingot({"data", "verify", path("mixed/" + split)}).code, 0);
+    const json facts = result_of(ingot({"data", "inspect", path("mixed/" + split), "--json"}));
+    EXPECT_EQ(facts.value("tokens", 0), tokens);
+    const int last = facts.value("documents", 1) - 1;
+    std::istringstream out(
+        ingot({"data", "cat", path("mixed/" + split), "0-" + std::to_string(last)}).out);
+    for (std::string text; std::getline(out, text);) {
+      const std::string beginning = text.substr(0, 15);
+      if (beginning.size() < 15) continue;  // cut so short that it may be of any
+      const std::string& first = split_of.emplace(beginning, split).first->second;
+      EXPECT_EQ(first, split) << text;
+    }
+  }
+}
+
+TEST_F(StageInputsTrap, EqualIdsOfOtherDocumentsInAMixtureAreTold) {
+  write("a.jsonl", lines(texts(60, "one")));
+  write("b.jsonl", lines(texts(90, "other")));
+  ASSERT_EQ(tokenize({path("a.jsonl")}, "a").code, 0);
+  ASSERT_EQ(tokenize({path("b.jsonl")}, "b").code, 0);
+  const Outcome mixed =
+      mix("train_tokens = 9000\n[[source]]\npath = \"a\"\n[[source]]\npath = \"b\"\n", "mixed");
+  ASSERT_EQ(mixed.code, 0) << mixed.err;
+  EXPECT_EQ(result_of(mixed).value("equal_ids", 0), 60);
+  EXPECT_EQ(result_of(mixed).value("equal_documents", -1), 0);
+  EXPECT_TRUE(contains(mixed.out, "have the id of an earlier one")) << mixed.out;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "core/storage.h"
 #include "core/text/format.h"
 #include "core/thread_pool.h"
+#include "ingest/read/equal_inputs.h"
 #include "ingest/tasks/stage.h"
 #include "ingest/tokenize/tokenize.h"
 
@@ -82,9 +83,18 @@ struct TokenizeCommand {
     check(!named.empty(), ErrorCode::Usage,
           "nothing to tokenize: expected files or folders, or --source NAME=PATH");
     std::vector<TokenizeSource> listed;
+    std::vector<InputFile> files;
     for (const auto& [name, paths] : named) {
       listed.push_back({name, list_input_files(paths, settings.read.remote)});
-      check_text_field(listed.back().files, settings.read, is_first_look(folder, settings.share));
+      files.insert(files.end(), listed.back().files.begin(), listed.back().files.end());
+    }
+    check_read_once(files, folder);
+    if (!is_begun(folder)) {
+      const std::string problem = equal_inputs(files, settings.threads);
+      check(problem.empty(), ErrorCode::Data, "{}", problem);
+    }
+    for (const TokenizeSource& source : listed) {
+      check_text_field(source.files, settings.read, is_first_look(folder, settings.share));
     }
     return listed;
   }
@@ -135,6 +145,12 @@ struct TokenizeCommand {
       fmt::print("kept, but with the id of an earlier document: {} ({})\n",
                  format_count(manifest.duplicate_ids), fmt::join(result.duplicate_examples, ", "));
     }
+    if (manifest.equal_documents > 0) {
+      fmt::print(
+          "kept, but equal to an earlier document: {} ({}); ingot data dedup --method exact "
+          "removes such\n",
+          format_count(manifest.equal_documents), fmt::join(result.equal_examples, ", "));
+    }
     json.print({{"finished", true},
                 {"tokens", manifest.num_tokens()},
                 {"documents", manifest.num_documents()},
@@ -144,6 +160,7 @@ struct TokenizeCommand {
                 {"left_out", manifest.left_out},
                 {"first_left_out", first},
                 {"duplicate_ids", manifest.duplicate_ids},
+                {"equal_documents", manifest.equal_documents},
                 {"seconds", seconds}});
   }
 };

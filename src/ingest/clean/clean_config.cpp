@@ -39,10 +39,11 @@ void refuse_unused(const CleanSettings& settings, std::string_view toml, std::st
       const Place written = place_of(before[k], after[k]);
       const bool is_meant = written == Place::Nowhere || written < turned_off ||
                             (written == Place::File && turned_off == Place::File);
-      check(is_meant, ErrorCode::Config,
-            "{}: the filter {} is off, so that this would do nothing: turn it on by {}.enabled=true, "
-            "or leave {} out",
-            before[k].name, name, name, before[k].name);
+      check(
+          is_meant, ErrorCode::Config,
+          "{}: the filter {} is off, so that this would do nothing: turn it on by {}.enabled=true, "
+          "or leave {} out",
+          before[k].name, name, name, before[k].name);
     }
   }
 }

@@ -16,8 +16,9 @@ namespace ingot {
 // One file of an input: a path, or an http(s)://, hf:// or s3:// address.
 struct InputFile {
   std::string location;
-  std::string name;    // below what the user named ("2024/a.jsonl.gz"); unique within the list
-  int64_t bytes = -1;  // as stored; -1: not known before it is opened
+  std::string name;        // below what the user named ("2024/a.jsonl.gz"); unique within the list
+  int64_t bytes = -1;      // as stored; -1: not known before it is opened
+  std::string input = {};  // what the user named and this is of
 };
 
 class BegunStreams;
@@ -41,8 +42,8 @@ struct RemoteSettings {
 // stage_folder.h), globs (* ? [] within a name, ** for any number of
 // folders), addresses. Each location's files come in byte order of their names, so the list is the
 // same on every machine. Names that two locations have in common get the location's number before
-// them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file, and a file that two
-// locations name.
+// them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file or what a stage has
+// not finished, and a file that two locations name.
 std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
                                         const RemoteSettings& remote = {});
 
@@ -70,8 +71,8 @@ struct RecordPlace {
 };
 using RecordPlaces = std::map<std::string, RecordPlace>;  // by what is there
 
-// A skipped record is counted under its reason: "empty", "too_large", "invalid_utf8", "no_text" (the
-// field is missing or null), "not_a_string", "invalid_json", "not_an_object", …
+// A skipped record is counted under its reason: "empty", "too_large", "invalid_utf8", "no_text"
+// (the field is missing or null), "not_a_string", "invalid_json", "not_an_object", …
 struct ReadCounts {
   int64_t documents = 0;
   int64_t bytes = 0;  // of text
@@ -106,7 +107,8 @@ std::unique_ptr<DocumentReader> open_documents(const InputFile& file, const Read
 
 // Looks at the first records of files before a long work begins: throws ErrorCode::Data, with the
 // fields that are there, where none has text in settings.text_field. Remote files are looked at
-// where `remote_too` says so; what came of them is in settings.remote.begun for those who read them.
+// where `remote_too` says so; what came of them is in settings.remote.begun for those who read
+// them.
 void check_text_field(const std::vector<InputFile>& files, ReadSettings& settings,
                       bool remote_too = true);
 

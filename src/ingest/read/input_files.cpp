@@ -148,6 +148,7 @@ std::vector<InputFile> list_input_files(const std::vector<std::string>& location
     for (InputFile& file : list_location(locations[i], remote)) {
       check(seen.insert(file.location).second, ErrorCode::Data,
             "{}: named twice among the inputs; its documents would be read twice", file.location);
+      file.input = locations[i];
       files.push_back(std::move(file));
       location_of.push_back(i);
     }

@@ -31,7 +31,8 @@ InputContent content_now(const InputFile& file, const InputContent& was,
     return was.hash.empty() ? InputContent() : content_of_local_file(path);
   }
   if (never_changes(file.location)) return was;
-  return was.version.empty() ? InputContent() : InputContent{"", remote_version(file.location, remote)};
+  return was.version.empty() ? InputContent()
+                             : InputContent{"", remote_version(file.location, remote)};
 }
 
 }  // namespace
@@ -64,10 +65,11 @@ bool has_changed(const InputFile& file, const InputContent& was, const RemoteSet
 }
 
 Error changed_input(const std::string& location, const std::string& folder) {
-  return {ErrorCode::Config,
-          fmt::format("{}: its content has changed since it was read for {}: give another --out, or "
-                      "remove that folder to begin anew",
-                      location, folder)};
+  return {
+      ErrorCode::Config,
+      fmt::format("{}: its content has changed since it was read for {}: give another --out, or "
+                  "remove that folder to begin anew",
+                  location, folder)};
 }
 
 struct InputRecords::Stamps {

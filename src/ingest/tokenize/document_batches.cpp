@@ -61,8 +61,7 @@ void TextBatch::clear() {
 
 BatchReader::BatchReader(const std::vector<SourceFile>& files,
                          const std::vector<ShardSource>& sources, const ReadSettings& settings,
-                         const Tokenizer& tokenizer, InputPosition from,
-                         const std::string& folder)
+                         const Tokenizer& tokenizer, InputPosition from, const std::string& folder)
     : files_(files), sources_(sources), settings_(settings), tokenizer_(tokenizer) {
   next_.file = from.file;
   for (int64_t i = 0; i < from.file; ++i) {

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "ingest/tasks/stage.h"
 #include "ingest/tokenize/tokenize_task.h"
-#include "shards/duplicate_ids.h"
+#include "shards/duplicates.h"
 
 namespace ingot {
 namespace {
@@ -122,7 +122,7 @@ std::vector<std::vector<InputFile>> files_of(const std::vector<std::vector<Sourc
 
 // Of a folder that has a manifest.
 TokenizeResult finished(Storage& storage, const std::string& folder, const TaskFolder& stage) {
-  TokenizeResult result{true, read_manifest(storage, folder), {}, {}};
+  TokenizeResult result{true, read_manifest(storage, folder), {}, {}, {}};
   stage.read_records([&](const json& record) {
     result.first_left_out.merge(record_places_of(record.value("first_left_out", json::object())));
   });
@@ -174,7 +174,8 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
   TaskFolder stage(storage, folder, describe(manifest, files, settings), num_tasks);
   const InputRecords inputs(storage, folder, files_of(tasks), settings.read.remote);
   inputs.check(stage, settings.share, settings.threads);
-  if (storage->exists(join_path(folder, kShardManifestName))) return finished(*storage, folder, stage);
+  if (storage->exists(join_path(folder, kShardManifestName)))
+    return finished(*storage, folder, stage);
   publish_file(*storage, join_path(folder, kShardTokenizerName), tokenizer.serialize());
 
   // Tasks side by side as far as they go: they need not wait for each other.
@@ -198,7 +199,8 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
   stage.run(settings.share, at_once, inputs.stamped(work), {});
   if (!stage.finished()) return {};
   const auto lock = stage.lock_end();  // two processes may end at the same time
-  if (storage->exists(join_path(folder, kShardManifestName))) return finished(*storage, folder, stage);
+  if (storage->exists(join_path(folder, kShardManifestName)))
+    return finished(*storage, folder, stage);
 
   ReadCounts left_out;
   stage.read_records([&](const json& record) {
@@ -207,13 +209,17 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
     left_out += files_of_task.left_out;
   });
   check(manifest.num_documents() > 0, ErrorCode::Data,
-        "{}: no documents in the {} files of the input{}", folder, files.size(),
-        text_of(left_out));
-  const DuplicateIds duplicates = find_duplicate_ids(
-      *storage, folder, manifest, settings.sort_bytes, join_path(folder, "duplicate_ids.tmp"));
-  manifest.duplicate_ids = duplicates.count;
+        "{}: no documents in the {} files of the input{}", folder, files.size(), text_of(left_out));
+  const std::vector<ShardsIn> shards = {{folder, &manifest}};
+  const auto find = [&](DocumentKey key) {
+    return find_duplicates(*storage, shards, key, settings.sort_bytes,
+                           join_path(folder, "duplicates.tmp"));
+  };
+  const Duplicates ids = find(DocumentKey::Id), contents = find(DocumentKey::Content);
+  manifest.duplicate_ids = ids.count;
+  manifest.equal_documents = contents.count;
   write_manifest(*storage, folder, manifest);
-  return {true, std::move(manifest), duplicates.examples, left_out.first_skipped};
+  return {true, std::move(manifest), ids.examples, contents.examples, left_out.first_skipped};
 }
 
 }  // namespace ingot

@@ -170,9 +170,10 @@ std::unique_ptr<Filter> UrlSettings::make(CleanFiles& files) const {
   lists.public_suffixes = files.read_list(public_suffixes);
   const bool has_list = !lists.domains.empty() || !lists.urls.empty() || !lists.words.empty() ||
                         !lists.soft_words.empty() || !lists.subwords.empty();
-  check(has_list, ErrorCode::Config,
-        "url.enabled: expected a list to remove documents by, got none: name a file in url.domains, "
-        "url.urls, url.words, url.soft_words or url.subwords");
+  check(
+      has_list, ErrorCode::Config,
+      "url.enabled: expected a list to remove documents by, got none: name a file in url.domains, "
+      "url.urls, url.words, url.soft_words or url.subwords");
   return std::make_unique<UrlFilter>(min_soft_words, lists);
 }
 

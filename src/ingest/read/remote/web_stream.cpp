@@ -77,8 +77,7 @@ std::unique_ptr<ByteStream> open_web_stream(const WebFile& file, const RemoteSet
   if (const std::string path = cached_path(file, settings); !path.empty()) {
     return open_local_file(path);
   }
-  return std::make_unique<WebStream>(file, settings,
-                                     file_spool(cache_path(file, settings), file));
+  return std::make_unique<WebStream>(file, settings, file_spool(cache_path(file, settings), file));
 }
 
 std::string cached_path(const WebFile& file, const RemoteSettings& settings) {
