@@ -7,13 +7,12 @@
 
 #include "checkpoint/exchange/gguf_config.h"
 #include "checkpoint/exchange/gguf_tokens.h"
-#include "checkpoint/exchange/hf_tokenizer.h"
-#include "checkpoint/exchange/open_weights.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "spec/settings.h"
 #include "tokenizer/bpe/byte_alphabet.h"
 #include "tokenizer/hf/json_fields.h"
+#include "tokenizer/tokenizer.h"
 
 namespace ingot {
 namespace {
@@ -32,15 +31,14 @@ class Vocabulary {
   explicit Vocabulary(const GgufHeader& header) : fields_(header) {}
 
   // All that is said whatever the tokenizer.
-  Companions rest() {
-    Companions found;
+  GgufText rest() {
+    GgufText found;
     std::set<int32_t> ids;
     for (const char* name : {"eos_token_id", "eot_token_id", "eom_token_id"})
       if (fields_.find(key(name)) != nullptr) ids.insert(id(name, -1));
     ids.erase(-1);
     found.stop_ids.assign(ids.begin(), ids.end());
-    if (const std::string source = fields_.text(kChatTemplate, ""); !source.empty())
-      found.hf_files["chat_template.jinja"] = source;
+    found.chat_template = fields_.text(kChatTemplate, "");
     if (const auto others = fields_.others(std::string(kChatTemplate)); !others.empty())
       log::warn("gguf_metadata",
                 {{"why", fmt::format("{} chat templates besides the one that has no name were "
@@ -49,7 +47,7 @@ class Vocabulary {
     return found;
   }
 
-  void add_tokenizer(Companions& found) {
+  void add_tokenizer(GgufText& found) {
     const std::string model = fields_.text(key("model"), "");
     check(!model.empty() && model != "none" && model != "no_vocab", ErrorCode::Data,
           "the file holds none");
@@ -66,10 +64,12 @@ class Vocabulary {
     const auto others = fields_.others(key(""));
     check(others.empty(), ErrorCode::Data,
           "{} is not known here and could change which ids a text gets", fmt::join(others, ", "));
-    const auto tokenizer = tokenizer_of(found);
+    const auto files = memory_storage();
+    write_file_atomically(*files, "tokenizer.bin", found.tokenizer);
+    const auto tokenizer = load_tokenizer(*files, "tokenizer.bin");
     check(tokenizer->bos() == bos_ && tokenizer->eos() == eos_, ErrorCode::Data,
           "bos_token_id is {} and eos_token_id {}: expected control tokens", bos_, eos_);
-    found.hf_files["tokenizer_config.json"] = config();
+    found.config = config();
   }
 
  private:
@@ -157,8 +157,6 @@ class Vocabulary {
     for (const std::string_view line : fields_.list(
              key("merges"), [](const GgufValue& value) { return value.texts(); }))
       model.merges.push_back(merge_of_line(std::string(line), index, key("merges")));
-    if (pre.words.empty() && to_tokenizer_json(model) == to_tokenizer_json(byte_bpe_model()))
-      return "";
     model.post_processor = post_processor();
     const auto tokenizer = bpe_tokenizer(model, key("tokens"));
     const std::string file = tokenizer->serialize();
@@ -234,9 +232,9 @@ class Vocabulary {
 
 }  // namespace
 
-Companions gguf_companions(const GgufHeader& header, bool with_tokenizer) {
+GgufText gguf_text_of(const GgufHeader& header, bool with_tokenizer) {
   Vocabulary vocabulary(header);
-  Companions found = vocabulary.rest();
+  GgufText found = vocabulary.rest();
   if (!with_tokenizer) return found;
   try {
     vocabulary.add_tokenizer(found);

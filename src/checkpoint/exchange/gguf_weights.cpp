@@ -12,9 +12,12 @@
 #include "checkpoint/exchange/gguf_model.h"
 #include "checkpoint/exchange/gguf_vocabulary.h"
 #include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/exchange/hf_tokenizer.h"
+#include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/new_output.h"
 #include "core/error.h"
 #include "spec/llama_table.h"
+#include "tokenizer/hf/json_fields.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -62,6 +65,17 @@ void read_q8_0(const ReadableFile& file, const GgufEntry& entry, int64_t begin, 
                      out.slice(0, at - begin, stop - begin));
     at = stop;
   }
+}
+
+// The byte tokenizer goes out as BPE that merges nothing.
+bool is_byte_tokenizer(const std::string& file) {
+  constexpr size_t kMostBytes = 1 << 16;
+  if (!file.starts_with('{') || file.size() > kMostBytes) return false;
+  const Json json = parse_object(file, "the tokenizer");
+  if (!is_byte_level_bpe(json)) return false;
+  BpeModel model = bpe_model_from(json, "the tokenizer");
+  model.post_processor.clear();
+  return to_tokenizer_json(model) == to_tokenizer_json(byte_bpe_model());
 }
 
 }  // namespace
@@ -195,20 +209,24 @@ void GgufWeights::read(const std::string& name, ShardRange range, const Tensor& 
 Companions GgufWeights::companions(const std::string& named_as,
                                    const std::string& tokenizer) const {
   Companions found;
+  found.origin = origin(named_as);
   try {
-    found = gguf_companions(impl_->header, tokenizer.empty());
+    GgufText text = gguf_text_of(impl_->header, tokenizer.empty());
+    std::erase_if(text.stop_ids, [&](int32_t id) { return id >= model().vocab; });
+    found.stop_ids = std::move(text.stop_ids);
+    if (!is_byte_tokenizer(text.tokenizer)) found.tokenizer = std::move(text.tokenizer);
+    if (!text.config.empty()) found.hf_files["tokenizer_config.json"] = text.config;
+    if (!text.chat_template.empty()) found.hf_files["chat_template.jinja"] = text.chat_template;
   } catch (const Error& error) {
     throw Error(ErrorCode::Data, fmt::format("'{}': {}", impl_->path, error.what()));
   }
-  found.origin = origin(named_as);
-  if (!tokenizer.empty()) {
-    const auto given = load_tokenizer(*impl_->storage, tokenizer);
-    check(given->vocab_size() <= model().vocab, ErrorCode::Data,
-          "'{}': the tokenizer has {} ids, more than the {} of the model's vocabulary: it is of "
-          "another model; give the right one as --tokenizer",
-          tokenizer, given->vocab_size(), model().vocab);
-    if (given->kind() != "byte") found.tokenizer = given->serialize();
-  }
+  const auto own = tokenizer.empty() ? tokenizer_of(found)
+                                     : load_tokenizer(*impl_->storage, tokenizer);
+  check(own->vocab_size() <= model().vocab, ErrorCode::Data,
+        "'{}': the tokenizer has {} ids, more than the {} of the model's vocabulary: it is of "
+        "another model; give the right one as --tokenizer",
+        tokenizer.empty() ? impl_->path : tokenizer, own->vocab_size(), model().vocab);
+  if (own->kind() != "byte") found.tokenizer = own->serialize();
   return found;
 }
 
