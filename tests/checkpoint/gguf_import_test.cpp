@@ -161,10 +161,9 @@ TEST(GgufWeights, WhatIsLeftOutIsWhatLlamaCppTakes) {
   const std::string file = file_of(small_model());
   EXPECT_TRUE(contains(refusal_of(replaced(file, "llama.context_length", "general.xxxx_length_")),
                        "context_length"));
-  EXPECT_EQ(opened(replaced(file, "llama.rope.freq_base", "general.x.freq_base_"))
-                ->model()
-                .rope.theta,
-            10000.0);
+  EXPECT_EQ(
+      opened(replaced(file, "llama.rope.freq_base", "general.x.freq_base_"))->model().rope.theta,
+      10000.0);
 }
 
 TEST(GgufWeights, UnknownKeysOfTheModelAreRefusedAndOthersAreNot) {

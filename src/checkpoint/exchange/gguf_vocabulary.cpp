@@ -21,9 +21,9 @@ constexpr char kChatTemplate[] = "tokenizer.chat_template";
 
 // Keys of no meaning here: tokens for padding, masks and filling in, which make no ids of a text.
 constexpr std::string_view kHarmless[] = {
-    "padding_token_id", "seperator_token_id", "cls_token_id",       "mask_token_id",
-    "prefix_token_id",  "suffix_token_id",    "middle_token_id",    "fim_pre_token_id",
-    "fim_suf_token_id", "fim_mid_token_id",   "fim_pad_token_id",   "fim_rep_token_id",
+    "padding_token_id", "seperator_token_id", "cls_token_id",     "mask_token_id",
+    "prefix_token_id",  "suffix_token_id",    "middle_token_id",  "fim_pre_token_id",
+    "fim_suf_token_id", "fim_mid_token_id",   "fim_pad_token_id", "fim_rep_token_id",
     "fim_sep_token_id", "token_type_count",   "unknown_token_id"};
 
 class Vocabulary {
@@ -42,7 +42,7 @@ class Vocabulary {
     if (const auto others = fields_.others(std::string(kChatTemplate)); !others.empty())
       log::warn("gguf_metadata",
                 {{"why", fmt::format("{} chat templates besides the one that has no name were "
-                                     "passed over: {}",
+                                     "ignored: {}",
                                      others.size(), fmt::join(others, ", "))}});
     return found;
   }
@@ -57,9 +57,8 @@ class Vocabulary {
     else if (model == "llama" || model == "t5")
       found.tokenizer = pieces_file(model == "t5");
     else
-      throw Error(ErrorCode::Data,
-                  fmt::format("{}: expected gpt2, llama or t5, got {}", key("model"),
-                              on_one_line(model.substr(0, 100))));
+      throw Error(ErrorCode::Data, fmt::format("{}: expected gpt2, llama or t5, got {}",
+                                               key("model"), on_one_line(model.substr(0, 100))));
     for (const std::string_view name : kHarmless) fields_.find(key(name));
     const auto others = fields_.others(key(""));
     check(others.empty(), ErrorCode::Data,
@@ -73,9 +72,7 @@ class Vocabulary {
   }
 
  private:
-  static std::string key(std::string_view name) {
-    return "tokenizer.ggml." + std::string(name);
-  }
+  static std::string key(std::string_view name) { return "tokenizer.ggml." + std::string(name); }
 
   int32_t id(std::string_view name, int32_t otherwise) {
     const int64_t value = fields_.integer(key(name), otherwise);
@@ -89,8 +86,10 @@ class Vocabulary {
   std::vector<T> per_token(std::string_view name, T otherwise, Read read) {
     if (fields_.find(key(name)) == nullptr) return std::vector<T>(texts_.size(), otherwise);
     std::vector<T> values = fields_.list(key(name), read);
-    check(values.size() >= texts_.size(), ErrorCode::Data, "{}: expected one for each of {} tokens, "
-          "got {}", key(name), texts_.size(), values.size());
+    check(values.size() >= texts_.size(), ErrorCode::Data,
+          "{}: expected one for each of {} tokens, "
+          "got {}",
+          key(name), texts_.size(), values.size());
     return values;
   }
 
@@ -154,8 +153,8 @@ class Vocabulary {
       model.added.push_back(std::move(added));
     }
     const TokenIndex index(spellings);
-    for (const std::string_view line : fields_.list(
-             key("merges"), [](const GgufValue& value) { return value.texts(); }))
+    for (const std::string_view line :
+         fields_.list(key("merges"), [](const GgufValue& value) { return value.texts(); }))
       model.merges.push_back(merge_of_line(std::string(line), index, key("merges")));
     model.post_processor = post_processor();
     const auto tokenizer = bpe_tokenizer(model, key("tokens"));
@@ -188,8 +187,8 @@ class Vocabulary {
   std::string pieces_file(bool unigram) {
     read_ends(unigram ? -1 : 1, unigram ? 1 : 2, !unigram, unigram);
     fields_.find(key("pre"));
-    const std::vector<double> scores = per_token<double>(
-        "scores", 0.0, [](const GgufValue& value) { return value.numbers(); });
+    const std::vector<double> scores =
+        per_token<double>("scores", 0.0, [](const GgufValue& value) { return value.numbers(); });
     SentencePieceModel model;
     model.kind = unigram ? SentencePieceModel::Kind::Unigram : SentencePieceModel::Kind::Bpe;
     for (size_t i = 0; i < texts_.size(); ++i) {

@@ -45,8 +45,7 @@ void read_q8_0(const ReadableFile& file, const GgufEntry& entry, int64_t begin, 
   std::vector<float> values;
   for (int64_t at = begin; at < end;) {
     const int64_t block = at / kGgufBlock;
-    const int64_t blocks =
-        std::min((end + kGgufBlock - 1) / kGgufBlock - block, kBlocksAtOnce);
+    const int64_t blocks = std::min((end + kGgufBlock - 1) / kGgufBlock - block, kBlocksAtOnce);
     bytes.resize(static_cast<size_t>(blocks * kBlockBytes));
     values.resize(static_cast<size_t>(blocks * kGgufBlock));
     file.read(entry.offset + block * kBlockBytes, bytes);
@@ -60,9 +59,9 @@ void read_q8_0(const ReadableFile& file, const GgufEntry& entry, int64_t begin, 
             scale * static_cast<float>(static_cast<int8_t>(from[2 + j]));
     }
     const int64_t stop = std::min(end, (block + blocks) * kGgufBlock);
-    convert_elements(Tensor::contiguous(values.data() + (at - block * kGgufBlock), DType::F32,
-                                        {stop - at}),
-                     out.slice(0, at - begin, stop - begin));
+    convert_elements(
+        Tensor::contiguous(values.data() + (at - block * kGgufBlock), DType::F32, {stop - at}),
+        out.slice(0, at - begin, stop - begin));
     at = stop;
   }
 }
@@ -103,7 +102,8 @@ struct GgufWeights::Impl {
   bool is_tied() const {
     const GgufEntry *head = find(kHead), *embedding = find(kEmbedding);
     if (head == nullptr || embedding == nullptr) return head == nullptr;
-    if (head->tensor.shape != embedding->tensor.shape || head->tensor.type != embedding->tensor.type)
+    if (head->tensor.shape != embedding->tensor.shape ||
+        head->tensor.type != embedding->tensor.type)
       return false;
     constexpr int64_t kChunk = 1 << 20;
     std::vector<std::byte> a, b;
@@ -220,8 +220,8 @@ Companions GgufWeights::companions(const std::string& named_as,
   } catch (const Error& error) {
     throw Error(ErrorCode::Data, fmt::format("'{}': {}", impl_->path, error.what()));
   }
-  const auto own = tokenizer.empty() ? tokenizer_of(found)
-                                     : load_tokenizer(*impl_->storage, tokenizer);
+  const auto own =
+      tokenizer.empty() ? tokenizer_of(found) : load_tokenizer(*impl_->storage, tokenizer);
   check(own->vocab_size() <= model().vocab, ErrorCode::Data,
         "'{}': the tokenizer has {} ids, more than the {} of the model's vocabulary: it is of "
         "another model; give the right one as --tokenizer",
