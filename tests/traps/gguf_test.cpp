@@ -135,8 +135,7 @@ TEST_F(GgufTrap, WhatAFileSaysAndIsNotComputedHereIsRefusedByName) {
   expect_refused(spoilt("llama.attention.value_length", "llama.attention.value_lengtX"),
                  {"llama.attention.value_lengtX", "not known"});
   expect_refused(spoilt("blk.0.ffn_up.weight", "blk.0.ffn_xx.weight"), {"blk.0.ffn_up.weight"});
-  expect_refused(spoilt(counted("llama"), counted("mamba")),
-                 {"the architecture mamba", "qwen3"});
+  expect_refused(spoilt(counted("llama"), counted("mamba")), {"the architecture mamba", "qwen3"});
   std::string file = slurp(root_ / "run.gguf");
   const std::string name = "blk.0.ffn_up.weight";
   file[file.find(name) + name.size() + sizeof(uint32_t) + 2 * sizeof(uint64_t)] = 12;
@@ -223,8 +222,8 @@ TEST_F(ChatTemplateTrap, ReasoningIsThereUnderTheNameThatTemplatesRead) {
 
 TEST_F(ChatTemplateTrap, AnIntegerBeyond64BitsIsRefused) {
   for (const char* number : {"9223372036854775808", "12345678901234567890123"}) {
-    const Outcome outcome = chat("{{ messages[0].n }}", R"([{"role": "user", "n": )" +
-                                                            std::string(number) + "}]");
+    const Outcome outcome =
+        chat("{{ messages[0].n }}", R"([{"role": "user", "n": )" + std::string(number) + "}]");
     EXPECT_EQ(outcome.code, 1) << outcome.out;
     EXPECT_TRUE(contains(outcome.err, number)) << outcome.err;
   }

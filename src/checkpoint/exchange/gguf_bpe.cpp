@@ -29,13 +29,13 @@ constexpr Pre kPres[] = {
 
 // Names that cut alike.
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
-    {"phi-2", "gpt-2"},         {"olmo", "gpt-2"},
-    {"mpt", "gpt-2"},           {"llama3", "llama-bpe"},
-    {"llama-v3", "llama-bpe"},  {"falcon3", "llama-bpe"},
-    {"pixtral", "llama-bpe"},   {"lfm2", "llama-bpe"},
-    {"smaug-bpe", "dbrx"},      {"deepseek-r1-qwen", "qwen2"},
-    {"megrez", "qwen2"},        {"starcoder", "smollm"},
-    {"refact", "smollm"},       {"codeshell", "smollm"}};
+    {"phi-2", "gpt-2"},        {"olmo", "gpt-2"},
+    {"mpt", "gpt-2"},          {"llama3", "llama-bpe"},
+    {"llama-v3", "llama-bpe"}, {"falcon3", "llama-bpe"},
+    {"pixtral", "llama-bpe"},  {"lfm2", "llama-bpe"},
+    {"smaug-bpe", "dbrx"},     {"deepseek-r1-qwen", "qwen2"},
+    {"megrez", "qwen2"},       {"starcoder", "smollm"},
+    {"refact", "smollm"},      {"codeshell", "smollm"}};
 
 void warn(const std::string& why) {
   log::warn("gguf_tokenizer", {{"why", why}});
@@ -176,9 +176,9 @@ GgufPre gguf_pre_named(std::string_view given) {
   std::vector<std::string_view> names;
   for (const Pre& pre : kPres) names.push_back(pre.name);
   for (const Arrangement& known : arrangements()) names.push_back(known.name);
-  throw Error(ErrorCode::Data, fmt::format("tokenizer.ggml.pre: expected one of {}, got {}",
-                                           fmt::join(names, ", "),
-                                           given.empty() ? "none" : given.substr(0, 100)));
+  throw Error(ErrorCode::Data,
+              fmt::format("tokenizer.ggml.pre: expected one of {}, got {}", fmt::join(names, ", "),
+                          given.empty() ? "none" : given.substr(0, 100)));
 }
 
 std::string with_gguf_pre_tokenizer(std::string_view tokenizer_json, const GgufPre& pre) {

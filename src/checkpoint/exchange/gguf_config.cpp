@@ -76,9 +76,10 @@ class Reader {
  private:
   // Of what other models have, and what says that this one has it not.
   static constexpr std::pair<std::string_view, int64_t> kOnly[] = {
-      {"expert_count", 0},     {"expert_used_count", 0},     {"expert_group_count", 0},
-      {"pooling_type", 0},     {"nextn_predict_layers", 0},  {"rope.scaling.yarn_beta_fast", 32},
-      {"expert_shared_count", 0}, {"rope.scaling.yarn_beta_slow", 1}};
+      {"expert_count", 0},         {"expert_used_count", 0},
+      {"expert_group_count", 0},   {"pooling_type", 0},
+      {"nextn_predict_layers", 0}, {"rope.scaling.yarn_beta_fast", 32},
+      {"expert_shared_count", 0},  {"rope.scaling.yarn_beta_slow", 1}};
 
   int64_t integer(std::string_view key) { return fields_.integer(prefix_ + std::string(key)); }
   int64_t integer(std::string_view key, int64_t otherwise) {
@@ -116,9 +117,9 @@ class Reader {
     m.kv_heads = integer("attention.head_count_kv", m.heads);
     m.head_dim = integer("attention.key_length", m.dim / m.heads);
     expect("attention.value_length", m.head_dim);
-    m.norm_eps = fields_.number(
-        prefix_ + (m.norm == NormKind::Layer ? "attention.layer_norm_epsilon"
-                                             : "attention.layer_norm_rms_epsilon"));
+    m.norm_eps =
+        fields_.number(prefix_ + (m.norm == NormKind::Layer ? "attention.layer_norm_epsilon"
+                                                            : "attention.layer_norm_rms_epsilon"));
     m.activation = gguf_activation(gguf_);
     m.embedding_scale = scales_embedding_ ? std::sqrt(static_cast<double>(m.dim)) : 1.0;
   }
@@ -279,17 +280,18 @@ void warn_of_ignored_keys(const GgufHeader& header, std::string_view architectur
   std::vector<std::string> ignored;
   for (const auto& [key, value] : header.metadata) {
     const bool is_read = begins(key, "general") || begins(key, "tokenizer") ||
-                         begins(key, "split") || begins(key, architecture);
+                         begins(key, "split") || begins(key, "quantize") ||
+                         begins(key, architecture);
     if (!is_read) ignored.push_back(on_one_line(key.substr(0, 100)));
   }
   if (ignored.empty()) return;
   constexpr size_t kShown = 10;
   const size_t count = ignored.size();
   ignored.resize(std::min(count, kShown));
-  log::warn("gguf_metadata", {{"why", fmt::format("{} keys that no program of the format knows "
-                                                  "were passed over: {}{}",
-                                                  count, fmt::join(ignored, ", "),
-                                                  count > kShown ? ", …" : "")}});
+  log::warn("gguf_metadata",
+            {{"why", fmt::format("{} of its keys are none that llama.cpp "
+                                 "reads, and were ignored: {}{}",
+                                 count, fmt::join(ignored, ", "), count > kShown ? ", …" : "")}});
 }
 
 }  // namespace ingot

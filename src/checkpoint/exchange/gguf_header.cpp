@@ -14,18 +14,17 @@ namespace ingot {
 namespace {
 
 constexpr std::string_view kMagic = "GGUF";
-constexpr uint32_t kOldest = 2, kNewest = 3;  // both are laid out alike
+constexpr uint32_t kOldest = 2, kNewest = 3;             // both are laid out alike
 constexpr int64_t kMaxHeaderBytes = int64_t{256} << 20;  // ten times the largest published one
 constexpr uint32_t kMaxRank = 4;                         // the format's own limit
 
 // ggml's names of the types that are not read; the others are given by number.
 constexpr std::pair<uint32_t, std::string_view> kOtherTypes[] = {
-    {2, "Q4_0"},     {3, "Q4_1"},     {6, "Q5_0"},    {7, "Q5_1"},   {9, "Q8_1"},
-    {10, "Q2_K"},    {11, "Q3_K"},    {12, "Q4_K"},   {13, "Q5_K"},  {14, "Q6_K"},
-    {15, "Q8_K"},    {16, "IQ2_XXS"}, {17, "IQ2_XS"}, {18, "IQ3_XXS"}, {19, "IQ1_S"},
-    {20, "IQ4_NL"},  {21, "IQ3_S"},   {22, "IQ2_S"},  {23, "IQ4_XS"},  {24, "I8"},
-    {25, "I16"},     {26, "I32"},     {27, "I64"},    {28, "F64"},     {29, "IQ1_M"},
-    {34, "TQ1_0"},   {35, "TQ2_0"},   {39, "MXFP4"}};
+    {2, "Q4_0"},    {3, "Q4_1"},     {6, "Q5_0"},   {7, "Q5_1"},    {9, "Q8_1"},   {10, "Q2_K"},
+    {11, "Q3_K"},   {12, "Q4_K"},    {13, "Q5_K"},  {14, "Q6_K"},   {15, "Q8_K"},  {16, "IQ2_XXS"},
+    {17, "IQ2_XS"}, {18, "IQ3_XXS"}, {19, "IQ1_S"}, {20, "IQ4_NL"}, {21, "IQ3_S"}, {22, "IQ2_S"},
+    {23, "IQ4_XS"}, {24, "I8"},      {25, "I16"},   {26, "I32"},    {27, "I64"},   {28, "F64"},
+    {29, "IQ1_M"},  {34, "TQ1_0"},   {35, "TQ2_0"}, {39, "MXFP4"}};
 
 std::string type_name(uint32_t type) {
   for (const auto& [number, name] : kOtherTypes)
@@ -120,9 +119,11 @@ class Cursor {
 
   std::pair<int64_t, int64_t> take_range(uint64_t count, uint64_t element = 1) {
     const auto left = static_cast<uint64_t>(limit_ - at_);
-    check(count <= left / element, ErrorCode::Data,
-          "its header claims {} times {} bytes at byte {}, and {} are left{}", count, element, at_,
-          left, limit_ == file_.size() ? "" : " of what a header may have");
+    if (count > left / element)
+      throw Error(ErrorCode::Data,
+                  fmt::format("its header claims {}{} bytes at byte {}, and {} are left{}", count,
+                              element == 1 ? "" : fmt::format(" times {}", element), at_, left,
+                              limit_ == file_.size() ? "" : " of what a header may have"));
     const auto size = static_cast<int64_t>(count * element);
     need(at_ + size);
     at_ += size;

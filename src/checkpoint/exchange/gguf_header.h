@@ -56,9 +56,10 @@ struct GgufHeader {
 // By its first bytes, whatever its name.
 bool is_gguf_file(Storage& storage, const std::string& path);
 
-// Throws ErrorCode::Data, naming `path`, when the header is damaged or of another version, a name is
-// there twice, a tensor lies outside the file or on another one, bytes are left over, or a tensor
-// is of a type that is not read. Memory is at most a few times the header, which is in the file.
+// Throws ErrorCode::Data, naming `path`, when the header is damaged or of another version, a name
+// is there twice, a tensor lies outside the file or on another one, bytes are left over, or a
+// tensor is of a type that is not read. Memory is at most a few times the header, which is in the
+// file.
 GgufHeader read_gguf_header(const ReadableFile& file, const std::string& path);
 
 }  // namespace ingot

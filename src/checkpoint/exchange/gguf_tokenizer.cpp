@@ -97,9 +97,8 @@ SentencePieceModel pieces_of(const Tokenizer& tokenizer, const Companions& compa
 
 // The file has names for two ids that end a text besides EOS.
 void add_stop_ids(GgufMetadata& metadata, const std::vector<int32_t>& ids) {
-  constexpr std::string_view kKeys[] = {"tokenizer.ggml.eos_token_id",
-                                        "tokenizer.ggml.eot_token_id",
-                                        "tokenizer.ggml.eom_token_id"};
+  constexpr std::string_view kKeys[] = {
+      "tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
   const size_t written = std::min(ids.size(), std::size(kKeys));
   for (size_t i = 0; i < written; ++i) metadata.add_u32(kKeys[i], ids[i]);
   if (written < ids.size())

@@ -37,7 +37,7 @@ std::string_view gguf_pre_of(std::string_view tokenizer_json, BpeModel& model);
 struct GgufPre {
   Split split = Split::Gpt2;
   bool whole_piece_first = false;
-  bool adds_bos = false;                   // where the file does not say it
+  bool adds_bos = false;                     // where the file does not say it
   std::vector<std::string_view> words = {};  // an arrangement that is none of our patterns
 };
 GgufPre gguf_pre_named(std::string_view name);

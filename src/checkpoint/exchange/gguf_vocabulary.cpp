@@ -7,13 +7,12 @@
 
 #include "checkpoint/exchange/gguf_config.h"
 #include "checkpoint/exchange/gguf_tokens.h"
-#include "checkpoint/exchange/hf_tokenizer.h"
-#include "checkpoint/exchange/open_weights.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "spec/settings.h"
 #include "tokenizer/bpe/byte_alphabet.h"
 #include "tokenizer/hf/json_fields.h"
+#include "tokenizer/tokenizer.h"
 
 namespace ingot {
 namespace {
@@ -22,9 +21,9 @@ constexpr char kChatTemplate[] = "tokenizer.chat_template";
 
 // Keys of no meaning here: tokens for padding, masks and filling in, which make no ids of a text.
 constexpr std::string_view kHarmless[] = {
-    "padding_token_id", "seperator_token_id", "cls_token_id",       "mask_token_id",
-    "prefix_token_id",  "suffix_token_id",    "middle_token_id",    "fim_pre_token_id",
-    "fim_suf_token_id", "fim_mid_token_id",   "fim_pad_token_id",   "fim_rep_token_id",
+    "padding_token_id", "seperator_token_id", "cls_token_id",     "mask_token_id",
+    "prefix_token_id",  "suffix_token_id",    "middle_token_id",  "fim_pre_token_id",
+    "fim_suf_token_id", "fim_mid_token_id",   "fim_pad_token_id", "fim_rep_token_id",
     "fim_sep_token_id", "token_type_count",   "unknown_token_id"};
 
 class Vocabulary {
@@ -32,24 +31,23 @@ class Vocabulary {
   explicit Vocabulary(const GgufHeader& header) : fields_(header) {}
 
   // All that is said whatever the tokenizer.
-  Companions rest() {
-    Companions found;
+  GgufText rest() {
+    GgufText found;
     std::set<int32_t> ids;
     for (const char* name : {"eos_token_id", "eot_token_id", "eom_token_id"})
       if (fields_.find(key(name)) != nullptr) ids.insert(id(name, -1));
     ids.erase(-1);
     found.stop_ids.assign(ids.begin(), ids.end());
-    if (const std::string source = fields_.text(kChatTemplate, ""); !source.empty())
-      found.hf_files["chat_template.jinja"] = source;
+    found.chat_template = fields_.text(kChatTemplate, "");
     if (const auto others = fields_.others(std::string(kChatTemplate)); !others.empty())
       log::warn("gguf_metadata",
                 {{"why", fmt::format("{} chat templates besides the one that has no name were "
-                                     "passed over: {}",
+                                     "ignored: {}",
                                      others.size(), fmt::join(others, ", "))}});
     return found;
   }
 
-  void add_tokenizer(Companions& found) {
+  void add_tokenizer(GgufText& found) {
     const std::string model = fields_.text(key("model"), "");
     check(!model.empty() && model != "none" && model != "no_vocab", ErrorCode::Data,
           "the file holds none");
@@ -59,23 +57,22 @@ class Vocabulary {
     else if (model == "llama" || model == "t5")
       found.tokenizer = pieces_file(model == "t5");
     else
-      throw Error(ErrorCode::Data,
-                  fmt::format("{}: expected gpt2, llama or t5, got {}", key("model"),
-                              on_one_line(model.substr(0, 100))));
+      throw Error(ErrorCode::Data, fmt::format("{}: expected gpt2, llama or t5, got {}",
+                                               key("model"), on_one_line(model.substr(0, 100))));
     for (const std::string_view name : kHarmless) fields_.find(key(name));
     const auto others = fields_.others(key(""));
     check(others.empty(), ErrorCode::Data,
           "{} is not known here and could change which ids a text gets", fmt::join(others, ", "));
-    const auto tokenizer = tokenizer_of(found);
+    const auto files = memory_storage();
+    write_file_atomically(*files, "tokenizer.bin", found.tokenizer);
+    const auto tokenizer = load_tokenizer(*files, "tokenizer.bin");
     check(tokenizer->bos() == bos_ && tokenizer->eos() == eos_, ErrorCode::Data,
           "bos_token_id is {} and eos_token_id {}: expected control tokens", bos_, eos_);
-    found.hf_files["tokenizer_config.json"] = config();
+    found.config = config();
   }
 
  private:
-  static std::string key(std::string_view name) {
-    return "tokenizer.ggml." + std::string(name);
-  }
+  static std::string key(std::string_view name) { return "tokenizer.ggml." + std::string(name); }
 
   int32_t id(std::string_view name, int32_t otherwise) {
     const int64_t value = fields_.integer(key(name), otherwise);
@@ -89,8 +86,10 @@ class Vocabulary {
   std::vector<T> per_token(std::string_view name, T otherwise, Read read) {
     if (fields_.find(key(name)) == nullptr) return std::vector<T>(texts_.size(), otherwise);
     std::vector<T> values = fields_.list(key(name), read);
-    check(values.size() >= texts_.size(), ErrorCode::Data, "{}: expected one for each of {} tokens, "
-          "got {}", key(name), texts_.size(), values.size());
+    check(values.size() >= texts_.size(), ErrorCode::Data,
+          "{}: expected one for each of {} tokens, "
+          "got {}",
+          key(name), texts_.size(), values.size());
     return values;
   }
 
@@ -154,11 +153,9 @@ class Vocabulary {
       model.added.push_back(std::move(added));
     }
     const TokenIndex index(spellings);
-    for (const std::string_view line : fields_.list(
-             key("merges"), [](const GgufValue& value) { return value.texts(); }))
+    for (const std::string_view line :
+         fields_.list(key("merges"), [](const GgufValue& value) { return value.texts(); }))
       model.merges.push_back(merge_of_line(std::string(line), index, key("merges")));
-    if (pre.words.empty() && to_tokenizer_json(model) == to_tokenizer_json(byte_bpe_model()))
-      return "";
     model.post_processor = post_processor();
     const auto tokenizer = bpe_tokenizer(model, key("tokens"));
     const std::string file = tokenizer->serialize();
@@ -190,8 +187,8 @@ class Vocabulary {
   std::string pieces_file(bool unigram) {
     read_ends(unigram ? -1 : 1, unigram ? 1 : 2, !unigram, unigram);
     fields_.find(key("pre"));
-    const std::vector<double> scores = per_token<double>(
-        "scores", 0.0, [](const GgufValue& value) { return value.numbers(); });
+    const std::vector<double> scores =
+        per_token<double>("scores", 0.0, [](const GgufValue& value) { return value.numbers(); });
     SentencePieceModel model;
     model.kind = unigram ? SentencePieceModel::Kind::Unigram : SentencePieceModel::Kind::Bpe;
     for (size_t i = 0; i < texts_.size(); ++i) {
@@ -234,9 +231,9 @@ class Vocabulary {
 
 }  // namespace
 
-Companions gguf_companions(const GgufHeader& header, bool with_tokenizer) {
+GgufText gguf_text_of(const GgufHeader& header, bool with_tokenizer) {
   Vocabulary vocabulary(header);
-  Companions found = vocabulary.rest();
+  GgufText found = vocabulary.rest();
   if (!with_tokenizer) return found;
   try {
     vocabulary.add_tokenizer(found);

@@ -2,13 +2,23 @@
 // text.
 #pragma once
 
-#include "checkpoint/checkpoint.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "checkpoint/exchange/gguf_header.h"
 
 namespace ingot {
 
-// Without the tokenizer's tokens unless asked for, and without an origin. A tokenizer gives the ids
-// that llama.cpp does. Throws ErrorCode::Data, naming the key, for one that is not known here.
-Companions gguf_companions(const GgufHeader& header, bool with_tokenizer);
+struct GgufText {
+  std::vector<int32_t> stop_ids;  // ascending
+  std::string chat_template;      // empty: there is none
+  std::string tokenizer;          // a file that load_tokenizer() reads
+  std::string config;             // its tokenizer_config.json
+};
+
+// Without the tokenizer unless asked for; it gives the ids that llama.cpp does. Throws
+// ErrorCode::Data, naming the key, for one that is not known here.
+GgufText gguf_text_of(const GgufHeader& header, bool with_tokenizer);
 
 }  // namespace ingot

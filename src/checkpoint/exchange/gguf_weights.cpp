@@ -12,9 +12,12 @@
 #include "checkpoint/exchange/gguf_model.h"
 #include "checkpoint/exchange/gguf_vocabulary.h"
 #include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/exchange/hf_tokenizer.h"
+#include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/new_output.h"
 #include "core/error.h"
 #include "spec/llama_table.h"
+#include "tokenizer/hf/json_fields.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -42,8 +45,7 @@ void read_q8_0(const ReadableFile& file, const GgufEntry& entry, int64_t begin, 
   std::vector<float> values;
   for (int64_t at = begin; at < end;) {
     const int64_t block = at / kGgufBlock;
-    const int64_t blocks =
-        std::min((end + kGgufBlock - 1) / kGgufBlock - block, kBlocksAtOnce);
+    const int64_t blocks = std::min((end + kGgufBlock - 1) / kGgufBlock - block, kBlocksAtOnce);
     bytes.resize(static_cast<size_t>(blocks * kBlockBytes));
     values.resize(static_cast<size_t>(blocks * kGgufBlock));
     file.read(entry.offset + block * kBlockBytes, bytes);
@@ -57,11 +59,22 @@ void read_q8_0(const ReadableFile& file, const GgufEntry& entry, int64_t begin, 
             scale * static_cast<float>(static_cast<int8_t>(from[2 + j]));
     }
     const int64_t stop = std::min(end, (block + blocks) * kGgufBlock);
-    convert_elements(Tensor::contiguous(values.data() + (at - block * kGgufBlock), DType::F32,
-                                        {stop - at}),
-                     out.slice(0, at - begin, stop - begin));
+    convert_elements(
+        Tensor::contiguous(values.data() + (at - block * kGgufBlock), DType::F32, {stop - at}),
+        out.slice(0, at - begin, stop - begin));
     at = stop;
   }
+}
+
+// The byte tokenizer goes out as BPE that merges nothing.
+bool is_byte_tokenizer(const std::string& file) {
+  constexpr size_t kMostBytes = 1 << 16;
+  if (!file.starts_with('{') || file.size() > kMostBytes) return false;
+  const Json json = parse_object(file, "the tokenizer");
+  if (!is_byte_level_bpe(json)) return false;
+  BpeModel model = bpe_model_from(json, "the tokenizer");
+  model.post_processor.clear();
+  return to_tokenizer_json(model) == to_tokenizer_json(byte_bpe_model());
 }
 
 }  // namespace
@@ -89,7 +102,8 @@ struct GgufWeights::Impl {
   bool is_tied() const {
     const GgufEntry *head = find(kHead), *embedding = find(kEmbedding);
     if (head == nullptr || embedding == nullptr) return head == nullptr;
-    if (head->tensor.shape != embedding->tensor.shape || head->tensor.type != embedding->tensor.type)
+    if (head->tensor.shape != embedding->tensor.shape ||
+        head->tensor.type != embedding->tensor.type)
       return false;
     constexpr int64_t kChunk = 1 << 20;
     std::vector<std::byte> a, b;
@@ -195,20 +209,24 @@ void GgufWeights::read(const std::string& name, ShardRange range, const Tensor& 
 Companions GgufWeights::companions(const std::string& named_as,
                                    const std::string& tokenizer) const {
   Companions found;
+  found.origin = origin(named_as);
   try {
-    found = gguf_companions(impl_->header, tokenizer.empty());
+    GgufText text = gguf_text_of(impl_->header, tokenizer.empty());
+    std::erase_if(text.stop_ids, [&](int32_t id) { return id >= model().vocab; });
+    found.stop_ids = std::move(text.stop_ids);
+    if (!is_byte_tokenizer(text.tokenizer)) found.tokenizer = std::move(text.tokenizer);
+    if (!text.config.empty()) found.hf_files["tokenizer_config.json"] = text.config;
+    if (!text.chat_template.empty()) found.hf_files["chat_template.jinja"] = text.chat_template;
   } catch (const Error& error) {
     throw Error(ErrorCode::Data, fmt::format("'{}': {}", impl_->path, error.what()));
   }
-  found.origin = origin(named_as);
-  if (!tokenizer.empty()) {
-    const auto given = load_tokenizer(*impl_->storage, tokenizer);
-    check(given->vocab_size() <= model().vocab, ErrorCode::Data,
-          "'{}': the tokenizer has {} ids, more than the {} of the model's vocabulary: it is of "
-          "another model; give the right one as --tokenizer",
-          tokenizer, given->vocab_size(), model().vocab);
-    if (given->kind() != "byte") found.tokenizer = given->serialize();
-  }
+  const auto own =
+      tokenizer.empty() ? tokenizer_of(found) : load_tokenizer(*impl_->storage, tokenizer);
+  check(own->vocab_size() <= model().vocab, ErrorCode::Data,
+        "'{}': the tokenizer has {} ids, more than the {} of the model's vocabulary: it is of "
+        "another model; give the right one as --tokenizer",
+        tokenizer.empty() ? impl_->path : tokenizer, own->vocab_size(), model().vocab);
+  if (own->kind() != "byte") found.tokenizer = own->serialize();
   return found;
 }
 

@@ -69,11 +69,10 @@ struct Import {
           "'{}' is a checkpoint of this program already: use it as it is, or write it for other "
           "programs with ingot checkpoint export",
           model);
-    check(
-        model.ends_with(".bin"), ErrorCode::Usage,
-        "'{}': expected a Hugging Face folder (with a config.json), hf://OWNER/NAME, a GGUF file "
-        "or a llama2.c file (.bin)",
-        model);
+    check(model.ends_with(".bin"), ErrorCode::Usage,
+          "'{}': expected a Hugging Face folder (with a config.json), hf://OWNER/NAME, a GGUF file "
+          "or a llama2.c file (.bin)",
+          model);
     check(!tokenizer.empty(), ErrorCode::Usage,
           "a llama2.c file has no tokenizer in it: add --tokenizer with its tokenizer.bin");
     import_llama2c(storage, model, tokenizer, folder, std::move(progress));

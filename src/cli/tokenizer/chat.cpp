@@ -50,8 +50,8 @@ struct ChatCommand {
   std::string variables(const ChatFiles& files) const {
     SeparatedInput input(messages, "");
     const auto documents = input.next();
-    return chat_variables(documents.empty() ? "" : documents[0], files.variables,
-                          generation_prompt, input.name());
+    return chat_variables(documents.empty() ? "" : documents[0], files.variables, generation_prompt,
+                          input.name());
   }
 };
 

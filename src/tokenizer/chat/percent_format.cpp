@@ -43,8 +43,8 @@ int64_t whole_of(const Value& value, char kind) {
 
 Number integer(const Value& value, const Place& place) {
   const int64_t whole = whole_of(value, place.kind);
-  const uint64_t size = whole < 0 ? uint64_t{0} - static_cast<uint64_t>(whole)
-                                  : static_cast<uint64_t>(whole);
+  const uint64_t size =
+      whole < 0 ? uint64_t{0} - static_cast<uint64_t>(whole) : static_cast<uint64_t>(whole);
   Number number{sign_of(place, whole < 0), "", ""};
   switch (place.kind) {
     case 'x':
@@ -232,8 +232,7 @@ class Formatter {
   }
 
   const Value& next() {
-    check(used_ < values_.by_place.size(), ErrorCode::Data,
-          "%: not enough values for the format");
+    check(used_ < values_.by_place.size(), ErrorCode::Data, "%: not enough values for the format");
     return values_.by_place[used_++];
   }
 
