@@ -29,7 +29,8 @@ void check_schedule_change(const CheckpointInfo& from, const RunConfig& config, 
   log::warn("schedule_changed", {{"dir", from.dir}, {"what", *change}});
 }
 
-// Lengths that were meant otherwise; a run that goes on was begun with them.
+// Of the settings as given: a fraction may come to less than a step. A run that resumes was begun
+// with them.
 void check_lengths(const RunConfig& config, bool resumed) {
   const std::string what = lengths_below_a_step(config);
   check(what.empty() || resumed, ErrorCode::Config, "{}", what);
@@ -93,7 +94,7 @@ PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& res
   run.resolved = resolved;
   run.resume_from = std::move(resume_from);
   run.has_run = storage->exists(join_path(config.checkpoint.dir, kRunConfigName));
-  check_lengths(config, run.resume_from.has_value());
+  check_lengths(resolved.recorded, run.resume_from.has_value());
   // Before the data, whose tokenizer may be that of the model.
   if (!run.resume_from && !config.train.init.empty()) {
     run.init_from = resolve_checkpoint(storage, config.train.init);

@@ -152,8 +152,8 @@ TEST_F(RunStartTrap, FewerStepsThanARunHasBehindItAreRefused) {
   for (const std::string set : {"train.steps=3", "train.total_tokens=100"})
     expect_refused(ingot({"train", "--resume", path("run"), "--set", set}),
                    "6 steps and 192 tokens behind it");
-  EXPECT_EQ(slurp(path("run/run.toml")), before);
-  EXPECT_EQ(slurp(path("run/ledger.jsonl")), ledger);
+  EXPECT_TRUE(slurp(path("run/run.toml")) == before);
+  EXPECT_TRUE(slurp(path("run/ledger.jsonl")) == ledger);
 }
 
 TEST_F(RunStartTrap, ARunWithoutAFolderIsRefused) {
