@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,8 @@ class Storage {
   // removed while anyone may want it. Null where somebody has it: another thread, process, or
   // machine that shares the file system.
   virtual std::unique_ptr<StorageLock> try_lock(const std::string& path, int64_t number) = 0;
+  // Bytes that may still be written where `path` is, or would be made; nothing where nobody knows.
+  virtual std::optional<int64_t> free_bytes(const std::string& /*path*/) { return std::nullopt; }
 };
 
 std::shared_ptr<Storage> posix_storage();

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -243,6 +244,16 @@ class PosixStorage : public Storage {
     auto lock = std::make_unique<PosixLock>(path);
     if (!lock->take(number)) return nullptr;
     return lock;
+  }
+
+  std::optional<int64_t> free_bytes(const std::string& path) override {
+    std::string there = path;
+    while (!exists(there) && parent_path(there) != there) there = parent_path(there);
+    struct statvfs facts {};
+    // File systems that have no blocks count none.
+    if (::statvfs(there.c_str(), &facts) != 0 || facts.f_blocks == 0) return std::nullopt;
+    const auto blocks = ::geteuid() == 0 ? facts.f_bfree : facts.f_bavail;
+    return static_cast<int64_t>(blocks * facts.f_frsize);
   }
 };
 
