@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -100,6 +101,12 @@ int columns_of(int descriptor) {
   if (::isatty(descriptor) == 1 && is_set("COLUMNS", text))
     std::from_chars(text, text + std::strlen(text), columns);
   return columns > 0 ? columns : 80;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line = printable(text);
+  std::ranges::replace(line, '\n', ' ');
+  return line;
 }
 
 }  // namespace ingot::cli

@@ -85,6 +85,15 @@ std::string ProgressFormat::step(const StepReport& r) {
   return text + fmt::format("  ETA {}", format_duration(left / smoothed_rate_));
 }
 
+bool ProgressFormat::is_above_peak(const StepReport& report) const {
+  return peak_.measured > 0 && report.tokens_per_second * flops_per_token_ > peak_.measured;
+}
+
+std::string ProgressFormat::measured_again(const PeakFlops& peak) {
+  if (peak.measured > peak_.measured) peak_ = peak;
+  return fmt::format("peak     {}; a step was faster, so it was measured again", text_of(peak_));
+}
+
 std::string ProgressFormat::eval(const EvalReport& r) const {
   std::string text = fmt::format("valid    step {}  loss {:.4f}", r.step, r.loss);
   if (r.bits_per_byte) text += fmt::format("  {:.4f} bits per byte", *r.bits_per_byte);

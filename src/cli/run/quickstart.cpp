@@ -60,7 +60,7 @@ struct QuickstartCommand {
     const RunConfig config =
         resume ? with_environment(saved_run_config(storage, dir, {})) : timed_config(*storage, dir);
     const ResolvedRun resolved = resolve_here(config);
-    QuickstartProgress progress(config, quick_peak_flops(resolved), *this);
+    QuickstartProgress progress(config, resolved, *this);
     const RunSignals signals;
     TrainOptions options;
     options.resume = resume;
@@ -97,8 +97,10 @@ struct QuickstartCommand {
   // Leaves in the run's folder what was asked for, so that the same command finds it again.
   class QuickstartProgress final : public TerminalProgress {
    public:
-    QuickstartProgress(const RunConfig& config, PeakFlops peak, const QuickstartCommand& command)
-        : TerminalProgress(config, std::move(peak)), command_(command) {}
+    QuickstartProgress(const RunConfig& config, const ResolvedRun& resolved,
+                       const QuickstartCommand& command)
+        : TerminalProgress(config, [&resolved] { return quick_peak_flops(resolved); }),
+          command_(command) {}
     void take(const Record& record) override {
       TerminalProgress::take(record);
       if (const auto* facts = std::get_if<RunFacts>(&record))

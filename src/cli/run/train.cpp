@@ -56,7 +56,7 @@ struct TrainCommand {
       if (this_launch() && error.rank() < 0) error.on_rank(this_launch()->rank);
       tell_other_ranks(error);
       if (error.code() != ErrorCode::Comm) throw;
-      throw Error(ErrorCode::Comm, error.what() + how_to_go_on(dir)).on_rank(error.rank());
+      throw Error(ErrorCode::Comm, error.what() + how_to_resume(dir)).on_rank(error.rank());
     }
   }
 
@@ -74,7 +74,8 @@ struct TrainCommand {
     options.ranks = run_ranks(resolved);
     options.build = build_text();
     options.place = place_of(resolved);
-    TerminalProgress progress(config, leads_run() ? quick_peak_flops(resolved) : PeakFlops());
+    TerminalProgress progress(
+        config, [&] { return leads_run() ? quick_peak_flops(resolved) : PeakFlops(); });
     const RunSignals signals(leads_run());
     options.resume = resume;
     options.accept_schedule = accept_schedule;
@@ -114,12 +115,12 @@ struct TrainCommand {
   }
 
   // After another rank was lost. Empty where the run had not begun.
-  static std::string how_to_go_on(const std::string& dir) {
+  static std::string how_to_resume(const std::string& dir) {
     const auto storage = posix_storage();
     if (dir.empty() || !storage->exists(join_path(dir, kRunConfigName))) return "";
     const auto saved = list_checkpoints(*storage, dir);
     return fmt::format(
-        "; {}; go on by: {}",
+        "; {}; resume with: {}",
         saved.empty() ? "no checkpoint was saved yet" : "the newest checkpoint is " + saved.back(),
         command_to_resume(dir));
   }
