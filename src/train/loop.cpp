@@ -8,6 +8,7 @@
 #include "feed/token_counts.h"
 #include "plan/train_table.h"
 #include "train/ledger_sink.h"
+#include "train/not_finite.h"
 #include "train/policies.h"
 #include "train/tasks.h"
 #include "train/weight_check.h"
@@ -35,7 +36,8 @@ Loop::Loop(const SharedRun& shared, World& world, FaultRecord& faults)
   sections_.push_back(&rate_);
   const TrainOptions& options = shared.options;
   policies_.push_back(std::make_unique<StopWhenAsked>());
-  if (!engine_.loss_scale()) policies_.push_back(std::make_unique<FiniteGradients>());
+  policies_.push_back(std::make_unique<FiniteGradients>(engine_.loss_scale().has_value(),
+                                                        [this] { return first_not_finite(); }));
   if (options.policies) std::ranges::move(options.policies(), std::back_inserter(policies_));
   tasks_.push_back(std::make_unique<WeightCheckTask>(resolved_.config.train.check_weights_every));
   if (shared.prepared.data.valid) {
@@ -148,7 +150,7 @@ void Loop::announce() {
 void Loop::step() {
   if (leads()) shared_.folder.check_held();
   timer_.begin();
-  const StepPlan plan = walk_->next();
+  const StepPlan plan = plan_ = walk_->next();
   const double lr = plan.lr * rate_.value();
   const TokenCounts taken =
       count_tokens(*shared_.prepared.data.train, plan.first_sample, plan.end_sample);
@@ -206,6 +208,13 @@ void Loop::step() {
                  .slow_rank = slow_ranks_ ? slow_ranks_->after_step(ending.ranks) : std::nullopt});
   obey(verdict);
   timer_.end();
+}
+
+std::string Loop::first_not_finite() {
+  std::vector<int64_t> firsts;
+  for (int64_t micro = 0; micro < plan_.num_micro_steps; ++micro)
+    firsts.push_back(plan_.sample_of(micro, world_.rank()));
+  return ingot::first_not_finite(engine_, control(), loader_, plan_.micro_batch, firsts);
 }
 
 // One small meeting carries the loss, how each rank spent the step and what was asked for from

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
@@ -68,6 +69,7 @@ class Loop final : private RunView {
   Ending meet();
   bool is_save_asked();  // on rank 0
   StepVerdict judge(const StepFacts& facts);
+  std::string first_not_finite();  // of the step at hand
   void obey(StepVerdict verdict);
   void run_tasks(TaskTime now);
   void note_loss(const Error& error);
@@ -86,6 +88,7 @@ class Loop final : private RunView {
   std::vector<Sink*> sinks_;                      // the same and those of the options
 
   std::optional<StepWalk> walk_;
+  StepPlan plan_;  // of the step at hand
   std::optional<Prefetcher> batches_;
   RunState state_;
   TokenCounts counts_;

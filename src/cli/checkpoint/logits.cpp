@@ -68,7 +68,10 @@ void add_checkpoint_logits(Command& checkpoint) {
   auto options = std::make_shared<Logits>();
   auto* logits = checkpoint.add_subcommand(
       "logits", "write the logits of given ids, to compare with another program's");
-  logits->add_option("checkpoint", options->checkpoint, "checkpoint or run folder")->required();
+  logits
+      ->add_option("checkpoint", options->checkpoint,
+                   "checkpoint, run folder or Hugging Face folder")
+      ->required();
   logits->add_option("--ids", options->ids_path, "text file of ids of tokens")->required();
   options->out.add_to(*logits, "--out", "file to write (.safetensors)")->required();
   options->device.add_to(*logits);
