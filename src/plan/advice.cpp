@@ -17,7 +17,8 @@
 namespace ingot {
 namespace {
 
-constexpr int64_t kLeastSeq = 64, kLeastLossChunk = 128, kMostRanks = 1024;
+constexpr int64_t kLeastSeq = 64, kLeastLossChunk = 128;
+constexpr int64_t kMoreRanks = 8, kMostRanks = 1024;  // times those there are
 constexpr size_t kSetsNamed = 3;
 
 std::string name_in(const std::string& setting) {
@@ -41,14 +42,26 @@ class Advisor {
     advice_.resumed = resumed;
   }
 
+  // More GPUs come last: those that are there are what the user has.
   MemoryAdvice advise() {
-    const std::vector<Lever> all = levers();
+    std::vector<Lever> all = levers();
+    const Lever gpus = more_gpus(kMoreRanks);
     for (const Lever& lever : all) add_single(lever);
-    if (std::ranges::none_of(advice_.single, &MemoryChange::fits)) combine(all);
+    if (!gpus.values.empty()) add_single(gpus);
+    if (has_fit()) return std::move(advice_);
+    combine(all);
+    if (!advice_.together.empty() || gpus.values.empty()) return std::move(advice_);
+    all.push_back(gpus);
+    combine(all);
+    if (!advice_.together.empty()) return std::move(advice_);
+    advice_.single.pop_back();
+    add_single(more_gpus(kMostRanks));
     return std::move(advice_);
   }
 
  private:
+  bool has_fit() const { return std::ranges::any_of(advice_.single, &MemoryChange::fits); }
+
   // Milder things first: what changes neither the result nor the speed much, then the speed, then
   // what the run is.
   std::vector<Lever> levers() const {
@@ -72,7 +85,6 @@ class Advisor {
     if (config_.optim.moments == DType::F32) add({{{"optim.moments=bf16"}}});
     add(precision());
     add(halved("batch.seq", config_.batch.seq, kLeastSeq));
-    if (on_gpu && run_.device_ranks == 1) add(more_gpus());
     return all;
   }
 
@@ -146,11 +158,16 @@ class Advisor {
     return lever;
   }
 
-  Lever more_gpus() const {
+  // For ranks with a GPU each.
+  Lever more_gpus(int64_t times) const {
     Lever lever;
-    for (int64_t ranks = 2 * config_.system.ranks; ranks <= kMostRanks; ranks *= 2)
-      lever.values.push_back(
-          {fmt::format("system.ranks={}", ranks), "system.data_parallel=fully_sharded"});
+    if (run_.facts.kind != DeviceKind::Cuda || run_.device_ranks > 1) return lever;
+    const int64_t here = config_.system.ranks;
+    for (int64_t ranks = 2 * here; ranks <= times * here; ranks *= 2) {
+      Changes changes = {fmt::format("system.ranks={}", ranks),
+                         "system.data_parallel=fully_sharded"};
+      if (is_allowed(changes)) lever.values.push_back(std::move(changes));
+    }
     return lever;
   }
 
@@ -338,15 +355,24 @@ std::string sentence_of(const MemoryAdvice& advice) {
 }
 
 std::string table_of(const MemoryAdvice& advice) {
-  std::string text = fmt::format("{} more than is free; changes that were tried:\n",
-                                 format_bytes(advice.needed_bytes - advice.available_bytes));
-  for (const MemoryChange& change : advice.single)
-    text += fmt::format("  {:<58} gives {:>9}, {}{}\n", sets_text(change),
-                        format_bytes(change.gives_bytes), change.fits ? "fits" : "does not fit",
-                        host_text(change));
-  if (std::ranges::none_of(advice.single, &MemoryChange::fits)) return text + sentence_of(advice);
-  text.pop_back();
-  return text;
+  size_t width = 0;
+  for (const auto* changes : {&advice.single, &advice.together})
+    for (const MemoryChange& change : *changes) width = std::max(width, sets_text(change).size());
+  const auto rows = [&](const std::vector<MemoryChange>& changes) {
+    std::string text;
+    for (const MemoryChange& change : changes)
+      text += fmt::format("\n  {:<{}}  gives {:>9}, {}{}", sets_text(change), width,
+                          format_bytes(change.gives_bytes), change.fits ? "fits" : "does not fit",
+                          host_text(change));
+    return text;
+  };
+  std::string text =
+      fmt::format("{} more than is free; changes that were tried:{}",
+                  format_bytes(advice.needed_bytes - advice.available_bytes), rows(advice.single));
+  if (std::ranges::any_of(advice.single, &MemoryChange::fits)) return text;
+  if (advice.together.empty()) return text + "\n" + sentence_of(advice);
+  return text + "\nno single change is enough; together with each other these are:" +
+         rows(advice.together);
 }
 
 nlohmann::json to_json(const MemoryAdvice& advice) {

@@ -131,17 +131,32 @@ TEST(Advice, WhereOnlyOffloadOrMoreGpusFitThatIsWhatItSays) {
 }
 
 TEST(Advice, CombinesWhereNoSingleChangeIsEnough) {
-  const Case one = {{{"preset", "debug_120m"}, {"batch.micro_batch", "16"}}};
-  const MemoryAdvice advice = one.at(0.18);
+  const Case one = {{{"preset", "llama_7b"},
+                     {"batch.seq", "2048"},
+                     {"batch.micro_batch", "8"},
+                     {"train.recompute", "none"}},
+                    "a6000"};
+  const MemoryAdvice advice = memory_advice(one.run(), int64_t{50} << 30, false);
   ASSERT_TRUE(std::ranges::none_of(advice.single, &MemoryChange::fits));
   ASSERT_FALSE(advice.together.empty());
   expect_true(one, advice);
   for (const MemoryChange& change : advice.together) {
     EXPECT_TRUE(change.fits);
     EXPECT_GT(change.settings.size(), 1u);
+    // With what is there, as long as that is enough.
+    for (const std::string& setting : change.settings)
+      EXPECT_FALSE(setting.starts_with("system.ranks="));
   }
   EXPECT_NE(sentence_of(advice).find("no single change of settings is enough; it fits with"),
             std::string::npos);
+}
+
+TEST(Advice, AsksForMoreGpusThanAMachineHasWhereNothingElseIsEnough) {
+  const Case one = {{{"preset", "llama3_70b"}, {"batch.micro_batch", "1"}}, "a100"};
+  const MemoryAdvice advice = memory_advice(one.run(), int64_t{40} << 30, false);
+  EXPECT_TRUE(fits(advice, "system.ranks="));
+  const std::string ranks = change_of(advice, "system.ranks=")->settings[0].substr(13);
+  EXPECT_GT(std::stoll(ranks), 8);
 }
 
 TEST(Advice, SaysWhereNothingIsEnough) {

@@ -53,9 +53,9 @@ TEST_F(PlanTrap, AdviceOnMemoryIsWhatWasTriedOnTheTable) {
 
 // On a small GPU two things are needed at once.
 TEST_F(PlanTrap, AdviceOnMemoryCombinesChangesWhereOneIsNotEnough) {
-  const Args run = {"preset=llama_1b", "batch.seq=2048", "batch.micro_batch=8",
+  const Args run = {"preset=llama_7b", "batch.seq=2048", "batch.micro_batch=8",
                     "train.recompute=none"};
-  const Outcome plan = memory(run, "l4");
+  const Outcome plan = memory(run, "a6000");
   ASSERT_EQ(plan.code, 1) << plan.err;
   const Json json = json_of(plan);
   ASSERT_TRUE(json.contains("changes")) << plan.out;
@@ -63,7 +63,7 @@ TEST_F(PlanTrap, AdviceOnMemoryCombinesChangesWhereOneIsNotEnough) {
   const auto fits = std::ranges::find_if(changes, [](const Json& one) { return one.at("fits"); });
   ASSERT_NE(fits, changes.end()) << plan.out;
   EXPECT_GT(fits->at("settings").size(), 1u) << *fits;
-  EXPECT_EQ(memory(with(run, fits->at("settings")), "l4").code, 0) << *fits;
+  EXPECT_EQ(memory(with(run, fits->at("settings")), "a6000").code, 0) << *fits;
 }
 
 TEST_F(PlanTrap, ARunThatIsRefusedForMemoryGetsTheSameAdvice) {
