@@ -198,7 +198,7 @@ TEST_F(StageInputsTrap, AWrongTextFieldOfARemoteFileEndsBeforeAnythingIsWritten)
   for (int i = 0; i < 50; ++i) file += json{{"body", "text " + std::to_string(i)}}.dump() + "\n";
   write("served/a.jsonl", file);
   WebServer server(path("served"));
-  for (const std::string cache : {"", path("cache")}) {
+  for (const std::string& cache : {std::string(), path("cache")}) {
     const Outcome wrong = tokenize({server.url("plain/a.jsonl"), "--cache", cache}, "out");
     expect_refused(wrong, {"body", "--text-field"});
     EXPECT_FALSE(fs::exists(root_ / "out"));
@@ -212,7 +212,7 @@ TEST_F(StageInputsTrap, AWrongTextFieldOfARemoteFileEndsBeforeAnythingIsWritten)
     fs::remove_all(root_ / "counted");
     return count;
   };
-  for (const std::string cache : {"", path("another_cache")}) {
+  for (const std::string& cache : {std::string(), path("another_cache")}) {
     const int before = num_requests();
     const std::string out = cache.empty() ? "streamed" : "cached";
     const Outcome right =

@@ -79,6 +79,7 @@ fs::path documents_folder(const fs::path& folder) {
   check(!holds_token_shards(folder), ErrorCode::Data,
         "{}: a folder of token shards: expected documents; ingot data cat decodes them",
         folder.string());
+  check_is_finished(folder);
   if (is_stage(folder)) {
     if (!is_finished(folder)) refuse_unfinished(folder, folder);
     return folder / "documents";

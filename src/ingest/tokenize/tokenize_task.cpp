@@ -43,7 +43,9 @@ Progress load(Storage& storage, const TokenizeTask& task) {
     return record[key].get<int64_t>();
   };
   Progress begun{{number("file"), number("documents"), 0}, {}};
-  bool good = begun.position.file <= static_cast<int64_t>(task.files.size());
+  const auto num_files = static_cast<int64_t>(task.files.size());
+  bool good = begun.position.file < num_files ||
+              (begun.position.file == num_files && begun.position.documents == 0);
   try {
     begun.done = tokenized_files_of(record, task.record_path);
     begun.position.hash = parse_hex(record.value("hash", std::string())).value_or(0);
