@@ -80,7 +80,7 @@ struct Generator::Impl {
     decoder->reset();
     const std::span<const float> again = decoder->append(sequence, &search);
     check(was_finite && search.found().empty(), ErrorCode::Numeric,
-          "{}, after {} tokens; the weights are damaged or training diverged",
+          "{}, at token {}; the weights are damaged or training diverged",
           search.found().empty() ? "logits: not finite" : search.found(), sequence.size());
     return again;
   }
