@@ -151,8 +151,8 @@ class Check:
     def our_logits(self, ids):
         given, made = self.folder / "ids.txt", self.folder / "logits.safetensors"
         given.write_text(" ".join(map(str, ids)))
-        made.unlink(missing_ok=True)
-        run([self.options.ingot, "checkpoint", "logits", self.checkpoint, "--ids", given, "--out", made])
+        run([self.options.ingot, "checkpoint", "logits", self.checkpoint, "--ids", given, "--out", made,
+             "--force"])
         return load_file(made)["logits"]
 
     def their_logits(self, ids):

@@ -127,14 +127,20 @@ void check_same_shapes(const CheckpointReader& reader, const TensorTable& parame
 // Complete checkpoints of a run, oldest first. Leftovers of interrupted saves are not listed.
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& run_dir);
 
-// The newest checkpoint that verifies; damaged ones are reported through `on_damaged` and passed
-// over.
-std::optional<std::string> latest_good_checkpoint(
-    std::shared_ptr<Storage> storage, const std::string& run_dir,
-    const std::function<void(const std::string& dir, const std::string& why)>& on_damaged);
+// The same and folders of steps without a manifest, of which a part was lost: a save that is
+// interrupted leaves none such.
+std::vector<std::string> list_step_folders(Storage& storage, const std::string& run_dir);
 
-// `path` as the user gave it: a checkpoint folder, or a run folder (its newest good one). Either is
-// verified; throws ErrorCode::Data when it is damaged.
+// The newest checkpoint that verifies; damaged ones and such folders are reported through
+// `on_damaged` and passed over.
+using OnDamaged = std::function<void(const std::string& dir, const std::string& why)>;
+std::optional<std::string> latest_good_checkpoint(std::shared_ptr<Storage> storage,
+                                                  const std::string& run_dir,
+                                                  const OnDamaged& on_damaged);
+
+// `path` as the user gave it: a checkpoint folder, or a run folder: its newest good one, with a
+// warning where newer ones are passed over. Either is verified; throws ErrorCode::Data when it is
+// damaged.
 std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::string& path);
 
 // Removes the oldest complete checkpoints beyond `keep` and leftovers of interrupted saves. Never

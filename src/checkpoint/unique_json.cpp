@@ -28,4 +28,10 @@ nlohmann::json parse_unique_json(std::string_view text) {
   });
 }
 
+std::string shown(const nlohmann::json& value) {
+  using Handler = nlohmann::json::error_handler_t;
+  return value.is_primitive() ? value.dump(-1, ' ', false, Handler::replace).substr(0, 100)
+                              : value.type_name();
+}
+
 }  // namespace ingot

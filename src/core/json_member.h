@@ -29,7 +29,7 @@ class MemberError : public Error {
 // Returns what `body` returns, which reads the member `key`. What it throws becomes an error of
 // that member: "KEY: MESSAGE". Json is nlohmann::json or one like it.
 template <class Json, class Body>
-auto at_member(const std::string& key, const Body& body) {
+decltype(auto) at_member(const std::string& key, const Body& body) {
   const auto named = [&](std::string_view message) { return fmt::format("{}: {}", key, message); };
   try {
     return body();

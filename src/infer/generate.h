@@ -46,7 +46,8 @@ class Generator {
   // BOS (where the tokenizer has one; else, of an empty prompt, EOS), the prompt, then up to
   // num_tokens new ids, each handed to on_token with the bytes it adds to the text; stops at any of
   // the model's stop ids, EOS and BOS among them, or when on_token returns false. Returns the new
-  // ids.
+  // ids. Throws ErrorCode::Numeric where logits are not finite, naming the first activation that is
+  // not; so does logits().
   std::vector<int32_t> generate(const std::string& prompt, int64_t num_tokens,
                                 const SamplingOptions& options, const OnToken& on_token);
 

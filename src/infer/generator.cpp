@@ -66,6 +66,25 @@ struct Generator::Impl {
           "with: give a --prompt");
     return ids;
   }
+  // The logits after `sequence`, of which the decoder has all but the last `count` tokens. Throws
+  // ErrorCode::Numeric where they are not finite, naming the first activation that is not. Zeros
+  // are what is left where squares in a norm overflow: they are looked into once.
+  std::span<const float> append(std::span<const int32_t> sequence, size_t count) {
+    const std::span<const float> logits = decoder->append(sequence.last(count));
+    const bool is_zero =
+        !knows_zeros && std::ranges::all_of(logits, [](float x) { return x == 0; });
+    if (decoder->is_finite() && !is_zero) return logits;
+    knows_zeros |= is_zero;
+    const bool was_finite = decoder->is_finite();
+    FirstNotFinite search(ctx_);
+    decoder->reset();
+    const std::span<const float> again = decoder->append(sequence, &search);
+    check(was_finite && search.found().empty(), ErrorCode::Numeric,
+          "{}, at token {}; the weights are damaged or training diverged",
+          search.found().empty() ? "logits: not finite" : search.found(), sequence.size());
+    return again;
+  }
+
   // The last new token need not lie in the cache.
   int64_t room_after(const std::vector<int32_t>& ids) const {
     return std::max<int64_t>(0, context + 1 - static_cast<int64_t>(ids.size()));
@@ -78,6 +97,7 @@ struct Generator::Impl {
   PlacedTensors placed;
   Context ctx_;
   std::unique_ptr<Decoder> decoder;
+  bool knows_zeros = false;
 };
 
 Generator::Generator(Context& ctx, std::shared_ptr<Storage> storage, const std::string& dir,
@@ -108,7 +128,7 @@ void Generator::logits(std::span<const int32_t> ids,
     check(0 <= id && id < impl_->model.vocab, ErrorCode::Usage,
           "ids of tokens: expected 0 to {}, got {}", impl_->model.vocab - 1, id);
   impl_->decoder->reset();
-  for (size_t t = 0; t < ids.size(); ++t) take(impl_->decoder->append(ids.subspan(t, 1)));
+  for (size_t t = 1; t <= ids.size(); ++t) take(impl_->append(ids.first(t), 1));
 }
 
 std::vector<int32_t> Generator::generate(const std::string& prompt, int64_t num_tokens,
@@ -121,10 +141,10 @@ std::vector<int32_t> Generator::generate(const std::string& prompt, int64_t num_
         num_tokens, impl_->context, impl_->room_after(ids));
 
   impl_->decoder->reset();
-  std::vector<int32_t> generated;
+  std::vector<int32_t> sequence = ids, generated;
   // A model may have more ids than its tokenizer (a vocabulary rounded up): those are never chosen.
   const auto known = static_cast<size_t>(std::min(tokenizer.vocab_size(), impl_->model.vocab));
-  std::span<const float> logits = impl_->decoder->append(ids);
+  std::span<const float> logits = impl_->append(sequence, sequence.size());
   while (static_cast<int64_t>(generated.size()) < num_tokens) {
     const auto position = static_cast<int64_t>(generated.size());
     const int32_t id = sample_token(logits.first(known), options, position);
@@ -135,7 +155,8 @@ std::vector<int32_t> Generator::generate(const std::string& prompt, int64_t num_
     const std::string text =
         after_bos ? tokenizer.decode(std::vector{ids.front(), id}) : tokenizer.decode(id);
     if (!on_token(id, text) || position + 1 == num_tokens) break;
-    logits = impl_->decoder->append({&generated.back(), 1});
+    sequence.push_back(id);
+    logits = impl_->append(sequence, 1);
   }
   return generated;
 }

@@ -28,7 +28,8 @@ class HfFolder : public Weights {
   // the embedding, and the two differ. Reads both.
   void check_tied_head() const;
   // Its small files as they are, and the tokenizer: its own, or that at `tokenizer` where that is
-  // not empty.
+  // not empty, whose files then stand in the place of its own ones. Throws ErrorCode::Data where
+  // there is none, and for files that are not what they should be.
   Companions companions(const std::string& named_as, const std::string& tokenizer) const;
 
  private:

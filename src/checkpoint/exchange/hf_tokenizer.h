@@ -2,14 +2,27 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "checkpoint/checkpoint.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
+
+// Files of a tokenizer and its chat template; by name, contents of those that a folder has.
+bool is_hf_tokenizer_file(std::string_view name);
+std::map<std::string, std::string> tokenizer_files_in(Storage& storage, const std::string& folder);
+
+// The tokenizer of a model's folder. Throws ErrorCode::Data, saying what to do, where it has none.
+std::unique_ptr<Tokenizer> own_hf_tokenizer(Storage& storage, const std::string& folder);
+// The one at `given`, which the model is to have. Where the folder has another, the files that make
+// that up leave companions.hf_files, with a warning, and those of the given one take their place.
+std::unique_ptr<Tokenizer> given_hf_tokenizer(Storage& storage, const std::string& folder,
+                                              const std::string& given, Companions& companions);
 
 // Bytes as byte-level BPE that merges nothing: ids 0-255, and 256 as <|endoftext|>.
 BpeModel byte_bpe_model();

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/unique_json.h"
 #include "core/json_member.h"
 #include "core/log.h"
 
@@ -18,8 +19,7 @@ constexpr char kMember[] = "eos_token_id";
 int32_t id_in(const Json& value) {
   const bool is_id = value.is_number_integer() && value >= INT32_MIN && value <= INT32_MAX;
   check(is_id, ErrorCode::Data, "expected the id of a token or a list of them, got {}",
-        value.is_primitive() ? value.dump(-1, ' ', false, Json::error_handler_t::replace)
-                             : value.type_name());
+        shown(value));
   return value.get<int32_t>();
 }
 
