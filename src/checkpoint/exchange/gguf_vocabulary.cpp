@@ -9,6 +9,7 @@
 #include "checkpoint/exchange/gguf_tokens.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/text/utf8.h"
 #include "spec/settings.h"
 #include "tokenizer/bpe/byte_alphabet.h"
 #include "tokenizer/hf/json_fields.h"
@@ -100,9 +101,11 @@ class Vocabulary {
     // What fills up a vocabulary that was rounded up is no token.
     while (!texts_.empty() && is_filler(texts_.size() - 1)) texts_.pop_back();
     check(!texts_.empty(), ErrorCode::Data, "{}: expected tokens, got none", key("tokens"));
-    for (size_t i = 0; i < texts_.size(); ++i)
+    for (size_t i = 0; i < texts_.size(); ++i) {
       check(1 <= types_[i] && types_[i] <= 6, ErrorCode::Data,
             "{}: expected 1 to 6, got {} for token {}", key("token_type"), types_[i], i);
+      check(is_utf8(texts_[i]), ErrorCode::Data, "{}: token {} is no UTF-8", key("tokens"), i);
+    }
   }
 
   bool is_filler(size_t i) const {
