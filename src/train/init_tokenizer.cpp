@@ -17,15 +17,24 @@ bool says_nothing(const CheckpointInfo& info) {
   return data.tokenizer != "byte" || data.train.ends_with(".bin");
 }
 
+// Null where an older program kept a copy of one of the several files that make up a tokenizer.
+std::unique_ptr<Tokenizer> tokenizer_of(Storage& storage, const CheckpointInfo& info) {
+  try {
+    return load_tokenizer(storage, info.tokenizer);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 void check_init_tokenizer(const std::shared_ptr<Storage>& storage, const std::string& from,
                           const Tokenizer& tokenizer, const RunConfig& config) {
   const CheckpointInfo info = CheckpointReader(storage, from).info();
-  const auto of_weights = load_tokenizer(*storage, info.tokenizer);
-  const std::string difference = id_difference(*of_weights, tokenizer);
-  if (difference.empty()) return;
-  if (says_nothing(info)) {
+  const auto of_weights = tokenizer_of(*storage, info);
+  const std::string difference = of_weights ? id_difference(*of_weights, tokenizer) : "";
+  if (of_weights && difference.empty()) return;
+  if (!of_weights || says_nothing(info)) {
     log::warn("tokenizer_of_init_unknown", {{"train.init", from}, {"used", config.data.tokenizer}});
     return;
   }

@@ -36,7 +36,7 @@ TEST_F(CheckpointSpace, IsWhatACheckpointTakesButForHeaders) {
         Overrides{{"train.precision", "bf16"}}, Overrides{{"train.precision", "fp64"}},
         Overrides{{"system.ranks", "2"}, {"system.data_parallel", "fully_sharded"}}}) {
     const std::string name = "run" + std::to_string(++n);
-    const RunConfig run = config(name, 1, sets);
+    const RunConfig run = config(name, 2, sets);
     test::Recorder recorder;
     test::run(run, recorder);
     const int64_t planned = checkpoint_bytes(resolve_here(run)), taken = saved_bytes(name);
@@ -46,7 +46,7 @@ TEST_F(CheckpointSpace, IsWhatACheckpointTakesButForHeaders) {
 }
 
 TEST_F(CheckpointSpace, IsOfTwoAtFirstAndOfOneWhereThereIsOne) {
-  const ResolvedRun resolved = resolve_here(config("run", 1));
+  const ResolvedRun resolved = resolve_here(config("run", 2));
   const int64_t one = checkpoint_bytes(resolved);
   const auto check = [&](std::optional<int64_t> free) {
     SmallDisk disk(free);
@@ -59,7 +59,7 @@ TEST_F(CheckpointSpace, IsOfTwoAtFirstAndOfOneWhereThereIsOne) {
   EXPECT_NE(refusal.find(std::to_string(2 * one) + " bytes"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find(std::to_string(2 * one - 1) + " bytes"), std::string::npos) << refusal;
   test::Recorder recorder;
-  test::run(config("run", 1), recorder);
+  test::run(config("run", 2), recorder);
   EXPECT_NO_THROW(check(one));
   error_of(ErrorCode::Storage, [&] { check(one - 1); });
 }

@@ -7,6 +7,7 @@
 #include "support/train_fixture.h"
 #include "tokenizer/llama2c_file.h"
 #include "train/engine.h"
+#include "train/init_tokenizer.h"
 #include "train/rate_factor.h"
 #include "train/run_data.h"
 #include "train/run_folder.h"
@@ -90,6 +91,28 @@ TEST_F(Resume, ACheckpointWithACopyOfTheFileKnowsItAgain) {
   EXPECT_NE(serialized(checkpoint, path("r50k_base.tiktoken")), "");
   write("r50k_base.tiktoken", ranks + "Yw== 3\n");
   error_of(ErrorCode::Config, [&] { serialized(checkpoint, path("r50k_base.tiktoken")); });
+}
+
+using InitTokenizer = Resume;
+
+TEST_F(InitTokenizer, IsComparedWhereTheCheckpointSaysItsOwn) {
+  const auto other = parse_llama2c_tokenizer(testing_support::small_llama2c_file(), "other");
+  const auto check = [&](const std::string& from, const Tokenizer& tokenizer, bool accepted) {
+    RunConfig config = parse_run_config("", "", {});
+    config.train.other_tokenizer = accepted;
+    check_init_tokenizer(posix_storage(), from, tokenizer, config);
+  };
+  const std::string bytes = save(config("bytes", 2), {});
+  EXPECT_NO_THROW(check(bytes, *byte_tokenizer(), false));
+  EXPECT_NO_THROW(check(bytes, *other, true));
+  error_of(ErrorCode::Config, [&] { check(bytes, *other, false); });
+  const std::string own = save(config("own", 2), {}, {.tokenizer = other->serialize()});
+  EXPECT_NO_THROW(check(own, *other, false));
+  error_of(ErrorCode::Config, [&] { check(own, *byte_tokenizer(), false); });
+  // Of these nobody knows: ids of a token file, and one of the files of a tokenizer.
+  EXPECT_NO_THROW(check(save(config("ids", 2, {{"data.train", "ids.bin"}}), {}), *other, false));
+  const std::string part = save(config("part", 2), {}, {.tokenizer = "YQ== 0\nYg== 1\n"});
+  EXPECT_NO_THROW(check(part, *other, false));
 }
 
 TEST_F(Resume, WhatAnOlderProgramBeganWithAWarmupBelowAStepGoesOn) {
