@@ -324,6 +324,57 @@ TEST(Tokenize, WhatIsLeftOutIsCounted) {
   EXPECT_EQ(sum, 7);
 }
 
+// A task that was stopped between two shards has taken documents of one file, and all of others.
+TEST(Tokenize, WhatAStoppedTaskHasReadMustBeThereStill) {
+  const TemporaryFolder folder;
+  const auto tokenizer = byte_tokenizer();
+  std::string first, second;
+  for (uint64_t i = 0; i < 20; ++i) {
+    first += nlohmann::json({{"text", some_text(i, 100)}}).dump() + "\n";
+    second += nlohmann::json({{"text", some_text(100 + i, 2000)}}).dump() + "\n";
+  }
+  TokenizeSettings settings = small_settings(*tokenizer);
+  settings.task_bytes = 1 << 30;
+  settings.shard_tokens = 10'000;
+  const auto run = [&](const std::shared_ptr<Storage>& storage, const std::string& out) {
+    return tokenize(storage, *tokenizer, {{"s", list_input_files({folder.path("in")})}}, settings,
+                    folder.path(out), {});
+  };
+  folder.write("in/a.jsonl", first);
+  folder.write("in/b.jsonl", second);
+  run(posix_storage(), "whole");
+  const auto stop = [&](const std::string& out) {
+    fs::remove_all(folder.path(out));
+    for (int64_t operations = 15; !fs::exists(folder.path(out + "/tasks/00000.partial"));
+         ++operations) {
+      ASSERT_LT(operations, 400);
+      fs::remove_all(folder.path(out));
+      try {
+        run(faulty_storage(posix_storage(), {operations, false}), out);
+      } catch (const Error& error) {
+        ASSERT_EQ(error.code(), ErrorCode::Storage) << error.what();
+      }
+    }
+    ASSERT_FALSE(fs::exists(folder.path(out + "/manifest.json")));
+  };
+  const auto with_change = [](std::string text, size_t at) {
+    const size_t place = text.find_first_of("aeiou", at);
+    text[place] = text[place] == 'a' ? 'e' : 'a';
+    return text;
+  };
+  stop("changed");
+  folder.write("in/a.jsonl", with_change(first, first.size() / 2));
+  EXPECT_NE(error_of(ErrorCode::Config, [&] { run(posix_storage(), "changed"); }).find("a.jsonl"),
+            std::string::npos);
+  folder.write("in/a.jsonl", first);
+  folder.write("in/b.jsonl", with_change(second, 500));
+  EXPECT_NE(error_of(ErrorCode::Config, [&] { run(posix_storage(), "changed"); }).find("b.jsonl"),
+            std::string::npos);
+  folder.write("in/b.jsonl", second);
+  EXPECT_TRUE(run(posix_storage(), "changed").finished);
+  EXPECT_EQ(contents(folder.path("changed")), contents(folder.path("whole")));
+}
+
 TEST(Tokenize, OtherSettingsOrInputsAreRefused) {
   const TemporaryFolder folder;
   const Corpus corpus(folder);

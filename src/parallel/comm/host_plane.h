@@ -59,7 +59,6 @@ class HostPlane : public Board {
 };
 
 std::string machine_name(const Process& process);  // process.host, or what the system says
-std::string rank_on_host(const Process& process);  // "rank 1 on node3"
 
 // Ranks meet at process.rendezvous within deadlines().start; throws ErrorCode::Comm naming the
 // ranks that did not come, ErrorCode::Config for a secret that is not the run's.

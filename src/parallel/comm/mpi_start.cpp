@@ -29,7 +29,7 @@ void wait_for(MpiTransfer& transfer, std::chrono::steady_clock::time_point end, 
 }  // namespace
 
 void check_mpi_process(const Process& process, Patience timeout) {
-  const MpiLibrary& mpi = mpi_library({timeout, rank_on_host(process)});
+  const MpiLibrary& mpi = mpi_library({timeout, machine_name(process)});
   check(mpi.rank() == process.rank && mpi.size() == process.world, ErrorCode::Config,
         "MPI: this process is rank {} of {}, and MPI takes it for {} of {}; start the run with the "
         "mpirun of the Open MPI that it was built with, or set system.backend = \"tcp\"",
@@ -38,7 +38,7 @@ void check_mpi_process(const Process& process, Patience timeout) {
 
 std::string mpi_broadcast_text(const std::string& own, const Process& process, Patience timeout) {
   const auto end = std::chrono::steady_clock::now() + timeout;
-  MpiLibrary& mpi = mpi_library({timeout, rank_on_host(process)});
+  MpiLibrary& mpi = mpi_library({timeout, machine_name(process)});
   static std::array<char, 1024> room;  // static: what is not taken in time is not taken back
   check(own.size() < room.size(), ErrorCode::Internal, "MPI: expected a text of less than {} bytes",
         room.size());

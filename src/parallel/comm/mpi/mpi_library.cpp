@@ -61,13 +61,13 @@ Begun begin() {
 }
 
 MpiLibrary& through(const Begun& begun, const MpiStart& start) {
-  check(begun.wait_for(start.patience) == std::future_status::ready, ErrorCode::Comm,
-        "{}: MPI_Init did not end within {:.1f} s: it waits for every process that the launcher "
+  check(begun.wait_for(start.timeout) == std::future_status::ready, ErrorCode::Comm,
+        "MPI_Init on host {} did not end within {:.1f} s: it waits for every process that the launcher "
         "started. Check that all of them run (one that is stopped, or waits for something before "
         "it starts, is waited for), that their hosts reach each other on the networks that MPI "
         "takes (--mca btl_tcp_if_include, --mca oob_tcp_if_include), and that the same Open MPI "
         "is on all; system.timeout_start is the limit",
-        start.who, std::chrono::duration<double>(start.patience).count());
+        start.host, std::chrono::duration<double>(start.timeout).count());
   MpiLibrary* library = nullptr;
   try {
     library = begun.get();

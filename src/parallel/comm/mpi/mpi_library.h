@@ -41,11 +41,10 @@ class MpiLibrary {
 // Initialises MPI at the first call; returns null where it cannot work beside threads.
 using MpiFunction = MpiLibrary*();
 
-// How long MPI_Init may take, which waits for every process that the launcher started, and who
-// waits, for the error.
+// How long MPI_Init may take, which waits for every process that the launcher started.
 struct MpiStart {
-  Patience patience = Deadlines{}.start;
-  std::string who = "this process";  // "rank 1 on node3"
+  Patience timeout = Deadlines{}.start;
+  std::string host = "this machine";  // for the error
 };
 
 // Loads the module and initialises MPI. Throws ErrorCode::Missing, saying how to get it, and

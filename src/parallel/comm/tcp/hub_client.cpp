@@ -213,6 +213,7 @@ std::vector<std::string> HubClient::meet(std::string_view what, std::string_view
     if (outcome_->kind == Kind::Late)
       throw Error(ErrorCode::Comm, outcome_->text).on_rank(outcome_->rank);
   } catch (const Error& error) {
+    if (is_refusal(error.code())) throw;  // has nothing to do with what this rank waits for
     throw error.during(fmt::format("{} at step {}", name, watch_.step()));
   }
   check(outcome_->kind != Kind::Different, ErrorCode::Internal, "{}", outcome_->text);
