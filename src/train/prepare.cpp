@@ -8,6 +8,7 @@
 #include "plan/fit.h"
 #include "spec/llama_table.h"
 #include "spec/model_settings.h"
+#include "train/content_checks.h"
 #include "train/resume.h"
 #include "train/schedule_change.h"
 
@@ -40,7 +41,8 @@ void warn_of_other_settings(const CheckpointInfo& init, ModelConfig here) {
 }  // namespace
 
 PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
-                        std::optional<std::string> resume_from, bool accept_schedule) {
+                        std::optional<std::string> resume_from, bool accept_schedule,
+                        bool compares_content) {
   const RunConfig& config = resolved.config;
   validate(config);
   PreparedRun run;
@@ -53,10 +55,16 @@ PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& res
     check_same_shapes(reader, llama_parameters(config.model));
     warn_of_other_settings(reader.info(), config.model);
   }
+  const Doubts doubts = run.resume_from ? Doubts::Warn : Doubts::Refuse;
   run.data = open_run_data(
       *storage, config,
-      run.resume_from ? tokenizer_to_resume(storage, config, *run.resume_from) : nullptr);
-  check_epochs(run.data, config.data, resolved.steps.horizon.tokens / config.batch.seq);
+      run.resume_from ? tokenizer_to_resume(storage, config, *run.resume_from) : nullptr, doubts);
+  const int64_t samples = resolved.steps.horizon.tokens / config.batch.seq;
+  check_epochs(run.data, config.data, samples);
+  if (compares_content) {
+    check_mixture(run.data, config.data, samples, doubts);
+    check_held_out(run.data, config.data, doubts);
+  }
   if (run.resume_from) {
     const CheckpointReader reader(storage, *run.resume_from);
     check_same_data(run.data.identity, reader.info().state.data, *run.resume_from);

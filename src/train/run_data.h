@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "feed/data_identity.h"
+#include "feed/same_content.h"
 #include "feed/sample_stream.h"
 #include "shards/token_source.h"
 #include "spec/mixture_config.h"
@@ -13,10 +14,16 @@
 
 namespace ingot {
 
+// What is done where data is probably not what was meant: a new run is refused, and what an older
+// program began, or trained on, is opened with a warning.
+enum class Doubts { Refuse, Warn };
+
 struct RunData {
   std::unique_ptr<Tokenizer> tokenizer;
   std::vector<std::unique_ptr<TokenSource>> sources;  // files, and views where valid is cut off
   std::vector<MixtureSource> mixture;                 // of training, in the stream's order
+  std::vector<NamedSource> whole;                     // its sources before a tail was cut off
+  std::vector<NamedSource> held_out;                  // those of validation
   std::unique_ptr<SampleStream> train, valid;
   DataIdentity identity;  // of training
 };
@@ -26,7 +33,8 @@ struct RunData {
 // is in file order and never packed by best fit, so that its loss does not depend on how training
 // packs. Throws ErrorCode::Data / Config with what to do.
 RunData open_run_data(Storage& storage, const RunConfig& config,
-                      std::unique_ptr<Tokenizer> tokenizer = nullptr);
+                      std::unique_ptr<Tokenizer> tokenizer = nullptr,
+                      Doubts doubts = Doubts::Refuse);
 
 // How often a run of `num_samples` passes over each source of its training data.
 struct SourceEpochs {
