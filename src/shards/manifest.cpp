@@ -165,6 +165,9 @@ ShardManifest parse(const Json& json, std::string_view origin) {
   });
   manifest.left_out = reader.counts("left_out");
   manifest.duplicate_ids = reader.integer("duplicate_ids", 0, kMost);
+  if (json.contains("equal_documents")) {
+    manifest.equal_documents = reader.integer("equal_documents", 0, kMost);
+  }
   check(manifest.sources.size() <= kMostSources && manifest.shards.size() <= kMostShards,
         ErrorCode::Data, "{}: {} sources and {} shards: expected at most {} and {}", origin,
         manifest.sources.size(), manifest.shards.size(), kMostSources, kMostShards);
@@ -234,6 +237,7 @@ std::string to_json(const ShardManifest& manifest) {
     if (shard.hashes_hash) json["shards"].back()["hashes_hash"] = hex(*shard.hashes_hash);
   }
   for (const auto& [reason, count] : manifest.left_out) json["left_out"][reason] = count;
+  if (manifest.equal_documents > 0) json["equal_documents"] = manifest.equal_documents;
   return json.dump(2) + "\n";
 }
 
@@ -260,6 +264,7 @@ uint64_t manifest_hash(const ShardManifest& manifest) {
   // They follow from the tokens, and runs were recorded with the hash of manifests without them.
   ShardManifest hashed = manifest;
   for (ShardFile& shard : hashed.shards) shard.hashes_hash.reset();
+  hashed.equal_documents = 0;
   const std::string json = to_json(hashed);
   return XXH3_64bits(json.data(), json.size());
 }

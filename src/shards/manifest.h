@@ -73,6 +73,7 @@ struct ShardManifest {
   std::vector<int64_t> cut_documents;
   std::map<std::string, int64_t> left_out;  // records of the input that are not here, by reason
   int64_t duplicate_ids = 0;                // documents whose id an earlier one has; they are here
+  int64_t equal_documents = 0;              // documents that say what an earlier one does, the same
 
   int64_t num_tokens() const;
   int64_t num_documents() const;
@@ -84,7 +85,8 @@ std::string to_json(const ShardManifest& manifest);
 ShardManifest parse_manifest(std::string_view json, std::string_view origin);
 // Throws ErrorCode::Data where there is no manifest, saying what that means.
 ShardManifest read_manifest(Storage& storage, const std::string& folder);
-// Identifies tokens, order and documents. Equal for shards with and without NAME.hashes.
+// Identifies tokens, order and documents. Equal for shards with and without NAME.hashes, and with
+// and without a count of equal documents.
 uint64_t manifest_hash(const ShardManifest& manifest);
 
 class Tokenizer;

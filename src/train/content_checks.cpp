@@ -172,7 +172,7 @@ void check_mixture(const RunData& data, const DataConfig& config, int64_t num_sa
 }
 
 void check_held_out(const RunData& data, const DataConfig& config, Doubts doubts) {
-  if (config.valid_in_train) return;
+  if (config.valid_in_train || data.held_out.empty()) return;
   if (config.valid.empty()) {
     if (doubts == Doubts::Refuse) count_in_tails(data);
     return;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/log.h"
 #include "feed/open_source.h"
 
 namespace ingot {
@@ -74,13 +75,14 @@ RunData open_run_data(Storage& storage, const RunConfig& config,
         config.model.vocab, data.tokenizer->kind(), data.tokenizer->vocab_size());
 
   Opener opener(storage, config, data, doubts);
+  const bool holds_out = config.data.valid.empty() && config.data.valid_fraction > 0;
   data.mixture = opener.list(config.data.train);
   std::vector<StreamPart> train, valid;
   std::vector<std::string> paths;
   for (const MixtureSource& source : data.mixture) {
     const TokenSource* used = &opener.open(source.path);
     data.whole.push_back({source.path, used});
-    if (config.data.valid.empty()) {
+    if (holds_out) {
       const auto [kept, held_out] = opener.cut(*used, source.path);
       valid.push_back(opener.part(*held_out, Packing::Concat, source.weight));
       data.held_out.push_back({source.path, held_out});
@@ -97,8 +99,26 @@ RunData open_run_data(Storage& storage, const RunConfig& config,
 
   data.train =
       std::make_unique<SampleStream>(std::move(train), config.batch.seq, config.train.seed);
-  data.valid = std::make_unique<SampleStream>(std::move(valid), config.batch.seq, /*seed=*/-1);
+  if (!valid.empty())
+    data.valid = std::make_unique<SampleStream>(std::move(valid), config.batch.seq, /*seed=*/-1);
   data.identity = identity_of(*data.train, config.data.packing, config.train.seed, paths);
+  return data;
+}
+
+RunData reopen_run_data(Storage& storage, const RunConfig& config, const DataIdentity& was,
+                        std::unique_ptr<Tokenizer> tokenizer) {
+  RunData data = open_run_data(storage, config, std::move(tokenizer), Doubts::Warn);
+  if (data.valid || data.identity.hash() == was.hash()) return data;
+  RunConfig before = config;
+  before.data.valid_fraction = kTiny;  // of any data less than the one sequence
+  RunData held_out = open_run_data(storage, before, std::move(data.tokenizer), Doubts::Warn);
+  if (held_out.identity.hash() == was.hash()) {
+    log::warn("validation_as_before", {{"why",
+                                        "an older program began this run, which validates on one "
+                                        "sequence also with data.valid_fraction = 0"}});
+    return held_out;
+  }
+  data.tokenizer = std::move(held_out.tokenizer);
   return data;
 }
 

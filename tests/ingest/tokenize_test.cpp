@@ -9,7 +9,7 @@
 #include "core/random.h"
 #include "ingest/tokenize/document_batches.h"
 #include "ingest/tokenize/tokenize.h"
-#include "shards/duplicate_ids.h"
+#include "shards/duplicates.h"
 #include "shards/shard_reader.h"
 #include "support/files.h"
 #include "tokenizer/bpe/model.h"
@@ -150,7 +150,7 @@ TEST(Tokenize, EveryDocumentOnceInOrderBetweenBosAndEos) {
   }
   EXPECT_EQ(num_documents, manifest.num_documents());
   EXPECT_EQ(shard, manifest.shards.size());
-  EXPECT_EQ(manifest.left_out, (LeftOut{{"empty", 8}}));
+  EXPECT_EQ(manifest.left_out, (std::map<std::string, int64_t>{{"empty", 8}}));
   // Of each of eight files of lines: twenty ids that the others have too, less the empty document.
   EXPECT_EQ(manifest.duplicate_ids, 3 * 19 + 3 * 19);
   EXPECT_EQ(result.duplicate_examples.size(), 3u);
@@ -316,7 +316,7 @@ TEST(Tokenize, WhatIsLeftOutIsCounted) {
                TokenizeSettings(), folder.path("out"), {})
           .manifest;
   EXPECT_EQ(manifest.num_documents(), 2);
-  LeftOut left_out = manifest.left_out;
+  auto left_out = manifest.left_out;
   EXPECT_EQ(left_out["empty"], 1);
   EXPECT_EQ(left_out["id_too_long"], 1);
   int64_t sum = 0;
@@ -370,10 +370,14 @@ TEST(Tokenize, DuplicateIdsAreFoundWithLittleMemoryToo) {
       tokenize(posix_storage(), *tokenizer, corpus.sources, small_settings(*tokenizer), out, {})
           .manifest;
   for (const int64_t memory_bytes : {500, 3'000, 1 << 20}) {
-    const DuplicateIds found =
-        find_duplicate_ids(*posix_storage(), out, manifest, memory_bytes, folder.path("aside"));
-    EXPECT_EQ(found.count, manifest.duplicate_ids) << memory_bytes;
-    EXPECT_EQ(found.examples.size(), 3u);
+    const auto find = [&](DocumentKey key) {
+      return find_duplicates(*posix_storage(), {{out, &manifest}}, key, memory_bytes,
+                             folder.path("aside"));
+    };
+    EXPECT_EQ(find(DocumentKey::Id).count, manifest.duplicate_ids) << memory_bytes;
+    EXPECT_EQ(find(DocumentKey::Id).examples.size(), 3u);
+    EXPECT_EQ(find(DocumentKey::Content).count, manifest.equal_documents) << memory_bytes;
+    EXPECT_EQ(find(DocumentKey::IdAndContent).count, 0) << memory_bytes;
     EXPECT_FALSE(fs::exists(folder.path("aside")));
   }
 }

@@ -49,7 +49,7 @@ class MixTest : public ::testing::Test {
   }
 
   std::vector<MixSplit> run(const std::string& out) {
-    return mix(posix_storage(), settings_, folder_.path(out), 2, {});
+    return mix(posix_storage(), settings_, folder_.path(out), 2, {}).splits;
   }
   std::map<std::string, std::string> contents(const std::string& out) {
     std::map<std::string, std::string> files;

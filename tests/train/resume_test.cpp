@@ -7,6 +7,8 @@
 #include "support/train_fixture.h"
 #include "tokenizer/llama2c_file.h"
 #include "train/engine.h"
+#include "train/rate_factor.h"
+#include "train/run_data.h"
 #include "train/run_folder.h"
 
 namespace ingot {
@@ -22,13 +24,22 @@ class Resume : public test::TrainFixture {
   void write(const std::string& name, const std::string& contents) const {
     std::ofstream(root_ / name, std::ios::binary) << contents;
   }
-  // A checkpoint of a run with this tokenizer, as the file in it.
-  std::string saved_with(const std::string& tokenizer) const {
-    const RunConfig saved = config("run", 2);
+  // A checkpoint without any training, whatever a run would check.
+  std::string save(const RunConfig& saved, const RunState& state,
+                   const Companions& companions = {}) const {
     const auto world = single_world();
     Engine engine(resolve_here(saved), *world);
-    return save_checkpoint(*posix_storage(), world->control(), path("run"), saved, {},
-                           engine.parameters(), engine.store(), {.tokenizer = tokenizer});
+    engine.init(1);
+    RateFactor rate;
+    RunState all = state;
+    StateSection* sections[] = {&rate};
+    all.sections = save_sections(sections);
+    return save_checkpoint(*posix_storage(), world->control(), saved.checkpoint.dir, saved, all,
+                           engine.parameters(), engine.store(), companions);
+  }
+  // A checkpoint of a run with this tokenizer, as the file in it.
+  std::string saved_with(const std::string& tokenizer) const {
+    return save(config("run", 2), {}, {.tokenizer = tokenizer});
   }
   std::string serialized(const std::string& checkpoint, const std::string& tokenizer) const {
     const RunConfig resumed = config("run", 2, {{"data.tokenizer", tokenizer}});
@@ -79,6 +90,33 @@ TEST_F(Resume, ACheckpointWithACopyOfTheFileKnowsItAgain) {
   EXPECT_NE(serialized(checkpoint, path("r50k_base.tiktoken")), "");
   write("r50k_base.tiktoken", ranks + "Yw== 3\n");
   error_of(ErrorCode::Config, [&] { serialized(checkpoint, path("r50k_base.tiktoken")); });
+}
+
+TEST_F(Resume, WhatAnOlderProgramBeganWithAWarmupBelowAStepGoesOn) {
+  // 128 tokens a step.
+  const auto short_warmup = [&](const std::string& name) {
+    return config(name, 2, {{"optim.schedule.unit", "tokens"}, {"optim.schedule.warmup", "10"}});
+  };
+  Recorder recorder;
+  const std::string refusal =
+      error_of(ErrorCode::Config, [&] { run(short_warmup("new"), recorder); });
+  EXPECT_NE(refusal.find("for 10 steps --set optim.schedule.warmup=1280"), std::string::npos);
+  save(short_warmup("run"), {});
+  EXPECT_EQ(run(short_warmup("run"), recorder, /*resume=*/true).state.step, 2);
+}
+
+TEST_F(Resume, WhatAnOlderProgramBeganWithoutAFractionHoldsOutItsSequence) {
+  const RunConfig none = config("run", 2, {{"data.valid_fraction", "0"}});
+  RunConfig before = none;
+  before.data.valid_fraction = 1e-9;
+  RunState state;
+  state.data = to_json(open_run_data(*posix_storage(), before).identity).dump();
+  save(none, state);
+  Recorder recorder;
+  EXPECT_TRUE(run(none, recorder, /*resume=*/true).eval);
+  RunConfig anew = none;
+  anew.checkpoint.dir = path("new");
+  EXPECT_FALSE(run(anew, recorder).eval);
 }
 
 TEST_F(Resume, AnEmptyFolderOrOneOfARunThatSavedNothingStartsFresh) {

@@ -35,8 +35,8 @@ class Program:
     def logits(self, checkpoint, ids, out):
         with open(out + ".ids", "w", encoding="utf-8") as file:
             file.write(" ".join(map(str, ids)))
-        self.run("checkpoint", "logits", checkpoint, "--ids", out + ".ids", "--out", out, "--device", self.device,
-                 "--threads", str(self.threads))
+        self.run("checkpoint", "logits", checkpoint, "--ids", out + ".ids", "--out", out, "--force",
+                 "--device", self.device, "--threads", str(self.threads))
         return load_file(out)["logits"]
 
     def train(self, init, run, tokens, steps, batch, settings):

@@ -25,8 +25,7 @@ struct Reopened {
 
 Reopened reopen(Storage& storage, const RunSteps& run, const std::string& origin) {
   try {
-    RunData data =
-        open_run_data(storage, parse_run_config(run.config, origin, {}), nullptr, Doubts::Warn);
+    RunData data = reopen_run_data(storage, parse_run_config(run.config, origin, {}), *run.data);
     check(data.identity.hash() == run.data->hash(), ErrorCode::Data,
           "it changed since the run (hash {:016x}, now {:016x}): {}", run.data->hash(),
           data.identity.hash(), difference(*run.data, data.identity));

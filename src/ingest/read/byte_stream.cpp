@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "ingest/read/input_content.h"
 #include "ingest/read/remote/remote.h"
 
 namespace ingot {
@@ -53,8 +54,9 @@ std::unique_ptr<ByteStream> open_local_file(const std::string& path) {
 }
 
 std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings& settings) {
-  auto stream = is_remote(file.location) ? open_remote(file.location, settings.remote)
-                                         : open_local_file(file.location);
+  std::unique_ptr<ByteStream> stream =
+      hashed(is_remote(file.location) ? open_remote(file.location, settings.remote)
+                                      : open_local_file(file.location));
   const std::string compression = file_kind(file.name).compression;
   if (compression == ".gz") return decompress_gzip(std::move(stream), file.location);
   if (compression == ".zst") return decompress_zstd(std::move(stream), file.location);

@@ -13,6 +13,10 @@ std::string machine_name(const Process& process) {
   return name;
 }
 
+std::string rank_on_host(const Process& process) {
+  return fmt::format("rank {} on {}", process.rank, machine_name(process));
+}
+
 void HostPlane::throw_if_lost(std::span<const int> needed) {
   if (const auto lost = this->lost(needed)) throw lost_error(*lost);
 }
