@@ -30,9 +30,8 @@ void read_to_device(Context& ctx, ShardRange range, const Tensor& out,
 }  // namespace
 
 void read_weight(Context& ctx, const Weights& weights, const std::string& name, const Tensor& out) {
-  read_to_device(ctx, {0, out.numel()}, out, [&](ShardRange range, const Tensor& part) {
-    weights.read(name, range, part);
-  });
+  read_to_device(ctx, {0, out.numel()}, out,
+                 [&](ShardRange range, const Tensor& part) { weights.read(name, range, part); });
 }
 
 void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string& what,

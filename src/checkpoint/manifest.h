@@ -34,7 +34,7 @@ struct Manifest {
   bool has_optimizer = false;
   Origin origin;
   std::optional<std::vector<int32_t>> stop_ids = {};  // older manifests do not say
-  std::map<std::string, int64_t> numel;  // by parameter, of the whole tensor
+  std::map<std::string, int64_t> numel;               // by parameter, of the whole tensor
   std::vector<ManifestFile> files;
 };
 

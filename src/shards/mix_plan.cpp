@@ -242,7 +242,8 @@ void check_cuts(const MixSettings& settings, const MixPlan& plan) {
   const double share = share_of_sources(plan, cut_off);
   check(share <= settings.max_cut_share, ErrorCode::Config,
         "documents that are cut for test and valid would take {} tokens ({} of the sources') out "
-        "of train, most of it {}: choose another seed or number of tokens, tokenize long documents in parts, "
+        "of train, most of it {}: choose another seed or number of tokens, tokenize long documents "
+        "in parts, "
         "or allow it by max_cut_share = {:.2g}",
         format_count(cut_off), format_percent(share, 2), where, std::ceil(share * 100) / 100);
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/mapped_file.h"
+#include "shards/content_id.h"
 #include "shards/manifest.h"
 
 struct XXH3_state_s;
@@ -24,32 +25,6 @@ struct XXH3_state_s;
 namespace ingot {
 
 inline constexpr size_t kHashedChunkBytes = size_t{64} << 10;
-
-// What a document says, whatever it is called: XXH3-128 of its ids as u32, without the BOS before
-// and the EOS after them.
-struct ContentId {
-  uint64_t low = 0, high = 0;
-  auto operator<=>(const ContentId&) const = default;
-};
-
-// Takes a document's ids in parts.
-class ContentHasher {
- public:
-  ContentHasher(int32_t bos, int32_t eos);  // -1: there is none
-
-  void add(std::span<const int32_t> ids);
-  ContentId finish();  // and begins the next document
-
- private:
-  struct Free {
-    void operator()(XXH3_state_s* state) const;
-  };
-
-  int32_t bos_, eos_;
-  bool at_begin_ = true;
-  bool holds_eos_ = false;  // it may be the last id
-  std::unique_ptr<XXH3_state_s, Free> state_;
-};
 
 // Takes a file's bytes in parts and gives the hash of each chunk.
 class ChunkHasher {

@@ -135,20 +135,9 @@ int64_t ShardReader::document_end(int64_t document) const {
 ContentId ShardReader::content(int64_t document) const {
   check(document >= 0 && document < num_documents(), ErrorCode::Internal,
         "{}: no document {}: there are {}", path_, document, num_documents());
-  return hashes_ ? hashes_->content(document) : content_of_tokens(document);
-}
-
-ContentId ShardReader::content_of_tokens(int64_t document) const {
-  constexpr int64_t kAtOnce = int64_t{1} << 16;
-  ContentHasher content(bos_, eos_);
-  std::vector<int32_t> ids;
-  const int64_t end = document_end(document);
-  for (int64_t at = document_begin(document); at < end; at += kAtOnce) {
-    ids.resize(static_cast<size_t>(std::min(kAtOnce, end - at)));
-    tokens(at, ids);
-    content.add(ids);
-  }
-  return content.finish();
+  if (hashes_) return hashes_->content(document);
+  return content_of(document_begin(document), document_end(document), bos_, eos_,
+                    [&](int64_t begin, std::span<int32_t> out) { tokens(begin, out); });
 }
 
 DocumentName ShardReader::name(int64_t document) const {

@@ -55,7 +55,6 @@ class ShardReader {
 
  private:
   const DocumentRecord& record(int64_t document) const;
-  ContentId content_of_tokens(int64_t document) const;
   void find_frames() const;
   void decode_frame(size_t frame) const;
 

@@ -10,6 +10,7 @@
 #include "spec/model_settings.h"
 #include "spec/short_length.h"
 #include "train/checkpoint_space.h"
+#include "train/content_checks.h"
 #include "train/init_tokenizer.h"
 #include "train/resume.h"
 #include "train/run_folder.h"
@@ -70,7 +71,7 @@ void prepare_to_resume(const std::shared_ptr<Storage>& storage, PreparedRun& run
   auto tokenizer = tokenizer_to_resume(storage, config, from);
   const std::string& was = info.state.data;
   const auto parsed = nlohmann::json::parse(was, nullptr, /*allow_exceptions=*/false);
-  run.data = was.empty() ? open_run_data(*storage, config, std::move(tokenizer))
+  run.data = was.empty() ? open_run_data(*storage, config, std::move(tokenizer), Doubts::Warn)
                          : reopen_run_data(*storage, config, parse_data_identity(parsed, from),
                                            std::move(tokenizer));
   check_same_data(run.data.identity, was, from);
@@ -87,7 +88,8 @@ std::string nothing_to_resume(const PreparedRun& run) {
 }
 
 PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
-                        std::optional<std::string> resume_from, bool accept_schedule) {
+                        std::optional<std::string> resume_from, bool accept_schedule,
+                        bool compares_content) {
   const RunConfig& config = resolved.config;
   validate(config);
   PreparedRun run;
@@ -106,7 +108,13 @@ PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& res
     prepare_to_resume(storage, run, accept_schedule);
   else
     run.data = open_run_data(*storage, config);
-  check_epochs(run.data, config.data, resolved.steps.horizon.tokens / config.batch.seq);
+  const int64_t samples = resolved.steps.horizon.tokens / config.batch.seq;
+  check_epochs(run.data, config.data, samples);
+  if (compares_content) {
+    const Doubts doubts = run.resume_from ? Doubts::Warn : Doubts::Refuse;
+    check_mixture(run.data, config.data, samples, doubts);
+    check_held_out(run.data, config.data, doubts);
+  }
   if (run.init_from) check_init_tokenizer(storage, *run.init_from, *run.data.tokenizer, config);
   check_fits_here(resolved, run.resume_from.has_value());
   check_space(*storage, resolved);

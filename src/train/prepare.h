@@ -26,8 +26,11 @@ struct PreparedRun {
 // "no run in runs/x, starting at step 0", of a run that was to be resumed; empty where it is.
 std::string nothing_to_resume(const PreparedRun& run);
 
-// `resume_from` as find_resume_point() has it. Throws as train() does.
+// `resume_from` as find_resume_point() has it. Throws as train() does. Whether data is the same
+// under several names, which may read hashes of all documents, one rank finds out for all:
+// `compares_content`.
 PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
-                        std::optional<std::string> resume_from, bool accept_schedule);
+                        std::optional<std::string> resume_from, bool accept_schedule,
+                        bool compares_content);
 
 }  // namespace ingot

@@ -38,7 +38,9 @@ class Preparation {
     if (is_process_) agree_on_folder(control_, *storage_, dir(), options_.place.host);
     const auto from = resume_point();
     if (leads_ || is_process_) {
-      of.prepared = prepare_run(storage_, resolved_, from, options_.accept_schedule);
+      of.prepared = prepare_run(storage_, resolved_, from, options_.accept_schedule, leads_);
+      if (leads_)
+        for (const auto& source : of.prepared->data.sources) source->compare_in_background();
       of.prepared->places = std::move(places);
       of.companions = companions_of(*of.prepared);
     }

@@ -129,7 +129,7 @@ struct TrainCommand {
   void show_plan(const ResolvedRun& resolved) const {
     const PreparedRun prepared =
         prepare_run(posix_storage(), resolved, find_resume_point(posix_storage(), resolved, resume),
-                    accept_schedule);
+                    accept_schedule, /*compares_content=*/true);
     const RunPlan plan = plan_of(prepared);
     StepWalk walk(resolved.steps);
     walk.advance(prepared.first_step);

@@ -1,17 +1,13 @@
 #include "ingest/read/byte_stream.h"
 
 #include <fcntl.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "core/error.h"
-#include "core/text/ascii.h"
 #include "ingest/read/input_content.h"
 #include "ingest/read/remote/remote.h"
 
@@ -51,41 +47,10 @@ class LocalFile final : public ByteStream {
   int64_t bytes_read_ = 0;
 };
 
-constexpr std::array<std::string_view, 9> kKinds{".txt", ".md",  ".jsonl",   ".ndjson", ".json",
-                                                 ".csv", ".tsv", ".parquet", ".warc"};
-
-// Takes the last extension, in lower case, off `name`.
-std::string take_extension(std::string& name) {
-  const size_t dot = name.rfind('.');
-  if (dot == std::string::npos || name.find('/', dot) != std::string::npos) return "";
-  const std::string extension = lower_case(std::string_view(name).substr(dot));
-  name.resize(dot);
-  return extension;
-}
-
 }  // namespace
 
 std::unique_ptr<ByteStream> open_local_file(const std::string& path) {
   return std::make_unique<LocalFile>(path);
-}
-
-FileKind file_kind(const std::string& name) {
-  std::string rest = name;
-  FileKind result;
-  result.kind = take_extension(rest);
-  if (result.kind == ".gz" || result.kind == ".zst") {
-    result.compression = result.kind;
-    result.kind = take_extension(rest);
-  }
-  return result;
-}
-
-bool is_readable_kind(const std::string& kind) {
-  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
-}
-
-std::string readable_kinds() {
-  return fmt::format("{}", fmt::join(kKinds, " "));
 }
 
 std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings& settings) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ingest/read/document_reader.h"
+#include "shards/document_kinds.h"
 
 namespace ingot {
 
@@ -31,14 +32,6 @@ std::unique_ptr<ByteStream> open_local_file(const std::string& path);
 // one is an error, as is an end in the middle of one.
 std::unique_ptr<ByteStream> decompress_gzip(std::unique_ptr<ByteStream> inner, std::string name);
 std::unique_ptr<ByteStream> decompress_zstd(std::unique_ptr<ByteStream> inner, std::string name);
-
-// What the end of a name says about compression and kind: "a.jsonl.gz" is {".jsonl", ".gz"}.
-struct FileKind {
-  std::string kind, compression;
-};
-FileKind file_kind(const std::string& name);
-bool is_readable_kind(const std::string& kind);  // of those open_documents() knows
-std::string readable_kinds();                    // all of them, for messages
 
 // The file's contents, decompressed as its name says. What is stored is hashed as it is read.
 std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings& settings);
