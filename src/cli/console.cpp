@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -16,7 +17,7 @@
 namespace ingot::cli {
 namespace {
 
-// What stands behind stdout or stderr. Leaked on purpose: other threads may still write at exit.
+// What stands behind stdout or stderr.
 struct Stream {
   int descriptor;
   bool is_terminal, may_fail;
@@ -33,6 +34,10 @@ struct Stream {
   }
 };
 
+// By descriptor. They outlive all destructors, since other threads may still write at exit; a leak
+// checker finds them here.
+Stream* opened_streams[3] = {};
+
 ssize_t write_stream(void* cookie, const char* bytes, size_t size) {
   auto& stream = *static_cast<Stream*>(cookie);
   const std::string_view piece(bytes, size);
@@ -43,6 +48,7 @@ ssize_t write_stream(void* cookie, const char* bytes, size_t size) {
 
 std::FILE* open_stream(int descriptor, bool may_fail) {
   auto* stream = new Stream{descriptor, ::isatty(descriptor) == 1, may_fail};
+  opened_streams[descriptor] = stream;
   cookie_io_functions_t functions{};
   functions.write = write_stream;
   std::FILE* file = ::fopencookie(stream, "w", functions);
@@ -95,6 +101,12 @@ int columns_of(int descriptor) {
   if (::isatty(descriptor) == 1 && is_set("COLUMNS", text))
     std::from_chars(text, text + std::strlen(text), columns);
   return columns > 0 ? columns : 80;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line = printable(text);
+  std::ranges::replace(line, '\n', ' ');
+  return line;
 }
 
 }  // namespace ingot::cli

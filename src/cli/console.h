@@ -1,6 +1,9 @@
 // stdout and stderr, as somebody reads them.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "core/error.h"
 
 namespace ingot::cli {
@@ -21,6 +24,9 @@ bool is_stdout_abandoned();
 
 // Whether stderr is a terminal where a line can be written over (not TERM=dumb).
 bool is_stderr_live();
+
+// Text that a terminal does not obey, on one line.
+std::string one_line(std::string_view text);
 
 // The width of the terminal's window, asked for anew each time; else COLUMNS, else 80.
 int columns_of(int descriptor);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -27,8 +28,9 @@ constexpr Names kIngot = {"ingot launch", "INGOT_RANK", "INGOT_WORLD", "INGOT_LO
 constexpr Names kTorch = {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
 constexpr Names kOpenMpi = {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
                             "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"};
-// Set by srun but not in a batch script, which has a SLURM_PROCID too and yet is alone.
 constexpr const char *kSlurmRank = "SLURM_PROCID", *kSlurmWorld = "SLURM_STEP_NUM_TASKS";
+// Set by srun but not in a batch script, which has a SLURM_PROCID too and yet is alone.
+constexpr std::array kSlurmStep = {kSlurmWorld, "SLURM_STEP_TASKS_PER_NODE", "SLURM_STEP_NODELIST"};
 
 // Below the ports that systems hand out by themselves.
 constexpr uint64_t kFirstPort = 16000, kNumPorts = 16000;
@@ -111,6 +113,27 @@ Launched by_open_mpi(const Reader& read) {
   return found;
 }
 
+bool has_any(const Reader& read, const Names& names) {
+  return read.has(names.rank) || read.has(names.world) || read.has(names.local_rank) ||
+         read.has(names.local_world);
+}
+
+// torchrun may itself be one process of mpirun.
+void check_mpi_agrees(const Reader& read, const Launched& torch) {
+  if (!has_any(read, kOpenMpi)) return;
+  const Launched mpi = by_open_mpi(read);
+  const bool agrees = mpi.world == 1 || (mpi.rank == torch.rank && mpi.world == torch.world);
+  check(agrees, ErrorCode::Usage,
+        "two launchers contradict each other: {} {} of {} {} (torchrun) and {} {} of {} {} "
+        "(mpirun): unset the variables of the one that is not meant",
+        kTorch.rank, torch.rank, kTorch.world, torch.world, kOpenMpi.rank, mpi.rank, kOpenMpi.world,
+        mpi.world);
+}
+
+bool in_slurm_step(const Reader& read) {
+  return std::ranges::any_of(kSlurmStep, [&](const char* name) { return read.has(name); });
+}
+
 // Steps of one job may run beside each other.
 uint64_t slurm_port(const Reader& read) {
   const auto job = parse_whole(read.wanted("SLURM_JOB_ID", "srun"));
@@ -149,15 +172,15 @@ Launched by_slurm(const Reader& read) {
 }
 
 std::optional<Launched> found_in(const Reader& read) {
-  const auto any = [&](const Names& names) {
-    return read.has(names.rank) || read.has(names.world) || read.has(names.local_rank) ||
-           read.has(names.local_world);
-  };
-  const bool in_step = read.has(kSlurmRank) && read.has(kSlurmWorld);
-  if (any(kIngot) || read.has("INGOT_RENDEZVOUS")) return by_ingot(read);
+  const bool in_step = in_slurm_step(read);
+  if (has_any(read, kIngot) || read.has("INGOT_RENDEZVOUS")) return by_ingot(read);
   // Job scripts export WORLD_SIZE for others; a rank of torch's has RANK.
-  if (read.has(kTorch.rank) || (any(kTorch) && !any(kOpenMpi) && !in_step)) return by_torch(read);
-  if (any(kOpenMpi)) return by_open_mpi(read);
+  if (read.has(kTorch.rank) || (has_any(read, kTorch) && !has_any(read, kOpenMpi) && !in_step)) {
+    const Launched torch = by_torch(read);
+    check_mpi_agrees(read, torch);
+    return torch;
+  }
+  if (has_any(read, kOpenMpi)) return by_open_mpi(read);
   if (in_step) return by_slurm(read);
   const auto other = process_number([&](const char* name) { return read.get(name); });
   check(!other || other->count == 1, ErrorCode::Usage,
@@ -179,6 +202,34 @@ std::optional<Launched> launched(const Variables& variables) {
   if (!found || found->world == 1) return std::nullopt;
   found->secret = read.text("INGOT_SECRET");
   return found;
+}
+
+std::string passed_over(const Variables& variables) {
+  const Reader read(variables);
+  const bool by_launch = has_any(read, kIngot);
+  if (by_launch || !read.has(kTorch.rank) || has_any(read, kOpenMpi) || !in_slurm_step(read))
+    return "";
+  return fmt::format("{} {} of {} {} is used, not {} {} of {} {}", kTorch.rank,
+                     read.text(kTorch.rank), kTorch.world, read.text(kTorch.world), kSlurmRank,
+                     read.text(kSlurmRank), kSlurmWorld, read.text(kSlurmWorld));
+}
+
+std::string torchrun_command(const Launched& launched, const std::string& command,
+                             const Variables& variables) {
+  const Reader read(variables);
+  const int nodes = launched.world / launched.local_world;
+  std::string text = "torchrun";
+  if (nodes == 1) {
+    text += " --standalone";
+  } else {
+    const std::string node = read.has("GROUP_RANK")
+                                 ? read.text("GROUP_RANK")
+                                 : fmt::format("{}", launched.rank / launched.local_world);
+    text += fmt::format(" --nnodes={} --node-rank={} --master-addr={} --master-port={}", nodes,
+                        node, read.text("MASTER_ADDR"), read.text("MASTER_PORT"));
+  }
+  return fmt::format("{} --nproc-per-node={} --no-python ingot {}", text, launched.local_world,
+                     command);
 }
 
 std::optional<ProcessNumber> process_number(const Variables& variables) {

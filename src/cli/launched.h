@@ -24,8 +24,17 @@ Variables environment();
 // In this order: INGOT_RANK … of `ingot launch`; RANK, WORLD_SIZE, … as torchrun sets them;
 // OMPI_COMM_WORLD_RANK … of Open MPI; SLURM_PROCID … of a step of srun. Nothing where there is none
 // of them, or it started one process. Throws ErrorCode::Usage where one of them is there in part,
-// or contradicts itself, and for an MPI that is not supported.
+// or contradicts itself, where torchrun's and Open MPI's contradict each other, and for an MPI that
+// is not supported.
 std::optional<Launched> launched(const Variables& variables = environment());
+
+// "RANK 3 of WORLD_SIZE 16 is used, not SLURM_PROCID 1 of SLURM_STEP_NUM_TASKS 2": where a step of
+// srun has torchrun's variables, all of them; otherwise empty.
+std::string passed_over(const Variables& variables = environment());
+
+// The command by which torchrun starts `ingot COMMAND` as it did this rank.
+std::string torchrun_command(const Launched& launched, const std::string& command,
+                             const Variables& variables = environment());
 
 // This process among those that share a job's work without meeting: its rank and their number.
 // Nothing where no launcher says so. Takes any MPI. Throws ErrorCode::Usage for nonsense.

@@ -55,7 +55,7 @@ PeakFlops quick_peak_flops(const ResolvedRun& run) {
   return quick_peak_flops(run, open_device(run)->context());
 }
 
-PeakFlops quick_peak_flops(const ResolvedRun& run, Context& ctx) {
+PeakFlops quick_peak_flops(const ResolvedRun& run, Context& ctx, double reached) {
   const RunConfig& config = run.config;
   const std::string gpu = gpu_name(ctx.device);
   const Precision precision = config.train.precision;
@@ -68,7 +68,13 @@ PeakFlops quick_peak_flops(const ResolvedRun& run, Context& ctx) {
   peak.datasheet = devices * (given > 0 ? 1e12 * given : datasheet_peak_flops(gpu, precision));
   peak.datasheet_source =
       given > 0 ? "system.peak_tflops" : fmt::format("data sheet, dense {}", name_of(precision));
-  peak.measured = devices * measure_peak_flops(ctx);
+  constexpr int kMostMeasurements = 3;
+  for (int i = 0; i < kMostMeasurements && (i == 0 || reached > peak.measured); ++i) {
+    const PeakRate rate = measure_peak(ctx);
+    if (devices * rate.flops <= peak.measured) continue;
+    peak.measured = devices * rate.flops;
+    peak.busy = rate.busy;
+  }
   peak.measured_dtype = name_of(bench_dtype(ctx.device));
   return peak;
 }

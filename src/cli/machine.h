@@ -34,7 +34,8 @@ std::unique_ptr<ComputeDevice> open_device(const ResolvedRun& run);
 // measured now in tenths of a second at most. Throws ErrorCode::Config when the latter is a figure
 // with sparsity.
 PeakFlops quick_peak_flops(const ResolvedRun& run);
-PeakFlops quick_peak_flops(const ResolvedRun& run, Context& ctx);
+// The same; measured again where the run reached more than that.
+PeakFlops quick_peak_flops(const ResolvedRun& run, Context& ctx, double reached = 0.0);
 
 // "NVIDIA H200"; empty for the CPU.
 std::string gpu_name(Device device);

@@ -1,7 +1,6 @@
 // ingot: raw text to a trained language model.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -11,11 +10,11 @@
 #include "cli/console.h"
 #include "cli/help.h"
 #include "cli/machine.h"
+#include "cli/processes.h"
 #include "cli/signals.h"
 #include "core/foreign_error.h"
 #include "core/log.h"
 #include "core/storage.h"
-#include "core/text/printable.h"
 #include "tokenizer/tokenizer.h"
 
 namespace {
@@ -72,10 +71,8 @@ void end_if_abandoned() {
 
 Exit fail(const ingot::Error& error) {
   end_if_abandoned();
-  const std::string rank = error.rank() >= 0 ? fmt::format("rank {}: ", error.rank()) : "";
-  // One line, whatever it quotes.
-  std::string line = ingot::printable(rank + error.what());
-  std::replace(line.begin(), line.end(), '\n', ' ');
+  if (ingot::cli::is_shown_by_launch(error)) return exit_of(error.code());
+  std::string line = ingot::cli::one_line(ingot::cli::speaker_of(error) + error.what());
   if (error.code() == ErrorCode::Internal)
     line += fmt::format(" (an error in ingot, at {}: please report it)", error.place());
   fmt::print(stderr, "ingot: {}\n", line);

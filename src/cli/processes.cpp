@@ -11,8 +11,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "cli/console.h"
 #include "cli/cores.h"
 #include "cli/launch/hosts.h"
+#include "cli/launch/notes.h"
 #include "cli/watchdog.h"
 #include "core/compute_device.h"
 #include "core/cuda_facts.h"
@@ -78,12 +80,17 @@ Process process_of(const Launched& launch, Device device) {
 
 bool has_met = false;  // or has tried to
 
-// As this process ends, whatever it was told to wait for: what it did last, and where it stood.
-void print_last(const Watch& watch, const Error& error) {
-  for (const std::string& line : watch.last_records())
-    fmt::print(stderr, "ingot:   {}\n", printable(line));
+// Another rank was lost: `ingot launch` is told which, and of one that did not say itself what it
+// failed with, people are told what this one did last, and where it stood.
+void tell_loss(World& world, const Error& error) {
+  if (error.rank() >= 0) note_lost_rank(error.rank());
+  const auto lost = world.loss();
+  if (lost && lost->code != ErrorCode::Comm) return;
+  const std::string speaker = speaker_of(error);
+  for (const std::string& line : world.watch().last_records())
+    fmt::print(stderr, "ingot: {}  {}\n", speaker, printable(line));
   for (const std::string& line : stack_lines(error.stack()))
-    fmt::print(stderr, "ingot:   at {}\n", printable(line));
+    fmt::print(stderr, "ingot: {}  at {}\n", speaker, printable(line));
 }
 
 // body(world), of a rank whose thread is ended if it does not end by itself.
@@ -104,7 +111,7 @@ void run_one_rank(const Process& process, const WorldOptions& options,
     try {
       run_guarded(world, body);
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::Comm) print_last(world.watch(), error);
+      if (error.code() == ErrorCode::Comm) tell_loss(world, error);
       throw;
     }
   });
@@ -133,7 +140,13 @@ std::string words_of_parent() {
 }  // namespace
 
 const std::optional<Launched>& this_launch() {
-  static const std::optional<Launched> found = launched();
+  static const std::optional<Launched> found = [] {
+    const std::optional<Launched> read = launched();
+    const std::string other = passed_over();
+    if (!other.empty() && (!read || read->rank == 0))
+      fmt::print(stderr, "ingot: started by torchrun within srun: {}\n", printable(other));
+    return read;
+  }();
   return found;
 }
 
@@ -194,7 +207,7 @@ RunRanks run_ranks(const ResolvedRun& run) {
 void tell_other_ranks(const Error& error) noexcept {
   try {
     const auto& launch = this_launch();
-    // mpirun ends the others itself, and MPI cannot be waited for with a deadline.
+    // mpirun ends the others itself.
     if (!launch || has_met || launch->rendezvous == "mpi") return;
     WorldOptions options{.backend = CommBackend::Tcp};
     options.deadlines.start = kTelling;
@@ -225,9 +238,31 @@ std::string command_to_resume(const std::string& dir) {
                        line != nullptr ? line : fmt::format("ingot launch -n {}", launch->world),
                        train);
   }
+  if (launch->by == "torchrun") return torchrun_command(*launch, train);
   std::string words = launch->by == "mpirun" ? words_of_parent() : "";
   if (words.empty()) words = fmt::format("{} -n {}", launch->by, launch->world);
   return fmt::format("{} ingot {}", words, train);
+}
+
+std::string speaker_of(const Error& error) noexcept {
+  try {
+    if (this_launch()) return fmt::format("rank {}: ", this_launch()->rank);
+  } catch (const Error&) {
+    return "";  // of the variables that say it
+  }
+  return error.rank() >= 0 ? fmt::format("rank {}: ", error.rank()) : "";
+}
+
+bool is_shown_by_launch(const Error& error) noexcept {
+  if (!is_refusal(error.code())) return false;
+  try {
+    const auto& launch = this_launch();
+    if (!launch || !is_by_ingot(*launch)) return false;
+    const bool is_own = error.rank() < 0 || error.rank() == launch->rank;
+    return !is_own || note_refusal(one_line(error.what()));
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace ingot::cli

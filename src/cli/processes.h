@@ -38,7 +38,14 @@ RankPlace place_of(const ResolvedRun& run);
 // met them. Nothing where it has met them, or is alone.
 void tell_other_ranks(const Error& error) noexcept;
 
-// The command that goes on with the run in `dir` in the way that this one was started.
+// The command that resumes the run in `dir` in the way that this one was started.
 std::string command_to_resume(const std::string& dir);
+
+// "rank 1: " before an error: the rank that speaks, which this process is, or of ranks that are
+// threads the one that failed; empty where there is one rank.
+std::string speaker_of(const Error& error) noexcept;
+// Whether `ingot launch`, which started this rank, shows the error: a refusal, of this rank or of
+// another one, which launch hears of from that one.
+bool is_shown_by_launch(const Error& error) noexcept;
 
 }  // namespace ingot::cli

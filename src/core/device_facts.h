@@ -27,8 +27,10 @@ struct DeviceFacts {
 // not there.
 DeviceFacts device_facts(Device device);
 
-// By its short name ("h200") or its driver's ("NVIDIA H200").
+// By its short name ("h200"), its driver's ("NVIDIA H200"), or the short one with more of what it
+// is ("a100-80gb", "RTX 4090", "h100-sxm5"), in any case.
 std::optional<DeviceFacts> known_gpu(std::string_view name);
-std::vector<std::string> known_gpu_names();  // the short ones, in the order of the table
+std::vector<std::string> known_gpu_names();            // the short ones, in the order of the table
+std::string nearest_gpu_name(std::string_view wrong);  // that known_gpu() knows; empty: none
 
 }  // namespace ingot

@@ -1,8 +1,7 @@
-// Whether a run fits into a device's memory, and what would.
+// Whether a run fits into a device's memory.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "spec/resolved_run.h"
 #include "spec/tensor_table.h"
@@ -24,13 +23,8 @@ struct MemoryFit {
 // Into `free_bytes` of the run's device.
 MemoryFit fit_memory(const ResolvedRun& run, int64_t free_bytes);
 
-// What a run that does not fit could do instead: the settings that keep its micro-batch, or the
-// largest one that fits as it is, and the setting with which a larger one would. Where the run is
-// `resumed`, of what a resume may change.
-std::string advice(const ResolvedRun& run, int64_t available_bytes, bool resumed);
-
-// Throws ErrorCode::Memory, with the advice, where the run does not fit into what is free on its
-// device, of this machine, now.
+// Throws ErrorCode::Memory, with advice.h's sentence, where the run does not fit into what is free
+// on its device, of this machine, now.
 void check_fits_here(const ResolvedRun& run, bool resumed = false);
 
 }  // namespace ingot

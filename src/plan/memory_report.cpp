@@ -15,7 +15,8 @@ MemoryReport memory_report(const ResolvedRun& run, int64_t free_bytes) {
   report.device_ranks = run.device_ranks;
   report.fit = fit_memory(run, free_bytes);
   report.host_bytes = report.fit.plan.pinned_bytes + report.fit.plan.host_bytes;
-  if (!report.fit.fits()) report.advice = advice(run, report.fit.available_bytes, false);
+  if (!report.fit.fits())
+    report.advice = memory_advice(run, report.fit.available_bytes, /*resumed=*/false);
   return report;
 }
 
@@ -28,15 +29,15 @@ std::string text_of(const MemoryReport& report) {
                   : report.device_ranks == 1 ? "s of one each"
                                              : "s");
   const auto line = [&](std::string_view what, int64_t bytes) {
-    text += fmt::format("  {:<18}{:>12}\n", what, format_bytes(bytes));
+    text += fmt::format("  {:<26}{:>12}\n", what, format_bytes(bytes));
   };
   for (const auto& [kind, bytes] : fit.plan.categories) line(name_of(kind), bytes);
   line("a rank", fit.plan.total_bytes);
   if (report.device_ranks > 1) line("all ranks", fit.needed_bytes);
   if (report.host_bytes > 0) line("host, a rank", report.host_bytes);
-  if (fit.reserve_bytes > 0) line("left for kernels", fit.reserve_bytes);
-  line("free besides", fit.available_bytes);
-  return text + (fit.fits() ? "it fits" : "it does not fit: " + report.advice);
+  if (fit.reserve_bytes > 0) line("reserved for CUDA kernels", fit.reserve_bytes);
+  line("free", fit.available_bytes);
+  return text + (fit.fits() ? "it fits" : "it does not fit: " + table_of(*report.advice));
 }
 
 nlohmann::json to_json(const MemoryReport& report) {
@@ -52,7 +53,10 @@ nlohmann::json to_json(const MemoryReport& report) {
                          {"fits", fit.fits()}};
   for (const auto& [kind, bytes] : fit.plan.categories)
     json["bytes"][std::string(name_of(kind))] = bytes;
-  if (!fit.fits()) json["advice"] = report.advice;
+  if (report.advice) {
+    json["advice"] = sentence_of(*report.advice);
+    json["changes"] = to_json(*report.advice);
+  }
   return json;
 }
 

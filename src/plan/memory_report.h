@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "plan/advice.h"
 #include "plan/fit.h"
 
 namespace ingot {
@@ -16,8 +18,8 @@ struct MemoryReport {
   int64_t ranks = 1;
   int device_ranks = 1;  // of them, that share the device
   MemoryFit fit;
-  int64_t host_bytes = 0;  // of one rank, beside its device: activations that wait there
-  std::string advice;      // where it does not fit
+  int64_t host_bytes = 0;              // of one rank, beside its device: what is offloaded
+  std::optional<MemoryAdvice> advice;  // where it does not fit
 };
 
 MemoryReport memory_report(const ResolvedRun& run, int64_t free_bytes);

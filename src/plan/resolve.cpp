@@ -92,6 +92,12 @@ ResolvedRun lay_out(const RunConfig& config, const DeviceFacts& facts, int cores
   run.shape = shape_of(run.config);
   // Of every step: a ramp only makes them smaller.
   run.one_micro_step = run.steps.batch.tokens <= run.shape.B * run.shape.T * run.steps.ranks;
+  TrainShape& shape = run.shape;
+  shape.workspace_bytes =
+      std::max(train_workspace_bytes(facts, config.train.deterministic, config.model, shape),
+               update_workspace_bytes(facts, shape.compute, llama_parameters(config.model),
+                                      config.optim, shape.layout));
+  shape.head_workspace_bytes = head_workspace_bytes(facts, config.model, shape);
   return run;
 }
 
@@ -101,12 +107,6 @@ ResolvedRun resolve(const RunConfig& config, const DeviceFacts& facts, int cores
   check_heads(config.model, facts.kind);
   ResolvedRun run = lay_out(config, facts, cores);
   validate_open_ended(run.recorded);  // with the precision decided
-  TrainShape& shape = run.shape;
-  shape.workspace_bytes =
-      std::max(train_workspace_bytes(facts, config.train.deterministic, config.model, shape),
-               update_workspace_bytes(facts, shape.compute, llama_parameters(config.model),
-                                      config.optim, shape.layout));
-  shape.head_workspace_bytes = head_workspace_bytes(facts, config.model, shape);
   return run;
 }
 

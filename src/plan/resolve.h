@@ -30,7 +30,7 @@ struct LocalPlace {
 // number; the cores are divided. Throws as resolve_here() does.
 ResolvedRun resolve_rank_here(const RunConfig& config, const LocalPlace& place);
 
-// Inside plan: resolve() without its refusals and without scratch.
+// Inside plan: resolve() without its refusals.
 ResolvedRun lay_out(const RunConfig& config, const DeviceFacts& facts, int cores);
 
 // Compute capability 8.9 or more.

@@ -1,5 +1,7 @@
 #include "probe/measure.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -16,16 +18,45 @@
 namespace ingot {
 namespace {
 
-double cpu_peak_flops(Context& ctx) {
+double seconds_of_thread() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+PeakRate cpu_peak(Context& ctx) {
+  using Clock = std::chrono::steady_clock;
   constexpr int64_t kRounds = 1'000'000;  // 2 to 3 ms a thread: longer than a pool's wake-up
-  const int64_t num_threads = ctx.pool->num_threads();
-  std::vector<double> flops(static_cast<size_t>(num_threads));
-  const double seconds = best_seconds(ctx, 15, [&] {
-    ctx.pool->run(num_threads, [&](int64_t task, int) {
-      flops[static_cast<size_t>(task)] = INGOT_CPU_DISPATCH(run_fmas, kRounds);
+  constexpr int kRepeats = 15;
+  struct Time {
+    double flops = 0.0, computing = 0.0, passed = 0.0;
+  };
+  std::vector<Time> times(static_cast<size_t>(ctx.pool->num_threads()));
+  const auto measure = [&] {
+    ctx.pool->run(ctx.pool->num_threads(), [&](int64_t task, int) {
+      Time& time = times[static_cast<size_t>(task)];
+      const auto begin = Clock::now();
+      const double begin_computing = seconds_of_thread();
+      time.flops = INGOT_CPU_DISPATCH(run_fmas, kRounds);
+      time.computing = seconds_of_thread() - begin_computing;
+      time.passed = std::chrono::duration<double>(Clock::now() - begin).count();
     });
-  });
-  return static_cast<double>(num_threads) * flops[0] / seconds;
+  };
+  measure();  // warms up
+  PeakRate peak;
+  double computing = 0.0, passed = 0.0;
+  for (int i = 0; i < kRepeats; ++i) {
+    measure();
+    double flops = 0.0;
+    for (const Time& time : times) {
+      flops += time.flops / time.computing;
+      computing += time.computing;
+      passed += time.passed;
+    }
+    peak.flops = std::max(peak.flops, flops);
+  }
+  peak.busy = std::max(0.0, 1.0 - computing / passed);
+  return peak;
 }
 
 double cuda_peak_flops(const Context& ctx) {
@@ -76,8 +107,13 @@ int64_t cold_bytes(const DeviceFacts& facts) {
                                         : int64_t{96} << 20;
 }
 
+PeakRate measure_peak(Context& ctx) {
+  if (ctx.device.kind == DeviceKind::Cpu) return cpu_peak(ctx);
+  return {.flops = cuda_peak_flops(ctx)};
+}
+
 double measure_peak_flops(Context& ctx) {
-  return ctx.device.kind == DeviceKind::Cpu ? cpu_peak_flops(ctx) : cuda_peak_flops(ctx);
+  return measure_peak(ctx).flops;
 }
 
 double measure_copy_bandwidth(Context& ctx) {

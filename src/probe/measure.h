@@ -6,12 +6,21 @@
 
 namespace ingot {
 
-// Operations per second. On the CPU: F32, of independent fused multiply-adds on all threads of the
-// pool: the arithmetic limit of the active ISA, which no product reaches. (Not the rate of our own
-// matmul: a limit measured with the code it judges would flatter it.) On a GPU: of an 8192³ product
-// of random BF16 numbers, since under load a GPU's clock follows its power and no product comes
-// near the data sheet; takes 0.7 GB of its memory. Takes about 0.1 s.
-double measure_peak_flops(Context& ctx);
+struct PeakRate {
+  double flops = 0.0;  // a second
+  // Share of the time for which the threads waited for a core: that other processes had, or a limit
+  // of CPU time withheld. Only of a CPU.
+  double busy = 0.0;
+};
+
+// On the CPU: F32, of independent fused multiply-adds on all threads of the pool: the arithmetic
+// limit of the active ISA, which no GEMM reaches. (Not the rate of our own matmul: a limit measured
+// with the code it judges would flatter it.) By the CPU time of the threads, so that other
+// processes do not lower it by taking cores, though they may by slowing them down. On a GPU: of an
+// 8192³ GEMM of random BF16 numbers, since under load a GPU's clock follows its power and no GEMM
+// comes near the data sheet; takes 0.7 GB of its memory. Takes about 0.1 s.
+PeakRate measure_peak(Context& ctx);
+double measure_peak_flops(Context& ctx);  // flops of that
 
 // Bytes read plus bytes written per second while the device copies buffers larger than its caches.
 double measure_copy_bandwidth(Context& ctx);

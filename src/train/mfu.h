@@ -9,16 +9,20 @@ namespace ingot {
 struct PeakFlops {
   double datasheet = 0.0;        // dense, in the run's precision
   std::string datasheet_source;  // "data sheet, dense bf16", "system.peak_tflops"
-  double measured = 0.0;         // what products reach here
+  double measured = 0.0;         // what GEMMs reach here
   std::string measured_dtype;    // "bf16"
+  double busy = 0.0;             // share of the measurement for which others had the cores
+
+  // The machine was not quiet enough to tell.
+  bool is_doubtful() const { return measured > 0 && busy > 0.05; }
 };
 
-// "989 TFLOP/s (data sheet, dense bf16), 719 TFLOP/s measured in bf16"; empty where nothing is
-// known.
+// "989 TFLOP/s (data sheet, dense bf16), 719 TFLOP/s measured in bf16", and why that is doubtful;
+// empty where nothing is known.
 std::string text_of(const PeakFlops& peak);
 
-// "44.1 % (60.7 % of measured)", "60.7 % of measured"; says so where it is above what can be. Empty
-// where no peak is known.
+// "44.1 % (60.7 % of measured)", "60.7 % of measured"; says so where it is above what can be,
+// and where the measured peak is doubtful. Empty where no peak is known.
 std::string mfu_text(double flops_per_second, const PeakFlops& peak);
 
 }  // namespace ingot

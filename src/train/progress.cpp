@@ -62,6 +62,8 @@ std::string ProgressFormat::start(const RunFacts& facts) const {
     text += fmt::format("\npeak     {}", peak);
   text += fmt::format("\nfolder   {}", facts.run_dir);
   if (facts.first_step > 0) text += fmt::format(" (resumed after step {})", facts.first_step);
+  if (!facts.nothing_to_resume.empty())
+    text += fmt::format("\nresume   {}", facts.nothing_to_resume);
   return text;
 }
 
@@ -81,6 +83,15 @@ std::string ProgressFormat::step(const StepReport& r) {
                         slow->host.empty() ? "" : " on " + slow->host, slow->factor);
   const auto left = static_cast<double>(r.total_tokens - r.tokens);
   return text + fmt::format("  ETA {}", format_duration(left / smoothed_rate_));
+}
+
+bool ProgressFormat::is_above_peak(const StepReport& report) const {
+  return peak_.measured > 0 && report.tokens_per_second * flops_per_token_ > peak_.measured;
+}
+
+std::string ProgressFormat::measured_again(const PeakFlops& peak) {
+  if (peak.measured > peak_.measured) peak_ = peak;
+  return fmt::format("peak     {}; a step was faster, so it was measured again", text_of(peak_));
 }
 
 std::string ProgressFormat::eval(const EvalReport& r) const {

@@ -25,6 +25,11 @@ class ProgressFormat {
   std::string eval(const EvalReport& report) const;
   double tokens_per_second() const { return smoothed_rate_; }
 
+  // Whether the step computed faster than the measured peak, which then was none.
+  bool is_above_peak(const StepReport& report) const;
+  // The peak as it was measured again; the higher one stays. Says which that is.
+  std::string measured_again(const PeakFlops& peak);
+
  private:
   double flops_per_token_;
   PeakFlops peak_;

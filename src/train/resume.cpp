@@ -133,6 +133,21 @@ std::unique_ptr<Tokenizer> tokenizer_to_resume(std::shared_ptr<Storage> storage,
   return tokenizer;
 }
 
+std::optional<RunConfig> config_of_run(std::shared_ptr<Storage> storage, const std::string& dir) {
+  const std::vector<std::string> saved = list_checkpoints(*storage, dir);
+  for (auto newest = saved.rbegin(); newest != saved.rend(); ++newest) {
+    try {
+      const CheckpointInfo info = CheckpointReader(storage, *newest).info();
+      return parse_run_config(info.config_toml, *newest, {});
+    } catch (const Error&) {
+      // Damaged: find_resume_point() says so.
+    }
+  }
+  const std::string path = join_path(dir, kRunConfigName);
+  if (!storage->exists(path)) return std::nullopt;
+  return parse_run_config(read_text(*storage, path), path, {});
+}
+
 RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& dir,
                            Overrides overrides) {
   for (const auto& [name, value] : overrides)

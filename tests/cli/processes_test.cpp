@@ -8,6 +8,7 @@
 #include "cli/cores.h"
 #include "cli/launch/agent_words.h"
 #include "cli/launch/hosts.h"
+#include "cli/launch/notes.h"
 #include "cli/launched.h"
 #include "cli/nodelist.h"
 #include "cli/watchdog.h"
@@ -102,6 +103,11 @@ TEST(Launched, TheInnermostLauncherIsTheOne) {
   EXPECT_EQ(both(kIngot, kTorch), "ingot launch");
   EXPECT_EQ(both(kTorch, kSlurm), "torchrun");
   EXPECT_EQ(both(kMpi, kSlurm), "mpirun");
+  EXPECT_EQ(both(kTorch, {{"OMPI_COMM_WORLD_RANK", "1"},
+                          {"OMPI_COMM_WORLD_SIZE", "4"},
+                          {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}}),
+            "torchrun");  // both say the same
   // A job script that says where its ranks meet, and how many they are, for torch.
   Variables_ script = kSlurm;
   script["WORLD_SIZE"] = "10";
@@ -123,8 +129,8 @@ TEST(Launched, HalfOfTheVariablesAreRefused) {
       expect_names(refusal_of(half), name);
     }
   }
-  for (const std::string name :
-       {"SLURM_LOCALID", "SLURM_NODEID", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
+  for (const std::string name : {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID",
+                                 "SLURM_NODEID", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
     Variables_ half = kSlurm;
     half.erase(name);
     expect_names(refusal_of(half), name);
@@ -147,6 +153,49 @@ TEST(Launched, ContradictionsAreRefused) {
   expect_names(with(kSlurm, "SLURM_LOCALID", "2"), "SLURM_LOCALID");
   expect_names(with(kSlurm, "SLURM_NODEID", "3"), "node 3");
   expect_names(refusal_of({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}), "PMI_RANK");
+  Variables_ two = kTorch;
+  two.insert(kMpi.begin(), kMpi.end());
+  expect_names(refusal_of(two), "RANK 1 of WORLD_SIZE 4 (torchrun)");
+  expect_names(refusal_of(two), "OMPI_COMM_WORLD_RANK 0 of OMPI_COMM_WORLD_SIZE 2 (mpirun)");
+  // torchrun as the one process of an mpirun.
+  two["OMPI_COMM_WORLD_SIZE"] = two["OMPI_COMM_WORLD_LOCAL_SIZE"] = "1";
+  EXPECT_EQ(launched_by(two)->by, "torchrun");
+}
+
+TEST(Launched, TorchrunsVariablesThatWinAreNamed) {
+  const auto of = [](const Variables_& set) {
+    return passed_over([&](const char* name) -> const char* {
+      const auto found = set.find(name);
+      return found == set.end() ? nullptr : found->second.c_str();
+    });
+  };
+  EXPECT_EQ(of(kTorch), "");
+  EXPECT_EQ(of(kSlurm), "");
+  Variables_ both = kTorch;
+  both.insert(kSlurm.begin(), kSlurm.end());
+  EXPECT_EQ(of(both),
+            "RANK 1 of WORLD_SIZE 4 is used, not SLURM_PROCID 9 of SLURM_STEP_NUM_TASKS 10");
+  both.insert(kIngot.begin(), kIngot.end());
+  EXPECT_EQ(of(both), "");
+}
+
+TEST(Launched, TorchrunStartsWhatItStartedAgain) {
+  const auto of = [](Variables_ set) {
+    const Variables variables = [&](const char* name) -> const char* {
+      const auto found = set.find(name);
+      return found == set.end() ? nullptr : found->second.c_str();
+    };
+    return torchrun_command(*launched(variables), "train --resume r", variables);
+  };
+  EXPECT_EQ(of(kTorch),
+            "torchrun --standalone --nproc-per-node=4 --no-python ingot train --resume r");
+  Variables_ several = kTorch;
+  several["RANK"] = "5", several["WORLD_SIZE"] = "8";
+  EXPECT_EQ(of(several),
+            "torchrun --nnodes=2 --node-rank=1 --master-addr=10.0.0.1 --master-port=29500 "
+            "--nproc-per-node=4 --no-python ingot train --resume r");
+  several["GROUP_RANK"] = "0";
+  EXPECT_NE(of(several).find("--node-rank=0"), std::string::npos);
 }
 
 TEST(Nodelist, ItsFirstHostIsFound) {
@@ -233,6 +282,15 @@ TEST(Cores, ARankKeepsToThoseNearItsGpu) {
   EXPECT_EQ(cores_of_rank(low, std::vector{high, high}, 1), (std::vector<int>{2, 3}));
 }
 
+TEST(RankNotes, SayWhatARankRefusesAndWhomItLost) {
+  EXPECT_EQ(parse_note("refuses batch.seq: expected 1").refusal, "batch.seq: expected 1");
+  EXPECT_EQ(parse_note("lost 12").lost, 12);
+  for (const std::string other : {"", "lost", "lost x", "lost 1x", "found 1"}) {
+    EXPECT_FALSE(parse_note(other).lost) << other;
+    EXPECT_FALSE(parse_note(other).refusal) << other;
+  }
+}
+
 TEST(AgentWords, ReadBackAsTheyWereWritten) {
   const AgentJob job{"/a b", "/x/ingot", {"train", "a'\"\n"}, {{"K", "V"}}, 2, 3, 8};
   const AgentJob read = parse_job(to_text(job));
@@ -249,6 +307,8 @@ TEST(AgentWords, ReadBackAsTheyWereWritten) {
   EXPECT_EQ(event->rank, 12);
   EXPECT_EQ(parse_event(line(to_text(RankEvent{RankEvent::Kind::Killed, 3, "", 9})))->number, 9);
   EXPECT_EQ(parse_event(line(to_text(RankEvent{RankEvent::Kind::Out, 0, "", 0})))->text, "");
+  EXPECT_EQ(parse_event(line(to_text(RankEvent{RankEvent::Kind::Note, 1, "lost 2", 0})))->text,
+            "lost 2");
   EXPECT_EQ(parse_greeting(line(greeting(1234))), 1234);
   EXPECT_EQ(parse_signal(line(signal_text(15))), 15);
   for (const std::string bad : {"", "o", "o ", "o 1", "z 1 x", "x 1 y", "o -1 x", "k 1 "})

@@ -30,6 +30,29 @@ TEST(DeviceFacts, AGpuIsKnownByEitherOfItsNames) {
   EXPECT_EQ(known_gpu("NVIDIA H200"), h200);
   EXPECT_FALSE(known_gpu("h2000"));
   EXPECT_FALSE(known_gpu(""));
+  for (const std::string& name : known_gpu_names())
+    EXPECT_EQ(known_gpu(known_gpu(name)->name), known_gpu(name)) << name;
+}
+
+TEST(DeviceFacts, AGpuIsKnownByMoreOfWhatItIs) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"a100-80gb", "a100"},           {"A100-SXM4-80GB", "a100"}, {"a100_sxm", "a100"},
+      {"a100 40GB", "a100-40gb"},      {"h100-sxm", "h100"},       {"h100-sxm5-80gb", "h100"},
+      {"h100-80gb-pcie", "h100-pcie"}, {"RTX 4090", "rtx4090"},    {"4090", "rtx4090"},
+      {"geforce-rtx-3090", "rtx3090"}, {"rtx-a6000", "a6000"}};
+  for (const auto& [name, meant] : cases) EXPECT_EQ(known_gpu(name), known_gpu(meant)) << name;
+  // Other parts, whose memory or cores differ.
+  for (const char* other :
+       {"a100-80gb-40gb", "a100-pcie", "h100-nvl", "rtx4090-laptop", "h100-40gb"})
+    EXPECT_FALSE(known_gpu(other)) << other;
+}
+
+TEST(DeviceFacts, AMistypedGpuIsNearTheOneOfItsMemory) {
+  EXPECT_EQ(nearest_gpu_name("h20"), "h200");
+  EXPECT_EQ(nearest_gpu_name("a100-80g"), "a100-80gb");
+  EXPECT_EQ(nearest_gpu_name("A100-40G"), "a100-40gb");
+  EXPECT_EQ(nearest_gpu_name("h100-sxm6"), "h100-sxm");
+  EXPECT_EQ(nearest_gpu_name("potato"), "");
 }
 
 }  // namespace

@@ -27,9 +27,10 @@ TEST_P(MpiRanks, Holds) {
 INSTANTIATE_TEST_SUITE_P(Promises, MpiRanks, promises_on({mpi_backend()}), promise_name);
 
 TEST(MpiStart, EveryRankGetsTheTextOfRank0) {
-  const std::string own = "text of rank " + std::to_string(own_process().rank);
-  EXPECT_EQ(mpi_broadcast_text(own), "text of rank 0");
-  EXPECT_EQ(mpi_broadcast_text(own + own), "text of rank 0text of rank 0");
+  const Process process = own_process();
+  const std::string own = "text of rank " + std::to_string(process.rank);
+  EXPECT_EQ(mpi_broadcast_text(own, process), "text of rank 0");
+  EXPECT_EQ(mpi_broadcast_text(own + own, process), "text of rank 0text of rank 0");
 }
 
 TEST(MpiStart, AProcessThatMpiKnowsByAnotherRankIsRefused) {

@@ -25,5 +25,22 @@ TEST(Mfu, AboveTheDataSheetIsDoubted) {
   EXPECT_EQ(mfu_text(900e12, kH200).find("above"), std::string::npos);  // of measured it may be
 }
 
+TEST(Mfu, AboveWhatWasMeasuredIsDoubtedWhereThereIsNoDataSheet) {
+  EXPECT_EQ(mfu_text(2e11, {0, "", 1e11, "fp32"}),
+            "200.0 % of measured (above 100 %: the peak was measured in fp32)");
+}
+
+TEST(Mfu, OfABusyMachineIsDoubted) {
+  PeakFlops peak = {0, "", 1e11, "fp32", 0.42};
+  EXPECT_TRUE(peak.is_doubtful());
+  EXPECT_EQ(mfu_text(5e10, peak), "50.0 % of measured (doubtful: busy machine)");
+  EXPECT_EQ(text_of(peak),
+            "100 GFLOP/s measured in fp32 (doubtful: other processes had 42 % of its cores' time "
+            "meanwhile)");
+  peak.busy = 0.01;
+  EXPECT_FALSE(peak.is_doubtful());
+  EXPECT_EQ(mfu_text(5e10, peak), "50.0 % of measured");
+}
+
 }  // namespace
 }  // namespace ingot

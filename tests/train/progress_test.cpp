@@ -23,6 +23,24 @@ TEST(Progress, StepLineShowsSharesOfThePeaksTokensAndTimeLeft) {
   EXPECT_NE(line.find("ETA 5.0 s"), std::string::npos) << line;
 }
 
+TEST(Progress, APeakThatAStepExceedsIsReplacedByAHigherOne) {
+  const ModelConfig model = model_preset("llama_10m");  // 59.8 MFLOP a token
+  ProgressFormat format(model, 512, {0, "", 1e10, "fp32", 0.5});
+  StepReport report;
+  report.tokens_per_second = 100;
+  EXPECT_FALSE(format.is_above_peak(report));
+  report.tokens_per_second = 1000;
+  EXPECT_TRUE(format.is_above_peak(report));
+  EXPECT_NE(format.measured_again({0, "", 9e9, "fp32", 0.0}).find("10 GFLOP/s"), std::string::npos);
+  EXPECT_TRUE(format.is_above_peak(report));
+  EXPECT_NE(
+      format.measured_again({0, "", 2e11, "fp32", 0.0}).find("200 GFLOP/s measured in fp32; "),
+      std::string::npos);
+  EXPECT_FALSE(format.is_above_peak(report));
+  EXPECT_NE(format.step(report).find("MFU 29.9 % of measured  tokens"), std::string::npos)
+      << format.step(report);
+}
+
 TEST(Progress, ASlowRankIsOnTheStepLine) {
   ProgressFormat format(model_preset("llama_10m"), 512, {});
   StepReport report;

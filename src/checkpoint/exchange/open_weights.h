@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-// A checkpoint or run folder (verified), a Hugging Face folder, or a llama2.c file. Throws
-// ErrorCode::Data for anything else.
+// A checkpoint or run folder (verified), a Hugging Face folder, a GGUF file, or a llama2.c file.
+// Throws ErrorCode::Data for anything else.
 std::unique_ptr<Weights> open_weights(std::shared_ptr<Storage> storage, const std::string& path);
 
 // A checkpoint's; `reader` must outlive it.
@@ -28,8 +28,8 @@ class OpenModel {
   virtual Companions companions() const = 0;
 };
 
-// A checkpoint or run folder (verified), or a Hugging Face folder. Throws ErrorCode::Data for
-// anything else.
+// A checkpoint or run folder (verified), a Hugging Face folder, or a GGUF file. Throws
+// ErrorCode::Data for anything else.
 std::unique_ptr<OpenModel> open_model(std::shared_ptr<Storage> storage, const std::string& path);
 
 std::unique_ptr<Tokenizer> tokenizer_of(const Companions& companions);

@@ -17,10 +17,10 @@ void run_limit(const BenchShape& shape, const JsonOption& json) {
   const auto compute = open_device(run);
   Context& ctx = compute->context();
   const StepLimit limit = step_limit(ctx, run);
-  const PeakFlops peak = quick_peak_flops(run, ctx);
   const double flops =
       limit.tokens_per_second *
       train_flops_per_token(config.model, config.batch.seq, AttentionFlops::Causal);
+  const PeakFlops peak = quick_peak_flops(run, ctx, flops);
   nlohmann::json parts = nlohmann::json::array();
   fmt::print("{:<28}{:>7}{:>12}{:>12}{:>10}\n", "part", "calls", "ms a step", "GFLOP/s", "GB/s");
   for (const LimitPart& part : limit.parts) {
@@ -34,7 +34,7 @@ void run_limit(const BenchShape& shape, const JsonOption& json) {
                      {"bytes", part.bytes}});
   }
   fmt::print(
-      "products and attention {:.1f} ms at {} of the machine's product rate ({:.0f} GFLOP/s), "
+      "GEMMs and attention {:.1f} ms at {} of the machine's GEMM rate ({:.0f} GFLOP/s), "
       "bytes {:.1f} ms at {:.1f} GB/s\nlimit {} tok/s, MFU {}; peak {}\n",
       limit.product_seconds * 1e3, format_percent(limit.product_share), limit.peak_flops / 1e9,
       limit.memory_seconds * 1e3, limit.copy_bytes_per_second / 1e9,
@@ -60,8 +60,7 @@ void add_bench_limit(Command& bench) {
   };
   auto options = std::make_shared<Options>();
   auto* limit = bench.add_subcommand(
-      "limit",
-      "the fastest this step could be: products and attention alone + bytes at copy speed");
+      "limit", "the fastest this step could be: GEMMs and attention alone + bytes at copy speed");
   options->shape.add_to(*limit);
   options->json.add_to(*limit);
   limit->callback([options] { run_limit(options->shape, options->json); });

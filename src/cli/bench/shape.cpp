@@ -72,6 +72,8 @@ void add_mfu(nlohmann::json& line, const std::string& name, double flops, const 
   line[name] = peak.datasheet > 0 ? nlohmann::json(flops / peak.datasheet) : nlohmann::json();
   line[name + "_measured"] = flops / peak.measured;
   line["peak_flops"] = peak.measured;
+  line["peak_busy"] = peak.busy;
+  line["peak_doubtful"] = peak.is_doubtful();
   line["datasheet_flops"] = peak.datasheet > 0 ? nlohmann::json(peak.datasheet) : nlohmann::json();
 }
 

@@ -32,7 +32,8 @@ struct BenchShape {
 // What a figure belongs to.
 nlohmann::json facts_of(const RunConfig& config, const Context& ctx);
 
-// NAME: of the data sheet's peak, null where none is known; NAME_measured: of the measured one.
+// NAME: of the data sheet's peak, null where none is known; NAME_measured: of the measured one;
+// peak_busy and peak_doubtful: whether that one can be believed.
 void add_mfu(nlohmann::json& line, const std::string& name, double flops, const PeakFlops& peak);
 
 // Throws ErrorCode::Config for what the limit does not count.

@@ -49,12 +49,12 @@ struct BenchTrainCommand {
     const RunConfig& config = run.config;
     const auto compute = open_device(run);
     Context& ctx = compute->context();
-    const PeakFlops peak = quick_peak_flops(run, ctx);
     const auto flops = [&](AttentionFlops convention) {
       return bench.tokens_per_second *
              train_flops_per_token(config.model, config.batch.seq, convention);
     };
     const double causal = flops(AttentionFlops::Causal), full = flops(AttentionFlops::Full);
+    const PeakFlops peak = quick_peak_flops(run, ctx, full);
     remember_speed(run, bench.tokens_per_second);
     const int64_t ranks = config.system.ranks;
     fmt::print(

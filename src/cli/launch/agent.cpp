@@ -16,6 +16,7 @@
 
 #include "cli/launch/agent_words.h"
 #include "cli/launch/child.h"
+#include "cli/launch/notes.h"
 #include "core/error.h"
 
 namespace ingot::cli {
@@ -80,6 +81,7 @@ class Agent {
     for (const Rank& rank : ranks_) {
       add(rank.child.out.descriptor());
       add(rank.child.err.descriptor());
+      add(rank.child.notes.descriptor());
     }
     ::poll(waits.data(), waits.size(), end_ ? 100 : -1);
   }
@@ -91,7 +93,8 @@ class Agent {
   }
 
   void start(const AgentJob& job, int local_rank) {
-    ChildOptions options{.variables = job.variables, .folder = job.folder};
+    ChildOptions options{
+        .variables = job.variables, .folder = job.folder, .notes_variable = kNotesVariable};
     const auto set = [&](const char* name, int value) {
       options.variables[name] = std::to_string(value);
     };
@@ -126,6 +129,7 @@ class Agent {
     };
     rank.child.out.read(pass(RankEvent::Kind::Out));
     rank.child.err.read(pass(RankEvent::Kind::Err));
+    rank.child.notes.read(pass(RankEvent::Kind::Note));
   }
 
   void reap() {

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kGreeting = "ingot-agent ", kSignal = "signal ", kKinds = "oexk";
+constexpr std::string_view kGreeting = "ingot-agent ", kSignal = "signal ", kKinds = "oenxk";
 
 std::optional<int> parse_number(std::string_view text) {
   int value = 0;
@@ -65,9 +65,8 @@ std::optional<int> parse_signal(std::string_view line) {
 }
 
 std::string to_text(const RankEvent& event) {
-  const bool is_line = event.kind == RankEvent::Kind::Out || event.kind == RankEvent::Kind::Err;
   return fmt::format("{} {} {}\n", kKinds[static_cast<size_t>(event.kind)], event.rank,
-                     is_line ? event.text : std::to_string(event.number));
+                     event.is_line() ? event.text : std::to_string(event.number));
 }
 
 std::optional<RankEvent> parse_event(std::string_view line) {
@@ -79,7 +78,7 @@ std::optional<RankEvent> parse_event(std::string_view line) {
   const auto rank = parse_number(line.substr(2, space - 2));
   const std::string_view rest = line.substr(space + 1);
   RankEvent event{static_cast<RankEvent::Kind>(kind), rank.value_or(-1), "", 0};
-  if (event.kind == RankEvent::Kind::Out || event.kind == RankEvent::Kind::Err) {
+  if (event.is_line()) {
     event.text = rest;
   } else {
     const auto number = parse_number(rest);

@@ -28,13 +28,14 @@ AgentJob parse_job(std::string_view line);  // throws ErrorCode::Data
 std::string signal_text(int number);
 std::optional<int> parse_signal(std::string_view line);
 
-// From an agent: a line of output of a rank, or how it ended.
+// From an agent: a line of output of a rank, a note of it (notes.h), or how it ended.
 struct RankEvent {
-  enum class Kind { Out, Err, Exited, Killed };
+  enum class Kind { Out, Err, Note, Exited, Killed };
   Kind kind = Kind::Out;
   int rank = 0;
-  std::string text;  // of Out and Err
+  std::string text;  // of Out, Err and Note
   int number = 0;    // exit code or signal
+  bool is_line() const { return kind <= Kind::Note; }
 };
 std::string to_text(const RankEvent& event);
 std::optional<RankEvent> parse_event(std::string_view line);

@@ -11,8 +11,10 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <map>
 
 #include "cli/launch/agent_words.h"
+#include "cli/launch/notes.h"
 #include "core/error.h"
 #include "core/hex.h"
 
@@ -24,10 +26,12 @@ using std::chrono::seconds;
 
 constexpr seconds kGreeting(60);  // until an agent answers
 // After the first rank that failed. To a run the first SIGTERM means to save, if it still can, and
-// the second to end at once.
+// the second to end at once; SIGKILL also ends one that is stopped.
 constexpr seconds kSettle(3);  // for the others to end by themselves
 constexpr seconds kTerm(2);    // to the second SIGTERM
-constexpr seconds kKill(10);   // to SIGKILL
+constexpr seconds kKill(2);    // to SIGKILL
+constexpr seconds kLost(1);    // to SIGKILL once those that are left are ranks that others lost
+constexpr seconds kReach(1);   // from SIGKILL until a machine is out of reach
 
 std::string random_secret() {
   std::array<uint64_t, 2> bits{};
@@ -48,8 +52,13 @@ struct Rank {
   enum class State { Running, Ended, Lost };
   State state = State::Running;
   int host = 0;
-  int number = 0;         // exit code, or -signal
-  std::string text = {};  // how it ended, of one that failed
+  int number = 0;            // exit code, or -signal
+  std::string text = {};     // how it ended, of one that failed
+  bool lost = false;         // others said so
+  bool killed = false;       // by launch, since it did not end
+  std::string refusal = {};  // why it does not take the run
+
+  bool is_running() const { return state == State::Running; }
   bool failed() const {
     return state == State::Lost ||
            (state == State::Ended && number != static_cast<int>(Exit::Done) &&
@@ -95,9 +104,7 @@ class Attempt {
     }
     if (first_failed_) return end();  // before any rank was started
     send_jobs();
-    while (
-        std::ranges::any_of(ranks_, [](const Rank& r) { return r.state == Rank::State::Running; }))
-      listen(), end_the_others();
+    while (std::ranges::any_of(ranks_, &Rank::is_running)) listen(), end_the_others();
     return end();
   }
 
@@ -173,8 +180,11 @@ class Attempt {
     Rank& rank = ranks_[static_cast<size_t>(event->rank)];
     switch (event->kind) {
       case RankEvent::Kind::Out:
+        return show(event->rank, stdout, event->text);
       case RankEvent::Kind::Err:
-        return pass_on(*event);
+        return show(event->rank, stderr, event->text);
+      case RankEvent::Kind::Note:
+        return heed(rank, parse_note(event->text));
       case RankEvent::Kind::Exited:
         rank.text = fmt::format("ended with exit code {}", event->number);
         return ended(rank, Rank::State::Ended, event->number);
@@ -186,9 +196,18 @@ class Attempt {
     }
   }
 
-  static void pass_on(const RankEvent& event) {
-    if (event.rank > 0) return fmt::print(stderr, "[{}] {}\n", event.rank, event.text);
-    fmt::print(event.kind == RankEvent::Kind::Out ? stdout : stderr, "{}\n", event.text);
+  static void show(int rank, FILE* stream, const std::string& line) {
+    if (rank > 0) return fmt::print(stderr, "[{}] {}\n", rank, line);
+    fmt::print(stream, "{}\n", line);
+  }
+
+  int number_of(const Rank& rank) const { return static_cast<int>(&rank - ranks_.data()); }
+
+  void heed(Rank& rank, const RankNote& note) {
+    if (note.refusal) rank.refusal = *note.refusal;
+    if (!note.lost || *note.lost < 0 || *note.lost >= plan_.ranks) return;
+    ranks_[static_cast<size_t>(*note.lost)].lost = true;
+    if (!first_lost_) first_lost_ = *note.lost;
   }
 
   void ended(Rank& rank, Rank::State state, int number) {
@@ -196,7 +215,7 @@ class Attempt {
     rank.number = number;
     if (!rank.failed()) return;
     if (!first_failed_) first_failed_ = Clock::now();
-    if (signalled_ == 0) failures_.push_back(static_cast<int>(&rank - ranks_.data()));
+    if (signalled_ == 0) failures_.push_back(number_of(rank));
   }
 
   void agent_is_gone(Agent& agent) {
@@ -229,27 +248,71 @@ class Attempt {
 
   void end_the_others() {
     if (!first_failed_) return;
-    const auto since = Clock::now() - *first_failed_;
+    const auto now = Clock::now();
+    if (killed_) {
+      if (now - *killed_ >= kReach) leave_the_others();
+      return;
+    }
+    const auto since = now - *first_failed_;
     const auto due = [&](int step, seconds after) { return signalled_ == step && since >= after; };
     if (due(0, kSettle)) tell_all(SIGTERM), ++signalled_;
     if (due(1, kSettle + kTerm)) tell_all(SIGTERM), ++signalled_;
-    if (due(2, kSettle + kTerm + kKill)) tell_all(SIGKILL), ++signalled_;
-    // A machine that cannot even be told.
-    if (due(3, kSettle + kTerm + kKill + kSettle)) {
-      for (size_t i = 0; i < ranks_.size(); ++i) {
-        if (ranks_[i].state != Rank::State::Running) continue;
-        ranks_[i].state = Rank::State::Lost;
-        ranks_[i].text = "is out of reach";
-        failures_.push_back(static_cast<int>(i));
-      }
-      for (Agent& agent : agents_)
-        if (agent.child.pid > 0) ::kill(agent.child.pid, SIGKILL);
-    }
+    if (!only_lost_left_ &&
+        std::ranges::all_of(ranks_, [](const Rank& r) { return !r.is_running() || r.lost; }))
+      only_lost_left_ = now;
+    if (due(2, kSettle + kTerm + kKill) || (only_lost_left_ && now - *only_lost_left_ >= kLost))
+      kill_the_others();
   }
 
-  // The failure that began it: of ranks that failed by themselves the first; those that end with
-  // RankLost only say that another one did.
+  void kill_the_others() {
+    for (Rank& rank : ranks_) {
+      if (!rank.is_running()) continue;
+      fmt::print(stderr, "ingot launch: rank {} (host {}) does not end: it is killed\n",
+                 number_of(rank), host_of(rank));
+      rank.killed = true;
+    }
+    tell_all(SIGKILL);
+    killed_ = Clock::now();
+  }
+
+  // On machines that cannot even be told.
+  void leave_the_others() {
+    for (Rank& rank : ranks_) {
+      if (!rank.is_running()) continue;
+      rank.state = Rank::State::Lost;
+      rank.text = "is out of reach";
+      failures_.push_back(number_of(rank));
+    }
+    for (Agent& agent : agents_)
+      if (agent.child.pid > 0) ::kill(agent.child.pid, SIGKILL);
+  }
+
+  const std::string& host_of(const Rank& rank) const {
+    return agents_[static_cast<size_t>(rank.host)].ranks.host;
+  }
+
+  // Every refusal once, with the first rank that has it where not all do; false where there is
+  // none, or a rank failed otherwise too.
+  bool show_refusals() const {
+    std::map<std::string, std::vector<int>> ranks_of;
+    for (const Rank& rank : ranks_)
+      if (!rank.refusal.empty()) ranks_of[rank.refusal].push_back(number_of(rank));
+    for (const auto& [why, ranks] : ranks_of) {
+      const bool of_all = ranks.size() == ranks_.size();
+      const std::string& host = host_of(ranks_[static_cast<size_t>(ranks.front())]);
+      show(of_all ? 0 : ranks.front(), stderr,
+           fmt::format("ingot: {}{}", of_all || agents_.size() == 1 ? "" : host + ": ", why));
+    }
+    const auto refused = [](const Rank& rank) {
+      return !rank.failed() || rank.number == static_cast<int>(Exit::Usage);
+    };
+    return !ranks_of.empty() && std::ranges::all_of(ranks_, refused);
+  }
+
+  // The failure that began it: of the rank that others lost, or else of ranks that failed by
+  // themselves the first; those that end with RankLost only say that another one did.
   LaunchEnd end() const {
+    if (show_refusals()) return {Exit::Usage, "", asked_to_};
     const auto own = std::ranges::find_if(failures_, [&](int rank) {
       return ranks_[static_cast<size_t>(rank)].number != static_cast<int>(Exit::RankLost);
     });
@@ -258,7 +321,8 @@ class Attempt {
           ranks_, [](const Rank& r) { return r.number == static_cast<int>(Exit::Stopped); });
       return {stopped ? Exit::Stopped : Exit::Done, "", asked_to_};
     }
-    const int culprit = own != failures_.end() ? *own : failures_.front();
+    const bool is_lost = first_lost_ && ranks_[static_cast<size_t>(*first_lost_)].failed();
+    const int culprit = is_lost ? *first_lost_ : own != failures_.end() ? *own : failures_.front();
     const Rank& rank = ranks_[static_cast<size_t>(culprit)];
     const bool has_code = rank.state == Rank::State::Ended && rank.number > 0;
     const Exit exit = !has_code || rank.number > static_cast<int>(Exit::RankLost)
@@ -266,10 +330,16 @@ class Attempt {
                           : static_cast<Exit>(rank.number);
     const bool started = agents_[static_cast<size_t>(rank.host)].port.has_value();
     return {started ? exit : Exit::Failed,
-            fmt::format("rank {} (host {}) {}{}", culprit,
-                        agents_[static_cast<size_t>(rank.host)].ranks.host, rank.text,
-                        own != failures_.end() ? "" : ", since another one was lost"),
+            fmt::format("rank {} (host {}) {}", culprit, host_of(rank), how_it_ended(rank)),
             asked_to_};
+  }
+
+  static std::string how_it_ended(const Rank& rank) {
+    if (rank.state == Rank::State::Lost) return rank.text;
+    if (rank.killed) return "was lost and did not end by itself";
+    if (rank.number != static_cast<int>(Exit::RankLost)) return rank.text;
+    return (rank.lost ? "was lost; it " : "") + rank.text +
+           (rank.lost ? "" : ", since another one was lost");
   }
 
   const LaunchPlan& plan_;
@@ -278,7 +348,8 @@ class Attempt {
   std::vector<Rank> ranks_;
   // Ranks, in their order, before the others were ended; those at last that could not be.
   std::vector<int> failures_;
-  std::optional<Clock::time_point> first_failed_;
+  std::optional<int> first_lost_;  // as a rank said
+  std::optional<Clock::time_point> first_failed_, only_lost_left_, killed_;
   int signalled_ = 0;  // how often the others were asked to end
   bool asked_to_ = false;
 };

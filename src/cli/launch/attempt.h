@@ -31,7 +31,9 @@ struct LaunchEnd {
 
 // Ranks are started, their lines passed on, rank 0's as they are and the others' with «[3] » before
 // them; signals go to every rank. When one fails the others have a little time to end by themselves
-// and are then ended. `signals` has INT, TERM, USR1 and USR2.
+// and are then ended; ranks that those have lost are killed a second after they have ended. What
+// all ranks refuse for the same reason is shown once, and `why` is then empty. `signals` has INT,
+// TERM, USR1 and USR2.
 LaunchEnd run_attempt(const LaunchPlan& plan, SignalQueue& signals);
 
 }  // namespace ingot::cli

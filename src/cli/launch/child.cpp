@@ -31,28 +31,36 @@ Pipe make_pipe() {
 
 enum class Step : char { Folder, Program };
 
-// In the child, until exec; `report` tells the parent what failed.
+struct Ends {
+  int input = -1, out = -1, err = -1, notes = -1, report = -1;
+};
+
+// In the child, until exec; ends.report tells the parent what failed.
 [[noreturn]] void become(const std::vector<std::string>& words, const ChildOptions& options,
-                         pid_t parent, int input, int out, int err, int report) {
+                         pid_t parent, const Ends& ends) {
   const auto give_up = [&](Step step) {
     const int reason = errno;
     std::array<char, 1 + sizeof(reason)> text{static_cast<char>(step)};
     std::memcpy(text.data() + 1, &reason, sizeof(reason));
-    write_all(report, {text.data(), text.size()});
+    write_all(ends.report, {text.data(), text.size()});
     ::_exit(127);
   };
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // which ended before the line above
   if (options.in_new_session) ::setsid();
-  ::dup2(input, STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(err, STDERR_FILENO);
+  ::dup2(ends.input, STDIN_FILENO);
+  ::dup2(ends.out, STDOUT_FILENO);
+  ::dup2(ends.err, STDERR_FILENO);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
   if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) give_up(Step::Folder);
   for (const auto& [name, value] : options.variables) ::setenv(name.c_str(), value.c_str(), 1);
+  if (ends.notes >= 0) {
+    ::fcntl(ends.notes, F_SETFD, 0);  // stays open
+    ::setenv(options.notes_variable.c_str(), std::to_string(ends.notes).c_str(), 1);
+  }
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -102,7 +110,8 @@ void LineReader::read(const std::function<void(std::string_view line)>& take) {
 }
 
 Child start_child(const std::vector<std::string>& words, const ChildOptions& options) {
-  Pipe out = make_pipe(), err = make_pipe(), report = make_pipe(), input;
+  Pipe out = make_pipe(), err = make_pipe(), report = make_pipe(), input, notes;
+  if (!options.notes_variable.empty()) notes = make_pipe();
   if (options.takes_input)
     input = make_pipe();
   else
@@ -112,8 +121,12 @@ Child start_child(const std::vector<std::string>& words, const ChildOptions& opt
   child.pid = ::fork();
   check(child.pid >= 0, ErrorCode::Missing, "cannot start {}: {}", words[0], std::strerror(errno));
   if (child.pid == 0)
-    become(words, options, parent, input.read.get(), out.write.get(), err.write.get(),
-           report.write.get());
+    become(words, options, parent,
+           {.input = input.read.get(),
+            .out = out.write.get(),
+            .err = err.write.get(),
+            .notes = notes.write.get(),
+            .report = report.write.get()});
   report.write.close();
   std::array<char, 1 + sizeof(int)> failed{};
   ssize_t got = 0;
@@ -128,6 +141,7 @@ Child start_child(const std::vector<std::string>& words, const ChildOptions& opt
   child.input = std::move(input.write);
   child.out = LineReader(std::move(out.read));
   child.err = LineReader(std::move(err.read));
+  if (notes.read.is_open()) child.notes = LineReader(std::move(notes.read));
   return child;
 }
 

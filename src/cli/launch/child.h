@@ -52,13 +52,15 @@ struct ChildOptions {
   std::string folder = {};                            // to work in; empty: this one
   bool takes_input = false;                           // by a pipe; otherwise it has none
   bool in_new_session = false;                        // signals of this terminal do not reach it
+  // Of a variable that gets the number of one more pipe to write to; empty: there is none.
+  std::string notes_variable = {};
 };
 
 // Its stdout and stderr are pipes. It is killed when the thread that starts it ends.
 struct Child {
   pid_t pid = -1;
   Descriptor input;
-  LineReader out, err;
+  LineReader out, err, notes;
 };
 
 // Throws ErrorCode::Missing where the program cannot be started, ErrorCode::Storage for a folder

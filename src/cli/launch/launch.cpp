@@ -36,10 +36,10 @@ struct LaunchCommand {
     check(!words.empty(), ErrorCode::Usage,
           "expected the command that every rank runs: ingot launch -n 2 -- train RECIPE.toml");
     check(restarts == 0 || words[0] == "train", ErrorCode::Usage,
-          "--restarts goes on with a run: expected train after --, got {}", words[0]);
+          "--restarts resumes a run: expected train after --, got {}", words[0]);
     LaunchPlan plan = this->plan();
     SignalQueue signals({SIGINT, SIGTERM, SIGUSR1, SIGUSR2});
-    std::signal(SIGHUP, SIG_IGN);  // as a run goes on without its terminal
+    std::signal(SIGHUP, SIG_IGN);  // as a run that has lost its terminal does
     for (int left = restarts;; --left) {
       const LaunchEnd end = run_attempt(plan, signals);
       if (end.why.empty()) return end.exit;
@@ -137,7 +137,7 @@ void add_launch(Command& app) {
                      "is not given");
   launch
       ->add_option("--restarts", command->restarts,
-                   "how often to go on from the newest checkpoint after a failure that is not "
+                   "how often to resume from the newest checkpoint after a failure that is not "
                    "one of the settings")
       ->not_negative()
       ->capture_default_str();

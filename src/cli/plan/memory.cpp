@@ -7,8 +7,6 @@
 #include "cli/machine.h"
 #include "core/error.h"
 #include "core/storage.h"
-#include "core/text/ascii.h"
-#include "core/text/nearest.h"
 #include "plan/memory_report.h"
 #include "plan/resolve.h"
 #include "spec/hardware_profile.h"
@@ -39,8 +37,8 @@ struct PlanMemoryCommand {
 
   // On a GPU that has nothing else to do.
   MemoryReport elsewhere() const {
-    const auto facts = known_gpu(lower_case(gpu));
-    const std::string near = nearest_name(gpu, known_gpu_names());
+    const auto facts = known_gpu(gpu);
+    const std::string near = nearest_gpu_name(gpu);
     check(facts.has_value(), ErrorCode::Usage, "--gpu {}: no such GPU is known; {}{}", gpu,
           near.empty() ? "" : fmt::format("did you mean {}? ", near),
           fmt::format("expected one of {}", fmt::join(known_gpu_names(), ", ")));
@@ -86,8 +84,8 @@ void add_plan_memory(Command& plan) {
   memory->footer(
       "Example: ingot plan memory recipes/gpt2_124m.toml --gpu h200 --set batch.micro_batch=32\n"
       "Without --gpu and --profile it is for the device that the run would choose here, and what "
-      "is free on it "
-      "now. Exits with 1 where the run does not fit.");
+      "is free on it now. Where it does not fit, changes are tried, each on the same table, and "
+      "listed with the bytes that they give. Exits with 1 where the run does not fit.");
   memory->callback([command] { return command->run(); });
 }
 

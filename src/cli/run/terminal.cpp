@@ -4,10 +4,19 @@
 
 #include <utility>
 
+#include "core/error.h"
+
 namespace ingot::cli {
 
-TerminalProgress::TerminalProgress(const RunConfig& config, PeakFlops peak)
-    : format_(config.model, config.batch.seq, std::move(peak)),
+namespace {
+
+constexpr int kMostMeasurements = 3;
+
+}  // namespace
+
+TerminalProgress::TerminalProgress(const RunConfig& config, std::function<PeakFlops()> peak)
+    : peak_(std::move(peak)),
+      format_(config.model, config.batch.seq, peak_()),
       log_every_(config.train.log_every) {}
 
 void TerminalProgress::take(const Record& record) {
@@ -18,7 +27,18 @@ void TerminalProgress::show(const RunFacts& facts) {
   line_.keep(format_.start(facts));
 }
 
+void TerminalProgress::check_peak(const StepReport& report) {
+  if (times_measured_ == kMostMeasurements || !format_.is_above_peak(report)) return;
+  ++times_measured_;
+  try {
+    line_.keep(format_.measured_again(peak_()));
+  } catch (const Error&) {
+    times_measured_ = kMostMeasurements;  // a GPU has no memory left for it
+  }
+}
+
 void TerminalProgress::show(const StepReport& report) {
+  check_peak(report);
   const std::string line = format_.step(report);
   const bool stays =
       log_every_ > 0 ? report.step % log_every_ == 0 : report.step == report.total_steps;

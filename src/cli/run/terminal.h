@@ -1,7 +1,7 @@
 // A run as the person at the terminal sees it, on stderr.
 #pragma once
 
-#include <string>
+#include <functional>
 
 #include "cli/progress_line.h"
 #include "train/progress.h"
@@ -14,18 +14,22 @@ namespace ingot::cli {
 // line that stays instead.
 class TerminalProgress : public Sink {
  public:
-  TerminalProgress(const RunConfig& config, PeakFlops peak);
+  // `peak` is asked now, and again when a step is faster than it said.
+  TerminalProgress(const RunConfig& config, std::function<PeakFlops()> peak);
   void take(const Record& record) override;
   double tokens_per_second() const { return format_.tokens_per_second(); }
 
  private:
   void show(const RunFacts& facts);
   void show(const StepReport& report);
+  void check_peak(const StepReport& report);
   void show(const EvalReport& report);
   void show(const SavedReport& report);
   void show(const EndReport&) {}
   void show(const LostReport& report);
 
+  std::function<PeakFlops()> peak_;
+  int times_measured_ = 1;
   ProgressFormat format_;
   int64_t log_every_;
   bool first_ = true;  // no step was shown

@@ -30,7 +30,7 @@ struct TrainCommand {
 
   // A folder in the recipe's place is a run's, which knows its settings.
   RunConfig load() const {
-    if (!std::filesystem::is_directory(recipe.path)) return recipe.load();
+    if (!std::filesystem::is_directory(recipe.path)) return load_recipe();
     check(resume, ErrorCode::Usage,
           "{} is a folder: add --resume to go on with the run in it, or give a recipe",
           recipe.path);
@@ -38,6 +38,14 @@ struct TrainCommand {
     // A run goes on with as many ranks as are started, whatever number it had.
     if (this_launch()) sets.emplace(sets.begin(), "system.ranks", "1");
     return saved_run_config(posix_storage(), recipe.path, std::move(sets));
+  }
+
+  RunConfig load_recipe() const {
+    if (!resume) return recipe.load();
+    check(std::filesystem::exists(recipe.path), ErrorCode::Usage,
+          "no run in {}, and no recipe: expected a run folder, or a recipe with which one starts",
+          recipe.path);
+    return recipe.load_to_resume();
   }
 
   Exit run() const {
@@ -48,7 +56,7 @@ struct TrainCommand {
       if (this_launch() && error.rank() < 0) error.on_rank(this_launch()->rank);
       tell_other_ranks(error);
       if (error.code() != ErrorCode::Comm) throw;
-      throw Error(ErrorCode::Comm, error.what() + how_to_go_on(dir)).on_rank(error.rank());
+      throw Error(ErrorCode::Comm, error.what() + how_to_resume(dir)).on_rank(error.rank());
     }
   }
 
@@ -66,7 +74,8 @@ struct TrainCommand {
     options.ranks = run_ranks(resolved);
     options.build = build_text();
     options.place = place_of(resolved);
-    TerminalProgress progress(config, leads_run() ? quick_peak_flops(resolved) : PeakFlops());
+    TerminalProgress progress(
+        config, [&] { return leads_run() ? quick_peak_flops(resolved) : PeakFlops(); });
     const RunSignals signals(leads_run());
     options.resume = resume;
     options.accept_schedule = accept_schedule;
@@ -83,12 +92,10 @@ struct TrainCommand {
     if (result.stopped)
       fmt::print("stopped after step {} of the run in {}; add --resume to go on\n",
                  result.state.step, dir);
-    else if (result.eval)
-      fmt::print("done: {} steps, tokens {}, validation loss {:.4f}{}\n", result.state.step,
-                 text_of(result.counts), result.eval->loss,
-                 result.eval->bits_per_byte
-                     ? fmt::format(", {:.4f} bits per byte", *result.eval->bits_per_byte)
-                     : "");
+    else
+      fmt::print("done: {} steps, tokens {}, {}\n", result.state.step, text_of(result.counts),
+                 result.eval ? validation_text(*result.eval)
+                             : fmt::format("training loss {:.4f}", result.train_loss));
     nlohmann::json line = {{"step", result.state.step},
                            {"tokens", result.state.tokens},
                            {"train_loss", result.train_loss},
@@ -101,13 +108,19 @@ struct TrainCommand {
     json.print(line);
   }
 
+  static std::string validation_text(const EvalReport& eval) {
+    return fmt::format(
+        "validation loss {:.4f}{}", eval.loss,
+        eval.bits_per_byte ? fmt::format(", {:.4f} bits per byte", *eval.bits_per_byte) : "");
+  }
+
   // After another rank was lost. Empty where the run had not begun.
-  static std::string how_to_go_on(const std::string& dir) {
+  static std::string how_to_resume(const std::string& dir) {
     const auto storage = posix_storage();
     if (dir.empty() || !storage->exists(join_path(dir, kRunConfigName))) return "";
     const auto saved = list_checkpoints(*storage, dir);
     return fmt::format(
-        "; {}; go on by: {}",
+        "; {}; resume with: {}",
         saved.empty() ? "no checkpoint was saved yet" : "the newest checkpoint is " + saved.back(),
         command_to_resume(dir));
   }
@@ -116,13 +129,14 @@ struct TrainCommand {
   void show_plan(const ResolvedRun& resolved) const {
     const PreparedRun prepared =
         prepare_run(posix_storage(), resolved, find_resume_point(posix_storage(), resolved, resume),
-                    accept_schedule);
+                    accept_schedule, /*compares_content=*/true);
     const RunPlan plan = plan_of(prepared);
     StepWalk walk(resolved.steps);
     walk.advance(prepared.first_step);
     const int64_t tokens = plan.length.tokens - walk.at().tokens;
     fmt::print("{}\n{}\nfolder   {}\n", text_of(plan), time_text(resolved, tokens),
                resolved.config.checkpoint.dir);
+    if (resume && !prepared.resume_from) fmt::print("resume   {}\n", nothing_to_resume(prepared));
     nlohmann::json line = to_json(plan);
     add_time(line, resolved, tokens);
     json.print(line);

@@ -54,8 +54,8 @@ class HostPlane : public Board {
   // This rank takes no part from now on, and why: the others hear it and are released. Empty: it
   // is done, which is no failure once all others are: waits for them, and throws as
   // throw_if_lost(), also when it is this rank that another still waits for. `culprit`: the rank
-  // that it is due to, where that is another one.
-  virtual void go(const std::string& why, int culprit = -1) = 0;
+  // that it is due to, where that is another one; `code`: what that one fails with.
+  virtual void go(const std::string& why, int culprit = -1, ErrorCode code = ErrorCode::Comm) = 0;
 };
 
 std::string machine_name(const Process& process);  // process.host, or what the system says

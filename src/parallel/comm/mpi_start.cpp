@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/error.h"
+#include "parallel/comm/host_plane.h"
 #include "parallel/comm/mpi/mpi_library.h"
 #include "parallel/comm/mpi/mpi_wait.h"
 
@@ -27,21 +28,21 @@ void wait_for(MpiTransfer& transfer, std::chrono::steady_clock::time_point end, 
 
 }  // namespace
 
-void check_mpi_process(const Process& process) {
-  const MpiLibrary& mpi = mpi_library();
+void check_mpi_process(const Process& process, Patience timeout) {
+  const MpiLibrary& mpi = mpi_library({timeout, machine_name(process)});
   check(mpi.rank() == process.rank && mpi.size() == process.world, ErrorCode::Config,
         "MPI: this process is rank {} of {}, and MPI takes it for {} of {}; start the run with the "
         "mpirun of the Open MPI that it was built with, or set system.backend = \"tcp\"",
         process.rank, process.world, mpi.rank(), mpi.size());
 }
 
-std::string mpi_broadcast_text(const std::string& own, Patience patience) {
-  MpiLibrary& mpi = mpi_library();
+std::string mpi_broadcast_text(const std::string& own, const Process& process, Patience timeout) {
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  MpiLibrary& mpi = mpi_library({timeout, machine_name(process)});
   static std::array<char, 1024> room;  // static: what is not taken in time is not taken back
   check(own.size() < room.size(), ErrorCode::Internal, "MPI: expected a text of less than {} bytes",
         room.size());
   const auto bytes = std::as_writable_bytes(std::span(room));
-  const auto end = std::chrono::steady_clock::now() + patience;
   try {
     if (mpi.rank() == 0) {
       std::fill(std::copy(own.begin(), own.end(), room.begin()), room.end(), '\0');

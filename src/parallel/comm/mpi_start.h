@@ -9,14 +9,15 @@
 namespace ingot {
 
 // All of it loads MPI and throws ErrorCode::Missing where it is not installed, saying what to
-// install. MPI_Init waits for all ranks that the launcher started; a rank that never calls it is
-// the launcher's to notice.
+// install, and ErrorCode::Comm where MPI_Init does not end in time: it waits for all ranks that the
+// launcher started.
 
 // Throws ErrorCode::Config unless MPI knows this process by the rank and world that `process` has.
-void check_mpi_process(const Process& process);
+void check_mpi_process(const Process& process, Patience timeout = Deadlines{}.start);
 
-// Rank 0's text, of at most 1000 bytes, on every rank; all call it. ErrorCode::Comm when patience
-// ends.
-std::string mpi_broadcast_text(const std::string& own, Patience patience = Deadlines{}.start);
+// Rank 0's text, of at most 1000 bytes, on every rank; all call it. ErrorCode::Comm after the
+// timeout, which is MPI_Init's too.
+std::string mpi_broadcast_text(const std::string& own, const Process& process,
+                               Patience timeout = Deadlines{}.start);
 
 }  // namespace ingot

@@ -33,7 +33,7 @@ std::unique_ptr<HostPlane> plane_met_by_mpi(Process process, const Deadlines& de
     for (const char byte : tcp::random_nonce()) secret += fmt::format("{:02x}", uint8_t(byte));
     text = fmt::format("{} {}", tcp::Address{hosts, tcp::port_of(listener)}.str(), secret);
   }
-  text = mpi_broadcast_text(text, deadlines.start);
+  text = mpi_broadcast_text(text, process, deadlines.start);
   const size_t space = text.find(' ');
   process.rendezvous = text.substr(0, space);
   process.secret = text.substr(space + 1);
@@ -137,6 +137,12 @@ class ProcessWorld final : public World {
   std::map<std::string, int> made_;  // communicators of the same ranks
 };
 
+// Whether the error is another rank's, which this one heard of.
+bool is_released(const Error& error, int rank) {
+  if (error.code() == ErrorCode::Comm) return error.rank() >= 0;
+  return is_refusal(error.code()) && error.rank() >= 0 && error.rank() != rank;
+}
+
 }  // namespace
 
 std::unique_ptr<World> join_world(const Process& process, const WorldOptions& options) {
@@ -153,17 +159,16 @@ void run_process_rank(const Process& process, const WorldOptions& options,
     try {
       body(world);
     } catch (const Error& error) {
-      const bool is_released = error.code() == ErrorCode::Comm && error.rank() >= 0;
-      world.plane().go(error.what(), is_released ? error.rank() : rank);
+      world.plane().go(error.what(), is_released(error, rank) ? error.rank() : rank, error.code());
       throw;
     } catch (const std::exception& error) {
-      world.plane().go(translated(error).what(), rank);
+      const Error ours = translated(error);
+      world.plane().go(ours.what(), rank, ours.code());
       throw;
     }
     world.plane().go("");
   } catch (Error& error) {
-    const bool is_released = error.code() == ErrorCode::Comm && error.rank() >= 0;
-    if (!is_released) error.on_rank(rank);
+    if (!is_released(error, rank)) error.on_rank(rank);
     throw;
   } catch (const std::exception& error) {
     throw translated(error).on_rank(rank);

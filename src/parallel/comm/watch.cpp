@@ -78,7 +78,14 @@ Error waited_for(std::chrono::duration<double> time, std::span<const MissingRank
       .on_rank(ranks.empty() ? -1 : ranks.front());
 }
 
+bool is_refusal(ErrorCode code) {
+  return code == ErrorCode::Usage || code == ErrorCode::Config;
+}
+
 Error lost_error(const LostRank& lost) {
+  if (is_refusal(lost.code))
+    return Error(lost.code, fmt::format("rank {} refuses the run: {}", lost.rank, lost.why))
+        .on_rank(lost.rank);
   return Error(ErrorCode::Comm, fmt::format("rank {} is lost: {}", lost.rank, lost.why))
       .on_rank(lost.rank);
 }

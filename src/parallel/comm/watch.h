@@ -63,8 +63,14 @@ class Watched {
 struct LostRank {
   int rank = -1;
   std::string why;  // what it said when it went, or how it was missed
+  // What it failed with, where it said so itself; Comm where it only was missed.
+  ErrorCode code = ErrorCode::Comm;
 };
-Error lost_error(const LostRank& lost);  // "rank 2 is lost: WHY", ErrorCode::Comm on that rank
+// Whether the rank did not fail but refused the settings of the run.
+bool is_refusal(ErrorCode code);
+// On that rank: "rank 2 is lost: WHY", ErrorCode::Comm; of a refusal "rank 2 refuses the run: WHY",
+// with the code that it has there.
+Error lost_error(const LostRank& lost);
 
 // A rank that others wait for, and where it is instead: its Watch::state().
 struct MissingRank {

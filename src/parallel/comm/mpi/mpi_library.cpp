@@ -6,7 +6,6 @@
 
 #include "core/foreign_error.h"
 #include "core/module.h"
-#include "parallel/comm/deadlines.h"
 
 namespace ingot {
 namespace {
@@ -40,14 +39,38 @@ Leave& leave() {
   return leave;
 }
 
-MpiLibrary& load() {
+using Begun = std::shared_future<MpiLibrary*>;
+
+// MPI_Init on a thread of its own, since it cannot be told how long to wait.
+Begun begin() {
   const std::string needs =
       "MPI needs Open MPI (Debian packages openmpi-bin and libopenmpi-dev; then cmake --preset cpu "
       "or cuda, and build again) and our module for it";
-  void* function = load_module_function(kMpiModule, kMpiFunction, needs);
+  auto* function =
+      reinterpret_cast<MpiFunction*>(load_module_function(kMpiModule, kMpiFunction, needs));
+  auto library = std::make_shared<std::promise<MpiLibrary*>>();
+  const Begun begun = library->get_future().share();
+  std::thread([library, function] {
+    try {
+      library->set_value(function());
+    } catch (...) {
+      library->set_exception(std::current_exception());
+    }
+  }).detach();
+  return begun;
+}
+
+MpiLibrary& through(const Begun& begun, const MpiStart& start) {
+  check(begun.wait_for(start.timeout) == std::future_status::ready, ErrorCode::Comm,
+        "MPI_Init on host {} did not end within {:.1f} s: it waits for every process that the launcher "
+        "started. Check that all of them run (one that is stopped, or waits for something before "
+        "it starts, is waited for), that their hosts reach each other on the networks that MPI "
+        "takes (--mca btl_tcp_if_include, --mca oob_tcp_if_include), and that the same Open MPI "
+        "is on all; system.timeout_start is the limit",
+        start.host, std::chrono::duration<double>(start.timeout).count());
   MpiLibrary* library = nullptr;
   try {
-    library = reinterpret_cast<MpiFunction*>(function)();
+    library = begun.get();
   } catch (const std::runtime_error& error) {
     throw Error(ErrorCode::Comm, fmt::format("MPI did not start: {}", error.what()));
   }
@@ -60,9 +83,9 @@ MpiLibrary& load() {
 
 }  // namespace
 
-MpiLibrary& mpi_library() {
-  static MpiLibrary& library = load();
-  return library;
+MpiLibrary& mpi_library(const MpiStart& start) {
+  static const Begun begun = begin();
+  return through(begun, start);
 }
 
 void mpi_failed() {

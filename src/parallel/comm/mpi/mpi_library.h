@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
+
+#include "parallel/comm/deadlines.h"
 
 namespace ingot {
 
@@ -38,8 +41,15 @@ class MpiLibrary {
 // Initialises MPI at the first call; returns null where it cannot work beside threads.
 using MpiFunction = MpiLibrary*();
 
-// Loads the module. Throws ErrorCode::Missing, saying how to get it.
-MpiLibrary& mpi_library();
+// How long MPI_Init may take, which waits for every process that the launcher started.
+struct MpiStart {
+  Patience timeout = Deadlines{}.start;
+  std::string host = "this machine";  // for the error
+};
+
+// Loads the module and initialises MPI. Throws ErrorCode::Missing, saying how to get it, and
+// ErrorCode::Comm where MPI_Init is not through in time; it then stays under way.
+MpiLibrary& mpi_library(const MpiStart& start = {});
 
 // When the process ends it takes leave of MPI (MPI_Finalize), in which ranks wait for each other:
 // the launcher takes a process that ends without it for one that crashed. After mpi_failed() the

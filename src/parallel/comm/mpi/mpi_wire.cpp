@@ -228,8 +228,9 @@ class MpiChannel final : public Channel {
 
 class MpiWire final : public Wire {
  public:
-  explicit MpiWire(HostPlane& plane) : mpi_(mpi_library()), plane_(plane) {
-    check_mpi_process(plane.process());
+  explicit MpiWire(HostPlane& plane)
+      : mpi_(mpi_library({plane.deadlines().start, machine_name(plane.process())})), plane_(plane) {
+    check_mpi_process(plane.process(), plane.deadlines().start);
     // Messages of a world that failed may wait for ever; another in the same processes must not
     // take them for its own.
     static std::atomic<int64_t> worlds = 0;

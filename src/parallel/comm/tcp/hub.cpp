@@ -151,7 +151,7 @@ void Hub::handle(int rank, const Message& message) {
     case Kind::Missed: {
       const int missed = is_rank(message.rank) ? message.rank : rank;
       const bool is_late = !message.text.empty();
-      return lose(missed, is_late ? message.text : kReturned, is_late);
+      return lose(missed, is_late ? message.text : kReturned, is_late ? kLate : kMissed);
     }
     case Kind::Done:
       member.fate = Fate::Done;
@@ -160,7 +160,7 @@ void Hub::handle(int rank, const Message& message) {
       return;
     case Kind::Gone:
       member.fate = Fate::Gone;
-      return lose(is_rank(message.rank) ? message.rank : rank, message.text);
+      return lose(is_rank(message.rank) ? message.rank : rank, message.text, message.number);
     default:
       lose(rank, "it sent a message that no rank sends");
   }
@@ -225,8 +225,7 @@ void Hub::call_late(int rank) {
   const Error error = waited_for(member.until - member.came, missing);
   member.is_waiting = false;
   tell(rank, {.kind = Kind::Late, .rank = error.rank(), .text = error.what()});
-  lose(error.rank(), fmt::format("rank {} in {}: {}", rank, member.what, error.what()),
-       /*is_late=*/true);
+  lose(error.rank(), fmt::format("rank {} in {}: {}", rank, member.what, error.what()), kLate);
 }
 
 std::string Hub::known_of(int rank) {
@@ -261,10 +260,10 @@ void Hub::see_to_time() {
   tell_all({.kind = Kind::Beat, .rank = 0, .text = of(0).state});
 }
 
-void Hub::lose(int rank, const std::string& why, bool is_late) {
+void Hub::lose(int rank, const std::string& why, int64_t code) {
   of(rank).fate = Fate::Gone;
   if (lost_) return;
-  lost_ = frame_of({.kind = Kind::RankLost, .rank = rank, .number = is_late ? 1 : 0, .text = why});
+  lost_ = frame_of({.kind = Kind::RankLost, .rank = rank, .number = code, .text = why});
   for (int other = 0; other < size(); ++other) tell(other, lost_);
 }
 

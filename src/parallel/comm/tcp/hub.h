@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "parallel/comm/deadlines.h"
 #include "parallel/comm/host_plane.h"
 #include "parallel/comm/tcp/gate.h"
@@ -19,6 +20,7 @@ namespace ingot::tcp {
 
 // How often an end of a connection says that it is there.
 Clock::duration beat_interval(const Deadlines& deadlines);
+inline constexpr auto kMissed = static_cast<int64_t>(ErrorCode::Comm);
 inline constexpr const char* kReturned = "it returned while other ranks wait for it";
 
 class Hub {
@@ -65,7 +67,8 @@ class Hub {
   void post(int rank, const Message& message);
   void tell_states(int rank);
   void see_to_time();
-  void lose(int rank, const std::string& why, bool is_late = false);
+  // `code`: an ErrorCode, or kLate.
+  void lose(int rank, const std::string& why, int64_t code = kMissed);
   bool are_all_done() const;
   bool is_over();
 

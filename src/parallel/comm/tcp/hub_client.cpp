@@ -24,6 +24,12 @@ std::vector<int> first_ranks(int count) {
 
 constexpr auto kTimeOfGoodbye = seconds(2);  // until the hub has closed its end
 
+// Of a RankLost's number.
+ErrorCode code_of(int64_t number) {
+  const bool is_code = number >= 0 && number <= static_cast<int64_t>(ErrorCode::Internal);
+  return is_code ? static_cast<ErrorCode>(number) : ErrorCode::Comm;
+}
+
 }  // namespace
 
 HubClient::HubClient(Socket socket, const Process& process, const Deadlines& deadlines,
@@ -41,7 +47,7 @@ HubClient::HubClient(Socket socket, const Process& process, const Deadlines& dea
 HubClient::~HubClient() {
   {
     const std::scoped_lock lock(mutex_);
-    if (!is_gone_) say({.kind = Kind::Gone, .text = "it left without a word"});
+    if (!is_gone_) say({.kind = Kind::Gone, .number = kMissed, .text = "it left without a word"});
     is_ending_ = true;
   }
   waker_.wake();
@@ -81,14 +87,14 @@ void HubClient::hear() {
   if (are_all_done_ || rank_ == 0) return;  // the hub of rank 0 is in this process
   const std::string& state = known_[0].state;
   if (!link_.broken().empty())
-    lose(0, fmt::format("the connection to it broke ({}): its process ended or was killed, or the "
-                        "network between is cut; its own output says more",
-                        link_.broken()));
+    lose({0, fmt::format("the connection to it broke ({}): its process ended or was killed, or the "
+                         "network between is cut; its own output says more",
+                         link_.broken())});
   else if (now - heard_ > deadlines_.silence)
-    lose(0,
-         fmt::format("nothing was heard of it for {:.1f} s: its process or machine stands still, "
-                     "or the network between is cut; last known: {}",
-                     std::chrono::duration<double>(now - heard_).count(), state));
+    lose({0,
+          fmt::format("nothing was heard of it for {:.1f} s: its process or machine stands still, "
+                      "or the network between is cut; last known: {}",
+                      std::chrono::duration<double>(now - heard_).count(), state)});
 }
 
 void HubClient::handle(Message message) {
@@ -127,9 +133,10 @@ void HubClient::handle(Message message) {
       are_all_done_ = true;
       return;
     case Kind::RankLost:
-      return lose(message.rank, std::move(message.text), message.number == 1);
+      return lose({message.rank, std::move(message.text), code_of(message.number)},
+                  message.number == kLate);
     default:
-      return lose(0, "it sent a message that no hub sends");
+      return lose({0, "it sent a message that no hub sends"});
   }
 }
 
@@ -164,10 +171,10 @@ void HubClient::say(const Message& message) {
   waker_.wake();
 }
 
-void HubClient::lose(int rank, std::string why, bool is_late) {
+void HubClient::lose(LostRank lost, bool is_late) {
   if (lost_) return;
-  if (is_late) log::error("rank_late", {{"rank", std::to_string(rank_)}, {"why", why}});
-  lost_ = LostRank{rank, std::move(why)};
+  if (is_late) log::error("rank_late", {{"rank", std::to_string(rank_)}, {"why", lost.why}});
+  lost_ = std::move(lost);
   changed_.notify_all();
 }
 
@@ -206,6 +213,7 @@ std::vector<std::string> HubClient::meet(std::string_view what, std::string_view
     if (outcome_->kind == Kind::Late)
       throw Error(ErrorCode::Comm, outcome_->text).on_rank(outcome_->rank);
   } catch (const Error& error) {
+    if (is_refusal(error.code())) throw;  // has nothing to do with what this rank waits for
     throw error.during(fmt::format("{} at step {}", name, watch_.step()));
   }
   check(outcome_->kind != Kind::Different, ErrorCode::Internal, "{}", outcome_->text);
@@ -243,7 +251,7 @@ std::optional<LostRank> HubClient::lost(std::span<const int> needed) {
   if (lost_) return lost_;
   for (const int rank : needed) {
     if (rank == rank_ || !is_done_[static_cast<size_t>(rank)]) continue;
-    lose(rank, kReturned);
+    lose({rank, kReturned});
     say({.kind = Kind::Missed, .rank = rank});
     break;
   }
@@ -266,15 +274,17 @@ std::vector<RankState> HubClient::states() {
 
 void HubClient::give_up_on(const LostRank& late) {
   const std::scoped_lock lock(mutex_);
-  lose(late.rank, late.why, /*is_late=*/true);
+  lose(late, /*is_late=*/true);
   say({.kind = Kind::Missed, .rank = late.rank, .text = late.why});
 }
 
-void HubClient::go(const std::string& why, int culprit) {
+void HubClient::go(const std::string& why, int culprit, ErrorCode code) {
   std::unique_lock lock(mutex_);
   if (is_gone_) return;
   is_gone_ = true;
-  if (!why.empty()) return say({.kind = Kind::Gone, .rank = culprit, .text = why});
+  if (!why.empty())
+    return say(
+        {.kind = Kind::Gone, .rank = culprit, .number = static_cast<int64_t>(code), .text = why});
   say({.kind = Kind::Done, .rank = rank_});
   const Watched watched(watch_, "the end of the run");
   const Patience patience =

@@ -29,7 +29,7 @@ class HubClient {
   std::optional<LostRank> lost(std::span<const int> needed);
   std::vector<RankState> states();
   void give_up_on(const LostRank& late);
-  void go(const std::string& why, int culprit);
+  void go(const std::string& why, int culprit, ErrorCode code);
 
  private:
   struct Known {
@@ -46,7 +46,7 @@ class HubClient {
 
   // With the mutex held.
   void say(const Message& message);
-  void lose(int rank, std::string why, bool is_late = false);
+  void lose(LostRank lost, bool is_late = false);
   void throw_if_lost() const;
   template <class Over>
   bool wait_until(std::unique_lock<std::mutex>& lock, Clock::time_point end, const Over& over);

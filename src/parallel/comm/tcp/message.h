@@ -25,7 +25,7 @@ enum class Kind : uint8_t {
   States,  // asks for all
   Missed,  // rank: this one waits for it in vain; text: how long, empty: it is done
   Done,    // takes no part from now on, and has not failed
-  Gone,    // text: why it takes no part from now on, rank: that this is due to
+  Gone,    // text: why it takes no part from now on, rank: that this is due to, number: ErrorCode
   // From the hub to a rank.
   Text,       // rank, text: of the meeting that is over
   Met,        // all texts are there
@@ -37,11 +37,13 @@ enum class Kind : uint8_t {
   StatesEnd,  // all states are there
   RankDone,   // rank
   AllDone,    // every rank is
-  RankLost,   // rank, text: why, number: 1 when others waited for it in vain
+  RankLost,   // rank, text: why, number: what it failed with, or kLate
   // Both ways.
   Beat,  // text: the sender's state
   Count_,
 };
+
+inline constexpr int64_t kLate = -1;  // others waited for it in vain
 
 struct Message {
   Kind kind = Kind::Beat;

@@ -54,7 +54,9 @@ class TcpHostPlane final : public HostPlane {
   }
   std::vector<RankState> states() override { return client_.states(); }
   void give_up_on(const LostRank& late) override { client_.give_up_on(late); }
-  void go(const std::string& why, int culprit) override { client_.go(why, culprit); }
+  void go(const std::string& why, int culprit, ErrorCode code) override {
+    client_.go(why, culprit, code);
+  }
 
  private:
   Socket connect(Socket listener) {
