@@ -32,7 +32,8 @@ class Generator {
  public:
   using OnToken = std::function<bool(int32_t id, std::string_view text)>;
 
-  // `dir` is a checkpoint, a run folder or a Hugging Face folder. context 0 = the model's own.
+  // `dir` is a checkpoint, a run folder, a Hugging Face folder or a GGUF file. context 0 = the
+  // model's own.
   Generator(Context& ctx, std::shared_ptr<Storage> storage, const std::string& dir,
             int64_t context);
   ~Generator();

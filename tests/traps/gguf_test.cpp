@@ -93,12 +93,17 @@ TEST_F(GgufTrap, EveryFamilyThatGoesOutComesIn) {
   }
 }
 
-TEST_F(GgufTrap, AFileIsComparedAndComputedAsACheckpointIs) {
+TEST_F(GgufTrap, AFileIsComparedShownAndComputedAsACheckpointIs) {
   train("run");
   to_gguf("run", "run.gguf");
   write("ids.txt", "1 2 3 200");
   expect_done({"diff", path("run.gguf"), path("run")});
   expect_done({"logits", path("run.gguf"), "--ids", path("ids.txt"), "--out", path("a")});
+  const Outcome shown = checkpoint({"show", path("run.gguf")});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_TRUE(contains(shown.out, "LlamaForCausalLM")) << shown.out;
+  expect_done({"export", path("run.gguf"), "--to", "hf", "--out", path("hf")});
+  expect_done({"diff", path("hf"), path("run")});
   train("other", {"train.seed=7"});
   EXPECT_EQ(checkpoint({"diff", path("run.gguf"), path("other")}).code, 1);
 }

@@ -191,7 +191,7 @@ void add_checkpoint_ls(Command& checkpoint) {
 void add_checkpoint_show(Command& checkpoint) {
   add(checkpoint,
       {"show", "print what a checkpoint is, and the settings of its run or model",
-       "checkpoint, run folder or Hugging Face folder"},
+       "checkpoint, run folder, Hugging Face folder or GGUF file"},
       show);
 }
 

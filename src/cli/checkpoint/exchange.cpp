@@ -161,7 +161,7 @@ void add_checkpoint_export(Command& checkpoint) {
       checkpoint.add_subcommand("export", "write a checkpoint's model for other programs");
   command
       ->add_option("checkpoint", options->checkpoint,
-                   "checkpoint, run folder or Hugging Face folder")
+                   "checkpoint, run folder, Hugging Face folder or GGUF file")
       ->required();
   command->add_option("--to", options->to, "format")->one_of({"hf", "gguf", "llama2c"})->required();
   options->out.add_to(*command, "--out", "folder to create, new or empty; of gguf a file")

@@ -70,7 +70,7 @@ void add_checkpoint_logits(Command& checkpoint) {
       "logits", "write the logits of given ids, to compare with another program's");
   logits
       ->add_option("checkpoint", options->checkpoint,
-                   "checkpoint, run folder or Hugging Face folder")
+                   "checkpoint, run folder, Hugging Face folder or GGUF file")
       ->required();
   logits->add_option("--ids", options->ids_path, "text file of ids of tokens")->required();
   options->out.add_to(*logits, "--out", "file to write (.safetensors)")->required();

@@ -50,7 +50,7 @@ void add_generate(Command& app) {
   auto* generate = app.add_subcommand("generate", "write text with a trained model");
   generate
       ->add_option("checkpoint", command->checkpoint,
-                   "checkpoint, run folder or Hugging Face folder")
+                   "checkpoint, run folder, Hugging Face folder or GGUF file")
       ->required();
   generate->add_option("--prompt", command->prompt,
                        "text to continue; empty: from BOS, or EOS where there is none");
