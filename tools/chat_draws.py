@@ -265,15 +265,19 @@ def message(rng):
         made["tool_calls"] = [{
             "id": "call00001", "type": "function", "function": {"name": "weather", "arguments": arguments}
         } for _ in range(rng.choice([1, 1, 2]))]
-    if made["role"] == "assistant" and rng.random() < 0.2:
-        made["reasoning_content"] = word(rng)
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        if rng.random() < (0.2 if made["role"] == "assistant" else 0.02):
+            made[name] = rng.choice([word(rng), None, ""])
+    for name in ("tool_calls", "name", "role"):
+        if rng.random() < 0.04:
+            made[name] = None
     if made["role"] == "tool":
         made["tool_call_id"] = "call00001"
     return made
 
 
 def variables(rng):
-    turns = [message(rng) for _ in range(rng.choice([0, 1, 2, 3, 5]))]
+    turns = [message(rng) for _ in range(rng.choice([0, 1, 1, 2, 2, 3, 3, 5, 5]))]
     if rng.random() < 0.5:
         turns = [{"role": ("user", "assistant")[i % 2], "content": word(rng)} for i in range(rng.choice([1, 2, 3]))]
     made = {
@@ -302,9 +306,23 @@ def variables(rng):
                 }
             }
         }]
+    if rng.random() < 0.1:
+        made["tools"] = rng.choice([None, [], {"a": 1}, ["a"], [{"type": None}]])
+    if rng.random() < 0.15:
+        made["documents"] = rng.choice([None, [], [{"title": word(rng), "text": None}], ["a"]])
+    if rng.random() < 0.02:
+        made[rng.choice(["n", "tools", "big"])] = rng.choice([2**63 - 1, 2**63, -2**63, 12345678901234567890123])
     if rng.random() < 0.3:
         made["enable_thinking"] = rng.random() < 0.5
     return made
+
+
+def percent(rng):
+    """A place of a format for %, most of them of a kind that Python knows."""
+    flags = "".join(rng.sample("-+ #0", rng.choice([0, 0, 1, 1, 2])))
+    width = rng.choice(["", "", "1", "5", "05", "12"])
+    precision = rng.choice(["", "", ".", ".0", ".2", ".5"])
+    return "%" + flags + width + precision + rng.choice(["", "", "", "l"]) + rng.choice("ddiuoxXeEfffFgGcrssa%z")
 
 
 def literal(rng, text):
@@ -372,6 +390,10 @@ class Expressions:
             f"'{{a}}{{0}}'.format({x}, a={self.text(0)})",
             f"'%s|%s'|format({x}, {self.any(depth - 1)})",
             f"('%s: %d' % ({x}, {self.integer(depth - 1)}))",
+            f"'{percent(self.rng)}|{percent(self.rng)}'|format({self.any(depth - 1)}, {self.number(depth - 1)})",
+            f"'{percent(self.rng)}|'|format({self.number(depth - 1)})",
+            f"'%(a){percent(self.rng)[1:]}|%(b)s'|format(a={self.number(depth - 1)}, b={x})",
+            f"('{percent(self.rng)}' % {self.number(depth - 1)})",
             f"({x}).removeprefix({y})",
             f"({x}).removesuffix({y})",
             f"({x}).partition({y})[{rng.randrange(3)}]",
@@ -463,7 +485,8 @@ class Expressions:
         ]
         if depth <= 0:
             return self.pick("true", "false", "add_generation_prompt", "tools is defined", "n > 3", "s", "missing",
-                             "enable_thinking is defined")
+                             "enable_thinking is defined", "tools is none", "documents is none",
+                             "documents is defined", "messages[0].content is defined")
         y = self.any(depth - 1)
         return self.pick(
             f"({x} is {rng.choice(tests)})", f"({x} is {rng.choice(tests)})", f"({x} == {y})", f"({x} != {y})",
@@ -485,7 +508,8 @@ class Expressions:
             self.text, self.text, self.integer, self.float, self.list, self.truth,
             lambda _: self.pick("none", "d", "missing", "d.a", "d['b']", "l[0]", "people[0]", "messages[-1].content",
                                 "messages[-1]['tool_calls']", "{'a': 1, 'b': [s]}", "None", "True", "False", "tools",
-                                "d.get('zz')", "l|first", "nums[99]", "s[99]"))(depth)
+                                "d.get('zz')", "l|first", "nums[99]", "s[99]", "documents", "messages[0]",
+                                "messages[-1].reasoning_content", "messages[-1]"))(depth)
 
 
 def space(rng):

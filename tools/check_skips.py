@@ -44,6 +44,15 @@ def can_make_hosts():
     return subprocess.run(probe.split(), capture_output=True, check=False).returncode == 0
 
 
+def can_mount():
+    """Whether tests may mount file systems that nobody else sees."""
+    mount = "mount -t tmpfs tmpfs /mnt".split()
+    return installed("unshare", "mount") and any(
+        subprocess.run(["unshare", flags, *mount], capture_output=True, check=False).returncode == 0
+        for flags in ("-m", "-rm")
+    )
+
+
 def first_gpu():
     """The name of the GPU that tests compute on; empty where there is none."""
     if not installed("nvidia-smi"):
@@ -62,6 +71,7 @@ REASONS = {
     or not os.path.exists(os.path.join(SOURCE_DIR, "build", preset, "libingot_mpi.so")),
     "needs-mpirun": lambda preset: not installed("mpirun"),
     "needs-slurm": lambda preset: not installed("munged", "slurmctld", "slurmd", "srun", "scancel", "sinfo"),
+    "needs-mounts": lambda preset: not can_mount(),
     "needs-hosts": lambda preset: not can_make_hosts(),
     "needs-avx2": lambda preset: cpu_lacks("avx2"),
     "needs-avx512": lambda preset: cpu_lacks("avx512f"),

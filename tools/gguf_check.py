@@ -14,6 +14,7 @@ MODEL is a checkpoint, a Hugging Face folder, or a llama2.c file with --tokenize
   `ingot tokenizer encode`. Where the export warned that llama.cpp does not bring text to NFC, texts that are not in NFC
   are left out; where it warned of ties or capitals, one in a hundred may differ. Special tokens that are looked for in
   the text are compared, too, but do not decide: llama.cpp finds <unk>, and <|endoftext|> of the byte tokenizer.
+- back: the file that `checkpoint import` and `export` make of the file, byte for byte.
 Prints a line for each and exits with 1 where one is beyond --tolerance or differs. Without --tolerance that is 5e-5 for
 F32, and 1e-3 where there is a gelu, which is a table of 16-bit numbers in llama.cpp; nothing for other types, whose
 activations are rounded as well.
@@ -150,8 +151,8 @@ class Check:
     def our_logits(self, ids):
         given, made = self.folder / "ids.txt", self.folder / "logits.safetensors"
         given.write_text(" ".join(map(str, ids)))
-        made.unlink(missing_ok=True)
-        run([self.options.ingot, "checkpoint", "logits", self.checkpoint, "--ids", given, "--out", made])
+        run([self.options.ingot, "checkpoint", "logits", self.checkpoint, "--ids", given, "--out", made,
+             "--force"])
         return load_file(made)["logits"]
 
     def their_logits(self, ids):
@@ -230,6 +231,13 @@ class Check:
             for i in differing[: self.options.show]:
                 print(f"      {texts[i][:60]!r}\n        ingot     {ours[i][:24]}\n        llama.cpp {theirs[i][:24]}")
 
+    def back(self):
+        made, again = self.folder / "back", self.folder / "again.gguf"
+        run([self.options.ingot, "checkpoint", "import", self.file, "--out", made])
+        run([self.options.ingot, "checkpoint", "export", made, "--to", "gguf", "--dtype", self.options.dtype, "--out",
+             again])
+        self.say(again.read_bytes() == self.file.read_bytes(), "back: imported and exported again as the same bytes")
+
     def our_ids(self, texts, special):
         file = self.checkpoint / "tokenizer.bin"
         tokenizer = file if file.exists() else "byte"
@@ -251,7 +259,7 @@ def main():
     parser.add_argument("--tokens", type=int, default=32, help="greedy tokens")
     parser.add_argument("--tolerance", type=float, help="of logits, relative to the largest")
     parser.add_argument("--show", type=int, default=5, help="texts with other ids to print")
-    parser.add_argument("--only", nargs="*", default=["tensors", "logits", "greedy", "texts"])
+    parser.add_argument("--only", nargs="*", default=["tensors", "logits", "greedy", "texts", "back"])
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--verbose", action="store_true", help="let llama.cpp speak")
     options = parser.parse_args()

@@ -54,7 +54,7 @@ options = parser.parse_args()
 with tempfile.TemporaryDirectory() as folder:
     ours, theirs = str(pathlib.Path(folder) / "ours.json"), str(pathlib.Path(folder) / "theirs.json")
     run_ours = [options.ingot, "tokenizer", "train", "--split", "gpt2", "--vocab", str(options.vocab), "--threads",
-                str(options.threads), "--out", ours, "--input", *options.files]
+                str(options.threads), "--force", "--out", ours, "--input", *options.files]
     run_theirs = [sys.executable, "-c", HF, str(options.vocab), theirs, *options.files]
     times = [(timed(run_ours, options.threads), timed(run_theirs, options.threads)) for _ in range(options.rounds)]
     for i, kind in enumerate(("wall", "CPU")):

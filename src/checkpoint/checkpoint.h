@@ -9,7 +9,7 @@
 //                         the byte tokenizer
 //   hf/NAME               of a model that came from a Hugging Face folder: its files of no weights
 //   manifest.json         written last: state, resolved config (of weights alone their [model]),
-//                         tensor ranges, size and XXH3-64 of each file
+//                         stop ids, tensor ranges, size and XXH3-64 of each file
 // The folder is written under a temporary name, synced, and renamed: it is there whole or not at
 // all.
 #pragma once
@@ -56,6 +56,9 @@ struct Companions {
   // By name, of a Hugging Face folder: config.json, tokenizer_config.json, generation_config.json,
   // the chat template, …
   std::map<std::string, std::string> hf_files = {};
+  // Ids of tokens that end a text as the tokenizer's EOS does, of the files that the model came
+  // with: ascending, each once (exchange/stop_ids.h).
+  std::vector<int32_t> stop_ids = {};
 };
 
 struct CheckpointInfo {
@@ -102,6 +105,9 @@ class CheckpointReader {
   std::unique_ptr<Impl> impl_;
 };
 
+// weights.read() of a whole parameter into a tensor on any device.
+void read_weight(Context& ctx, const Weights& weights, const std::string& name, const Tensor& out);
+
 // reader.read() into a tensor on any device.
 void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string& what,
                  const std::string& name, ShardRange range, const Tensor& out);
@@ -121,14 +127,20 @@ void check_same_shapes(const CheckpointReader& reader, const TensorTable& parame
 // Complete checkpoints of a run, oldest first. Leftovers of interrupted saves are not listed.
 std::vector<std::string> list_checkpoints(Storage& storage, const std::string& run_dir);
 
-// The newest checkpoint that verifies; damaged ones are reported through `on_damaged` and passed
-// over.
-std::optional<std::string> latest_good_checkpoint(
-    std::shared_ptr<Storage> storage, const std::string& run_dir,
-    const std::function<void(const std::string& dir, const std::string& why)>& on_damaged);
+// The same and folders of steps without a manifest, of which a part was lost: a save that is
+// interrupted leaves none such.
+std::vector<std::string> list_step_folders(Storage& storage, const std::string& run_dir);
 
-// `path` as the user gave it: a checkpoint folder, or a run folder (its newest good one). Either is
-// verified; throws ErrorCode::Data when it is damaged.
+// The newest checkpoint that verifies; damaged ones and such folders are reported through
+// `on_damaged` and passed over.
+using OnDamaged = std::function<void(const std::string& dir, const std::string& why)>;
+std::optional<std::string> latest_good_checkpoint(std::shared_ptr<Storage> storage,
+                                                  const std::string& run_dir,
+                                                  const OnDamaged& on_damaged);
+
+// `path` as the user gave it: a checkpoint folder, or a run folder: its newest good one, with a
+// warning where newer ones are passed over. Either is verified; throws ErrorCode::Data when it is
+// damaged.
 std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::string& path);
 
 // Removes the oldest complete checkpoints beyond `keep` and leftovers of interrupted saves. Never

@@ -43,6 +43,11 @@ std::string why_no_checkpoint(Storage& storage, const std::string& path) {
         "'{0}' is no checkpoint yet: ingot checkpoint import {0}{1} --out FOLDER makes "
         "one of it",
         path, is_llama2c ? " --tokenizer TOKENIZER" : "");
+  if (parse_step_name(file_name(path)))
+    return fmt::format(
+        "'{}' is incomplete: it has no manifest.json, which is written last; use another "
+        "checkpoint",
+        path);
   return fmt::format(
       "'{}' is no checkpoint, and holds none that is sound: expected a checkpoint "
       "folder, or a run folder that has one",

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
@@ -8,19 +9,36 @@
 
 namespace ingot {
 
-void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string& what,
-                 const std::string& name, ShardRange range, const Tensor& out) {
-  if (out.device.kind == DeviceKind::Cpu) return reader.read(what, name, range, out);
+namespace {
+
+// `read` fills host memory with elements [range).
+void read_to_device(Context& ctx, ShardRange range, const Tensor& out,
+                    const std::function<void(ShardRange, const Tensor&)>& read) {
+  if (out.device.kind == DeviceKind::Cpu) return read(range, out);
   constexpr int64_t kPiece = int64_t{16} << 20;  // elements staged at once
   const Tensor flat = out.reshape({range.size()});
   std::vector<std::byte> staged(
       static_cast<size_t>(std::min(kPiece, range.size()) * size_of(out.dtype)));
   for (int64_t at = 0; at < range.size(); at += kPiece) {
     const int64_t count = std::min(kPiece, range.size() - at);
-    reader.read(what, name, {range.begin + at, range.begin + at + count},
-                Tensor::contiguous(staged.data(), out.dtype, {count}));
+    read({range.begin + at, range.begin + at + count},
+         Tensor::contiguous(staged.data(), out.dtype, {count}));
     copy_from_host(ctx, staged.data(), flat.slice(0, at, at + count));
   }
+}
+
+}  // namespace
+
+void read_weight(Context& ctx, const Weights& weights, const std::string& name, const Tensor& out) {
+  read_to_device(ctx, {0, out.numel()}, out,
+                 [&](ShardRange range, const Tensor& part) { weights.read(name, range, part); });
+}
+
+void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string& what,
+                 const std::string& name, ShardRange range, const Tensor& out) {
+  read_to_device(ctx, range, out, [&](ShardRange part_range, const Tensor& part) {
+    reader.read(what, name, part_range, part);
+  });
 }
 
 namespace {

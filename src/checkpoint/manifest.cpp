@@ -65,6 +65,11 @@ Manifest parse_body(const Json& body) {
     manifest.origin = {origin.at("format").get<std::string>(), origin.at("path").get<std::string>(),
                        origin.at("architecture").get<std::string>()};
   }
+  if (body.contains("stop_ids")) {
+    manifest.stop_ids.emplace();
+    for (const Json& id : body.at("stop_ids"))
+      manifest.stop_ids->push_back(static_cast<int32_t>(integer_of(id)));
+  }
   manifest.numel = integers_of(body.at("numel"));
   for (const Json& file : body.at("files")) manifest.files.push_back(parse_file(file));
   return manifest;
@@ -98,6 +103,7 @@ std::string to_text(const Manifest& manifest) {
     body["origin"] = {{"format", manifest.origin.format},
                       {"path", manifest.origin.path},
                       {"architecture", manifest.origin.architecture}};
+  if (manifest.stop_ids) body["stop_ids"] = *manifest.stop_ids;
   for (const auto& [name, saved] : manifest.state.sections)
     body["sections"][name] = Json::parse(saved);
   if (!manifest.state.data.empty()) body["data"] = Json::parse(manifest.state.data);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,8 @@ struct Manifest {
   bool has_tokenizer = false;  // a file of its own; otherwise the byte tokenizer
   bool has_optimizer = false;
   Origin origin;
-  std::map<std::string, int64_t> numel;  // by parameter, of the whole tensor
+  std::optional<std::vector<int32_t>> stop_ids = {};  // older manifests do not say
+  std::map<std::string, int64_t> numel;               // by parameter, of the whole tensor
   std::vector<ManifestFile> files;
 };
 

@@ -87,21 +87,26 @@ void NewFolder::publish() {
 }
 
 NewFile::NewFile(Storage& storage, const std::string& name, Existing existing)
-    : storage_(storage), name_(name), path_(name + ".part"), existing_(existing) {
+    : storage_(storage),
+      name_(name),
+      path_(is_pipe_or_device(name) ? name : name + ".part"),
+      existing_(existing) {
+  if (path_ == name_) return;
   check_name();
   lock_ = lock_for(storage_, path_, name_);
 }
 
 NewFile::~NewFile() {
-  if (!published_) remove_quietly(storage_, path_);
+  if (!published_ && path_ != name_) remove_quietly(storage_, path_);
 }
 
 void NewFile::check_name() const {
   check(existing_ == Existing::Replaced || !storage_.exists(name_), ErrorCode::Usage,
-        "'{}' exists: choose another name, or remove it first", name_);
+        "'{}' exists: choose another name, or replace it with --force", name_);
 }
 
 void NewFile::publish() {
+  if (path_ == name_) return;
   check_name();
   storage_.rename(path_, name_);
   published_ = true;

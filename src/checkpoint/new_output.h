@@ -35,13 +35,14 @@ class NewFile {
  public:
   enum class Existing { Refused, Replaced };
 
-  // Throws ErrorCode::Usage where another process is writing it, and for a file that is refused.
+  // A pipe or device is written as it is. Throws ErrorCode::Usage where another process is writing
+  // it, and for a file that is refused.
   NewFile(Storage& storage, const std::string& name, Existing existing);
   ~NewFile();  // as NewFolder's
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  const std::string& path() const { return path_; }  // to create: NAME.part
+  const std::string& path() const { return path_; }  // to create: NAME.part, or a pipe's name
   void publish();
 
  private:

@@ -5,10 +5,12 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/elements.h"
+#include "checkpoint/exchange/stop_ids.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
 #include "core/error.h"
+#include "core/log.h"
 
 namespace ingot {
 namespace {
@@ -18,6 +20,17 @@ struct RankFile {
   std::unique_ptr<ReadableFile> file;
   std::map<std::string, SafetensorsEntry> entries;
 };
+
+// Of a checkpoint whose manifest does not say them: by the files that it keeps, as far as these do.
+std::vector<int32_t> older_stop_ids(const std::map<std::string, std::string>& hf_files,
+                                    const std::string& dir, int64_t vocab) {
+  try {
+    return hf_stop_ids(hf_files, vocab, dir);
+  } catch (const Error& error) {
+    log::warn("stop_ids_unknown", {{"why", error.what()}});
+    return {};
+  }
+}
 
 }  // namespace
 
@@ -140,6 +153,10 @@ Companions CheckpointReader::companions() const {
     if (file.name.starts_with(prefix))
       found.hf_files[file.name.substr(prefix.size())] =
           read_text(*impl_->storage, impl_->path(file.name));
+  const auto& stop_ids = impl_->manifest.stop_ids;
+  found.stop_ids = stop_ids ? *stop_ids
+                            : older_stop_ids(found.hf_files, impl_->path(kHfFolderName),
+                                             impl_->info.model.vocab);
   return found;
 }
 

@@ -10,8 +10,6 @@
 namespace ingot {
 namespace {
 
-using OnDamaged = std::function<void(const std::string& dir, const std::string& why)>;
-
 bool is_checkpoint(Storage& storage, const std::string& dir) {
   return storage.exists(join_path(dir, kManifestName));
 }
@@ -46,14 +44,14 @@ void warn_of_damage(const std::string& dir, const std::string& why) {
 
 }  // namespace
 
-std::vector<std::string> list_checkpoints(Storage& storage, const std::string& run_dir) {
+std::vector<std::string> list_step_folders(Storage& storage, const std::string& run_dir) {
   if (!storage.exists(run_dir) || is_file(storage, run_dir)) return {};
   // By step; of one step, the folder being replaced before the one that replaces it.
   std::vector<std::pair<std::pair<int64_t, bool>, std::string>> found;
   for (const std::string& name : storage.list(run_dir)) {
     const std::optional<int64_t> step = parse_step_name(name);
     const std::string dir = join_path(run_dir, name);
-    if (!step || !is_checkpoint(storage, dir)) continue;
+    if (!step || is_file(storage, dir)) continue;
     found.push_back({{*step, name == step_name(*step)}, dir});
   }
   std::sort(found.begin(), found.end());
@@ -62,10 +60,16 @@ std::vector<std::string> list_checkpoints(Storage& storage, const std::string& r
   return dirs;
 }
 
+std::vector<std::string> list_checkpoints(Storage& storage, const std::string& run_dir) {
+  std::vector<std::string> dirs = list_step_folders(storage, run_dir);
+  std::erase_if(dirs, [&](const std::string& dir) { return !is_checkpoint(storage, dir); });
+  return dirs;
+}
+
 std::optional<std::string> latest_good_checkpoint(std::shared_ptr<Storage> storage,
                                                   const std::string& run_dir,
                                                   const OnDamaged& on_damaged) {
-  return newest_good(storage, list_checkpoints(*storage, run_dir), on_damaged);
+  return newest_good(storage, list_step_folders(*storage, run_dir), on_damaged);
 }
 
 std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::string& path) {
@@ -73,7 +77,13 @@ std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::stri
     CheckpointReader(storage, path).verify();
     return path;
   }
-  if (const auto good = latest_good_checkpoint(storage, path, warn_of_damage)) return *good;
+  std::vector<std::pair<std::string, std::string>> passed_over;
+  const auto good = latest_good_checkpoint(
+      storage, path, [&](const auto& dir, const auto& why) { passed_over.emplace_back(dir, why); });
+  for (const auto& [dir, why] : passed_over)
+    log::warn("checkpoint_passed_over",
+              {{"dir", dir}, {"why", why}, {"used", good.value_or("none")}});
+  if (good) return *good;
   throw Error(ErrorCode::Data, why_no_checkpoint(*storage, path));
 }
 

@@ -121,6 +121,7 @@ void write_manifest(Storage& storage, const std::string& folder, const TensorTab
                     const Companions& companions, Manifest manifest) {
   for (const TensorSpec& row : parameters.rows()) manifest.numel[row.name] = row.shape.numel();
   manifest.origin = companions.origin;
+  manifest.stop_ids = companions.stop_ids;
   manifest.has_tokenizer = !companions.tokenizer.empty();
   const auto keep = [&](const std::string& name, const std::string& contents) {
     HashedFile file(storage, join_path(folder, name));

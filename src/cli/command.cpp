@@ -7,25 +7,29 @@
 #include "checkpoint/checkpoint.h"
 #include "core/error.h"
 #include "core/storage.h"
+#include "spec/said_settings.h"
+#include "train/resume.h"
 
 namespace ingot::cli {
 namespace {
 
-// What a recipe with train.init leaves open.
+// What a recipe with train.init leaves open: a model, and the tokenizer that it was trained with.
+RunConfig with_model_of(const ModelConfig& model, const std::string& tokenizer) {
+  RunConfig base;
+  base.preset = kNoPreset;
+  base.model = model;
+  base.data.tokenizer = tokenizer;
+  return base;
+}
+
 RunConfig begun_from(const std::string& init) {
   const auto storage = posix_storage();
   check(storage->exists(init), ErrorCode::Config,
-        "train.init: {} does not exist; a run that began from it goes on with ingot train --resume "
-        "RUN",
-        init);
+        "train.init: {} does not exist; a run that began from it resumes without it", init);
   const std::vector<std::string> of_run = list_checkpoints(*storage, init);
   const CheckpointInfo info =
       CheckpointReader(storage, of_run.empty() ? init : of_run.back()).info();
-  RunConfig base;
-  base.preset = kNoPreset;
-  base.model = info.model;
-  base.data.tokenizer = info.tokenizer;
-  return base;
+  return with_model_of(info.model, info.tokenizer);
 }
 
 }  // namespace
@@ -41,6 +45,22 @@ RunConfig RecipeOptions::load() const {
   const RunConfig config = parse_run_config(text, path, parse_sets(sets));
   if (config.train.init.empty()) return config;
   return parse_run_config(text, path, parse_sets(sets), begun_from(config.train.init));
+}
+
+RunConfig RecipeOptions::load_to_resume() const {
+  const std::string text = read_text(*posix_storage(), path);
+  Overrides overrides = parse_sets(sets);
+  const SaidSettings said(text, path, overrides);
+  const std::string dir = said.find("checkpoint.dir").value_or(RunConfig().checkpoint.dir);
+  const auto begun = config_of_run(posix_storage(), dir);
+  if (!begun) return load();
+  const bool from_init = !said.find("train.init").value_or("").empty();
+  // Older programs took the preset's number, whatever model.heads was.
+  if (!said.has("model.kv_heads"))
+    overrides.emplace_back("model.kv_heads", std::to_string(begun->model.kv_heads));
+  if (!from_init) return parse_run_config(text, path, overrides);
+  return parse_run_config(text, path, overrides,
+                          with_model_of(begun->model, begun->data.tokenizer));
 }
 
 void JsonOption::add_to(Command& command) {

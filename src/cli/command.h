@@ -25,6 +25,9 @@ struct RecipeOptions {
 
   void add_to(Command& command, bool recipe_required);
   RunConfig load() const;
+  // The same to go on with the run in checkpoint.dir, if there is one: what the recipe leaves to
+  // train.init, and kv_heads, is as that has it.
+  RunConfig load_to_resume() const;
 };
 
 // --json: one line of JSON as the last line of stdout.

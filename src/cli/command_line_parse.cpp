@@ -92,6 +92,7 @@ class CommandLine {
   }
 
   Option* find(const std::string& name) const {
+    if (name.empty()) return nullptr;  // a value; most options have no short name either
     for (Option* option : known_options())
       if (option->name_ == name || option->short_name_ == name) return option;
     return nullptr;

@@ -17,7 +17,7 @@
 namespace ingot::cli {
 namespace {
 
-// What stands behind stdout or stderr. Leaked on purpose: other threads may still write at exit.
+// What stands behind stdout or stderr.
 struct Stream {
   int descriptor;
   bool is_terminal, may_fail;
@@ -34,6 +34,10 @@ struct Stream {
   }
 };
 
+// By descriptor. They outlive all destructors, since other threads may still write at exit; a leak
+// checker finds them here.
+Stream* opened_streams[3] = {};
+
 ssize_t write_stream(void* cookie, const char* bytes, size_t size) {
   auto& stream = *static_cast<Stream*>(cookie);
   const std::string_view piece(bytes, size);
@@ -44,6 +48,7 @@ ssize_t write_stream(void* cookie, const char* bytes, size_t size) {
 
 std::FILE* open_stream(int descriptor, bool may_fail) {
   auto* stream = new Stream{descriptor, ::isatty(descriptor) == 1, may_fail};
+  opened_streams[descriptor] = stream;
   cookie_io_functions_t functions{};
   functions.write = write_stream;
   std::FILE* file = ::fopencookie(stream, "w", functions);

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/machine.h"
+#include "cli/output_file.h"
 #include "cli/processes.h"
 #include "core/storage.h"
 #include "probe/comm/probe_world.h"
@@ -38,11 +39,12 @@ struct ProbeCommand {
   int64_t ranks = 1;
   DeviceOptions device;
   ProbeOptions options;
-  std::string save;
+  OutputFile save;
   std::vector<std::string> sets;
   JsonOption json;
 
   void run() const {
+    if (save.is_given()) save.check_free();
     Overrides overrides = {{"system.ranks", std::to_string(ranks)},
                            {"system.device", device.device},
                            {"system.threads", std::to_string(device.threads)}};
@@ -56,9 +58,10 @@ struct ProbeCommand {
     });
     if (!leads_run()) return;
     fmt::print("{}", text_of(report));
-    if (!save.empty()) {
-      write_file_atomically(*posix_storage(), save, to_toml(profile_of(report, now_text())));
-      fmt::print("\nsaved {}: `ingot plan memory --profile {}` plans for it\n", save, save);
+    if (save.is_given()) {
+      const std::string& file = save.path();
+      save.write(file, to_toml(profile_of(report, now_text())));
+      fmt::print("\nsaved {}: `ingot plan memory --profile {}` plans for it\n", file, file);
     }
     json.print(to_json(report));
   }
@@ -94,7 +97,7 @@ void add_probe(Command& program) {
       ->default_str("64MiB")
       ->size_in_bytes()
       ->between(1024, 4e9);
-  probe->add_option("--save", command->save, "write a hardware profile (TOML)");
+  command->save.add_to(*probe, "--save", "write a hardware profile (TOML)");
   add_sets(*probe, command->sets, "any setting, such as system.backend");
   command->json.add_to(*probe);
   probe->footer(

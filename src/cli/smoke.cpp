@@ -87,21 +87,26 @@ std::string smoke_folder(const std::string& folder) {
   return join_path(root, fmt::format("ingot-smoke-{:016x}", std::hash<std::string>{}(job)));
 }
 
-// A folder of this command's own, which goes with it.
+// A folder of this command's own, which goes with it, as do those above it that it made.
 class OwnFolder {
  public:
   explicit OwnFolder(std::string path) : path_(std::move(path)) {}
   ~OwnFolder() {
+    if (!leads_run()) return;
     std::error_code ignored;  // what cannot be removed was not made either, or is the disk's end
-    if (leads_run()) std::filesystem::remove_all(path_, ignored);
+    std::filesystem::remove_all(path_, ignored);
+    for (const std::string& folder : made_above_) std::filesystem::remove(folder, ignored);
   }
   OwnFolder(const OwnFolder&) = delete;
   OwnFolder& operator=(const OwnFolder&) = delete;
 
   std::string file(const char* name) const { return join_path(path_, name); }
   // By rank 0, before the others look.
-  void make() const {
+  void make() {
     std::filesystem::remove_all(path_);  // of a smoke that was killed
+    for (std::string above = parent_path(path_);
+         !std::filesystem::exists(above) && above != parent_path(above); above = parent_path(above))
+      made_above_.push_back(above);
     std::string text;
     for (int i = 0; i < 400; ++i) text += fmt::format("line {} of a text to learn\n", i % 10);
     posix_storage()->make_directories(path_);
@@ -110,6 +115,7 @@ class OwnFolder {
 
  private:
   std::string path_;
+  std::vector<std::string> made_above_;  // the innermost first
 };
 
 struct SmokeCommand {
@@ -127,7 +133,7 @@ struct SmokeCommand {
     };
     nlohmann::json line = {{"ok", false}, {"steps", steps}};
     try {
-      const OwnFolder folder(smoke_folder(dir));
+      OwnFolder folder(smoke_folder(dir));
       const ResolvedRun run = resolved(folder);
       line["ranks"] = run.config.system.ranks;
       const Losses losses = train_and_generate(run, folder);
@@ -175,7 +181,7 @@ struct SmokeCommand {
     return resolve_started(config);
   }
 
-  Losses train_and_generate(const ResolvedRun& run, const OwnFolder& folder) const {
+  Losses train_and_generate(const ResolvedRun& run, OwnFolder& folder) const {
     Losses losses;
     TrainOptions options;
     options.sinks = {&losses};

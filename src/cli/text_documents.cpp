@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "core/error.h"
 #include "core/text/format.h"
+#include "ingest/read/equal_inputs.h"
 
 namespace ingot::cli {
 
@@ -19,6 +20,8 @@ TextDocuments::TextDocuments(const std::vector<std::string>& locations, const Re
     : settings_(options.settings) {
   settings_.remote = options.remote.settings();
   files_ = list_input_files(locations, settings_.remote);
+  const std::string problem = same_file_twice(files_);
+  check(problem.empty(), ErrorCode::Data, "{}", problem);
   check_text_field(files_, settings_);
 }
 
@@ -41,7 +44,9 @@ void TextDocuments::report() const {
   ReadCounts all = counts_;
   if (reader_ != nullptr) all += reader_->counts();
   for (const auto& [reason, count] : all.skipped) {
-    fmt::print(stderr, "left out: {} documents ({})\n", format_count(count), reason);
+    const auto first = all.first_skipped.find(reason);
+    fmt::print(stderr, "left out: {} documents ({}; the first: {}, record {})\n",
+               format_count(count), reason, first->second.file, first->second.record);
   }
   check(all.documents > 0, ErrorCode::Data,
         "no document in {} files: expected text, or records with a field «{}» (--text-field)",

@@ -18,12 +18,14 @@ class StateSection {
   virtual std::string save() const = 0;
   // Throws ErrorCode::Data when `saved` is not what save() of such a run gave.
   virtual void load(std::string_view saved) = 0;
+  // Whether checkpoints of before there was such a section load without it.
+  virtual bool may_be_missing() const { return false; }
 };
 
 using SavedSections = std::map<std::string, std::string, std::less<>>;  // name → JSON text
 
 SavedSections save_sections(std::span<StateSection* const> sections);
-// Throws ErrorCode::Data when one of them was not saved in `origin`.
+// Throws ErrorCode::Data when one of them was not saved in `origin` and may not be missing.
 void load_sections(const SavedSections& saved, std::span<StateSection* const> sections,
                    std::string_view origin);
 

@@ -1,5 +1,7 @@
 #include "core/storage.h"
 
+#include <filesystem>
+
 #include "core/error.h"
 
 namespace ingot {
@@ -28,6 +30,12 @@ void write_file_atomically(Storage& storage, const std::string& path, std::strin
     throw;
   }
   storage.sync_directory(parent_path(path));
+}
+
+bool is_pipe_or_device(const std::string& path) {
+  std::error_code none;
+  const auto there = std::filesystem::status(path, none);
+  return std::filesystem::exists(there) && std::filesystem::is_other(there);
 }
 
 std::string join_path(std::string_view directory, std::string_view name) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,8 @@ class Storage {
   // removed while anyone may want it. Null where somebody has it: another thread, process, or
   // machine that shares the file system.
   virtual std::unique_ptr<StorageLock> try_lock(const std::string& path, int64_t number) = 0;
+  // Bytes that may still be written where `path` is, or would be made; nothing where nobody knows.
+  virtual std::optional<int64_t> free_bytes(const std::string& /*path*/) { return std::nullopt; }
 };
 
 std::shared_ptr<Storage> posix_storage();
@@ -79,6 +82,9 @@ std::shared_ptr<Storage> faulty_storage(std::shared_ptr<Storage> base, FaultPlan
 std::string read_text(Storage& storage, const std::string& path);
 // The file appears complete or not at all: written aside, synced, renamed, directory synced.
 void write_file_atomically(Storage& storage, const std::string& path, std::string_view contents);
+// Whether `path` is a pipe, a terminal or another device: something that is written into, and whose
+// place no file takes.
+bool is_pipe_or_device(const std::string& path);
 std::string join_path(std::string_view directory, std::string_view name);
 std::string parent_path(std::string_view path);  // "." for a bare name
 std::string file_name(std::string_view path);    // the last component

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -66,7 +67,8 @@ class Descriptor {
   int get() const { return fd_; }
   const std::string& path() const { return path_; }
   void sync() const {
-    if (::fsync(fd_) != 0) fail("sync", path_, errno);
+    // A pipe or device has nothing to sync, and says so by EINVAL.
+    if (::fsync(fd_) != 0 && errno != EINVAL) fail("sync", path_, errno);
   }
   void close() {
     if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0) fail("close", path_, errno);
@@ -242,6 +244,16 @@ class PosixStorage : public Storage {
     auto lock = std::make_unique<PosixLock>(path);
     if (!lock->take(number)) return nullptr;
     return lock;
+  }
+
+  std::optional<int64_t> free_bytes(const std::string& path) override {
+    std::string there = path;
+    while (!exists(there) && parent_path(there) != there) there = parent_path(there);
+    struct statvfs facts {};
+    // File systems that have no blocks count none.
+    if (::statvfs(there.c_str(), &facts) != 0 || facts.f_blocks == 0) return std::nullopt;
+    const auto blocks = ::geteuid() == 0 ? facts.f_bfree : facts.f_bavail;
+    return static_cast<int64_t>(blocks * facts.f_frsize);
   }
 };
 

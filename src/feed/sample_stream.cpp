@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <map>
 
 #include "core/permutation.h"
 
@@ -33,7 +35,21 @@ int64_t SampleOrder::index_of(int64_t sample, int64_t epoch) const {
 }
 
 SampleStream::SampleStream(std::vector<StreamPart> parts, int64_t T, int64_t seed)
-    : parts_(std::move(parts)), T_(T), seed_(seed), mixture_(weights_of(parts_)) {}
+    : parts_(std::move(parts)),
+      T_(T),
+      seed_(seed),
+      mixture_(weights_of(parts_)),
+      equal_parts_(parts_.size()) {
+  std::map<uint64_t, std::vector<int64_t>> by_content;
+  for (size_t i = 0; i < parts_.size(); ++i)
+    if (parts_[i].content) by_content[*parts_[i].content].push_back(static_cast<int64_t>(i));
+  for (const auto& [content, equal] : by_content) {
+    if (equal.size() > 1) has_equal_parts_ = true;
+    for (const int64_t part : equal)
+      std::ranges::copy_if(equal, std::back_inserter(equal_parts_[static_cast<size_t>(part)]),
+                           [&](int64_t other) { return other != part; });
+  }
+}
 
 SampleOrder SampleStream::order(int64_t part) const {
   return {parts_[static_cast<size_t>(part)].plan->num_samples(),
@@ -45,6 +61,13 @@ SampleStream::Place SampleStream::at(int64_t counter) const {
   const SampleOrder of_part = order(draw.source);
   return {draw.source, of_part.epoch_of(draw.index),
           seed_ < 0 ? draw.index % of_part.num_samples : of_part.sample_at(draw.index)};
+}
+
+bool SampleStream::is_first_use(int64_t counter, const Place& place) const {
+  if (place.epoch > 0) return false;
+  return std::ranges::all_of(equal_parts_[static_cast<size_t>(place.part)], [&](int64_t other) {
+    return mixture_.position(other, order(other).index_of(place.sample, 0)) > counter;
+  });
 }
 
 int64_t SampleStream::one_pass() const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "feed/mixture.h"
@@ -27,6 +28,8 @@ struct StreamPart {
   const TokenSource* source = nullptr;  // must outlive the stream
   std::unique_ptr<SamplePlan> plan;
   double weight = 1.0;
+  // TokenSource::content_hash(); parts of equal content have the same samples. Not set: of its own.
+  std::optional<uint64_t> content = {};
 };
 
 class SampleStream {
@@ -45,6 +48,10 @@ class SampleStream {
   const std::vector<StreamPart>& parts() const { return parts_; }
   const Mixture& mixture() const { return mixture_; }
   SampleOrder order(int64_t part) const;
+  // Whether several parts have the same samples.
+  bool has_equal_parts() const { return has_equal_parts_; }
+  // Whether the sample at `counter`, which is at(counter), stood at no earlier position.
+  bool is_first_use(int64_t counter, const Place& place) const;
   // Positions before the first at which a source begins again.
   int64_t one_pass() const;
   // UTF-8 bytes of the targets of the samples at positions [begin, end); -1 when a source does not
@@ -57,6 +64,8 @@ class SampleStream {
   int64_t T_;
   int64_t seed_;
   Mixture mixture_;
+  std::vector<std::vector<int64_t>> equal_parts_;  // to each part, the others with its samples
+  bool has_equal_parts_ = false;
 };
 
 // A stream of one source.

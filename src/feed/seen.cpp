@@ -1,6 +1,7 @@
 #include "feed/seen.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ingot {
 namespace {
@@ -11,7 +12,64 @@ Mixture mixture_of(const DataIdentity& data) {
   return Mixture(weights);
 }
 
+// What was drawn of a source: whole epochs, and the first samples of another.
+struct Drawn {
+  SampleOrder order;
+  int64_t epochs = 0, rest = 0;
+
+  int64_t sample(int64_t i) const { return order.sample_at(epochs * order.num_samples + i); }
+  bool rest_holds(int64_t sample) const {
+    return order.index_of(sample, epochs) - epochs * order.num_samples < rest;
+  }
+};
+
+// Of sources with the same samples, whose epochs together are no two.
+int64_t repeated_in_rests(const std::vector<Drawn>& all, int64_t epochs) {
+  // The use that is the second: of an epoch's samples the first in a rest, else the second there.
+  const int64_t uses_before = epochs == 1 ? 0 : 1;
+  int64_t repeated = 0;
+  for (size_t i = 0; i < all.size(); ++i)
+    for (int64_t k = 0; k < all[i].rest; ++k) {
+      const int64_t sample = all[i].sample(k);
+      const auto before = std::count_if(all.begin(), all.begin() + static_cast<ptrdiff_t>(i),
+                                        [&](const Drawn& d) { return d.rest_holds(sample); });
+      repeated += before == uses_before ? 1 : 0;
+    }
+  return repeated;
+}
+
 }  // namespace
+
+std::vector<size_t> first_of_equal_content(const DataIdentity& data) {
+  std::map<uint64_t, size_t> first;
+  std::vector<size_t> firsts;
+  for (size_t i = 0; i < data.sources.size(); ++i)
+    firsts.push_back(first.emplace(data.sources[i].content, i).first->second);
+  return firsts;
+}
+
+int64_t samples_repeated(const DataIdentity& data, int64_t num_samples) {
+  const Mixture mixture = mixture_of(data);
+  std::map<size_t, std::vector<Drawn>> by_content;
+  const std::vector<size_t> firsts = first_of_equal_content(data);
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    const int64_t n = data.sources[i].samples;
+    const int64_t drawn = mixture.drawn(static_cast<int64_t>(i), num_samples);
+    by_content[firsts[i]].push_back(
+        {{n, static_cast<uint64_t>(data.seed) + static_cast<uint64_t>(i)}, drawn / n, drawn % n});
+  }
+  int64_t repeated = 0;
+  for (const auto& [first, equal] : by_content) {
+    int64_t epochs = 0;
+    if (equal.size() == 1 && equal[0].epochs < 2) {
+      repeated += equal[0].epochs * equal[0].rest;
+      continue;
+    }
+    for (const Drawn& drawn : equal) epochs += drawn.epochs;
+    repeated += epochs > 1 ? equal[0].order.num_samples : repeated_in_rests(equal, epochs);
+  }
+  return repeated;
+}
 
 std::vector<SourceSeen> sources_seen(const DataIdentity& data, int64_t num_samples) {
   const Mixture mixture = mixture_of(data);

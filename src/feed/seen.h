@@ -20,6 +20,11 @@ struct SourceSeen {
 
 // From the records alone, for each source in order.
 std::vector<SourceSeen> sources_seen(const DataIdentity& data, int64_t num_samples);
+// Samples that were used more than once, by one source or by several of equal content: those have
+// the same samples, in orders of their own. Of the latter each use is looked at.
+int64_t samples_repeated(const DataIdentity& data, int64_t num_samples);
+// For each source the first one of equal content, often itself.
+std::vector<size_t> first_of_equal_content(const DataIdentity& data);
 
 // Documents of one source with at least one token among the samples used, and tokens.
 class DocumentsSeen {

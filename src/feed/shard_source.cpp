@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/text/format.h"
+#include "shards/background_check.h"
 #include "shards/shard_reader.h"
 
 namespace ingot {
@@ -13,7 +14,8 @@ namespace {
 
 class ShardTokens final : public TokenSource {
  public:
-  ShardTokens(const std::string& folder, ShardManifest manifest, const Tokenizer& tokenizer)
+  ShardTokens(const std::string& folder, ShardManifest manifest, const Tokenizer& tokenizer,
+              int64_t compared_here)
       : folder_(folder), manifest_(std::move(manifest)) {
     for (size_t i = 0; i < manifest_.shards.size(); ++i) {
       shards_.push_back(std::make_unique<ShardReader>(folder, manifest_, i));
@@ -21,6 +23,7 @@ class ShardTokens final : public TokenSource {
       first_documents_.push_back(first_documents_.back() + shards_.back()->num_documents());
     }
     resident_ = num_tokens() * manifest_.token_bytes <= kResidentBytes;
+    look_for_unhashed(compared_here);
     for (int32_t id = 0; id < manifest_.vocab_size; ++id)
       bytes_of_.push_back(static_cast<int32_t>(tokenizer.decode(id).size()));
   }
@@ -29,6 +32,7 @@ class ShardTokens final : public TokenSource {
 
   void read(int64_t begin, std::span<int32_t> out) const override {
     check_range(begin, begin + static_cast<int64_t>(out.size()));
+    if (check_) check_->rethrow();
     for (size_t shard = containing(first_tokens_, begin); !out.empty(); ++shard) {
       const int64_t offset = begin - first_tokens_[shard];
       const auto count =
@@ -99,6 +103,16 @@ class ShardTokens final : public TokenSource {
     return origins;
   }
 
+  std::optional<ContentId> content(int64_t document) const override {
+    const size_t shard = containing(first_documents_, document);
+    return shards_[shard]->content(document - first_documents_[shard]);
+  }
+  int64_t content_cost() const override { return unhashed_tokens_; }
+  void compare_in_background() override {
+    if (!unhashed_.empty() && !check_)
+      check_ = std::make_unique<BackgroundCheck>(posix_storage(), folder_, unhashed_,
+                                                 manifest_.token_bytes);
+  }
   uint64_t content_hash() const override { return manifest_hash(manifest_); }
 
   std::string describe() const override {
@@ -108,6 +122,22 @@ class ShardTokens final : public TokenSource {
   }
 
  private:
+  // Shards of a program that wrote no hashes of chunks. Few are compared at once, as other files of
+  // that size are read at once; more take longer than a start should.
+  void look_for_unhashed(int64_t compared_here) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < shards_.size(); ++i) {
+      if (shards_[i]->has_hashes()) continue;
+      unhashed_.push_back(manifest_.shards[i]);
+      unhashed_tokens_ += shards_[i]->num_tokens();
+      bytes += shards_[i]->num_tokens() * manifest_.token_bytes;
+    }
+    if (bytes > compared_here) return;
+    for (size_t i = 0; i < shards_.size(); ++i)
+      if (!shards_[i]->has_hashes()) shards_[i]->check_hashes(manifest_.shards[i]);
+    unhashed_.clear();
+  }
+
   void check_range(int64_t begin, int64_t end) const {
     check(begin >= 0 && begin <= end && end <= num_tokens(), ErrorCode::Internal,
           "{}: tokens [{}, {}) of {}", folder_, begin, end, num_tokens());
@@ -135,6 +165,9 @@ class ShardTokens final : public TokenSource {
   std::vector<int64_t> first_tokens_{0}, first_documents_{0};  // of each shard, and the end
   std::vector<int32_t> bytes_of_;                              // decoded size of each id
   bool resident_ = true;
+  std::vector<ShardFile> unhashed_;  // to be compared in the background
+  int64_t unhashed_tokens_ = 0;
+  std::unique_ptr<BackgroundCheck> check_;
 };
 
 }  // namespace
@@ -145,14 +178,14 @@ bool is_shard_folder(const std::string& path) {
 }
 
 std::unique_ptr<TokenSource> open_shards(const std::string& folder, const Tokenizer& tokenizer,
-                                         int64_t vocab) {
+                                         int64_t vocab, int64_t compared_here) {
   ShardManifest manifest = read_manifest(*posix_storage(), folder);
   check_tokenizer(manifest, tokenizer, folder);
   check(manifest.vocab_size <= vocab, ErrorCode::Config,
         "{}: its vocabulary is {}, the model's only {}; raise it", folder, manifest.vocab_size,
         vocab);
   check(!manifest.shards.empty(), ErrorCode::Data, "{}: the shards hold no document", folder);
-  return std::make_unique<ShardTokens>(folder, std::move(manifest), tokenizer);
+  return std::make_unique<ShardTokens>(folder, std::move(manifest), tokenizer, compared_here);
 }
 
 }  // namespace ingot

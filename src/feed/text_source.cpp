@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include "core/error.h"
 #include "core/mapped_file.h"
@@ -13,8 +12,6 @@
 
 namespace ingot {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Documents as ranges of token positions: starts[i] is the first of document i, starts.back() the
 // end of the last.
@@ -33,21 +30,6 @@ struct DocumentIndex {
 void check_range(const DocumentIndex& documents, int64_t begin, int64_t end) {
   check(begin >= 0 && begin <= end && end <= documents.num_tokens(), ErrorCode::Internal,
         "text: tokens [{}, {}) of {}", begin, end, documents.num_tokens());
-}
-
-std::vector<std::string> list_text_files(const std::string& folder) {
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
-    if (it->path().extension() != ".txt" || !it->is_regular_file(error)) continue;
-    if (it->file_size(error) > 0) paths.push_back(it->path().string());
-  }
-  check(!error, ErrorCode::Storage, "{}: cannot list the folder: {}", folder, error.message());
-  check(!paths.empty(), ErrorCode::Data,
-        "{}: no text in this folder; expected at least one .txt file that is not empty", folder);
-  std::sort(paths.begin(), paths.end());
-  return paths;
 }
 
 void check_utf8(const MappedFile& file, bool stays_resident) {
@@ -77,7 +59,8 @@ std::string describe_text(size_t num_files, int64_t bytes, int64_t num_tokens,
 // What texts have in common: each file is a document.
 class TextSource : public TokenSource {
  public:
-  TextSource(const std::vector<MappedFile>& files, const Tokenizer& tokenizer) {
+  TextSource(const std::vector<MappedFile>& files, const Tokenizer& tokenizer)
+      : eos_(tokenizer.eos()) {
     const std::string vocabulary = tokenizer.serialize();
     hash_ = XXH3_64bits(vocabulary.data(), vocabulary.size());
     for (const MappedFile& file : files) {
@@ -98,10 +81,16 @@ class TextSource : public TokenSource {
   std::string document_name(int64_t document) const override {
     return names_[static_cast<size_t>(document)];
   }
+  std::optional<ContentId> content(int64_t document) const override {
+    return content_of(document_begin(document), document_begin(document + 1), -1, eos_,
+                      [&](int64_t begin, std::span<int32_t> out) { read(begin, out); });
+  }
+  int64_t content_cost() const override { return num_tokens(); }
   uint64_t content_hash() const override { return hash_; }
 
  protected:
   DocumentIndex documents_;
+  const int32_t eos_;
 
  private:
   std::vector<std::string> names_;  // paths
@@ -112,10 +101,7 @@ class TextSource : public TokenSource {
 class ByteText final : public TextSource {
  public:
   ByteText(std::vector<MappedFile> files, const Tokenizer& tokenizer, bool resident)
-      : TextSource(files, tokenizer),
-        files_(std::move(files)),
-        eos_(tokenizer.eos()),
-        resident_(resident) {
+      : TextSource(files, tokenizer), files_(std::move(files)), resident_(resident) {
     for (const auto& file : files_) {
       documents_.append(static_cast<int64_t>(file.bytes().size()) + 1);
     }
@@ -151,7 +137,6 @@ class ByteText final : public TextSource {
 
  private:
   std::vector<MappedFile> files_;
-  int32_t eos_;
   bool resident_;
 };
 
@@ -204,21 +189,18 @@ class EncodedText final : public TextSource {
 
 }  // namespace
 
-std::unique_ptr<TokenSource> open_text(const std::string& path, const Tokenizer& tokenizer) {
+std::unique_ptr<TokenSource> open_text(const std::string& path, const Tokenizer& tokenizer,
+                                       const TextChoice& choice) {
+  const bool is_bytes = tokenizer.kind() == "byte";
   std::vector<MappedFile> files;
   int64_t total_bytes = 0;
-  std::error_code
-      no_folder;  // whatever is wrong with the path, opening it as a file says so better
-  const bool is_folder = fs::is_directory(path, no_folder);
-  for (const auto& name : is_folder ? list_text_files(path) : std::vector{path}) {
+  for (const auto& name : text_files(path, choice, is_bytes ? "byte" : "TOKENIZER")) {
     files.emplace_back(name);
     total_bytes += static_cast<int64_t>(files.back().bytes().size());
   }
   const bool resident = total_bytes <= kResidentBytes;
   for (const auto& file : files) check_utf8(file, resident);
-  if (tokenizer.kind() == "byte") {
-    return std::make_unique<ByteText>(std::move(files), tokenizer, resident);
-  }
+  if (is_bytes) return std::make_unique<ByteText>(std::move(files), tokenizer, resident);
   check(total_bytes <= kMaxEncodedTextBytes, ErrorCode::Data,
         "{}: {} of text; the {} tokenizer takes at most {}, because its ids are kept in memory: "
         "make shards of it first (ingot data tokenize)",

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "feed/text_files.h"
 #include "shards/token_source.h"
 #include "tokenizer/tokenizer.h"
 
@@ -14,8 +15,8 @@ namespace ingot {
 // bytes each, at most one per byte and file.
 inline constexpr int64_t kMaxEncodedTextBytes = int64_t{512} << 20;
 
-// `path` is a text file or a folder. Files in a folder that are empty hold no document and are
-// passed over; a folder without any text throws.
-std::unique_ptr<TokenSource> open_text(const std::string& path, const Tokenizer& tokenizer);
+// `path` is a text file or a folder, of which text_files() says what is taken.
+std::unique_ptr<TokenSource> open_text(const std::string& path, const Tokenizer& tokenizer,
+                                       const TextChoice& choice);
 
 }  // namespace ingot

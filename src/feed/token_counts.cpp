@@ -44,8 +44,9 @@ std::string short_text(const TokenCounts& counts) {
 TokenCounts count_tokens(const SampleStream& stream, int64_t begin, int64_t end) {
   TokenCounts counts;
   const int64_t T = stream.T();
-  if (std::ranges::all_of(stream.parts(),
-                          [](const auto& part) { return part.plan->all_targets(); })) {
+  if (!stream.has_equal_parts() && std::ranges::all_of(stream.parts(), [](const auto& part) {
+        return part.plan->all_targets();
+      })) {
     counts.trained = (end - begin) * T;
     counts.unique = (first_epoch_samples(stream, end) - first_epoch_samples(stream, begin)) * T;
     return counts;
@@ -56,7 +57,7 @@ TokenCounts count_tokens(const SampleStream& stream, int64_t begin, int64_t end)
         stream.parts()[static_cast<size_t>(place.part)].plan->num_targets(place.sample);
     counts.trained += targets;
     counts.padded += T - targets;
-    if (place.epoch == 0) counts.unique += targets;
+    if (stream.is_first_use(counter, place)) counts.unique += targets;
   }
   return counts;
 }

@@ -11,7 +11,7 @@ namespace ingot {
 struct TokenCounts {
   int64_t trained = 0;  // with a target: they made the loss, each as often as it did
   int64_t padded = 0;   // positions that were computed without one: padding, ends of documents
-  int64_t unique = 0;   // of the trained ones, those of the data's first epoch: distinct tokens
+  int64_t unique = 0;   // of the trained ones, those of each sample's first use: distinct tokens
   bool operator==(const TokenCounts&) const = default;
 
   int64_t positions() const { return trained + padded; }
@@ -31,8 +31,8 @@ TokenCounts parse_token_counts(const nlohmann::json& json);
 std::string text_of(const TokenCounts& counts);     // "1,234 trained, 56 padded, 1,000 unique"
 std::string short_text(const TokenCounts& counts);  // "1.23k, 56 padded, 1.00k unique"
 
-// Of the samples at positions [begin, end). Where every position has a target at once, else a
-// sample at a time.
+// Of the samples at positions [begin, end). At once where every position has a target and no two
+// parts have the same samples, else a sample at a time.
 TokenCounts count_tokens(const SampleStream& stream, int64_t begin, int64_t end);
 
 }  // namespace ingot

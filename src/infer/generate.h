@@ -26,12 +26,13 @@ struct SamplingOptions {
 int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,
                      int64_t position);
 
-// A model ready to generate: weights, cache and tokenizer in memory.
+// A model ready to generate: weights and cache in memory. Where no tokenizer came with the model,
+// all but model() and logits() throw ErrorCode::Data.
 class Generator {
  public:
   using OnToken = std::function<bool(int32_t id, std::string_view text)>;
 
-  // `dir` is a checkpoint or run folder. context 0 = the model's own.
+  // `dir` is a checkpoint, a run folder or a Hugging Face folder. context 0 = the model's own.
   Generator(Context& ctx, std::shared_ptr<Storage> storage, const std::string& dir,
             int64_t context);
   ~Generator();
@@ -42,9 +43,11 @@ class Generator {
   // New tokens that the context has room for after BOS and the prompt; not below 0.
   int64_t room_after(const std::string& prompt) const;
 
-  // BOS (where the tokenizer has one), the prompt, then up to num_tokens new ids, each handed to
-  // on_token with the bytes it adds to the text; stops at EOS or BOS, or when
-  // on_token returns false. Returns the new ids.
+  // BOS (where the tokenizer has one; else, of an empty prompt, EOS), the prompt, then up to
+  // num_tokens new ids, each handed to on_token with the bytes it adds to the text; stops at any of
+  // the model's stop ids, EOS and BOS among them, or when on_token returns false. Returns the new
+  // ids. Throws ErrorCode::Numeric where logits are not finite, naming the first activation that is
+  // not; so does logits().
   std::vector<int32_t> generate(const std::string& prompt, int64_t num_tokens,
                                 const SamplingOptions& options, const OnToken& on_token);
 

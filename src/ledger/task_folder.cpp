@@ -232,15 +232,17 @@ json TaskFolder::record(int64_t task) const {
 }
 
 void TaskFolder::read_records(const std::function<void(const json&)>& read) const {
-  for (int64_t task = 0; task < num_tasks_; ++task) {
-    const json its_record = record(task);
-    try {
-      read(its_record);
-    } catch (const json::exception& error) {
-      throw Error(ErrorCode::Data, fmt::format("{}: not as this stage writes it ({}): remove it "
-                                               "and run again",
-                                               path_of(task, "json"), json_problem(error)));
-    }
+  for (int64_t task = 0; task < num_tasks_; ++task) read_record(task, read);
+}
+
+void TaskFolder::read_record(int64_t task, const std::function<void(const json&)>& read) const {
+  const json its_record = record(task);
+  try {
+    read(its_record);
+  } catch (const json::exception& error) {
+    throw Error(ErrorCode::Data, fmt::format("{}: not as this stage writes it ({}): remove it "
+                                             "and run again",
+                                             path_of(task, "json"), json_problem(error)));
   }
 }
 

@@ -48,18 +48,20 @@ class TaskFolder {
   int64_t help(int64_t threads, const Work& work);
 
   int64_t num_tasks() const { return num_tasks_; }
+  bool has_record(int64_t task) const;  // whether it is finished
   // Looks again only for tasks that were not finished before.
   int64_t num_finished();
   bool finished() { return num_finished() == num_tasks_; }
   nlohmann::json record(int64_t task) const;  // of a finished task; ErrorCode::Data where it is not
   // For what comes after the last task; waits while another process is at that.
   std::unique_ptr<StorageLock> lock_end() const;
-  // Calls read(record) for every task in order. What `read` does not find in a record (it throws
-  // nlohmann's exceptions) becomes ErrorCode::Data with the record's path.
+  // Calls read(record). What `read` does not find in the record (it throws nlohmann's exceptions)
+  // becomes ErrorCode::Data with the record's path.
+  void read_record(int64_t task, const std::function<void(const nlohmann::json&)>& read) const;
+  // The same for every task in order.
   void read_records(const std::function<void(const nlohmann::json&)>& read) const;
 
  private:
-  bool has_record(int64_t task) const;
   // Those that were still to be done and that nobody was at, `threads` at a time; how many.
   int64_t run_free(const std::vector<int64_t>& tasks, int64_t threads, const Work& work,
                    const std::function<void()>& on_done);

@@ -57,7 +57,7 @@ void Decoder::rotate_for(int64_t count) {
   rope_table(ctx_, rope_frequencies(config_.rope), rows(rope_.cos), rows(rope_.sin), length_);
 }
 
-std::span<const float> Decoder::append(std::span<const int32_t> tokens) {
+std::span<const float> Decoder::append(std::span<const int32_t> tokens, FirstNotFinite* search) {
   check(!tokens.empty(), ErrorCode::Internal, "Decoder::append expected tokens, got none");
   const auto count = static_cast<int64_t>(tokens.size());
   check(length_ + count <= context_, ErrorCode::Usage,
@@ -67,13 +67,16 @@ std::span<const float> Decoder::append(std::span<const int32_t> tokens) {
   if (rope_.cos.defined() && config_.rope.scaling == RopeScaling::Dynamic) rotate_for(count);
   for (int64_t done = 0; done < count; done += chunk_)
     append_chunk(tokens.subspan(static_cast<size_t>(done),
-                                static_cast<size_t>(std::min(chunk_, count - done))));
+                                static_cast<size_t>(std::min(chunk_, count - done))),
+                 search);
 
   // Only the last token's logits are wanted: its row of the last chunk's final norm.
   const int64_t last = (count - 1) % chunk_;
   const Tensor h = rows_.final_norm.slice(0, last, last + 1);  // (1, C)
   linear_forward(ctx_, h, rows_.head, rows_.logits);
   copy_to_host(ctx_, rows_.logits, logits_.data());
+  is_finite_ = std::ranges::all_of(logits_, [](float x) { return std::isfinite(x); });
+  if (search != nullptr) search->look("logits", rows_.logits);
   if (config_.softcap > 0) {
     const auto cap = static_cast<float>(config_.softcap);
     for (float& value : logits_) value = cap * std::tanh(value / cap);
@@ -81,13 +84,14 @@ std::span<const float> Decoder::append(std::span<const int32_t> tokens) {
   return logits_;
 }
 
-void Decoder::append_chunk(std::span<const int32_t> tokens) {
+void Decoder::append_chunk(std::span<const int32_t> tokens, FirstNotFinite* search) {
   const auto n = static_cast<int64_t>(tokens.size());
   const Layer layer(config_, 1, n);
   const LayerTensors x = activations(n);
   const Tensor ids = rows_.tokens.slice(0, 0, n);  // (n)
   copy_from_host(ctx_, tokens.data(), ids);
   embed(ids, x.residual);
+  if (search != nullptr) search->look("embedding", x.residual);
 
   RopeInput rope = rope_;
   rope.first_position = length_;
@@ -109,9 +113,11 @@ void Decoder::append_chunk(std::span<const int32_t> tokens) {
     layer.attention().output(ctx_, pass);
     layer.mlp().hidden(ctx_, pass);
     layer.leave(ctx_, pass, x.residual);
+    if (search != nullptr) search->look_at_layer(static_cast<int64_t>(i), x, x.residual);
   }
-  norm_forward(ctx_, x.residual, rows_.norm, config_.norm_eps, rows_.final_norm.slice(0, 0, n),
-               rows_.final_rstd.slice(0, 0, n));
+  const Tensor normed = rows_.final_norm.slice(0, 0, n), rstd = rows_.final_rstd.slice(0, 0, n);
+  norm_forward(ctx_, x.residual, rows_.norm, config_.norm_eps, normed, rstd);
+  if (search != nullptr) search->look_at_final_norm(config_.layers, normed, rstd);
   length_ += n;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/context.h"
+#include "model/first_not_finite.h"
 #include "model/layer.h"
 #include "spec/llama_table.h"
 #include "spec/placed_tensors.h"
@@ -21,7 +22,10 @@ class Decoder {
 
   // Appends `tokens` (at least one) to the sequence and returns the logits (V) after the last one,
   // valid until the next call. Throws ErrorCode::Usage when the sequence would outgrow the context.
-  std::span<const float> append(std::span<const int32_t> tokens);
+  // `search`, where it is not null, is shown what is computed.
+  std::span<const float> append(std::span<const int32_t> tokens, FirstNotFinite* search = nullptr);
+  // Whether the last logits were finite, before a soft cap, which hides infinity.
+  bool is_finite() const { return is_finite_; }
 
   int64_t length() const { return length_; }
   void reset() { length_ = 0; }
@@ -46,7 +50,7 @@ class Decoder {
   };
   void rotate_for(int64_t count);                       // tokens that come next
   void embed(const Tensor& ids, const Tensor& stream);  // (n) → (n, C)
-  void append_chunk(std::span<const int32_t> tokens);
+  void append_chunk(std::span<const int32_t> tokens, FirstNotFinite* search);
   LayerTensors activations(int64_t n) const;  // the first n rows of those
 
   Context& ctx_;
@@ -57,6 +61,7 @@ class Decoder {
   std::vector<DecoderLayer> layers_;
   RopeInput rope_;
   std::vector<float> logits_;  // (V) of the last token, on the host
+  bool is_finite_ = true;
   int64_t length_ = 0;
 };
 

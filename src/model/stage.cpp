@@ -76,7 +76,7 @@ void Stage::forward(int slot) {
   run_forward(at(slot), Mode::Train);
 }
 
-void Stage::run_forward(const Slot& slot, Mode mode) {
+void Stage::run_forward(const Slot& slot, Mode mode, FirstNotFinite* search) {
   const bool training = mode == Mode::Train;
   const std::vector<LayerTensors>& layers = training ? slot.layers : slot.evaluated_layers;
   const bool new_weights = quantized_layers_ != store_.weights_version();
@@ -88,6 +88,7 @@ void Stage::run_forward(const Slot& slot, Mode mode) {
     if (config_.embedding_scale != 1.0) axpy(ctx_, config_.embedding_scale, stream, {}, stream);
     if (position_.valid())
       embedding_add(ctx_, slot.input.positions(), store_.weight(position_), stream);
+    if (search != nullptr) search->look("embedding", stream);
     end(use);
   }
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -102,7 +103,9 @@ void Stage::run_forward(const Slot& slot, Mode mode) {
     layer_.forward(ctx_, pass);
     const bool last = i + 1 == layers.size();
     if (training && !last) offload_.before_forward(layer + 1);
-    layer_.leave(ctx_, pass, last ? slot.loss.residual : layers[i + 1].residual);
+    const Tensor& next = last ? slot.loss.residual : layers[i + 1].residual;
+    layer_.leave(ctx_, pass, next);
+    if (search != nullptr) search->look_at_layer(layer, layers[i], next);
     if (training) offload_.after_forward(layer);
     end(use);
   }
@@ -141,11 +144,14 @@ void Stage::backward(int index) {
   end(use);
 }
 
-void Stage::evaluate(int slot) {
+void Stage::evaluate(int slot, FirstNotFinite* search) {
   check(is_last(), ErrorCode::Internal, "losses expected the last stage, got layers [{}, {})",
         first_, end_);
-  run_forward(at(slot), Mode::Evaluate);
+  run_forward(at(slot), Mode::Evaluate, search);
   run_loss(at(slot), Mode::Evaluate);
+  if (search == nullptr) return;
+  search->look_at_final_norm(end_, at(slot).loss.norm, at(slot).loss.rstd);
+  search->look("loss of the output head", losses(slot));
 }
 
 void Stage::run_loss(const Slot& slot, Mode mode) {

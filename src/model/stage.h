@@ -12,6 +12,7 @@
 
 #include "core/context.h"
 #include "model/batch_input.h"
+#include "model/first_not_finite.h"
 #include "model/layer.h"
 #include "model/loss_head.h"
 #include "model/offload.h"
@@ -59,7 +60,8 @@ class Stage {
   // computed here, in one pass with their gradient.
   void backward(int slot);
   // Forward to the losses, without z-loss and without a trace for a backward pass. Last stage only.
-  void evaluate(int slot);
+  // `search`, where it is not null, is shown what is computed.
+  void evaluate(int slot, FirstNotFinite* search = nullptr);
 
   // The stream (N, C) where it enters and leaves the stage, and its gradient there, which is one
   // for all slots: d_out is written before a backward pass, d_in read before the next.
@@ -94,7 +96,7 @@ class Stage {
   Slot& at(int slot) { return slots_[static_cast<size_t>(slot)]; }
   int64_t layer_at(size_t i) const { return first_ + static_cast<int64_t>(i); }
 
-  void run_forward(const Slot& slot, Mode mode);
+  void run_forward(const Slot& slot, Mode mode, FirstNotFinite* search = nullptr);
   LayerPass pass_of(const Slot& slot, int64_t layer, const LayerWeights& w,
                     const LayerTensors& x) const {
     return {.w = w,

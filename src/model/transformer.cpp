@@ -58,10 +58,10 @@ void Transformer::issue_micro_step(bool last) {
   store_.end();
 }
 
-StepLoss Transformer::evaluate(const MicroBatch& batch) {
+StepLoss Transformer::evaluate(const MicroBatch& batch, FirstNotFinite* search) {
   stage_.input(kSlot).load(batch);
   store_.begin(evaluation_uses_, /*last=*/false);
-  stage_.evaluate(kSlot);
+  stage_.evaluate(kSlot, search);
   store_.end();
   return {.sum = sum(ctx_, stage_.losses(kSlot)),
           .num_targets = N_ - std::count(batch.targets, batch.targets + N_, kNoTarget)};

@@ -36,8 +36,8 @@ class Transformer {
   // Σ token losses in nats, z-loss included, of the step's micro-steps, which are waited for.
   double take_loss() { return loss_sum_->take(); }
 
-  // Losses only, without z-loss.
-  StepLoss evaluate(const MicroBatch& batch);
+  // Losses only, without z-loss. `search`, where it is not null, is shown what is computed.
+  StepLoss evaluate(const MicroBatch& batch, FirstNotFinite* search = nullptr);
 
   // As Stage::watch_ticks().
   void watch_ticks(std::function<void(int tick)> watcher) {

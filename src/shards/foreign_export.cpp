@@ -20,12 +20,11 @@ class Aside {
   void append_value(T value) {
     append(std::as_bytes(std::span(&value, 1)));
   }
-  std::string finish() {
+  void finish() {
     file_->sync();
     file_->close();
     storage_.rename(path_ + ".tmp", path_);
     storage_.sync_directory(parent_path(path_));
-    return path_;
   }
 
  private:
@@ -84,11 +83,11 @@ void each_length(const ShardFolder& shards, const F& f) {
 }
 
 // One sequence a document.
-std::vector<std::string> export_megatron(Storage& storage, const ShardFolder& shards,
-                                         const std::string& path) {
+void export_megatron(Storage& storage, const ShardFolder& shards,
+                     const std::vector<std::string>& files) {
   const auto width = shards.manifest().token_bytes;
   const auto count = static_cast<uint64_t>(shards.num_documents());
-  Aside tokens(storage, path + ".bin"), index(storage, path + ".idx");
+  Aside tokens(storage, files[0]), index(storage, files[1]);
   for (size_t s = 0; s < shards.num_shards(); ++s) append_tokens(shards, s, tokens);
   index.append(std::as_bytes(std::span("MMIDIDX\0", 9)));
   index.append_value<uint64_t>(1);
@@ -111,23 +110,23 @@ std::vector<std::string> export_megatron(Storage& storage, const ShardFolder& sh
   });
   for (uint64_t i = 0; i <= count; ++i) numbers.push(static_cast<int64_t>(i));
   numbers.flush();
-  return {tokens.finish(), index.finish()};
+  tokens.finish();
+  index.finish();
 }
 
-std::vector<std::string> export_nanogpt(Storage& storage, const ShardFolder& shards,
-                                        const std::string& path) {
+void export_nanogpt(Storage& storage, const ShardFolder& shards,
+                    const std::vector<std::string>& files) {
   check(shards.manifest().token_bytes == 2, ErrorCode::Config,
         "{}: a vocabulary of {}: nanoGPT's files hold u16 ids; use megatron or llmc", shards.path(),
         shards.manifest().vocab_size);
-  Aside tokens(storage, path);
+  Aside tokens(storage, files[0]);
   for (size_t s = 0; s < shards.num_shards(); ++s) append_tokens(shards, s, tokens);
-  return {tokens.finish()};
+  tokens.finish();
 }
 
-std::vector<std::string> export_llmc(Storage& storage, const ShardFolder& shards,
-                                     const std::string& path) {
+void export_llmc(Storage& storage, const ShardFolder& shards,
+                 const std::vector<std::string>& files) {
   const bool is_u16 = shards.manifest().token_bytes == 2;
-  std::vector<std::string> files;
   for (size_t s = 0; s < shards.num_shards(); ++s) {
     const int64_t count = shards.shard(s).num_tokens();
     check(count <= INT32_MAX, ErrorCode::Config,
@@ -137,15 +136,24 @@ std::vector<std::string> export_llmc(Storage& storage, const ShardFolder& shards
     header[0] = is_u16 ? 20240520 : 20240801;
     header[1] = is_u16 ? 1 : 7;
     header[2] = static_cast<int32_t>(count);
-    Aside tokens(storage, fmt::format("{}_{:06}.bin", path, s));
+    Aside tokens(storage, files[s]);
     tokens.append(std::as_bytes(std::span(header)));
     append_tokens(shards, s, tokens);
-    files.push_back(tokens.finish());
+    tokens.finish();
   }
-  return files;
 }
 
 }  // namespace
+
+std::vector<std::string> exported_files(const ShardFolder& shards, ForeignFormat format,
+                                        const std::string& path) {
+  if (format == ForeignFormat::Megatron) return {path + ".bin", path + ".idx"};
+  if (format != ForeignFormat::LlmC) return {path};
+  std::vector<std::string> files;
+  for (size_t s = 0; s < shards.num_shards(); ++s)
+    files.push_back(fmt::format("{}_{:06}.bin", path, s));
+  return files;
+}
 
 std::vector<std::string> export_tokens(Storage& storage, const ShardFolder& shards,
                                        ForeignFormat format, const std::string& path) {
@@ -153,19 +161,22 @@ std::vector<std::string> export_tokens(Storage& storage, const ShardFolder& shar
     shards.shard(i).check_hashes(shards.manifest().shards[i]);
   }
   storage.make_directories(parent_path(path));
+  const std::vector<std::string> files = exported_files(shards, format, path);
   switch (format) {
     case ForeignFormat::Megatron:
-      return export_megatron(storage, shards, path);
-    case ForeignFormat::NanoGpt:
-      return export_nanogpt(storage, shards, path);
-    case ForeignFormat::LlmC:
-      return export_llmc(storage, shards, path);
-    case ForeignFormat::Datatrove:
+      export_megatron(storage, shards, files);
       break;
+    case ForeignFormat::NanoGpt:
+      export_nanogpt(storage, shards, files);
+      break;
+    case ForeignFormat::LlmC:
+      export_llmc(storage, shards, files);
+      break;
+    case ForeignFormat::Datatrove:
+      throw Error(ErrorCode::Config,
+                  "datatrove's files are read, not written; use megatron, nanogpt or llmc");
   }
-  throw Error(ErrorCode::Config,
-              "datatrove's files are read, not written; use megatron, nanogpt "
-              "or llmc");
+  return files;
 }
 
 }  // namespace ingot

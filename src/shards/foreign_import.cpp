@@ -23,9 +23,11 @@ class Importer {
         bytes_of_id_.push_back(static_cast<int64_t>(settings.tokenizer->decode(id).size()));
       }
     }
-    writer_ = std::make_unique<ShardWriter>(
-        std::move(storage), folder, ShardSettings{manifest_.token_bytes, settings.shard_tokens, ""},
-        WrittenShards{{}, {{settings.source, 0, 0, 0}}});
+    writer_ =
+        std::make_unique<ShardWriter>(std::move(storage), folder,
+                                      ShardSettings{manifest_.token_bytes, settings.shard_tokens,
+                                                    "", manifest_.bos, manifest_.eos},
+                                      WrittenShards{{}, {{settings.source, 0, 0, 0}}});
   }
 
   void add_file(const std::string& path) {

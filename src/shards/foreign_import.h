@@ -30,9 +30,13 @@ struct ImportSettings {
 ShardManifest import_tokens(std::shared_ptr<Storage> storage, const std::vector<std::string>& files,
                             const ImportSettings& settings, const std::string& folder);
 
-// Writes `path`: megatron PATH.bin and PATH.idx, nanogpt PATH (u16 only), llmc PATH_000000.bin …, a
-// file for each shard. Throws ErrorCode::Config for ids or lengths that the format cannot hold, and
-// for datatrove. Returns the files.
+// The files that export_tokens() writes: megatron PATH.bin and PATH.idx, nanogpt PATH, llmc
+// PATH_000000.bin …, one for each shard.
+std::vector<std::string> exported_files(const ShardFolder& shards, ForeignFormat format,
+                                        const std::string& path);
+
+// Writes them over what is there; nanogpt holds u16 only. Throws ErrorCode::Config for ids or
+// lengths that the format cannot hold, and for datatrove. Returns the files.
 std::vector<std::string> export_tokens(Storage& storage, const ShardFolder& shards,
                                        ForeignFormat format, const std::string& path);
 

@@ -55,6 +55,9 @@ class Reader {
           place_, key);
     return *value;
   }
+  std::optional<uint64_t> optional_hash(const char* key) const {
+    return object_.contains(key) ? std::optional(hash(key)) : std::nullopt;
+  }
   // Calls item(value, number) for each of an array.
   template <class F>
   void each(const char* key, const F& item) const {
@@ -100,7 +103,8 @@ ShardFile parse_shard(const Reader& reader, std::string_view origin) {
                   reader.integer("num_documents", 1, kMostInShard),
                   reader.hash("tokens_hash"),
                   reader.hash("documents_hash"),
-                  reader.hash("names_hash")};
+                  reader.hash("names_hash"),
+                  reader.optional_hash("hashes_hash")};
   // The name becomes a path: it must stay inside the folder.
   const bool plain =
       !shard.name.empty() &&
@@ -161,6 +165,9 @@ ShardManifest parse(const Json& json, std::string_view origin) {
   });
   manifest.left_out = reader.counts("left_out");
   manifest.duplicate_ids = reader.integer("duplicate_ids", 0, kMost);
+  if (json.contains("equal_documents")) {
+    manifest.equal_documents = reader.integer("equal_documents", 0, kMost);
+  }
   check(manifest.sources.size() <= kMostSources && manifest.shards.size() <= kMostShards,
         ErrorCode::Data, "{}: {} sources and {} shards: expected at most {} and {}", origin,
         manifest.sources.size(), manifest.shards.size(), kMostSources, kMostShards);
@@ -227,8 +234,10 @@ std::string to_json(const ShardManifest& manifest) {
                               {"tokens_hash", hex(shard.tokens_hash)},
                               {"documents_hash", hex(shard.documents_hash)},
                               {"names_hash", hex(shard.names_hash)}});
+    if (shard.hashes_hash) json["shards"].back()["hashes_hash"] = hex(*shard.hashes_hash);
   }
   for (const auto& [reason, count] : manifest.left_out) json["left_out"][reason] = count;
+  if (manifest.equal_documents > 0) json["equal_documents"] = manifest.equal_documents;
   return json.dump(2) + "\n";
 }
 
@@ -252,7 +261,11 @@ ShardManifest read_manifest(Storage& storage, const std::string& folder) {
 }
 
 uint64_t manifest_hash(const ShardManifest& manifest) {
-  const std::string json = to_json(manifest);
+  // They follow from the tokens, and runs were recorded with the hash of manifests without them.
+  ShardManifest hashed = manifest;
+  for (ShardFile& shard : hashed.shards) shard.hashes_hash.reset();
+  hashed.equal_documents = 0;
+  const std::string json = to_json(hashed);
   return XXH3_64bits(json.data(), json.size());
 }
 

@@ -8,6 +8,8 @@
 //                             a line feed; in the id a backslash is written \\ and a line feed \n.
 //                             One zstd frame per kNamesPerFrame documents, so that a name is found
 //                             without reading them all; `zstd -d` reads the whole file.
+//   FOLDER/NAME.hashes        hashes of the chunks of these files and of each document
+//                             (shard_hashes.h); shards of before Ingot wrote them have none
 //
 // A document lies in one shard. What else is in the folder (stage.json, tasks/) says how it came
 // about and is not needed to read it.
@@ -15,6 +17,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +51,7 @@ struct ShardFile {
   std::string name;                                              // "00000"
   int64_t num_tokens = 0, num_documents = 0;                     // at least one of each
   uint64_t tokens_hash = 0, documents_hash = 0, names_hash = 0;  // XXH3-64 of the files
+  std::optional<uint64_t> hashes_hash = {};  // of NAME.hashes (shard_hashes.h); none: no such file
 };
 
 struct ShardSource {
@@ -69,6 +73,7 @@ struct ShardManifest {
   std::vector<int64_t> cut_documents;
   std::map<std::string, int64_t> left_out;  // records of the input that are not here, by reason
   int64_t duplicate_ids = 0;                // documents whose id an earlier one has; they are here
+  int64_t equal_documents = 0;              // documents that say what an earlier one does, the same
 
   int64_t num_tokens() const;
   int64_t num_documents() const;
@@ -80,7 +85,9 @@ std::string to_json(const ShardManifest& manifest);
 ShardManifest parse_manifest(std::string_view json, std::string_view origin);
 // Throws ErrorCode::Data where there is no manifest, saying what that means.
 ShardManifest read_manifest(Storage& storage, const std::string& folder);
-uint64_t manifest_hash(const ShardManifest& manifest);  // identifies tokens, order and documents
+// Identifies tokens, order and documents. Equal for shards with and without NAME.hashes, and with
+// and without a count of equal documents.
+uint64_t manifest_hash(const ShardManifest& manifest);
 
 class Tokenizer;
 uint64_t tokenizer_hash(const Tokenizer& tokenizer);  // XXH3-64 of Tokenizer::serialize()

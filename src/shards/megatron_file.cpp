@@ -113,6 +113,11 @@ class MegatronFile final : public TokenSource {
   std::string document_name(int64_t document) const override {
     return fmt::format("{}:{}", tokens_->document_name(0), document);
   }
+  std::optional<ContentId> content(int64_t document) const override {
+    return content_of(document_begin(document), document_begin(document + 1), -1, -1,
+                      [&](int64_t begin, std::span<int32_t> out) { read(begin, out); });
+  }
+  int64_t content_cost() const override { return num_tokens(); }
   uint64_t content_hash() const override {
     const std::array<uint64_t, 2> facts{tokens_->content_hash(), index_.file().content_hash()};
     return XXH3_64bits(facts.data(), sizeof(facts));

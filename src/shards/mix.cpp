@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/json_integer.h"
+#include "core/log.h"
 #include "core/thread_pool.h"
 #include "ledger/task_folder.h"
 #include "shards/mix_plan.h"
@@ -20,7 +21,8 @@ constexpr int64_t kTokensAtOnce = int64_t{1} << 16;
 // The documents that a source gives to a split, in the order the source has them, pass after pass.
 class TakeCursor {
  public:
-  TakeCursor(const RankedSource& source, const MixTake& take) : source_(source), take_(take) {}
+  TakeCursor(const RankedSource& source, const MixTake& take, const TakenContents& taken)
+      : source_(source), take_(take), taken_(taken) {}
 
   // False when all were given.
   bool next() {
@@ -35,6 +37,7 @@ class TakeCursor {
       const int64_t rank = source_.rank_of(document_);
       if (rank < take_.first || rank >= (in_whole ? take_.end_of_all : take_.end_of_part)) continue;
       place_ = source_.folder().document(document_);
+      if (!taken_.empty() && taken_.split_of(place_.shard->content(place_.document))) continue;
       is_cut_ = !in_whole && take_.last_is_cut && rank == take_.end_of_part - 1;
       num_tokens_ = is_cut_ ? take_.tokens_of_last : place_.num_tokens();
       return true;
@@ -54,6 +57,7 @@ class TakeCursor {
  private:
   const RankedSource& source_;
   const MixTake& take_;
+  const TakenContents& taken_;
   int64_t pass_ = 0, document_ = -1;
   ShardFolder::Place place_{};
   bool is_cut_ = false;
@@ -83,7 +87,12 @@ class SplitWriter {
  public:
   SplitWriter(const std::shared_ptr<Storage>& storage, const MixPlan& plan, size_t split,
               const MixSettings& settings, const std::string& folder)
-      : storage_(storage), plan_(plan), joined_(plan), takes_(plan.takes[split]), folder_(folder) {
+      : storage_(storage),
+        plan_(plan),
+        joined_(plan),
+        takes_(plan.takes[split]),
+        taken_(plan.taken[split]),
+        folder_(folder) {
     const ShardManifest& first = plan.sources.front()->folder().manifest();
     manifest_.token_bytes = first.token_bytes;
     manifest_.vocab_size = first.vocab_size;
@@ -92,7 +101,8 @@ class SplitWriter {
     manifest_.tokenizer_hash = first.tokenizer_hash;
     manifest_.tokenizer_kind = first.tokenizer_kind;
     writer_ = std::make_unique<ShardWriter>(
-        storage, folder, ShardSettings{first.token_bytes, settings.shard_tokens, ""},
+        storage, folder,
+        ShardSettings{first.token_bytes, settings.shard_tokens, "", first.bos, first.eos},
         WrittenShards{{}, joined_.sources});
     result_.shares.resize(takes_.size());
   }
@@ -101,7 +111,7 @@ class SplitWriter {
     std::vector<TakeCursor> cursors;
     std::vector<bool> open;
     for (size_t i = 0; i < takes_.size(); ++i) {
-      cursors.emplace_back(*plan_.sources[i], takes_[i]);
+      cursors.emplace_back(*plan_.sources[i], takes_[i], taken_);
       open.push_back(cursors[i].next());
     }
     // The source that is furthest behind its share comes next.
@@ -146,6 +156,9 @@ class SplitWriter {
     writer_->finish();
     manifest_.shards = writer_->written().shards;
     manifest_.sources = writer_->written().sources;
+    for (const MixTake& take : takes_) {
+      for (const auto& [reason, count] : take.left_out) manifest_.left_out[reason] += count;
+    }
     const std::string tokenizer =
         join_path(plan_.sources.front()->folder().path(), kShardTokenizerName);
     if (storage_->exists(tokenizer)) {
@@ -165,6 +178,7 @@ class SplitWriter {
   const MixPlan& plan_;
   JoinedSources joined_;
   const std::vector<MixTake>& takes_;
+  const TakenContents& taken_;
   std::string folder_;
   ShardManifest manifest_;
   std::unique_ptr<ShardWriter> writer_;
@@ -173,7 +187,8 @@ class SplitWriter {
   std::vector<int32_t> ids_;
 };
 
-json describe(const MixSettings& settings, const MixPlan& plan) {
+// Members that an older program did not know are those of a new folder alone.
+json describe(const MixSettings& settings, const MixPlan& plan, bool of_older_program) {
   json sources = json::array();
   for (size_t i = 0; i < settings.sources.size(); ++i) {
     const MixSource& source = settings.sources[i];
@@ -183,14 +198,16 @@ json describe(const MixSettings& settings, const MixPlan& plan) {
          {"max_epochs", source.max_epochs},
          {"max_tokens", source.max_tokens}});
   }
-  return {{"stage", "mix"},
-          {"seed", settings.seed},
-          {"train_tokens", settings.train_tokens},
-          {"valid_tokens", settings.valid_tokens},
-          {"test_tokens", settings.test_tokens},
-          {"shard_tokens", settings.shard_tokens},
-          {"renormalize", settings.when_short == WhenShort::Renormalize},
-          {"sources", sources}};
+  json description = {{"stage", "mix"},
+                      {"seed", settings.seed},
+                      {"train_tokens", settings.train_tokens},
+                      {"valid_tokens", settings.valid_tokens},
+                      {"test_tokens", settings.test_tokens},
+                      {"shard_tokens", settings.shard_tokens},
+                      {"renormalize", settings.when_short == WhenShort::Renormalize},
+                      {"sources", sources}};
+  if (!of_older_program) description["equal_documents"] = "in one split";
+  return description;
 }
 
 json to_record(const MixSplit& split) {
@@ -211,6 +228,11 @@ std::vector<MixShare> shares_in(const json& record) {
   return shares;
 }
 
+bool is_of_older_program(const std::string& stage) {
+  const json begun = json::parse(stage, nullptr, false);
+  return begun.is_object() && !begun.contains("equal_documents");
+}
+
 // The splits get checksums of their own, which must not vouch for bytes that changed before.
 void check_hashes(const MixPlan& plan, int64_t threads) {
   ThreadPool pool(static_cast<int>(threads));
@@ -225,16 +247,33 @@ void check_hashes(const MixPlan& plan, int64_t threads) {
 
 }  // namespace
 
-std::vector<MixSplit> mix(std::shared_ptr<Storage> storage, const MixSettings& settings,
-                          const std::string& folder, int64_t threads,
-                          const std::function<void(int64_t tokens)>& progress) {
-  const MixPlan plan = plan_mix(settings);
+MixResult mix(std::shared_ptr<Storage> storage, const MixSettings& settings,
+              const std::string& folder, int64_t threads,
+              const std::function<void(int64_t tokens)>& progress) {
+  const std::string stage_path = join_path(folder, "stage.json");
+  const bool is_begun = storage->exists(stage_path);
+  const bool of_older_program = is_begun && is_of_older_program(read_text(*storage, stage_path));
+  const MixPlan plan = plan_mix(settings, !of_older_program);
   const auto num_splits = static_cast<int64_t>(plan.names.size());
   const auto split_folder = [&](int64_t split) {
     return join_path(folder, plan.names[static_cast<size_t>(split)]);
   };
-  TaskFolder stage(storage, folder, describe(settings, plan), num_splits);
+  std::vector<const ShardFolder*> sources;
+  for (const auto& source : plan.sources) sources.push_back(&source->folder());
+  if (!is_begun) {
+    const std::string problem = equal_sources(sources);
+    check(problem.empty(), ErrorCode::Config, "{}", problem);
+    check_cuts(settings, plan);
+  }
+  TaskFolder stage(storage, folder, describe(settings, plan, of_older_program), num_splits);
   if (!stage.finished()) check_hashes(plan, threads);
+  MixResult result;
+  if (of_older_program) {
+    log::warn("mix_of_older_program",
+              {{"folder", folder}, {"why", "equal documents may be in two of its splits"}});
+  } else {
+    result.equal = equal_documents(*storage, sources, join_path(folder, "equal_documents.json"));
+  }
   std::mutex mutex;
   int64_t tokens_done = 0;
   const auto work = [&](int64_t split) {
@@ -247,12 +286,17 @@ std::vector<MixSplit> mix(std::shared_ptr<Storage> storage, const MixSettings& s
   };
   stage.run({}, std::clamp<int64_t>(threads, 1, num_splits), work, {});
 
-  std::vector<MixSplit> splits;
   for (int64_t split = 0; split < num_splits; ++split) {
-    splits.push_back({plan.names[static_cast<size_t>(split)], shares_in(stage.record(split)),
-                      read_manifest(*storage, split_folder(split))});
+    const auto number = static_cast<size_t>(split);
+    MixSplit& one = result.splits.emplace_back();
+    one.name = plan.names[number];
+    one.shares = shares_in(stage.record(split));
+    one.manifest = read_manifest(*storage, split_folder(split));
+    one.cut_off_tokens = cut_off_tokens(plan, number);
+    one.cut_off_share = share_of_sources(plan, one.cut_off_tokens);
+    for (const MixTake& take : plan.takes[number]) one.left_out_tokens += take.left_out_tokens;
   }
-  return splits;
+  return result;
 }
 
 }  // namespace ingot

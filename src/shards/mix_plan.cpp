@@ -11,15 +11,29 @@
 namespace ingot {
 namespace {
 
+// Whether a split does without the document, whose `length` is counted then.
+bool passes_over(const RankedSource& source, int64_t document, int64_t length,
+                 const TakenContents& taken, MixTake& take) {
+  if (taken.empty()) return false;
+  const std::string* split = taken.split_of(source.folder().content(document));
+  if (split == nullptr) return false;
+  ++take.left_out["equal_to_" + *split];
+  take.left_out_tokens += length;
+  return true;
+}
+
 // From rank `from` on, until there are `tokens`. Null where the source ends before.
-std::optional<MixTake> take_part(const RankedSource& source, int64_t from, int64_t tokens) {
+std::optional<MixTake> take_part(const RankedSource& source, int64_t from, int64_t tokens,
+                                 const TakenContents& taken) {
   MixTake take;
   take.first = take.end_of_part = from;
   take.tokens = tokens;
   for (int64_t left = tokens; left > 0;) {
     if (take.end_of_part == source.num_documents()) return std::nullopt;
-    const int64_t length = source.length_at(take.end_of_part++);
+    const int64_t rank = take.end_of_part++, length = source.length_at(rank);
+    if (passes_over(source, source.document_at(rank), length, taken, take)) continue;
     take.tokens_of_last = std::min(length, left);
+    take.tokens_cut_off = length - take.tokens_of_last;
     take.last_is_cut = length > left;
     left -= take.tokens_of_last;
   }
@@ -32,14 +46,20 @@ std::optional<MixTake> take_part(const RankedSource& source, int64_t from, int64
 struct Available {
   int64_t first = 0, tokens = 0;
   int64_t most = 0;  // that the source may give, with its epochs and its limit
+  MixTake passed_over;
 };
 
 Available available_for_train(const RankedSource& source, const MixSource& settings,
-                              const MixTake* before) {
+                              const MixTake* before, const TakenContents& taken) {
   Available available;
   available.first = before != nullptr ? before->end_of_part : 0;
   available.tokens = source.folder().manifest().num_tokens();
   for (int64_t rank = 0; rank < available.first; ++rank) available.tokens -= source.length_at(rank);
+  for (int64_t i = 0; i < source.num_documents() && !taken.empty(); ++i) {
+    if (source.rank_of(i) < available.first) continue;
+    passes_over(source, i, source.folder().document(i).num_tokens(), taken, available.passed_over);
+  }
+  available.tokens -= available.passed_over.left_out_tokens;
   available.most = available.tokens > INT64_MAX / settings.max_epochs
                        ? INT64_MAX
                        : available.tokens * settings.max_epochs;
@@ -47,16 +67,26 @@ Available available_for_train(const RankedSource& source, const MixSource& setti
   return available;
 }
 
-MixTake take_train(const RankedSource& source, const Available& available, int64_t tokens) {
+MixTake take_train(const RankedSource& source, const Available& available, int64_t tokens,
+                   const TakenContents& taken) {
   const int64_t whole = available.tokens > 0 ? tokens / available.tokens : 0;
-  auto take = take_part(source, available.first, tokens - whole * available.tokens);
+  auto take = take_part(source, available.first, tokens - whole * available.tokens, taken);
   check(take.has_value(), ErrorCode::Data, "{}: the shards hold less than their manifest says",
         source.folder().path());
   take->whole = whole;
   take->end_of_all = source.num_documents();
   take->tokens = tokens;
   take->tokens_of_all = available.tokens;
+  take->left_out = available.passed_over.left_out;
+  take->left_out_tokens = available.passed_over.left_out_tokens;
   return *take;
+}
+
+void add_contents(const RankedSource& source, const MixTake& take, const std::string& split,
+                  TakenContents& taken) {
+  for (int64_t rank = take.first; rank < take.end_of_part; ++rank) {
+    taken.add(source.folder().content(source.document_at(rank)), split);
+  }
 }
 
 std::vector<double> weights_of(const MixSettings& settings) {
@@ -143,8 +173,12 @@ int64_t RankedSource::rank_of(int64_t document) const {
   return static_cast<int64_t>(permutation_.inverse(static_cast<uint64_t>(document)));
 }
 
+int64_t RankedSource::document_at(int64_t rank) const {
+  return static_cast<int64_t>(permutation_(static_cast<uint64_t>(rank)));
+}
+
 int64_t RankedSource::length_at(int64_t rank) const {
-  const auto document = static_cast<int64_t>(permutation_(static_cast<uint64_t>(rank)));
+  const int64_t document = document_at(rank);
   const int64_t length = folder_.document(document).num_tokens();
   check(length > 0, ErrorCode::Data, "{}: document {} ends before it begins; see ingot data verify",
         folder_.path(), document);
@@ -176,7 +210,45 @@ std::vector<int64_t> shares_of(int64_t total, const std::vector<double>& weights
   return shares;
 }
 
-MixPlan plan_mix(const MixSettings& settings) {
+int64_t cut_off_tokens(const MixPlan& plan, size_t split) {
+  if (plan.names[split] == "train" || plan.names.back() != "train") return 0;
+  const std::vector<MixTake>& takes = plan.takes[split];
+  return std::transform_reduce(takes.begin(), takes.end(), int64_t{0}, std::plus<>(),
+                               [](const MixTake& take) { return take.tokens_cut_off; });
+}
+
+double share_of_sources(const MixPlan& plan, int64_t tokens) {
+  int64_t all = 0;
+  for (const auto& source : plan.sources) all += source->folder().manifest().num_tokens();
+  return static_cast<double>(tokens) / static_cast<double>(all);
+}
+
+void check_cuts(const MixSettings& settings, const MixPlan& plan) {
+  int64_t cut_off = 0, longest = 0;
+  std::string where;
+  for (size_t split = 0; split < plan.names.size(); ++split) {
+    cut_off += cut_off_tokens(plan, split);
+    for (size_t i = 0; i < plan.sources.size() && plan.names[split] != "train"; ++i) {
+      const MixTake& take = plan.takes[split][i];
+      if (take.tokens_cut_off <= longest) continue;
+      longest = take.tokens_cut_off;
+      const RankedSource& source = *plan.sources[i];
+      const auto place = source.folder().document(source.document_at(take.end_of_part - 1));
+      where = fmt::format("{} tokens of «{}» in {} for {} of {}_tokens", format_count(longest),
+                          place.shard->name(place.document).id, settings.sources[i].path,
+                          format_count(take.tokens), plan.names[split]);
+    }
+  }
+  const double share = share_of_sources(plan, cut_off);
+  check(share <= settings.max_cut_share, ErrorCode::Config,
+        "documents that are cut for test and valid would take {} tokens ({} of the sources') out "
+        "of train, most of it {}: choose another seed or number of tokens, tokenize long documents "
+        "in parts, "
+        "or allow it by max_cut_share = {:.2g}",
+        format_count(cut_off), format_percent(share, 2), where, std::ceil(share * 100) / 100);
+}
+
+MixPlan plan_mix(const MixSettings& settings, bool keeps_apart) {
   MixPlan plan;
   for (const MixSource& source : settings.sources) {
     plan.sources.push_back(
@@ -186,14 +258,16 @@ MixPlan plan_mix(const MixSettings& settings) {
 
   std::vector<const MixTake*> before(plan.sources.size(), nullptr);
   plan.takes.reserve(3);  // `before` points into it
+  TakenContents taken;
   const auto add_small = [&](const char* name, int64_t tokens) {
     if (tokens == 0) return;
     const std::vector<int64_t> shares = shares_of(tokens, weights_of(settings));
     plan.names.emplace_back(name);
+    plan.taken.push_back(taken);
     std::vector<MixTake>& takes = plan.takes.emplace_back();
     for (size_t i = 0; i < plan.sources.size(); ++i) {
-      const auto take =
-          take_part(*plan.sources[i], before[i] ? before[i]->end_of_part : 0, shares[i]);
+      const auto take = take_part(*plan.sources[i], before[i] ? before[i]->end_of_part : 0,
+                                  shares[i], plan.taken.back());
       check(take.has_value(), ErrorCode::Config,
             "{}: its share of {} is {} tokens, more than the {} that it has: lower {}_tokens or "
             "its weight",
@@ -201,7 +275,10 @@ MixPlan plan_mix(const MixSettings& settings) {
             format_count(plan.sources[i]->folder().manifest().num_tokens()), name);
       takes.push_back(*take);
     }
-    for (size_t i = 0; i < takes.size(); ++i) before[i] = &takes[i];
+    for (size_t i = 0; i < takes.size(); ++i) {
+      before[i] = &takes[i];
+      if (keeps_apart) add_contents(*plan.sources[i], takes[i], name, taken);
+    }
   };
   add_small("test", settings.test_tokens);
   add_small("valid", settings.valid_tokens);
@@ -209,13 +286,15 @@ MixPlan plan_mix(const MixSettings& settings) {
 
   std::vector<Available> available;
   for (size_t i = 0; i < plan.sources.size(); ++i) {
-    available.push_back(available_for_train(*plan.sources[i], settings.sources[i], before[i]));
+    available.push_back(
+        available_for_train(*plan.sources[i], settings.sources[i], before[i], taken));
   }
   const std::vector<int64_t> shares = train_shares(settings, available);
   plan.names.emplace_back("train");
+  plan.taken.push_back(taken);
   std::vector<MixTake>& takes = plan.takes.emplace_back();
   for (size_t i = 0; i < plan.sources.size(); ++i) {
-    takes.push_back(take_train(*plan.sources[i], available[i], shares[i]));
+    takes.push_back(take_train(*plan.sources[i], available[i], shares[i], taken));
   }
   return plan;
 }

@@ -30,6 +30,11 @@ ShardFolder::Place ShardFolder::document(int64_t number) const {
   return {&shard(at), number - first_documents_[at]};
 }
 
+ContentId ShardFolder::content(int64_t number) const {
+  const Place place = document(number);
+  return place.shard->content(place.document);
+}
+
 std::vector<int32_t> ShardFolder::ids(int64_t number) const {
   const Place place = document(number);
   const int64_t count = place.num_tokens();

@@ -33,6 +33,8 @@ class ShardFolder {
   };
   Place document(int64_t number) const;
   std::vector<int32_t> ids(int64_t document) const;
+  // What it says, whatever it is called: equal for documents of equal text (ShardReader::content).
+  ContentId content(int64_t document) const;
 
  private:
   std::string path_;

@@ -55,7 +55,9 @@ ShardReader::ShardReader(const std::string& folder, const ShardManifest& manifes
       num_tokens_(manifest.shards[shard].num_tokens),
       token_bytes_(manifest.token_bytes),
       vocab_size_(manifest.vocab_size),
-      num_sources_(static_cast<int64_t>(manifest.sources.size())) {
+      num_sources_(static_cast<int64_t>(manifest.sources.size())),
+      bos_(manifest.bos),
+      eos_(manifest.eos) {
   const int64_t num_documents = manifest.shards[shard].num_documents;
   check_size(tokens_, num_tokens_ * token_bytes_);
   check_size(documents_, num_documents * static_cast<int64_t>(sizeof(DocumentRecord)));
@@ -65,12 +67,19 @@ ShardReader::ShardReader(const std::string& folder, const ShardManifest& manifes
   check(document_end(num_documents - 1) == num_tokens_, ErrorCode::Data,
         "{}: the last document ends at {}, expected {}, the number of tokens", documents_.path(),
         document_end(num_documents - 1), num_tokens_);
+  if (manifest.shards[shard].hashes_hash)
+    hashes_ = std::make_unique<ShardHashes>(path_ + ".hashes", manifest.shards[shard], tokens_,
+                                            static_cast<size_t>(token_bytes_), documents_);
 }
 
 void ShardReader::tokens(int64_t begin, std::span<int32_t> out) const {
   const auto count = static_cast<int64_t>(out.size());
   check(begin >= 0 && count <= num_tokens_ && begin <= num_tokens_ - count, ErrorCode::Data,
         "{}: no tokens [{}, {}): there are {}", tokens_.path(), begin, begin + count, num_tokens_);
+  if (count == 0) return;
+  if (hashes_)
+    hashes_->check_tokens(static_cast<size_t>(begin * token_bytes_),
+                          static_cast<size_t>((begin + count) * token_bytes_));
   const char* from = tokens_.bytes().data() + begin * token_bytes_;
   const uint32_t largest =
       token_bytes_ == 2 ? widen<uint16_t>(from, out) : widen<uint32_t>(from, out);
@@ -93,6 +102,8 @@ void ShardReader::release_tokens(int64_t begin, int64_t end) const {
 const DocumentRecord& ShardReader::record(int64_t document) const {
   check(document >= 0 && document < num_documents(), ErrorCode::Internal,
         "{}: no document {}: there are {}", path_, document, num_documents());
+  const size_t at = static_cast<size_t>(document) * sizeof(DocumentRecord);
+  if (hashes_) hashes_->check_documents(at, at + sizeof(DocumentRecord));
   return records_[static_cast<size_t>(document)];
 }
 
@@ -102,7 +113,11 @@ int64_t ShardReader::document_of(int64_t position) const {
   const auto found =
       std::upper_bound(records_.begin(), records_.end(), static_cast<uint64_t>(position),
                        [](uint64_t at, const DocumentRecord& record) { return at < record.end; });
-  return std::min<int64_t>(found - records_.begin(), num_documents() - 1);
+  const auto document = std::min<int64_t>(found - records_.begin(), num_documents() - 1);
+  // The search compared nothing with its hash: what it found is right where these two are.
+  if (hashes_ && (document_begin(document) > position || document_end(document) <= position))
+    hashes_->check_documents(0, documents_.bytes().size());
+  return document;
 }
 
 int64_t ShardReader::document_begin(int64_t document) const {
@@ -115,6 +130,14 @@ int64_t ShardReader::document_end(int64_t document) const {
         "{}: document {} ends at {}, beyond the {} tokens; the file changed after it was written",
         documents_.path(), document, end, num_tokens_);
   return static_cast<int64_t>(end);
+}
+
+ContentId ShardReader::content(int64_t document) const {
+  check(document >= 0 && document < num_documents(), ErrorCode::Internal,
+        "{}: no document {}: there are {}", path_, document, num_documents());
+  if (hashes_) return hashes_->content(document);
+  return content_of(document_begin(document), document_end(document), bos_, eos_,
+                    [&](int64_t begin, std::span<int32_t> out) { tokens(begin, out); });
 }
 
 DocumentName ShardReader::name(int64_t document) const {
@@ -196,6 +219,7 @@ void ShardReader::check_hashes(const ShardFile& expected) const {
   compare(tokens_, expected.tokens_hash);
   compare(documents_, expected.documents_hash);
   compare(names_, expected.names_hash);
+  if (hashes_) hashes_->check_all();
 }
 
 }  // namespace ingot

@@ -10,6 +10,7 @@
 
 #include "core/mapped_file.h"
 #include "shards/manifest.h"
+#include "shards/shard_hashes.h"
 
 namespace ingot {
 
@@ -23,8 +24,9 @@ struct DocumentName {
 class ShardReader {
  public:
   // Throws ErrorCode::Data when a file is missing or not of the size that the manifest says. What
-  // the files hold is checked where it is used: offsets that lead nowhere throw there, and so does
-  // an id outside the vocabulary. Only check_hashes() finds every change.
+  // the files hold is checked where it is used: tokens and documents are compared with NAME.hashes
+  // when they are first read; where there is none, offsets that lead nowhere and ids outside the
+  // vocabulary throw, and only check_hashes() finds every change.
   ShardReader(const std::string& folder, const ShardManifest& manifest, size_t shard);
 
   const std::string& path() const { return path_; }  // without the files' extensions
@@ -42,10 +44,13 @@ class ShardReader {
   int64_t num_bytes(int64_t document) const {  // of the text it came from
     return static_cast<int64_t>(record(document).bytes);
   }
+  // From NAME.hashes; where there is none, made from the document's tokens.
+  ContentId content(int64_t document) const;
   // Neighbours come cheaply: a frame of names is kept.
   DocumentName name(int64_t document) const;
 
-  // Reads all three files; throws ErrorCode::Data naming the one that is not what was written.
+  bool has_hashes() const { return hashes_ != nullptr; }
+  // Reads all files; throws ErrorCode::Data naming the one that is not what was written.
   void check_hashes(const ShardFile& expected) const;
 
  private:
@@ -57,6 +62,8 @@ class ShardReader {
   MappedFile tokens_, documents_, names_;
   std::span<const DocumentRecord> records_;
   int64_t num_tokens_, token_bytes_, vocab_size_, num_sources_;
+  int32_t bos_, eos_;
+  std::unique_ptr<ShardHashes> hashes_;  // empty: the shard has none
 
   mutable std::mutex mutex_;            // of what follows
   mutable std::vector<size_t> frames_;  // where each begins in the names file

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "ledger/task_folder.h"
+#include "shards/shard_hashes.h"
 
 namespace ingot {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t kBufferBytes = size_t{1} << 20;
 constexpr int kNamesLevel = 3;
 
-// A file written aside, hashed on the way.
+// A file written aside, hashed on the way, whole and by chunks.
 class HashedFile {
  public:
   HashedFile(Storage& storage, std::string path)
@@ -37,6 +38,11 @@ class HashedFile {
     std::memcpy(grow(bytes.size()), bytes.data(), bytes.size());
   }
 
+  // Of the chunks of all that was written so far; none are kept of what comes later.
+  std::vector<uint64_t> finish_chunks() {
+    flush();
+    return chunks_.finish();
+  }
   uint64_t sync() {
     flush();
     file_->sync();
@@ -50,6 +56,7 @@ class HashedFile {
   void flush() {
     if (buffer_.empty()) return;
     XXH3_64bits_update(hash_.get(), buffer_.data(), buffer_.size());
+    chunks_.add({buffer_.data(), buffer_.size()});
     file_->append(std::as_bytes(std::span(buffer_)));
     buffer_.clear();
   }
@@ -58,6 +65,7 @@ class HashedFile {
   std::string path_;
   std::unique_ptr<WritableFile> file_;
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> hash_;
+  ChunkHasher chunks_;
   std::vector<char> buffer_;
 };
 
@@ -85,14 +93,17 @@ uint32_t narrow(std::span<const int32_t> ids, char* to) {
 
 class ShardWriter::Shard {
  public:
-  Shard(Storage& storage, const std::string& folder, std::string name, int64_t token_bytes)
+  Shard(Storage& storage, const std::string& folder, std::string name,
+        const ShardSettings& settings)
       : storage_(storage),
         folder_(folder),
-        token_bytes_(static_cast<size_t>(token_bytes)),
-        most_(token_bytes == 2 ? UINT16_MAX : INT32_MAX),
+        token_bytes_(static_cast<size_t>(settings.token_bytes)),
+        most_(settings.token_bytes == 2 ? UINT16_MAX : INT32_MAX),
+        content_(settings.bos, settings.eos),
         tokens_(storage, join_path(folder, name + ".tokens")),
         documents_(storage, join_path(folder, name + ".documents")),
-        names_(storage, join_path(folder, name + ".names")) {
+        names_(storage, join_path(folder, name + ".names")),
+        hashes_(storage, join_path(folder, name + ".hashes")) {
     file_.name = std::move(name);
   }
 
@@ -100,6 +111,7 @@ class ShardWriter::Shard {
   int64_t document_tokens() const { return file_.num_tokens - document_begin_; }
 
   void append(std::span<const int32_t> ids) {
+    content_.add(ids);
     const size_t most_at_once = kBufferBytes / 4 / token_bytes_;
     while (!ids.empty()) {
       const auto part = ids.first(std::min(ids.size(), most_at_once));
@@ -117,6 +129,8 @@ class ShardWriter::Shard {
     const DocumentRecord record{static_cast<uint64_t>(file_.num_tokens), id,
                                 static_cast<uint64_t>(num_bytes)};
     std::memcpy(documents_.grow(sizeof(record)), &record, sizeof(record));
+    const ContentId content = content_.finish();
+    std::memcpy(hashes_.grow(sizeof(content)), &content, sizeof(content));
     fmt::format_to(std::back_inserter(names_of_frame_), "{}\t", source);
     append_escaped(name, names_of_frame_);
     names_of_frame_ += '\n';
@@ -129,12 +143,27 @@ class ShardWriter::Shard {
     file_.tokens_hash = tokens_.sync();
     file_.documents_hash = documents_.sync();
     file_.names_hash = names_.sync();
-    for (HashedFile* file : {&tokens_, &documents_, &names_}) file->rename();
+    file_.hashes_hash = finish_hashes();
+    for (HashedFile* file : {&tokens_, &documents_, &names_, &hashes_}) file->rename();
     storage_.sync_directory(folder_);
     return file_;
   }
 
  private:
+  uint64_t finish_hashes() {
+    std::vector<uint64_t> chunks = hashes_.finish_chunks();
+    for (HashedFile* file : {&tokens_, &documents_}) {
+      const std::vector<uint64_t> more = file->finish_chunks();
+      chunks.insert(chunks.end(), more.begin(), more.end());
+    }
+    constexpr size_t kAtOnce = kBufferBytes / sizeof(uint64_t);
+    for (size_t at = 0; at < chunks.size(); at += kAtOnce) {
+      const auto part = std::span(chunks).subspan(at).first(std::min(kAtOnce, chunks.size() - at));
+      hashes_.append({reinterpret_cast<const char*>(part.data()), part.size_bytes()});
+    }
+    hashes_.sync();
+    return XXH3_64bits(chunks.data(), chunks.size() * sizeof(uint64_t));
+  }
   void end_frame() {
     std::string packed(ZSTD_compressBound(names_of_frame_.size()), '\0');
     const size_t size = ZSTD_compress(packed.data(), packed.size(), names_of_frame_.data(),
@@ -151,7 +180,8 @@ class ShardWriter::Shard {
   const uint32_t most_;
   ShardFile file_;
   int64_t document_begin_ = 0;
-  HashedFile tokens_, documents_, names_;
+  ContentHasher content_;
+  HashedFile tokens_, documents_, names_, hashes_;
   std::string names_of_frame_;
 };
 
@@ -178,7 +208,7 @@ void ShardWriter::append(std::span<const int32_t> ids) {
   if (!shard_) {
     shard_ = std::make_unique<Shard>(
         *storage_, folder_, fmt::format("{}{:05}", settings_.prefix, written_.shards.size()),
-        settings_.token_bytes);
+        settings_);
   }
   shard_->append(ids);
 }

@@ -21,6 +21,7 @@ struct ShardSettings {
   int64_t token_bytes = 2;                     // 2 or 4
   int64_t shard_tokens = kDefaultShardTokens;  // a shard ends with the document that reaches it
   std::string prefix;                          // of the shards' names
+  int32_t bos = -1, eos = -1;                  // the manifest's: no part of a document's content
 };
 
 // The width that a vocabulary needs.

@@ -48,6 +48,14 @@ class Subrange final : public TokenSource {
       return std::nullopt;
     return *found - first_document();
   }
+  // A document that is cut is another.
+  std::optional<ContentId> content(int64_t document) const override {
+    const int64_t whole = first_document() + document;
+    if (source_.document_begin(whole) < begin_ || source_.document_begin(whole + 1) > end_)
+      return std::nullopt;
+    return source_.content(whole);
+  }
+  int64_t content_cost() const override { return std::min(source_.content_cost(), num_tokens()); }
   Origins origins() const override {
     Origins origins = source_.origins();
     if (!origins.names.empty()) {

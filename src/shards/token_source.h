@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "shards/content_id.h"
+
 namespace ingot {
 
 // Documents lie one after the other. Files are mapped, so memory does not grow with the corpus.
@@ -38,6 +40,13 @@ class TokenSource {
     std::vector<uint16_t> of_document;  // numbers among them
   };
   virtual Origins origins() const { return {}; }
+  // What a document says, wherever it lies; none where the source does not know its documents.
+  virtual std::optional<ContentId> content(int64_t) const { return std::nullopt; }
+  // Tokens that are read to know that of all documents; 0 where it is recorded with them.
+  virtual int64_t content_cost() const { return 0; }
+  // Begins to compare, on a thread of its own, what has hashes that no read compares; read() throws
+  // what is found.
+  virtual void compare_in_background() {}
   // Equal for equal tokens in equal documents, wherever they lie; of files beyond kResidentBytes
   // the size and 64 places are looked at.
   virtual uint64_t content_hash() const = 0;

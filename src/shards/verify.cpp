@@ -15,6 +15,7 @@ constexpr int64_t kTokensAtOnce = int64_t{1} << 16;
 
 void check_document(const ShardReader& shard, int64_t document, const ShardManifest& manifest,
                     bool is_cut, std::vector<int32_t>& ids) {
+  ContentHasher content(manifest.bos, manifest.eos);
   const int64_t begin = shard.document_begin(document), end = shard.document_end(document);
   check(end > begin, ErrorCode::Data,
         "{}.documents: document {} ends at {}, expected beyond the end of the one before it, {}",
@@ -24,6 +25,7 @@ void check_document(const ShardReader& shard, int64_t document, const ShardManif
   for (int64_t at = begin; at < end; at += kTokensAtOnce) {
     ids.resize(static_cast<size_t>(std::min(kTokensAtOnce, end - at)));
     shard.tokens(at, ids);
+    content.add(ids);
     for (int64_t i = at; i < at + static_cast<int64_t>(ids.size()); ++i) {
       const int32_t id = ids[static_cast<size_t>(i - at)];
       const bool is_bos = manifest.bos >= 0 && id == manifest.bos;
@@ -37,6 +39,9 @@ void check_document(const ShardReader& shard, int64_t document, const ShardManif
             shard.path(), document, id, i - begin, end - begin, manifest.bos, manifest.eos);
     }
   }
+  check(!shard.has_hashes() || shard.content(document) == content.finish(), ErrorCode::Data,
+        "{}.hashes: the hash of document {}'s content is not that of its tokens", shard.path(),
+        document);
 }
 
 void add_to(std::vector<ShardSource>& sums, const ShardReader& shard, int64_t document,

@@ -153,12 +153,22 @@ void resolve_head_dim(ModelConfig& c) {
   c.head_dim = c.dim / c.heads;
 }
 
+void resolve_kv_heads(ModelConfig& c, const ModelConfig& like, std::string_view name) {
+  if (c.kv_heads != 0) return;
+  const int64_t shared_by = like.kv_heads > 0 ? like.heads / like.kv_heads : 1;
+  check(c.heads % shared_by == 0, ErrorCode::Config,
+        "model.heads: {} has {} query heads to a key and value head: expected a multiple of {}, "
+        "got {}; or set model.kv_heads",
+        name, shared_by, shared_by, c.heads);
+  c.kv_heads = c.heads / shared_by;
+}
+
 void validate(const ModelConfig& c) {
   ModelConfig copy = c;
   for (const Setting& setting : model_settings(copy)) setting.set(setting.get());
   check(c.head_dim > 0, ErrorCode::Config, "model.head_dim: expected more than 0, got {}",
         c.head_dim);
-  check(c.heads % c.kv_heads == 0, ErrorCode::Config,
+  check(c.kv_heads > 0 && c.heads % c.kv_heads == 0, ErrorCode::Config,
         "model.kv_heads must divide model.heads: expected a divisor of {}, got {}", c.heads,
         c.kv_heads);
   check(c.positions != Positions::Rotary || c.head_dim % 2 == 0, ErrorCode::Config,

@@ -62,6 +62,9 @@ struct ModelConfig {
 // head_dim where it is 0: dim / heads, which has to be whole.
 void resolve_head_dim(ModelConfig& config);
 
+// kv_heads where it is 0: as many query heads share one as in `like`, whose name is for messages.
+void resolve_kv_heads(ModelConfig& config, const ModelConfig& like, std::string_view name);
+
 // Throws ErrorCode::Config naming the field, what was expected and what it got.
 void validate(const ModelConfig& config);
 

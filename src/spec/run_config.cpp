@@ -65,8 +65,9 @@ std::vector<Setting> declare_all(RunConfig& c) {
         c.preset = name;
         if (name == kNoPreset) return;
         c.model = model_preset(name);
-        // Where it follows from dim and heads, these may change yet.
+        // What follows from dim and heads is decided when these are.
         if (c.model.head_dim * c.model.heads == c.model.dim) c.model.head_dim = 0;
+        c.model.kv_heads = 0;
       },
       "Model shape that the [model] section starts from; none: that of train.init.")};
   std::ranges::move(model_settings(c.model), std::back_inserter(all));

@@ -202,6 +202,8 @@ void validate_open_ended(const RunConfig& c) {
       "batch.seq or raise model.context",
       c.model.context, c.batch.seq);
   check_batch(c.batch, c.system);
+  check(!c.checkpoint.dir.empty(), ErrorCode::Config,
+        "checkpoint.dir is empty: set it to the folder that the run is to write");
   check_either("train.total_tokens", static_cast<double>(c.train.total_tokens), "train.steps",
                static_cast<double>(c.train.steps), "when to stop");
   check_schedule(c);

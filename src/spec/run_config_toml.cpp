@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/text/nearest.h"
 #include "spec/run_config.h"
+#include "spec/said_settings.h"
 #include "spec/toml_tree.h"
 
 namespace ingot {
@@ -184,22 +185,27 @@ void apply_toml(std::string_view text, std::string_view origin, const Overrides&
 namespace {
 
 // Of each pair that says one thing in two ways, what an override says is the one to follow.
-void let_overrides_win(RunConfig& config, const Overrides& overrides) {
+void let_overrides_win(RunConfig& config, const SaidSettings& said) {
   constexpr std::array<std::array<std::string_view, 2>, 3> kPairs = {
       {{"train.steps", "train.total_tokens"},
        {"optim.schedule.warmup", "optim.schedule.warmup_fraction"},
        {"optim.schedule.decay", "optim.schedule.decay_fraction"}}};
-  const auto overridden = [&](std::string_view name) {
-    return std::ranges::find(overrides, name, &Overrides::value_type::first) != overrides.end();
-  };
   const std::vector<Setting> all = settings_of(config);
   for (const auto& [a, b] : kPairs) {
-    if (overridden(a) == overridden(b)) continue;
-    const auto [said, other] = overridden(a) ? std::pair(a, b) : std::pair(b, a);
+    if (said.is_overridden(a) == said.is_overridden(b)) continue;
+    const auto [given, other] = said.is_overridden(a) ? std::pair(a, b) : std::pair(b, a);
     const Setting& loser = *std::ranges::find(all, other, &Setting::name);
-    const Setting& winner = *std::ranges::find(all, said, &Setting::name);
+    const Setting& winner = *std::ranges::find(all, given, &Setting::name);
     if (winner.get() != winner.default_value) loser.set(loser.default_value);
   }
+}
+
+// Who says after how many steps to save has said when: the default minutes are for who says
+// nothing.
+void let_steps_replace_minutes(RunConfig& config, const SaidSettings& said) {
+  if (said.is_overridden("checkpoint.minutes") || !said.has("checkpoint.every")) return;
+  const bool never = said.is_overridden("checkpoint.every") && config.checkpoint.every == 0;
+  if (never || !said.has("checkpoint.minutes")) config.checkpoint.minutes = 0.0;
 }
 
 // Before GPT-2 had its name, gpt2_124m was what llama_124m is. A dump of those days is told by its
@@ -224,7 +230,7 @@ Overrides with_renamed_preset(std::string_view text, std::string_view origin,
 RunConfig parse_run_config(std::string_view text, std::string_view origin,
                            const Overrides& overrides) {
   RunConfig base;
-  base.model.head_dim = 0;
+  base.model.head_dim = base.model.kv_heads = 0;
   return parse_run_config(text, origin, overrides, base);
 }
 
@@ -234,7 +240,12 @@ RunConfig parse_run_config(std::string_view text, std::string_view origin,
   apply_toml(text, origin, with_renamed_preset(text, origin, overrides), settings_of(config),
              kSettingsPage);
   resolve_head_dim(config.model);
-  let_overrides_win(config, overrides);
+  const bool of_base = config.preset == kNoPreset;
+  resolve_kv_heads(config.model, of_base ? base.model : model_preset(config.preset),
+                   of_base ? "the model" : config.preset);
+  const SaidSettings said(text, origin, overrides);
+  let_overrides_win(config, said);
+  let_steps_replace_minutes(config, said);
   return config;
 }
 

@@ -13,6 +13,7 @@
 #include "tokenizer/hf/pipeline.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
 #include "tokenizer/special_tokens.h"
+#include "tokenizer/tokenizer_file.h"
 #include "tokenizer/unicode/unicode_classes.h"
 
 namespace ingot {
@@ -156,40 +157,6 @@ BpeModel load_tiktoken(Storage& storage, const std::string& path, std::string_vi
     apply_split(*options.split, model);
   }
   return model;
-}
-
-// The files that a folder may hold a tokenizer in, the first that is there.
-constexpr std::string_view kNamesInFolder[] = {"tokenizer.json", "vocab.json", "tokenizer.model",
-                                               "tokenizer.bin", "tokenizer"};
-constexpr std::string_view kEndingsInFolder[] = {".tiktoken", ".model", "tokenizer.json",
-                                                 "vocab.json", "tokenizer.bin"};
-
-// A file as it is; in a folder the one that holds the tokenizer.
-std::string tokenizer_file(Storage& storage, const std::string& path) {
-  for (const std::string_view name : kNamesInFolder) {
-    const std::string inside = join_path(path, name);
-    if (storage.exists(inside)) return tokenizer_file(storage, inside);
-  }
-  std::vector<std::string> names, found;
-  try {
-    names = storage.list(path);
-  } catch (const Error&) {
-    return path;  // a file; or nothing, which who reads it says
-  }
-  for (const std::string& name : names) {
-    const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
-    if (std::any_of(std::begin(kEndingsInFolder), std::end(kEndingsInFolder), ends)) {
-      found.push_back(name);
-    }
-  }
-  check(!found.empty(), ErrorCode::Data,
-        "{}: no tokenizer in this folder: expected {}, or a file that ends with .tiktoken or "
-        ".model",
-        path, fmt::join(kNamesInFolder, ", "));
-  check(found.size() == 1, ErrorCode::Data,
-        "{}: several tokenizers in this folder: expected the path of one of {}", path,
-        fmt::join(found, ", "));
-  return join_path(path, found[0]);
 }
 
 constexpr size_t kWorthKeeping = size_t{1} << 20;  // bytes; smaller files are read in no time

@@ -100,8 +100,8 @@ std::vector<StateSection*> Engine::sections() {
   return sections;
 }
 
-StepLoss Engine::evaluate(const MicroBatch& batch) {
-  return model_->evaluate(batch);
+StepLoss Engine::evaluate(const MicroBatch& batch, FirstNotFinite* search) {
+  return model_->evaluate(batch, search);
 }
 
 }  // namespace ingot

@@ -42,7 +42,9 @@ class Engine {
   // Σ token losses, z-loss included, of what the step accumulated, once. After take_report() it
   // need not wait.
   double take_loss() { return model_->take_loss(); }
-  StepLoss evaluate(const MicroBatch& batch);  // between steps: it may overwrite gradients
+  // Between steps: it may overwrite gradients. `search`, where it is not null, is shown what is
+  // computed.
+  StepLoss evaluate(const MicroBatch& batch, FirstNotFinite* search = nullptr);
 
   // What the loss of the next step is multiplied with, in fp16.
   std::optional<double> loss_scale() const;

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <span>
 #include <vector>
 
+#include "core/error.h"
 #include "feed/loader.h"
+#include "train/not_finite.h"
 
 namespace ingot {
 
@@ -44,6 +47,17 @@ std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
     return std::accumulate(of_each.begin(), of_each.end(), 0.0);
   };
   const double all_nats = total(nats), all_targets = total(targets);
+
+  if (!std::isfinite(all_nats)) {
+    const auto bad = std::ranges::find_if(nats, [](double sum) { return !std::isfinite(sum); });
+    const int64_t round = (bad - nats.begin()) / ranks;
+    const int64_t first = (round * ranks + control.rank()) * B;
+    const std::string found =
+        first_not_finite(engine, control, loader, B, std::span(&first, 1), patience);
+    throw Error(ErrorCode::Numeric,
+                fmt::format("validation: {}; the weights are damaged or training diverged",
+                            found.empty() ? "loss: not finite" : found));
+  }
 
   EvalReport report;
   report.loss = all_nats / all_targets;

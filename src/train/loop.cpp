@@ -1,12 +1,14 @@
 #include "train/loop.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/error.h"
 #include "core/log.h"
 #include "feed/token_counts.h"
 #include "plan/train_table.h"
 #include "train/ledger_sink.h"
+#include "train/not_finite.h"
 #include "train/policies.h"
 #include "train/tasks.h"
 #include "train/weight_check.h"
@@ -29,19 +31,26 @@ Loop::Loop(const SharedRun& shared, World& world, FaultRecord& faults)
       faults_(faults),
       engine_(resolved_, world),
       loader_(*shared.prepared.data.train, resolved_.config.train.document_mask),
-      sections_(engine_.sections()) {
+      sections_(engine_.sections()),
+      save_clock_(resolved_.config.checkpoint.minutes, std::chrono::steady_clock::now()) {
   sections_.push_back(&rate_);
   const TrainOptions& options = shared.options;
   policies_.push_back(std::make_unique<StopWhenAsked>());
-  if (!engine_.loss_scale()) policies_.push_back(std::make_unique<FiniteGradients>());
+  policies_.push_back(std::make_unique<FiniteGradients>(engine_.loss_scale().has_value(),
+                                                        [this] { return first_not_finite(); }));
   if (options.policies) std::ranges::move(options.policies(), std::back_inserter(policies_));
   tasks_.push_back(std::make_unique<WeightCheckTask>(resolved_.config.train.check_weights_every));
-  tasks_.push_back(std::make_unique<EvaluateTask>(resolved_.config.train.eval_every, options.stop));
+  if (shared.prepared.data.valid) {
+    auto evaluate = std::make_unique<EvaluateTask>(resolved_.config.train.eval_every, options.stop);
+    sections_.push_back(evaluate.get());
+    tasks_.push_back(std::move(evaluate));
+  }
   tasks_.push_back(
       std::make_unique<SaveTask>(SaveTask::Options{.storage = shared.storage,
                                                    .every = resolved_.config.checkpoint.every,
                                                    .companions = shared.companions,
                                                    .folder = &shared.folder,
+                                                   .clock = &save_clock_,
                                                    .stop = options.stop}));
 }
 
@@ -59,11 +68,12 @@ TrainResult Loop::go() {
 
 void Loop::run() {
   begin();
+  if (!walk_->at_end()) run_tasks({.resumed = true});
   while (!walk_->at_end() && !result_.stopped) {
     step();
-    if (!walk_->at_end()) run_tasks(false);
+    if (!walk_->at_end()) run_tasks({});
   }
-  if (!result_.stopped) run_tasks(true);
+  if (!result_.stopped) run_tasks({.at_end = true});
   if (!result_.stopped) record(EndReport{state_.step});
 }
 
@@ -112,33 +122,35 @@ void Loop::announce() {
   const RunConfig& config = resolved_.config;
   const RunData& data = shared_.prepared.data;
   const Horizon& horizon = resolved_.steps.horizon;
-  record(RunFacts{.run_dir = config.checkpoint.dir,
-                  .train_data = data.train->describe(),
-                  .valid_data = data.valid->describe(),
-                  .parameters = parameter_count(config.model),
-                  .total_steps = horizon.steps,
-                  .total_tokens = horizon.tokens,
-                  .epochs = epochs_of(data, horizon.tokens / config.batch.seq),
-                  .predicted_bytes = plan_memory(train_table(resolved_)).total_bytes,
-                  .allocated_bytes = engine_.placed().allocated_bytes(),
-                  .first_step = state_.step,
-                  .first_sample = state_.samples,
-                  .counts = counts_,
-                  .device = device_text(engine_.context().device),
-                  .precision = std::string(name_of(config.train.precision)),
-                  .ranks = world_.size(),
-                  .threads = resolved_.threads_per_rank * world_.size(),
-                  .places = shared_.prepared.places,
-                  .carrier = world_.carrier(),
-                  .config_toml = to_toml(resolved_.recorded),
-                  .config_hash = config_hash(resolved_.recorded),
-                  .data = data.identity});
+  record(RunFacts{
+      .run_dir = config.checkpoint.dir,
+      .train_data = data.train->describe(),
+      .valid_data = data.valid ? data.valid->describe() : "none, since data.valid_fraction is 0",
+      .parameters = parameter_count(config.model),
+      .total_steps = horizon.steps,
+      .total_tokens = horizon.tokens,
+      .epochs = epochs_of(data, horizon.tokens / config.batch.seq),
+      .predicted_bytes = plan_memory(train_table(resolved_)).total_bytes,
+      .allocated_bytes = engine_.placed().allocated_bytes(),
+      .first_step = state_.step,
+      .first_sample = state_.samples,
+      .nothing_to_resume = shared_.options.resume ? nothing_to_resume(shared_.prepared) : "",
+      .counts = counts_,
+      .device = device_text(engine_.context().device),
+      .precision = std::string(name_of(config.train.precision)),
+      .ranks = world_.size(),
+      .threads = resolved_.threads_per_rank * world_.size(),
+      .places = shared_.prepared.places,
+      .carrier = world_.carrier(),
+      .config_toml = to_toml(resolved_.recorded),
+      .config_hash = config_hash(resolved_.recorded),
+      .data = data.identity});
 }
 
 void Loop::step() {
   if (leads()) shared_.folder.check_held();
   timer_.begin();
-  const StepPlan plan = walk_->next();
+  const StepPlan plan = plan_ = walk_->next();
   const double lr = plan.lr * rate_.value();
   const TokenCounts taken =
       count_tokens(*shared_.prepared.data.train, plan.first_sample, plan.end_sample);
@@ -198,14 +210,19 @@ void Loop::step() {
   timer_.end();
 }
 
+std::string Loop::first_not_finite() {
+  std::vector<int64_t> firsts;
+  for (int64_t micro = 0; micro < plan_.num_micro_steps; ++micro)
+    firsts.push_back(plan_.sample_of(micro, world_.rank()));
+  return ingot::first_not_finite(engine_, control(), loader_, plan_.micro_batch, firsts);
+}
+
 // One small meeting carries the loss, how each rank spent the step and what was asked for from
 // outside, so that all ranks stop or save after the same step.
 Loop::Ending Loop::meet() {
-  const TrainOptions& options = shared_.options;
   const RankTime time = timer_.so_far();
-  const double own[] = {engine_.take_loss(), is_set(options.stop) ? 1.0 : 0.0,
-                        leads() && options.save && options.save->exchange(false) ? 1.0 : 0.0,
-                        time.seconds, time.waits};
+  const double own[] = {engine_.take_loss(), is_set(shared_.options.stop) ? 1.0 : 0.0,
+                        leads() && is_save_asked() ? 1.0 : 0.0, time.seconds, time.waits};
   const std::vector<double> all = control().gather_values("end of a step", own);
   timer_.met();
   Ending ending;
@@ -217,6 +234,12 @@ Loop::Ending Loop::meet() {
   }
   if (world_.size() == 1) ending.ranks.clear();
   return ending;
+}
+
+bool Loop::is_save_asked() {
+  std::atomic<bool>* const save = shared_.options.save;
+  const bool asked = save != nullptr && save->exchange(false);
+  return asked || save_clock_.is_due(std::chrono::steady_clock::now());
 }
 
 StepVerdict Loop::judge(const StepFacts& facts) {
@@ -245,12 +268,11 @@ void Loop::obey(StepVerdict verdict) {
   }
 }
 
-void Loop::run_tasks(bool at_end) {
+void Loop::run_tasks(TaskTime now) {
   for (const auto& task : tasks_) {
-    const TaskTime now{.step = state_.step,
-                       .at_end = at_end,
-                       .stopping = result_.stopped,
-                       .save_asked = save_asked_};
+    now.step = state_.step;
+    now.stopping = result_.stopped;
+    now.save_asked = save_asked_;
     if (!task->due(now)) continue;
     state_.sections = save_sections(sections_);
     task->run(*this);

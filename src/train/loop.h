@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
@@ -16,6 +17,7 @@
 #include "train/prepare.h"
 #include "train/rate_factor.h"
 #include "train/run_folder.h"
+#include "train/save_clock.h"
 #include "train/slow_ranks.h"
 #include "train/step_timer.h"
 #include "train/task.h"
@@ -65,9 +67,11 @@ class Loop final : private RunView {
     std::vector<RankTime> ranks;  // where there are several
   };
   Ending meet();
+  bool is_save_asked();  // on rank 0
   StepVerdict judge(const StepFacts& facts);
+  std::string first_not_finite();  // of the step at hand
   void obey(StepVerdict verdict);
-  void run_tasks(bool at_end);
+  void run_tasks(TaskTime now);
   void note_loss(const Error& error);
 
   const SharedRun& shared_;
@@ -84,11 +88,13 @@ class Loop final : private RunView {
   std::vector<Sink*> sinks_;                      // the same and those of the options
 
   std::optional<StepWalk> walk_;
+  StepPlan plan_;  // of the step at hand
   std::optional<Prefetcher> batches_;
   RunState state_;
   TokenCounts counts_;
   TrainResult result_;
-  bool save_asked_ = false;  // after this step, from outside
+  bool save_asked_ = false;  // after this step, from outside or by the clock
+  SaveClock save_clock_;
   StepTimer timer_;
   std::optional<SlowRanks> slow_ranks_;  // rank 0's
 };

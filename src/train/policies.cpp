@@ -1,5 +1,9 @@
 #include "train/policies.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "core/error.h"
 
 namespace ingot {
@@ -21,11 +25,19 @@ const char* name_of(StepVerdict verdict) {
 }
 
 StepVerdict FiniteGradients::judge(const StepFacts& facts) {
-  check(facts.updated, ErrorCode::Numeric,
-        "gradient norm: expected a finite number, got {} at step {}; lower optim.lr or set "
-        "optim.clip",
-        facts.grad_norm, facts.step);
-  return StepVerdict::Go;
+  const bool is_first = facts.step == 1;
+  if (facts.updated || (scales_loss_ && !(is_first && !std::isfinite(facts.loss))))
+    return StepVerdict::Go;
+  const std::string where = where_();
+  const std::string what =
+      !where.empty() ? where
+                     : fmt::format("gradients: expected a finite norm, got {}, of a loss of {}",
+                                   facts.grad_norm, facts.loss);
+  // Before the first update the learning rate has changed nothing.
+  const char* advice = is_first ? "no step was made yet, so that the weights that the run starts "
+                                  "from or its data are at fault"
+                                : "lower optim.lr or set optim.clip";
+  throw Error(ErrorCode::Numeric, fmt::format("step {}: {}; {}", facts.step, what, advice));
 }
 
 }  // namespace ingot

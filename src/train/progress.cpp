@@ -62,6 +62,8 @@ std::string ProgressFormat::start(const RunFacts& facts) const {
     text += fmt::format("\npeak     {}", peak);
   text += fmt::format("\nfolder   {}", facts.run_dir);
   if (facts.first_step > 0) text += fmt::format(" (resumed after step {})", facts.first_step);
+  if (!facts.nothing_to_resume.empty())
+    text += fmt::format("\nresume   {}", facts.nothing_to_resume);
   return text;
 }
 

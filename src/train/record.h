@@ -26,9 +26,10 @@ struct RunFacts {
   int64_t allocated_bytes = 0;       // of one rank
   int64_t first_step = 0;            // > 0 when resumed
   int64_t first_sample = 0;
-  TokenCounts counts;     // before the first step
-  std::string device;     // with the GPU's name
-  std::string precision;  // never auto
+  std::string nothing_to_resume = {};  // of a resume that starts at step 0: why
+  TokenCounts counts;                  // before the first step
+  std::string device;                  // with the GPU's name
+  std::string precision;               // never auto
   int ranks = 1;
   int threads = 1;
   std::vector<RankPlace> places;  // of ranks that are processes

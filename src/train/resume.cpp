@@ -36,22 +36,15 @@ std::vector<std::string> conflicts(const RunConfig& saved, const ResolvedRun& wa
   return found;
 }
 
-// Sound or not.
-std::vector<std::string> step_folders(Storage& storage, const std::string& dir) {
-  std::vector<std::string> names;
-  if (!storage.exists(dir)) return names;
-  for (const std::string& name : storage.list(dir))
-    if (parse_step_name(name)) names.push_back(name);
-  return names;
-}
-
 // A run that has been trained must not begin at step 0 because its checkpoints are unreadable.
 void check_nothing_was_trained(Storage& storage, const std::string& dir) {
   const std::string advice = fmt::format(
       "restore a checkpoint from a copy; to start anew, remove {} or set checkpoint.dir to another "
       "folder",
       dir);
-  const auto unsound = step_folders(storage, dir);
+  std::vector<std::string> unsound;
+  for (const std::string& folder : list_step_folders(storage, dir))
+    unsound.push_back(file_name(folder));
   check(unsound.empty(), ErrorCode::Config,
         "cannot resume from {}: all that it holds is damaged or incomplete ({}): {}", dir,
         fmt::join(unsound, ", "), advice);
@@ -91,14 +84,17 @@ std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
                                              const ResolvedRun& run, bool resume) {
   const std::string& dir = run.config.checkpoint.dir;
   if (!resume) {
-    const auto existing = step_folders(*storage, dir);
+    const auto existing = list_step_folders(*storage, dir);
     check(existing.empty(), ErrorCode::Config,
           "{} already holds {} checkpoints: add --resume to go on from them, or set checkpoint.dir "
           "to another folder",
           dir, existing.size());
     return std::nullopt;
   }
-  const auto newest = latest_good_checkpoint(storage, dir, warn_of_damage);
+  std::vector<std::pair<std::string, std::string>> passed_over;
+  const auto newest = latest_good_checkpoint(
+      storage, dir,
+      [&](const auto& folder, const auto& why) { passed_over.emplace_back(folder, why); });
   if (!newest) {
     check_nothing_was_trained(*storage, dir);
     return std::nullopt;
@@ -111,6 +107,12 @@ std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
       "cannot resume from {}: these settings define the run and differ: {}; restore them, or start "
       "another run in another checkpoint.dir",
       *newest, fmt::join(differing, ", "));
+  for (const auto& [folder, why] : passed_over)
+    log::warn("checkpoint_passed_over",
+              {{"dir", folder},
+               {"why", why},
+               {"resumes_from", *newest},
+               {"then", "it is replaced when the run saves that step again"}});
   return newest;
 }
 
@@ -129,6 +131,21 @@ std::unique_ptr<Tokenizer> tokenizer_to_resume(std::shared_ptr<Storage> storage,
         "{}; restore it, or start another run in another checkpoint.dir",
         checkpoint, given, saved);
   return tokenizer;
+}
+
+std::optional<RunConfig> config_of_run(std::shared_ptr<Storage> storage, const std::string& dir) {
+  const std::vector<std::string> saved = list_checkpoints(*storage, dir);
+  for (auto newest = saved.rbegin(); newest != saved.rend(); ++newest) {
+    try {
+      const CheckpointInfo info = CheckpointReader(storage, *newest).info();
+      return parse_run_config(info.config_toml, *newest, {});
+    } catch (const Error&) {
+      // Damaged: find_resume_point() says so.
+    }
+  }
+  const std::string path = join_path(dir, kRunConfigName);
+  if (!storage->exists(path)) return std::nullopt;
+  return parse_run_config(read_text(*storage, path), path, {});
 }
 
 RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& dir,

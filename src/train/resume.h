@@ -24,6 +24,10 @@ std::unique_ptr<Tokenizer> tokenizer_to_resume(std::shared_ptr<Storage> storage,
                                                const RunConfig& config,
                                                const std::string& checkpoint);
 
+// The settings of the run in `dir`, by its newest checkpoint that can be read, or where it has none
+// as it was last started; nothing where there is no run.
+std::optional<RunConfig> config_of_run(std::shared_ptr<Storage> storage, const std::string& dir);
+
 // The settings that the run in `dir` was last started with, under `overrides`. Throws
 // ErrorCode::Data when there is no run, ErrorCode::Usage for an override of checkpoint.dir.
 RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& dir,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/log.h"
 #include "feed/open_source.h"
 
 namespace ingot {
@@ -15,8 +16,8 @@ constexpr std::string_view kKinds =
 
 class Opener {
  public:
-  Opener(Storage& storage, const RunConfig& config, RunData& data)
-      : storage_(storage), config_(config), data_(data) {}
+  Opener(Storage& storage, const RunConfig& config, RunData& data, Doubts doubts)
+      : storage_(storage), config_(config), data_(data), doubts_(doubts) {}
 
   std::vector<MixtureSource> list(const std::string& path) const {
     if (!path.ends_with(".toml")) return {{path}};
@@ -24,8 +25,9 @@ class Opener {
   }
 
   const TokenSource& open(const std::string& path) {
-    return keep(
-        open_token_source(path, *data_.tokenizer, config_.data.token_dtype, config_.model.vocab));
+    return keep(open_token_source(path, *data_.tokenizer, config_.data.token_dtype,
+                                  config_.model.vocab,
+                                  {config_.data.txt_only, doubts_ == Doubts::Refuse}));
   }
 
   // The source without its tail, and the tail.
@@ -44,7 +46,8 @@ class Opener {
 
   StreamPart part(const TokenSource& source, Packing packing, double weight) const {
     const auto seed = static_cast<uint64_t>(config_.train.seed);
-    return {&source, make_plan(packing, source, config_.batch.seq, seed), weight};
+    return {&source, make_plan(packing, source, config_.batch.seq, seed), weight,
+            source.content_hash()};
   }
 
  private:
@@ -56,12 +59,13 @@ class Opener {
   Storage& storage_;
   const RunConfig& config_;
   RunData& data_;
+  Doubts doubts_;
 };
 
 }  // namespace
 
 RunData open_run_data(Storage& storage, const RunConfig& config,
-                      std::unique_ptr<Tokenizer> tokenizer) {
+                      std::unique_ptr<Tokenizer> tokenizer, Doubts doubts) {
   RunData data;
   check(!config.data.train.empty(), ErrorCode::Config, "data.train is empty: set it to {}", kKinds);
   data.tokenizer =
@@ -70,28 +74,51 @@ RunData open_run_data(Storage& storage, const RunConfig& config,
         "model.vocab is {}, but the {} tokenizer has {} ids: set model.vocab to at least that",
         config.model.vocab, data.tokenizer->kind(), data.tokenizer->vocab_size());
 
-  Opener opener(storage, config, data);
+  Opener opener(storage, config, data, doubts);
+  const bool holds_out = config.data.valid.empty() && config.data.valid_fraction > 0;
   data.mixture = opener.list(config.data.train);
   std::vector<StreamPart> train, valid;
   std::vector<std::string> paths;
   for (const MixtureSource& source : data.mixture) {
     const TokenSource* used = &opener.open(source.path);
-    if (config.data.valid.empty()) {
+    data.whole.push_back({source.path, used});
+    if (holds_out) {
       const auto [kept, held_out] = opener.cut(*used, source.path);
       valid.push_back(opener.part(*held_out, Packing::Concat, source.weight));
+      data.held_out.push_back({source.path, held_out});
       used = kept;
     }
     train.push_back(opener.part(*used, config.data.packing, source.weight));
     paths.push_back(source.path);
   }
   if (!config.data.valid.empty())
-    for (const MixtureSource& source : opener.list(config.data.valid))
-      valid.push_back(opener.part(opener.open(source.path), Packing::Concat, source.weight));
+    for (const MixtureSource& source : opener.list(config.data.valid)) {
+      data.held_out.push_back({source.path, &opener.open(source.path)});
+      valid.push_back(opener.part(*data.held_out.back().source, Packing::Concat, source.weight));
+    }
 
   data.train =
       std::make_unique<SampleStream>(std::move(train), config.batch.seq, config.train.seed);
-  data.valid = std::make_unique<SampleStream>(std::move(valid), config.batch.seq, /*seed=*/-1);
+  if (!valid.empty())
+    data.valid = std::make_unique<SampleStream>(std::move(valid), config.batch.seq, /*seed=*/-1);
   data.identity = identity_of(*data.train, config.data.packing, config.train.seed, paths);
+  return data;
+}
+
+RunData reopen_run_data(Storage& storage, const RunConfig& config, const DataIdentity& was,
+                        std::unique_ptr<Tokenizer> tokenizer) {
+  RunData data = open_run_data(storage, config, std::move(tokenizer), Doubts::Warn);
+  if (data.valid || data.identity.hash() == was.hash()) return data;
+  RunConfig before = config;
+  before.data.valid_fraction = kTiny;  // of any data less than the one sequence
+  RunData held_out = open_run_data(storage, before, std::move(data.tokenizer), Doubts::Warn);
+  if (held_out.identity.hash() == was.hash()) {
+    log::warn("validation_as_before", {{"why",
+                                        "an older program began this run, which validates on one "
+                                        "sequence also with data.valid_fraction = 0"}});
+    return held_out;
+  }
+  data.tokenizer = std::move(held_out.tokenizer);
   return data;
 }
 

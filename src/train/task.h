@@ -36,7 +36,8 @@ struct TaskTime {
   int64_t step = 0;
   bool at_end = false;      // the run is complete
   bool stopping = false;    // it ends before that
-  bool save_asked = false;  // from outside
+  bool save_asked = false;  // from outside, or by the clock
+  bool resumed = false;     // it begins with what was left to do after this step
 };
 
 // Every rank has one of its own and runs it together with the others.

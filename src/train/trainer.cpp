@@ -38,7 +38,9 @@ class Preparation {
     if (is_process_) agree_on_folder(control_, *storage_, dir(), options_.place.host);
     const auto from = resume_point();
     if (leads_ || is_process_) {
-      of.prepared = prepare_run(storage_, resolved_, from, options_.accept_schedule);
+      of.prepared = prepare_run(storage_, resolved_, from, options_.accept_schedule, leads_);
+      if (leads_)
+        for (const auto& source : of.prepared->data.sources) source->compare_in_background();
       of.prepared->places = std::move(places);
       of.companions = companions_of(*of.prepared);
     }
@@ -67,7 +69,10 @@ class Preparation {
     const auto& from = run.resume_from ? run.resume_from : run.init_from;
     Companions kept = from ? CheckpointReader(storage_, *from).companions() : Companions();
     const std::string text = tokenizer.kind() == "byte" ? "" : tokenizer.serialize();
-    if (text != kept.tokenizer) kept.hf_files.clear();
+    if (text != kept.tokenizer) {
+      kept.hf_files.clear();
+      kept.stop_ids.clear();
+    }
     kept.tokenizer = text;
     return kept;
   }
@@ -75,8 +80,10 @@ class Preparation {
   void agree_on_contents_of(const OfProcess& of) {
     const RunData& data = of.prepared->data;
     agree_on_data(control_, "data.train", data.identity);
-    const std::vector<std::string> held_out(data.valid->parts().size(), "held out");
-    agree_on_data(control_, "data.valid", identity_of(*data.valid, Packing::Concat, 0, held_out));
+    if (data.valid) {
+      const std::vector<std::string> held_out(data.valid->parts().size(), "held out");
+      agree_on_data(control_, "data.valid", identity_of(*data.valid, Packing::Concat, 0, held_out));
+    }
     agree_on_contents(control_, "data.tokenizer", of.companions.tokenizer, "give all the same");
     const auto& from = of.prepared->resume_from ? of.prepared->resume_from : of.prepared->init_from;
     agree_on_contents(control_, "the checkpoint to go on from",

@@ -128,7 +128,7 @@ void check_weight_copies(Control& control, const Layout& layout, const TensorTab
 }
 
 bool WeightCheckTask::due(const TaskTime& now) const {
-  return every_ > 0 && now.step % every_ == 0;
+  return !now.resumed && every_ > 0 && now.step % every_ == 0;
 }
 
 void WeightCheckTask::run(RunView& run) {

@@ -8,6 +8,7 @@
 #include "checkpoint/exchange/hf_export.h"
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/hf_fixture.h"
+#include "checkpoint/manifest.h"
 #include "core/error.h"
 
 namespace ingot::checkpoint_test {
@@ -329,6 +330,62 @@ TEST(HfFolder, AnInterleavedModelIsWrittenAsHalves) {
   back->read("layers.0.qkv.weight", {13, 34}, Tensor::contiguous(some.data(), DType::F32, {21}));
   EXPECT_EQ(some.front(), 13.f);
   EXPECT_EQ(some.back(), 33.f);
+}
+
+std::vector<int32_t> stop_ids_in(const std::shared_ptr<Storage>& storage) {
+  return CheckpointReader(storage, "out").companions().stop_ids;
+}
+
+TEST(HfFolder, StopIdsAreThoseOfBothConfigs) {
+  const auto storage = hf_storage(llama_config());
+  import(storage);
+  EXPECT_EQ(stop_ids_in(storage), (std::vector{1, 2}));
+  storage->remove("out");
+  overwrite(*storage, "hf/generation_config.json", R"({"eos_token_id": 299})");
+  import(storage);
+  EXPECT_EQ(stop_ids_in(storage), (std::vector{1, 2, 299}));
+  storage->remove("out");
+  // What the model does not have cannot end a text.
+  overwrite(*storage, "hf/generation_config.json", R"({"eos_token_id": [300, -1, 2, 7]})");
+  import(storage);
+  EXPECT_EQ(stop_ids_in(storage), (std::vector{1, 2, 7}));
+  storage->remove("out");
+  overwrite(*storage, "hf/generation_config.json", R"({"eos_token_id": null})");
+  import(storage);
+  EXPECT_EQ(stop_ids_in(storage), (std::vector{1, 2}));
+  storage->remove("out");
+  for (const char* wrong : {R"("x")", "1.5", R"([1, "x"])", "true", "{}", "99999999999"}) {
+    overwrite(*storage, "hf/generation_config.json",
+              "{\n\"eos_token_id\": " + std::string(wrong) + "}");
+    expect_refused(storage, "hf/generation_config.json, line 2: eos_token_id: expected the id");
+  }
+}
+
+TEST(HfFolder, StopIdsOfACheckpointWithoutThemAreThoseOfItsFiles) {
+  const auto storage = hf_storage(llama_config());
+  import(storage);
+  const std::string path = "out/manifest.json";
+  Manifest manifest = parse_manifest(read_text(*storage, path), path);
+  EXPECT_EQ(manifest.stop_ids, (std::vector{1, 2}));
+  manifest.stop_ids.reset();
+  overwrite(*storage, path, to_text(manifest));
+  EXPECT_FALSE(parse_manifest(read_text(*storage, path), path).stop_ids.has_value());
+  EXPECT_EQ(stop_ids_in(storage), (std::vector{1, 2}));
+}
+
+TEST(HfFolder, StopIdsOfAModelWithoutFilesAreWrittenAsAList) {
+  const MadeWeights weights([](const std::string&, int64_t i) { return static_cast<float>(i); },
+                            parse_hf_config(llama_config().dump(), "").model);
+  const auto storage = memory_storage();
+  export_hf(*storage, weights, {.stop_ids = {5, 256}}, "many", {});
+  export_hf(*storage, weights, {}, "one", {});
+  for (const char* file : {"config.json", "generation_config.json"}) {
+    const auto ids = [&](const char* folder) {
+      return Json::parse(read_text(*storage, join_path(folder, file))).at("eos_token_id");
+    };
+    EXPECT_EQ(ids("many"), Json({256, 5})) << file;  // the tokenizer's own first
+    EXPECT_EQ(ids("one"), Json(256)) << file;
+  }
 }
 
 }  // namespace

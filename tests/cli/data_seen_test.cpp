@@ -30,7 +30,7 @@ class DataSeen : public ::testing::Test {
         << "[[source]]\npath = \"" << path("shards/books") << "\"\nweight = 0.25\n";
     std::ofstream(root_ / "recipe.toml")
         << "preset = \"llama_test\"\n[data]\ntrain = \"" << path("mixture.toml")
-        << "\"\nmax_epochs = 9\nvalid = \"" << path("shards/books")
+        << "\"\nmax_epochs = 9\nvalid_in_train = true\nvalid = \"" << path("shards/books")
         << "\"\n[batch]\nmicro_batch = 1\nseq = 16\ntokens = 96\n[train]\neval_tokens = "
            "64\n[optim.schedule]\nkind = \"constant\"\n[checkpoint]\nevery = 2\nkeep = 9\ndir = \""
         << path("run") << "\"\n";

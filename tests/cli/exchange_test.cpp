@@ -121,11 +121,8 @@ TEST_F(ExchangeCli, AnImportedModelIsShownAsAModelAndNotAsARun) {
 TEST_F(ExchangeCli, AModelThatIsNoCheckpointYetIsToldHowToBecomeOne) {
   const std::string folder = kGolden / "llama";
   const std::vector<std::vector<std::string>> ways = {
-      {"generate", folder},
-      {"checkpoint", "show", folder},
       {"checkpoint", "ls", folder},
       {"checkpoint", "verify", folder},
-      {"checkpoint", "export", folder, "--to", "gguf", "--out", path("x.gguf")},
       {"config", "show", "--set", "train.init=" + folder}};
   for (const auto& words : ways) {
     const Outcome outcome = run_ingot(words, root_);

@@ -90,8 +90,8 @@ class StageFixture : public ::testing::Test {
 
   // Every file that a stage promises, by name; a killed process leaves others aside.
   std::map<std::string, std::string> tree(const std::string& out) const {
-    static const std::set<std::string> kPromised = {".zst",   ".json",      ".html", ".tokens",
-                                                    ".names", ".documents", ""};
+    static const std::set<std::string> kPromised = {".zst",   ".json",      ".html",   ".tokens",
+                                                    ".names", ".documents", ".hashes", ""};
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(root_ / out)) {
       const std::string name = fs::relative(entry.path(), root_ / out).string();

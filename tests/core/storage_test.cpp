@@ -68,6 +68,16 @@ TEST_P(StorageTest, WhatWasWrittenIsRead) {
   }
 }
 
+TEST(PosixStorage, KnowsTheFreeSpaceOfFoldersThatAreYetToBeMade) {
+  const std::string here = ::testing::TempDir();
+  const auto storage = posix_storage();
+  EXPECT_GT(storage->free_bytes(here).value(), 0);
+  EXPECT_GT(storage->free_bytes(join_path(here, "not/made/yet")).value(), 0);
+  EXPECT_GT(storage->free_bytes("not_made_yet").value(), 0);
+  EXPECT_EQ(storage->free_bytes("/proc/self"), std::nullopt);  // has no blocks
+  EXPECT_EQ(memory_storage()->free_bytes("a"), std::nullopt);
+}
+
 TEST_P(StorageTest, ReadingPastTheEndIsADataError) {
   write(*storage_, path("a"), "short");
   const auto reader = storage_->open(path("a"));

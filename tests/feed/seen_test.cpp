@@ -76,6 +76,31 @@ TEST(Seen, StepsOfManyResumesAreFewRanges) {
   EXPECT_EQ(run.num_repeated, 0);
 }
 
+// Against a count of every draw; the sources' orders differ by their number.
+TEST(Seen, SamplesOfSourcesOfEqualContentAreCountedTogether) {
+  DataIdentity data = Fixture().data;
+  data.sources.push_back(data.sources[0]);
+  data.sources.push_back(data.sources[1]);
+  EXPECT_EQ(first_of_equal_content(data), (std::vector<size_t>{0, 1, 0, 1}));
+  std::vector<double> weights;
+  for (const auto& source : data.sources) weights.push_back(source.weight);
+  const Mixture mixture(weights);
+  std::map<std::pair<size_t, int64_t>, int64_t> uses;
+  const std::vector<size_t> first = first_of_equal_content(data);
+  for (int64_t drawn = 0; drawn < 700; ++drawn) {
+    const int64_t repeated =
+        std::count_if(uses.begin(), uses.end(), [](const auto& use) { return use.second > 1; });
+    if (drawn % 10 == 0) {
+      ASSERT_EQ(samples_repeated(data, drawn), repeated) << drawn;
+    }
+    const Mixture::Draw draw = mixture.at(drawn);
+    const auto source = static_cast<size_t>(draw.source);
+    const SampleOrder order{data.sources[source].samples,
+                            static_cast<uint64_t>(data.seed) + source};
+    ++uses[{first[source], order.sample_at(draw.index)}];
+  }
+}
+
 TEST(Seen, ARollbackTellsLostStepsFromThoseThatHold) {
   const Fixture f;
   RunLedger ledger(f.data);

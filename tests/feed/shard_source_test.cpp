@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+
 #include "feed/loader.h"
 #include "support/files.h"
 #include "support/small_shards.h"
@@ -81,6 +84,39 @@ TEST(ShardSource, AShardChangedAfterItsManifestIsRefused) {
     open_token_source(folder.path("s"), *byte_tokenizer(), TokenDType::Auto, 257);
   });
   EXPECT_NE(message.find("00001.tokens"), std::string::npos) << message;
+}
+
+// Shards as a program leaves them that wrote no hashes of chunks.
+void write_older_shards(const TemporaryFolder& folder) {
+  ShardManifest manifest = write_small_shards(folder.path("s"), kDocuments, 8);
+  for (ShardFile& shard : manifest.shards) {
+    shard.hashes_hash.reset();
+    std::filesystem::remove(folder.path("s/" + shard.name + ".hashes"));
+  }
+  write_manifest(*posix_storage(), folder.path("s"), manifest);
+}
+
+TEST(ShardSource, OlderShardsAreComparedAtOpenOrInTheBackground) {
+  const TemporaryFolder folder;
+  write_older_shards(folder);
+  const auto open = [&](int64_t compared_here) {
+    return open_shards(folder.path("s"), *byte_tokenizer(), 257, compared_here);
+  };
+  EXPECT_GT(open(1'000)->content_cost(), 0);
+  std::string tokens = read_text(*posix_storage(), folder.path("s/00001.tokens"));
+  tokens[0] = static_cast<char>(tokens[0] ^ 1);
+  folder.write("s/00001.tokens", tokens);
+  EXPECT_NE(error_of(ErrorCode::Data, [&] { open(1'000); }).find("00001.tokens: the file changed"),
+            std::string::npos);
+  const auto source = open(0);
+  Ids ids(5);
+  source->read(0, ids);
+  source->compare_in_background();
+  const auto message = error_of(ErrorCode::Data, [&] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (std::chrono::steady_clock::now() < end) source->read(0, ids);
+  });
+  EXPECT_NE(message.find("00001.tokens: the file changed"), std::string::npos) << message;
 }
 
 TEST(ShardSource, AVocabularyBeyondTheModelsIsRefused) {

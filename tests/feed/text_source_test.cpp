@@ -45,7 +45,7 @@ TEST(TextSource, AFolderIsReadInNameOrderWithEosAfterEachFile) {
   folder.write("b.txt", "second");
   folder.write("a/z.txt", "first");
   folder.write("c.txt", "third");
-  folder.write("ignored.md", "not text");
+  folder.write("ignored.png", "not text");
   folder.write("empty.txt", "");
   const auto source = open_bytes(folder.path());
   Ids expected;

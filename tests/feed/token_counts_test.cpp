@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "feed/counting_source.h"
 
 namespace ingot {
@@ -25,6 +27,28 @@ TEST(TokenCounts, PackedDocumentsHavePositionsWithoutATarget) {
   ASSERT_EQ(stream.one_pass(), 2);
   EXPECT_EQ(count_tokens(stream, 0, 2), (TokenCounts{10, 10, 10}));
   EXPECT_EQ(count_tokens(stream, 0, 6), (TokenCounts{30, 30, 10}));
+}
+
+// Two parts of 10 samples each, in orders of their own: 20 draws are each of them twice.
+TEST(TokenCounts, PartsOfEqualContentHaveTheSameDistinctTokens) {
+  const CountingSource source(101);
+  for (const Packing packing : {Packing::Concat, Packing::BestFit}) {
+    std::vector<StreamPart> parts;
+    for (const double weight : {1.0, 2.0})
+      parts.push_back({&source, make_plan(packing, source, 10, 1), weight, 7});
+    const SampleStream stream(std::move(parts), 10, 1);
+    TokenCounts sum;
+    std::set<int64_t> used;
+    for (int64_t counter = 0; counter < 60; ++counter) {
+      sum += count_tokens(stream, counter, counter + 1);
+      used.insert(stream.at(counter).sample);
+      EXPECT_EQ(sum.unique, count_tokens(stream, 0, counter + 1).unique);
+      if (packing == Packing::Concat) {
+        EXPECT_EQ(sum.unique, static_cast<int64_t>(10 * used.size())) << counter;
+      }
+    }
+    EXPECT_EQ(used.size(), stream.parts()[0].plan->num_samples());
+  }
 }
 
 TEST(TokenCounts, AddUpOverStepsToTheWholeRun) {

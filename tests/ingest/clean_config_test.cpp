@@ -53,6 +53,22 @@ TEST(CleanConfig, ValuesThatMakeNoSenseAreRefusedByName) {
   }
 }
 
+TEST(CleanConfig, OptionsOfAFilterThatIsOffAreRefusedUnlessItWasTurnedOffOnPurpose) {
+  const std::string tuned = "[c4]\nmin_sentences = 3\n";
+  const std::pair<std::string, Overrides> refused[] = {
+      {"", {{"url.domains", "list.txt"}}},
+      {"[url]\nenabled = false\ndomains = \"list.txt\"\n", {}},  // as --print-config has it
+      {"", {{"c4_paragraph.min_paragraphs", "3"}}},
+      {"", {{"c4.enabled", "false"}, {"c4.min_sentences", "3"}}},
+      {"[c4]\nenabled = false\n", {{"c4.min_sentences", "3"}}}};
+  for (const auto& [toml, overrides] : refused) {
+    EXPECT_THROW(parse_clean_config(toml, "", overrides), Error) << toml;
+  }
+  EXPECT_NO_THROW(parse_clean_config(tuned, "", {{"c4.enabled", "false"}}));
+  EXPECT_NO_THROW(parse_clean_config(tuned + "enabled = false\n", "", {}));
+  EXPECT_NO_THROW(parse_clean_config(tuned, "", {{"preset", "fineweb-v1"}}));
+}
+
 TEST(CleanConfig, ThePageOfCleaningListsEveryFilterInOrder) {
   const std::string page = read_text(*posix_storage(), INGOT_SOURCE_DIR "/docs/ingest-cleaning.md");
   size_t at = page.find("## Filters");
@@ -76,8 +92,8 @@ TEST(CleanConfig, FilesOfEnabledFiltersAreReadAndHashed) {
   write_file_atomically(*storage, "bad.txt", "caf\xE9\n");  // Latin-1
   EXPECT_THROW(Cleaner(settings, *storage), Error);
   for (const char* enabled : {"true", "false"}) {
-    const CleanSettings missing =
-        parse_clean_config("", "", {{"bad_words.enabled", enabled}, {"bad_words.list", "no.txt"}});
+    const CleanSettings missing = parse_clean_config(
+        "[bad_words]\nenabled = true\nlist = \"no.txt\"\n", "", {{"bad_words.enabled", enabled}});
     const auto build = [&] { Cleaner(missing, *storage); };
     if (enabled == std::string("true")) {
       EXPECT_THROW(build(), Error);

@@ -9,7 +9,7 @@
 #include "core/random.h"
 #include "ingest/tokenize/document_batches.h"
 #include "ingest/tokenize/tokenize.h"
-#include "shards/duplicate_ids.h"
+#include "shards/duplicates.h"
 #include "shards/shard_reader.h"
 #include "support/files.h"
 #include "tokenizer/bpe/model.h"
@@ -150,7 +150,7 @@ TEST(Tokenize, EveryDocumentOnceInOrderBetweenBosAndEos) {
   }
   EXPECT_EQ(num_documents, manifest.num_documents());
   EXPECT_EQ(shard, manifest.shards.size());
-  EXPECT_EQ(manifest.left_out, (LeftOut{{"empty", 8}}));
+  EXPECT_EQ(manifest.left_out, (std::map<std::string, int64_t>{{"empty", 8}}));
   // Of each of eight files of lines: twenty ids that the others have too, less the empty document.
   EXPECT_EQ(manifest.duplicate_ids, 3 * 19 + 3 * 19);
   EXPECT_EQ(result.duplicate_examples.size(), 3u);
@@ -316,12 +316,63 @@ TEST(Tokenize, WhatIsLeftOutIsCounted) {
                TokenizeSettings(), folder.path("out"), {})
           .manifest;
   EXPECT_EQ(manifest.num_documents(), 2);
-  LeftOut left_out = manifest.left_out;
+  auto left_out = manifest.left_out;
   EXPECT_EQ(left_out["empty"], 1);
   EXPECT_EQ(left_out["id_too_long"], 1);
   int64_t sum = 0;
   for (const auto& [reason, count] : left_out) sum += count;
   EXPECT_EQ(sum, 7);
+}
+
+// A task that was stopped between two shards has taken documents of one file, and all of others.
+TEST(Tokenize, WhatAStoppedTaskHasReadMustBeThereStill) {
+  const TemporaryFolder folder;
+  const auto tokenizer = byte_tokenizer();
+  std::string first, second;
+  for (uint64_t i = 0; i < 20; ++i) {
+    first += nlohmann::json({{"text", some_text(i, 100)}}).dump() + "\n";
+    second += nlohmann::json({{"text", some_text(100 + i, 2000)}}).dump() + "\n";
+  }
+  TokenizeSettings settings = small_settings(*tokenizer);
+  settings.task_bytes = 1 << 30;
+  settings.shard_tokens = 10'000;
+  const auto run = [&](const std::shared_ptr<Storage>& storage, const std::string& out) {
+    return tokenize(storage, *tokenizer, {{"s", list_input_files({folder.path("in")})}}, settings,
+                    folder.path(out), {});
+  };
+  folder.write("in/a.jsonl", first);
+  folder.write("in/b.jsonl", second);
+  run(posix_storage(), "whole");
+  const auto stop = [&](const std::string& out) {
+    fs::remove_all(folder.path(out));
+    for (int64_t operations = 15; !fs::exists(folder.path(out + "/tasks/00000.partial"));
+         ++operations) {
+      ASSERT_LT(operations, 400);
+      fs::remove_all(folder.path(out));
+      try {
+        run(faulty_storage(posix_storage(), {operations, false}), out);
+      } catch (const Error& error) {
+        ASSERT_EQ(error.code(), ErrorCode::Storage) << error.what();
+      }
+    }
+    ASSERT_FALSE(fs::exists(folder.path(out + "/manifest.json")));
+  };
+  const auto with_change = [](std::string text, size_t at) {
+    const size_t place = text.find_first_of("aeiou", at);
+    text[place] = text[place] == 'a' ? 'e' : 'a';
+    return text;
+  };
+  stop("changed");
+  folder.write("in/a.jsonl", with_change(first, first.size() / 2));
+  EXPECT_NE(error_of(ErrorCode::Config, [&] { run(posix_storage(), "changed"); }).find("a.jsonl"),
+            std::string::npos);
+  folder.write("in/a.jsonl", first);
+  folder.write("in/b.jsonl", with_change(second, 500));
+  EXPECT_NE(error_of(ErrorCode::Config, [&] { run(posix_storage(), "changed"); }).find("b.jsonl"),
+            std::string::npos);
+  folder.write("in/b.jsonl", second);
+  EXPECT_TRUE(run(posix_storage(), "changed").finished);
+  EXPECT_EQ(contents(folder.path("changed")), contents(folder.path("whole")));
 }
 
 TEST(Tokenize, OtherSettingsOrInputsAreRefused) {
@@ -370,10 +421,14 @@ TEST(Tokenize, DuplicateIdsAreFoundWithLittleMemoryToo) {
       tokenize(posix_storage(), *tokenizer, corpus.sources, small_settings(*tokenizer), out, {})
           .manifest;
   for (const int64_t memory_bytes : {500, 3'000, 1 << 20}) {
-    const DuplicateIds found =
-        find_duplicate_ids(*posix_storage(), out, manifest, memory_bytes, folder.path("aside"));
-    EXPECT_EQ(found.count, manifest.duplicate_ids) << memory_bytes;
-    EXPECT_EQ(found.examples.size(), 3u);
+    const auto find = [&](DocumentKey key) {
+      return find_duplicates(*posix_storage(), {{out, &manifest}}, key, memory_bytes,
+                             folder.path("aside"));
+    };
+    EXPECT_EQ(find(DocumentKey::Id).count, manifest.duplicate_ids) << memory_bytes;
+    EXPECT_EQ(find(DocumentKey::Id).examples.size(), 3u);
+    EXPECT_EQ(find(DocumentKey::Content).count, manifest.equal_documents) << memory_bytes;
+    EXPECT_EQ(find(DocumentKey::IdAndContent).count, 0) << memory_bytes;
     EXPECT_FALSE(fs::exists(folder.path("aside")));
   }
 }

@@ -35,8 +35,13 @@ class MixTest : public ::testing::Test {
     settings_.sources = {{folder_.path("a"), 3, 1, -1}, {folder_.path("b"), 1, 1, -1}};
   }
 
-  void make(const std::string& name, int64_t count, int64_t longest) {
+  // `more`: documents of their own besides.
+  void make(const std::string& name, int64_t count, int64_t longest, int64_t more = 0) {
     auto documents = some_documents(count, longest, kEos);
+    for (int64_t i = 0; i < more; ++i) {
+      const auto number = static_cast<int32_t>(i);
+      documents.push_back({0, "more" + std::to_string(i), std::vector<int32_t>(20, number)});
+    }
     for (TokenDocument& document : documents) {
       document.ids.push_back(kEos);
       document.name = name + document.name;
@@ -49,7 +54,7 @@ class MixTest : public ::testing::Test {
   }
 
   std::vector<MixSplit> run(const std::string& out) {
-    return mix(posix_storage(), settings_, folder_.path(out), 2, {});
+    return mix(posix_storage(), settings_, folder_.path(out), 2, {}).splits;
   }
   std::map<std::string, std::string> contents(const std::string& out) {
     std::map<std::string, std::string> files;
@@ -192,6 +197,77 @@ TEST_F(MixTest, EpochsRepeatTrainAndNothingElse) {
     for (const auto& [id, count] : ids_in(split)) EXPECT_FALSE(train.contains(id));
   }
   EXPECT_TRUE(verify_shards(folder_.path("out/train"), splits.back().manifest, 1, {}).empty());
+}
+
+// Tokens of the splits of sources without equal documents, as they always were.
+TEST_F(MixTest, DocumentsThatDifferAreMixedAsBefore) {
+  for (const char* name : {"p", "q"}) {
+    auto documents = some_documents(300, 50, kEos);
+    for (size_t i = 0; i < documents.size(); ++i) {
+      TokenDocument& document = documents[i];
+      const auto number = static_cast<int32_t>(i);
+      document.ids.insert(document.ids.begin(), {*name, number / 256, number % 256});
+      document.ids.push_back(kEos);
+      document.name = name + document.name;
+    }
+    write_shards(posix_storage(), folder_.path(name), documents, 5'000, 300, -1, kEos);
+  }
+  settings_.sources = {{folder_.path("p"), 3, 1, -1}, {folder_.path("q"), 1, 2, -1}};
+  const std::vector<MixSplit> splits = run("out");
+  uint64_t hash = 0;
+  for (const MixSplit& split : splits) {
+    EXPECT_TRUE(split.manifest.left_out.empty());
+    EXPECT_EQ(split.left_out_tokens, 0);
+    for (const ShardFile& shard : split.manifest.shards) hash = hash * 31 + shard.tokens_hash;
+  }
+  EXPECT_EQ(hash, 0u);
+}
+
+TEST_F(MixTest, EqualDocumentsAreInOneSplitAndSharesStayExact) {
+  make("copy", 400, 100, /*more=*/50);  // what a says, under other names
+  settings_.sources = {{folder_.path("a"), 1, 1, -1}, {folder_.path("copy"), 1, 2, -1}};
+  settings_.train_tokens = 18'000;
+  settings_.max_cut_share = 1;
+  const std::vector<MixSplit> splits = run("out");
+  std::map<ContentId, std::string> split_of;
+  std::map<std::string, int64_t> left_out;
+  for (const MixSplit& split : splits) {
+    const std::map<std::string, int64_t> wanted = {
+        {"train", 18'000}, {"valid", 1'001}, {"test", 503}};
+    EXPECT_EQ(split.manifest.num_tokens(), wanted.at(split.name));
+    EXPECT_EQ(split.shares[0].tokens, shares_of(wanted.at(split.name), {1, 1})[0]);
+    const ShardFolder shards(folder_.path("out/" + split.name));
+    const auto& cuts = split.manifest.cut_documents;
+    for (int64_t i = 0; i < shards.num_documents(); ++i) {
+      if (std::count(cuts.begin(), cuts.end(), i) > 0) continue;
+      EXPECT_EQ(split_of.emplace(shards.content(i), split.name).first->second, split.name);
+    }
+    for (const auto& [reason, count] : split.manifest.left_out) left_out[reason] += count;
+  }
+  EXPECT_GT(left_out["equal_to_test"], 0);
+  EXPECT_GT(left_out["equal_to_valid"], 0);
+  EXPECT_GT(splits.back().left_out_tokens, 0);
+}
+
+TEST_F(MixTest, SourcesOfTheSameDocumentsAreRefusedInNewFoldersOnly) {
+  const std::string out = folder_.path("out");
+  settings_.max_cut_share = 1;
+  settings_.sources = {{folder_.path("a"), 1, 1, -1}, {folder_.path("a") + "/", 1, 1, -1}};
+  const std::string refused = error_of(ErrorCode::Config, [&] { run("out"); });
+  EXPECT_NE(refused.find("max_epochs = 2"), std::string::npos) << refused;
+  EXPECT_FALSE(fs::exists(out));
+  // One that an older program began: its description lacks what that did not know.
+  settings_.sources.pop_back();
+  run("out");
+  std::string stage = read_text(*posix_storage(), out + "/stage.json");
+  const size_t member = stage.find(" \"equal_documents\"");
+  ASSERT_NE(member, std::string::npos);
+  stage.erase(member, stage.find('\n', member) + 1 - member);
+  write_file_atomically(*posix_storage(), out + "/stage.json", stage);
+  fs::remove(out + "/tasks/00001.json");
+  fs::remove(out + "/equal_documents.json");
+  EXPECT_EQ(run("out").size(), 3u);
+  EXPECT_FALSE(fs::exists(out + "/equal_documents.json"));
 }
 
 TEST_F(MixTest, AllOfASourceCanBeTaken) {

@@ -28,11 +28,7 @@ std::vector<TokenDocument> marked_documents() {
 
 // Writes the documents with BOS and EOS declared.
 ShardManifest write_marked(const std::string& folder, const std::vector<TokenDocument>& documents) {
-  ShardManifest manifest = write_shards(posix_storage(), folder, documents, 1'000, 300);
-  manifest.bos = kBos;
-  manifest.eos = kEos;
-  write_manifest(*posix_storage(), folder, manifest);
-  return manifest;
+  return write_shards(posix_storage(), folder, documents, 1'000, 300, kBos, kEos);
 }
 
 std::string problems_of(const std::string& folder, const ShardManifest& manifest) {
@@ -87,14 +83,14 @@ TEST(VerifyShards, EveryChangedShardIsNamed) {
   const TemporaryFolder folder;
   const std::string out = folder.path("out");
   const ShardManifest manifest = write_marked(out, marked_documents());
-  ASSERT_GT(manifest.shards.size(), 3u);
-  for (const char* name : {"00001.tokens", "00002.documents", "00003.names"}) {
+  ASSERT_GT(manifest.shards.size(), 4u);
+  for (const char* name : {"00001.tokens", "00002.documents", "00003.names", "00004.hashes"}) {
     std::string bytes = read_text(*posix_storage(), join_path(out, name));
     bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
     folder.write(std::string("out/") + name, bytes);
   }
   const std::string problems = problems_of(out, manifest);
-  for (const char* name : {"00001.tokens", "00002.documents", "00003.names"}) {
+  for (const char* name : {"00001.tokens", "00002.documents", "00003.names", "00004.hashes"}) {
     EXPECT_NE(problems.find(name), std::string::npos) << problems;
   }
   EXPECT_EQ(problems.find("00000"), std::string::npos) << problems;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +31,9 @@ class ForwardingStorage : public Storage {
   void sync_directory(const std::string& path) override { base_->sync_directory(path); }
   std::unique_ptr<StorageLock> try_lock(const std::string& path, int64_t number) override {
     return base_->try_lock(path, number);
+  }
+  std::optional<int64_t> free_bytes(const std::string& path) override {
+    return base_->free_bytes(path);
   }
 
  protected:

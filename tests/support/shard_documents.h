@@ -43,13 +43,16 @@ inline ShardManifest manifest_for(int64_t vocab) {
   return manifest;
 }
 
-// Writes them as a finished folder; a document's text counts 4 bytes an id.
+// Writes them as a finished folder that declares BOS and EOS; a document's text counts 4 bytes an
+// id.
 inline ShardManifest write_shards(const std::shared_ptr<Storage>& storage,
                                   const std::string& folder,
                                   const std::vector<TokenDocument>& documents, int64_t shard_tokens,
-                                  int64_t vocab) {
+                                  int64_t vocab, int32_t bos = -1, int32_t eos = -1) {
   ShardManifest manifest = manifest_for(vocab);
-  ShardWriter writer(storage, folder, {manifest.token_bytes, shard_tokens, ""},
+  manifest.bos = bos;
+  manifest.eos = eos;
+  ShardWriter writer(storage, folder, {manifest.token_bytes, shard_tokens, "", bos, eos},
                      {{}, manifest.sources});
   for (const TokenDocument& document : documents) {
     writer.append(document.ids);

@@ -34,6 +34,7 @@ inline ShardManifest write_small_shards(const std::string& folder,
       before.sources.push_back({document.source});
   ShardSettings settings;
   settings.shard_tokens = shard_tokens;
+  settings.eos = tokenizer->eos();
   ShardWriter writer(storage, folder, settings, before);
   for (const SmallDocument& document : documents) {
     std::vector<int32_t> ids = tokenizer->encode(document.text);

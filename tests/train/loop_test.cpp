@@ -147,6 +147,48 @@ TEST_F(Loops, AVerdictToStopSavesAndEnds) {
   EXPECT_TRUE(records.of<EndReport>().empty());
 }
 
+TEST_F(Loops, AResumeBeginsWithTheValidationThatAStopPrevented) {
+  for (const char* ranks : {"1", "2"}) {
+    const auto run = [&](int64_t steps) {
+      return constant(std::string("run") + ranks, steps,
+                      {{"train.eval_every", "2"}, {"system.ranks", ranks}});
+    };
+    Records stopped, resumed, again;
+    go(run(6), stopped, 2, StepVerdict::Stop);
+    EXPECT_TRUE(stopped.of<EvalReport>().empty());
+    go(run(3), resumed, 0, StepVerdict::Go, /*resume=*/true);
+    std::string order;
+    for (const Record& record : resumed.all) order += "FSECXL"[record.index()];
+    EXPECT_EQ(order, "FESECX");
+    EXPECT_EQ(resumed.of<EvalReport>()[0].step, 2);
+    go(run(4), again, 0, StepVerdict::Go, /*resume=*/true);  // none is missing now
+    EXPECT_EQ(again.of<EvalReport>().size(), 1u);
+  }
+}
+
+TEST_F(Loops, SavesByTheClockChangeNoLossAndAreKeptLikeOthers) {
+  for (const char* ranks : {"1", "2"}) {
+    const auto losses = [&](const std::string& name, const char* minutes) {
+      Records records;
+      go(constant(name + ranks, 6,
+                  {{"checkpoint.minutes", minutes},
+                   {"checkpoint.every", "0"},
+                   {"checkpoint.keep", "1"},
+                   {"system.ranks", ranks}}),
+         records);
+      std::vector<double> all;
+      for (const StepReport& report : records.of<StepReport>()) all.push_back(report.loss);
+      const std::string dir = (root_ / (name + ranks)).string();
+      EXPECT_EQ(list_checkpoints(*posix_storage(), dir).size(), 1u);
+      return std::pair(all, records.of<SavedReport>().size());
+    };
+    const auto saved = losses("saved", "1e-9"), never = losses("never", "0");
+    EXPECT_EQ(saved.first, never.first);
+    EXPECT_GT(saved.second, 1u);
+    EXPECT_EQ(never.second, 1u);
+  }
+}
+
 // Each step multiplies the weights by -99.
 TEST_F(Loops, GradientsThatAreNotFiniteEndTheRunAndSaySo) {
   Records records;

@@ -7,6 +7,9 @@
 #include "support/train_fixture.h"
 #include "tokenizer/llama2c_file.h"
 #include "train/engine.h"
+#include "train/init_tokenizer.h"
+#include "train/rate_factor.h"
+#include "train/run_data.h"
 #include "train/run_folder.h"
 
 namespace ingot {
@@ -22,13 +25,22 @@ class Resume : public test::TrainFixture {
   void write(const std::string& name, const std::string& contents) const {
     std::ofstream(root_ / name, std::ios::binary) << contents;
   }
-  // A checkpoint of a run with this tokenizer, as the file in it.
-  std::string saved_with(const std::string& tokenizer) const {
-    const RunConfig saved = config("run", 2);
+  // A checkpoint without any training, whatever a run would check.
+  std::string save(const RunConfig& saved, const RunState& state,
+                   const Companions& companions = {}) const {
     const auto world = single_world();
     Engine engine(resolve_here(saved), *world);
-    return save_checkpoint(*posix_storage(), world->control(), path("run"), saved, {},
-                           engine.parameters(), engine.store(), {.tokenizer = tokenizer});
+    engine.init(1);
+    RateFactor rate;
+    RunState all = state;
+    StateSection* sections[] = {&rate};
+    all.sections = save_sections(sections);
+    return save_checkpoint(*posix_storage(), world->control(), saved.checkpoint.dir, saved, all,
+                           engine.parameters(), engine.store(), companions);
+  }
+  // A checkpoint of a run with this tokenizer, as the file in it.
+  std::string saved_with(const std::string& tokenizer) const {
+    return save(config("run", 2), {}, {.tokenizer = tokenizer});
   }
   std::string serialized(const std::string& checkpoint, const std::string& tokenizer) const {
     const RunConfig resumed = config("run", 2, {{"data.tokenizer", tokenizer}});
@@ -79,6 +91,55 @@ TEST_F(Resume, ACheckpointWithACopyOfTheFileKnowsItAgain) {
   EXPECT_NE(serialized(checkpoint, path("r50k_base.tiktoken")), "");
   write("r50k_base.tiktoken", ranks + "Yw== 3\n");
   error_of(ErrorCode::Config, [&] { serialized(checkpoint, path("r50k_base.tiktoken")); });
+}
+
+using InitTokenizer = Resume;
+
+TEST_F(InitTokenizer, IsComparedWhereTheCheckpointSaysItsOwn) {
+  const auto other = parse_llama2c_tokenizer(testing_support::small_llama2c_file(), "other");
+  const auto check = [&](const std::string& from, const Tokenizer& tokenizer, bool accepted) {
+    RunConfig config = parse_run_config("", "", {});
+    config.train.other_tokenizer = accepted;
+    check_init_tokenizer(posix_storage(), from, tokenizer, config);
+  };
+  const std::string bytes = save(config("bytes", 2), {});
+  EXPECT_NO_THROW(check(bytes, *byte_tokenizer(), false));
+  EXPECT_NO_THROW(check(bytes, *other, true));
+  error_of(ErrorCode::Config, [&] { check(bytes, *other, false); });
+  const std::string own = save(config("own", 2), {}, {.tokenizer = other->serialize()});
+  EXPECT_NO_THROW(check(own, *other, false));
+  error_of(ErrorCode::Config, [&] { check(own, *byte_tokenizer(), false); });
+  // Of these nobody knows: ids of a token file, and one of the files of a tokenizer.
+  EXPECT_NO_THROW(check(save(config("ids", 2, {{"data.train", "ids.bin"}}), {}), *other, false));
+  const std::string part = save(config("part", 2), {}, {.tokenizer = "YQ== 0\nYg== 1\n"});
+  EXPECT_NO_THROW(check(part, *other, false));
+}
+
+TEST_F(Resume, WhatAnOlderProgramBeganWithAWarmupBelowAStepGoesOn) {
+  // 128 tokens a step.
+  const auto short_warmup = [&](const std::string& name) {
+    return config(name, 2, {{"optim.schedule.unit", "tokens"}, {"optim.schedule.warmup", "10"}});
+  };
+  Recorder recorder;
+  const std::string refusal =
+      error_of(ErrorCode::Config, [&] { run(short_warmup("new"), recorder); });
+  EXPECT_NE(refusal.find("for 10 steps --set optim.schedule.warmup=1280"), std::string::npos);
+  save(short_warmup("run"), {});
+  EXPECT_EQ(run(short_warmup("run"), recorder, /*resume=*/true).state.step, 2);
+}
+
+TEST_F(Resume, WhatAnOlderProgramBeganWithoutAFractionHoldsOutItsSequence) {
+  const RunConfig none = config("run", 2, {{"data.valid_fraction", "0"}});
+  RunConfig before = none;
+  before.data.valid_fraction = 1e-9;
+  RunState state;
+  state.data = to_json(open_run_data(*posix_storage(), before).identity).dump();
+  save(none, state);
+  Recorder recorder;
+  EXPECT_TRUE(run(none, recorder, /*resume=*/true).eval);
+  RunConfig anew = none;
+  anew.checkpoint.dir = path("new");
+  EXPECT_FALSE(run(anew, recorder).eval);
 }
 
 TEST_F(Resume, AnEmptyFolderOrOneOfARunThatSavedNothingStartsFresh) {

@@ -80,7 +80,7 @@ TEST_F(DataTrap, AMissingSourceIsSaidToBeMissingAndPathsAreRelativeToTheMixFile)
 }
 
 TEST_F(DataTrap, ATrainingMixturesPathsAreRelativeToItsFile) {
-  write("mixtures/text.txt", slurp(root_ / "text.txt"));
+  write("mixtures/text.txt", slurp(root_ / "text.txt") + "More of it.\n");
   write("mixtures/mixture.toml", "[[source]]\npath = \"text.txt\"\n");
   const Outcome outcome =
       ingot(train_args("run", {"data.train=" + path("mixtures/mixture.toml"),

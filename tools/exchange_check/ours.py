@@ -35,14 +35,14 @@ class Program:
     def logits(self, checkpoint, ids, out):
         with open(out + ".ids", "w", encoding="utf-8") as file:
             file.write(" ".join(map(str, ids)))
-        self.run("checkpoint", "logits", checkpoint, "--ids", out + ".ids", "--out", out, "--device", self.device,
-                 "--threads", str(self.threads))
+        self.run("checkpoint", "logits", checkpoint, "--ids", out + ".ids", "--out", out, "--force",
+                 "--device", self.device, "--threads", str(self.threads))
         return load_file(out)["logits"]
 
     def train(self, init, run, tokens, steps, batch, settings):
         """Losses of the steps, from the run's ledger."""
         values = {"train.init": init, "train.steps": steps, "train.precision": "fp32", "train.seed": SEED,
-                  "data.train": tokens, "data.valid": tokens, "train.eval_tokens": 1, "batch.micro_batch": batch[0], "batch.seq": batch[1],
+                  "data.train": tokens, "data.valid": tokens, "data.valid_in_train": True, "train.eval_tokens": 1, "batch.micro_batch": batch[0], "batch.seq": batch[1],
                   "optim.schedule.kind": "constant", "optim.schedule.unit": "steps", "checkpoint.dir": run,
                   "system.device": self.device, "system.threads": self.threads, **settings}
         with open(run + ".toml", "w", encoding="utf-8") as file:

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "checkpoint/exchange/gguf_tokens.h"
@@ -24,6 +26,16 @@ constexpr Pre kPres[] = {
     // "gpt-4o" cuts before combining marks, which o200k counts as letters.
     {Split::O200k, true, "granite-embed-multi-97m"},
 };
+
+// Names that cut alike.
+constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
+    {"phi-2", "gpt-2"},        {"olmo", "gpt-2"},
+    {"mpt", "gpt-2"},          {"llama3", "llama-bpe"},
+    {"llama-v3", "llama-bpe"}, {"falcon3", "llama-bpe"},
+    {"pixtral", "llama-bpe"},  {"lfm2", "llama-bpe"},
+    {"smaug-bpe", "dbrx"},     {"deepseek-r1-qwen", "qwen2"},
+    {"megrez", "qwen2"},       {"starcoder", "smollm"},
+    {"refact", "smollm"},      {"codeshell", "smollm"}};
 
 void warn(const std::string& why) {
   log::warn("gguf_tokenizer", {{"why", why}});
@@ -77,6 +89,20 @@ std::string word_of(const Json& part) {
   if (type == "Split" && text_of(part, "behavior") == "Isolated" && member(part, "invert") != true)
     return plain_regex(text_of(member(part, "pattern"), "Regex"));
   return "";
+}
+
+// The other way round.
+Json part_of(std::string_view word) {
+  if (word == "digits") return {{"type", "Digits"}, {"individual_digits", true}};
+  if (word == "bytes" || word == "gpt-2")
+    return {{"type", "ByteLevel"},
+            {"add_prefix_space", false},
+            {"trim_offsets", true},
+            {"use_regex", word == "gpt-2"}};
+  return {{"type", "Split"},
+          {"pattern", {{"Regex", std::string(word)}}},
+          {"behavior", "Isolated"},
+          {"invert", false}};
 }
 
 struct Arrangement {
@@ -136,6 +162,31 @@ std::string_view gguf_pre_of(std::string_view tokenizer_json, BpeModel& model) {
         "llama.cpp has nothing like this tokenizer's arrangement of normalizer, pre-tokenizer and "
         "model: it would give other ids there; use --to hf");
   return found->name;
+}
+
+GgufPre gguf_pre_named(std::string_view given) {
+  std::string_view name = given;
+  for (const auto& [alias, known] : kAliases)
+    if (alias == given) name = known;
+  for (const Pre& pre : kPres)
+    if (pre.name == name)
+      return {pre.split, pre.whole_piece_first, /*adds_bos=*/pre.name == "llama-bpe", {}};
+  for (const Arrangement& known : arrangements())
+    if (known.name == name) return {.words = known.words};
+  std::vector<std::string_view> names;
+  for (const Pre& pre : kPres) names.push_back(pre.name);
+  for (const Arrangement& known : arrangements()) names.push_back(known.name);
+  throw Error(ErrorCode::Data,
+              fmt::format("tokenizer.ggml.pre: expected one of {}, got {}", fmt::join(names, ", "),
+                          given.empty() ? "none" : given.substr(0, 100)));
+}
+
+std::string with_gguf_pre_tokenizer(std::string_view tokenizer_json, const GgufPre& pre) {
+  Json json = parse_object(tokenizer_json, "the tokenizer");
+  Json parts = Json::array();
+  for (const std::string_view word : pre.words) parts.push_back(part_of(word));
+  json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", parts}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void add_gguf_bpe(GgufMetadata& metadata, const BpeModel& model, std::string_view pre,

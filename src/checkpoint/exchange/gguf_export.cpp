@@ -68,7 +68,7 @@ Contents contents_of(const ModelConfig& model, const std::string& gguf, GgufType
 }  // namespace
 
 void export_gguf(Storage& storage, const Weights& weights, const Companions& companions,
-                 const std::string& path, GgufType type) {
+                 const std::string& path, GgufType type, NewFile::Existing existing) {
   const Architecture& architecture =
       architecture_of(weights.model(), companions.origin.architecture);
   const auto styled = with_rope_style(weights, gguf_rope_style(architecture.gguf));
@@ -88,7 +88,7 @@ void export_gguf(Storage& storage, const Weights& weights, const Companions& com
   if (!divisors.empty())
     contents.tensors.push_back({"rope_freqs.weight", {static_cast<int64_t>(divisors.size())}});
 
-  NewFile file(storage, path, NewFile::Existing::Refused);
+  NewFile file(storage, path, existing);
   write_gguf(storage, file.path(), metadata, contents.tensors, [&](size_t i, const auto& put) {
     if (i == contents.sources.size()) return put(divisors);
     const auto& [parameter, range] = contents.sources[i];

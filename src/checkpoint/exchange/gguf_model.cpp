@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "core/error.h"
 
@@ -30,8 +29,12 @@ constexpr Places kPlaces[] = {
     {.name = "gemma2", .any_head_dim = true, .activation = Activation::GeGlu},
 };
 
+const Places& places_of(const std::string& gguf) {
+  return *std::ranges::find(kPlaces, gguf, &Places::name);
+}
+
 void check_places(const ModelConfig& m, const std::string& gguf) {
-  const Places& has = *std::ranges::find(kPlaces, gguf, &Places::name);
+  const Places& has = places_of(gguf);
   const auto refuse = [&](bool needed, bool there, std::string_view what) {
     check(!needed || there, ErrorCode::Config,
           "llama.cpp has no place for {} under {}; use --to hf", what, gguf);
@@ -60,18 +63,6 @@ void check_gemma2(const ModelConfig& m) {
           m.window_layers);
 }
 
-// 1/sqrt(head_dim); of as many layers as Gemma 2 27B has, it takes the model for that one.
-double own_attn_scale(const ModelConfig& m, const std::string& gguf) {
-  constexpr int64_t kLayersOf27B = 46;
-  const bool by_width = gguf == "gemma2" && m.layers == kLayersOf27B;
-  return 1.0 / std::sqrt(static_cast<double>(by_width ? m.dim / m.heads : m.head_dim));
-}
-
-// Yarn's own factor of rotated queries and keys.
-double own_yarn_factor(const ModelConfig& m) {
-  return 0.1 * std::log(m.rope.factor) + 1.0;
-}
-
 void check_rope(const RopeConfig& rope) {
   check(rope.scaling != RopeScaling::Dynamic, ErrorCode::Config,
         "llama.cpp knows no dynamic scaling of rotary frequencies; use --to hf");
@@ -98,11 +89,26 @@ void add_rope(GgufMetadata& metadata, const std::string& prefix, const ModelConf
     metadata.add_u32(prefix + "rope.scaling.original_context_length", m.rope.original_context);
     if (m.rope.attention_factor > 0)  // there it comes on top of yarn's own
       metadata.add_f32(prefix + "rope.scaling.attn_factor",
-                       m.rope.attention_factor / own_yarn_factor(m));
+                       m.rope.attention_factor / gguf_yarn_factor(m));
   }
 }
 
 }  // namespace
+
+Activation gguf_activation(const std::string& gguf) {
+  return places_of(gguf).activation;
+}
+
+double gguf_attn_scale(const ModelConfig& m, const std::string& gguf) {
+  // Of as many layers as Gemma 2 27B has, it takes the model for that one.
+  constexpr int64_t kLayersOf27B = 46;
+  const bool by_width = gguf == "gemma2" && m.layers == kLayersOf27B;
+  return 1.0 / std::sqrt(static_cast<double>(by_width ? m.dim / m.heads : m.head_dim));
+}
+
+double gguf_yarn_factor(const ModelConfig& m) {
+  return 0.1 * std::log(m.rope.factor) + 1.0;
+}
 
 void check_gguf_model(const ModelConfig& m, const Architecture& architecture) {
   const std::string& gguf = architecture.gguf;
@@ -112,7 +118,7 @@ void check_gguf_model(const ModelConfig& m, const Architecture& architecture) {
         "llama.cpp knows no attention window of {}: beyond {} tokens it would compute another "
         "model; use --to hf",
         architecture.name, m.window);
-  const double own_scale = own_attn_scale(m, gguf);
+  const double own_scale = gguf_attn_scale(m, gguf);
   const double scale =
       m.attn_scale > 0 ? m.attn_scale : 1.0 / std::sqrt(static_cast<double>(m.head_dim));
   check(std::abs(scale / own_scale - 1.0) < 1e-6, ErrorCode::Config,
@@ -181,28 +187,6 @@ std::vector<TensorRow> gguf_rows(const std::string& gguf) {
 
 bool gguf_writes_tied_head(const std::string& gguf) {
   return gguf == "olmo2";
-}
-
-std::vector<float> gguf_rope_divisors(const ModelConfig& m) {
-  const RopeConfig& r = m.rope;
-  if (m.positions != Positions::Rotary || r.scaling != RopeScaling::Llama3) return {};
-  std::vector<float> divisors;
-  for (int64_t i = 0; i < m.head_dim / 2; ++i) {
-    const double wavelength =
-        2.0 * std::numbers::pi *
-        std::pow(r.theta, 2.0 * static_cast<double>(i) / static_cast<double>(m.head_dim));
-    const auto original = static_cast<double>(r.original_context);
-    double divisor = 1.0;
-    if (wavelength > original / r.low_freq_factor) {
-      divisor = r.factor;
-    } else if (wavelength >= original / r.high_freq_factor) {
-      const double smooth =
-          (original / wavelength - r.low_freq_factor) / (r.high_freq_factor - r.low_freq_factor);
-      divisor = 1.0 / ((1.0 - smooth) / r.factor + smooth);
-    }
-    divisors.push_back(static_cast<float>(divisor));
-  }
-  return divisors;
 }
 
 }  // namespace ingot

@@ -26,8 +26,21 @@ std::vector<TensorRow> gguf_rows(const std::string& gguf);
 // Whether a tied head is written as a tensor of its own: not every name may go without.
 bool gguf_writes_tied_head(const std::string& gguf);
 
+// Its activation, which no key says.
+Activation gguf_activation(const std::string& gguf);
+
+// By what it scales scores, which no key says either.
+double gguf_attn_scale(const ModelConfig& model, const std::string& gguf);
+
+// Yarn's own factor of rotated queries and keys, on top of which the file's comes.
+double gguf_yarn_factor(const ModelConfig& model);
+
 // rope_freqs.weight, (D/2): by how much llama3 scaling divides each frequency; empty: not scaled
 // so.
 std::vector<float> gguf_rope_divisors(const ModelConfig& model);
+
+// The other way: sets the scaling whose divisors these are, up to rounding. Its settings are those
+// of the published models where several give the same. False: none was found.
+bool set_rope_divisors(ModelConfig& model, const std::vector<float>& divisors);
 
 }  // namespace ingot

@@ -1,9 +1,12 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "checkpoint/exchange/gguf_export.h"
 #include "checkpoint/exchange/gguf_tokens.h"
 #include "checkpoint/exchange/hf_tokenizer.h"
 #include "checkpoint/exchange/open_weights.h"
+#include "checkpoint/exchange/stop_ids.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "tokenizer/convert.h"
@@ -92,6 +95,21 @@ SentencePieceModel pieces_of(const Tokenizer& tokenizer, const Companions& compa
   }
 }
 
+// The file has names for two ids that end a text besides EOS.
+void add_stop_ids(GgufMetadata& metadata, const std::vector<int32_t>& ids) {
+  constexpr std::string_view kKeys[] = {
+      "tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"};
+  const size_t written = std::min(ids.size(), std::size(kKeys));
+  for (size_t i = 0; i < written; ++i) metadata.add_u32(kKeys[i], ids[i]);
+  if (written < ids.size())
+    log::warn("gguf_tokenizer",
+              {{"why", fmt::format("GGUF names three ids that end a text, the model has {}: {} "
+                                   "were left out",
+                                   ids.size(),
+                                   fmt::join(ids.begin() + static_cast<ptrdiff_t>(written),
+                                             ids.end(), ", "))}});
+}
+
 void add_tokens(GgufMetadata& metadata, const Tokenizer& tokenizer, const Companions& companions,
                 int64_t vocab) {
   const std::string kind = tokenizer.kind();
@@ -119,7 +137,7 @@ void add_gguf_tokenizer(GgufMetadata& metadata, const Companions& companions, in
         "name it as eos_token in tokenizer_config.json and import the model again, or use --to hf");
   const int32_t bos = tokenizer->bos() >= 0 ? tokenizer->bos() : tokenizer->eos();
   metadata.add_u32("tokenizer.ggml.bos_token_id", bos);
-  metadata.add_u32("tokenizer.ggml.eos_token_id", tokenizer->eos());
+  add_stop_ids(metadata, stop_ids_of(companions, *tokenizer));
   const Ends ends = ends_of(companions, *tokenizer);
   metadata.add_flag("tokenizer.ggml.add_bos_token", ends.bos);
   metadata.add_flag("tokenizer.ggml.add_eos_token", ends.eos);

@@ -33,6 +33,17 @@ std::string_view gguf_pre_of(const BpeModel& model);
 // The same of a tokenizer.json whose parts are none of our patterns; the model is set, too.
 std::string_view gguf_pre_of(std::string_view tokenizer_json, BpeModel& model);
 
+// The other way: how text is cut under a name of llama.cpp's.
+struct GgufPre {
+  Split split = Split::Gpt2;
+  bool whole_piece_first = false;
+  bool adds_bos = false;                     // where the file does not say it
+  std::vector<std::string_view> words = {};  // an arrangement that is none of our patterns
+};
+GgufPre gguf_pre_named(std::string_view name);
+// The tokenizer.json of a BPE model, cut by `pre.words`.
+std::string with_gguf_pre_tokenizer(std::string_view tokenizer_json, const GgufPre& pre);
+
 void add_gguf_pieces(GgufMetadata& metadata, const SentencePieceModel& model, int64_t vocab);
 
 // llama2.c's tokenizer.bin, which was read before.

@@ -13,20 +13,13 @@
 #include "checkpoint/unique_json.h"
 #include "core/error.h"
 #include "core/json_integer.h"
-#include "core/json_problem.h"
+#include "core/json_member.h"
 #include "spec/model_settings.h"
 
 namespace ingot {
 namespace {
 
 using Json = nlohmann::json;
-
-// For messages; of a value that may be nested without end.
-std::string shown(const Json& value) {
-  return value.is_primitive()
-             ? value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 100)
-             : value.type_name();
-}
 
 // "wfwfwf" is "wf".
 std::string shortest_period(const std::string& layers) {
@@ -54,6 +47,27 @@ class ModelFields {
   std::vector<Setting> settings_;
 };
 
+bool flag_in(const Json& json) {
+  check(json.is_boolean(), ErrorCode::Data, "expected true or false, got {}", shown(json));
+  return json.get<bool>();
+}
+
+int64_t integer_in(const Json& json, int64_t min = std::numeric_limits<int64_t>::min()) {
+  check(json.is_number_integer() && integer_of(json) >= min, ErrorCode::Data,
+        "expected {} integer, got {}", min > 0 ? "a positive" : "an", shown(json));
+  return integer_of(json);
+}
+
+double number_in(const Json& json) {
+  check(json.is_number(), ErrorCode::Data, "expected a number, got {}", shown(json));
+  return json.get<double>();
+}
+
+std::string text_in(const Json& json) {
+  check(json.is_string(), ErrorCode::Data, "expected a text, got {}", shown(json));
+  return json.get<std::string>();
+}
+
 // Ours, of a number of theirs.
 SettingValue value_of(const Json& json, const Setting& setting, ConfigRow::As as) {
   if (as == ConfigRow::As::InverseSquare) {
@@ -66,14 +80,13 @@ SettingValue value_of(const Json& json, const Setting& setting, ConfigRow::As as
         "expected null or a number above 0, got {}", shown(json));
   switch (setting.type) {
     case SettingType::Flag:
-      return json.get_ref<const Json::boolean_t&>();
+      return flag_in(json);
     case SettingType::Integer:
-      return integer_of(json);
+      return setting.min > 0 ? integer_in(json, 1) : integer_in(json);
     case SettingType::Number:
-      check(json.is_number(), ErrorCode::Data, "expected a number, got {}", shown(json));
-      return json.get<double>();
+      return number_in(json);
     default:
-      return json.get<std::string>();
+      return text_in(json);
   }
 }
 
@@ -98,10 +111,11 @@ class Members {
   bool has(const std::string& key) const { return object_.contains(key); }
   void refuse_others(std::string_view what) const {
     for (const auto& [key, value] : object_.items())
-      check(taken_.contains(key) || is_harmless_config(key), ErrorCode::Data,
-            "\"{}\" of {} is not known here and could change what the model computes; where it "
-            "does not, remove it from the file",
-            key, what);
+      if (!taken_.contains(key) && !is_harmless_config(key))
+        throw MemberError({key}, fmt::format("\"{}\" of {} is not known here and could change what "
+                                             "the model computes; where it does not, remove it "
+                                             "from the file",
+                                             key, what));
   }
 
  private:
@@ -121,9 +135,11 @@ class Reader {
     for (const ConfigRow& row : architecture_.config) read_row(members_, row);
     if (model_.positions == Positions::Rotary) read_rope();
     if (architecture_.windows != WindowRule::None) read_windows();
-    check(members_.take("quantization_config").is_null(), ErrorCode::Data,
-          "\"quantization_config\": quantized weights cannot be imported; get the model in bf16, "
-          "fp16 or fp32");
+    const std::string quantized = "quantization_config";
+    at_member<Json>(quantized, [&] {
+      check(members_.take(quantized).is_null(), ErrorCode::Data,
+            "quantized weights cannot be imported; get the model in bf16, fp16 or fp32");
+    });
     members_.refuse_others(architecture_.name);
     resolve_head_dim(model_);
     if (architecture_.scales_embedding)
@@ -135,19 +151,14 @@ class Reader {
  private:
   void read_row(Members& members, const ConfigRow& row) {
     const Json& given = members.take(row.key);
-    try {
+    at_member<Json>(row.key, [&] {
       if (!members.has(row.key) && !row.missing.value.is_null())
         set(row, row.missing.value);
       else if (given.is_null())
         set_null(row);
       else
         set(row, given);
-    } catch (const Json::exception&) {
-      throw Error(ErrorCode::Data, fmt::format("\"{}\": a value of another type than expected, {}",
-                                               row.key, shown(given)));
-    } catch (const Error& error) {
-      throw Error(ErrorCode::Data, fmt::format("\"{}\": {}", row.key, error.what()));
-    }
+    });
   }
 
   void set_null(const ConfigRow& row) {
@@ -196,7 +207,9 @@ class Reader {
     const bool older = read_rope_object("rope_scaling");
     const RopeConfig by_older = std::exchange(model_.rope, base);
     const bool newer = read_rope_object("rope_parameters");
-    check(!older || !newer || by_older == model_.rope, ErrorCode::Data,
+    if (older && newer && by_older != model_.rope)
+      throw MemberError(
+          {"rope_parameters"},
           "\"rope_scaling\" and \"rope_parameters\" say different things: remove one of them");
     if (older) model_.rope = by_older;
     if (model_.rope.scaling == RopeScaling::Dynamic) read_dynamic();
@@ -213,32 +226,33 @@ class Reader {
   bool read_rope_object(const std::string& key) {
     const Json& object = members_.take(key);
     if (object.is_null()) return false;
-    check(object.is_object(), ErrorCode::Data, "\"{}\": expected an object, got {}", key,
-          shown(object));
-    Members rope(object);
-    try {
-      const Json& type = rope.has("rope_type") ? rope.take("rope_type") : rope.take("type");
-      rope.take("type");
-      const std::string wanted = type.is_null() ? "default" : type.get<std::string>();
-      const auto kind = std::ranges::find(rope_kinds(), wanted, &RopeKind::name);
-      if (kind == rope_kinds().end()) {
-        std::vector<std::string> names;
-        for (const RopeKind& known : rope_kinds()) names.push_back(known.name);
-        throw Error(ErrorCode::Data, fmt::format("the scaling \"{}\" is not computed here; {} are",
-                                                 wanted, fmt::join(names, ", ")));
-      }
-      fields_["rope.scaling"].set(kind->scaling);
+    at_member<Json>(key, [&] {
+      check(object.is_object(), ErrorCode::Data, "expected an object, got {}", shown(object));
+      Members rope(object);
+      const RopeKind& kind = rope_kind_in(rope);
+      fields_["rope.scaling"].set(kind.scaling);
       if (rope.has("rope_theta")) read_row(rope, {"rope_theta", "rope.theta"});
       read_row(rope, whole_rotary_row());
-      for (const ConfigRow& row : kind->rows) read_row(rope, row);
+      for (const ConfigRow& row : kind.rows) read_row(rope, row);
       if (model_.rope.scaling == RopeScaling::Yarn) read_mscale(rope);
       rope.refuse_others("it");
-      return true;
-    } catch (const Json::exception& error) {
-      throw Error(ErrorCode::Data, fmt::format("\"{}\": {}", key, json_problem(error)));
-    } catch (const Error& error) {
-      throw Error(ErrorCode::Data, fmt::format("\"{}\": {}", key, error.what()));
-    }
+    });
+    return true;
+  }
+
+  static const RopeKind& rope_kind_in(Members& rope) {
+    const std::string key = rope.has("rope_type") ? "rope_type" : "type";
+    const Json& type = rope.take(key);
+    rope.take("type");
+    return at_member<Json>(key, [&]() -> const RopeKind& {
+      const std::string wanted = type.is_null() ? "default" : text_in(type);
+      const auto kind = std::ranges::find(rope_kinds(), wanted, &RopeKind::name);
+      std::vector<std::string> names;
+      for (const RopeKind& known : rope_kinds()) names.push_back(known.name);
+      check(kind != rope_kinds().end(), ErrorCode::Data,
+            "the scaling {} is not computed here; {} are", shown(type), fmt::join(names, ", "));
+      return *kind;
+    });
   }
 
   // Of a head, all pairs are turned.
@@ -250,9 +264,8 @@ class Reader {
   void read_mscale(Members& rope) {
     const auto factor_by = [&](const std::string& key) {
       const Json& given = rope.take(key);
-      check(given.is_null() || given.is_number(), ErrorCode::Data,
-            "\"{}\": expected a number, got {}", key, shown(given));
-      const double mscale = given.is_null() ? 0.0 : given.get<double>();
+      const double mscale =
+          given.is_null() ? 0.0 : at_member<Json>(key, [&] { return number_in(given); });
       return mscale == 0.0 ? 0.0 : 0.1 * mscale * std::log(model_.rope.factor) + 1.0;
     };
     const double above = factor_by("mscale"), below = factor_by("mscale_all_dim");
@@ -265,54 +278,58 @@ class Reader {
 
   void read_windows() {
     const WindowRule rule = architecture_.windows;
-    const Json& size = members_.take("sliding_window");
-    int64_t window = kMissingWindow;
     bool used = true;
     int64_t full_layers = 28;
-    try {
-      if (members_.has("sliding_window")) window = size.is_null() ? 0 : integer_of(size);
-      if (rule == WindowRule::Switched) {
+    if (rule == WindowRule::Switched) {
+      used = at_member<Json>("use_sliding_window", [&] {
         const Json& wanted = members_.take("use_sliding_window");
+        return !wanted.is_null() && flag_in(wanted);
+      });
+      at_member<Json>("max_window_layers", [&] {
         const Json& first = members_.take("max_window_layers");
-        used = !wanted.is_null() && wanted.get_ref<const Json::boolean_t&>();
-        if (!first.is_null()) full_layers = integer_of(first);
-      }
-      check(!used || size.is_null() || window > 0, ErrorCode::Data,
-            "\"sliding_window\": expected null or at least 1, got {}", window);
-      if (!used) window = 0;
-      std::string layers;
-      for (int64_t layer = 0; layer < model_.layers; ++layer)
-        layers += rule == WindowRule::Always                            ? 'w'
-                  : rule == WindowRule::Switched && layer < full_layers ? 'f'
-                  : rule == WindowRule::Alternating && layer % 2 == 1   ? 'f'
-                                                                        : 'w';
-      const Json none;
-      const Json& types = rule == WindowRule::Always ? none : members_.take("layer_types");
-      if (!types.is_null()) layers = read_layer_types(types, window);
-      model_.window = window;
-      model_.window_layers = shortest_period(layers);
-      if (model_.window_layers == "f" || window == 0) {
-        model_.window = 0;
-        model_.window_layers = "w";
-      }
-    } catch (const Json::exception& error) {
-      throw Error(ErrorCode::Data,
-                  fmt::format("\"sliding_window\" and \"layer_types\": {}", json_problem(error)));
+        if (!first.is_null()) full_layers = integer_in(first);
+      });
     }
+    const int64_t window = at_member<Json>("sliding_window", [&] { return window_in(used); });
+    std::string layers;
+    for (int64_t layer = 0; layer < model_.layers; ++layer)
+      layers += rule == WindowRule::Always                            ? 'w'
+                : rule == WindowRule::Switched && layer < full_layers ? 'f'
+                : rule == WindowRule::Alternating && layer % 2 == 1   ? 'f'
+                                                                      : 'w';
+    const Json none;
+    const Json& types = rule == WindowRule::Always ? none : members_.take("layer_types");
+    if (!types.is_null())
+      layers = at_member<Json>("layer_types", [&] { return read_layer_types(types, window); });
+    model_.window = window;
+    model_.window_layers = shortest_period(layers);
+    if (model_.window_layers == "f" || window == 0) {
+      model_.window = 0;
+      model_.window_layers = "w";
+    }
+  }
+
+  // 0: there is none, or it is not used.
+  int64_t window_in(bool used) {
+    const Json& size = members_.take("sliding_window");
+    int64_t window = kMissingWindow;
+    if (members_.has("sliding_window")) window = size.is_null() ? 0 : integer_in(size);
+    check(!used || size.is_null() || window > 0, ErrorCode::Data,
+          "expected null or at least 1, got {}", window);
+    return used ? window : 0;
   }
 
   std::string read_layer_types(const Json& types, int64_t window) const {
     std::string layers;
     for (const Json& type : types) {
       check(type == "full_attention" || type == "sliding_attention", ErrorCode::Data,
-            "\"layer_types\": expected full_attention or sliding_attention, got {}", shown(type));
+            "expected full_attention or sliding_attention, got {}", shown(type));
       layers += type == "full_attention" ? 'f' : 'w';
     }
     check(static_cast<int64_t>(layers.size()) == model_.layers, ErrorCode::Data,
-          "\"layer_types\": expected one for each of the {} layers, got {}", model_.layers,
-          layers.size());
+          "expected one for each of the {} layers, got {}", model_.layers, layers.size());
     check(window > 0 || layers.find('w') == std::string::npos, ErrorCode::Data,
-          "\"layer_types\": a layer is to have a window, and \"sliding_window\" says none");
+          "a layer is to have a window, and \"sliding_window\" says none");
     return layers;
   }
 
@@ -323,22 +340,27 @@ class Reader {
 };
 
 const Architecture& architecture_in(const Json& config) {
-  std::string name;
-  if (const auto listed = config.find("architectures"); listed != config.end() && !listed->empty())
-    name = listed->at(0).get<std::string>();
-  else if (config.contains("model_type"))
-    name = config.at("model_type").get<std::string>();
-  check(!name.empty(), ErrorCode::Data, "it names no architecture");
-  const Architecture* found = find_architecture(name);
-  check(found != nullptr, ErrorCode::Data,
-        "the architecture {} is not known here: expected one of {}", shown(name),
-        architecture_names());
+  const auto listed = config.find("architectures"), type = config.find("model_type");
+  const bool has_list = listed != config.end() && !listed->empty();
+  check(has_list || type != config.end(), ErrorCode::Data,
+        "expected \"architectures\", the name of one of {}, got none", architecture_names());
+  const Architecture& found =
+      at_member<Json>(has_list ? "architectures" : "model_type", [&]() -> const Architecture& {
+        const std::string name = text_in(has_list ? listed->at(0) : *type);
+        const Architecture* known = find_architecture(name);
+        check(known != nullptr, ErrorCode::Data,
+              "the architecture {} is not known here: expected one of {}", shown(name),
+              architecture_names());
+        return *known;
+      });
   // transformers goes by this one.
-  const auto type = config.find("model_type");
-  check(type == config.end() || *type == found->model_type, ErrorCode::Data,
-        "\"architectures\" says {} and \"model_type\" {}: expected {} there; correct one of them",
-        found->name, type == config.end() ? "" : shown(*type), shown(found->model_type));
-  return *found;
+  if (type != config.end() && *type != found.model_type)
+    throw MemberError(
+        {"model_type"},
+        fmt::format("\"architectures\" says {} and \"model_type\" {}: expected {} there; correct "
+                    "one of them",
+                    found.name, shown(*type), shown(found.model_type)));
+  return found;
 }
 
 Json json_of(const SettingValue& value) {
@@ -478,18 +500,17 @@ std::vector<std::string> unsaid(const ModelConfig& model, const Architecture& ar
 }  // namespace
 
 HfModel parse_hf_config(std::string_view text, const std::string& path) {
-  std::string why;
   try {
     const Json config = parse_unique_json(text);
-    check(config.is_object(), ErrorCode::Data, "it is no JSON object");
+    check(config.is_object(), ErrorCode::Data, "expected a JSON object, got {}",
+          config.type_name());
     const Architecture& architecture = architecture_in(config);
     return {&architecture, Reader(config, architecture).read()};
   } catch (const Json::exception& error) {
-    why = json_problem(error);
+    throw Error(ErrorCode::Data, located<Json>(path, text, error));
   } catch (const Error& error) {
-    why = error.what();
+    throw Error(ErrorCode::Data, located(path, text, error));
   }
-  throw Error(ErrorCode::Data, fmt::format("'{}' cannot be imported: {}", path, why));
 }
 
 nlohmann::ordered_json hf_config_of(const ModelConfig& model, const Architecture& architecture) {

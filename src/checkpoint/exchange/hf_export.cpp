@@ -137,9 +137,7 @@ std::string config_text(const Weights& weights, const Architecture& architecture
       for (const auto& [key, value] : was.items())
         if (is_harmless_config(key) && !config.contains(key) && key != "dtype") config[key] = value;
   } else {
-    const auto tokenizer = tokenizer_of(companions);
-    if (tokenizer->bos() >= 0) config["bos_token_id"] = tokenizer->bos();
-    if (tokenizer->eos() >= 0) config["eos_token_id"] = tokenizer->eos();
+    add_token_ids(config, companions, *tokenizer_of(companions));
   }
   return config.dump(2) + "\n";
 }

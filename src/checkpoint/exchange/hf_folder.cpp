@@ -7,10 +7,13 @@
 
 #include "checkpoint/elements.h"
 #include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/exchange/hf_tokenizer.h"
+#include "checkpoint/exchange/stop_ids.h"
 #include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
 #include "core/error.h"
 #include "spec/llama_table.h"
+#include "tokenizer/hf/json_fields.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -43,18 +46,6 @@ struct Piece {
                                            "and {}; get the folder again",
                                            dir, kHfWeightsName, kHfIndexName));
 }
-
-constexpr std::string_view kKeptFiles[] = {"config.json",
-                                           "generation_config.json",
-                                           "tokenizer.json",
-                                           "tokenizer.model",
-                                           "tokenizer_config.json",
-                                           "special_tokens_map.json",
-                                           "added_tokens.json",
-                                           "vocab.json",
-                                           "merges.txt",
-                                           "chat_template.jinja",
-                                           "chat_template.json"};
 
 }  // namespace
 
@@ -203,6 +194,16 @@ const Architecture& HfFolder::architecture() const {
   return *impl_->hf.architecture;
 }
 
+Origin HfFolder::origin(const std::string& named_as) const {
+  return {"Hugging Face", named_as, architecture().name};
+}
+
+int64_t HfFolder::file_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& file : impl_->files) bytes += file->size();
+  return bytes;
+}
+
 DType HfFolder::dtype(const std::string& name) const {
   const std::vector<Piece>& pieces = impl_->pieces.at(name);
   DType widest = pieces[0].at.entry.dtype;
@@ -249,15 +250,21 @@ void HfFolder::check_tied_head() const {
         path);
 }
 
-Companions HfFolder::companions(const std::string& named_as, const std::string& path) const {
+Companions HfFolder::companions(const std::string& named_as, const std::string& given) const {
   Storage& storage = *impl_->storage;
   Companions found;
-  found.origin = {"Hugging Face", named_as, architecture().name};
-  for (const std::string_view name : kKeptFiles)
+  found.origin = origin(named_as);
+  for (const std::string_view name : {kHfConfigName, kHfGenerationName})
     if (storage.exists(impl_->path(name)))
       found.hf_files[std::string(name)] = read_text(storage, impl_->path(name));
-  const std::string from = path.empty() ? impl_->dir : path;
-  const auto tokenizer = load_tokenizer(storage, from);
+  found.hf_files.merge(tokenizer_files_in(storage, impl_->dir));
+  // Who reads its chat template, later, could not say where it came from.
+  if (const auto file = found.hf_files.find("tokenizer_config.json"); file != found.hf_files.end())
+    parse_object(file->second, impl_->path(file->first));
+  found.stop_ids = hf_stop_ids(found.hf_files, model().vocab, impl_->dir);
+  const std::string from = given.empty() ? impl_->dir : given;
+  const auto tokenizer = given.empty() ? own_hf_tokenizer(storage, impl_->dir)
+                                       : given_hf_tokenizer(storage, impl_->dir, given, found);
   check(tokenizer->vocab_size() <= model().vocab, ErrorCode::Data,
         "'{}': the tokenizer has {} ids, more than the {} of the model's vocabulary: it is of "
         "another model; give the right one as --tokenizer",
@@ -267,7 +274,7 @@ Companions HfFolder::companions(const std::string& named_as, const std::string& 
 }
 
 bool is_kept_hf_file(std::string_view name) {
-  return std::ranges::find(kKeptFiles, name) != std::end(kKeptFiles);
+  return name == kHfConfigName || name == kHfGenerationName || is_hf_tokenizer_file(name);
 }
 
 bool is_hf_folder(Storage& storage, const std::string& path) {

@@ -20,13 +20,16 @@ class HfFolder : public Weights {
 
   const ModelConfig& model() const override;
   const Architecture& architecture() const;
+  Origin origin(const std::string& named_as) const;
+  int64_t file_bytes() const;  // of the files of weights
   DType dtype(const std::string& name) const override;
   void read(const std::string& name, ShardRange range, const Tensor& out) const override;
   // Throws ErrorCode::Data where the folder holds a head of its own although config.json ties it to
   // the embedding, and the two differ. Reads both.
   void check_tied_head() const;
   // Its small files as they are, and the tokenizer: its own, or that at `tokenizer` where that is
-  // not empty.
+  // not empty, whose files then stand in the place of its own ones. Throws ErrorCode::Data where
+  // there is none, and for files that are not what they should be.
   Companions companions(const std::string& named_as, const std::string& tokenizer) const;
 
  private:

@@ -3,8 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/unique_json.h"
-#include "core/error.h"
-#include "core/json_problem.h"
+#include "core/json_member.h"
 
 namespace ingot {
 namespace {
@@ -24,6 +23,17 @@ std::optional<std::string> layer_in(std::string_view name, std::string_view patt
 std::string with_layer(std::string pattern, const std::string& layer) {
   const size_t at = pattern.find("{}");
   return at == std::string::npos ? pattern : pattern.replace(at, 2, layer);
+}
+
+// The name of a file beside the index.
+std::string file_in(const nlohmann::json& json) {
+  check(json.is_string(), ErrorCode::Data, "expected the name of a file, got {}", shown(json));
+  const auto file = json.get<std::string>();
+  check(!file.empty() && file.find('/') == std::string::npos &&
+            file.find('\0') == std::string::npos && file != "." && file != "..",
+        ErrorCode::Data, "expected a file beside the index, got one of another folder, {}",
+        shown(json));
+  return file;
 }
 
 Shape rows_of(const Shape& whole, int64_t rows) {
@@ -65,26 +75,27 @@ std::vector<ForeignTensor> hf_tensors_of(const TensorSpec& parameter,
 }
 
 std::map<std::string, std::string> parse_hf_index(std::string_view text, const std::string& path) {
-  std::string why;
+  using Json = nlohmann::json;
+  constexpr char kAdvice[] = "; it is no index of tensors: get the file again";
   try {
     std::map<std::string, std::string> files;
-    const auto index = parse_unique_json(text);
-    for (const auto& [tensor, json] : index.at("weight_map").items()) {
-      const auto file = json.get<std::string>();
-      check(!file.empty() && file.find('/') == std::string::npos &&
-                file.find('\0') == std::string::npos && file != "." && file != "..",
-            ErrorCode::Data, "tensor {} is said to lie in a file of another folder", tensor);
-      files[tensor] = file;
-    }
-    check(!files.empty(), ErrorCode::Data, "it lists no tensors");
+    const Json index = parse_unique_json(text);
+    check(index.is_object(), ErrorCode::Data, "expected a JSON object, got {}", index.type_name());
+    at_member<Json>("weight_map", [&] {
+      check(index.contains("weight_map"), ErrorCode::Data, "it is missing");
+      const Json& map = index["weight_map"];
+      check(map.is_object() && !map.empty(), ErrorCode::Data,
+            "expected an object of files by tensor, got {}",
+            map.empty() ? "none" : map.type_name());
+      for (const auto& [tensor, file] : map.items())
+        files[tensor] = at_member<Json>(tensor, [&] { return file_in(file); });
+    });
     return files;
-  } catch (const nlohmann::json::exception& error) {
-    why = json_problem(error);
+  } catch (const Json::exception& error) {
+    throw Error(ErrorCode::Data, located<Json>(path, text, error) + kAdvice);
   } catch (const Error& error) {
-    why = error.what();
+    throw Error(ErrorCode::Data, located(path, text, error) + kAdvice);
   }
-  throw Error(ErrorCode::Data,
-              fmt::format("'{}' is no index of tensors: {}; get the file again", path, why));
 }
 
 }  // namespace ingot

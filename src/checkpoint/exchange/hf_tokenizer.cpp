@@ -1,10 +1,17 @@
 #include "checkpoint/exchange/hf_tokenizer.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/open_weights.h"
+#include "checkpoint/exchange/stop_ids.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "tokenizer/convert.h"
+#include "tokenizer/tokenizer_file.h"
 
 namespace ingot {
 namespace {
@@ -24,14 +31,87 @@ std::string token_text(const nlohmann::json& tokenizer, int32_t id) {
   return "";
 }
 
-Json generation_config(const Tokenizer& tokenizer) {
-  Json config = Json::object();
-  if (tokenizer.bos() >= 0) config["bos_token_id"] = tokenizer.bos();
-  if (tokenizer.eos() >= 0) config["eos_token_id"] = tokenizer.eos();
-  return config;
+constexpr std::string_view kTokenizerFiles[] = {
+    "tokenizer.json",    "tokenizer.model",       "vocab.json",
+    "merges.txt",        "tokenizer_config.json", "special_tokens_map.json",
+    "added_tokens.json", "chat_template.jinja",   "chat_template.json"};
+
+// What lies beside a tokenizer's file and belongs to it: not other tokenizers.
+bool belongs_to(std::string_view name, std::string_view file) {
+  if (name == "merges.txt") return file == "vocab.json";
+  const bool is_tokenizer =
+      name == "tokenizer.json" || name == "tokenizer.model" || name == "vocab.json";
+  return !is_tokenizer || name == file;
+}
+
+// Those that say what the tokenizer at `given` is, as Hugging Face reads them. Empty: it is of a
+// kind that no such files say.
+std::map<std::string, std::string> files_of_given(Storage& storage, const std::string& given) {
+  if (given == "byte") return {};
+  const std::string path = tokenizer_file(storage, given), file = file_name(path);
+  if (!is_hf_tokenizer_file(file)) return {};
+  auto files = tokenizer_files_in(storage, parent_path(path));
+  if (path == given)
+    std::erase_if(files, [&](const auto& each) { return !belongs_to(each.first, file); });
+  return files;
+}
+
+bool is_tokenizer_of(Storage& storage, const std::string& folder, const Tokenizer& given) {
+  try {
+    return load_tokenizer(storage, folder)->serialize() == given.serialize();
+  } catch (const Error&) {
+    return false;  // a damaged one, which the given one is to replace
+  }
 }
 
 }  // namespace
+
+bool is_hf_tokenizer_file(std::string_view name) {
+  return std::ranges::find(kTokenizerFiles, name) != std::end(kTokenizerFiles);
+}
+
+std::map<std::string, std::string> tokenizer_files_in(Storage& storage, const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const std::string_view name : kTokenizerFiles)
+    if (const std::string path = join_path(folder, name); storage.exists(path))
+      files[std::string(name)] = read_text(storage, path);
+  return files;
+}
+
+std::unique_ptr<Tokenizer> own_hf_tokenizer(Storage& storage, const std::string& folder) {
+  check(holds_tokenizer(storage, folder), ErrorCode::Data,
+        "'{}' holds no tokenizer: import it with --tokenizer and the path of one, or with "
+        "--tokenizer byte where its tokens are bytes",
+        folder);
+  return load_tokenizer(storage, folder);
+}
+
+std::unique_ptr<Tokenizer> given_hf_tokenizer(Storage& storage, const std::string& folder,
+                                              const std::string& given, Companions& companions) {
+  auto tokenizer = load_tokenizer(storage, given);
+  if (!holds_tokenizer(storage, folder) || is_tokenizer_of(storage, folder, *tokenizer))
+    return tokenizer;
+  std::vector<std::string> left_out;
+  std::erase_if(companions.hf_files, [&](const auto& file) {
+    if (!is_hf_tokenizer_file(file.first)) return false;
+    left_out.push_back(file.first);
+    return true;
+  });
+  companions.hf_files.merge(files_of_given(storage, given));
+  log::warn("tokenizer_replaced", {{"by", given},
+                                   {"left_out", fmt::format("{} files of {}: {}", left_out.size(),
+                                                            folder, fmt::join(left_out, ", "))}});
+  return tokenizer;
+}
+
+void add_token_ids(Json& config, const Companions& companions, const Tokenizer& tokenizer) {
+  if (tokenizer.bos() >= 0) config["bos_token_id"] = tokenizer.bos();
+  const std::vector<int32_t> stop_ids = stop_ids_of(companions, tokenizer);
+  if (stop_ids.size() == 1)
+    config["eos_token_id"] = stop_ids.front();
+  else if (!stop_ids.empty())
+    config["eos_token_id"] = stop_ids;
+}
 
 BpeModel byte_bpe_model() {
   BpeModel model;
@@ -65,8 +145,11 @@ std::map<std::string, std::string> hf_tokenizer_files(const Companions& companio
       if (const std::string token = token_text(json, id); !token.empty()) config[key] = token;
     if (!has("tokenizer_config.json")) files["tokenizer_config.json"] = config.dump(2) + "\n";
   }
-  if (!has("generation_config.json"))
-    files["generation_config.json"] = generation_config(*tokenizer).dump(2) + "\n";
+  if (!files.contains(std::string(kHfGenerationName))) {
+    Json config = Json::object();
+    add_token_ids(config, companions, *tokenizer);
+    files[std::string(kHfGenerationName)] = config.dump(2) + "\n";
+  }
   return files;
 }
 

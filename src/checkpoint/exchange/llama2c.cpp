@@ -11,6 +11,7 @@
 #include "checkpoint/hashed_file.h"
 #include "checkpoint/new_output.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "spec/llama_table.h"
 #include "spec/model_settings.h"
 #include "tokenizer/tokenizer.h"
@@ -197,9 +198,17 @@ void export_llama2c(Storage& storage, const Weights& weights, const Companions& 
                    [&](const Tensor& values) { file.append(bytes_of(values)); });
   }
   file.finish();
-  if (tokenizer_of(companions)->kind() == "llama2c")
+  const auto tokenizer = tokenizer_of(companions);
+  if (tokenizer->kind() == "llama2c")
     write_file_atomically(storage, join_path(folder.path(), "tokenizer.bin"), companions.tokenizer);
   folder.publish();
+  if (tokenizer->kind() != "llama2c")
+    log::warn(
+        "tokenizer_left_out",
+        {{"out", out_dir},
+         {"why", fmt::format("llama2.c's tokenizer.bin cannot say what a tokenizer of kind {} "
+                             "does: only model.bin is written; --to hf takes both",
+                             tokenizer->kind())}});
 }
 
 }  // namespace ingot

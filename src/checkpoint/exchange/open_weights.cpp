@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "checkpoint/exchange/gguf_header.h"
+#include "checkpoint/exchange/gguf_weights.h"
 #include "checkpoint/exchange/hf_folder.h"
 #include "checkpoint/exchange/llama2c.h"
 #include "tokenizer/chat/chat_template.h"
@@ -31,7 +33,64 @@ class OfFolder : public OfCheckpoint {
   std::unique_ptr<CheckpointReader> own_;
 };
 
+class OpenCheckpoint : public OpenModel {
+ public:
+  OpenCheckpoint(std::shared_ptr<Storage> storage, const std::string& dir)
+      : reader_(std::move(storage), dir), weights_(reader_) {}
+  const CheckpointInfo& info() const override { return reader_.info(); }
+  const Weights& weights() const override { return weights_; }
+  Companions companions() const override { return reader_.companions(); }
+
+ private:
+  CheckpointReader reader_;
+  OfCheckpoint weights_;
+};
+
+class OpenHfFolder : public OpenModel {
+ public:
+  OpenHfFolder(std::shared_ptr<Storage> storage, const std::string& dir) : folder_(storage, dir) {
+    info_.dir = dir;
+    info_.model = folder_.model();
+    info_.config_toml = to_toml(info_.model);
+    info_.origin = folder_.origin(dir);
+    info_.bytes = folder_.file_bytes();
+  }
+  const CheckpointInfo& info() const override { return info_; }
+  const Weights& weights() const override { return folder_; }
+  Companions companions() const override { return folder_.companions(info_.dir, ""); }
+
+ private:
+  HfFolder folder_;
+  CheckpointInfo info_;
+};
+
+class OpenGguf : public OpenModel {
+ public:
+  OpenGguf(const std::shared_ptr<Storage>& storage, const std::string& path)
+      : weights_(storage, path) {
+    info_.dir = path;
+    info_.model = weights_.model();
+    info_.config_toml = to_toml(info_.model);
+    info_.origin = weights_.origin(path);
+    info_.bytes = weights_.file_bytes();
+  }
+  const CheckpointInfo& info() const override { return info_; }
+  const Weights& weights() const override { return weights_; }
+  Companions companions() const override { return weights_.companions(info_.dir, ""); }
+
+ private:
+  GgufWeights weights_;
+  CheckpointInfo info_;
+};
+
 }  // namespace
+
+std::unique_ptr<OpenModel> open_model(std::shared_ptr<Storage> storage, const std::string& path) {
+  if (is_gguf_file(*storage, path)) return std::make_unique<OpenGguf>(storage, path);
+  if (is_hf_folder(*storage, path)) return std::make_unique<OpenHfFolder>(storage, path);
+  const std::string dir = resolve_checkpoint(storage, path);
+  return std::make_unique<OpenCheckpoint>(std::move(storage), dir);
+}
 
 std::unique_ptr<Weights> weights_of(const CheckpointReader& reader) {
   return std::make_unique<OfCheckpoint>(reader);
@@ -39,6 +98,7 @@ std::unique_ptr<Weights> weights_of(const CheckpointReader& reader) {
 
 std::unique_ptr<Weights> open_weights(std::shared_ptr<Storage> storage, const std::string& path) {
   if (is_hf_folder(*storage, path)) return std::make_unique<HfFolder>(storage, path);
+  if (is_gguf_file(*storage, path)) return std::make_unique<GgufWeights>(storage, path);
   if (path.ends_with(".bin")) return std::make_unique<Llama2cFile>(*storage, path);
   return std::make_unique<OfFolder>(
       std::make_unique<CheckpointReader>(storage, resolve_checkpoint(storage, path)));

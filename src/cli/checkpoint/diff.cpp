@@ -111,7 +111,8 @@ void add_checkpoint_diff(Command& checkpoint) {
   auto options = std::make_shared<Diff>();
   auto* diff = checkpoint.add_subcommand(
       "diff", "compare two models tensor by tensor, of whatever formats; fails where they differ");
-  diff->add_option("a", options->a, "checkpoint, run, Hugging Face folder or llama2.c file (.bin)")
+  diff->add_option("a", options->a,
+                   "checkpoint, run, Hugging Face folder, GGUF file or llama2.c file (.bin)")
       ->required();
   diff->add_option("b", options->b, "the other")->required();
   options->json.add_to(*diff);

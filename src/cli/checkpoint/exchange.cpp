@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "checkpoint/exchange/gguf_export.h"
+#include "checkpoint/exchange/gguf_header.h"
+#include "checkpoint/exchange/gguf_weights.h"
 #include "checkpoint/exchange/hf_export.h"
 #include "checkpoint/exchange/hf_folder.h"
 #include "checkpoint/exchange/llama2c.h"
@@ -15,6 +17,7 @@
 #include "cli/checkpoint/hub_model.h"
 #include "cli/checkpoint/model_progress.h"
 #include "cli/checkpoint/out_folder.h"
+#include "cli/output_file.h"
 #include "cli/remote.h"
 #include "core/error.h"
 
@@ -35,8 +38,8 @@ struct Import {
         "{0}: {1}\n"
         "text from it:  ingot generate {0} --prompt TEXT\n"
         "training goes on:  ingot train RECIPE --set train.init={0} --set preset=none\n",
-        folder, model_line(reader.info(), dtypes_of(reader)));
-    json.print(facts_of(reader));
+        folder, model_line(reader.info(), dtypes_of(*weights_of(reader))));
+    json.print(facts_of(reader.info(), *weights_of(reader)));
   }
 
   void read_model(const std::shared_ptr<Storage>& storage, const std::string& folder) const {
@@ -50,6 +53,8 @@ struct Import {
     ModelProgress progress("importing");
     if (is_hf_folder(*storage, model))
       import_hf(storage, model, model, tokenizer, folder, progress.watch());
+    else if (is_gguf_file(*storage, model))
+      import_gguf(storage, model, tokenizer, folder, progress.watch());
     else
       import_file(*storage, folder, progress.watch());
   }
@@ -64,11 +69,10 @@ struct Import {
           "'{}' is a checkpoint of this program already: use it as it is, or write it for other "
           "programs with ingot checkpoint export",
           model);
-    check(
-        model.ends_with(".bin"), ErrorCode::Usage,
-        "'{}': expected a Hugging Face folder (with a config.json), hf://OWNER/NAME or a llama2.c "
-        "file (.bin)",
-        model);
+    check(model.ends_with(".bin"), ErrorCode::Usage,
+          "'{}': expected a Hugging Face folder (with a config.json), hf://OWNER/NAME, a GGUF file "
+          "or a llama2.c file (.bin)",
+          model);
     check(!tokenizer.empty(), ErrorCode::Usage,
           "a llama2.c file has no tokenizer in it: add --tokenizer with its tokenizer.bin");
     import_llama2c(storage, model, tokenizer, folder, std::move(progress));
@@ -76,37 +80,46 @@ struct Import {
 };
 
 struct Export {
-  std::string checkpoint, to, out, dtype;
+  std::string checkpoint, to, dtype;
+  OutputFile out;
   JsonOption json;
 
   void run() const {
     const auto storage = posix_storage();
-    const std::string path = to == "gguf" ? out : out_folder(out);
-    const CheckpointReader reader(storage, resolve_checkpoint(storage, checkpoint));
-    write_model(*storage, reader, path);
-    fmt::print("{}: {}\n", path, model_line(reader.info(), written_dtype(reader)));
-    nlohmann::json facts = facts_of(reader);
-    facts.update({{"out", path}, {"dtype", written_dtype(reader)}});
+    const std::string path = checked_out();
+    const auto model = open_model(storage, checkpoint);
+    write_model(*storage, *model, path);
+    const std::string written = written_dtype(model->weights());
+    fmt::print("{}: {}\n", path, model_line(model->info(), written));
+    nlohmann::json facts = facts_of(model->info(), model->weights());
+    facts.update({{"out", path}, {"dtype", written}});
     json.print(facts);
   }
 
-  void write_model(Storage& storage, const CheckpointReader& reader,
-                   const std::string& path) const {
+  void write_model(Storage& storage, const OpenModel& model, const std::string& path) const {
     ModelProgress progress("exporting");
-    const auto stored = weights_of(reader);
-    const auto weights = with_progress(*stored, progress.watch());
-    const Companions companions = reader.companions();
+    const auto weights = with_progress(model.weights(), progress.watch());
+    const Companions companions = model.companions();
     if (to == "hf")
       return export_hf(storage, *weights, companions, path, {.dtype = wanted_dtype()});
-    if (to == "gguf") return export_gguf(storage, *weights, companions, path, gguf_type());
+    if (to == "gguf") {
+      return export_gguf(storage, *weights, companions, path, gguf_type(), out.existing());
+    }
     check(dtype == "stored" || dtype == "f32", ErrorCode::Usage,
           "--dtype {}: a llama2.c file holds f32; leave --dtype out", dtype);
     export_llama2c(storage, *weights, companions, path);
   }
 
-  std::string written_dtype(const CheckpointReader& reader) const {
+  std::string checked_out() const {
+    if (to == "gguf") return out.check_free(), out.path();
+    check(out.existing() == NewFile::Existing::Refused, ErrorCode::Usage,
+          "--force replaces a file, but --to {} writes a folder: name a new or empty one", to);
+    return out_folder(out.path());
+  }
+
+  std::string written_dtype(const Weights& weights) const {
     if (dtype != "stored") return dtype;
-    return to == "hf" ? dtypes_of(reader) : "f32";
+    return to == "hf" ? dtypes_of(weights) : "f32";
   }
 
   std::optional<DType> wanted_dtype() const {
@@ -129,10 +142,12 @@ void add_checkpoint_import(Command& checkpoint) {
   command
       ->add_option(
           "model", options->model,
-          "Hugging Face folder, hf://OWNER/NAME[@REVISION], or llama2.c version-0 file (.bin)")
+          "Hugging Face folder, hf://OWNER/NAME[@REVISION], GGUF file, or llama2.c version-0 file "
+          "(.bin)")
       ->required();
   command->add_option("--tokenizer", options->tokenizer,
-                      "its tokenizer, where it is not in the folder; of llama2.c tokenizer.bin");
+                      "its tokenizer, in place of one in the folder; byte where its tokens are "
+                      "bytes; of llama2.c tokenizer.bin");
   command->add_option("--out", options->out, "folder to create; must be new or empty")->required();
   options->remote.add_to(*command);
   options->json.add_to(*command);
@@ -144,9 +159,12 @@ void add_checkpoint_export(Command& checkpoint) {
   options->dtype = "stored";
   auto* command =
       checkpoint.add_subcommand("export", "write a checkpoint's model for other programs");
-  command->add_option("checkpoint", options->checkpoint, "checkpoint or run folder")->required();
+  command
+      ->add_option("checkpoint", options->checkpoint,
+                   "checkpoint, run folder or Hugging Face folder")
+      ->required();
   command->add_option("--to", options->to, "format")->one_of({"hf", "gguf", "llama2c"})->required();
-  command->add_option("--out", options->out, "folder to create, new or empty; of gguf a new file")
+  options->out.add_to(*command, "--out", "folder to create, new or empty; of gguf a file")
       ->required();
   command
       ->add_option("--dtype", options->dtype,

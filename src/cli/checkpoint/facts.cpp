@@ -23,12 +23,11 @@ std::string family_of(const CheckpointInfo& info) {
 
 }  // namespace
 
-nlohmann::json facts_of(const CheckpointReader& reader) {
-  const CheckpointInfo& info = reader.info();
+nlohmann::json facts_of(const CheckpointInfo& info, const Weights& weights) {
   nlohmann::json facts = {{"checkpoint", info.dir},
                           {"family", family_of(info)},
                           {"parameters", parameter_count(info.model)},
-                          {"dtype", dtypes_of(reader)},
+                          {"dtype", dtypes_of(weights)},
                           {"bytes", info.bytes},
                           {"has_optimizer", info.has_optimizer}};
   if (info.has_optimizer)
@@ -41,11 +40,11 @@ nlohmann::json facts_of(const CheckpointReader& reader) {
   return facts;
 }
 
-std::string dtypes_of(const CheckpointReader& reader) {
+std::string dtypes_of(const Weights& weights) {
   std::set<std::string> names;
-  const TensorTable parameters = llama_parameters(reader.info().model);
+  const TensorTable parameters = llama_parameters(weights.model());
   for (const TensorSpec& row : parameters.rows())
-    names.insert(std::string(name_of(reader.dtype(row.name))));
+    names.insert(std::string(name_of(weights.dtype(row.name))));
   return fmt::format("{}", fmt::join(names, " and "));
 }
 

@@ -4,15 +4,16 @@
 #include <string>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/exchange/open_weights.h"
 #include "cli/command.h"
 
 namespace ingot::cli {
 
-// Of a run's checkpoint where the run was; of a model that was imported what it is.
-nlohmann::json facts_of(const CheckpointReader& reader);
+// Of a run's checkpoint where the run was; of any other model what it is.
+nlohmann::json facts_of(const CheckpointInfo& info, const Weights& weights);
 
 // "bf16"; of several "bf16 and f32".
-std::string dtypes_of(const CheckpointReader& reader);
+std::string dtypes_of(const Weights& weights);
 
 // "LlamaForCausalLM, 1,235,814,400 parameters, bf16".
 std::string model_line(const CheckpointInfo& info, const std::string& dtype);

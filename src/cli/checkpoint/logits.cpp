@@ -9,6 +9,7 @@
 #include "checkpoint/safetensors.h"
 #include "cli/command.h"
 #include "cli/machine.h"
+#include "cli/output_file.h"
 #include "core/error.h"
 #include "infer/generate.h"
 
@@ -34,11 +35,13 @@ std::vector<int32_t> parse_ids(std::string_view text, const std::string& path) {
 }
 
 struct Logits {
-  std::string checkpoint, ids_path, out;
+  std::string checkpoint, ids_path;
+  OutputFile out;
   DeviceOptions device;
   JsonOption json;
 
   void run() const {
+    out.check_free();
     const auto storage = posix_storage();
     const std::vector<int32_t> ids = parse_ids(read_text(*storage, ids_path), ids_path);
     const auto T = static_cast<int64_t>(ids.size());
@@ -46,7 +49,7 @@ struct Logits {
     Generator generator(compute->context(), storage, checkpoint, T);
     const int64_t V = generator.model().vocab;
     // Logits (T, V): row t is what follows ids[0..t].
-    NewFile file(*storage, out, NewFile::Existing::Replaced);
+    NewFile file(*storage, out.path(), out.existing());
     write_safetensors(*storage, file.path(), {{"logits", {T, V}, DType::F32}},
                       [&](size_t, const PutElements& put) {
                         generator.logits(ids, [&](std::span<const float> row) {
@@ -54,8 +57,8 @@ struct Logits {
                         });
                       });
     file.publish();
-    fmt::print("{}: logits of {} tokens over {} ids\n", out, T, V);
-    json.print({{"out", out}, {"tokens", T}, {"vocab", V}});
+    fmt::print("{}: logits of {} tokens over {} ids\n", out.path(), T, V);
+    json.print({{"out", out.path()}, {"tokens", T}, {"vocab", V}});
   }
 };
 
@@ -65,9 +68,12 @@ void add_checkpoint_logits(Command& checkpoint) {
   auto options = std::make_shared<Logits>();
   auto* logits = checkpoint.add_subcommand(
       "logits", "write the logits of given ids, to compare with another program's");
-  logits->add_option("checkpoint", options->checkpoint, "checkpoint or run folder")->required();
+  logits
+      ->add_option("checkpoint", options->checkpoint,
+                   "checkpoint, run folder or Hugging Face folder")
+      ->required();
   logits->add_option("--ids", options->ids_path, "text file of ids of tokens")->required();
-  logits->add_option("--out", options->out, "file to write (.safetensors)")->required();
+  options->out.add_to(*logits, "--out", "file to write (.safetensors)")->required();
   options->device.add_to(*logits);
   options->json.add_to(*logits);
   logits->callback([options] { options->run(); });

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/command.h"
+#include "cli/output_file.h"
 #include "core/error.h"
 #include "core/storage.h"
 #include "core/text/format.h"
@@ -52,12 +53,15 @@ struct ImportCommand {
 };
 
 struct ExportCommand {
-  std::string folder, format, path;
+  std::string folder, format;
+  OutputFile out;
   JsonOption json;
 
   void run() const {
-    const auto files =
-        export_tokens(*posix_storage(), ShardFolder(folder), *format_named(format), path);
+    const ShardFolder shards(folder);
+    const ForeignFormat wanted = *format_named(format);
+    out.check_free(exported_files(shards, wanted, out.path()));
+    const auto files = export_tokens(*posix_storage(), shards, wanted, out.path());
     for (const std::string& file : files) fmt::print("{}\n", file);
     json.print({{"format", format}, {"files", files}});
   }
@@ -104,7 +108,7 @@ void add_data_export(Command& data) {
                    "megatron: PATH.bin and PATH.idx; nanogpt: PATH; llmc: PATH_000000.bin …")
       ->required()
       ->one_of({"megatron", "nanogpt", "llmc"});
-  exporting->add_option("--out", command->path, "where to, without what the format adds")
+  command->out.add_to(*exporting, "--out", "where to, without what the format adds")
       ->type_name("PATH")
       ->required();
   command->json.add_to(*exporting);

@@ -92,6 +92,10 @@ struct InspectCommand {
       fmt::print("  same id     {} documents have an earlier one's\n",
                  format_count(manifest.duplicate_ids));
     }
+    if (manifest.equal_documents > 0) {
+      fmt::print("  same text   {} documents say what an earlier one does\n",
+                 format_count(manifest.equal_documents));
+    }
     for (const auto& [reason, count] : manifest.left_out) {
       fmt::print("  left out    {} {}\n", format_count(count), reason);
     }
@@ -159,6 +163,7 @@ struct InspectCommand {
                 {"manifest_hash", fmt::format("{:016x}", manifest_hash(manifest))},
                 {"sources", sources},
                 {"left_out", manifest.left_out},
+                {"equal_documents", manifest.equal_documents},
                 {"duplicate_ids", manifest.duplicate_ids},
                 {"cut_documents", manifest.cut_documents},
                 {"shortest", lengths.shortest},

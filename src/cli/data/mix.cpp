@@ -1,5 +1,5 @@
 // ingot data mix
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
@@ -21,7 +21,7 @@ struct MixCommand {
     const MixSettings settings = parse_mix(read_text(*posix_storage(), recipe), recipe);
     const int64_t total = settings.train_tokens + settings.valid_tokens + settings.test_tokens;
     ProgressLine line;
-    const std::vector<MixSplit> splits =
+    const MixResult result =
         mix(posix_storage(), settings, folder, available_cores(), [&](int64_t tokens) {
           if (!line.is_due()) return;
           const double rate = static_cast<double>(tokens) / std::max(1e-3, line.seconds());
@@ -29,15 +29,16 @@ struct MixCommand {
                                 format_count(total), rate / 1e6,
                                 format_duration(static_cast<double>(total - tokens) / rate)));
         });
-    print(settings, splits);
+    print(settings, result);
   }
 
  private:
-  void print(const MixSettings& settings, const std::vector<MixSplit>& splits) const {
-    auto results = nlohmann::json::array();
+  void print(const MixSettings& settings, const MixResult& result) const {
+    auto results = nlohmann::json::array(), cut_off = nlohmann::json::array();
+    auto left_out = nlohmann::json::array();
     fmt::print("{:<6} {:>18} {:>12} {:>8} {:>8}  source\n", "split", "tokens", "documents", "share",
                "epochs");
-    for (const MixSplit& split : splits) {
+    for (const MixSplit& split : result.splits) {
       const int64_t tokens = split.manifest.num_tokens();
       for (size_t i = 0; i < split.shares.size(); ++i) {
         const MixShare& share = split.shares[i];
@@ -53,8 +54,47 @@ struct MixCommand {
       fmt::print("{:<6} {:>18} {:>12}                    {} ({} documents cut to make it exact)\n",
                  split.name, format_count(tokens), format_count(split.manifest.num_documents()),
                  join_path(folder, split.name), split.manifest.cut_documents.size());
+      print_losses(split, cut_off, left_out);
     }
-    json.print({{"shares", results}});
+    const EqualDocuments& equal = result.equal;
+    if (equal.documents > 0) {
+      fmt::print("documents of the sources that say what an earlier one does: {} ({})\n",
+                 format_count(equal.documents), fmt::join(equal.examples, ", "));
+    }
+    if (equal.ids > 0) {
+      fmt::print("documents that have the id of an earlier one, but say something else: {}{}\n",
+                 format_count(equal.ids),
+                 equal.id_examples.empty()
+                     ? ""
+                     : fmt::format(" ({})", fmt::join(equal.id_examples, ", ")));
+    }
+    json.print({{"shares", results},
+                {"cut_off", cut_off},
+                {"left_out", left_out},
+                {"equal_documents", equal.documents},
+                {"equal_ids", equal.ids}});
+  }
+
+  // What a split costs, and what it does without.
+  static void print_losses(const MixSplit& split, nlohmann::json& cut_off,
+                           nlohmann::json& left_out) {
+    if (split.cut_off_tokens > 0) {
+      fmt::print(
+          "{:<6} {:>18} tokens that train lacks: the rest of the cut documents, {} of the "
+          "sources'\n",
+          split.name, format_count(split.cut_off_tokens), format_percent(split.cut_off_share, 2));
+      cut_off.push_back({{"split", split.name},
+                         {"tokens", split.cut_off_tokens},
+                         {"share", split.cut_off_share}});
+    }
+    for (const auto& [reason, count] : split.manifest.left_out) {
+      fmt::print("{:<6} {:>18} documents left out: {}\n", split.name, format_count(count), reason);
+      left_out.push_back({{"split", split.name}, {"reason", reason}, {"documents", count}});
+    }
+    if (split.left_out_tokens > 0) {
+      fmt::print("{:<6} {:>18} tokens of these, which another split has\n", split.name,
+                 format_count(split.left_out_tokens));
+    }
   }
 };
 
@@ -68,7 +108,8 @@ void add_data_mix(Command& data) {
       "MIX.toml: seed, train_tokens, valid_tokens, test_tokens, shard_tokens, when_short = "
       "\"error\" or \"renormalize\", and for each source a [[source]] with path, weight, "
       "max_epochs, max_tokens. No document is in two splits; the last that a source gives to a "
-      "split is cut to make the count exact. Stopped and started again, it keeps the splits that "
+      "split is cut to make the count exact, and what that takes out of train is told, and refused "
+      "beyond max_cut_share. Stopped and started again, it keeps the splits that "
       "were finished.");
   mix->add_option("recipe", command->recipe, "MIX.toml")->required();
   mix->add_option("--out", command->folder, "folder for train, valid and test")->required();

@@ -25,7 +25,7 @@ struct Reopened {
 
 Reopened reopen(Storage& storage, const RunSteps& run, const std::string& origin) {
   try {
-    RunData data = open_run_data(storage, parse_run_config(run.config, origin, {}));
+    RunData data = reopen_run_data(storage, parse_run_config(run.config, origin, {}), *run.data);
     check(data.identity.hash() == run.data->hash(), ErrorCode::Data,
           "it changed since the run (hash {:016x}, now {:016x}): {}", run.data->hash(),
           data.identity.hash(), difference(*run.data, data.identity));
@@ -82,11 +82,10 @@ struct SeenCommand {
       fmt::print("tokens {}\n", text_of(*counts));
     }
     const std::vector<SourceSeen> seen = sources_seen(*run.data, run.num_samples());
-    int64_t repeated = run.num_repeated;
-    for (size_t i = 0; i < seen.size(); ++i) {
+    for (size_t i = 0; i < seen.size(); ++i)
       result["sources"].push_back(show_source(run, reopened, i, seen[i]));
-      repeated += seen[i].repeated;
-    }
+    show_equal_sources(run, result);
+    const int64_t repeated = run.num_repeated + samples_repeated(*run.data, run.num_samples());
     show_lost(run, result);
     if (run.num_missing > 0)
       fmt::print("{} samples before the last are in no step's record\n",
@@ -98,6 +97,17 @@ struct SeenCommand {
     if (!reopened.data)
       fmt::print("documents are not known, the data cannot be read: {}\n", reopened.why_not);
     json.print(result);
+  }
+
+  // They have the same samples, which each source counts as its own.
+  static void show_equal_sources(const RunSteps& run, Json& result) {
+    const std::vector<size_t> firsts = first_of_equal_content(*run.data);
+    for (size_t i = 0; i < firsts.size(); ++i) {
+      if (firsts[i] == i) continue;
+      const std::string& first = run.data->sources[firsts[i]].path;
+      result["sources"][i]["same_content_as"] = first;
+      fmt::print("  {} has the content of {}\n", run.data->sources[i].path, first);
+    }
   }
 
   Json show_source(const RunSteps& run, const Reopened& reopened, size_t i,

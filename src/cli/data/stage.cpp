@@ -6,8 +6,10 @@
 
 #include "cli/launched.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/text/format.h"
 #include "core/thread_pool.h"
+#include "ingest/read/equal_inputs.h"
 
 namespace ingot::cli {
 
@@ -61,8 +63,24 @@ StageInputs StageOptions::stage_inputs() const {
   StageInputs listed{{}, read};
   listed.read.remote = remote.settings();
   listed.files = list_input_files(inputs, listed.read.remote);
-  check_text_field(listed.files, listed.read);
+  check_read_once(listed.files, out);
+  check_text_field(listed.files, listed.read, is_first_look(out, process_share(process)));
   return listed;
+}
+
+bool is_begun(const std::string& out) {
+  return posix_storage()->exists(join_path(out, "stage.json"));
+}
+
+bool is_first_look(const std::string& out, ProcessShare share) {
+  return share.index == 0 && !is_begun(out);
+}
+
+void check_read_once(const std::vector<InputFile>& files, const std::string& out) {
+  const std::string problem = same_file_twice(files);
+  if (problem.empty()) return;
+  check(is_begun(out), ErrorCode::Data, "{}", problem);
+  log::warn("input_read_twice", {{"folder", out}, {"why", problem}});
 }
 
 StageRun StageOptions::stage_run(StageObserver& observer) const {
@@ -130,8 +148,9 @@ void finish_stage(
 
 void print_skipped(const nlohmann::json& report) {
   for (const auto& [reason, count] : report["skipped"].items()) {
-    fmt::print("  {:>12}           skipped while reading: {}\n", format_count(count.get<int64_t>()),
-               reason);
+    fmt::print("  {:>12}           skipped while reading: {}{}\n",
+               format_count(count.get<int64_t>()), reason,
+               first_place(report["first_skipped"], reason));
   }
 }
 

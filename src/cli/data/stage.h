@@ -36,6 +36,16 @@ struct StageOptions {
 // Throws ErrorCode::Usage.
 ProcessShare process_share(const std::string& option);
 
+bool is_begun(const std::string& out);  // whether a stage has begun to write there
+
+// Whether remote inputs are to be looked at before the work: by one process, and not again where
+// the work in `out` has begun.
+bool is_first_look(const std::string& out, ProcessShare share);
+
+// Throws ErrorCode::Data where a file would be read twice; where the work in `out` was begun with
+// it, by an older program, that is said and accepted.
+void check_read_once(const std::vector<InputFile>& files, const std::string& out);
+
 // Runs `command`; an error says which process it is from, where there are several. `process` as in
 // process_share().
 void run_as_process(const std::string& process, const std::function<void()>& command);

@@ -13,6 +13,8 @@
 #include "core/storage.h"
 #include "core/text/format.h"
 #include "core/thread_pool.h"
+#include "ingest/read/equal_inputs.h"
+#include "ingest/tasks/stage.h"
 #include "ingest/tokenize/tokenize.h"
 
 namespace ingot::cli {
@@ -69,7 +71,7 @@ struct TokenizeCommand {
 
  private:
   // Every --source NAME=PATH adds to that source, the plain inputs are source "input".
-  std::vector<TokenizeSource> list_sources() const {
+  std::vector<TokenizeSource> list_sources() {
     std::vector<std::pair<std::string, std::vector<std::string>>> named;
     if (!inputs.empty()) named.emplace_back("input", inputs);
     for (const auto& [name, path] : parse_pairs()) {
@@ -81,9 +83,18 @@ struct TokenizeCommand {
     check(!named.empty(), ErrorCode::Usage,
           "nothing to tokenize: expected files or folders, or --source NAME=PATH");
     std::vector<TokenizeSource> listed;
+    std::vector<InputFile> files;
     for (const auto& [name, paths] : named) {
       listed.push_back({name, list_input_files(paths, settings.read.remote)});
-      check_text_field(listed.back().files, settings.read);
+      files.insert(files.end(), listed.back().files.begin(), listed.back().files.end());
+    }
+    check_read_once(files, folder);
+    if (!is_begun(folder)) {
+      const std::string problem = equal_inputs(files, settings.threads);
+      check(problem.empty(), ErrorCode::Data, "{}", problem);
+    }
+    for (const TokenizeSource& source : listed) {
+      check_text_field(source.files, settings.read, is_first_look(folder, settings.share));
     }
     return listed;
   }
@@ -126,12 +137,19 @@ struct TokenizeCommand {
       fmt::print("{} in {}: {}\n", format_bytes(progress.text_bytes), format_duration(seconds),
                  format_byte_rate(progress.text_bytes, seconds));
     }
+    const nlohmann::json first = to_json(result.first_left_out);
     for (const auto& [reason, count] : manifest.left_out) {
-      fmt::print("left out: {} {}\n", format_count(count), reason);
+      fmt::print("left out: {} {}{}\n", format_count(count), reason, first_place(first, reason));
     }
     if (manifest.duplicate_ids > 0) {
       fmt::print("kept, but with the id of an earlier document: {} ({})\n",
                  format_count(manifest.duplicate_ids), fmt::join(result.duplicate_examples, ", "));
+    }
+    if (manifest.equal_documents > 0) {
+      fmt::print(
+          "kept, but equal to an earlier document: {} ({}); ingot data dedup --method exact "
+          "removes such\n",
+          format_count(manifest.equal_documents), fmt::join(result.equal_examples, ", "));
     }
     json.print({{"finished", true},
                 {"tokens", manifest.num_tokens()},
@@ -140,7 +158,9 @@ struct TokenizeCommand {
                 {"shards", manifest.shards.size()},
                 {"token_bytes", manifest.token_bytes},
                 {"left_out", manifest.left_out},
+                {"first_left_out", first},
                 {"duplicate_ids", manifest.duplicate_ids},
+                {"equal_documents", manifest.equal_documents},
                 {"seconds", seconds}});
   }
 };

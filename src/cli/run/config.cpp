@@ -9,6 +9,7 @@
 #include "cli/speed_record.h"
 #include "core/error.h"
 #include "plan/resolve.h"
+#include "spec/short_length.h"
 #include "train/plan.h"
 
 namespace ingot::cli {
@@ -31,6 +32,8 @@ void show(const RecipeOptions& recipe, const JsonOption& json) {
   RunConfig resolved = recipe.load();
   // Without a recipe these are settings to look at, which need no end yet.
   recipe.path.empty() ? validate_open_ended(resolved) : validate(resolved);
+  const std::string short_lengths = lengths_below_a_step(resolved);
+  check(short_lengths.empty(), ErrorCode::Config, "{}", short_lengths);
   fmt::print("{}# hash {:016x}\n", to_toml(resolved), config_hash(resolved));
   Json line = {{"config_hash", fmt::format("{:016x}", config_hash(resolved))},
                {"settings", Json::object()}};

@@ -48,8 +48,12 @@ struct GenerateCommand {
 void add_generate(Command& app) {
   auto command = std::make_shared<GenerateCommand>();
   auto* generate = app.add_subcommand("generate", "write text with a trained model");
-  generate->add_option("checkpoint", command->checkpoint, "checkpoint or run folder")->required();
-  generate->add_option("--prompt", command->prompt, "text to go on from");
+  generate
+      ->add_option("checkpoint", command->checkpoint,
+                   "checkpoint, run folder or Hugging Face folder")
+      ->required();
+  generate->add_option("--prompt", command->prompt,
+                       "text to continue; empty: from BOS, or EOS where there is none");
   generate
       ->add_option("--tokens", command->tokens,
                    "new tokens at most; unless given, 200 or what the context has room for")

@@ -80,8 +80,11 @@ struct QuickstartCommand {
       json.print(line);
       return Exit::Stopped;
     }
-    line["valid_loss"] = result.eval->loss;
-    line["bits_per_byte"] = result.eval->bits_per_byte.value_or(result.eval->loss / std::log(2.0));
+    if (result.eval) {
+      const double loss = result.eval->loss;
+      line["valid_loss"] = loss;
+      line["bits_per_byte"] = result.eval->bits_per_byte.value_or(loss / std::log(2.0));
+    }
     write_file_atomically(*storage, join_path(dir, kSamplesName), samples(resolved));
     write_record(*storage, dir, line);
     show(*storage, dir, line);
@@ -175,9 +178,10 @@ struct QuickstartCommand {
   }
 
   void show(Storage& storage, const std::string& dir, const nlohmann::json& result) const {
-    fmt::print("\nvalidation loss {:.4f} nats per byte, {:.4f} bits per byte\n\n{}",
-               result.value("valid_loss", 0.0), result.value("bits_per_byte", 0.0),
-               read_text(storage, join_path(dir, kSamplesName)));
+    if (result.contains("valid_loss"))
+      fmt::print("\nvalidation loss {:.4f} nats per byte, {:.4f} bits per byte\n",
+                 result.value("valid_loss", 0.0), result.value("bits_per_byte", 0.0));
+    fmt::print("\n{}", read_text(storage, join_path(dir, kSamplesName)));
     say_what_next(dir);
     json.print(result);
   }

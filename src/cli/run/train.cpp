@@ -30,7 +30,7 @@ struct TrainCommand {
 
   // A folder in the recipe's place is a run's, which knows its settings.
   RunConfig load() const {
-    if (!std::filesystem::is_directory(recipe.path)) return recipe.load();
+    if (!std::filesystem::is_directory(recipe.path)) return load_recipe();
     check(resume, ErrorCode::Usage,
           "{} is a folder: add --resume to go on with the run in it, or give a recipe",
           recipe.path);
@@ -38,6 +38,14 @@ struct TrainCommand {
     // A run goes on with as many ranks as are started, whatever number it had.
     if (this_launch()) sets.emplace(sets.begin(), "system.ranks", "1");
     return saved_run_config(posix_storage(), recipe.path, std::move(sets));
+  }
+
+  RunConfig load_recipe() const {
+    if (!resume) return recipe.load();
+    check(std::filesystem::exists(recipe.path), ErrorCode::Usage,
+          "no run in {}, and no recipe: expected a run folder, or a recipe with which one starts",
+          recipe.path);
+    return recipe.load_to_resume();
   }
 
   Exit run() const {
@@ -84,12 +92,10 @@ struct TrainCommand {
     if (result.stopped)
       fmt::print("stopped after step {} of the run in {}; add --resume to go on\n",
                  result.state.step, dir);
-    else if (result.eval)
-      fmt::print("done: {} steps, tokens {}, validation loss {:.4f}{}\n", result.state.step,
-                 text_of(result.counts), result.eval->loss,
-                 result.eval->bits_per_byte
-                     ? fmt::format(", {:.4f} bits per byte", *result.eval->bits_per_byte)
-                     : "");
+    else
+      fmt::print("done: {} steps, tokens {}, {}\n", result.state.step, text_of(result.counts),
+                 result.eval ? validation_text(*result.eval)
+                             : fmt::format("training loss {:.4f}", result.train_loss));
     nlohmann::json line = {{"step", result.state.step},
                            {"tokens", result.state.tokens},
                            {"train_loss", result.train_loss},
@@ -100,6 +106,12 @@ struct TrainCommand {
     if (result.eval && result.eval->bits_per_byte)
       line["bits_per_byte"] = *result.eval->bits_per_byte;
     json.print(line);
+  }
+
+  static std::string validation_text(const EvalReport& eval) {
+    return fmt::format(
+        "validation loss {:.4f}{}", eval.loss,
+        eval.bits_per_byte ? fmt::format(", {:.4f} bits per byte", *eval.bits_per_byte) : "");
   }
 
   // After another rank was lost. Empty where the run had not begun.
@@ -117,13 +129,14 @@ struct TrainCommand {
   void show_plan(const ResolvedRun& resolved) const {
     const PreparedRun prepared =
         prepare_run(posix_storage(), resolved, find_resume_point(posix_storage(), resolved, resume),
-                    accept_schedule);
+                    accept_schedule, /*compares_content=*/true);
     const RunPlan plan = plan_of(prepared);
     StepWalk walk(resolved.steps);
     walk.advance(prepared.first_step);
     const int64_t tokens = plan.length.tokens - walk.at().tokens;
     fmt::print("{}\n{}\nfolder   {}\n", text_of(plan), time_text(resolved, tokens),
                resolved.config.checkpoint.dir);
+    if (resume && !prepared.resume_from) fmt::print("resume   {}\n", nothing_to_resume(prepared));
     nlohmann::json line = to_json(plan);
     add_time(line, resolved, tokens);
     json.print(line);

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/storage.h"
 #include "tokenizer/chat/chat_template.h"
+#include "tokenizer/chat/conversation.h"
 
 namespace ingot::cli {
 namespace {
@@ -49,19 +50,8 @@ struct ChatCommand {
   std::string variables(const ChatFiles& files) const {
     SeparatedInput input(messages, "");
     const auto documents = input.next();
-    const auto given = documents.empty()
-                           ? nlohmann::ordered_json()
-                           : nlohmann::ordered_json::parse(documents[0], nullptr, false);
-    check(given.is_array() || given.is_object(), ErrorCode::Data,
-          "{}: expected JSON, a list of messages or an object with \"messages\"", input.name());
-    auto all = nlohmann::ordered_json::parse(files.variables);
-    all["add_generation_prompt"] = generation_prompt;
-    if (given.is_array()) {
-      all["messages"] = given;
-    } else {
-      all.update(given);
-    }
-    return all.dump();
+    return chat_variables(documents.empty() ? "" : documents[0], files.variables, generation_prompt,
+                          input.name());
   }
 };
 

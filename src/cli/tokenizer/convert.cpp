@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/output_file.h"
 #include "cli/tokenizer/tokenizer.h"
 #include "core/storage.h"
 #include "tokenizer/bpe/rank_settings.h"
@@ -12,33 +13,35 @@ namespace {
 
 struct ConvertCommand {
   TokenizerOption tokenizer;
-  std::string out;
+  OutputFile out;
   bool dummy_prefix = false;
   JsonOption json;
 
   void run() const {
     const auto loaded = tokenizer.load();
+    const std::string& name = out.path();
+    const bool has_settings = name.ends_with(".tiktoken");
+    const std::string settings = has_settings ? rank_settings_path(name) : "";
+    out.check_free(has_settings ? std::vector{name, settings} : std::vector{name});
     std::string other_ids;
-    const std::string file = file_as(*loaded, out, dummy_prefix ? &other_ids : nullptr);
-    write_file_atomically(*posix_storage(), out, file);
-    if (!other_ids.empty()) fmt::print(stderr, "{}: {}\n", out, other_ids);
-    fmt::print("{}: {} tokens\n", out, loaded->vocab_size());
-    if (out.ends_with(".tiktoken")) {
-      const std::string settings = rank_settings_path(out);
-      write_file_atomically(*posix_storage(), settings,
-                            to_rank_settings(parse_tokenizer_json(loaded->serialize(), out)));
+    const std::string file = file_as(*loaded, name, dummy_prefix ? &other_ids : nullptr);
+    out.write(name, file);
+    if (!other_ids.empty()) fmt::print(stderr, "{}: {}\n", name, other_ids);
+    fmt::print("{}: {} tokens\n", name, loaded->vocab_size());
+    if (has_settings) {
+      out.write(settings, to_rank_settings(parse_tokenizer_json(loaded->serialize(), name)));
       fmt::print("{}: how text is cut, and the special tokens; keep it beside the file\n",
                  settings);
     }
-    for (const auto& [name, value] : loaded->facts()) {
-      if (name == "model" && value == "unigram" && file != loaded->serialize()) {
+    for (const auto& [fact, value] : loaded->facts()) {
+      if (fact == "model" && value == "unigram" && file != loaded->serialize()) {
         fmt::print(
             "a unigram model: the programs that read the two formats round differently, and treat "
             "combining marks differently where the normalizer replaces characters; rarely that "
             "gives other ids\n");
       }
     }
-    json.print({{"file", out}, {"kind", loaded->kind()}, {"vocab_size", loaded->vocab_size()}});
+    json.print({{"file", name}, {"kind", loaded->kind()}, {"vocab_size", loaded->vocab_size()}});
   }
 };
 
@@ -51,7 +54,7 @@ void add_tokenizer_convert(Command& tokenizer) {
       "write a tokenizer in another format, where the ids stay the same: byte-level BPE as "
       "tokenizer.json or .tiktoken, SentencePiece models as .model or tokenizer.json");
   command->tokenizer.add_to(*convert);
-  convert->add_option("--out", command->out, "NAME.json, NAME.tiktoken, NAME.model or NAME.bin")
+  command->out.add_to(*convert, "--out", "NAME.json, NAME.tiktoken, NAME.model or NAME.bin")
       ->required();
   convert->add_flag("--dummy-prefix", command->dummy_prefix,
                     "as .model where tokenizer.json puts ▁ only before texts that do not begin "

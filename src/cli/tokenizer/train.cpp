@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/command.h"
+#include "cli/output_file.h"
 #include "cli/progress_line.h"
 #include "cli/text_documents.h"
 #include "cli/tokenizer/tokenizer.h"
@@ -24,7 +25,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> inputs;
-  std::string out;
+  OutputFile out;
   std::string type = "bpe", split = "llama3", ties = "hf";
   int64_t vocab_size = 0;  // 0: the type's usual one
   std::vector<std::string> special_tokens;
@@ -63,7 +64,7 @@ Result train_bpe(const Options& options, const NextDocument& next, ProgressLine&
   trained.model.split = split;
   Result result;
   result.asked = trainer.vocab_size;
-  if (options.out.ends_with(".tiktoken")) {
+  if (options.out.path().ends_with(".tiktoken")) {
     result.file = to_tiktoken(trained.model);
     result.rank_settings = to_rank_settings(trained.model);
   } else {
@@ -96,7 +97,7 @@ Result train_sentencepiece(const Options& options, const NextDocument& next,
   TrainedSentencePiece trained = ingot::train_sentencepiece(next, trainer);
   Result result;
   result.asked = trainer.vocab_size;
-  result.vocab_size = parse_sentencepiece(trained.file, options.out)->vocab_size();
+  result.vocab_size = parse_sentencepiece(trained.file, options.out.path())->vocab_size();
   result.file = std::move(trained.file);
   result.documents = trained.documents;
   result.characters = trained.characters;
@@ -106,10 +107,13 @@ Result train_sentencepiece(const Options& options, const NextDocument& next,
 
 void check_out(const Options& options) {
   const bool is_bpe = options.type == "bpe";
-  const auto is = [&](const char* extension) { return options.out.ends_with(extension); };
+  const std::string& out = options.out.path();
+  const auto is = [&](const char* extension) { return out.ends_with(extension); };
   check(is_bpe ? is(".json") || is(".tiktoken") : is(".model"), ErrorCode::Usage,
         "--out: expected a name that ends with {} for --type {}, got «{}»",
-        is_bpe ? ".json or .tiktoken" : ".model", options.type, options.out);
+        is_bpe ? ".json or .tiktoken" : ".model", options.type, out);
+  options.out.check_free(is(".tiktoken") ? std::vector{out, rank_settings_path(out)}
+                                         : std::vector{out});
 }
 
 // Reads the whole input once, to know which parts of it are the sample.
@@ -143,14 +147,12 @@ void train(const Options& options) {
     documents.report();
     seconds = progress.seconds();
   }
-  const auto storage = posix_storage();
-  write_file_atomically(*storage, options.out, result.file);
-  const std::string rank_settings = rank_settings_path(options.out);
-  if (!result.rank_settings.empty()) {
-    write_file_atomically(*storage, rank_settings, result.rank_settings);
-  }
+  const std::string& out = options.out.path();
+  options.out.write(out, result.file);
+  const std::string rank_settings = rank_settings_path(out);
+  if (!result.rank_settings.empty()) options.out.write(rank_settings, result.rank_settings);
   const bool has_stretches = options.sample.characters > 0 && options.sample.documents == 0;
-  fmt::print("{}: {} tokens, trained on {} {}, {} characters ({}){}, in {}\n", options.out,
+  fmt::print("{}: {} tokens, trained on {} {}, {} characters ({}){}, in {}\n", out,
              format_count(result.vocab_size), format_count(result.documents),
              has_stretches ? "stretches of documents" : "documents",
              format_count(result.characters), format_bytes(result.bytes), result.details,
@@ -163,7 +165,7 @@ void train(const Options& options) {
     fmt::print("fewer than the {} tokens asked for: no pair is left to merge\n",
                format_count(result.asked));
   }
-  options.json.print({{"file", options.out},
+  options.json.print({{"file", out},
                       {"type", options.type},
                       {"vocab_size", result.vocab_size},
                       {"documents", result.documents},
@@ -182,8 +184,7 @@ void add_tokenizer_train(Command& tokenizer) {
           "--input", options->inputs,
           "text, .jsonl, .csv, .parquet, .warc (also .gz, .zst), folders, globs, addresses")
       ->required();
-  command->add_option("--out", options->out, "tokenizer.json, NAME.tiktoken or NAME.model")
-      ->required();
+  options->out.add_to(*command, "--out", "tokenizer.json, NAME.tiktoken or NAME.model")->required();
   command->add_option("--type", options->type, "byte-level BPE, or a SentencePiece model")
       ->one_of({"bpe", "unigram", "sp-bpe"})
       ->capture_default_str();

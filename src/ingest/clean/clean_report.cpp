@@ -81,6 +81,7 @@ json clean_report(const CleanSettings& settings, int64_t num_files, const CleanT
           {"bytes_kept", c.bytes_kept},
           {"removed", std::move(removed)},
           {"skipped", totals.read.skipped},
+          {"first_skipped", to_json(totals.read.first_skipped)},
           {"lines", lines_of(c.lines)},
           {"without_url", c.without_url},
           {"masked_emails", c.pii.emails},
@@ -122,7 +123,8 @@ std::string clean_report_page(const CleanSettings& settings, const json& report,
     page.heading("Records that are no documents");
     std::vector<std::pair<std::string, std::string>> rows;
     for (const auto& [reason, count] : report["skipped"].items()) {
-      rows.emplace_back(reason, fmt::format("{}", count.get<int64_t>()));
+      rows.emplace_back(reason, fmt::format("{}{}", count.get<int64_t>(),
+                                            first_place(report["first_skipped"], reason)));
     }
     page.facts(rows);
   }

@@ -59,7 +59,9 @@ class CleanTask {
     }
     if (removed_ != nullptr) removed_->commit();
     kept_->commit();
-    return clean_record({worker_.counts(), reader_.counts(), samples_});
+    json record = clean_record({worker_.counts(), reader_.counts(), samples_});
+    record["inputs"] = to_json(std::vector{reader_.content()});
+    return record;
   }
 
  private:
@@ -76,11 +78,13 @@ std::optional<json> run_clean(const CleanStage& stage, const StageRun& run) {
   const Cleaner cleaner(stage.settings, *run.storage);
   TaskFolder tasks(run.storage, run.folder, description_of(stage, cleaner.files_hash()),
                    static_cast<int64_t>(stage.inputs.files.size()));
+  const InputRecords inputs = input_records(stage.inputs, run, run.folder);
+  inputs.check(tasks, run.share, run.threads);
   const std::vector<std::string> names = output_names(stage.inputs.files);
-  run_tasks(tasks, run, "clean", [&](int64_t task) {
+  run_tasks(tasks, run, "clean", inputs.stamped([&](int64_t task) {
     const auto file = static_cast<size_t>(task);
     return CleanTask(stage, run, cleaner, file, names[file]).run();
-  });
+  }));
   if (!tasks.finished()) return std::nullopt;
 
   CleanTotals totals;

@@ -104,7 +104,9 @@ json filter(const DecontaminateStage& stage, const StageRun& run, const Contamin
   if (removed != nullptr) removed->commit();
   kept->commit();
   totals.read = reader.counts();
-  return to_json(totals);
+  json record = to_json(totals);
+  record["inputs"] = to_json(std::vector{reader.content()});
+  return record;
 }
 
 json report_of(const json& description, const ContaminationIndex& index, const Totals& totals,
@@ -128,6 +130,7 @@ json report_of(const json& description, const ContaminationIndex& index, const T
           {"bytes_in", totals.bytes_in},
           {"bytes_kept", totals.bytes_kept},
           {"skipped", totals.read.skipped},
+          {"first_skipped", to_json(totals.read.first_skipped)},
           {"samples", totals.samples.to_json()}};
 }
 
@@ -157,11 +160,13 @@ std::optional<json> run_decontaminate(const DecontaminateStage& stage, const Sta
   const ContaminationIndex index(stage.settings, stage.tasks);
   const std::vector<InputFile>& files = stage.inputs.files;
   TaskFolder tasks(run.storage, run.folder, description, static_cast<int64_t>(files.size()));
+  const InputRecords inputs = input_records(stage.inputs, run, run.folder);
+  inputs.check(tasks, run.share, run.threads);
   const std::vector<std::string> names = output_names(files);
-  run_tasks(tasks, run, "decontaminate", [&](int64_t task) {
+  run_tasks(tasks, run, "decontaminate", inputs.stamped([&](int64_t task) {
     const auto i = static_cast<size_t>(task);
     return filter(stage, run, index, files[i], names[i]);
-  });
+  }));
   if (!tasks.finished()) return std::nullopt;
 
   Totals totals;

@@ -118,6 +118,7 @@ json write_dedup_report(Storage& storage, const std::string& folder, const json&
                        {"clusters", num_clusters},
                        {"clusters_by_size", std::move(by_size)},
                        {"skipped", totals.read.skipped},
+                       {"first_skipped", to_json(totals.read.first_skipped)},
                        {"samples", totals.samples.to_json()}};
   publish_file(storage, join_path(folder, "report.html"), page_of(report, totals.samples));
   publish_file(storage, join_path(folder, "report.json"), report.dump(1) + "\n");

@@ -66,8 +66,11 @@ class Dedup {
   }
 
   std::optional<json> run() {
+    const InputRecords inputs = input_records(stage_.inputs, run_, run_.folder);
+    inputs.check(filter_, run_.share, run_.threads);
     if (!filter_.finished() && !prepare()) return std::nullopt;  // others have finished meanwhile
-    run_tasks(filter_, run_, "filter", [this](int64_t task) { return filter(task); });
+    run_tasks(filter_, run_, "filter",
+              inputs.stamped([this](int64_t task) { return filter(task); }));
     if (!filter_.finished()) return std::nullopt;
     const json report =
         write_dedup_report(storage_, run_.folder, description_["settings"], filter_);
@@ -79,9 +82,14 @@ class Dedup {
   // The stages before the filter; false where there is nothing left to filter.
   bool prepare() {
     TaskFolder keys = substage("keys", num_files_);
-    if (!run_all(keys, "keys", [this](int64_t task) { return write_keys(task); })) return false;
+    const InputRecords inputs = input_records(stage_.inputs, run_, join_path(work_, "keys"));
+    inputs.check(keys, run_.share, run_.threads);
+    const auto write = inputs.stamped([this](int64_t task) { return write_keys(task); });
+    if (!run_all(keys, "keys", write)) return false;
     first_documents_ = {0};
     keys.read_records([this](const json& record) {
+      const auto contents = input_contents_of(record.value("inputs", json::array()));
+      contents_.push_back(contents.empty() ? InputContent() : contents.front());
       const int64_t documents = integer_of(record.at("documents"));
       check(documents >= 0 && documents <= UINT32_MAX, ErrorCode::Data,
             "{}: the keys there are damaged: remove it and run again", work_);
@@ -156,7 +164,10 @@ class Dedup {
     }
     writer.finish();
     storage_.sync_directory(parent_path(keys_path(task)));
-    return {{"documents", number}, {"without_key", without_key}, {"runs", writer.counts()}};
+    return {{"documents", number},
+            {"without_key", without_key},
+            {"runs", writer.counts()},
+            {"inputs", to_json(std::vector{reader.content()})}};
   }
 
   json find_pairs(const TaskFolder& keys, int64_t partition) {
@@ -281,10 +292,15 @@ class Dedup {
     check(number == roots.size(), ErrorCode::Data,
           "{}: has fewer documents than before: expected {}, got {}", input(task).location,
           roots.size(), number);
+    const InputContent content = reader.content();
+    if (differ(content, contents_[static_cast<size_t>(task)])) {
+      throw changed_input(input(task).location, run_.folder);
+    }
     if (removed != nullptr) removed->commit();
     kept->commit();
     totals.read = reader.counts();
     json record = to_json(totals);
+    record["inputs"] = to_json(std::vector{content});
     if (task == 0) record["clusters"] = clusters_;  // for the report, when work is removed
     return record;
   }
@@ -300,6 +316,7 @@ class Dedup {
   TaskFolder filter_;
   std::unique_ptr<const Splitter> splitter_;
   std::vector<int64_t> first_documents_;  // of each file; the last is how many there are
+  std::vector<InputContent> contents_;    // of each file, as its keys were made
   json clusters_;
   std::optional<ClusterSamples> samples_;
 };
@@ -319,8 +336,23 @@ std::vector<Setting> settings_of(DedupSettings& section) {
 
 #include "spec/settings/end.h"
 
+void validate(const DedupSettings& settings) {
+  validate(settings.minhash);
+  DedupSettings copy = settings, plain;
+  const std::vector<Setting> given = settings_of(copy), by_default = settings_of(plain);
+  const bool is_exact = settings.method == DedupMethod::Exact;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string& name = given[i].name;
+    const bool is_of_both = name == "dedup.method" || name == "dedup.normal_form";
+    const bool is_used = is_of_both || (name == "dedup.normalize") == is_exact;
+    check(is_used || given[i].get() == by_default[i].get(), ErrorCode::Config,
+          "{}: does nothing with the method {}: choose the method {}, or leave it out", name,
+          is_exact ? "exact" : "minhash", is_exact ? "minhash" : "exact");
+  }
+}
+
 std::optional<json> run_dedup(const DedupStage& stage, const StageRun& run) {
-  validate(stage.settings.minhash);
+  validate(stage.settings);
   return Dedup(stage, run).run();
 }
 

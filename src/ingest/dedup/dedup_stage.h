@@ -28,6 +28,9 @@ struct DedupSettings {
 #include "spec/settings/end.h"
 
 std::vector<Setting> settings_of(DedupSettings& settings);
+// Throws ErrorCode::Config for values that make no sense, and for others than the default that the
+// method makes nothing of.
+void validate(const DedupSettings& settings);
 
 struct DedupStage {
   StageInputs inputs;

@@ -60,6 +60,8 @@ class ArrowLibrary {
                                                     const RemoteSettings& remote) = 0;
   virtual std::unique_ptr<ByteStream> open_s3(const std::string& address,
                                               const RemoteSettings& remote) = 0;
+  // The object's ETag; empty where the server has none.
+  virtual std::string s3_version(const std::string& address, const RemoteSettings& remote) = 0;
   // The files at or below s3://BUCKET/PREFIX, as addresses.
   virtual std::vector<InputFile> list_s3(const std::string& address,
                                          const RemoteSettings& remote) = 0;

@@ -1,17 +1,14 @@
 #include "ingest/read/byte_stream.h"
 
 #include <fcntl.h>
-#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "core/error.h"
-#include "core/text/ascii.h"
+#include "ingest/read/input_content.h"
 #include "ingest/read/remote/remote.h"
 
 namespace ingot {
@@ -50,46 +47,16 @@ class LocalFile final : public ByteStream {
   int64_t bytes_read_ = 0;
 };
 
-constexpr std::array<std::string_view, 9> kKinds{".txt", ".md",  ".jsonl",   ".ndjson", ".json",
-                                                 ".csv", ".tsv", ".parquet", ".warc"};
-
-// Takes the last extension, in lower case, off `name`.
-std::string take_extension(std::string& name) {
-  const size_t dot = name.rfind('.');
-  if (dot == std::string::npos || name.find('/', dot) != std::string::npos) return "";
-  const std::string extension = lower_case(std::string_view(name).substr(dot));
-  name.resize(dot);
-  return extension;
-}
-
 }  // namespace
 
 std::unique_ptr<ByteStream> open_local_file(const std::string& path) {
   return std::make_unique<LocalFile>(path);
 }
 
-FileKind file_kind(const std::string& name) {
-  std::string rest = name;
-  FileKind result;
-  result.kind = take_extension(rest);
-  if (result.kind == ".gz" || result.kind == ".zst") {
-    result.compression = result.kind;
-    result.kind = take_extension(rest);
-  }
-  return result;
-}
-
-bool is_readable_kind(const std::string& kind) {
-  return std::find(kKinds.begin(), kKinds.end(), kind) != kKinds.end();
-}
-
-std::string readable_kinds() {
-  return fmt::format("{}", fmt::join(kKinds, " "));
-}
-
 std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings& settings) {
-  auto stream = is_remote(file.location) ? open_remote(file.location, settings.remote)
-                                         : open_local_file(file.location);
+  std::unique_ptr<ByteStream> stream =
+      hashed(is_remote(file.location) ? open_remote(file.location, settings.remote)
+                                      : open_local_file(file.location));
   const std::string compression = file_kind(file.name).compression;
   if (compression == ".gz") return decompress_gzip(std::move(stream), file.location);
   if (compression == ".zst") return decompress_zstd(std::move(stream), file.location);

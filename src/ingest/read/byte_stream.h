@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ingest/read/document_reader.h"
+#include "shards/document_kinds.h"
 
 namespace ingot {
 
@@ -18,6 +19,11 @@ class ByteStream {
   // damaged or cut short, ErrorCode::Storage where it cannot be read.
   virtual size_t read(char* into, size_t size) = 0;
   virtual int64_t bytes_read() const = 0;  // of the file as stored
+  // What the file holds, for streams of open_stream(): reads what is left of it. Of others nothing
+  // is known.
+  virtual InputContent content() { return {}; }
+  // Which version of a remote file the bytes so far are of, as its server names it.
+  virtual std::string version() const { return {}; }
 };
 
 std::unique_ptr<ByteStream> open_local_file(const std::string& path);
@@ -27,15 +33,7 @@ std::unique_ptr<ByteStream> open_local_file(const std::string& path);
 std::unique_ptr<ByteStream> decompress_gzip(std::unique_ptr<ByteStream> inner, std::string name);
 std::unique_ptr<ByteStream> decompress_zstd(std::unique_ptr<ByteStream> inner, std::string name);
 
-// What the end of a name says about compression and kind: "a.jsonl.gz" is {".jsonl", ".gz"}.
-struct FileKind {
-  std::string kind, compression;
-};
-FileKind file_kind(const std::string& name);
-bool is_readable_kind(const std::string& kind);  // of those open_documents() knows
-std::string readable_kinds();                    // all of them, for messages
-
-// The file's contents, decompressed as its name says.
+// The file's contents, decompressed as its name says. What is stored is hashed as it is read.
 std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings& settings);
 
 }  // namespace ingot

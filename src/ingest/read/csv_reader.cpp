@@ -23,6 +23,7 @@ class CsvReader final : public RecordReader {
   }
 
   int64_t bytes_read() const override { return stream_->bytes_read(); }
+  InputContent content() override { return stream_->content(); }
 
  private:
   void read_header() {

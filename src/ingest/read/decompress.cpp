@@ -35,6 +35,7 @@ class Gzip final : public ByteStream {
     return wanted - state_.avail_out;
   }
   int64_t bytes_read() const override { return inner_->bytes_read() - state_.avail_in; }
+  InputContent content() override { return inner_->content(); }
 
  private:
   void refill() {
@@ -96,6 +97,7 @@ class Zstd final : public ByteStream {
   int64_t bytes_read() const override {
     return inner_->bytes_read() - static_cast<int64_t>(in_.size - in_.pos);
   }
+  InputContent content() override { return inner_->content(); }
 
  private:
   void refill() {

@@ -6,10 +6,16 @@
 
 namespace ingot {
 
-ReadCounts& ReadCounts::operator+=(const ReadCounts& other) {
-  documents += other.documents;
-  bytes += other.bytes;
-  for (const auto& [reason, count] : other.skipped) skipped[reason] += count;
+void ReadCounts::skip(const std::string& reason, const RecordPlace& place) {
+  ++skipped[reason];
+  first_skipped.emplace(reason, place);
+}
+
+ReadCounts& ReadCounts::operator+=(const ReadCounts& later) {
+  documents += later.documents;
+  bytes += later.bytes;
+  for (const auto& [reason, count] : later.skipped) skipped[reason] += count;
+  first_skipped.insert(later.first_skipped.begin(), later.first_skipped.end());
   return *this;
 }
 

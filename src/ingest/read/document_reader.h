@@ -16,9 +16,12 @@ namespace ingot {
 // One file of an input: a path, or an http(s)://, hf:// or s3:// address.
 struct InputFile {
   std::string location;
-  std::string name;    // below what the user named ("2024/a.jsonl.gz"); unique within the list
-  int64_t bytes = -1;  // as stored; -1: not known before it is opened
+  std::string name;        // below what the user named ("2024/a.jsonl.gz"); unique within the list
+  int64_t bytes = -1;      // as stored; -1: not known before it is opened
+  std::string input = {};  // what the user named and this is of
 };
+
+class BegunStreams;
 
 // How addresses are reached. cli fills in what comes from the environment.
 struct RemoteSettings {
@@ -31,6 +34,7 @@ struct RemoteSettings {
   int64_t max_attempts = 6;      // without a byte more, before a transfer is given up
   int64_t first_delay_ms = 500;  // before the second attempt; doubled each time
   int64_t stall_seconds = 30;    // a transfer that brings nothing for so long is broken
+  std::shared_ptr<BegunStreams> begun;  // files that check_text_field() has looked at; may be null
 };
 
 // What `locations` stand for: files, folders (recursively; hidden files and those of a kind that
@@ -38,10 +42,16 @@ struct RemoteSettings {
 // stage_folder.h), globs (* ? [] within a name, ** for any number of
 // folders), addresses. Each location's files come in byte order of their names, so the list is the
 // same on every machine. Names that two locations have in common get the location's number before
-// them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file, and a file that two
-// locations name.
+// them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file or what a stage has
+// not finished, and a file that two locations name.
 std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
                                         const RemoteSettings& remote = {});
+
+// What a file holds, to tell whether it is still the same.
+struct InputContent {
+  std::string hash;     // XXH3-128 of the bytes as stored, in hexadecimal; empty: not known
+  std::string version;  // of a remote file, as its server names it; empty: not known
+};
 
 #include "spec/settings/fields.h"
 
@@ -55,15 +65,22 @@ struct ReadSettings {
 
 std::vector<Setting> settings_of(ReadSettings& settings);  // "read.text_field", …
 
-// Sums, so merging them in any order gives the same. A skipped record is counted under its reason:
-// "empty", "too_large", "invalid_utf8", "no_text" (the field is missing or null), "not_a_string",
-// "invalid_json", "not_an_object", …
+struct RecordPlace {
+  std::string file;    // InputFile::name
+  int64_t record = 0;  // from 0, over all records of the file
+};
+using RecordPlaces = std::map<std::string, RecordPlace>;  // by what is there
+
+// A skipped record is counted under its reason: "empty", "too_large", "invalid_utf8", "no_text"
+// (the field is missing or null), "not_a_string", "invalid_json", "not_an_object", …
 struct ReadCounts {
   int64_t documents = 0;
   int64_t bytes = 0;  // of text
   std::map<std::string, int64_t> skipped;
+  RecordPlaces first_skipped;  // of each reason
 
-  ReadCounts& operator+=(const ReadCounts& other);
+  void skip(const std::string& reason, const RecordPlace& place);
+  ReadCounts& operator+=(const ReadCounts& later);  // of what was read after it
 };
 
 // The documents of one file, in the order they lie in it: well-formed UTF-8, without a byte order
@@ -76,7 +93,9 @@ class DocumentReader {
   // before has been given, and nothing after it can be trusted.
   virtual bool next(Document& document) = 0;
   virtual const ReadCounts& counts() const = 0;
+  virtual int64_t record() const = 0;  // number, in its file, of the document that next() gave last
   virtual int64_t bytes_read() const = 0;  // of the file as stored: for progress
+  virtual InputContent content() = 0;      // of the whole file, once next() gave false
   // Of JSON records, where none so far had text: the fields that hold strings.
   virtual std::set<std::string> string_fields() const { return {}; }
 };
@@ -86,8 +105,11 @@ class DocumentReader {
 // ErrorCode::Missing where the library for it cannot be loaded (parquet, s3).
 std::unique_ptr<DocumentReader> open_documents(const InputFile& file, const ReadSettings& settings);
 
-// Looks at the first records of local files before a long work begins: throws ErrorCode::Data, with
-// the fields that are there, where none has text in settings.text_field.
-void check_text_field(const std::vector<InputFile>& files, const ReadSettings& settings);
+// Looks at the first records of files before a long work begins: throws ErrorCode::Data, with the
+// fields that are there, where none has text in settings.text_field. Remote files are looked at
+// where `remote_too` says so; what came of them is in settings.remote.begun for those who read
+// them.
+void check_text_field(const std::vector<InputFile>& files, ReadSettings& settings,
+                      bool remote_too = true);
 
 }  // namespace ingot

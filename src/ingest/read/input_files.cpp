@@ -119,6 +119,18 @@ std::vector<InputFile> list_location(const std::string& location, const RemoteSe
   return files;
 }
 
+// A file of a stage that was killed is read as if the others were not missing.
+void check_stages_are_finished(const std::vector<InputFile>& files) {
+  std::set<fs::path> looked_at;
+  for (const InputFile& file : files) {
+    if (is_remote(file.location)) continue;
+    const fs::path path = file.location;
+    std::error_code error;
+    const fs::path place = fs::is_symlink(path, error) ? path : path.parent_path();
+    if (looked_at.insert(place).second) check_is_finished(place.empty() ? "." : place);
+  }
+}
+
 bool names_are_unique(const std::vector<InputFile>& files) {
   std::set<std::string_view> names;
   return std::all_of(files.begin(), files.end(),
@@ -136,10 +148,12 @@ std::vector<InputFile> list_input_files(const std::vector<std::string>& location
     for (InputFile& file : list_location(locations[i], remote)) {
       check(seen.insert(file.location).second, ErrorCode::Data,
             "{}: named twice among the inputs; its documents would be read twice", file.location);
+      file.input = locations[i];
       files.push_back(std::move(file));
       location_of.push_back(i);
     }
   }
+  check_stages_are_finished(files);
   if (!names_are_unique(files)) {
     for (size_t i = 0; i < files.size(); ++i) {
       files[i].name = std::to_string(location_of[i]) + "/" + files[i].name;

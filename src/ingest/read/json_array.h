@@ -45,6 +45,7 @@ class PeekedStream final : public ByteStream {
   char first_byte() const;
   size_t read(char* into, size_t size) override;
   int64_t bytes_read() const override { return inner_->bytes_read(); }
+  InputContent content() override { return inner_->content(); }
 
  private:
   std::unique_ptr<ByteStream> inner_;

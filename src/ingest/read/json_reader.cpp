@@ -27,6 +27,7 @@ class JsonReader final : public RecordReader {
   }
 
   int64_t bytes_read() const override { return stream_->bytes_read(); }
+  InputContent content() override { return stream_->content(); }
   std::set<std::string> string_fields() const override { return watch_.string_fields(); }
 
  private:

@@ -2,6 +2,7 @@
 #include "core/log.h"
 #include "core/module.h"
 #include "ingest/read/arrow_library.h"
+#include "ingest/read/input_content.h"
 #include "ingest/read/record_reader.h"
 #include "ingest/read/remote/remote.h"
 
@@ -15,10 +16,13 @@ constexpr int64_t kLeastBytes = int64_t{64} << 20;
 class ParquetReader final : public RecordReader {
  public:
   ParquetReader(const InputFile& file, const ReadSettings& settings)
-      : RecordReader(file, settings) {
+      : RecordReader(file, settings),
+        location_(is_remote(file.location) ? local_or_s3(file.location, settings.remote)
+                                           : file.location),
+        stamp_(stamp_of(location_)) {
+    if (is_remote(location_)) version_ = remote_version(location_, settings.remote);
     const ParquetRequest request{
-        .location =
-            is_remote(file.location) ? local_or_s3(file.location, settings.remote) : file.location,
+        .location = location_,
         .text_column = settings.text_field,
         .id_column = settings.id_field,
         .url_column = settings.url_field,
@@ -28,6 +32,14 @@ class ParquetReader final : public RecordReader {
   }
 
   int64_t bytes_read() const override { return rows_->bytes_read(); }
+  // The rows were not read front to back. An object of S3 is not fetched once more for this.
+  InputContent content() override {
+    if (is_remote(location_)) return {"", version_};
+    const InputContent content = content_of_local_file(location_);
+    check(stamp_of(location_) == stamp_, ErrorCode::Data,
+          "{}: the file changed while it was read; start again", file().location);
+    return content;
+  }
 
  private:
   Outcome read_record(Document& document) override {
@@ -53,6 +65,9 @@ class ParquetReader final : public RecordReader {
     }
   }
 
+  std::string location_;  // a path, or an s3:// address
+  FileStamp stamp_;       // before it was read
+  std::string version_;
   std::unique_ptr<ParquetRows> rows_;
   ParquetRow row_;
 };

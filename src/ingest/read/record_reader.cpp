@@ -23,21 +23,21 @@ void make_line_ends_lf(std::string& text) {
 }  // namespace
 
 bool RecordReader::next(Document& document) {
-  for (;;) {
+  for (;; ++num_records_) {
     document.text.clear();
     document.id.clear();
     document.url.clear();
     document.language.clear();
     const Outcome outcome = read_record(document);
     if (outcome == Outcome::End) return false;
-    const int64_t number = num_records_++;
     if (outcome == Outcome::Skipped) continue;
     if (!settings_.keep_crlf) make_line_ends_lf(document.text);
     if (!keep(document)) continue;
     document.source = settings_.source;
-    if (document.id.empty()) document.id = file_.name + ":" + std::to_string(number);
+    if (document.id.empty()) document.id = file_.name + ":" + std::to_string(num_records_);
     counts_.documents += 1;
     counts_.bytes += static_cast<int64_t>(document.text.size());
+    ++num_records_;
     return true;
   }
 }
@@ -59,7 +59,7 @@ bool RecordReader::keep(Document& document) {
 }
 
 RecordReader::Outcome RecordReader::skip(const std::string& reason) {
-  ++counts_.skipped[reason];
+  counts_.skip(reason, {file_.name, num_records_});
   return Outcome::Skipped;
 }
 

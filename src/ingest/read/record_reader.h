@@ -16,6 +16,7 @@ class RecordReader : public DocumentReader {
 
   bool next(Document& document) final;
   const ReadCounts& counts() const final { return counts_; }
+  int64_t record() const final { return num_records_ - 1; }
 
  protected:
   enum class Outcome { Document, Skipped, End };

@@ -22,6 +22,19 @@ bool is_stage(const fs::path& folder) {
          fs::is_directory(folder / "tasks", error);
 }
 
+bool is_finished(const fs::path& stage) {
+  std::error_code error;
+  return fs::exists(stage / "report.json", error);
+}
+
+[[noreturn]] void refuse_unfinished(const fs::path& named, const fs::path& stage) {
+  const std::string where = named == stage ? "it" : stage.string();
+  throw Error(ErrorCode::Data,
+              fmt::format("{}: the command that writes {} has not finished: run that again to "
+                          "resume it, or copy what is there elsewhere and read the copy",
+                          named.string(), where));
+}
+
 // What a user may have meant by a folder that is none itself.
 std::vector<std::string> choices_below(const fs::path& folder) {
   std::vector<std::string> choices;
@@ -51,16 +64,24 @@ bool holds_token_shards(const fs::path& folder) {
   });
 }
 
+void check_is_finished(const fs::path& path) {
+  std::error_code error;
+  fs::path below = fs::canonical(path, error);
+  for (; !error && below.has_relative_path(); below = below.parent_path()) {
+    const fs::path name = below.filename(), stage = below.parent_path();
+    const bool is_output = name == "documents" || name == "removed";
+    if (is_output && is_stage(stage) && !is_finished(stage)) refuse_unfinished(path, stage);
+  }
+}
+
 fs::path documents_folder(const fs::path& folder) {
   std::error_code error;
   check(!holds_token_shards(folder), ErrorCode::Data,
         "{}: a folder of token shards: expected documents; ingot data cat decodes them",
         folder.string());
+  check_is_finished(folder);
   if (is_stage(folder)) {
-    check(fs::exists(folder / "report.json", error), ErrorCode::Data,
-          "{}: the command that writes it has not finished: run that again to go on, or name {} "
-          "for what is there",
-          folder.string(), (folder / "documents").string());
+    if (!is_finished(folder)) refuse_unfinished(folder, folder);
     return folder / "documents";
   }
   std::vector<std::string> choices = choices_below(folder);

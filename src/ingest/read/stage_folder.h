@@ -12,6 +12,10 @@ namespace ingot {
 // by side.
 std::filesystem::path documents_folder(const std::filesystem::path& folder);
 
+// Throws ErrorCode::Data where `path`, with links followed, lies among what a stage has written and
+// not finished.
+void check_is_finished(const std::filesystem::path& path);
+
 // Token shards, which have files of their own and no documents.
 bool holds_token_shards(const std::filesystem::path& folder);
 

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/document_reader.h"
+#include "ingest/read/remote/begun_streams.h"
 #include "ingest/read/remote/remote.h"
 
 namespace ingot {
@@ -58,12 +59,14 @@ std::vector<Setting> settings_of(ReadSettings& section) {
 
 #include "spec/settings/end.h"
 
-void check_text_field(const std::vector<InputFile>& files, const ReadSettings& settings) {
+namespace {
+
+void look(const std::vector<InputFile>& files, const ReadSettings& settings, bool remote_too) {
   std::set<std::string> string_fields;
   int64_t without_text = 0;
   size_t num_files = 0;
   for (const InputFile& file : files) {
-    if (!has_fields(file) || is_remote(file.location)) return;
+    if (!has_fields(file) || (is_remote(file.location) && !remote_too)) return;
     if (++num_files > kMostFiles) return;
     const auto reader = open_documents(file, settings);
     Document document;
@@ -75,6 +78,16 @@ void check_text_field(const std::vector<InputFile>& files, const ReadSettings& s
     string_fields.merge(reader->string_fields());
   }
   if (without_text > 0) refuse(files.front().location, settings.text_field, string_fields);
+}
+
+}  // namespace
+
+void check_text_field(const std::vector<InputFile>& files, ReadSettings& settings,
+                      bool remote_too) {
+  if (settings.remote.begun == nullptr) settings.remote.begun = std::make_shared<BegunStreams>();
+  settings.remote.begun->record(true);
+  look(files, settings, remote_too);
+  settings.remote.begun->record(false);
 }
 
 }  // namespace ingot

@@ -14,6 +14,7 @@ class TextReader final : public RecordReader {
       : RecordReader(file, settings), stream_(open_stream(file, settings)) {}
 
   int64_t bytes_read() const override { return stream_->bytes_read(); }
+  InputContent content() override { return stream_->content(); }
 
  private:
   Outcome read_record(Document& document) override {

@@ -28,6 +28,7 @@ class WarcReader final : public RecordReader {
         input_(*stream_, kMaxHeaderLineBytes) {}
 
   int64_t bytes_read() const override { return stream_->bytes_read(); }
+  InputContent content() override { return stream_->content(); }
 
  private:
   Outcome read_record(Document& document) override {

@@ -1,5 +1,7 @@
 #include "ingest/tasks/stage.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <chrono>
 #include <thread>
@@ -62,12 +64,46 @@ std::string output_path(Storage& storage, const std::string& folder, const std::
   return path;
 }
 
+InputRecords input_records(const StageInputs& inputs, const StageRun& run,
+                           const std::string& folder) {
+  std::vector<std::vector<InputFile>> files;
+  for (const InputFile& file : inputs.files) files.push_back({file});
+  return {run.storage, folder, std::move(files), inputs.read.remote};
+}
+
 json to_json(const ReadCounts& counts) {
-  return {{"documents", counts.documents}, {"bytes", counts.bytes}, {"skipped", counts.skipped}};
+  return {{"documents", counts.documents},
+          {"bytes", counts.bytes},
+          {"skipped", counts.skipped},
+          {"first_skipped", to_json(counts.first_skipped)}};
 }
 
 ReadCounts read_counts_of(const json& j) {
-  return {integer_of(j.at("documents")), integer_of(j.at("bytes")), integers_of(j.at("skipped"))};
+  return {integer_of(j.at("documents")), integer_of(j.at("bytes")), integers_of(j.at("skipped")),
+          record_places_of(j.value("first_skipped", json::object()))};
+}
+
+json to_json(const RecordPlaces& places) {
+  json all = json::object();
+  for (const auto& [reason, place] : places) {
+    all[reason] = {{"file", place.file}, {"record", place.record}};
+  }
+  return all;
+}
+
+RecordPlaces record_places_of(const json& j) {
+  RecordPlaces places;
+  for (const auto& [reason, place] : j.items()) {
+    places[reason] = {place.at("file").get<std::string>(), integer_of(place.at("record"))};
+  }
+  return places;
+}
+
+std::string first_place(const json& places, const std::string& reason) {
+  const auto found = places.find(reason);
+  if (found == places.end()) return "";
+  return fmt::format(" (the first: {}, record {})", found->at("file").get<std::string>(),
+                     found->at("record").get<int64_t>());
 }
 
 void run_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,

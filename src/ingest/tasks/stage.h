@@ -13,6 +13,7 @@
 
 #include "core/storage.h"
 #include "ingest/read/document_reader.h"
+#include "ingest/tasks/input_records.h"
 #include "ledger/task_folder.h"
 
 namespace ingot {
@@ -50,8 +51,17 @@ std::vector<std::string> output_names(const std::vector<InputFile>& files);
 // Creates the folders that FOLDER/<name>.jsonl.zst is in and gives that path.
 std::string output_path(Storage& storage, const std::string& folder, const std::string& name);
 
+// Of the tasks in `folder`, one for each file.
+InputRecords input_records(const StageInputs& inputs, const StageRun& run,
+                           const std::string& folder);
+
 nlohmann::json to_json(const ReadCounts& counts);
 ReadCounts read_counts_of(const nlohmann::json& json);
+// {"empty": {"file": "a.jsonl", "record": 7}}
+nlohmann::json to_json(const RecordPlaces& places);
+RecordPlaces record_places_of(const nlohmann::json& json);  // throws nlohmann's exceptions
+// " (the first: a.jsonl, record 7)"; empty where `places`, as to_json() has them, do not say.
+std::string first_place(const nlohmann::json& places, const std::string& reason);
 
 // Runs the tasks of this process with progress under the name `step`.
 void run_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
@@ -72,6 +82,7 @@ class ObservedReader {
 
   bool next(Document& document);
   const ReadCounts& counts() const { return reader_->counts(); }
+  InputContent content() { return reader_->content(); }
 
  private:
   void report();

@@ -1,10 +1,13 @@
 #include "ingest/tokenize/document_batches.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <utility>
 
-#include "core/error.h"
 #include "core/text/utf8.h"
+#include "ingest/read/input_content.h"
+#include "ingest/tasks/input_records.h"
 #include "shards/shard_writer.h"
 
 namespace ingot {
@@ -26,18 +29,23 @@ void read_more(const ReadableFile& file, int64_t at, std::string& to) {
   file.read(at, std::as_writable_bytes(std::span(to).subspan(held)));
 }
 
-bool is_utf8(const ReadableFile& file) {
+// Reads the file through; sets `content`.
+bool is_utf8(const std::string& path, InputContent& content) {
+  const auto stream = hashed(open_local_file(path));
   std::string window;
-  for (int64_t at = 0; at < file.size();) {
-    const auto carried = static_cast<int64_t>(window.size());
-    read_more(file, at, window);
-    at += static_cast<int64_t>(window.size()) - carried;
+  bool valid = true;
+  for (size_t carried = 0; valid; carried = window.size()) {
+    window.resize(carried + kWindowBytes);
+    const size_t count = stream->read(window.data() + carried, kWindowBytes);
+    window.resize(carried + count);
+    if (count == 0) break;
     // A character may be cut by the end of the window; it is the beginning of the next.
-    const size_t valid = valid_utf8_prefix(window);
-    if (window.size() - valid > 3) return false;
-    window.erase(0, valid);
+    const size_t good = valid_utf8_prefix(window);
+    valid = window.size() - good <= 3;
+    window.erase(0, good);
   }
-  return window.empty();
+  content = stream->content();
+  return valid && window.empty();
 }
 
 }  // namespace
@@ -47,13 +55,13 @@ void TextBatch::clear() {
   text.clear();
   long_text.reset();
   part = {};
-  left_out.clear();
+  after = {};
   bytes_read = 0;
 }
 
 BatchReader::BatchReader(const std::vector<SourceFile>& files,
                          const std::vector<ShardSource>& sources, const ReadSettings& settings,
-                         const Tokenizer& tokenizer, InputPosition from)
+                         const Tokenizer& tokenizer, InputPosition from, const std::string& folder)
     : files_(files), sources_(sources), settings_(settings), tokenizer_(tokenizer) {
   next_.file = from.file;
   for (int64_t i = 0; i < from.file; ++i) {
@@ -61,15 +69,16 @@ BatchReader::BatchReader(const std::vector<SourceFile>& files,
   }
   BatchDocument passed_over;
   while (next_.documents < from.documents) {
-    check(
-        next_document(passed_over) && next_.file == from.file, ErrorCode::Data,
-        "file {} of the task has fewer than the {} documents that were taken from it before; begin "
-        "the task anew",
-        from.file, from.documents);
+    if (!next_document(passed_over) || next_.file != from.file) {
+      throw changed_input(files_[static_cast<size_t>(from.file)].file.location, folder);
+    }
+  }
+  if (from.hash != 0 && next_.hash != from.hash) {
+    throw changed_input(files_[static_cast<size_t>(from.file)].file.location, folder);
   }
   long_text_.reset();
   long_file_.reset();
-  left_out_.clear();  // what came before has been counted
+  passed_ = {};  // what came before has been counted
 }
 
 bool BatchReader::fill(TextBatch& batch) {
@@ -88,14 +97,14 @@ bool BatchReader::fill(TextBatch& batch) {
     add_short(batch, std::move(entry));
     entry = {};
   }
-  if (batch.documents.empty()) batch.left_out = std::exchange(left_out_, {});
+  if (batch.documents.empty()) batch.after = std::exchange(passed_, {});
   batch.bytes_read = take_bytes_read();
   return !batch.documents.empty();
 }
 
 // Sets entry and either document_.text or long_text_; false when all files are read.
 bool BatchReader::next_document(BatchDocument& entry) {
-  for (;; reader_.reset(), ++next_.file, next_.documents = 0) {
+  for (;; reader_.reset(), next_ = {next_.file + 1, 0, 0}) {
     if (next_.file == static_cast<int64_t>(files_.size())) return false;
     const SourceFile& source_file = files_[static_cast<size_t>(next_.file)];
     entry.source = source_file.source;
@@ -109,12 +118,12 @@ bool BatchReader::next_document(BatchDocument& entry) {
         reader_ = open_documents(source_file.file, settings);
       }
       while (reader_->next(document_)) {
-        ++next_.documents;
         entry.name = document_.id;
+        entry.place = {source_file.file.name, reader_->record()};
+        take(entry, document_.text);
         if (!name_fits(entry)) continue;
         entry.id = document_id(source, entry.name);
         entry.num_bytes = static_cast<int64_t>(document_.text.size());
-        entry.after = next_;
         if (document_.text.size() > kLongDocumentBytes) {
           long_text_ = std::make_shared<const std::string>(std::move(document_.text));
           document_.text.clear();
@@ -122,25 +131,27 @@ bool BatchReader::next_document(BatchDocument& entry) {
         }
         return true;
       }
-      for (const auto& [reason, count] : reader_->counts().skipped) left_out_[reason] += count;
+      ReadCounts counts = reader_->counts();
+      counts.documents = counts.bytes = 0;
+      passed_.counts += counts;
+      text_content_ = reader_->content();
     }
+    passed_.files.push_back(std::exchange(text_content_, {}));
     bytes_of_files_ += std::max<int64_t>(0, source_file.file.bytes);
   }
 }
 
 bool BatchReader::open_text(BatchDocument& entry) {
   const InputFile& input = files_[static_cast<size_t>(next_.file)].file;
-  ++next_.documents;
-  auto file = posix_storage()->open(input.location);
-  if (!is_utf8(*file)) {
-    ++left_out_["invalid_utf8"];
-    return false;
-  }
   entry.name = input.name;
-  if (!name_fits(entry)) return false;
+  entry.place = {input.name, 0};
+  const bool valid = is_utf8(input.location, text_content_);
+  take(entry, text_content_.hash);
+  if (!valid) passed_.counts.skip("invalid_utf8", entry.place);
+  if (!valid || !name_fits(entry)) return false;
   entry.id = document_id(sources_[static_cast<size_t>(entry.source)].name, entry.name);
+  auto file = posix_storage()->open(input.location);
   entry.num_bytes = file->size();
-  entry.after = next_;
   long_file_ = std::move(file);
   long_file_at_ = 0;
   long_rest_ = {};
@@ -164,16 +175,25 @@ bool BatchReader::read_window() {
   return true;
 }
 
+// The document that `entry` names is taken from the file, whether or not it becomes one of a batch.
+void BatchReader::take(BatchDocument& entry, std::string_view text) {
+  for (const std::string_view part : {std::string_view(entry.name), text}) {
+    next_.hash = XXH3_64bits_withSeed(part.data(), part.size(), next_.hash + part.size());
+  }
+  ++next_.documents;
+  entry.after = next_;
+}
+
 bool BatchReader::name_fits(const BatchDocument& entry) {
   if (entry.name.size() <= kMaxNameBytes) return true;
-  ++left_out_["id_too_long"];
+  passed_.counts.skip("id_too_long", entry.place);
   return false;
 }
 
 void BatchReader::add_short(TextBatch& batch, BatchDocument entry) {
   entry.begin = batch.text.size();
   entry.size = document_.text.size();
-  entry.left_out = std::exchange(left_out_, {});
+  entry.before = std::exchange(passed_, {});
   batch.text += document_.text;
   batch.documents.push_back(std::move(entry));
 }
@@ -187,7 +207,7 @@ void BatchReader::add_part(TextBatch& batch) {
   }
   const bool last = cut == long_rest_.size();
   BatchDocument entry = last ? std::move(long_entry_) : BatchDocument();
-  if (last) entry.left_out = std::exchange(left_out_, {});
+  if (last) entry.before = std::exchange(passed_, {});
   entry.begin = 0;
   entry.size = cut;
   entry.first = !std::exchange(long_begun_, !last);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,11 +19,16 @@ struct SourceFile {
   int64_t source = 0;  // number in ShardManifest::sources
 };
 
-using LeftOut = std::map<std::string, int64_t>;  // records, by reason
+// What was read between two documents: records that are none, and files that ended.
+struct Passed {
+  ReadCounts counts;                // of the skipped records of those files
+  std::vector<InputContent> files;  // their contents
+};
 
 // Where reading stands: so many documents of that file have been taken.
 struct InputPosition {
   int64_t file = 0, documents = 0;
+  uint64_t hash = 0;  // of these documents' ids and texts; 0: not known
 };
 
 // A document, or a part of one that is long.
@@ -36,8 +40,9 @@ struct BatchDocument {
   std::string name;
   int64_t source = 0;
   int64_t num_bytes = 0;  // of all its parts
-  InputPosition after;    // where to go on behind it
-  LeftOut left_out;       // by files that ended since the document before it
+  RecordPlace place;
+  InputPosition after;  // where to go on behind it
+  Passed before;        // since the document before it
 };
 
 struct TextBatch {
@@ -45,7 +50,7 @@ struct TextBatch {
   std::string text;                              // of short documents
   std::shared_ptr<const std::string> long_text;  // or of a long one, of which `part` is the batch's
   std::string_view part;
-  LeftOut left_out;        // after the last document of all files
+  Passed after;            // the last document of all files
   int64_t bytes_read = 0;  // of the input as stored, since the batch before
 
   std::string_view view() const { return long_text ? part : std::string_view(text); }
@@ -63,11 +68,13 @@ class BatchReader {
   static constexpr size_t kLongDocumentBytes = size_t{1} << 20;
   static constexpr int64_t kStreamBytes = int64_t{4} << 20;
 
-  // All must outlive the reader. `sources` names them; begins at `from`.
+  // All must outlive the reader. `sources` names them; begins at `from`. Throws ErrorCode::Config
+  // where what lies before it is not what was taken for `folder`.
   BatchReader(const std::vector<SourceFile>& files, const std::vector<ShardSource>& sources,
-              const ReadSettings& settings, const Tokenizer& tokenizer, InputPosition from);
+              const ReadSettings& settings, const Tokenizer& tokenizer, InputPosition from,
+              const std::string& folder);
 
-  // False when there is nothing left; then the batch may still have `left_out`.
+  // False when there is nothing left; then the batch may still have `after`.
   bool fill(TextBatch& batch);
 
  private:
@@ -76,6 +83,7 @@ class BatchReader {
   bool read_window();
   void add_part(TextBatch& batch);
   void add_short(TextBatch& batch, BatchDocument entry);
+  void take(BatchDocument& entry, std::string_view text);
   bool name_fits(const BatchDocument& entry);
   int64_t take_bytes_read();
 
@@ -94,7 +102,8 @@ class BatchReader {
   bool long_begun_ = false;
   std::unique_ptr<ReadableFile> long_file_;
   int64_t long_file_at_ = 0;
-  LeftOut left_out_;  // not yet in a batch
+  InputContent text_content_;  // of the file that open_text() opened last
+  Passed passed_;              // not yet in a batch
   int64_t bytes_of_files_ = 0, bytes_reported_ = 0;
 };
 

@@ -6,8 +6,9 @@
 #include <mutex>
 
 #include "core/error.h"
+#include "ingest/tasks/stage.h"
 #include "ingest/tokenize/tokenize_task.h"
-#include "shards/duplicate_ids.h"
+#include "shards/duplicates.h"
 
 namespace ingot {
 namespace {
@@ -79,10 +80,12 @@ void join(ShardManifest& manifest, const ShardManifest& later) {
   for (const auto& [reason, count] : later.left_out) manifest.left_out[reason] += count;
 }
 
-std::string text_of(const std::map<std::string, int64_t>& left_out) {
+std::string text_of(const ReadCounts& left_out) {
+  const json first = to_json(left_out.first_skipped);
   std::string text;
-  for (const auto& [reason, count] : left_out) {
-    text += fmt::format("{}{} {}", text.empty() ? "; left out: " : ", ", count, reason);
+  for (const auto& [reason, count] : left_out.skipped) {
+    text += fmt::format("{}{} {}{}", text.empty() ? "; left out: " : ", ", count, reason,
+                        first_place(first, reason));
   }
   return text;
 }
@@ -107,6 +110,24 @@ class ProgressSum {
   TokenizeProgress sum_;
   std::function<void(const TokenizeProgress&)> report_;
 };
+
+std::vector<std::vector<InputFile>> files_of(const std::vector<std::vector<SourceFile>>& tasks) {
+  std::vector<std::vector<InputFile>> files;
+  for (const auto& task : tasks) {
+    files.emplace_back();
+    for (const SourceFile& file : task) files.back().push_back(file.file);
+  }
+  return files;
+}
+
+// Of a folder that has a manifest.
+TokenizeResult finished(Storage& storage, const std::string& folder, const TaskFolder& stage) {
+  TokenizeResult result{true, read_manifest(storage, folder), {}, {}, {}};
+  stage.read_records([&](const json& record) {
+    result.first_left_out.merge(record_places_of(record.value("first_left_out", json::object())));
+  });
+  return result;
+}
 
 // Of the tasks that are still to be done by this process; -1 where a file's size is not known.
 int64_t bytes_to_do(const std::vector<std::vector<SourceFile>>& tasks, ProcessShare share) {
@@ -151,9 +172,10 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
   const auto tasks = group_into_tasks(files, settings.task_bytes);
   const auto num_tasks = static_cast<int64_t>(tasks.size());
   TaskFolder stage(storage, folder, describe(manifest, files, settings), num_tasks);
-  if (storage->exists(join_path(folder, kShardManifestName))) {
-    return {true, read_manifest(*storage, folder), {}};
-  }
+  const InputRecords inputs(storage, folder, files_of(tasks), settings.read.remote);
+  inputs.check(stage, settings.share, settings.threads);
+  if (storage->exists(join_path(folder, kShardManifestName)))
+    return finished(*storage, folder, stage);
   publish_file(*storage, join_path(folder, kShardTokenizerName), tokenizer.serialize());
 
   // Tasks side by side as far as they go: they need not wait for each other.
@@ -168,31 +190,36 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
     task.read = settings.read;
     task.manifest = manifest;
     task.shards = {manifest.token_bytes, settings.shard_tokens,
-                   num_tasks == 1 ? "" : fmt::format("{:05}-", number)};
+                   num_tasks == 1 ? "" : fmt::format("{:05}-", number), manifest.bos, manifest.eos};
     task.folder = folder;
     task.record_path = join_path(folder, fmt::format("tasks/{:05}.partial", number));
-    const ShardManifest done = run_tokenize_task(storage, task, tokenizer, threads_each,
-                                                 [&](const TokenizeStep& step) { sum.add(step); });
-    return {{"manifest", to_json(done)}};
+    return to_json(run_tokenize_task(storage, task, tokenizer, threads_each,
+                                     [&](const TokenizeStep& step) { sum.add(step); }));
   };
-  stage.run(settings.share, at_once, work, {});
+  stage.run(settings.share, at_once, inputs.stamped(work), {});
   if (!stage.finished()) return {};
   const auto lock = stage.lock_end();  // two processes may end at the same time
-  if (storage->exists(join_path(folder, kShardManifestName))) {
-    return {true, read_manifest(*storage, folder), {}};
-  }
+  if (storage->exists(join_path(folder, kShardManifestName)))
+    return finished(*storage, folder, stage);
 
-  for (int64_t task = 0; task < num_tasks; ++task) {
-    join(manifest, parse_manifest(stage.record(task).at("manifest").get<std::string>(), folder));
-  }
+  ReadCounts left_out;
+  stage.read_records([&](const json& record) {
+    const TokenizedFiles files_of_task = tokenized_files_of(record, folder);
+    join(manifest, files_of_task.manifest);
+    left_out += files_of_task.left_out;
+  });
   check(manifest.num_documents() > 0, ErrorCode::Data,
-        "{}: no documents in the {} files of the input{}", folder, files.size(),
-        text_of(manifest.left_out));
-  const DuplicateIds duplicates = find_duplicate_ids(
-      *storage, folder, manifest, settings.sort_bytes, join_path(folder, "duplicate_ids.tmp"));
-  manifest.duplicate_ids = duplicates.count;
+        "{}: no documents in the {} files of the input{}", folder, files.size(), text_of(left_out));
+  const std::vector<ShardsIn> shards = {{folder, &manifest}};
+  const auto find = [&](DocumentKey key) {
+    return find_duplicates(*storage, shards, key, settings.sort_bytes,
+                           join_path(folder, "duplicates.tmp"));
+  };
+  const Duplicates ids = find(DocumentKey::Id), contents = find(DocumentKey::Content);
+  manifest.duplicate_ids = ids.count;
+  manifest.equal_documents = contents.count;
   write_manifest(*storage, folder, manifest);
-  return {true, std::move(manifest), duplicates.examples};
+  return {true, std::move(manifest), ids.examples, contents.examples, left_out.first_skipped};
 }
 
 }  // namespace ingot

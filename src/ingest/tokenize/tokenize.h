@@ -29,7 +29,7 @@ struct TokenizeSettings {
 #include "ingest/tokenize/tokenize.def"
   int64_t threads = 1;
   ProcessShare share;
-  int64_t sort_bytes = int64_t{1} << 30;  // memory for finding duplicate ids
+  int64_t sort_bytes = int64_t{1} << 30;  // memory for finding duplicates
 };
 
 #include "spec/settings/end.h"
@@ -44,7 +44,9 @@ struct TokenizeProgress {
 struct TokenizeResult {
   bool finished = false;  // false: other processes still have tasks to do
   ShardManifest manifest;
-  std::vector<std::string> duplicate_examples;  // "source: id"
+  std::vector<std::string> duplicate_examples;  // of ids: "source: id"
+  std::vector<std::string> equal_examples;      // of documents: "source: id = source: id"
+  RecordPlaces first_left_out;  // of each reason in manifest.left_out, as far as known
 };
 
 // Encodes every document of the sources, in their order, into `folder`. Called again after a kill,

@@ -8,6 +8,9 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/hex.h"
+#include "ingest/tasks/input_records.h"
+#include "ingest/tasks/stage.h"
 
 namespace ingot {
 namespace {
@@ -17,18 +20,20 @@ using nlohmann::json;
 // Where a task stands between two shards.
 struct Progress {
   InputPosition position;
-  ShardManifest manifest;
+  TokenizedFiles done;
 };
 
-void save(Storage& storage, const std::string& path, const Progress& progress) {
-  const json record = {{"file", progress.position.file},
-                       {"documents", progress.position.documents},
-                       {"manifest", to_json(progress.manifest)}};
+void save(Storage& storage, const std::string& path, const InputPosition& position,
+          const TokenizedFiles& done) {
+  json record = to_json(done);
+  record["file"] = position.file;
+  record["documents"] = position.documents;
+  record["hash"] = hex(position.hash);
   write_file_atomically(storage, path, record.dump() + "\n");
 }
 
 Progress load(Storage& storage, const TokenizeTask& task) {
-  if (!storage.exists(task.record_path)) return {{}, task.manifest};
+  if (!storage.exists(task.record_path)) return {{}, {task.manifest, {}, {}}};
   const json record = json::parse(read_text(storage, task.record_path), nullptr, false);
   const auto number = [&](const char* key) {
     const bool good =
@@ -37,13 +42,31 @@ Progress load(Storage& storage, const TokenizeTask& task) {
           task.record_path, key);
     return record[key].get<int64_t>();
   };
-  const InputPosition position{number("file"), number("documents")};
-  const auto text = record.find("manifest");
-  check(position.file <= static_cast<int64_t>(task.files.size()) && text != record.end() &&
-            text->is_string(),
-        ErrorCode::Data, "{}: expected a file and a manifest: remove it to begin the task anew",
-        task.record_path);
-  return {position, parse_manifest(text->get<std::string>(), task.record_path)};
+  Progress begun{{number("file"), number("documents"), 0}, {}};
+  const auto num_files = static_cast<int64_t>(task.files.size());
+  bool good = begun.position.file < num_files ||
+              (begun.position.file == num_files && begun.position.documents == 0);
+  try {
+    begun.done = tokenized_files_of(record, task.record_path);
+    begun.position.hash = parse_hex(record.value("hash", std::string())).value_or(0);
+  } catch (const json::exception&) {
+    good = false;
+  }
+  check(good, ErrorCode::Data,
+        "{}: expected a file and a manifest: remove it to begin the task anew", task.record_path);
+  // Of an older program's files nothing is known.
+  begun.done.inputs.resize(static_cast<size_t>(begun.position.file));
+  return begun;
+}
+
+// What was read before a kill must be there still.
+void check_inputs(const TokenizeTask& task, const std::vector<InputContent>& read) {
+  for (size_t i = 0; i < read.size(); ++i) {
+    const InputFile& file = task.files[i].file;
+    if (has_changed(file, read[i], task.read.remote)) {
+      throw changed_input(file.location, task.folder);
+    }
+  }
 }
 
 void encode(const Tokenizer& tokenizer, const ShardManifest& manifest, TextBatch& batch,
@@ -61,12 +84,13 @@ void encode(const Tokenizer& tokenizer, const ShardManifest& manifest, TextBatch
 // Takes encoded batches in order.
 class Sink {
  public:
-  Sink(std::shared_ptr<Storage> storage, const TokenizeTask& task, ShardManifest begun,
+  Sink(std::shared_ptr<Storage> storage, const TokenizeTask& task, TokenizedFiles begun,
        const std::function<void(const TokenizeStep&)>& on_step)
       : storage_(std::move(storage)),
         task_(task),
-        manifest_(std::move(begun)),
-        writer_(storage_, task.folder, task.shards, {manifest_.shards, manifest_.sources}),
+        done_(std::move(begun)),
+        writer_(storage_, task.folder, task.shards,
+                {done_.manifest.shards, done_.manifest.sources}),
         on_step_(on_step) {}
 
   void write(const TextBatch& batch, std::span<const int32_t> ids, std::span<const size_t> ends) {
@@ -85,37 +109,39 @@ class Sink {
       step.documents += 1;
       end_document(document);
     }
-    count(batch.left_out);
+    add(batch.after);
     if (on_step_) on_step_(step);
   }
 
-  ShardManifest finish() {
+  TokenizedFiles finish() {
     writer_.finish();
-    return manifest();
+    return done();
   }
 
  private:
   void end_document(const BatchDocument& document) {
-    count(document.left_out);
+    add(document.before);
     if (std::exchange(document_tokens_, 0) == 0) {  // spaces only, to some tokenizers
-      ++manifest_.left_out["no_tokens"];
+      done_.left_out.skip("no_tokens", document.place);
     } else if (writer_.end_document(document.id, document.num_bytes, document.source,
                                     document.name)) {
-      save(*storage_, task_.record_path, {document.after, manifest()});
+      save(*storage_, task_.record_path, document.after, done());
     }
   }
-  void count(const LeftOut& left_out) {
-    for (const auto& [reason, number] : left_out) manifest_.left_out[reason] += number;
+  void add(const Passed& passed) {
+    done_.left_out += passed.counts;
+    done_.inputs.insert(done_.inputs.end(), passed.files.begin(), passed.files.end());
   }
-  ShardManifest manifest() {
-    manifest_.shards = writer_.written().shards;
-    manifest_.sources = writer_.written().sources;
-    return manifest_;
+  const TokenizedFiles& done() {
+    done_.manifest.shards = writer_.written().shards;
+    done_.manifest.sources = writer_.written().sources;
+    done_.manifest.left_out = done_.left_out.skipped;
+    return done_;
   }
 
   std::shared_ptr<Storage> storage_;
   const TokenizeTask& task_;
-  ShardManifest manifest_;
+  TokenizedFiles done_;
   ShardWriter writer_;
   const std::function<void(const TokenizeStep&)>& on_step_;
   int64_t document_tokens_ = 0;
@@ -185,12 +211,29 @@ class Pipeline {
 
 }  // namespace
 
-ShardManifest run_tokenize_task(const std::shared_ptr<Storage>& storage, const TokenizeTask& task,
-                                const Tokenizer& tokenizer, int64_t threads,
-                                const std::function<void(const TokenizeStep&)>& on_step) {
+json to_json(const TokenizedFiles& files) {
+  return {{"manifest", to_json(files.manifest)},
+          {"inputs", to_json(files.inputs)},
+          {"first_left_out", to_json(files.left_out.first_skipped)}};
+}
+
+TokenizedFiles tokenized_files_of(const json& record, const std::string& origin) {
+  TokenizedFiles files;
+  files.manifest = parse_manifest(record.at("manifest").get<std::string>(), origin);
+  files.inputs = input_contents_of(record.value("inputs", json::array()));
+  files.left_out.skipped = files.manifest.left_out;
+  files.left_out.first_skipped = record_places_of(record.value("first_left_out", json::object()));
+  return files;
+}
+
+TokenizedFiles run_tokenize_task(const std::shared_ptr<Storage>& storage, const TokenizeTask& task,
+                                 const Tokenizer& tokenizer, int64_t threads,
+                                 const std::function<void(const TokenizeStep&)>& on_step) {
   Progress begun = load(*storage, task);
-  BatchReader reader(task.files, task.manifest.sources, task.read, tokenizer, begun.position);
-  Sink sink(storage, task, std::move(begun.manifest), on_step);
+  check_inputs(task, begun.done.inputs);
+  BatchReader reader(task.files, task.manifest.sources, task.read, tokenizer, begun.position,
+                     task.folder);
+  Sink sink(storage, task, std::move(begun.done), on_step);
   Pipeline(reader, sink, tokenizer, task.manifest).run(threads);
   return sink.finish();
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,22 @@ struct TokenizeTask {
   std::string record_path;
 };
 
-// Does the task, or the rest of it, with `threads` threads, and returns the manifest of its shards.
-// Each shard is on the disk before it is recorded; the bytes are the same for any number of threads
-// and kills. `on_step` is called by one thread at a time.
-ShardManifest run_tokenize_task(const std::shared_ptr<Storage>& storage, const TokenizeTask& task,
-                                const Tokenizer& tokenizer, int64_t threads,
-                                const std::function<void(const TokenizeStep&)>& on_step);
+struct TokenizedFiles {
+  ShardManifest manifest;            // of their shards
+  std::vector<InputContent> inputs;  // what the files held
+  ReadCounts left_out;               // as manifest.left_out, with the first record of each reason
+};
+// As members of a record.
+nlohmann::json to_json(const TokenizedFiles& files);
+// Throws nlohmann's exceptions, and as parse_manifest().
+TokenizedFiles tokenized_files_of(const nlohmann::json& record, const std::string& origin);
+
+// Does the task, or the rest of it, with `threads` threads. Each shard is on the disk before it is
+// recorded; the bytes are the same for any number of threads and kills. Throws ErrorCode::Config
+// where files that were read before a kill hold something else now. `on_step` is called by one
+// thread at a time.
+TokenizedFiles run_tokenize_task(const std::shared_ptr<Storage>& storage, const TokenizeTask& task,
+                                 const Tokenizer& tokenizer, int64_t threads,
+                                 const std::function<void(const TokenizeStep&)>& on_step);
 
 }  // namespace ingot

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "tokenizer/chat/list_filters.h"
+#include "tokenizer/chat/percent_format.h"
 #include "tokenizer/chat/text_case.h"
 #include "tokenizer/chat/text_methods.h"
 
@@ -255,8 +256,12 @@ Value apply_filter(std::string_view name, const Value& value, const CallArgument
     return call_text_method(value.str(), name, width, most_bytes);
   }
   if (name == "format") {
-    check(arguments.named.empty(), ErrorCode::Data, "format: names are not supported");
-    return Value::text(formatted_by_percent(value.str(), arguments.positional, most_bytes));
+    check(arguments.named.empty() || arguments.positional.empty(), ErrorCode::Data,
+          "format: expected values by place or by name, got both");
+    const Value named = Value::dict(arguments.named);
+    return Value::text(formatted_by_percent(
+        value.str(), {arguments.positional, arguments.named.empty() ? nullptr : &named},
+        most_bytes));
   }
   if (name == "list") return Value::list(items_of(value));
   if (name == "first") return end_item(value, true);

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "tokenizer/chat/arithmetic.h"
 #include "tokenizer/chat/builtins.h"
-#include "tokenizer/chat/text_methods.h"
+#include "tokenizer/chat/percent_format.h"
 
 namespace ingot::chat {
 namespace {
@@ -331,8 +331,10 @@ class Interpreter {
       return repeated(a, static_cast<size_t>(std::max<int64_t>(0, *b.as_integer())));
     }
     if (op == "%" && a.as_text() != nullptr) {
-      const List values = b.is_tuple() ? *b.as_list() : List{b};
-      return spent(Value::text(formatted_by_percent(*a.as_text(), values, work_left())));
+      const bool has_names = !b.is_tuple() && (b.as_dict() != nullptr || b.as_list() != nullptr);
+      return spent(Value::text(formatted_by_percent(
+          *a.as_text(), {b.is_tuple() ? *b.as_list() : List{b}, has_names ? &b : nullptr},
+          work_left())));
     }
     throw Error(ErrorCode::Data,
                 fmt::format("{} {} {}: expected numbers, or strings or lists to put together",

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <functional>
 
 #include "core/error.h"
@@ -189,50 +188,6 @@ std::string joined(const List& items, std::string_view between, const Value* att
     if (item != nullptr) out += item->str();
     check_size(out.size(), most_bytes);
   }
-  return out;
-}
-
-std::string formatted_by_percent(std::string_view format, const List& values, size_t most_bytes) {
-  std::string out;
-  size_t used = 0;
-  for (size_t at = 0; at < format.size(); ++at) {
-    if (format[at] != '%') {
-      out += format[at];
-      continue;
-    }
-    size_t precision = 6, digits = 0;
-    ++at;
-    if (format.substr(at).starts_with('.')) {
-      const char* const end = format.data() + format.size();
-      digits = static_cast<size_t>(std::from_chars(format.data() + at + 1, end, precision).ptr -
-                                   format.data() - at);
-    }
-    at += digits;
-    check(at < format.size() && precision < 100, ErrorCode::Data, "%: an incomplete format");
-    const char kind = format[at];
-    if (kind == '%') {
-      out += '%';
-      continue;
-    }
-    check(used < values.size(), ErrorCode::Data, "%: not enough values for the format");
-    const Value& value = values[used++];
-    if (kind == 's' && digits == 0) {
-      out += value.str();
-    } else if (kind == 'r' && digits == 0) {
-      out += value.repr();
-    } else if ((kind == 'd' || kind == 'i') && digits == 0 && value.is_number()) {
-      check(std::abs(value.number()) < 9e18, ErrorCode::Data, "%: a number that is too large");
-      const double* real = value.as_float();
-      out += std::to_string(real == nullptr ? integer_of(value, "%") : static_cast<int64_t>(*real));
-    } else {
-      check(kind == 'f' && value.is_number(), ErrorCode::Data,
-            "%: «%{}» of {} is not supported: expected %s, %r, %d, %i, %f or %%", kind,
-            kind_of(value));
-      out += fmt::format("{:.{}f}", value.number(), precision);
-    }
-    check_size(out.size(), most_bytes);
-  }
-  check(used == values.size(), ErrorCode::Data, "%: more values than the format has places");
   return out;
 }
 

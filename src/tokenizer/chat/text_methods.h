@@ -11,9 +11,6 @@ bool is_text_method(std::string_view name);
 Value call_text_method(const std::string& text, std::string_view name,
                        const CallArguments& arguments, size_t most_bytes);
 
-// «'%s: %d' % values»: %s, %r, %d, %i, %% and %f with a precision.
-std::string formatted_by_percent(std::string_view format, const List& values, size_t most_bytes);
-
 // Without their ends, which are Python's: also U+2028 and others. `keep_ends`: with them.
 List split_lines(std::string_view text, bool keep_ends);
 

@@ -82,9 +82,8 @@ Value value_of(const nlohmann::ordered_json& json, int depth = 0) {
       return Value::Data(json.get<bool>());
     case nlohmann::json::value_t::number_integer:
     case nlohmann::json::value_t::number_unsigned:
-      if (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX) {
-        return Value::Data(json.get<double>());
-      }
+      check(!json.is_number_unsigned() || json.get<uint64_t>() <= INT64_MAX, ErrorCode::Data,
+            "expected integers of 64 bits, got {}", json.get<uint64_t>());
       return Value::Data(json.get<int64_t>());
     case nlohmann::json::value_t::number_float:
       return Value::Data(json.get<double>());

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "core/error.h"
+#include "core/json_member.h"
 
 namespace ingot {
 namespace {
@@ -20,11 +20,17 @@ bool is_deeper(const Json& json, int levels) {
 }  // namespace
 
 Json parse_object(std::string_view text, std::string_view origin) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::exception& error) {
+    throw Error(ErrorCode::Data, located<Json>(origin, text, error));
+  }
   check(!is_deeper(json, kMostNesting), ErrorCode::Data,
-        "{}: not a tokenizer: lists or objects more than {} deep in each other", origin,
+        "{}: expected a tokenizer, got lists or objects more than {} deep in each other", origin,
         kMostNesting);
-  check(json.is_object(), ErrorCode::Data, "{}: not a tokenizer: expected a JSON object", origin);
+  check(json.is_object(), ErrorCode::Data, "{}: expected a JSON object, got {}", origin,
+        json.type_name());
   return json;
 }
 

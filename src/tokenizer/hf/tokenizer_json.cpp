@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/json_member.h"
 #include "core/log.h"
 #include "tokenizer/bpe/byte_alphabet.h"
 #include "tokenizer/bpe/model.h"
@@ -128,21 +129,27 @@ BpeModel bpe_model_from(const Json& json, std::string_view origin) {
 BosAndEos bos_and_eos_in_config(std::string_view file, const std::vector<AddedToken>& added,
                                 BosAndEos otherwise, std::string_view origin) {
   const Json config = parse_object(file, origin);
+  const auto id_of = [&](const Json& token) {
+    const Json& content = token.is_object() ? member(token, "content") : token;
+    if (content.is_null() || content == "") return -1;
+    check(content.is_string(), ErrorCode::Data, "expected the text of a token, or null, got {}",
+          content.dump());
+    const auto found = std::ranges::find(added, content.get<std::string>(), &AddedToken::content);
+    check(found != added.end(), ErrorCode::Data, "{} is no added token of the tokenizer",
+          content.dump());
+    return found->id;
+  };
   const auto read = [&](const char* name, int32_t& id) {
     const auto value = config.find(name);
-    if (value == config.end()) return;
-    const std::string content =
-        value->is_object() ? text_of(*value, "content") : text_of(config, name);
-    id = -1;
-    for (const AddedToken& token : added) {
-      if (token.content == content) id = token.id;
-    }
-    check(id >= 0 || content.empty(), ErrorCode::Data,
-          "{}: {} is \"{}\", which is no added token of the tokenizer", origin, name, content);
+    if (value != config.end()) id = at_member<Json>(name, [&] { return id_of(*value); });
   };
-  read("bos_token", otherwise.bos);
-  read("eos_token", otherwise.eos);
-  return otherwise;
+  try {
+    read("bos_token", otherwise.bos);
+    read("eos_token", otherwise.eos);
+    return otherwise;
+  } catch (const MemberError& error) {
+    throw Error(ErrorCode::Data, located(origin, file, error));
+  }
 }
 
 BpeModel parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,

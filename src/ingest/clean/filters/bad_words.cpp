@@ -76,7 +76,7 @@ std::vector<Setting> BadWordsSettings::declare() {
 std::unique_ptr<Filter> BadWordsSettings::make(CleanFiles& files) const {
   const std::string words = files.read_list(list);
   check(!words.empty(), ErrorCode::Config,
-        "clean.bad_words: expected a list of words, got none: name a file in bad_words.list");
+        "bad_words.enabled: expected a list of words, got none: name a file in bad_words.list");
   return std::make_unique<BadWords>(*this, words);
 }
 

@@ -1,5 +1,6 @@
 #include "ingest/clean/filters/length.h"
 
+#include "core/error.h"
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
@@ -56,6 +57,12 @@ void LengthSettings::validate() const {
 }
 
 std::unique_ptr<Filter> LengthSettings::make(CleanFiles&) const {
+  const bool has_limit = min_chars > 0 || max_chars > 0 || min_words > 0 || max_words > 0 ||
+                         min_mean_word_chars > 0 || max_mean_word_chars > 0 ||
+                         min_alpha_share > 0 || max_symbol_share > 0;
+  check(has_limit, ErrorCode::Config,
+        "length.enabled: expected a limit, got none: set length.min_chars, length.max_words or "
+        "another of its options");
   return filter_of(*this, [](const LengthSettings& s, Passage& passage) {
     return length_rules(s, passage.text());
   });

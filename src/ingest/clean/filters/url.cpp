@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/error.h"
 #include "core/text/python_text.h"
 
 namespace ingot {
@@ -167,6 +168,12 @@ std::unique_ptr<Filter> UrlSettings::make(CleanFiles& files) const {
   lists.soft_words = files.read_list(soft_words);
   lists.subwords = files.read_list(subwords);
   lists.public_suffixes = files.read_list(public_suffixes);
+  const bool has_list = !lists.domains.empty() || !lists.urls.empty() || !lists.words.empty() ||
+                        !lists.soft_words.empty() || !lists.subwords.empty();
+  check(
+      has_list, ErrorCode::Config,
+      "url.enabled: expected a list to remove documents by, got none: name a file in url.domains, "
+      "url.urls, url.words, url.soft_words or url.subwords");
   return std::make_unique<UrlFilter>(min_soft_words, lists);
 }
 

@@ -14,6 +14,9 @@ class Library final : public ArrowLibrary {
                                       const RemoteSettings& remote) override {
     return arrow_module::open_s3(address, remote);
   }
+  std::string s3_version(const std::string& address, const RemoteSettings& remote) override {
+    return arrow_module::s3_version(address, remote);
+  }
   std::vector<InputFile> list_s3(const std::string& address,
                                  const RemoteSettings& remote) override {
     return arrow_module::list_s3(address, remote);

@@ -3,6 +3,7 @@
 #include <arrow/buffer.h>
 #include <arrow/filesystem/filesystem.h>
 #include <arrow/filesystem/s3fs.h>
+#include <arrow/util/key_value_metadata.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -48,11 +49,19 @@ std::shared_ptr<arrow::fs::S3FileSystem> connect(const std::string& address,
   return unwrap(arrow::fs::S3FileSystem::Make(options));
 }
 
+std::string etag_of(arrow::io::InputStream& stream) {
+  const auto metadata = stream.ReadMetadata();
+  if (!metadata.ok() || *metadata == nullptr) return "";
+  const auto etag = (*metadata)->Get("ETag");
+  return etag.ok() ? *etag : "";
+}
+
 // Every read of Arrow's stream is a request, so it reads in large blocks, and the next one while
 // the caller works on this.
 class S3Stream final : public ByteStream {
  public:
-  explicit S3Stream(std::shared_ptr<arrow::io::InputStream> stream) : stream_(std::move(stream)) {
+  explicit S3Stream(std::shared_ptr<arrow::io::InputStream> stream)
+      : stream_(std::move(stream)), etag_(etag_of(*stream_)) {
     fetch_next();
   }
 
@@ -70,6 +79,7 @@ class S3Stream final : public ByteStream {
     return count;
   }
   int64_t bytes_read() const override { return bytes_read_; }
+  std::string version() const override { return etag_; }
 
  private:
   int64_t block_bytes() const { return block_ == nullptr ? 0 : block_->size(); }
@@ -78,6 +88,7 @@ class S3Stream final : public ByteStream {
   }
 
   std::shared_ptr<arrow::io::InputStream> stream_;
+  std::string etag_;
   std::shared_ptr<arrow::Buffer> block_;
   int64_t at_ = 0, bytes_read_ = 0;
   std::future<arrow::Result<std::shared_ptr<arrow::Buffer>>> next_;  // its end is waited for
@@ -94,6 +105,13 @@ std::unique_ptr<ByteStream> open_s3(const std::string& address, const RemoteSett
   return translated([&] {
     return std::make_unique<S3Stream>(
         unwrap(connect(address, remote)->OpenInputStream(address.substr(kSchemeBytes))));
+  });
+}
+
+std::string s3_version(const std::string& address, const RemoteSettings& remote) {
+  return translated([&] {
+    const auto file = open_s3_file(address, remote);
+    return etag_of(*file);
   });
 }
 

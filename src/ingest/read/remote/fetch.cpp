@@ -154,6 +154,15 @@ bool Fetch::run(int64_t offset, WebVersion known, FetchSink& sink) {
   }
 }
 
+std::string fetch_etag(const WebFile& file, const RemoteSettings& settings) {
+  const HttpRequest request{file.url, file.headers, 0, settings.stall_seconds, nullptr};
+  const HttpReply reply =
+      http_library(file.address).get(request, [](const HttpReply&, std::string_view) {
+        return false;
+      });
+  return reply.status == 200 ? reply.etag : "";
+}
+
 std::string fetch_text(const WebFile& file, const RemoteSettings& settings, std::string* link) {
   struct Text final : FetchSink {
     std::string text;

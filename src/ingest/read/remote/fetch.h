@@ -70,6 +70,10 @@ class Fetch {
   std::condition_variable wake_;
 };
 
+// The file's ETag, of one request that ends with its head; empty where the server has none or does
+// not answer.
+std::string fetch_etag(const WebFile& file, const RemoteSettings& settings);
+
 // The whole of a small file. `link`, where given, is set to its Link header.
 std::string fetch_text(const WebFile& file, const RemoteSettings& settings,
                        std::string* link = nullptr);

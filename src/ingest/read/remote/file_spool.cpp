@@ -64,6 +64,7 @@ class FileSpool final : public Spool {
       described_ = version;
     }
     const std::lock_guard guard(mutex_);
+    etag_ = version.etag;
     available_ = written_;
     changed_.notify_all();
   }

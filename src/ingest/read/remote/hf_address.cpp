@@ -130,9 +130,12 @@ std::string parse_hf_commit(std::string_view answer, const std::string& revision
   const auto commit = json.is_object() ? json.find("sha") : json.end();
   if (commit == json.end() || !commit->is_string()) return revision;
   const auto& text = commit->get_ref<const std::string&>();
-  const bool is_hash =
-      text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  return is_hash ? text : revision;
+  return is_commit(text) ? text : revision;
+}
+
+bool is_commit(std::string_view revision) {
+  return revision.size() == 40 &&
+         revision.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 std::string hf_commit(const HfAddress& address, const RemoteSettings& remote) {

@@ -31,6 +31,7 @@ WebFile hf_file(const HfAddress& file, const RemoteSettings& remote);
 std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& folder);
 // Where the list goes on: of a Link header «<URL>; rel="next"»; empty where there is none.
 std::string hf_next_page(const std::string& link);
+bool is_commit(std::string_view revision);  // 40 hexadecimal digits
 // The commit in the hub's answer about a revision; the revision itself where it does not tell.
 std::string parse_hf_commit(std::string_view answer, const std::string& revision);
 // The commit that `address.revision` is now, as that.

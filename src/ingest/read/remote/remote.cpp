@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/storage.h"
 #include "ingest/read/arrow_library.h"
+#include "ingest/read/remote/begun_streams.h"
 #include "ingest/read/remote/hf_address.h"
 #include "ingest/read/remote/web_stream.h"
 
@@ -46,6 +47,7 @@ class NamedStream final : public ByteStream {
     return named(address_, [&] { return inner_->read(into, size); });
   }
   int64_t bytes_read() const override { return inner_->bytes_read(); }
+  std::string version() const override { return inner_->version(); }
 
  private:
   std::unique_ptr<ByteStream> inner_;
@@ -139,7 +141,9 @@ bool is_remote(const std::string& location) {
   return scheme != std::string::npos && location.find('/') == scheme + 1;
 }
 
-std::unique_ptr<ByteStream> open_remote(const std::string& address, const RemoteSettings& remote) {
+namespace {
+
+std::unique_ptr<ByteStream> open_new(const std::string& address, const RemoteSettings& remote) {
   if (is_s3(address)) {
     auto stream = named(address, [&] { return arrow_library(address).open_s3(address, remote); });
     return std::make_unique<NamedStream>(std::move(stream), address);
@@ -147,8 +151,32 @@ std::unique_ptr<ByteStream> open_remote(const std::string& address, const Remote
   return open_web_stream(web_file(address, remote), remote);
 }
 
+}  // namespace
+
+std::unique_ptr<ByteStream> open_remote(const std::string& address, const RemoteSettings& remote) {
+  const auto open = [&] { return open_new(address, remote); };
+  return remote.begun == nullptr ? open() : remote.begun->open(address, open);
+}
+
 std::string local_or_s3(const std::string& address, const RemoteSettings& remote) {
   return is_s3(address) ? address : fetch_to_cache(web_file(address, remote), remote);
+}
+
+std::string cached_copy(const std::string& address, const RemoteSettings& remote) {
+  return is_s3(address) ? "" : cached_path(web_file(address, remote), remote);
+}
+
+std::string remote_version(const std::string& address, const RemoteSettings& remote) {
+  if (!is_s3(address)) return fetch_etag(web_file(address, remote), remote);
+  try {
+    return arrow_library(address).s3_version(address, remote);
+  } catch (const std::runtime_error&) {
+    return "";
+  }
+}
+
+bool never_changes(const std::string& address) {
+  return is_hf(address) && is_commit(parse_hf_address(address).revision);
 }
 
 std::vector<InputFile> list_remote(const std::string& address, const RemoteSettings& remote) {

@@ -19,6 +19,16 @@ std::unique_ptr<ByteStream> open_remote(const std::string& address, const Remote
 // itself where it is an s3:// one, which can be read anywhere.
 std::string local_or_s3(const std::string& address, const RemoteSettings& remote);
 
+// The path of the copy in the cache folder; empty where there is none.
+std::string cached_copy(const std::string& address, const RemoteSettings& remote);
+
+// Which version the server has now, by the name that ByteStream::version() gives it; empty where
+// it has none or cannot be asked.
+std::string remote_version(const std::string& address, const RemoteSettings& remote);
+
+// Whether the address names one version of a file: of the hub's, a commit's.
+bool never_changes(const std::string& address);
+
 // What the address stands for, as list_input_files() has it, in no order.
 std::vector<InputFile> list_remote(const std::string& address, const RemoteSettings& remote);
 

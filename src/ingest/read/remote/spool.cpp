@@ -17,7 +17,10 @@ class MemorySpool final : public Spool {
   MemorySpool() : ring_(kAheadBytes) {}
 
   Start begin() override { return {}; }
-  void version(const WebVersion&) override {}
+  void version(const WebVersion& version) override {
+    const std::lock_guard lock(mutex_);
+    etag_ = version.etag;
+  }
 
   void write(std::string_view bytes) override {
     while (!bytes.empty()) {
@@ -100,6 +103,11 @@ bool Spool::wait_until_finished(std::chrono::milliseconds patience) {
 int64_t Spool::bytes() {
   const std::lock_guard lock(mutex_);
   return given_ + static_cast<int64_t>(available());
+}
+
+std::string Spool::etag() {
+  const std::lock_guard lock(mutex_);
+  return etag_;
 }
 
 std::unique_ptr<Spool> memory_spool() {

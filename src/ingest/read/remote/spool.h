@@ -31,7 +31,8 @@ class Spool : public FetchSink {
   void close();  // ends the waiting of the fetching thread: nobody will read
   // False where it takes longer than `patience`; throws as read().
   bool wait_until_finished(std::chrono::milliseconds patience);
-  int64_t bytes();  // that came so far
+  int64_t bytes();     // that came so far
+  std::string etag();  // of the version that they are of; empty: not known
 
  protected:
   // Under the lock.
@@ -44,6 +45,7 @@ class Spool : public FetchSink {
   std::condition_variable changed_;
   bool closed_ = false;
   int64_t given_ = 0;  // bytes that were read
+  std::string etag_;
 
  private:
   bool finished_ = false;

@@ -31,6 +31,7 @@ class WebStream final : public ByteStream {
     return count;
   }
   int64_t bytes_read() const override { return bytes_read_; }
+  std::string version() const override { return spool_->etag(); }
   void wait_until_finished(const FetchProgress& progress) {
     while (!spool_->wait_until_finished(kProgressPause))
       if (progress) progress(spool_->bytes());
@@ -73,9 +74,16 @@ std::unique_ptr<ByteStream> open_web_stream(const WebFile& file, const RemoteSet
   if (settings.cache_folder.empty()) {
     return std::make_unique<WebStream>(file, settings, memory_spool());
   }
-  const std::string path = cache_path(file, settings);
-  if (std::filesystem::exists(path)) return open_local_file(path);
-  return std::make_unique<WebStream>(file, settings, file_spool(path, file));
+  if (const std::string path = cached_path(file, settings); !path.empty()) {
+    return open_local_file(path);
+  }
+  return std::make_unique<WebStream>(file, settings, file_spool(cache_path(file, settings), file));
+}
+
+std::string cached_path(const WebFile& file, const RemoteSettings& settings) {
+  if (settings.cache_folder.empty()) return "";
+  std::string path = cache_path(file, settings);
+  return std::filesystem::exists(path) ? path : "";
 }
 
 std::string fetch_to_cache(const WebFile& file, const RemoteSettings& settings,

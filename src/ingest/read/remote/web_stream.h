@@ -18,6 +18,9 @@ namespace ingot {
 // one that fetches it.
 std::unique_ptr<ByteStream> open_web_stream(const WebFile& file, const RemoteSettings& settings);
 
+// Where the file lies whole in the cache folder; empty: it does not.
+std::string cached_path(const WebFile& file, const RemoteSettings& settings);
+
 // Told several times a second how many bytes are there.
 using FetchProgress = std::function<void(int64_t bytes)>;
 

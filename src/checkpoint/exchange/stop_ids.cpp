@@ -1,0 +1,78 @@
+#include "checkpoint/exchange/stop_ids.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/unique_json.h"
+#include "core/json_member.h"
+#include "core/log.h"
+
+namespace ingot {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kMember[] = "eos_token_id";
+
+int32_t id_in(const Json& value) {
+  const bool is_id = value.is_number_integer() && value >= INT32_MIN && value <= INT32_MAX;
+  check(is_id, ErrorCode::Data, "expected the id of a token or a list of them, got {}",
+        shown(value));
+  return value.get<int32_t>();
+}
+
+// Of one file; empty where it says nothing.
+std::vector<int32_t> ids_in(std::string_view text, const std::string& path) {
+  try {
+    const Json config = Json::parse(text);
+    check(config.is_object(), ErrorCode::Data, "expected a JSON object, got {}",
+          config.type_name());
+    const auto found = config.find(kMember);
+    if (found == config.end() || found->is_null()) return {};
+    return at_member<Json>(kMember, [&] {
+      if (!found->is_array()) return std::vector{id_in(*found)};
+      std::vector<int32_t> ids;
+      for (const Json& value : *found) ids.push_back(id_in(value));
+      return ids;
+    });
+  } catch (const Json::exception& error) {
+    throw Error(ErrorCode::Data, located<Json>(path, text, error));
+  } catch (const Error& error) {
+    throw Error(ErrorCode::Data, located(path, text, error));
+  }
+}
+
+}  // namespace
+
+std::vector<int32_t> hf_stop_ids(const std::map<std::string, std::string>& files, int64_t vocab,
+                                 const std::string& dir) {
+  std::set<int32_t> ids;
+  for (const std::string_view name : {kHfGenerationName, kHfConfigName}) {
+    const auto file = files.find(std::string(name));
+    if (file == files.end()) continue;
+    const std::string path = join_path(dir, name);
+    for (const int32_t id : ids_in(file->second, path)) {
+      if (0 <= id && id < vocab)
+        ids.insert(id);
+      else
+        log::warn("stop_id_left_out",
+                  {{"file", path},
+                   {"why", fmt::format("{}: expected ids from 0 to {}, as the model has them, got "
+                                       "{}",
+                                       kMember, vocab - 1, id)}});
+    }
+  }
+  return {ids.begin(), ids.end()};
+}
+
+std::vector<int32_t> stop_ids_of(const Companions& companions, const Tokenizer& tokenizer) {
+  std::vector<int32_t> ids;
+  if (tokenizer.eos() >= 0) ids.push_back(tokenizer.eos());
+  for (const int32_t id : companions.stop_ids)
+    if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+  return ids;
+}
+
+}  // namespace ingot

@@ -1,0 +1,256 @@
+// Traps of what data is: its content, not its name. docs/traps.md.
+#include <nlohmann/json.hpp>
+
+#include "traps/trap.h"
+
+namespace ingot::test {
+namespace {
+
+using nlohmann::json;
+
+class DataIdentityTrap : public Trap {
+ protected:
+  // Documents `first` to `last` of a corpus, all different, of 400 to 900 bytes.
+  static std::vector<std::string> texts(int first, int last) {
+    std::vector<std::string> all;
+    for (int i = first; i < last; ++i) {
+      std::string text;
+      for (int line = 0; line < 20 + i % 20; ++line)
+        text += "line " + std::to_string(line) + " of " + std::to_string(i) + ".\n";
+      all.push_back(text);
+    }
+    return all;
+  }
+  static std::string lines(const std::vector<std::string>& texts) {
+    std::string file;
+    for (const std::string& text : texts) file += json{{"text", text}}.dump() + "\n";
+    return file;
+  }
+  // A folder of shards of these documents.
+  void tokenize(const std::vector<std::string>& texts, const std::string& out) const {
+    write("of_" + out + "/a.jsonl", lines(texts));
+    const Outcome outcome =
+        ingot({"data", "tokenize", path("of_" + out), "--tokenizer", "byte", "--out", path(out)});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+  }
+  Outcome train(const std::string& run, const std::string& data, const Args& sets = {},
+                const Args& more = {}) const {
+    Args all = {"data.train=" + path(data)};
+    all.insert(all.end(), sets.begin(), sets.end());
+    return ingot(with(train_args(run, all), more));
+  }
+  void expect_refused(const Outcome& outcome, const Args& parts) const {
+    EXPECT_TRUE(outcome.code == 1 || outcome.code == 2) << outcome.out << outcome.err;
+    for (const std::string& part : parts) EXPECT_TRUE(contains(outcome.err, part)) << outcome.err;
+  }
+  // The lowest bit of these bytes: an id becomes its neighbour.
+  void flip(const std::string& name, const std::vector<size_t>& places) const {
+    std::string bytes = slurp(root_ / name);
+    for (const size_t at : places) bytes.at(at) = static_cast<char>(bytes.at(at) ^ 1);
+    write(name, bytes);
+  }
+  // As a program leaves it that wrote no hashes of chunks.
+  void forget_hashes(const std::string& folder) const {
+    fs::remove(root_ / folder / "00000.hashes");
+    json manifest = json::parse(slurp(root_ / folder / "manifest.json"));
+    for (json& shard : manifest.at("shards")) shard.erase("hashes_hash");
+    write(folder + "/manifest.json", manifest.dump());
+  }
+  std::string mixture(const Args& paths) const {
+    std::string text;
+    for (const std::string& source : paths) text += "[[source]]\npath = \"" + source + "\"\n";
+    write("mix.toml", text);
+    return "mix.toml";
+  }
+  static json result_of(const Outcome& outcome) {
+    const std::string out = outcome.out.substr(0, outcome.out.find_last_not_of('\n') + 1);
+    const json result = json::parse(out.substr(out.rfind('\n') + 1), nullptr, false);
+    EXPECT_TRUE(result.is_object()) << outcome.out << outcome.err;
+    return result.is_object() ? result : json::object();
+  }
+};
+
+// Of each 64 KiB of the tokens one byte.
+const std::vector<size_t> kOfEachChunk = {100, 65'536 + 100};
+
+TEST_F(DataIdentityTrap, AShardWhoseBytesWereChangedIsNotTrainedOn) {
+  tokenize(texts(0, 100), "ss");
+  flip("ss/00000.tokens", kOfEachChunk);
+  expect_refused(train("run", "ss"), {"00000.tokens: tokens [", "changed", "ingot data verify"});
+  flip("ss/00000.tokens", kOfEachChunk);
+  EXPECT_EQ(train("run", "ss", {}, {"--resume"}).code, 0);
+}
+
+TEST_F(DataIdentityTrap, AShardWhoseBytesWereChangedIsNotResumedOn) {
+  tokenize(texts(0, 100), "ss");
+  ASSERT_EQ(train("run", "ss", {"train.steps=2"}).code, 0);
+  flip("ss/00000.tokens", kOfEachChunk);
+  expect_refused(train("run", "ss", {}, {"--resume"}), {"00000.tokens: tokens [", "changed"});
+  flip("ss/00000.tokens", kOfEachChunk);
+  const Outcome resumed = train("run", "ss", {}, {"--resume", "--json"});
+  EXPECT_EQ(result_of(resumed).value("step", 0), 6) << resumed.err;
+}
+
+TEST_F(DataIdentityTrap, AChangedDocumentIndexIsNotTrainedOn) {
+  tokenize(texts(0, 100), "ss");
+  flip("ss/00000.documents", {10 * 32});  // where a document ends, by one token
+  expect_refused(train("run", "ss", {"data.packing=best_fit"}),
+                 {"00000.documents: documents [", "changed"});
+}
+
+TEST_F(DataIdentityTrap, ShardsOfAnOlderProgramAreComparedToo) {
+  tokenize(texts(0, 100), "ss");
+  forget_hashes("ss");
+  EXPECT_EQ(train("good", "ss").code, 0);
+  flip("ss/00000.tokens", kOfEachChunk);
+  expect_refused(train("run", "ss"), {"00000.tokens: the file changed"});
+}
+
+TEST_F(DataIdentityTrap, AMixtureThatNamesAFolderTwiceIsRefused) {
+  tokenize(texts(0, 100), "ss");
+  tokenize(texts(100, 150), "other");
+  fs::create_directory_symlink(root_ / "ss", root_ / "link");
+  fs::copy(root_ / "ss", root_ / "copy");
+  for (const char* again : {"ss", "ss/", "./ss", "link", "copy"})
+    expect_refused(
+        train("run", mixture({"ss", "other", again})),
+        {"the same content twice", path("ss"), "data.max_epochs=", "remove one of them"});
+  EXPECT_EQ(train("run", mixture({"ss", "other"})).code, 0);
+}
+
+// Made again in other shards, under another name; and a text beside the folder it lies in.
+TEST_F(DataIdentityTrap, AMixtureOfTheSameDocumentsInOtherFilesIsRefused) {
+  tokenize(texts(0, 100), "ss");
+  ASSERT_EQ(ingot({"data", "tokenize", "--source", "web=" + path("of_ss"), "--tokenizer", "byte",
+                   "--shard-tokens", "20000", "--out", path("again")})
+                .code,
+            0);
+  expect_refused(train("run", mixture({"ss", "again"})), {"the same content twice"});
+  write("books/a.txt", texts(0, 1)[0]);
+  write("books/b.txt", texts(1, 2)[0]);
+  expect_refused(train("run", mixture({"books", "books/a.txt"})),
+                 {"the same content twice", "books/a.txt"});
+}
+
+TEST_F(DataIdentityTrap, PassesOverTheSameContentCountTogether) {
+  tokenize(texts(0, 100), "ss");
+  const std::string mix = mixture({"ss", "./ss"});
+  const Args steps = {"train.steps=2000"};  // 64,000 tokens of 41,000
+  expect_refused(train("run", mix, with(steps, {"data.max_epochs=1"})),
+                 {"the same content twice", "max_epochs allows 1"});
+  const Outcome outcome = train("run", mix, {"train.steps=20", "data.max_epochs=1"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "same_content")) << outcome.err;
+}
+
+TEST_F(DataIdentityTrap, SeenCountsSamplesThatTwoNamesShare) {
+  tokenize(texts(0, 20), "ss");
+  ASSERT_EQ(train("run", mixture({"ss", "./ss"}),
+                  {"train.steps=400", "data.max_epochs=9", "train.eval_tokens=16"})
+                .code,
+            0);
+  const Outcome seen = ingot({"data", "seen", path("run"), "--json"});
+  const json result = result_of(seen);
+  EXPECT_FALSE(contains(seen.out, "no sample was used twice")) << seen.out;
+  // 800 samples were drawn; what was used once more than it exists was used twice.
+  const int64_t used = result.at("samples"), repeated = result.at("repeated_samples");
+  EXPECT_GT(repeated, 100);
+  EXPECT_EQ(result.at("unique_tokens"), 16 * (used - repeated)) << seen.out;
+}
+
+TEST_F(DataIdentityTrap, ValidatingOnWhatIsTrainedOnIsRefusedUnlessAccepted) {
+  tokenize(texts(0, 100), "ss");
+  fs::copy(root_ / "ss", root_ / "copy");
+  fs::copy(root_ / "text.txt", root_ / "copy.txt");
+  const std::vector<std::pair<std::string, std::string>> pairs = {
+      {"ss", "ss"}, {"ss", "copy"}, {"text.txt", "text.txt"}, {"text.txt", "copy.txt"}};
+  for (const auto& [data, valid] : pairs)
+    expect_refused(train("run", data, {"data.valid=" + path(valid)}),
+                   {path(valid), "data.valid_in_train=true"});
+  EXPECT_FALSE(fs::exists(root_ / "run"));
+  const Outcome accepted =
+      train("run", "ss", {"data.valid=" + path("ss"), "data.valid_in_train=true"});
+  EXPECT_EQ(accepted.code, 0) << accepted.err;
+  EXPECT_TRUE(contains(slurp(root_ / "run/run.toml"), "valid_in_train = true"));
+}
+
+TEST_F(DataIdentityTrap, ADocumentThatIsHeldOutAndTrainedOnIsRefused) {
+  tokenize(texts(0, 100), "ss");
+  std::vector<std::string> some = texts(100, 110);
+  tokenize(some, "apart");
+  some.push_back(texts(42, 43)[0]);
+  tokenize(some, "valid");
+  write("books/one.txt", texts(7, 8)[0]);
+  write("books/two.txt", texts(200, 201)[0]);
+  expect_refused(train("run", "ss", {"data.valid=" + path("valid")}),
+                 {"1 of its 11 documents are in data.train too", path("valid")});
+  expect_refused(train("run", "ss", {"data.valid=" + path("books")}),
+                 {"1 of its 2 documents", "one.txt"});
+  expect_refused(train("run", "books", {"data.valid=" + path("ss")}), {"1 of its 100 documents"});
+  forget_hashes("ss");
+  expect_refused(train("run", "ss", {"data.valid=" + path("valid")}), {"1 of its 11 documents"});
+  EXPECT_EQ(train("run", "ss", {"data.valid=" + path("apart")}).code, 0);
+}
+
+TEST_F(DataIdentityTrap, CopiesInTheTailThatIsHeldOutAreCounted) {
+  std::vector<std::string> all = texts(0, 100);
+  all.push_back(all[3]);
+  tokenize(all, "ss");
+  const Outcome outcome = train("run", "ss");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "valid_in_train")) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "1 of")) << outcome.err;
+}
+
+// What a new run is refused for, a run that was begun so may go on with.
+TEST_F(DataIdentityTrap, WhatWasBegunGoesOnWithAWarning) {
+  tokenize(texts(0, 100), "ss");
+  ASSERT_EQ(train("twice", mixture({"ss", "./ss"}), {"train.steps=2", "data.max_epochs=9"}).code,
+            0);
+  const Outcome twice = train("twice", "mix.toml", {}, {"--resume"});
+  EXPECT_EQ(twice.code, 0) << twice.err;
+  EXPECT_TRUE(contains(twice.err, "the same content twice")) << twice.err;
+  const std::string valid = "data.valid=" + path("ss");
+  ASSERT_EQ(train("same", "ss", {"train.steps=2", valid, "data.valid_in_train=true"}).code, 0);
+  const Outcome same = train("same", "ss", {valid, "data.valid_in_train=false"}, {"--resume"});
+  EXPECT_EQ(same.code, 0) << same.err;
+  EXPECT_TRUE(contains(same.err, "the validation loss would be")) << same.err;
+  ASSERT_EQ(train("text", "text.txt", {"train.steps=2"}).code, 0);
+  fs::copy(root_ / "text.txt", root_ / "text.jsonl");
+  const Outcome text = train("text", "text.jsonl", {}, {"--resume"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_TRUE(contains(text.err, "documents of another kind")) << text.err;
+}
+
+TEST_F(DataIdentityTrap, DocumentsThatAreNoTextAreNotTrainedOnAsText) {
+  write("a.jsonl", lines(texts(0, 100)));
+  write("a.csv", "text\n" + slurp(root_ / "text.txt"));
+  write("columns", "PAR1" + slurp(root_ / "text.txt"));
+  ASSERT_EQ(shell("gzip -k text.txt && cp text.txt.gz packed.txt && cp text.txt plain.zst").code,
+            0);
+  for (const char* name : {"a.jsonl", "a.csv", "columns", "text.txt.gz", "packed.txt", "plain.zst"})
+    expect_refused(train("run", name), {path(name), "ingot data tokenize", "--tokenizer byte",
+                                        "--out SHARDS", "--set data.train=SHARDS"});
+  expect_refused(ingot({"train", path("recipe.toml"), "--set", "data.train=hf://datasets/a/b"}),
+                 {"ingot data tokenize hf://datasets/a/b"});
+}
+
+TEST_F(DataIdentityTrap, WhatAFolderOfTextHoldsBesidesIsListed) {
+  fs::create_directories(root_ / "corpus/web");
+  write("corpus/README.txt", slurp(root_ / "text.txt"));
+  write("corpus/web/a.jsonl", lines(texts(0, 10)));
+  write("corpus/web/b.jsonl", lines(texts(10, 20)));
+  write("corpus/notes.md", "# Notes");
+  write("corpus/picture.png", "png");
+  expect_refused(train("run", "corpus"),
+                 {"its 1 .txt", "2 .jsonl, 1 .md", "ingot data tokenize " + path("corpus"),
+                  "data.txt_only=true"});
+  const Outcome text = train("run", "corpus", {"data.txt_only=true"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_TRUE(contains(text.err, "2 .jsonl, 1 .md, 1 .png")) << text.err;
+  fs::remove(root_ / "corpus/README.txt");
+  expect_refused(train("none", "corpus"), {"2 .jsonl", "ingot data tokenize"});
+}
+
+}  // namespace
+}  // namespace ingot::test
