@@ -166,7 +166,7 @@ TEST_F(Launch, AnErrorBeforeTheFirstStepIsTheCulprits) {
       program_with("[ $INGOT_RANK = 1 ] && set -- \"$@\" --set data.train=/nowhere");
   const Outcome outcome = launch(2, run_args("run"), {"--program", program});
   EXPECT_EQ(outcome.code, 1) << outcome.err;
-  expect_says(outcome.err, {"[1] ingot: rank 1: ", "ingot: rank 0: rank 1 is lost: ", "/nowhere",
+  expect_says(outcome.err, {"[1] ingot: rank 1: ", "ingot: rank 0: ", "rank 1 is lost: /nowhere",
                             "rank 1 (host "});
   // What it was in the middle of says nothing of an error that the other one has told.
   EXPECT_EQ(outcome.err.find("  at "), std::string::npos) << outcome.err;

@@ -383,6 +383,23 @@ TEST(TcpHostPlane, WhyARankWentIsToldToAll) {
   for (const auto& outcome : outcomes) EXPECT_TRUE(outcome);
 }
 
+TEST(TcpHostPlane, ARankThatRefusesTheRunIsNotCalledLost) {
+  const auto outcomes = on_planes(3, 3, kShort, [](HostPlane& plane) {
+    plane.control().barrier("begin");
+    if (plane.process().rank == 2) {
+      plane.go("the folder is used", /*culprit=*/-1, ErrorCode::Config);
+      throw Error(ErrorCode::Config, "the folder is used");
+    }
+    const Error error = error_of([&] { plane.control().barrier("end"); });
+    EXPECT_EQ(error.code(), ErrorCode::Config);
+    EXPECT_EQ(error.rank(), 2);
+    EXPECT_STREQ(error.what(), "rank 2 refuses the run: the folder is used");
+    EXPECT_EQ(plane.lost()->code, ErrorCode::Config);
+    throw error;
+  });
+  for (const auto& outcome : outcomes) EXPECT_TRUE(outcome);
+}
+
 TEST(TcpHostPlane, ARankThatReturnsWhileOthersWaitForItHearsOfIt) {
   const auto outcomes = on_planes(3, 3, kShort, [](HostPlane& plane) {
     if (plane.process().rank != 1) plane.control().barrier("end");
