@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -17,19 +16,16 @@ constexpr std::string_view kNamesInFolder[] = {"tokenizer.json", "vocab.json", "
 constexpr std::string_view kEndingsInFolder[] = {".tiktoken", ".model", "tokenizer.json",
                                                  "vocab.json", "tokenizer.bin"};
 
-// Paths of what may be the folder's tokenizer; the first of the usual names counts alone. Throws
+// Names of what may be the folder's tokenizer; the first of the usual names counts alone. Throws
 // for what is no folder.
 std::vector<std::string> tokenizers_in(Storage& storage, const std::string& folder) {
-  for (const std::string_view name : kNamesInFolder) {
-    std::string inside = join_path(folder, name);
-    if (storage.exists(inside)) return {std::move(inside)};
-  }
+  for (const std::string_view name : kNamesInFolder)
+    if (storage.exists(join_path(folder, name))) return {std::string(name)};
   std::vector<std::string> found;
   for (const std::string& name : storage.list(folder)) {
     const auto ends = [&](std::string_view ending) { return name.ends_with(ending); };
-    if (std::any_of(std::begin(kEndingsInFolder), std::end(kEndingsInFolder), ends)) {
-      found.push_back(join_path(folder, name));
-    }
+    if (std::any_of(std::begin(kEndingsInFolder), std::end(kEndingsInFolder), ends))
+      found.push_back(name);
   }
   return found;
 }
@@ -54,7 +50,7 @@ std::string tokenizer_file(Storage& storage, const std::string& path) {
   check(found.size() == 1, ErrorCode::Data,
         "{}: several tokenizers in this folder: expected the path of one of {}", path,
         fmt::join(found, ", "));
-  return tokenizer_file(storage, found[0]);
+  return tokenizer_file(storage, join_path(path, found[0]));
 }
 
 }  // namespace ingot
