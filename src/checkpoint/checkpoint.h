@@ -23,12 +23,12 @@
 #include <vector>
 
 #include "checkpoint/weights.h"
-#include "core/state_section.h"
-#include "core/storage.h"
+#include "core/storage/state_section.h"
+#include "core/storage/storage.h"
 #include "parallel/comm/control.h"
 #include "parallel/shard/parameter_store.h"
-#include "spec/run_config.h"
-#include "spec/tensor_table.h"
+#include "spec/run/run_config.h"
+#include "spec/table/tensor_table.h"
 
 namespace ingot {
 

@@ -4,10 +4,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/hex.h"
-#include "core/json_integer.h"
-#include "core/json_problem.h"
+#include "core/error/error.h"
+#include "core/json/json_integer.h"
+#include "core/json/json_problem.h"
+#include "core/text/hex.h"
 
 namespace ingot {
 namespace {

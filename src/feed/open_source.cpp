@@ -1,6 +1,6 @@
 #include "feed/open_source.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "feed/shard_source.h"
 #include "feed/text_source.h"
 #include "shards/megatron_file.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/json_integer.h"
-#include "core/json_problem.h"
+#include "core/error/error.h"
+#include "core/json/json_integer.h"
+#include "core/json/json_problem.h"
 #include "ledger/ledger.h"
 
 namespace ingot {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "feed/data_identity.h"
 #include "feed/token_counts.h"
 

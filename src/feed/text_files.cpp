@@ -8,8 +8,8 @@
 #include <fstream>
 #include <map>
 
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "core/text/format.h"
 #include "shards/document_kinds.h"
 

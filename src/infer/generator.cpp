@@ -4,12 +4,12 @@
 
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/exchange/stop_ids.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "infer/generate.h"
 #include "model/decoder.h"
 #include "plan/workspace.h"
-#include "spec/llama_table.h"
-#include "spec/placed_tensors.h"
+#include "spec/rows/transformer_table.h"
+#include "spec/table/placed_tensors.h"
 
 namespace ingot {
 namespace {
@@ -32,13 +32,13 @@ struct Generator::Impl {
       : source(std::move(open)),
         model(source->info().model),
         context(wanted_context > 0 ? wanted_context : model.context),
-        placed(llama_infer_table(
+        placed(transformer_infer_table(
                    model, DType::F32, context, kPromptChunk,
                    infer_workspace_bytes(ctx.facts, model, DType::F32, context, kPromptChunk)),
                ctx.device),
         ctx_(ctx) {
     ctx_.workspace = Workspace(placed.find("workspace"));
-    const TensorTable parameters = llama_parameters(model);
+    const TensorTable parameters = transformer_parameters(model);
     for (const TensorSpec& row : parameters.rows())
       read_weight(ctx_, source->weights(), row.name, placed.find(row.name));
     decoder = std::make_unique<Decoder>(ctx_, model, context, kPromptChunk, placed);

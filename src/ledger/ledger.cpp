@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -11,10 +11,10 @@
 #include <span>
 #include <thread>
 
-#include "core/error.h"
-#include "core/json_problem.h"
-#include "core/log.h"
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "core/json/json_problem.h"
 
 namespace ingot {
 namespace {

@@ -1,6 +1,6 @@
 #include "shards/foreign_import.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

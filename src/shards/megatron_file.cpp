@@ -7,8 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/error.h"
-#include "core/mapped_file.h"
+#include "core/error/error.h"
+#include "core/storage/mapped_file.h"
 #include "core/text/format.h"
 #include "shards/token_file.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "tokenizer/bpe/split.h"
 
 namespace ingot {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "feed/data_identity.h"
 #include "parallel/comm/control.h"
-#include "spec/run_config.h"
+#include "spec/run/run_config.h"
 
 namespace ingot {
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "feed/token_counts.h"
 #include "plan/train_table.h"
-#include "train/ledger_sink.h"
-#include "train/not_finite.h"
-#include "train/policies.h"
-#include "train/tasks.h"
-#include "train/weight_check.h"
+#include "train/hooks/policies.h"
+#include "train/hooks/tasks.h"
+#include "train/hooks/weight_check.h"
+#include "train/records/ledger_sink.h"
+#include "train/step/not_finite.h"
 
 namespace ingot {
 namespace {

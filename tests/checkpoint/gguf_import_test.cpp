@@ -8,7 +8,7 @@
 #include "checkpoint/exchange/gguf_weights.h"
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/gguf_fixture.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/sentencepiece_file.h"
 #include "tokenizer/small_bpe.h"
 

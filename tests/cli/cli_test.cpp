@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "cli/run_fixture.h"
-#include "core/random.h"
-#include "core/storage.h"
+#include "core/random/random.h"
+#include "core/storage/storage.h"
 #include "ledger/ledger.h"
 #include "support/tokenizer_formats.h"
 

@@ -18,7 +18,7 @@
 
 #include "cli/namespaces.h"
 #include "cli/run_fixture.h"
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ledger/ledger.h"
 #include "support/free_port.h"
 

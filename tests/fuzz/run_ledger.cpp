@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "feed/run_steps.h"
 #include "ledger/ledger.h"
 

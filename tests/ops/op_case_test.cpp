@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
 #include "op_case_rig.h"
 #include "support/forced_isa.h"
 #include "support/safetensors_file.h"

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "shards/mix_plan.h"
 #include "shards/verify.h"
 #include "support/files.h"

@@ -1,4 +1,4 @@
-#include "spec/layout.h"
+#include "spec/layout/layout.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 
 #include "spec/error_text.h"
-#include "spec/run_config.h"
+#include "spec/run/run_config.h"
 
 namespace ingot {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "spec/error_text.h"
-#include "spec/run_config.h"
+#include "spec/run/run_config.h"
 
 namespace ingot {
 namespace {

@@ -1,4 +1,4 @@
-#include "spec/run_config.h"
+#include "spec/run/run_config.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "spec/error_text.h"
-#include "spec/run_length.h"
+#include "spec/run/run_length.h"
 
 namespace ingot {
 namespace {

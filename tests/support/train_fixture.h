@@ -8,11 +8,11 @@
 #include <fstream>
 #include <map>
 
-#include "core/memory_info.h"
+#include "core/system/memory_info.h"
 #include "parallel/comm/world.h"
 #include "plan/resolve.h"
 #include "support/own_folder.h"
-#include "train/trainer.h"
+#include "train/start/trainer.h"
 
 namespace ingot::test {
 

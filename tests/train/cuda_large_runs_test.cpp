@@ -5,7 +5,7 @@
 #include "feed/loader.h"
 #include "plan/fit.h"
 #include "support/cuda_train_fixture.h"
-#include "train/run_data.h"
+#include "train/start/run_data.h"
 
 namespace ingot {
 namespace {

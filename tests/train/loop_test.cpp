@@ -3,11 +3,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ledger/ledger.h"
 #include "support/train_fixture.h"
-#include "train/rate_factor.h"
-#include "train/run_folder.h"
+#include "train/start/run_folder.h"
+#include "train/step/rate_factor.h"
 
 namespace ingot {
 namespace {

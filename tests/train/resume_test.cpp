@@ -1,4 +1,4 @@
-#include "train/resume.h"
+#include "train/start/resume.h"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 #include "support/files.h"
 #include "support/train_fixture.h"
 #include "tokenizer/llama2c_file.h"
-#include "train/engine.h"
-#include "train/init_tokenizer.h"
-#include "train/rate_factor.h"
-#include "train/run_data.h"
-#include "train/run_folder.h"
+#include "train/start/init_tokenizer.h"
+#include "train/start/run_data.h"
+#include "train/start/run_folder.h"
+#include "train/step/engine.h"
+#include "train/step/rate_factor.h"
 
 namespace ingot {
 namespace {

@@ -1,15 +1,15 @@
-#include "train/slow_ranks.h"
+#include "train/hooks/slow_ranks.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/ticket.h"
+#include "core/async/ticket.h"
 #include "ledger/ledger.h"
 #include "support/train_fixture.h"
-#include "train/run_folder.h"
-#include "train/step_timer.h"
+#include "train/start/run_folder.h"
+#include "train/step/step_timer.h"
 
 namespace ingot {
 namespace {

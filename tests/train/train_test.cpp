@@ -6,12 +6,12 @@
 #include <fstream>
 #include <map>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ledger/ledger.h"
 #include "parallel/comm/world.h"
 #include "support/train_fixture.h"
-#include "train/engine.h"
-#include "train/resume.h"
+#include "train/start/resume.h"
+#include "train/step/engine.h"
 
 namespace ingot {
 namespace {

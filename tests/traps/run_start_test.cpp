@@ -2,7 +2,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ledger/ledger.h"
 #include "traps/trap.h"
 

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "checkpoint/unique_json.h"
-#include "core/error.h"
-#include "core/json_integer.h"
-#include "core/json_member.h"
-#include "spec/model_settings.h"
+#include "core/error/error.h"
+#include "core/json/json_integer.h"
+#include "core/json/json_member.h"
+#include "spec/model/model_settings.h"
 
 namespace ingot {
 namespace {

@@ -11,8 +11,8 @@
 #include "checkpoint/exchange/stop_ids.h"
 #include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
-#include "core/error.h"
-#include "spec/llama_table.h"
+#include "core/error/error.h"
+#include "spec/model/transformer_parameters.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/tokenizer.h"
 
@@ -112,7 +112,7 @@ struct HfFolder::Impl {
 
   void map_tensors() {
     std::map<const FileEntry*, bool> used;
-    const TensorTable parameters = llama_parameters(hf.model);
+    const TensorTable parameters = transformer_parameters(hf.model);
     for (const TensorSpec& row : parameters.rows()) {
       for (const ForeignTensor& tensor : hf_tensors_of(row, *hf.architecture)) {
         const FileEntry* found = find(tensor.name);
@@ -288,7 +288,7 @@ void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
   const HfFolder folder(storage, dir);
   const Companions companions = folder.companions(named_as, tokenizer);
   folder.check_tied_head();
-  write_weights(*storage, out, llama_parameters(folder.model()),
+  write_weights(*storage, out, transformer_parameters(folder.model()),
                 *with_progress(folder, std::move(progress)), companions);
 }
 

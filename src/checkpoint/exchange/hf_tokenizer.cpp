@@ -8,8 +8,8 @@
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/exchange/stop_ids.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/tokenizer_file.h"
 

@@ -11,10 +11,10 @@
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
 #include "cli/checkpoint/facts.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "core/text/format.h"
-#include "train/run_folder.h"
+#include "train/start/run_folder.h"
 
 namespace ingot::cli {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "checkpoint/exchange/open_weights.h"
 #include "cli/checkpoint/model_progress.h"
-#include "cli/command.h"
+#include "cli/frame/command.h"
 #include "core/text/format.h"
-#include "spec/llama_table.h"
-#include "spec/model_settings.h"
+#include "spec/model/model_settings.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot::cli {
 namespace {
@@ -82,7 +82,8 @@ struct Diff {
     const auto x = with_progress(first, progress.watch());
     // Rotary pairs in another order are the same model.
     const auto y = with_rope_style(other, first.model().rope.style);
-    const TensorTable ours = llama_parameters(x->model()), theirs = llama_parameters(y->model());
+    const TensorTable ours = transformer_parameters(x->model()),
+                      theirs = transformer_parameters(y->model());
     for (const TensorSpec& row : ours.rows()) compare(*x, *y, row, theirs);
     for (const TensorSpec& row : theirs.rows())
       if (!ours.try_find(row.name).valid()) say(row.name, fmt::format("only in {}", b));

@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.h"
-#include "cli/output_file.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "cli/frame/command.h"
+#include "cli/frame/output_file.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "core/text/format.h"
 #include "shards/foreign_import.h"
 

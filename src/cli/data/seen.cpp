@@ -4,13 +4,13 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.h"
-#include "cli/progress_line.h"
-#include "core/error.h"
+#include "cli/frame/command.h"
+#include "cli/frame/progress_line.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "feed/run_steps.h"
 #include "feed/seen.h"
-#include "train/run_data.h"
+#include "train/start/run_data.h"
 
 namespace ingot::cli {
 namespace {

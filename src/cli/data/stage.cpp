@@ -4,11 +4,11 @@
 
 #include <optional>
 
-#include "cli/launched.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "cli/start/launched.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "core/text/format.h"
-#include "core/thread_pool.h"
 #include "ingest/read/equal_inputs.h"
 
 namespace ingot::cli {

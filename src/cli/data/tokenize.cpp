@@ -4,15 +4,15 @@
 #include <map>
 #include <memory>
 
-#include "cli/command.h"
 #include "cli/data/stage.h"
-#include "cli/progress_line.h"
+#include "cli/frame/command.h"
+#include "cli/frame/progress_line.h"
 #include "cli/remote.h"
 #include "cli/tokenizer/tokenizer.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "core/text/format.h"
-#include "core/thread_pool.h"
 #include "ingest/read/equal_inputs.h"
 #include "ingest/tasks/stage.h"
 #include "ingest/tokenize/tokenize.h"

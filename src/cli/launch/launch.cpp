@@ -9,11 +9,11 @@
 #include <memory>
 #include <sstream>
 
-#include "cli/command.h"
+#include "cli/frame/command.h"
 #include "cli/launch/agent.h"
 #include "cli/launch/attempt.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 
 extern "C" char** environ;
 

@@ -6,16 +6,16 @@
 #include <memory>
 #include <utility>
 
-#include "cli/command.h"
-#include "cli/machine.h"
-#include "cli/processes.h"
+#include "cli/frame/command.h"
 #include "cli/run/terminal.h"
-#include "cli/signals.h"
-#include "core/error.h"
+#include "cli/start/machine.h"
+#include "cli/start/processes.h"
+#include "cli/start/signals.h"
+#include "core/error/error.h"
 #include "infer/generate.h"
 #include "plan/resolve.h"
-#include "train/bench_step.h"
-#include "train/resume.h"
+#include "train/start/resume.h"
+#include "train/step/bench_step.h"
 
 namespace ingot::cli {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "cli/progress_line.h"
-#include "train/progress.h"
-#include "train/trainer.h"
+#include "cli/frame/progress_line.h"
+#include "train/records/progress.h"
+#include "train/start/trainer.h"
 
 namespace ingot::cli {
 

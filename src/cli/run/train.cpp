@@ -6,19 +6,19 @@
 #include <utility>
 
 #include "checkpoint/checkpoint.h"
-#include "cli/command.h"
-#include "cli/machine.h"
-#include "cli/processes.h"
+#include "cli/frame/command.h"
+#include "cli/machine/speed_record.h"
 #include "cli/run/terminal.h"
-#include "cli/signals.h"
-#include "cli/speed_record.h"
-#include "core/error.h"
+#include "cli/start/machine.h"
+#include "cli/start/processes.h"
+#include "cli/start/signals.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
-#include "spec/step_walk.h"
-#include "train/plan.h"
-#include "train/resume.h"
-#include "train/run_folder.h"
-#include "train/trainer.h"
+#include "spec/run/step_walk.h"
+#include "train/start/plan.h"
+#include "train/start/resume.h"
+#include "train/start/run_folder.h"
+#include "train/start/trainer.h"
 
 namespace ingot::cli {
 namespace {

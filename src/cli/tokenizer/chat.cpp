@@ -3,11 +3,11 @@
 
 #include <filesystem>
 
-#include "cli/command.h"
+#include "cli/frame/command.h"
 #include "cli/tokenizer/separated_input.h"
 #include "cli/tokenizer/tokenizer.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "tokenizer/chat/chat_template.h"
 #include "tokenizer/chat/conversation.h"
 

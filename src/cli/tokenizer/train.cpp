@@ -5,15 +5,15 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.h"
-#include "cli/output_file.h"
-#include "cli/progress_line.h"
+#include "cli/frame/command.h"
+#include "cli/frame/output_file.h"
+#include "cli/frame/progress_line.h"
 #include "cli/text_documents.h"
 #include "cli/tokenizer/tokenizer.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "core/text/format.h"
-#include "core/thread_pool.h"
 #include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/bpe/split.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <span>
 
-#include "core/error.h"
-#include "core/json_integer.h"
+#include "core/error/error.h"
+#include "core/json/json_integer.h"
 #include "ingest/clean/splitters/splitter_setting.h"
 #include "ingest/dedup/clusters.h"
 #include "ingest/dedup/dedup_report.h"

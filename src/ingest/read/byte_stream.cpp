@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/input_content.h"
 #include "ingest/read/remote/remote.h"
 

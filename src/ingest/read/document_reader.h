@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ingest/document.h"
-#include "spec/settings.h"
+#include "spec/settings/settings.h"
 
 namespace ingot {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/document_reader.h"
 #include "ingest/read/remote/remote.h"

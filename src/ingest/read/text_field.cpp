@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/document_reader.h"
 #include "ingest/read/remote/begun_streams.h"

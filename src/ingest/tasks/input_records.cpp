@@ -6,8 +6,8 @@
 #include <chrono>
 #include <span>
 
-#include "core/log.h"
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
+#include "core/error/log.h"
 #include "ingest/read/input_content.h"
 #include "ingest/read/remote/remote.h"
 

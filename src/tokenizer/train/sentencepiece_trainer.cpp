@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
-#include "core/module.h"
+#include "core/error/error.h"
+#include "core/system/module.h"
 #include "core/text/utf8.h"
 #include "tokenizer/train/sentencepiece_library.h"
 

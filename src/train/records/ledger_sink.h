@@ -1,0 +1,25 @@
+// The records of a run as its ledger keeps them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/storage/storage.h"
+#include "ledger/ledger.h"
+#include "train/records/record.h"
+
+namespace ingot {
+
+class LedgerSink final : public Sink {
+ public:
+  // Opens the ledger of the run folder, which is there.
+  LedgerSink(std::shared_ptr<Storage> storage, const std::string& run_dir);
+  // What was saved is on the disk before the next record: a checkpoint is never newer than what is
+  // known of it.
+  void take(const Record& record) override;
+
+ private:
+  LedgerWriter ledger_;
+};
+
+}  // namespace ingot
