@@ -43,9 +43,8 @@ def area_of_output(output):
     compiled = re.match(r"(src|tests|bench)/(\w+)/.*\.(cpp|cu)\.o$", output)
     if compiled:
         tree, folder, language = compiled.groups()
-        place = f"{tree}/{folder}" if tree == "src" else tree if tree == "bench" else f"{tree}/{folder}"
-        return f"compile {place}" + (", CUDA" if language == "cu" else "")
-    if output.endswith((".gch", ".o")):
+        return f"compile {tree}/{folder}" + (", CUDA" if language == "cu" else "")
+    if output.endswith((".o", ".gch")):
         return "precompiled headers" if output.endswith(".gch") else "compile other"
     return "archives" if output.endswith(".a") else "link"
 
