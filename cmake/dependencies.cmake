@@ -34,7 +34,7 @@ find_package(Threads REQUIRED)
 pin_package(fmt 9.1 10.1)
 pin_package(spdlog 1.10 1.15)
 pin_package(nlohmann_json 3.11)
-pin_package(GTest 1.12 1.16)
+pin_package(GTest 1.12 1.15)  # so says that of 1.16.0
 pin_header(TOMLPLUSPLUS toml++/impl/version.h "TOML_LIB_MAJOR;TOML_LIB_MINOR" 3.3 3.4)
 pin_header(XXHASH xxhash.h "XXH_VERSION_MAJOR;XXH_VERSION_MINOR" 0.8)
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
