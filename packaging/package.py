@@ -120,12 +120,13 @@ class Build:
             tar.add(tree, f"ingot-{system}", filter=plain)
         return path
 
-    def shared_libraries(self, field, *files):
-        """Debian's packages for what these link, as dpkg-shlibdeps knows them."""
+    def shared_libraries(self, field, files, known=""):
+        """Debian's packages for what these link, as dpkg-shlibdeps knows them, but for those in `known`."""
         work = os.path.join(self.out, "shlibs")
         write(f"{work}/debian/control", "Source: ingot\n\nPackage: ingot\nArchitecture: any\n")
         text = output_of("dpkg-shlibdeps", "-O", f"-d{field}", *files, cwd=work, stderr=subprocess.DEVNULL)
-        return text.strip().partition("=")[2]
+        have = {name.split()[0] for name in known.split(", ") if name}
+        return ", ".join(p for p in text.strip().partition("=")[2].split(", ") if p.split()[0] not in have)
 
     def debian(self, name, tree, fields):
         root = os.path.join(self.out, "deb-" + name)
@@ -135,7 +136,7 @@ class Build:
         shutil.copy(os.path.join(docs, notice), os.path.join(docs, "copyright"))  # where Debian looks for it
         size = sum(os.path.getsize(os.path.join(path, f)) for path, _, files in os.walk(root) for f in files)
         control = {"Package": name, "Version": f"{self.version}-1+{release()}", "Architecture": "amd64",
-                   "Maintainer": "The Ingot authors <maintainers@users.noreply.github.com>",
+                   "Maintainer": "The Ingot authors <nobody@example.invalid>",
                    "Installed-Size": str(size // 1024), "Section": "science", "Priority": "optional", **fields}
         write(f"{root}/DEBIAN/control", "".join(f"{key}: {value}\n" for key, value in control.items() if value))
         path = os.path.join(self.out, f"{name}_{control['Version']}_amd64.deb")
@@ -147,11 +148,12 @@ class Build:
         lib = os.path.join(self.tree, "lib/ingot")
         modules = [os.path.join(lib, f"libingot_{name}.so") for name in ("http", "regex", "sentencepiece")]
         mpi = os.path.join(lib, "libingot_mpi.so")
-        suggested = [self.shared_libraries("Suggests", mpi), "openmpi-bin"] if os.path.exists(mpi) else []
+        depends = self.shared_libraries("Depends", [os.path.join(self.tree, "bin/ingot")])
+        suggests = [self.shared_libraries("Suggests", [mpi], depends), "openmpi-bin"] if os.path.exists(mpi) else []
         yield self.debian("ingot", self.tree, {
-            "Depends": self.shared_libraries("Depends", os.path.join(self.tree, "bin/ingot")),
-            "Recommends": self.shared_libraries("Recommends", *modules),
-            "Suggests": ", ".join(suggested + ["ingot-arrow"] * bool(arrow)),
+            "Depends": depends,
+            "Recommends": self.shared_libraries("Recommends", modules, depends),
+            "Suggests": ", ".join(suggests + ["ingot-arrow"] * bool(arrow)),
             "Description": SUMMARY})
         if arrow:
             yield self.debian("ingot-arrow", arrow, {
