@@ -11,7 +11,7 @@ from typing import Iterator, NamedTuple
 MAX_LINES = 600
 CXX = (".h", ".cpp", ".cu", ".cuh", ".def")
 TEXT = CXX + (".py", ".sh", ".cmake", ".txt", ".md", ".toml", ".json")
-FOLDERS = ("src", "tests", "bench", "tools", "cmake", "docs", "recipes", ".ci")
+FOLDERS = ("src", "tests", "bench", "tools", "cmake", "docs", "recipes", "packaging", ".ci")
 DATA_FOLDERS = {"golden", "corpus", "__pycache__"}  # test data: not ours to style
 
 # Headers that only some folders may include, counted from below src; bench/ compares with vendors.
