@@ -1,20 +1,25 @@
-# Everything comes from Debian 12 packages, whose upstream versions stay as they are for the life of
-# the release; another version is refused, since numbers and speed were verified with these.
-# docs/dependencies.md says what each is for.
-function(expect_version name found expected)
-  if(NOT "${found}" MATCHES "^${expected}(\\.|$)")
-    message(FATAL_ERROR "${name}: expected version ${expected} (Debian 12), got «${found}»; "
-                        "to try another, change cmake/dependencies.cmake and run the tests")
-  endif()
+# Everything comes from packages of Debian 12 or 13, whose upstream versions stay as they are for the
+# life of the release: the versions below are the one's and, where it differs, the other's. Others are
+# refused, since numbers and speed were verified with these. docs/dependencies.md says what each is for.
+function(expect_version name found)  # expect_version(name found VERSION…)
+  foreach(version ${ARGN})
+    if("${found}" MATCHES "^${version}(\\.|$)")
+      return()
+    endif()
+  endforeach()
+  list(JOIN ARGN " or " expected)
+  message(FATAL_ERROR "${name}: expected version ${expected} (Debian 12, 13), got «${found}»; "
+                      "to try another, change cmake/dependencies.cmake and run the tests")
 endfunction()
 
-macro(pin_package name version)  # a library that brings a CMake package
-  find_package(${name} ${version} REQUIRED)
-  expect_version(${name} "${${name}_VERSION}" ${version})
+macro(pin_package name)  # pin_package(name VERSION…): a library that brings a CMake package
+  find_package(${name} REQUIRED)
+  expect_version(${name} "${${name}_VERSION}" ${ARGN})
 endmacro()
 
-# A library without a (usable) CMake package: `macros` in `header` spell its version.
-macro(pin_header name version header macros)
+# pin_header(name header macros VERSION…): a library without a (usable) CMake package; `macros` in
+# `header` spell its version.
+macro(pin_header name header macros)
   find_path(${name}_INCLUDE ${header} REQUIRED)
   set(${name}_VERSION "")
   foreach(macro ${macros})
@@ -22,19 +27,15 @@ macro(pin_header name version header macros)
     string(REGEX REPLACE ".*${macro} +([0-9]+).*" "\\1" ${name}_PART "${${name}_LINE}")
     string(APPEND ${name}_VERSION "${${name}_PART}.")
   endforeach()
-  expect_version(${name} ${${name}_VERSION} ${version})
+  expect_version(${name} ${${name}_VERSION} ${ARGN})
 endmacro()
 
 find_package(Threads REQUIRED)
-pin_package(fmt 9.1)
-pin_package(spdlog 1.10)
+pin_package(fmt 9.1 10.1)
+pin_package(spdlog 1.10 1.15)
 pin_package(nlohmann_json 3.11)
-pin_package(GTest 1.12)
-pin_header(TOMLPLUSPLUS 3.3 toml++/impl/version.h "TOML_LIB_MAJOR;TOML_LIB_MINOR")
-pin_header(XXHASH 0.8 xxhash.h "XXH_VERSION_MAJOR;XXH_VERSION_MINOR")
-find_library(XXHASH_LIBRARY xxhash REQUIRED)
-pin_header(UTF8PROC 2.8 utf8proc.h "UTF8PROC_VERSION_MAJOR;UTF8PROC_VERSION_MINOR")
-find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
+pin_package(GTest 1.12 1.15)  # so says that of 1.16.0
+pin_package(tomlplusplus 3.3 3.4)
 # libsentencepiece's headers do not say their version; its pkg-config file does.
 find_path(SENTENCEPIECE_INCLUDE sentencepiece_trainer.h REQUIRED)
 find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
@@ -42,22 +43,26 @@ find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train REQUIRED)
 cmake_path(GET SENTENCEPIECE_LIBRARY PARENT_PATH folder)
 file(STRINGS ${folder}/pkgconfig/sentencepiece.pc SENTENCEPIECE_VERSION REGEX "^Version:")
 string(REGEX REPLACE "^Version: *" "" SENTENCEPIECE_VERSION "${SENTENCEPIECE_VERSION}")
-expect_version(SentencePiece "${SENTENCEPIECE_VERSION}" 0.1.97)
-pin_header(ONIGURUMA 6.9 oniguruma.h "ONIGURUMA_VERSION_MAJOR;ONIGURUMA_VERSION_MINOR")
+expect_version(SentencePiece "${SENTENCEPIECE_VERSION}" 0.1.97 0.2.0)
+pin_header(ONIGURUMA oniguruma.h "ONIGURUMA_VERSION_MAJOR;ONIGURUMA_VERSION_MINOR" 6.9)
 find_library(ONIGURUMA_LIBRARY onig REQUIRED)
 # Static: the program must start where these are not installed.
-pin_header(ZSTD 1.5 zstd.h "ZSTD_VERSION_MAJOR;ZSTD_VERSION_MINOR")
+pin_header(XXHASH xxhash.h "XXH_VERSION_MAJOR;XXH_VERSION_MINOR" 0.8)
+find_library(XXHASH_LIBRARY libxxhash.a REQUIRED)
+pin_header(UTF8PROC utf8proc.h "UTF8PROC_VERSION_MAJOR;UTF8PROC_VERSION_MINOR" 2.8 2.9)
+find_library(UTF8PROC_LIBRARY libutf8proc.a REQUIRED)
+pin_header(ZSTD zstd.h "ZSTD_VERSION_MAJOR;ZSTD_VERSION_MINOR" 1.5)
 find_library(ZSTD_LIBRARY libzstd.a REQUIRED)
-pin_header(ZLIB 1.2 zlib.h "ZLIB_VER_MAJOR;ZLIB_VER_MINOR")
+pin_header(ZLIB zlib.h "ZLIB_VER_MAJOR;ZLIB_VER_MINOR" 1.2 1.3)
 find_library(ZLIB_LIBRARY libz.a REQUIRED)
 find_package(CURL REQUIRED)
-expect_version(libcurl "${CURL_VERSION_STRING}" 7.88)
+expect_version(libcurl "${CURL_VERSION_STRING}" 7.88 8.14)
 # Arrow comes in a wheel: headers and libraries, without the names that linkers look for. A build
 # without it lacks the module for parquet and S3, and nothing else.
 file(GLOB arrow_wheel ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/pyarrow)
 find_path(ARROW_INCLUDE parquet/arrow/reader.h PATHS ${arrow_wheel}/include NO_DEFAULT_PATH)
 if(ARROW_INCLUDE)
-  pin_header(ARROW 26.0 arrow/util/config.h "ARROW_VERSION_MAJOR;ARROW_VERSION_MINOR")
+  pin_header(ARROW arrow/util/config.h "ARROW_VERSION_MAJOR;ARROW_VERSION_MINOR" 26.0)
   cmake_path(GET ARROW_INCLUDE PARENT_PATH ARROW_FOLDER)
   foreach(library arrow parquet arrow_s3)
     add_library(Arrow::${library} SHARED IMPORTED)
@@ -120,7 +125,7 @@ endif()
 if(ops IN_LIST INGOT_LAYERS)  # for bench/ only, where our kernels meet a vendor's
   find_package(OpenMP REQUIRED)
   # libdnnl-dev's own CMake package asks for OpenCL headers that the Debian package does not bring.
-  pin_header(DNNL 2.6 oneapi/dnnl/dnnl_version.h "DNNL_VERSION_MAJOR;DNNL_VERSION_MINOR")
+  pin_header(DNNL oneapi/dnnl/dnnl_version.h "DNNL_VERSION_MAJOR;DNNL_VERSION_MINOR" 2.6 3.7)
   find_library(DNNL_LIBRARY dnnl REQUIRED)
   add_library(DNNL::dnnl SHARED IMPORTED)
   set_target_properties(DNNL::dnnl PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY})

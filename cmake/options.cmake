@@ -10,6 +10,10 @@ target_compile_options(ingot_options INTERFACE
   "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings;SHELL:-Xcompiler=$<JOIN:${warnings},$<COMMA>>;--expt-relaxed-constexpr;--extended-lambda;-lineinfo>"
   # clang takes -Wconversion for -Wsign-conversion as well. SHELL: keeps it last, though it is above too.
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang>:SHELL:-Wno-sign-conversion>")
+# From 13 on g++ takes a reference that comes out of a function for one to the function's arguments.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  target_compile_options(ingot_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
+endif()
 
 # Tests are compiled more often than run, and what they call was optimised with its layer.
 add_library(test_options INTERFACE)

@@ -4,4 +4,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- $(find src -name '*.cpp' -not -path 'src/ops/cpu/*' | sort)
-clang-tidy-16 -p build/cpu-lint --quiet "$@"
+clang-tidy -p build/cpu-lint --quiet "$@"

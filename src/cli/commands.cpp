@@ -32,6 +32,7 @@ void add_data_tokenize(Command& data);
 void add_data_verify(Command& data);
 void add_generate(Command& program);
 void add_launch(Command& program);
+void add_man(Command& program);
 void add_plan_memory(Command& plan);
 void add_probe(Command& program);
 void add_quickstart(Command& program);
@@ -104,6 +105,7 @@ void add_commands(Command& program) {
   add_bench_encode(bench);
 
   add_completion(program);
+  add_man(program);
   add_version(program);
 }
 

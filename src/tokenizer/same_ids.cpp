@@ -32,7 +32,7 @@ std::optional<std::vector<int32_t>> ids_of(const Tokenizer& tokenizer, const std
   }
 }
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   if (text.empty()) return "no text";
   constexpr size_t kMost = 40;
   return fmt::format("«{}{}»", printable(text.substr(0, kMost)), text.size() > kMost ? "…" : "");
@@ -44,7 +44,7 @@ std::string with_other_ids(const Tokenizer& was, const Tokenizer& is, const std:
   const auto count = [](const auto& ids) {
     return ids ? fmt::format("{} ids", ids->size()) : std::string("refused");
   };
-  return fmt::format("{} has other ids: {} there, {} here", quoted(text), count(before),
+  return fmt::format("{} has other ids: {} there, {} here", in_quotes(text), count(before),
                      count(now));
 }
 
@@ -89,7 +89,7 @@ std::string id_difference(const Tokenizer& was, const Tokenizer& is) {
     piece = text_of(was, id);
     const std::string now = text_of(is, id);
     if (piece != now)
-      return fmt::format("id {} is {} there and {} here", id, quoted(piece), quoted(now));
+      return fmt::format("id {} is {} there and {} here", id, in_quotes(piece), in_quotes(now));
   }
   if (std::string found = with_other_ids(was, is, std::string(kSample)); !found.empty())
     return found;

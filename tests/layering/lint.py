@@ -12,7 +12,7 @@ MAX_LINES = 600
 MAX_FILES = 40  # of a folder below src, its subfolders not counted
 CXX = (".h", ".cpp", ".cu", ".cuh", ".def")
 TEXT = CXX + (".py", ".sh", ".cmake", ".txt", ".md", ".toml", ".json")
-FOLDERS = ("src", "tests", "bench", "tools", "cmake", "docs", "recipes", ".ci")
+FOLDERS = ("src", "tests", "bench", "tools", "cmake", "docs", "recipes", "packaging", ".ci")
 DATA_FOLDERS = {"golden", "corpus", "__pycache__"}  # test data: not ours to style
 
 # Headers that only some folders may include, counted from below src; bench/ compares with vendors.

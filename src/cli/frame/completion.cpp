@@ -99,7 +99,7 @@ std::string zsh_script(const Command& program) {
 }
 
 // The first line, for fish.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text.substr(0, text.find('\n'))) {
     if (c == '\'' || c == '\\') out += '\\';
@@ -123,7 +123,7 @@ std::string fish_script(const Command& program) {
     const std::string here =
         fmt::format("complete -c ingot -n 'test (__ingot_path) = \"{}\"'", path_of(*command));
     for (const Command& sub : command->subcommands())
-      script += fmt::format("{} -f -a {} -d {}\n", here, sub.name(), quoted(sub.help()));
+      script += fmt::format("{} -f -a {} -d {}\n", here, sub.name(), in_quotes(sub.help()));
     for (const Option& option : command->options()) {
       if (option.is_positional() && !option.suggestions().empty())
         script += fmt::format("{} -f -a '{}'\n", here, fmt::join(option.suggestions(), " "));
@@ -137,7 +137,7 @@ std::string fish_script(const Command& program) {
         script += fmt::format(" -x -a '{}'", fmt::join(values, " "));
       else if (!option->is_flag())
         script += " -r";
-      script += fmt::format(" -d {}\n", quoted(option->help()));
+      script += fmt::format(" -d {}\n", in_quotes(option->help()));
     }
   }
   return script;

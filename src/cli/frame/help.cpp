@@ -15,21 +15,6 @@ namespace {
 constexpr size_t kIndent = 2;
 constexpr size_t kColumn = 24;        // where descriptions begin
 constexpr size_t kChoicesShown = 24;  // longer lists stand in the description
-constexpr std::string_view kExitCodes =
-    "Exit codes: 0 done, 1 failed, 2 usage, 3 stopped and saved, 4 rank lost or late";
-
-// A line's end inside of a paragraph is a space; lines that begin with one are examples and stay.
-std::string reflowed(std::string_view text) {
-  std::string out(text);
-  bool example = out.starts_with(' ');
-  for (size_t i = 1; i + 1 < out.size(); ++i) {
-    if (out[i] != '\n') continue;
-    const bool inside = !example && out[i - 1] != '\n' && out[i + 1] != '\n' && out[i + 1] != ' ';
-    example = out[i + 1] == ' ';
-    if (inside) out[i] = ' ';
-  }
-  return out;
-}
 
 // Text wrapped at spaces, each line after the first indented.
 class Wrapped {
@@ -86,8 +71,47 @@ class Wrapped {
   std::string text_, line_;
 };
 
+HelpRow row_of(const Option& option) {
+  std::string left;
+  if (!option.short_name().empty()) left += option.short_name() + ", ";
+  left += option.name();
+  const std::string choices = fmt::format("{}", fmt::join(option.choices(), "|"));
+  if (!option.is_flag() && !option.is_positional())
+    left +=
+        " " + (choices.empty() || choices.size() > kChoicesShown ? option.shown_type() : choices);
+  std::string right = option.help();
+  if (choices.size() > kChoicesShown)
+    right += fmt::format(" (one of {})", fmt::join(option.choices(), ", "));
+  if (option.is_required() && !option.is_positional()) right += " (required)";
+  if (!option.shown_default().empty())
+    right += fmt::format(" (default {})", option.shown_default());
+  return {left, right};
+}
+
+void add_rows(Wrapped& help, const std::vector<HelpRow>& rows) {
+  for (const HelpRow& row : rows)
+    help.add(std::string(kIndent, ' ') + row.left, row.right, kColumn);
+}
+
+}  // namespace
+
+const std::string_view kExitCodes =
+    "Exit codes: 0 done, 1 failed, 2 usage, 3 stopped and saved, 4 rank lost or late";
+
+std::string reflowed(std::string_view text) {
+  std::string out(text);
+  bool example = out.starts_with(' ');
+  for (size_t i = 1; i + 1 < out.size(); ++i) {
+    if (out[i] != '\n') continue;
+    const bool inside = !example && out[i - 1] != '\n' && out[i + 1] != '\n' && out[i + 1] != ' ';
+    example = out[i + 1] == ' ';
+    if (inside) out[i] = ' ';
+  }
+  return out;
+}
+
 std::string usage_of(const Command& command) {
-  std::string usage = "Usage: " + command.full_name();
+  std::string usage = command.full_name();
   if (!command.subcommands().empty()) usage += " COMMAND";
   usage += " [OPTIONS]";
   for (const Option& option : command.options()) {
@@ -98,53 +122,39 @@ std::string usage_of(const Command& command) {
   return usage;
 }
 
-std::string left_of(const Option& option) {
-  std::string left(kIndent, ' ');
-  if (!option.short_name().empty()) left += option.short_name() + ", ";
-  left += option.name();
-  if (option.is_flag() || option.is_positional()) return left;
-  const std::string choices = fmt::format("{}", fmt::join(option.choices(), "|"));
-  return left + " " +
-         (choices.empty() || choices.size() > kChoicesShown ? option.shown_type() : choices);
+std::vector<HelpRow> argument_rows(const Command& command) {
+  std::vector<HelpRow> rows;
+  for (const Option& option : command.options())
+    if (option.is_positional()) rows.push_back(row_of(option));
+  return rows;
 }
 
-std::string right_of(const Option& option) {
-  std::string right = option.help();
-  const std::string choices = fmt::format("{}", fmt::join(option.choices(), ", "));
-  if (choices.size() > kChoicesShown) right += " (one of " + choices + ")";
-  if (option.is_required() && !option.is_positional()) right += " (required)";
-  if (!option.shown_default().empty())
-    right += fmt::format(" (default {})", option.shown_default());
-  return right;
+std::vector<HelpRow> option_rows(const Command& command) {
+  std::vector<HelpRow> rows;
+  for (const Option& option : command.options())
+    if (!option.is_positional()) rows.push_back(row_of(option));
+  for (const Command* above = command.parent(); above != nullptr; above = above->parent()) {
+    for (const Option& option : above->options())
+      if (option.is_everywhere()) rows.push_back(row_of(option));
+  }
+  rows.push_back({"-h, --help", "this text"});
+  return rows;
 }
-
-void add_option(Wrapped& help, const Option& option) {
-  help.add(left_of(option), right_of(option), kColumn);
-}
-
-}  // namespace
 
 std::string help_text(const Command& command, int columns) {
   Wrapped help(columns);
   help.add("", command.help(), 0);
-  help.add("", usage_of(command), 0);
+  help.add("", "Usage: " + usage_of(command), 0);
   if (!command.subcommands().empty()) help.add("", "\nCommands:", 0);
   for (const Command& sub : command.subcommands()) {
     const std::string& all = sub.help();
     help.add("  " + sub.name(), all.substr(0, all.find('\n')), kColumn);
   }
-  const auto is_positional = [](const Option& option) { return option.is_positional(); };
-  if (std::ranges::any_of(command.options(), is_positional)) help.add("", "\nArguments:", 0);
-  for (const Option& option : command.options())
-    if (option.is_positional()) add_option(help, option);
+  const std::vector<HelpRow> arguments = argument_rows(command);
+  if (!arguments.empty()) help.add("", "\nArguments:", 0);
+  add_rows(help, arguments);
   help.add("", "\nOptions:", 0);
-  for (const Option& option : command.options())
-    if (!option.is_positional()) add_option(help, option);
-  for (const Command* above = command.parent(); above != nullptr; above = above->parent()) {
-    for (const Option& option : above->options())
-      if (option.is_everywhere()) add_option(help, option);
-  }
-  help.add("  -h, --help", "this text", kColumn);
+  add_rows(help, option_rows(command));
   if (!command.footer().empty()) help.add("", "\n" + reflowed(command.footer()), 0);
   help.add("", fmt::format("\n{}", kExitCodes), 0);
   return help.take();

@@ -42,7 +42,7 @@ std::string random_secret() {
 }
 
 // For the shell that ssh starts.
-std::string quoted(const std::string& word) {
+std::string in_quotes(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
   return text + "'";
@@ -115,7 +115,7 @@ class Attempt {
       words = plan_.ssh;
       words.insert(words.end(),
                    {"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-T", agent.ranks.host, "--",
-                    quoted(plan_.program), "launch", "--agent"});
+                    in_quotes(plan_.program), "launch", "--agent"});
     } else {
       words = {"/proc/self/exe", "launch", "--agent"};
     }

@@ -7,24 +7,13 @@
 #include <memory>
 
 #include "cli/frame/command.h"
-#include "core/device/cuda_facts.h"
+#include "cli/machine/licenses.h"
+#include "cli/machine/parts.h"
 #include "core/device/isa.h"
 #include "core/device/thread_pool.h"
-#include "core/text/format.h"
 
 namespace ingot::cli {
 namespace {
-
-std::string cuda_text() {
-  const auto facts = cuda_facts();
-  if (!facts) return "not in this build";
-  std::string text = fmt::format("runtime {}, driver {}", facts->runtime,
-                                 facts->driver.empty() ? "none" : facts->driver);
-  for (const DeviceFacts& device : facts->devices)
-    text += fmt::format(", {} (sm_{}{}, {})", device.name, device.major, device.minor,
-                        format_bytes(device.memory_bytes));
-  return text;
-}
 
 // The linker's note, in hexadecimal; empty where it made none. The program's own is the first.
 int read_build_id(dl_phdr_info* info, size_t, void* into) {
@@ -47,6 +36,24 @@ int read_build_id(dl_phdr_info* info, size_t, void* into) {
   return 1;
 }
 
+std::vector<std::string> isas_up_to(cpu::Isa widest) {
+  std::vector<std::string> names;
+  for (const cpu::Isa isa : cpu::kAllIsas)
+    if (isa <= widest) names.emplace_back(cpu::name_of(isa));
+  return names;
+}
+
+nlohmann::json json_of(const std::vector<Part>& parts) {
+  nlohmann::json all = nlohmann::json::object();
+  for (const Part& part : parts)
+    all[part.name] = {{"in_build", part.in_build},
+                      {"works", part.in_build && part.problem.empty()},
+                      {"serves", part.serves},
+                      {"facts", part.facts},
+                      {"problem", part.problem}};
+  return all;
+}
+
 }  // namespace
 
 std::string build_text() {
@@ -56,30 +63,47 @@ std::string build_text() {
 }
 
 std::string version_text() {
-  return fmt::format(
+  std::string text = fmt::format(
       "ingot {}\n"
-      "build     {}, {}\n"
-      "backends  {}\n"
-      "ISA       {} (chosen now; built for generic, avx2, avx512)\n"
-      "cores     {}\n"
-      "CUDA      {}\n"
-      "MPI       not in this build\n",
-      INGOT_VERSION, INGOT_COMPILER, INGOT_BUILD_TYPE, cuda_facts() ? "cpu, cuda" : "cpu",
-      cpu::name_of(cpu::active_isa()), available_cores(), cuda_text());
+      "{:<15} {}, {}\n"
+      "{:<15} {} (chosen now; in this build {}; this machine runs {})\n"
+      "{:<15} {}\n",
+      INGOT_VERSION, "build", INGOT_COMPILER, INGOT_BUILD_TYPE, "ISA",
+      cpu::name_of(cpu::active_isa()), fmt::join(isas_up_to(cpu::Isa::Avx512), ", "),
+      fmt::join(isas_up_to(cpu::best_isa()), ", "), "cores", available_cores());
+  const auto add = [&](const char* title, const std::vector<Part>& parts) {
+    text += fmt::format("{}\n", title);
+    for (const Part& part : parts) text += fmt::format("  {:<13} {}\n", part.name, text_of(part));
+  };
+  add("backends", backends());
+  add("libraries", libraries());
+  return text;
 }
 
 void add_version(Command& program) {
   auto json = std::make_shared<JsonOption>();
-  auto* version = program.add_subcommand("version", "version and build facts");
+  auto licenses = std::make_shared<bool>(false);
+  auto* version = program.add_subcommand(
+      "version", "version, and what this build and this machine have and lack");
+  version->add_flag("--licenses", *licenses, "the licences of Ingot and of all it is built from");
   json->add_to(*version);
-  version->callback([json] {
+  version->callback([json, licenses] {
+    if (*licenses) {
+      fmt::print("{}\n{}", license_text(), notice_text());
+      json->print({{"license", license_text()}, {"notice", notice_text()}});
+      return;
+    }
     fmt::print("{}", version_text());
     json->print({{"version", INGOT_VERSION},
                  {"compiler", INGOT_COMPILER},
                  {"build", INGOT_BUILD_TYPE},
-                 {"isa", cpu::name_of(cpu::active_isa())},
+                 {"isa",
+                  {{"active", cpu::name_of(cpu::active_isa())},
+                   {"build", isas_up_to(cpu::Isa::Avx512)},
+                   {"machine", isas_up_to(cpu::best_isa())}}},
                  {"cores", available_cores()},
-                 {"cuda", cuda_text()}});
+                 {"backends", json_of(backends())},
+                 {"libraries", json_of(libraries())}});
   });
 }
 

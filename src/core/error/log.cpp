@@ -30,7 +30,7 @@ spdlog::logger& logger() {
 }
 
 // A JSON string literal.
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -48,7 +48,7 @@ std::string quoted(std::string_view text) {
 std::string text_value(std::string_view value) {
   const bool plain =
       !value.empty() && value.find_first_of(" =\"\\\t\r\n") == std::string_view::npos;
-  return plain ? std::string(value) : quoted(value);
+  return plain ? std::string(value) : json_string(value);
 }
 
 void emit(spdlog::level::level_enum level, std::string_view event, Fields fields) {
@@ -56,8 +56,9 @@ void emit(spdlog::level::level_enum level, std::string_view event, Fields fields
   if (!to.should_log(level)) return;
   std::string line;
   if (current_format.load() == Format::Json) {
-    line = "\"event\":" + quoted(event);
-    for (const auto& [key, value] : fields) line += "," + quoted(key) + ":" + quoted(value);
+    line = "\"event\":" + json_string(event);
+    for (const auto& [key, value] : fields)
+      line += "," + json_string(key) + ":" + json_string(value);
   } else {
     line = event;
     for (const auto& [key, value] : fields) line += fmt::format(" {}={}", key, text_value(value));

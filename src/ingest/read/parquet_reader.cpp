@@ -78,8 +78,8 @@ ArrowLibrary& arrow_library(const std::string& what) {
   void* function = load_module_function(
       kArrowModule, kArrowFunction,
       what +
-          ": parquet and s3:// need Arrow (the wheel that tools/requirements-arrow.txt pins) and "
-          "our module for it");
+          ": parquet and s3:// need Arrow (the package ingot-arrow, for a wheel pip install "
+          "'ingot[arrow]', for a build ./run build) and our module for it");
   return *reinterpret_cast<ArrowFunction*>(function)();
 }
 

@@ -52,7 +52,7 @@ int32_t id_of(const json& value, const char* key, std::string_view origin, const
                                              origin, key, value.dump()));
 }
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -88,9 +88,9 @@ void apply_rank_settings(std::string_view toml, std::string_view origin, BpeMode
 std::string to_rank_settings(const BpeModel& model) {
   std::string toml = fmt::format("split = \"{}\"\n", name_of(model.split)), tokens;
   for (const AddedToken& token : model.added) {
-    if (token.id == model.bos) toml += fmt::format("bos = {}\n", quoted(token.content));
-    if (token.id == model.eos) toml += fmt::format("eos = {}\n", quoted(token.content));
-    tokens += fmt::format("{} = {}\n", quoted(token.content), token.id);
+    if (token.id == model.bos) toml += fmt::format("bos = {}\n", in_quotes(token.content));
+    if (token.id == model.eos) toml += fmt::format("eos = {}\n", in_quotes(token.content));
+    tokens += fmt::format("{} = {}\n", in_quotes(token.content), token.id);
   }
   return toml + "\n[special_tokens]\n" + tokens;
 }

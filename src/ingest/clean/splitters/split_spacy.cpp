@@ -155,7 +155,8 @@ class Tokenizer {
     if (!pieces.empty()) return put_pieces(rest, pieces, is_ascii);
     if (spacy_is_url(rest)) return put(rest, is_ascii);
     size_t start = 0;
-    for (SpacyInfix infix{0, 0}; (infix = spacy_next_infix(rest, infix.end)).begin != infix.end;) {
+    for (SpacyInfix infix = spacy_next_infix(rest, 0); infix.begin != infix.end;
+         infix = spacy_next_infix(rest, infix.end)) {
       if (infix.begin == 0) continue;
       if (infix.begin != start) put(rest.substr(start, infix.begin - start), is_ascii);
       put(rest.substr(infix.begin, infix.end - infix.begin), is_ascii);

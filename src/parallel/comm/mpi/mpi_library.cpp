@@ -44,8 +44,8 @@ using Begun = std::shared_future<MpiLibrary*>;
 // MPI_Init on a thread of its own, since it cannot be told how long to wait.
 Begun begin() {
   const std::string needs =
-      "MPI needs Open MPI (Debian packages openmpi-bin and libopenmpi-dev; then cmake --preset cpu "
-      "or cuda, and build again) and our module for it";
+      "MPI needs Open MPI (Debian package openmpi-bin; to build with it libopenmpi-dev) and our "
+      "module for it";
   auto* function =
       reinterpret_cast<MpiFunction*>(load_module_function(kMpiModule, kMpiFunction, needs));
   auto library = std::make_shared<std::promise<MpiLibrary*>>();

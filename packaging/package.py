@@ -1,0 +1,224 @@
+"""Packages of a build: archive, Debian packages and Python wheel. usage: package.py BUILD OUT
+
+All hold one tree: bin/ingot, its modules in lib/ingot, manual page, completions, licences, recipes. What the program
+needs to start and a bare machine lacks (fmt, spdlog) lies in lib/ingot of archive and wheel; the Debian package asks
+for it. Libraries that only a module needs are the machine's; `ingot version` says which are there. Arrow, of which
+Debian has no package, is a package of its own, and an extra of the wheel.
+"""
+
+import base64
+import gzip
+import hashlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+SUMMARY = "From raw text to a trained language model, in one program"
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Every Linux that can start the program has these.
+SYSTEM = re.compile(r"(linux-vdso|ld-linux-x86-64|libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+)\.so")
+ARROW = ("libarrow", "libparquet", "libarrow_s3")
+
+
+def output_of(*command, **options):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, **options).stdout
+
+
+def write(path, data):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data if isinstance(data, bytes) else data.encode())
+
+
+def compressed(text):
+    return gzip.compress(text.encode(), mtime=0)
+
+
+def needed(program):
+    """{name: path} of the libraries that the loader finds for it; a missing one has the path None."""
+    lines = re.findall(r"^\s+(\S+) (?:=> )?(not found|/\S+)?", output_of("ldd", program), re.MULTILINE)
+    return {os.path.basename(name): None if path == "not found" else path for name, path in lines}
+
+
+def release():
+    """"deb12": packages of one release do not fit another."""
+    with open("/etc/os-release", encoding="utf-8") as file:
+        facts = dict(re.findall(r'^(\w+)="?([^"\n]*)', file.read(), re.MULTILINE))
+    return ("deb" if facts["ID"] == "debian" else facts["ID"]) + facts.get("VERSION_ID", "")
+
+
+class Build:
+    def __init__(self, folder, out):
+        self.folder, self.out = os.path.abspath(folder), os.path.abspath(out)
+        cache = os.path.join(self.folder, "CMakeCache.txt")
+        with open(cache, encoding="utf-8") as file:
+            settings = dict(re.findall(r"^(\w+):\w+=(.*)$", file.read(), re.MULTILINE))
+        self.version = settings["CMAKE_PROJECT_VERSION"]
+        self.time = int(output_of("git", "log", "-1", "--format=%ct", cwd=HERE))
+        self.tree = os.path.join(self.out, "tree")
+
+    def stage(self):
+        """The tree that all packages hold."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        output_of("cmake", "--install", self.folder, "--prefix", self.tree, "--strip")
+        program = os.path.join(self.tree, "bin/ingot")
+        share = os.path.join(self.tree, "share")
+        write(f"{share}/man/man1/ingot.1.gz", compressed(output_of(program, "man")))
+        for shell, path in (("bash", "bash-completion/completions/ingot"), ("zsh", "zsh/site-functions/_ingot"),
+                            ("fish", "fish/vendor_completions.d/ingot.fish")):
+            write(f"{share}/{path}", output_of(program, "completion", shell))
+
+    def with_libraries(self):
+        """A copy of the tree with the libraries that the program needs to start."""
+        tree = os.path.join(self.out, "with-libraries")
+        shutil.copytree(self.tree, tree)
+        for name, path in needed(os.path.join(self.tree, "bin/ingot")).items():
+            if SYSTEM.match(name):
+                continue
+            if path is None:
+                sys.exit(f"package.py: the program needs {name}, which this machine lacks")
+            shutil.copy(os.path.realpath(path), os.path.join(tree, "lib/ingot", name))
+            output_of("strip", "--strip-unneeded", os.path.join(tree, "lib/ingot", name))
+        return tree
+
+    def with_arrow(self):
+        """Arrow's libraries from the wheel that the build used, or nothing where it used none."""
+        if not os.path.exists(os.path.join(self.tree, "lib/ingot/libingot_arrow.so")):
+            return None
+        found = needed(os.path.join(self.folder, "libingot_arrow.so"))
+        tree = os.path.join(self.out, "arrow")
+        for name, path in found.items():
+            if name.split(".")[0] in ARROW:
+                os.makedirs(f"{tree}/lib/ingot", exist_ok=True)
+                shutil.copy(os.path.realpath(path), f"{tree}/lib/ingot/{name}")
+                output_of("strip", "--strip-unneeded", f"{tree}/lib/ingot/{name}")
+                wheel = os.path.dirname(path)
+        site = os.path.dirname(wheel)
+        info = next(name for name in os.listdir(site) if re.fullmatch(r"pyarrow-.*\.dist-info", name))
+        for name in ("LICENSE.txt", "NOTICE.txt"):
+            with open(f"{site}/{info}/licenses/{name}", "rb") as file:
+                write(f"{tree}/share/doc/ingot-arrow/{name}", file.read())
+        return tree
+
+    def archive(self, name, tree):
+        """name-version-system.tar.gz; of one folder, except for what is unpacked over it."""
+        system = f"{self.version}-{release()}-x86_64"
+        path = os.path.join(self.out, f"{name}-{system}.tar.gz")
+
+        def plain(info):
+            info.uid = info.gid = 0
+            info.uname = info.gname = "root"
+            info.mtime = self.time
+            return info
+
+        with gzip.GzipFile(path, "wb", mtime=self.time) as file, tarfile.open(fileobj=file, mode="w") as tar:
+            tar.add(tree, f"ingot-{system}", filter=plain)
+        return path
+
+    def shared_libraries(self, field, files, known=""):
+        """Debian's packages for what these link, as dpkg-shlibdeps knows them, but for those in `known`."""
+        work = os.path.join(self.out, "shlibs")
+        write(f"{work}/debian/control", "Source: ingot\n\nPackage: ingot\nArchitecture: any\n")
+        text = output_of("dpkg-shlibdeps", "-O", f"-d{field}", *files, cwd=work, stderr=subprocess.DEVNULL)
+        have = {name.split()[0] for name in known.split(", ") if name}
+        return ", ".join(p for p in text.strip().partition("=")[2].split(", ") if p.split()[0] not in have)
+
+    def debian(self, name, tree, fields):
+        root = os.path.join(self.out, "deb-" + name)
+        shutil.copytree(tree, os.path.join(root, "usr"))
+        docs = os.path.join(root, "usr/share/doc", name)
+        notice = "NOTICE" if name == "ingot" else "LICENSE.txt"
+        shutil.copy(os.path.join(docs, notice), os.path.join(docs, "copyright"))  # where Debian looks for it
+        size = sum(os.path.getsize(os.path.join(path, f)) for path, _, files in os.walk(root) for f in files)
+        control = {"Package": name, "Version": f"{self.version}-1+{release()}", "Architecture": "amd64",
+                   "Maintainer": "The Ingot authors <nobody@example.invalid>",
+                   "Installed-Size": str(size // 1024), "Section": "science", "Priority": "optional", **fields}
+        write(f"{root}/DEBIAN/control", "".join(f"{key}: {value}\n" for key, value in control.items() if value))
+        path = os.path.join(self.out, f"{name}_{control['Version']}_amd64.deb")
+        output_of("dpkg-deb", "--root-owner-group", "-Zzstd", "--build", root, path,
+                  env={**os.environ, "SOURCE_DATE_EPOCH": str(self.time)})
+        return path
+
+    def debian_packages(self, arrow):
+        lib = os.path.join(self.tree, "lib/ingot")
+        modules = [os.path.join(lib, f"libingot_{name}.so") for name in ("http", "regex", "sentencepiece")]
+        mpi = os.path.join(lib, "libingot_mpi.so")
+        depends = self.shared_libraries("Depends", [os.path.join(self.tree, "bin/ingot")])
+        suggests = [self.shared_libraries("Suggests", [mpi], depends), "openmpi-bin"] if os.path.exists(mpi) else []
+        yield self.debian("ingot", self.tree, {
+            "Depends": depends,
+            "Recommends": self.shared_libraries("Recommends", modules, depends),
+            "Suggests": ", ".join(suggests + ["ingot-arrow"] * bool(arrow)),
+            "Description": SUMMARY})
+        if arrow:
+            yield self.debian("ingot-arrow", arrow, {
+                "Depends": f"ingot (= {self.version}-1+{release()})",
+                "Description": "Arrow for Ingot: parquet files and s3://"})
+
+    def wheel(self, tree):
+        """Scripts of a wheel become programs on the PATH, its data lies under the same prefix."""
+        glibc = os.confstr("CS_GNU_LIBC_VERSION").split()[1].replace(".", "_")
+        base = f"ingot-{self.version}"
+        tag = f"py3-none-manylinux_{glibc}_x86_64"
+        with open(os.path.join(HERE, "tools/requirements-arrow.txt"), encoding="utf-8") as file:
+            arrow = file.read().strip()
+        with open(os.path.join(HERE, "README.md"), encoding="utf-8") as file:
+            readme = file.read()
+        metadata = (f"Metadata-Version: 2.4\nName: ingot\nVersion: {self.version}\nSummary: {SUMMARY}\n"
+                    "License-Expression: Apache-2.0\nLicense-File: LICENSE\nLicense-File: NOTICE\n"
+                    f"Provides-Extra: arrow\nRequires-Dist: {arrow}; extra == \"arrow\"\n"
+                    f"Description-Content-Type: text/markdown\n\n{readme}")
+        files = {f"{base}.dist-info/METADATA": metadata.encode(),
+                 f"{base}.dist-info/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()}
+        for path, _, names in os.walk(tree):
+            for name in names:
+                below = os.path.relpath(os.path.join(path, name), tree)
+                if below.startswith("bin/"):
+                    inside = f"{base}.data/scripts/{name}"
+                elif name in ("LICENSE", "NOTICE"):
+                    inside = f"{base}.dist-info/licenses/{name}"
+                else:
+                    inside = f"{base}.data/data/{below}"
+                with open(os.path.join(path, name), "rb") as file:
+                    files[inside] = file.read()
+        record = io.StringIO()
+        for name, data in sorted(files.items()):
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            record.write(f"{name},sha256={digest},{len(data)}\n")
+        record.write(f"{base}.dist-info/RECORD,,\n")
+        files[f"{base}.dist-info/RECORD"] = record.getvalue().encode()
+        out = os.path.join(self.out, f"{base}-{tag}.whl")
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as wheel:
+            for name, data in sorted(files.items(), key=lambda item: (".dist-info/" in item[0], item[0])):
+                info = zipfile.ZipInfo(name)  # of 1980: the same bytes give the same wheel
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.external_attr = (0o100755 if "/scripts/" in name else 0o100644) << 16
+                wheel.writestr(info, data)
+        return out
+
+
+def main(folder, out):
+    build = Build(folder, out)
+    build.stage()
+    whole, arrow = build.with_libraries(), build.with_arrow()
+    made = [build.archive("ingot", whole), *build.debian_packages(arrow), build.wheel(whole)]
+    if arrow:
+        made.append(build.archive("ingot-arrow", arrow))
+    for name in os.listdir(build.out):  # what they were made of
+        if os.path.isdir(os.path.join(build.out, name)):
+            shutil.rmtree(os.path.join(build.out, name))
+    sums = "".join(f"{output_of('sha256sum', os.path.basename(path), cwd=build.out)}" for path in made)
+    write(os.path.join(build.out, "SHA256SUMS"), sums)
+    for path in made:
+        print(f"{os.path.getsize(path) / 1e6:8.1f} MB  {os.path.relpath(path)}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

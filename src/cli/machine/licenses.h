@@ -1,0 +1,11 @@
+// The files LICENSE and NOTICE of the tree, as they were when the program was built.
+#pragma once
+
+#include <string_view>
+
+namespace ingot::cli {
+
+std::string_view license_text();  // of Ingot itself
+std::string_view notice_text();   // of all that it is built from
+
+}  // namespace ingot::cli
