@@ -111,9 +111,7 @@ void Loop::begin() {
 std::string Loop::agreed_run_id() {
   std::string own;
   if (leads())
-    own = shared_.options.resume
-              ? shared_.folder.run_id_to_go_on(state_.run)
-              : draw_run_id();
+    own = shared_.options.resume ? shared_.folder.run_id_to_go_on(state_.run) : draw_run_id();
   return control().gather("id of the run", own)[0];
 }
 
@@ -262,9 +260,13 @@ std::string Loop::first_not_finite() {
 // outside, so that all ranks stop or save after the same step.
 Loop::Ending Loop::meet() {
   const RankTime time = timer_.so_far();
-  const double own[] = {engine_.take_loss(), is_set(shared_.options.stop) ? 1.0 : 0.0,
-                        leads() && is_save_asked() ? 1.0 : 0.0, time.seconds, time.waits,
-                        time.tickets, time.data};
+  const double own[] = {engine_.take_loss(),
+                        is_set(shared_.options.stop) ? 1.0 : 0.0,
+                        leads() && is_save_asked() ? 1.0 : 0.0,
+                        time.seconds,
+                        time.waits,
+                        time.tickets,
+                        time.data};
   const std::vector<double> all = control().gather_values("end of a step", own);
   timer_.met();
   Ending ending;

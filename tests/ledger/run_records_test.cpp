@@ -217,7 +217,8 @@ TEST(RunLedger, CountsTheStartsOfOlderProgramsAndOfThisRunAlone) {
     LedgerWriter old(storage, kPath);
     for (int start = 0; start < 2; ++start) old.append(to_json({{}, StartReport{}}));
   }
-  for (const char* run : {"a", "a", "b"}) RunLedger(storage, kPath, run).append(StartReport{.run = run});
+  for (const char* run : {"a", "a", "b"})
+    RunLedger(storage, kPath, run).append(StartReport{.run = run});
   std::vector<int64_t> starts;
   for (const RunEntry& entry : entries(*storage)) starts.push_back(entry.head.start.value_or(0));
   EXPECT_EQ(starts, (std::vector<int64_t>{0, 0, 3, 4, 1}));

@@ -150,8 +150,8 @@ TEST_F(RunIds, OfSettingsThatAreUsedAgainAreDrawnAnew) {
   Recorder recorder;
   test::run(constant("run", 2), recorder);
   const std::string path = join_path(dir("run"), kRunConfigName);
-  const RunConfig again = parse_run_config(read_text(*posix_storage(), path), path,
-                                           {{"checkpoint.dir", dir("again")}});
+  const RunConfig again =
+      parse_run_config(read_text(*posix_storage(), path), path, {{"checkpoint.dir", dir("again")}});
   test::run(again, recorder);
   EXPECT_NE(id("again"), id("run"));
 }

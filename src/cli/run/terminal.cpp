@@ -41,8 +41,7 @@ void TerminalProgress::check_peak(const StepReport& report) {
 void TerminalProgress::show(const StepReport& report) {
   check_peak(report);
   const std::string line = format_.step(report);
-  const bool stays =
-      log_every_ > 0 ? report.step % log_every_ == 0 : report.step == total_steps_;
+  const bool stays = log_every_ > 0 ? report.step % log_every_ == 0 : report.step == total_steps_;
   const bool is_due = std::exchange(first_, false) || line_.is_due();
   if (stays)
     line_.keep(line);

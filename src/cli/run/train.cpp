@@ -95,16 +95,14 @@ struct TrainCommand {
       fmt::print("stopped after step {} of the run in {}; add --resume to go on\n",
                  result.state.step, dir);
     else
-      fmt::print("done: {} steps, tokens {}, {}\n", result.state.step, text_of(result.counts),
-                 result.eval ? validation_text(*result.eval)
-                             : "training " + loss_text(result.train_loss));
-    nlohmann::json line = {{"step", result.state.step},
-                           {"tokens", result.state.tokens},
-                           {"train_loss", result.train_loss},
-                           {"train_perplexity", std::exp(result.train_loss)},
-                           {"run", result.state.run},
-                           {"checkpoint", result.checkpoint},
-                           {"stopped", result.stopped}};
+      fmt::print(
+          "done: {} steps, tokens {}, {}\n", result.state.step, text_of(result.counts),
+          result.eval ? validation_text(*result.eval) : "training " + loss_text(result.train_loss));
+    nlohmann::json line = {
+        {"step", result.state.step},       {"tokens", result.state.tokens},
+        {"train_loss", result.train_loss}, {"train_perplexity", std::exp(result.train_loss)},
+        {"run", result.state.run},         {"checkpoint", result.checkpoint},
+        {"stopped", result.stopped}};
     line.update(to_json(result.counts));
     if (result.eval) {
       line["valid_loss"] = result.eval->loss;

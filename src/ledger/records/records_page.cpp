@@ -48,27 +48,18 @@ std::vector<Type> all_types() {
   return {
 #define PART(Type, since, doc) described<Type>(),
 #define KIND(Type, kind, since, doc) described<Type>(),
-#define FIELD(type, name, since, unit, doc)
-#define METRIC(type, name, since, unit, title, doc)
-#define END(Type)
 #include "ledger/records/run_records.def"
-#undef PART
-#undef KIND
-#undef FIELD
-#undef METRIC
-#undef END
   };
 }
 
 std::string rows_of(const Type& type) {
-  std::string rows =
-      fmt::format("\n{}\n\n| field | type | unit | since | meaning |\n|---|---|---|---|---|\n",
-                  type.doc);
+  std::string rows = fmt::format(
+      "\n{}\n\n| field | type | unit | since | meaning |\n|---|---|---|---|---|\n", type.doc);
   for (const auto& [info, name, may_be_absent] : type.fields)
-    rows += fmt::format("| `{}` | {}{} | {} | {} | {}{} |\n", info.name, name,
-                        may_be_absent ? ", where it is" : "", info.unit, info.since,
-                        info.is_metric() ? fmt::format("**metric: {}.** ", info.title) : "",
-                        info.doc);
+    rows +=
+        fmt::format("| `{}` | {}{} | {} | {} | {}{} |\n", info.name, name,
+                    may_be_absent ? ", where it is" : "", info.unit, info.since,
+                    info.is_metric() ? fmt::format("**metric: {}.** ", info.title) : "", info.doc);
   return rows;
 }
 

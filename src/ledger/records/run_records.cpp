@@ -46,9 +46,9 @@ std::optional<RunEntry> parse_run_entry(const Json& json) {
     if (!record) return std::nullopt;
     return RunEntry{FieldType<RecordHead>::read(json), *std::move(record)};
   } catch (const Error& error) {
-    throw Error(ErrorCode::Data,
-                fmt::format("the record is no \"{}\" as this program knows them: {}", name,
-                            error.what()));
+    throw Error(
+        ErrorCode::Data,
+        fmt::format("the record is no \"{}\" as this program knows them: {}", name, error.what()));
   }
 }
 

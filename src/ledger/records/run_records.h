@@ -25,35 +25,20 @@ using Spread = std::variant<std::vector<double>, Extremes>;  // by rank, or of m
 
 #define PART(Type, since, doc) struct Type {
 #define KIND(Type, kind, since, doc) struct Type {
-#define FIELD(type, name, since, unit, doc) type name = {};
 #define METRIC(type, name, since, unit, title, doc) type name = {};
-#define END(Type)                              \
+#define END(Type)                               \
   bool operator==(const Type&) const = default; \
-  }                                            \
+  }                                             \
   ;
 #include "ledger/records/run_records.def"
-#undef PART
-#undef KIND
-#undef FIELD
-#undef METRIC
-#undef END
 
 // A record of any kind, in the order of their declarations.
-#define PART(Type, since, doc)
 #define KIND(Type, kind, since, doc) , Type
-#define FIELD(type, name, since, unit, doc)
-#define METRIC(type, name, since, unit, title, doc)
-#define END(Type)
 template <class, class... Kinds>
 using VariantOf = std::variant<Kinds...>;
 using RunRecord = VariantOf<void
 #include "ledger/records/run_records.def"
                             >;
-#undef PART
-#undef KIND
-#undef FIELD
-#undef METRIC
-#undef END
 
 struct FieldInfo {
   std::string_view name;
@@ -76,14 +61,14 @@ inline constexpr bool kIsList<std::vector<T>> = true;
 template <class T>
 struct Declared;
 
-#define DECLARED(Type, name, since, doc, is_kind)  \
-  template <>                                      \
-  struct Declared<Type> {                          \
+#define DECLARED(Type, name, since, doc, is_kind)   \
+  template <>                                       \
+  struct Declared<Type> {                           \
     static constexpr std::string_view kName = name; \
-    static constexpr int kSince = since;           \
-    static constexpr std::string_view kDoc = doc;  \
-    static constexpr bool kIsKind = is_kind;       \
-    template <class Object, class Visitor>         \
+    static constexpr int kSince = since;            \
+    static constexpr std::string_view kDoc = doc;   \
+    static constexpr bool kIsKind = is_kind;        \
+    template <class Object, class Visitor>          \
     static void visit(Object& object, const Visitor& visitor) {
 #define PART(Type, since, doc) DECLARED(Type, #Type, since, doc, false)
 #define KIND(Type, kind, since, doc) DECLARED(Type, kind, since, doc, true)
@@ -91,33 +76,18 @@ struct Declared;
   static_assert((since) == kSince || kIsOptional<type> || kIsList<type>,     \
                 "older records have no " #name ": make it a std::optional"); \
   visitor(FieldInfo{#name, since, unit, title, doc}, object.name);
-#define FIELD(type, name, since, unit, doc) METRIC(type, name, since, unit, "", doc)
 #define END(Type) \
   }               \
   }               \
   ;
 #include "ledger/records/run_records.def"
 #undef DECLARED
-#undef PART
-#undef KIND
-#undef FIELD
-#undef METRIC
-#undef END
 
 // Of what this program writes: the youngest row's.
-#define PART(Type, since, doc)
-#define KIND(Type, kind, since, doc)
-#define FIELD(type, name, since, unit, doc) since,
 #define METRIC(type, name, since, unit, title, doc) since,
-#define END(Type)
 inline constexpr int kLedgerVersion = std::max({
 #include "ledger/records/run_records.def"
 });
-#undef PART
-#undef KIND
-#undef FIELD
-#undef METRIC
-#undef END
 
 struct RunEntry {
   RecordHead head;

@@ -55,8 +55,7 @@ std::optional<SlowRank> SlowRanks::find() const {
   const bool worth = most - others > kWorthNaming * median(steps_);
   if (!worth || most <= (named ? kStillSlow : kSlowFactor) * others) return std::nullopt;
   const auto rank = static_cast<size_t>(slowest);
-  SlowRank found{.rank = slowest,
-                 .factor = std::round(100 * most / std::max(others, 1e-9)) / 100};
+  SlowRank found{.rank = slowest, .factor = std::round(100 * most / std::max(others, 1e-9)) / 100};
   if (rank < hosts_.size() && !hosts_[rank].empty()) found.host = hosts_[rank];
   return found;
 }

@@ -22,9 +22,10 @@ class ProgressFormat {
 
   std::string start(const RunFacts& facts);  // several lines
   // After start(), which says how long the run is.
-  // "step 120/2000  loss 2.1034 (ppl 8.194)  lr 1.00e-03  norm 0.840  31,200 tok/s  MFU 44.1 % (60.7
-  // % of measured)  tokens 480k, 0 padded, 480k unique  ETA 1 min 12 s"; in fp16 with the loss scale
-  // after the norm, and whether the step was skipped; before the ETA a slow rank, if there is one.
+  // "step 120/2000  loss 2.1034 (ppl 8.194)  lr 1.00e-03  norm 0.840  31,200 tok/s  MFU 44.1 %
+  // (60.7 % of measured)  tokens 480k, 0 padded, 480k unique  ETA 1 min 12 s"; in fp16 with the
+  // loss scale after the norm, and whether the step was skipped; before the ETA a slow rank, if
+  // there is one.
   std::string step(const StepReport& report);
   std::string eval(const EvalReport& report) const;
   double tokens_per_second() const { return smoothed_rate_; }

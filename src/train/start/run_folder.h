@@ -26,8 +26,8 @@ class RunFolder {
   // it, as `ingot train --resume DIR` reads them: with the ranks that one process is, and which run
   // it is. Throws ErrorCode::Storage when another run began there in between.
   void begin(RunConfig config, const std::string& run_id);
-  // Of the run that goes on there: what its run.toml says, else its checkpoint (`saved`), else a new
-  // one, for it is of an older program.
+  // Of the run that goes on there: what its run.toml says, else its checkpoint (`saved`), else a
+  // new one, for it is of an older program.
   std::string run_id_to_go_on(const std::string& saved) const;
   void set_ranks_of_process(int64_t ranks) { ranks_of_process_ = ranks; }
 
