@@ -29,6 +29,7 @@ struct StepRange {
 struct RunSteps {
   std::optional<DataIdentity> data;  // of the steps that hold; absent before any start
   std::string config;                // of the last start, as TOML
+  std::string id;                    // of the last start; empty: of an older program
   int64_t num_starts = 0;
   std::vector<StepRange> held;  // the steps that made the model, ascending
   std::vector<StepRange> lost;  // trained, but given up by going back to an earlier checkpoint

@@ -55,7 +55,7 @@ struct Recorder : Sink {
   std::atomic<bool> stop{false};
   int64_t stop_after = 0;
   std::map<int64_t, int64_t> resident;
-  void take(const Record& record) override {
+  void take(const RunRecord& record) override {
     const auto* report = std::get_if<StepReport>(&record);
     if (report == nullptr) return;
     losses[report->step] = report->loss;

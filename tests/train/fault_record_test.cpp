@@ -9,6 +9,7 @@
 #include "core/error/error.h"
 #include "feed/run_steps.h"
 #include "ledger/ledger.h"
+#include "ledger/records/run_ledger.h"
 #include "support/train_fixture.h"
 #include "train/start/run_folder.h"
 

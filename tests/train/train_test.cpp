@@ -395,7 +395,7 @@ TEST_F(Train, AStepThatWasGivenUpLeavesNothingInTheNextOnesLoss) {
 
 // Stop is asked for while a checkpoint is being saved: what was saved is the newest there is.
 struct StopAtSave : Recorder {
-  void take(const Record& record) override {
+  void take(const RunRecord& record) override {
     if (std::holds_alternative<SavedReport>(record)) stop = true;
   }
 };
@@ -413,7 +413,7 @@ TEST_F(Train, AStopDuringASaveNeedsNoFurtherStep) {
 struct SaveAt : Recorder {
   std::atomic<bool> save{false};
   std::vector<std::string> saved;
-  void take(const Record& record) override {
+  void take(const RunRecord& record) override {
     if (const auto* report = std::get_if<StepReport>(&record); report && report->step == 2)
       save = true;
     if (const auto* report = std::get_if<SavedReport>(&record)) saved.push_back(report->dir);

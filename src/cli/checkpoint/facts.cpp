@@ -35,6 +35,7 @@ nlohmann::json facts_of(const CheckpointInfo& info, const Weights& weights) {
                   {"tokens", info.state.tokens},
                   {"samples", info.state.samples},
                   {"loss", info.state.last_loss}});
+  if (!info.state.run.empty()) facts["run"] = info.state.run;
   if (info.origin != Origin{})
     facts["origin"] = {{"format", info.origin.format}, {"path", info.origin.path}};
   return facts;

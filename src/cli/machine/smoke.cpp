@@ -35,7 +35,7 @@ constexpr int64_t kNewTokens = 8;
 // Losses of the first and of the last step.
 class Losses final : public Sink {
  public:
-  void take(const Record& record) override {
+  void take(const RunRecord& record) override {
     const auto* step = std::get_if<StepReport>(&record);
     if (step == nullptr) return;
     if (steps == 0) first = step->loss;

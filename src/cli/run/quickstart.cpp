@@ -68,6 +68,7 @@ struct QuickstartCommand {
     options.save = signals.save();
     options.ranks = run_ranks(resolved);
     options.sinks = {&progress};
+    options.peak = progress.peak();
     const TrainResult result = train(storage, resolved, options);
     nlohmann::json line = {{"steps", result.state.step},
                            {"tokens", result.state.tokens},
@@ -83,6 +84,7 @@ struct QuickstartCommand {
     if (result.eval) {
       const double loss = result.eval->loss;
       line["valid_loss"] = loss;
+      line["valid_perplexity"] = std::exp(loss);
       line["bits_per_byte"] = result.eval->bits_per_byte.value_or(loss / std::log(2.0));
     }
     write_file_atomically(*storage, join_path(dir, kSamplesName), samples(resolved));
@@ -101,10 +103,9 @@ struct QuickstartCommand {
                        const QuickstartCommand& command)
         : TerminalProgress(config, [&resolved] { return quick_peak_flops(resolved); }),
           command_(command) {}
-    void take(const Record& record) override {
-      TerminalProgress::take(record);
-      if (const auto* facts = std::get_if<RunFacts>(&record))
-        command_.write_record(*posix_storage(), facts->run_dir, nullptr);
+    void begin(const RunFacts& facts) override {
+      TerminalProgress::begin(facts);
+      command_.write_record(*posix_storage(), facts.run_dir, nullptr);
     }
 
    private:

@@ -1,6 +1,7 @@
 // ingot train RECIPE.toml
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -82,6 +83,7 @@ struct TrainCommand {
     options.stop = signals.stop();
     options.save = signals.save();
     options.sinks = {&progress};
+    options.peak = progress.peak();
     const TrainResult result = train(posix_storage(), resolved, options);
     if (leads_run()) show(result, dir);
     if (leads_run()) remember_speed(resolved, progress.tokens_per_second());
@@ -93,16 +95,19 @@ struct TrainCommand {
       fmt::print("stopped after step {} of the run in {}; add --resume to go on\n",
                  result.state.step, dir);
     else
-      fmt::print("done: {} steps, tokens {}, {}\n", result.state.step, text_of(result.counts),
-                 result.eval ? validation_text(*result.eval)
-                             : fmt::format("training loss {:.4f}", result.train_loss));
-    nlohmann::json line = {{"step", result.state.step},
-                           {"tokens", result.state.tokens},
-                           {"train_loss", result.train_loss},
-                           {"checkpoint", result.checkpoint},
-                           {"stopped", result.stopped}};
+      fmt::print(
+          "done: {} steps, tokens {}, {}\n", result.state.step, text_of(result.counts),
+          result.eval ? validation_text(*result.eval) : "training " + loss_text(result.train_loss));
+    nlohmann::json line = {
+        {"step", result.state.step},       {"tokens", result.state.tokens},
+        {"train_loss", result.train_loss}, {"train_perplexity", std::exp(result.train_loss)},
+        {"run", result.state.run},         {"checkpoint", result.checkpoint},
+        {"stopped", result.stopped}};
     line.update(to_json(result.counts));
-    if (result.eval) line["valid_loss"] = result.eval->loss;
+    if (result.eval) {
+      line["valid_loss"] = result.eval->loss;
+      line["valid_perplexity"] = std::exp(result.eval->loss);
+    }
     if (result.eval && result.eval->bits_per_byte)
       line["bits_per_byte"] = *result.eval->bits_per_byte;
     json.print(line);
@@ -110,7 +115,7 @@ struct TrainCommand {
 
   static std::string validation_text(const EvalReport& eval) {
     return fmt::format(
-        "validation loss {:.4f}{}", eval.loss,
+        "validation {}{}", loss_text(eval.loss),
         eval.bits_per_byte ? fmt::format(", {:.4f} bits per byte", *eval.bits_per_byte) : "");
   }
 

@@ -6,6 +6,7 @@
 #include "core/error/error.h"
 #include "core/text/nearest.h"
 #include "spec/run/run_config.h"
+#include "spec/run/run_id.h"
 #include "spec/settings/said_settings.h"
 #include "spec/settings/toml_tree.h"
 
@@ -236,9 +237,13 @@ RunConfig parse_run_config(std::string_view text, std::string_view origin,
 
 RunConfig parse_run_config(std::string_view text, std::string_view origin,
                            const Overrides& overrides, const RunConfig& base) {
+  for (const auto& [name, value] : overrides)
+    check(name != kRunIdName, ErrorCode::Config, "--set {}: a run draws it itself", kRunIdName);
   RunConfig config = base;
-  apply_toml(text, origin, with_renamed_preset(text, origin, overrides), settings_of(config),
-             kSettingsPage);
+  std::string run_id;  // of the run that the settings are of
+  std::vector<Setting> settings = settings_of(config);
+  settings.push_back(run_id_row(run_id));
+  apply_toml(text, origin, with_renamed_preset(text, origin, overrides), settings, kSettingsPage);
   resolve_head_dim(config.model);
   const bool of_base = config.preset == kNoPreset;
   resolve_kv_heads(config.model, of_base ? base.model : model_preset(config.preset),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error/log.h"
 
@@ -34,10 +35,10 @@ std::optional<SlowRank> SlowRanks::after_step(std::span<const RankTime> ranks) {
   if (num_steps_ < kSlowWindow) return std::nullopt;
 
   const std::optional<SlowRank> found = find();
-  const int was = slow_ ? slow_->rank : -1, is = found ? found->rank : -1;
+  const int64_t was = slow_ ? slow_->rank : -1, is = found ? found->rank : -1;
   if (is >= 0 && is != was)
     log::warn("slow_rank", {{"rank", std::to_string(is)},
-                            {"host", found->host.empty() ? "this machine" : found->host},
+                            {"host", found->host.value_or("this machine")},
                             {"factor", fmt::format("{:.2f}", found->factor)}});
   if (is < 0 && was >= 0) log::info("slow_rank_over", {{"rank", std::to_string(was)}});
   return slow_ = found;
@@ -54,8 +55,9 @@ std::optional<SlowRank> SlowRanks::find() const {
   const bool worth = most - others > kWorthNaming * median(steps_);
   if (!worth || most <= (named ? kStillSlow : kSlowFactor) * others) return std::nullopt;
   const auto rank = static_cast<size_t>(slowest);
-  return SlowRank{static_cast<int>(slowest), rank < hosts_.size() ? hosts_[rank] : "",
-                  most / std::max(others, 1e-9)};
+  SlowRank found{.rank = slowest, .factor = std::round(100 * most / std::max(others, 1e-9)) / 100};
+  if (rank < hosts_.size() && !hosts_[rank].empty()) found.host = hosts_[rank];
+  return found;
 }
 
 }  // namespace ingot

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "train/records/record.h"
+#include "ledger/records/run_records.h"
+#include "train/step/step_timer.h"
 
 namespace ingot {
 

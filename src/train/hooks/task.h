@@ -26,7 +26,7 @@ class RunView {
   virtual TrainResult& result() = 0;
   virtual bool leads() const = 0;  // rank 0: the one that writes
   // To every sink of the run; nothing on ranks that do not lead.
-  virtual void record(const Record& record) = 0;
+  virtual void record(const RunRecord& record) = 0;
   // The run ends after this round of tasks. All ranks say so or none.
   virtual void stop() = 0;
 };

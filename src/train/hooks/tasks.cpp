@@ -71,7 +71,7 @@ void SaveTask::run(RunView& run) {
                         run.engine().parameters(), run.engine().store(), options_.companions,
                         run.deadlines().save);
   if (run.leads()) options_.folder->check_held_now();  // saving would make a removed folder again
-  run.record(SavedReport{run.state().step, dir});
+  run.record(SavedReport{.step = run.state().step, .dir = dir});
   if (run.leads()) retain_checkpoints(options_.storage, folder, config.checkpoint.keep);
   options_.clock->saved(begin, std::chrono::steady_clock::now());
   // Asked meanwhile: what was saved is the newest there is.

@@ -1,11 +1,10 @@
 #include "train/records/fault_record.h"
 
-#include <fmt/chrono.h>
-
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/error/log.h"
+#include "ledger/records/run_ledger.h"
 
 namespace ingot {
 namespace {
@@ -34,16 +33,14 @@ FaultRecord::FaultRecord(std::shared_ptr<Storage> storage, std::string run_dir,
 void FaultRecord::write(const LostRank& lost, const Watch& watch) noexcept {
   try {
     std::call_once(written_, [&] {
-      const auto now =
-          std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-      nlohmann::json line = {{"time", fmt::format("{:%FT%T}Z", now)},
-                             {"rank", process_.rank},
-                             {"step", watch.step()},
-                             {"lost", lost.rank},
-                             {"why", lost.why},
-                             {"in", watch.state()},
-                             {"last", watch.last_records()}};
-      if (!process_.host.empty()) line["host"] = process_.host;
+      FaultReport fault{.rank = process_.rank,
+                        .step = watch.step(),
+                        .lost = lost.rank,
+                        .why = lost.why,
+                        .in = watch.state(),
+                        .last = watch.last_records()};
+      if (!process_.host.empty()) fault.host = process_.host;
+      const nlohmann::json line = to_json({head_now(std::nullopt), fault});
       append(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
     });
   } catch (const std::exception& error) {

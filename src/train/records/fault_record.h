@@ -15,8 +15,7 @@ namespace ingot {
 
 inline constexpr std::string_view kFaultsName = "faults.jsonl";  // in the run folder
 
-// One rank's. Each appends one line of JSON with one write: time, rank, host, step, lost, why, in
-// (what it was in the middle of), last (what it did before). Thread-safe.
+// One rank's. Each appends one line of JSON, a FaultReport, with one write. Thread-safe.
 class FaultRecord {
  public:
   FaultRecord(std::shared_ptr<Storage> storage, std::string run_dir, const Process& process);

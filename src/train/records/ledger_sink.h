@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/storage/storage.h"
-#include "ledger/ledger.h"
+#include "ledger/records/run_ledger.h"
 #include "train/records/record.h"
 
 namespace ingot {
@@ -13,13 +13,14 @@ namespace ingot {
 class LedgerSink final : public Sink {
  public:
   // Opens the ledger of the run folder, which is there.
-  LedgerSink(std::shared_ptr<Storage> storage, const std::string& run_dir);
+  LedgerSink(std::shared_ptr<Storage> storage, const std::string& run_dir,
+             const std::string& run_id);
   // What was saved is on the disk before the next record: a checkpoint is never newer than what is
   // known of it.
-  void take(const Record& record) override;
+  void take(const RunRecord& record) override;
 
  private:
-  LedgerWriter ledger_;
+  RunLedger ledger_;
 };
 
 }  // namespace ingot

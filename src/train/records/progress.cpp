@@ -12,6 +12,10 @@
 
 namespace ingot {
 
+std::string loss_text(double loss) {
+  return fmt::format("loss {:.4f} (ppl {:.4g})", loss, std::exp(loss));
+}
+
 std::string epochs_text(const std::vector<SourceEpochs>& epochs) {
   std::vector<std::string> parts;
   for (const auto& [path, times] : epochs)
@@ -45,14 +49,17 @@ ProgressFormat::ProgressFormat(const ModelConfig& model, int64_t T, PeakFlops pe
     : flops_per_token_(train_flops_per_token(model, T, AttentionFlops::Causal)),
       peak_(std::move(peak)) {}
 
-std::string ProgressFormat::start(const RunFacts& facts) const {
+std::string ProgressFormat::start(const RunFacts& facts) {
+  total_steps_ = facts.total_steps;
+  total_tokens_ = facts.total_tokens;
+  const StartReport& start = facts.start;
   std::string text =
       fmt::format("model    {} parameters, {} in memory{}\n", format_count(facts.parameters),
-                  format_bytes(facts.allocated_bytes * facts.ranks),
-                  facts.ranks > 1 ? fmt::format(" over {} ranks", facts.ranks) : "");
-  text +=
-      fmt::format("device   {}, {}, {} threads\n", facts.device, facts.precision, facts.threads);
-  if (!facts.places.empty()) text += fmt::format("ranks    {}\n", text_of(facts.places));
+                  format_bytes(start.bytes * start.ranks),
+                  start.ranks > 1 ? fmt::format(" over {} ranks", start.ranks) : "");
+  text += fmt::format("device   {}, {}, {} threads\n", start.device.value_or(""),
+                      start.precision.value_or(""), facts.threads);
+  if (!start.places.empty()) text += fmt::format("ranks    {}\n", text_of(start.places));
   text += fmt::format("train    {}\n", facts.train_data);
   text += fmt::format("valid    {}\n", facts.valid_data);
   text += fmt::format("plan     {} steps, {} tokens", format_count(facts.total_steps),
@@ -61,32 +68,33 @@ std::string ProgressFormat::start(const RunFacts& facts) const {
   if (const std::string peak = text_of(peak_); !peak.empty())
     text += fmt::format("\npeak     {}", peak);
   text += fmt::format("\nfolder   {}", facts.run_dir);
-  if (facts.first_step > 0) text += fmt::format(" (resumed after step {})", facts.first_step);
+  if (start.step > 0) text += fmt::format(" (resumed after step {})", start.step);
   if (!facts.nothing_to_resume.empty())
     text += fmt::format("\nresume   {}", facts.nothing_to_resume);
   return text;
 }
 
 std::string ProgressFormat::step(const StepReport& r) {
-  smoothed_rate_ = smoothed_rate_ == 0.0 ? r.tokens_per_second
-                                         : 0.95 * smoothed_rate_ + 0.05 * r.tokens_per_second;
-  std::string text = fmt::format("step {}/{}  loss {:.4f}  lr {:.2e}  norm {:.3f}", r.step,
-                                 r.total_steps, r.loss, r.lr, r.grad_norm);
+  const double rate = r.tokens_per_second.value_or(0.0);
+  smoothed_rate_ = smoothed_rate_ == 0.0 ? rate : 0.95 * smoothed_rate_ + 0.05 * rate;
+  std::string text = fmt::format("step {}/{}  {}  lr {:.2e}  norm {:.3f}", r.step, total_steps_,
+                                 loss_text(r.loss), r.lr, r.grad_norm);
   if (r.loss_scale)
-    text += fmt::format("  scale {:g}{}", *r.loss_scale, r.skipped ? " (skipped)" : "");
-  text += fmt::format("  {} tok/s", format_count(std::llround(r.tokens_per_second)));
-  const std::string mfu = mfu_text(r.tokens_per_second * flops_per_token_, peak_);
+    text += fmt::format("  scale {:g}{}", *r.loss_scale, r.skipped == true ? " (skipped)" : "");
+  text += fmt::format("  {} tok/s", format_count(std::llround(rate)));
+  const std::string mfu = mfu_text(rate * flops_per_token_, peak_);
   if (!mfu.empty()) text += "  MFU " + mfu;
-  text += fmt::format("  tokens {}", short_text(r.counts));
+  if (const auto counts = counts_in(r)) text += fmt::format("  tokens {}", short_text(*counts));
   if (const auto& slow = r.slow_rank)
     text += fmt::format("  slow rank {}{} ({:.2f}x)", slow->rank,
-                        slow->host.empty() ? "" : " on " + slow->host, slow->factor);
-  const auto left = static_cast<double>(r.total_tokens - r.tokens);
+                        slow->host ? " on " + *slow->host : "", slow->factor);
+  const auto left = static_cast<double>(total_tokens_ - r.tokens);
   return text + fmt::format("  ETA {}", format_duration(left / smoothed_rate_));
 }
 
 bool ProgressFormat::is_above_peak(const StepReport& report) const {
-  return peak_.measured > 0 && report.tokens_per_second * flops_per_token_ > peak_.measured;
+  return peak_.measured > 0 &&
+         report.tokens_per_second.value_or(0.0) * flops_per_token_ > peak_.measured;
 }
 
 std::string ProgressFormat::measured_again(const PeakFlops& peak) {
@@ -95,7 +103,7 @@ std::string ProgressFormat::measured_again(const PeakFlops& peak) {
 }
 
 std::string ProgressFormat::eval(const EvalReport& r) const {
-  std::string text = fmt::format("valid    step {}  loss {:.4f}", r.step, r.loss);
+  std::string text = fmt::format("valid    step {}  {}", r.step, loss_text(r.loss));
   if (r.bits_per_byte) text += fmt::format("  {:.4f} bits per byte", *r.bits_per_byte);
   return text + fmt::format("  ({} tokens)", format_count(r.tokens));
 }

@@ -6,7 +6,7 @@
 #include "checkpoint/folder.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
-#include "ledger/ledger.h"
+#include "ledger/records/run_ledger.h"
 #include "plan/resolve.h"
 #include "spec/run/run_length.h"
 #include "train/start/run_folder.h"
@@ -50,8 +50,8 @@ void check_nothing_was_trained(Storage& storage, const std::string& dir) {
         fmt::join(unsound, ", "), advice);
   const std::string ledger = join_path(dir, kRunLedgerName);
   if (!storage.exists(ledger)) return;
-  for_each_record(storage, ledger, [&](const nlohmann::json& record) {
-    check(record.at("kind") != "checkpoint", ErrorCode::Config,
+  for_each_run_record(storage, ledger, [&](const RunEntry& entry) {
+    check(!std::holds_alternative<SavedReport>(entry.record), ErrorCode::Config,
           "cannot resume from {}: its ledger says that checkpoints were saved, and none is there: "
           "{}",
           dir, advice);

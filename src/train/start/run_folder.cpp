@@ -1,6 +1,7 @@
 #include "train/start/run_folder.h"
 
 #include "core/error/error.h"
+#include "spec/run/run_id.h"
 
 namespace ingot {
 
@@ -8,7 +9,15 @@ void RunFolder::take() {
   if (storage_->exists(dir_)) lock_ = std::make_unique<RunLock>(storage_, dir_);
 }
 
-void RunFolder::begin(RunConfig config) {
+std::string RunFolder::run_id_to_go_on(const std::string& saved) const {
+  const std::string path = join_path(dir_, kRunConfigName);
+  std::string id;
+  if (storage_->exists(path)) id = run_id_of(read_text(*storage_, path), path);
+  if (id.empty()) id = saved;
+  return id.empty() ? draw_run_id() : id;
+}
+
+void RunFolder::begin(RunConfig config, const std::string& run_id) {
   config.system.ranks = ranks_of_process_;
   const std::string path = join_path(dir_, kRunConfigName);
   if (!lock_) {
@@ -18,7 +27,7 @@ void RunFolder::begin(RunConfig config) {
           "{}: another run began there at the same time; set checkpoint.dir to another folder",
           dir_);
   }
-  write_file_atomically(*storage_, path, to_toml(config));
+  write_file_atomically(*storage_, path, to_toml(config, run_id));
 }
 
 }  // namespace ingot

@@ -13,7 +13,6 @@
 namespace ingot {
 
 inline constexpr std::string_view kRunConfigName = "run.toml";  // as the run was last started
-inline constexpr std::string_view kRunLedgerName = "ledger.jsonl";
 
 class RunFolder {
  public:
@@ -24,9 +23,12 @@ class RunFolder {
   void take();
 
   // The run is accepted: makes and takes the folder where there was none, and keeps the settings in
-  // it, as `ingot train --resume DIR` reads them: with the ranks that one process is. Throws
-  // ErrorCode::Storage when another run began there in between.
-  void begin(RunConfig config);
+  // it, as `ingot train --resume DIR` reads them: with the ranks that one process is, and which run
+  // it is. Throws ErrorCode::Storage when another run began there in between.
+  void begin(RunConfig config, const std::string& run_id);
+  // Of the run that goes on there: what its run.toml says, else its checkpoint (`saved`), else a
+  // new one, for it is of an older program.
+  std::string run_id_to_go_on(const std::string& saved) const;
   void set_ranks_of_process(int64_t ranks) { ranks_of_process_ = ranks; }
 
   // RunLock's, after begin().

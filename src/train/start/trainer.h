@@ -16,6 +16,7 @@
 #include "train/agreement.h"
 #include "train/hooks/policy.h"
 #include "train/records/record.h"
+#include "train/step/mfu.h"
 
 namespace ingot {
 
@@ -30,6 +31,8 @@ struct TrainOptions {
   std::string build;         // of the program, which ranks that are processes have alike
   RankPlace place;           // of this process, where it is one rank
   std::vector<Sink*> sinks;  // besides the ledger, which is always one; of rank 0
+  // Of rank 0, if it is known: what all devices together can do. May change from step to step.
+  const PeakFlops* peak = nullptr;
   // Policies besides those of every run, made once for each rank; empty: none.
   std::function<std::vector<std::unique_ptr<Policy>>()> policies;
 };
