@@ -259,4 +259,20 @@ void check_held_out(const RunData& data, const DataConfig& config, Doubts doubts
   check_passages(data, data.whole, /*refuses=*/true);
 }
 
+void check_documents_are_known(const RunData& data, const RunConfig& config, Doubts doubts) {
+  const bool packs = config.data.packing == Packing::BestFit;
+  if (!packs && !config.train.document_mask) return;
+  for (const NamedSource& named : data.whole) {
+    const TokenSource& source = *named.source;
+    if (source.num_documents() > 1 || source.content(0).has_value()) continue;
+    refuse(doubts, "documents_not_known",
+           fmt::format("{} keeps documents apart, but {} does not say where they are: all of it "
+                       "would be one",
+                       packs ? "data.packing = best_fit" : "train.document_mask", named.name),
+           fmt::format("make shards that know them (ingot data import {} --eos ID … --out SHARDS), "
+                       "or leave the setting out",
+                       named.name));
+  }
+}
+
 }  // namespace ingot

@@ -21,4 +21,8 @@ void check_mixture(const RunData& data, const DataConfig& config, int64_t num_sa
 // sources are compared.
 void check_held_out(const RunData& data, const DataConfig& config, Doubts doubts);
 
+// Throws ErrorCode::Config where data.packing or train.document_mask asks for documents of a token
+// file that does not say where they are, so that it would do nothing; a resume is warned.
+void check_documents_are_known(const RunData& data, const RunConfig& config, Doubts doubts);
+
 }  // namespace ingot
