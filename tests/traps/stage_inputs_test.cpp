@@ -457,5 +457,16 @@ TEST_F(StageInputsTrap, AnImportTakesAFileOnceAndCountsWhatIsEqual) {
   EXPECT_TRUE(contains(one.out, "--eos 256")) << one.out << one.err;
 }
 
+TEST_F(StageInputsTrap, AFileThatComesFromTheCacheIsSaidToDoSo) {
+  write("served/a.jsonl", lines({"the first text", "another"}));
+  WebServer server(path("served"));
+  const Args inputs = {server.url("plain/a.jsonl"), "--cache", path("cache")};
+  EXPECT_FALSE(contains(tokenize(inputs, "first").err, "read_from_cache"));
+  write("served/a.jsonl", lines({"what the server has by now"}));
+  const Outcome again = tokenize(inputs, "again");
+  EXPECT_EQ(result_of(again).value("documents", 0), 2) << again.err;
+  EXPECT_TRUE(contains(again.err, "read_from_cache files=1")) << again.err;
+}
+
 }  // namespace
 }  // namespace ingot::test

@@ -139,6 +139,19 @@ void list_pattern(const fs::path& pattern, std::vector<InputFile>& files) {
   }
 }
 
+// A file that was fetched before is read as it was then, whatever the server has now.
+void say_what_is_cached(const std::vector<InputFile>& files, const RemoteSettings& remote) {
+  const auto cached = std::count_if(files.begin(), files.end(), [&](const InputFile& file) {
+    return !never_changes(file.location) && !cached_copy(file.location, remote).empty();
+  });
+  if (cached == 0) return;
+  log::info("read_from_cache",
+            {{"files", format_count(cached)},
+             {"cache", remote.cache_folder},
+             {"why", "they were fetched before; the server may have others by now, which --cache "
+                     "\"\" reads"}});
+}
+
 std::vector<InputFile> list_location(const std::string& location, const RemoteSettings& remote,
                                      const fs::path& own_output) {
   std::vector<InputFile> files;
@@ -152,6 +165,7 @@ std::vector<InputFile> list_location(const std::string& location, const RemoteSe
       check(std::find(name.begin(), name.end(), "..") == name.end(), ErrorCode::Data,
             "{}: a file's name leads out of its folder", file.location);
     }
+    say_what_is_cached(files, remote);
   } else if (fs::is_directory(path, error)) {
     const fs::path documents = documents_folder(path, own_output);
     LeftOut left_out = list_folder(documents, own_output, files);
