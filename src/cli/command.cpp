@@ -59,7 +59,7 @@ RunConfig RecipeOptions::load_to_resume() const {
   // Older programs took the preset's number, whatever model.heads was.
   if (!said.has("model.kv_heads"))
     overrides.emplace_back("model.kv_heads", std::to_string(begun->model.kv_heads));
-  if (begun->batch.tokens == 0 && !said.has("batch.tokens"))
+  if (!said.has("batch.tokens"))
     overrides.emplace_back("batch.tokens", std::to_string(full_batch_tokens(*begun)));
   if (!from_init) return parse_run_config(text, path, overrides);
   return parse_run_config(text, path, overrides,

@@ -21,7 +21,9 @@ class RollingHash {
     for (size_t i = 0; i < kLength; ++i) leaving_ *= kBase;
   }
   void push(int32_t in) { value_ = value_ * kBase + mixed(in); }
-  void roll(int32_t in, int32_t out) { value_ = value_ * kBase + mixed(in) - leaving_ * mixed(out); }
+  void roll(int32_t in, int32_t out) {
+    value_ = value_ * kBase + mixed(in) - leaving_ * mixed(out);
+  }
   uint64_t value() const { return value_; }
 
  private:
@@ -95,8 +97,7 @@ template <class F>
 void for_each_passage(const TokenSource& source, const F& f) {
   std::vector<int32_t> tokens;
   for (int64_t begin = 0; begin + kPassageTokens <= source.num_tokens(); begin += kReadAtOnce) {
-    const int64_t end =
-        std::min(source.num_tokens(), begin + kReadAtOnce + kPassageTokens - 1);
+    const int64_t end = std::min(source.num_tokens(), begin + kReadAtOnce + kPassageTokens - 1);
     tokens.resize(static_cast<size_t>(end - begin));
     source.read(begin, tokens);
     RollingHash hash;

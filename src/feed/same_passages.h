@@ -20,8 +20,8 @@ struct PassageCounts {
   std::vector<std::string> not_read;        // of `where`: beyond kMostTokensRead tokens in all
 };
 
-// Takes passages evenly from each source, those of few different tokens aside, and reads `where` for
-// them. Sources that are the same object are not compared.
+// Takes passages evenly from each source, those of few different tokens aside, and reads `where`
+// for them. Sources that are the same object are not compared.
 PassageCounts same_passages(std::span<const NamedSource> sources,
                             std::span<const NamedSource> where);
 

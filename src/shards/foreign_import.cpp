@@ -125,10 +125,9 @@ ShardManifest import_tokens(std::shared_ptr<Storage> storage, const std::vector<
   ShardManifest manifest = importer.finish();
   check(manifest.num_documents() > 0, ErrorCode::Data, "no documents in {}", files.front());
   const std::vector<ShardsIn> shards = {{folder, &manifest}};
-  manifest.equal_documents =
-      find_duplicates(*storage, shards, DocumentKey::Content, kSortBytes,
-                      join_path(folder, "duplicates.tmp"))
-          .count;
+  manifest.equal_documents = find_duplicates(*storage, shards, DocumentKey::Content, kSortBytes,
+                                             join_path(folder, "duplicates.tmp"))
+                                 .count;
   if (settings.tokenizer) {
     write_file_atomically(*storage, join_path(folder, kShardTokenizerName),
                           settings.tokenizer->serialize());

@@ -24,8 +24,8 @@ void check_whole_micro_steps(const BatchConfig& b, const SystemConfig& s, std::s
   const int64_t below = tokens / granule * granule, above = below + granule;
   const int64_t fitting = fitting_micro_batch(b, s, tokens);
   check(tokens == below, ErrorCode::Config,
-        "{} must be a multiple of micro_batch · seq · ranks = {} · {} · {} = {}, got {}: {}{}", name,
-        b.micro_batch, b.seq, s.ranks, granule, tokens,
+        "{} must be a multiple of micro_batch · seq · ranks = {} · {} · {} = {}, got {}: {}{}",
+        name, b.micro_batch, b.seq, s.ranks, granule, tokens,
         below == 0 ? fmt::format("nearest is {}", above)
                    : fmt::format("nearest are {} and {}", below, above),
         fitting == 0 ? "" : fmt::format("; batch.micro_batch = {} keeps it", fitting));

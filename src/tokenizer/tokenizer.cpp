@@ -131,8 +131,8 @@ std::unique_ptr<Tokenizer> load_pipeline(Storage& storage, const std::string& pa
 void check_split(const LoadOptions& options, Split of_file, const std::string& path) {
   const Split asked = options.split.value_or(of_file);
   check(asked == of_file, ErrorCode::Usage,
-        "--split {}: {} says itself how text is cut, as {}: leave --split out", name_of(asked), path,
-        name_of(of_file));
+        "--split {}: {} says itself how text is cut, as {}: leave --split out", name_of(asked),
+        path, name_of(of_file));
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::string& path,

@@ -113,10 +113,9 @@ class SharedPassages {
         if (found == looked_for)
           overlaps.push_back({of, in, sources_[of].source->num_documents(), true});
         else
-          log::warn("shared_passages",
-                    {{"of", sources_[of].name},
-                     {"in", sources_[in].name},
-                     {"passages", passages_text(found, looked_for)}});
+          log::warn("shared_passages", {{"of", sources_[of].name},
+                                        {"in", sources_[in].name},
+                                        {"passages", passages_text(found, looked_for)}});
       }
     if (is_needed_ && !counts_.not_read.empty())
       log::warn("passages_not_all_compared",
@@ -185,8 +184,8 @@ void check_documents(const RunData& data) {
                {"why", "they have no hashes of documents and are too large to read at a start"}});
 }
 
-// What is held out stands in what is trained on without being a document of it: as a part of one, or
-// where documents are not known.
+// What is held out stands in what is trained on without being a document of it: as a part of one,
+// or where documents are not known.
 void check_passages(const RunData& data, const std::vector<NamedSource>& trained, bool refuses) {
   const auto is_known = [](const NamedSource& named) { return records_documents(*named.source); };
   if (std::all_of(trained.begin(), trained.end(), is_known) &&

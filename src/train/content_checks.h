@@ -10,7 +10,8 @@ namespace ingot {
 // that: the passes of both count against max_epochs. Throws ErrorCode::Config where that is more
 // than allowed, or nothing is said about it. Documents that sources share otherwise are counted in
 // the log. Sources whose documents are not known by hashes are compared by passages too, whatever
-// kind of file they are. `num_samples`: of the run. Under Doubts::Warn only whole sources are compared.
+// kind of file they are. `num_samples`: of the run. Under Doubts::Warn only whole sources are
+// compared.
 void check_mixture(const RunData& data, const DataConfig& config, int64_t num_samples,
                    Doubts doubts);
 

@@ -287,8 +287,8 @@ TEST_F(DataIdentityTrap, ATextThatLiesTwiceInAFolderIsCounted) {
 TEST_F(DataIdentityTrap, TheSameTokensInAnotherFormatAreTheSameContent) {
   tokenize(texts(0, 100), "ss");
   for (const auto& [format, out] : {std::pair("nanogpt", "bare.bin"), {"megatron", "indexed"}})
-    ASSERT_EQ(
-        ingot({"data", "export", path("ss"), "--format", format, "--out", path(out)}).code, 0);
+    ASSERT_EQ(ingot({"data", "export", path("ss"), "--format", format, "--out", path(out)}).code,
+              0);
   const auto valid = [&](const std::string& name) { return "data.valid=" + path(name); };
   expect_refused(train("run", "bare.bin", {valid("indexed.bin")}), {"passages of 64 tokens"});
   expect_refused(train("run", "bare.bin", {valid("ss")}), {"passages of 64 tokens"});
@@ -319,9 +319,8 @@ TEST_F(DataIdentityTrap, AFolderAboveShardsNamesThemAndAnUnfinishedOneSaysSo) {
 
 TEST_F(DataIdentityTrap, DocumentsThatATokenFileDoesNotKnowAreNotKeptApart) {
   tokenize(texts(0, 100), "ss");
-  ASSERT_EQ(ingot({"data", "export", path("ss"), "--format", "nanogpt", "--out", path("a.bin")})
-                .code,
-            0);
+  ASSERT_EQ(
+      ingot({"data", "export", path("ss"), "--format", "nanogpt", "--out", path("a.bin")}).code, 0);
   for (const char* setting : {"train.document_mask=true", "data.packing=best_fit"}) {
     expect_refused(train("run", "a.bin", {setting}), {path("a.bin"), "ingot data import"});
     EXPECT_EQ(train(setting, "ss", {setting}).code, 0);

@@ -100,8 +100,8 @@ TEST_F(RanksTrap, MpiThatDoesNotStartEndsWithTheHostAndWhatToCheck) {
       root_, with({"mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", path("ingot.sh")},
                   run_args("run", 3, {"system.timeout_start=2"})));
   EXPECT_EQ(end_of(job), kLost) << job.err();
-  for (const char* part :
-       {"rank 0: MPI_Init on host ", " did not end within 2.0 s", "Check that", "system.timeout_start"})
+  for (const char* part : {"rank 0: MPI_Init on host ", " did not end within 2.0 s", "Check that",
+                           "system.timeout_start"})
     EXPECT_TRUE(contains(job.err(), part)) << part << "\n" << job.err();
 }
 

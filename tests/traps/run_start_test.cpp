@@ -282,8 +282,8 @@ TEST_F(RunStartTrap, AResumeTakesStepsOfTheSameTokensByAnotherMicroBatchOrOnMore
   const Args halves = {"batch.micro_batch=1"};
   for (const std::string run : {"by folder", "by recipe", "on ranks"})
     ASSERT_EQ(train(run, {"train.steps=3"}).code, 0);
-  const Outcome by_folder = ingot({"train", "--resume", path("by folder"), "--set",
-                                   "train.steps=6", "--set", "batch.micro_batch=1"});
+  const Outcome by_folder = ingot({"train", "--resume", path("by folder"), "--set", "train.steps=6",
+                                   "--set", "batch.micro_batch=1"});
   EXPECT_EQ(by_folder.code, 0) << by_folder.err;
   EXPECT_EQ(train("by recipe", halves, {"--resume"}).code, 0);
   const Outcome on_ranks =

@@ -385,14 +385,14 @@ TEST_F(StageInputsTrap, WhatAFolderHoldsThatNothingReadsIsCounted) {
   write("task.jsonl", json{{"context", "What was said?"}, {"continuation", "Nothing."}}.dump());
   const auto expect_told = [&](const Outcome& outcome) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    for (const char* part : {"1 .bz2", "2 .xz", "1 links to folders", "1 links to nothing",
-                             "1 without an ending"})
+    for (const char* part :
+         {"1 .bz2", "2 .xz", "1 links to folders", "1 links to nothing", "1 without an ending"})
       EXPECT_TRUE(contains(outcome.err, part)) << part << ": " << outcome.err;
   };
   for (const std::string name : {"clean", "dedup", "decontaminate", "tokenize"})
     expect_told(stage(name, {path("in")}, name));
-  expect_told(ingot({"tokenizer", "train", "--input", path("in"), "--out", path("t.json"),
-                     "--vocab", "260"}));
+  expect_told(ingot(
+      {"tokenizer", "train", "--input", path("in"), "--out", path("t.json"), "--vocab", "260"}));
   write("dedup/more.jsonl", lines({"put beside what the stage wrote"}));
   const Outcome beside = tokenize({path("dedup")}, "beside");
   EXPECT_TRUE(contains(beside.err, "1 .jsonl beside its documents")) << beside.err;
@@ -437,12 +437,11 @@ TEST_F(StageInputsTrap, AFolderOfAnotherStageOrOfFewerFilesSaysThat) {
 TEST_F(StageInputsTrap, AnImportTakesAFileOnceAndCountsWhatIsEqual) {
   write("in/a.jsonl", lines({"the first text", "another", "a third"}));
   ASSERT_EQ(tokenize({path("in")}, "ss").code, 0);
-  ASSERT_EQ(ingot({"data", "export", path("ss"), "--format", "nanogpt", "--out", path("a.bin")})
-                .code,
-            0);
+  ASSERT_EQ(
+      ingot({"data", "export", path("ss"), "--format", "nanogpt", "--out", path("a.bin")}).code, 0);
   const auto import = [&](const Args& files, const std::string& out, const Args& more) {
-    const Args args = {"data",    "import", "--format", "nanogpt", "--tokenizer",
-                       "byte",    "--out",  path(out),  "--json"};
+    const Args args = {"data", "import", "--format", "nanogpt", "--tokenizer",
+                       "byte", "--out",  path(out),  "--json"};
     return ingot(with(with(args, files), more));
   };
   fs::create_symlink(root_ / "a.bin", root_ / "link.bin");
@@ -450,8 +449,7 @@ TEST_F(StageInputsTrap, AnImportTakesAFileOnceAndCountsWhatIsEqual) {
     expect_refused(import({path("a.bin"), path(again)}, "twice", {"--eos", "256"}),
                    {path("a.bin"), "the same file"});
   fs::copy(root_ / "a.bin", root_ / "copy.bin");
-  const Outcome copied =
-      import({path("a.bin"), path("copy.bin")}, "copied", {"--eos", "256"});
+  const Outcome copied = import({path("a.bin"), path("copy.bin")}, "copied", {"--eos", "256"});
   EXPECT_EQ(result_of(copied).value("equal_documents", 0), 3) << copied.out << copied.err;
   const Outcome one = import({path("a.bin")}, "one", {});
   EXPECT_TRUE(contains(one.out, "--eos 256")) << one.out << one.err;

@@ -33,8 +33,8 @@ std::unique_ptr<ByteStream> open_local_file(const std::string& path);
 std::unique_ptr<ByteStream> decompress_gzip(std::unique_ptr<ByteStream> inner, std::string name);
 std::unique_ptr<ByteStream> decompress_zstd(std::unique_ptr<ByteStream> inner, std::string name);
 
-// Throws ErrorCode::Data where a file's first bytes are those of a compression or kind that its name
-// does not say: read as the latter, all of it would be left out.
+// Throws ErrorCode::Data where a file's first bytes are those of a compression or kind that its
+// name does not say: read as the latter, all of it would be left out.
 void check_first_bytes(const InputFile& file, std::string_view head);
 
 // The file's contents, decompressed as its name says. What is stored is hashed as it is read. What

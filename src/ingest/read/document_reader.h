@@ -38,8 +38,8 @@ struct RemoteSettings {
 };
 
 // What `locations` stand for: files, folders (recursively; hidden files and those of a kind that
-// open_documents() does not know are left out, the latter with a word in the log; of the output of a stage its documents:
-// stage_folder.h), globs (* ? [] within a name, ** for any number of
+// open_documents() does not know are left out, the latter with a word in the log; of the output of
+// a stage its documents: stage_folder.h), globs (* ? [] within a name, ** for any number of
 // folders), addresses. Each location's files come in byte order of their names, so the list is the
 // same on every machine. Names that two locations have in common get the location's number before
 // them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file or what a stage has

@@ -148,8 +148,9 @@ void say_what_is_cached(const std::vector<InputFile>& files, const RemoteSetting
   log::info("read_from_cache",
             {{"files", format_count(cached)},
              {"cache", remote.cache_folder},
-             {"why", "they were fetched before; the server may have others by now, which --cache "
-                     "\"\" reads"}});
+             {"why",
+              "they were fetched before; the server may have others by now, which --cache "
+              "\"\" reads"}});
 }
 
 std::vector<InputFile> list_location(const std::string& location, const RemoteSettings& remote,

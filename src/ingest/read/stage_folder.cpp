@@ -47,7 +47,8 @@ std::vector<std::string> choices_below(const fs::path& folder, const fs::path& o
        it.increment(error)) {
     if (!it->is_directory(error) || !is_stage(it->path())) continue;
     it.disable_recursion_pending();
-    if (!holds_token_shards(it->path()) && !is_same_folder(it->path(), own_output)) choices.push_back((it->path() / "documents").string());
+    if (!holds_token_shards(it->path()) && !is_same_folder(it->path(), own_output))
+      choices.push_back((it->path() / "documents").string());
   }
   std::sort(choices.begin(), choices.end());
   return choices;
