@@ -140,12 +140,6 @@ Found look_through(const std::string& folder) {
 void check_for_shards(const std::string& folder, const Found& found) {
   if (!found.texts.empty()) return;
   std::error_code error;
-  check(!fs::exists(fs::path(folder) / "stage.json", error) ||
-            !fs::is_directory(fs::path(folder) / "tasks", error),
-        ErrorCode::Data,
-        "{}: the command of data preparation that writes it has not finished, or has written "
-        "documents, of which ingot data tokenize makes shards; run it again to go on",
-        folder);
   std::vector<std::string> below;
   for (const auto& entry : fs::directory_iterator(folder, error))
     if (is_shard_folder(entry.path().string())) below.push_back(entry.path().string());
@@ -153,6 +147,12 @@ void check_for_shards(const std::string& folder, const Found& found) {
   check(below.empty(), ErrorCode::Data,
         "{}: expected one folder of token shards, got a folder of them: name one of {}", folder,
         fmt::join(below, ", "));
+  check(!fs::exists(fs::path(folder) / "stage.json", error) ||
+            !fs::is_directory(fs::path(folder) / "tasks", error),
+        ErrorCode::Data,
+        "{}: the command of data preparation that writes it has not finished, or has written "
+        "documents, of which ingot data tokenize makes shards; run it again to go on",
+        folder);
 }
 
 std::vector<std::string> files_of_folder(const std::string& folder, const TextChoice& choice,

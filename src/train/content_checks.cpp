@@ -234,7 +234,7 @@ void check_mixture(const RunData& data, const DataConfig& config, int64_t num_sa
   if (data.whole.size() < 2) return;
   std::vector<Overlap> overlaps =
       doubts == Doubts::Warn ? equal_sources(data.whole) : overlaps_among(data.whole);
-  if (doubts == Doubts::Refuse) SharedPassages(data.whole).add_to(overlaps);
+  SharedPassages(data.whole).add_to(overlaps);
   std::map<size_t, std::pair<std::vector<size_t>, int64_t>> repeated;
   for (const Overlap& overlap : overlaps) {
     if (!overlap.all) continue;
@@ -253,9 +253,10 @@ void check_held_out(const RunData& data, const DataConfig& config, Doubts doubts
     if (doubts == Doubts::Refuse) count_in_tails(data);
     return;
   }
-  if (check_equal_sources(data, doubts) || doubts == Doubts::Warn) return;
-  check_documents(data);
-  check_passages(data, data.whole, /*refuses=*/true);
+  if (check_equal_sources(data, doubts)) return;
+  const bool refuses = doubts == Doubts::Refuse;
+  if (refuses) check_documents(data);
+  check_passages(data, data.whole, refuses);
 }
 
 void check_documents_are_known(const RunData& data, const RunConfig& config, Doubts doubts) {

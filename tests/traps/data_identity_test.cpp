@@ -271,6 +271,7 @@ TEST_F(DataIdentityTrap, APartOfTheTrainedTextIsNotValidatedOn) {
   const Outcome resumed =
       train("accepted", "text.txt", {valid, "data.valid_in_train=false"}, {"--resume"});
   EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_TRUE(contains(resumed.err, "passages of 64 tokens")) << resumed.err;
 }
 
 TEST_F(DataIdentityTrap, ATextThatLiesTwiceInAFolderIsCounted) {
@@ -312,6 +313,8 @@ TEST_F(DataIdentityTrap, JsonLinesUnderANameThatSaysNothingAreNotTrainedOn) {
 TEST_F(DataIdentityTrap, AFolderAboveShardsNamesThemAndAnUnfinishedOneSaysSo) {
   tokenize(texts(0, 100), "all/train");
   tokenize(texts(100, 120), "all/valid");
+  write("all/stage.json", "{}");  // as `data mix` leaves it
+  write("all/tasks/lock", "");
   expect_refused(train("run", "all"), {path("all/train") + ", " + path("all/valid")});
   fs::remove(root_ / "all/train/manifest.json");
   expect_refused(train("run", "all/train"), {path("all/train"), "has not finished"});
