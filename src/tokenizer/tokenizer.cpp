@@ -127,6 +127,14 @@ std::unique_ptr<Tokenizer> load_pipeline(Storage& storage, const std::string& pa
   return hf_pipeline_tokenizer(std::move(pipeline), std::move(file));
 }
 
+// Another pattern than that of the file would make another tokenizer of it, under its name.
+void check_split(const LoadOptions& options, Split of_file, const std::string& path) {
+  const Split asked = options.split.value_or(of_file);
+  check(asked == of_file, ErrorCode::Usage,
+        "--split {}: {} says itself how text is cut, as {}: leave --split out", name_of(asked),
+        path, name_of(of_file));
+}
+
 std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::string& path,
                                                std::string file, const LoadOptions& options) {
   Json json = parse_object(file, path);
@@ -136,7 +144,7 @@ std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::stri
   }
   BpeModel model = bpe_model_from(json, path);
   set_bos_and_eos(model, bos_and_eos_beside(storage, path, model.added, {model.bos, model.eos}));
-  if (options.split) model.split = *options.split;
+  check_split(options, model.split, path);
   return bpe_tokenizer(std::move(model), path);
 }
 
@@ -148,7 +156,10 @@ BpeModel load_tiktoken(Storage& storage, const std::string& path, std::string_vi
   const std::string settings = rank_settings_path(path), name = file_name(path);
   if (storage.exists(settings)) {
     apply_rank_settings(read_text(storage, settings), settings, model);
-  } else if (!apply_encoding(name.substr(0, name.find('.')), model)) {
+    check_split(options, model.split, settings);
+  } else if (apply_encoding(name.substr(0, name.find('.')), model)) {
+    check_split(options, model.split, path);
+  } else {
     check(options.split.has_value(), ErrorCode::Data,
           "{}: the file does not say how text is cut: give --split with one of {}; or write "
           "split = \"…\" into {}, which also a recipe's data.tokenizer finds; or name the file "

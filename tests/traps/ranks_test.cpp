@@ -62,6 +62,14 @@ TEST_F(RanksTrap, ALaunchOfARefusedSettingSaysWhyOnce) {
   expect_said_once(ingot(launch(3, {"train", "--no-such-option"}, restarts)), "--no-such-option");
 }
 
+// The other ranks of a dry run have nothing to do, and are through.
+TEST_F(RanksTrap, ADryRunThatIsRefusedWaitsForNobody) {
+  ASSERT_EQ(ingot(run_args("run", 3)).code, 0);
+  expect_said_once(ingot(launch(2, with(run_args("run", 3), {"--dry-run"}))), path("run"));
+  expect_said_once(ingot(launch(2, with(run_args("run", 3, {"batch.seq=0"}), {"--dry-run"}))),
+                   "batch.seq");
+}
+
 TEST_F(RanksTrap, ALaunchOnAUsedFolderSaysSoOnce) {
   ASSERT_EQ(ingot(launch(2, run_args("run", 3))).code, 0);
   const Outcome again = ingot(launch(2, run_args("run", 3), {"--restarts", "2"}));

@@ -67,6 +67,19 @@ TEST_F(TokenizerTrap, ATomlFileBesideARankFileSaysWhatItLeavesOut) {
   EXPECT_EQ(trained.code, 0) << trained.err;
 }
 
+TEST_F(TokenizerTrap, AnotherSplitThanTheFilesOwnIsRefused) {
+  train("mine.json", {"--vocab", "300", "--split", "cl100k"});
+  train("ranks.tiktoken", {"--vocab", "300", "--split", "cl100k"});
+  for (const char* name : {"mine.json", "ranks.tiktoken"}) {
+    const Outcome refused = tokenize(path(name), {"--split", "gpt2"});
+    EXPECT_EQ(refused.code, 2) << refused.out << refused.err;
+    EXPECT_TRUE(contains(refused.err, "--split gpt2")) << refused.err;
+    EXPECT_TRUE(contains(refused.err, "cl100k")) << refused.err;
+    EXPECT_FALSE(fs::exists(root_ / "tokens"));
+    EXPECT_EQ(tokenize(path(name), {"--split", "cl100k"}).code, 0);
+  }
+}
+
 TEST_F(TokenizerTrap, WhatTrainingAndConvertingWriteAsRanksIsReadBackWhole) {
   train("ranks.tiktoken", {"--vocab", "300", "--split", "gpt2", "--special", "<|end|>", "--special",
                            "<|endoftext|>"});

@@ -62,7 +62,7 @@ void StageOptions::add_to(Command& command) {
 StageInputs StageOptions::stage_inputs() const {
   StageInputs listed{{}, read};
   listed.read.remote = remote.settings();
-  listed.files = list_input_files(inputs, listed.read.remote);
+  listed.files = list_input_files(inputs, listed.read.remote, out);
   check_read_once(listed.files, out);
   check_text_field(listed.files, listed.read, is_first_look(out, process_share(process)));
   return listed;

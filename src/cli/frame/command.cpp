@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "core/error/error.h"
 #include "core/storage/storage.h"
+#include "spec/run/run_length.h"
 #include "spec/settings/said_settings.h"
 #include "train/start/resume.h"
 
@@ -58,6 +59,8 @@ RunConfig RecipeOptions::load_to_resume() const {
   // Older programs took the preset's number, whatever model.heads was.
   if (!said.has("model.kv_heads"))
     overrides.emplace_back("model.kv_heads", std::to_string(begun->model.kv_heads));
+  if (!said.has("batch.tokens"))
+    overrides.emplace_back("batch.tokens", std::to_string(full_batch_tokens(*begun)));
   if (!from_init) return parse_run_config(text, path, overrides);
   return parse_run_config(text, path, overrides,
                           with_model_of(begun->model, begun->data.tokenizer));

@@ -12,6 +12,8 @@
 #include "cli/start/processes.h"
 #include "cli/start/signals.h"
 #include "core/error/error.h"
+#include "core/storage/mapped_file.h"
+#include "feed/text_files.h"
 #include "infer/generate.h"
 #include "plan/resolve.h"
 #include "train/start/resume.h"
@@ -114,8 +116,21 @@ struct QuickstartCommand {
 
   nlohmann::json asked() const { return {{"text", text}, {"minutes", minutes}, {"sets", sets}}; }
 
+  // Of the text; empty where it is gone, or is none.
+  std::string content() const {
+    constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
+    uint64_t hash = 0;
+    try {
+      for (const std::string& file : text_files(text, {.txt_only = true, .refuses = true}, "byte"))
+        hash = hash * kOdd + MappedFile(file).content_hash();
+    } catch (const Error&) {
+      return "";
+    }
+    return fmt::format("{:016x}", hash);
+  }
+
   void write_record(Storage& storage, const std::string& dir, const nlohmann::json& result) const {
-    nlohmann::json record = {{"asked", asked()}};
+    nlohmann::json record = {{"asked", asked()}, {"content", content()}};
     if (!result.is_null()) record["result"] = result;
     write_file_atomically(storage, join_path(dir, kRecordName), record.dump() + "\n");
   }
@@ -125,8 +140,9 @@ struct QuickstartCommand {
     const std::string path = join_path(dir, kRecordName);
     if (!storage.exists(path)) return nullptr;
     nlohmann::json record = nlohmann::json::parse(read_text(storage, path), nullptr, false);
-    return record.is_object() && record.value("asked", nlohmann::json()) == asked() ? record
-                                                                                    : nullptr;
+    if (!record.is_object() || record.value("asked", nlohmann::json()) != asked()) return nullptr;
+    const std::string was = record.value("content", std::string()), is = content();
+    return was.empty() || is.empty() || was == is ? record : nullptr;
   }
 
   // Where the same was asked for before, or else a free one: runs/quickstart, runs/quickstart-2, …

@@ -55,7 +55,7 @@ struct TrainCommand {
       return run_in(dir);
     } catch (Error& error) {
       if (this_launch() && error.rank() < 0) error.on_rank(this_launch()->rank);
-      tell_other_ranks(error);
+      if (!dry_run) tell_other_ranks(error);  // of a dry run the others are through
       if (error.code() != ErrorCode::Comm) throw;
       throw Error(ErrorCode::Comm, error.what() + how_to_resume(dir)).on_rank(error.rank());
     }

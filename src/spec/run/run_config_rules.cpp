@@ -10,16 +10,25 @@
 namespace ingot {
 namespace {
 
+// The largest micro-batch up to that of the settings of which `tokens` are whole steps; 0: none.
+int64_t fitting_micro_batch(const BatchConfig& b, const SystemConfig& s, int64_t tokens) {
+  int64_t micro_batch = b.micro_batch;
+  while (micro_batch > 0 && tokens % (micro_batch * b.seq * s.ranks) != 0) --micro_batch;
+  return micro_batch;
+}
+
 // Every rank computes whole micro-batches, and the same number of them.
 void check_whole_micro_steps(const BatchConfig& b, const SystemConfig& s, std::string_view name,
                              int64_t tokens) {
   const int64_t granule = b.micro_batch * b.seq * s.ranks;
   const int64_t below = tokens / granule * granule, above = below + granule;
+  const int64_t fitting = fitting_micro_batch(b, s, tokens);
   check(tokens == below, ErrorCode::Config,
-        "{} must be a multiple of micro_batch · seq · ranks = {} · {} · {} = {}, got {}: {}", name,
-        b.micro_batch, b.seq, s.ranks, granule, tokens,
+        "{} must be a multiple of micro_batch · seq · ranks = {} · {} · {} = {}, got {}: {}{}",
+        name, b.micro_batch, b.seq, s.ranks, granule, tokens,
         below == 0 ? fmt::format("nearest is {}", above)
-                   : fmt::format("nearest are {} and {}", below, above));
+                   : fmt::format("nearest are {} and {}", below, above),
+        fitting == 0 ? "" : fmt::format("; batch.micro_batch = {} keeps it", fitting));
 }
 
 void check_batch(const BatchConfig& b, const SystemConfig& s) {

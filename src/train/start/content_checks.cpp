@@ -10,6 +10,7 @@
 #include "core/error/log.h"
 #include "core/text/format.h"
 #include "feed/same_content.h"
+#include "feed/same_passages.h"
 
 namespace ingot {
 namespace {
@@ -26,6 +27,16 @@ std::vector<Overlap> equal_sources(const std::vector<NamedSource>& sources) {
       if (of != in && sources[of].source->content_hash() == sources[in].source->content_hash())
         equal.push_back({of, in, sources[of].source->num_documents(), true});
   return equal;
+}
+
+// Of the passages looked for, one in so many is worth a word; fewer are phrases that texts share.
+constexpr int64_t kSaidFrom = 8;
+// One in so many: what is held out is for the most part in what is trained on.
+constexpr int64_t kRefusedFrom = 2;
+
+std::string passages_text(int64_t found, int64_t looked_for) {
+  return fmt::format("{} of {} passages of {} tokens that were looked for", format_count(found),
+                     format_count(looked_for), kPassageTokens);
 }
 
 std::string documents_text(int64_t count) {
@@ -78,6 +89,44 @@ class Repeated {
   size_t of_;
   std::vector<size_t> in_;
   int64_t documents_;
+};
+
+// Sources whose documents are not known by hashes, compared by their passages.
+class SharedPassages {
+ public:
+  explicit SharedPassages(const std::vector<NamedSource>& sources) : sources_(sources) {
+    is_needed_ = !std::all_of(sources.begin(), sources.end(), [](const NamedSource& named) {
+      return records_documents(*named.source);
+    });
+    if (is_needed_) counts_ = same_passages(sources, sources);
+  }
+
+  // Adds the sources all of whose passages are in another, and says of the rest how many are.
+  void add_to(std::vector<Overlap>& overlaps) const {
+    for (size_t of = 0; is_needed_ && of < sources_.size(); ++of)
+      for (size_t in = 0; in < sources_.size(); ++in) {
+        const bool is_known = std::any_of(overlaps.begin(), overlaps.end(), [&](const Overlap& o) {
+          return o.of == of && o.in == in;
+        });
+        const int64_t found = counts_.found[of][in], looked_for = counts_.looked_for[of];
+        if (is_known || of == in || found * kSaidFrom < looked_for || found == 0) continue;
+        if (found == looked_for)
+          overlaps.push_back({of, in, sources_[of].source->num_documents(), true});
+        else
+          log::warn("shared_passages", {{"of", sources_[of].name},
+                                        {"in", sources_[in].name},
+                                        {"passages", passages_text(found, looked_for)}});
+      }
+    if (is_needed_ && !counts_.not_read.empty())
+      log::warn("passages_not_all_compared",
+                {{"sources", fmt::format("{}", fmt::join(counts_.not_read, ", "))},
+                 {"why", "too large to read at a start"}});
+  }
+
+ private:
+  const std::vector<NamedSource>& sources_;
+  PassageCounts counts_;
+  bool is_needed_ = false;
 };
 
 void say_what_is_shared(const RunData& data, const std::vector<Overlap>& overlaps) {
@@ -135,11 +184,37 @@ void check_documents(const RunData& data) {
                {"why", "they have no hashes of documents and are too large to read at a start"}});
 }
 
+// What is held out stands in what is trained on without being a document of it: as a part of one,
+// or where documents are not known.
+void check_passages(const RunData& data, const std::vector<NamedSource>& trained, bool refuses) {
+  const auto is_known = [](const NamedSource& named) { return records_documents(*named.source); };
+  if (std::all_of(trained.begin(), trained.end(), is_known) &&
+      std::all_of(data.held_out.begin(), data.held_out.end(), is_known))
+    return;
+  const PassageCounts counts = same_passages(data.held_out, trained);
+  for (size_t of = 0; of < data.held_out.size(); ++of)
+    for (size_t in = 0; in < trained.size(); ++in) {
+      const int64_t found = counts.found[of][in], looked_for = counts.looked_for[of];
+      if (found == 0 || found * kSaidFrom < looked_for) continue;
+      check(!refuses || found * kRefusedFrom < looked_for, ErrorCode::Config,
+            "data.valid {}: {} stand word for word in {} of data.train; {}", data.held_out[of].name,
+            passages_text(found, looked_for), trained[in].name, kHowToHoldOut);
+      log::warn("valid_in_train", {{"held_out", data.held_out[of].name},
+                                   {"in", trained[in].name},
+                                   {"passages", passages_text(found, looked_for)}});
+    }
+  if (!counts.not_read.empty())
+    log::warn("valid_not_all_compared",
+              {{"sources", fmt::format("{}", fmt::join(counts.not_read, ", "))},
+               {"why", "too large to look for passages in them at a start"}});
+}
+
 // Head and tail of one corpus: what stands in both was in it twice.
 void count_in_tails(const RunData& data) {
   int64_t documents = 0;
   for (const NamedSource& source : data.whole) {
-    if (source.source->content_cost() > 0) return;
+    if (!records_documents(*source.source))
+      return check_passages(data, trained_sources(data), /*refuses=*/false);
     documents += source.source->num_documents();
   }
   if (documents > static_cast<int64_t>(kMostHashesKept)) return;
@@ -157,8 +232,9 @@ void count_in_tails(const RunData& data) {
 void check_mixture(const RunData& data, const DataConfig& config, int64_t num_samples,
                    Doubts doubts) {
   if (data.whole.size() < 2) return;
-  const std::vector<Overlap> overlaps =
+  std::vector<Overlap> overlaps =
       doubts == Doubts::Warn ? equal_sources(data.whole) : overlaps_among(data.whole);
+  SharedPassages(data.whole).add_to(overlaps);
   std::map<size_t, std::pair<std::vector<size_t>, int64_t>> repeated;
   for (const Overlap& overlap : overlaps) {
     if (!overlap.all) continue;
@@ -177,7 +253,26 @@ void check_held_out(const RunData& data, const DataConfig& config, Doubts doubts
     if (doubts == Doubts::Refuse) count_in_tails(data);
     return;
   }
-  if (!check_equal_sources(data, doubts) && doubts == Doubts::Refuse) check_documents(data);
+  if (check_equal_sources(data, doubts)) return;
+  const bool refuses = doubts == Doubts::Refuse;
+  if (refuses) check_documents(data);
+  check_passages(data, data.whole, refuses);
+}
+
+void check_documents_are_known(const RunData& data, const RunConfig& config, Doubts doubts) {
+  const bool packs = config.data.packing == Packing::BestFit;
+  if (!packs && !config.train.document_mask) return;
+  for (const NamedSource& named : data.whole) {
+    const TokenSource& source = *named.source;
+    if (source.num_documents() > 1 || source.content(0).has_value()) continue;
+    refuse(doubts, "documents_not_known",
+           fmt::format("{} keeps documents apart, but {} does not say where they are: all of it "
+                       "would be one",
+                       packs ? "data.packing = best_fit" : "train.document_mask", named.name),
+           fmt::format("make shards that know them (ingot data import {} --eos ID … --out SHARDS), "
+                       "or leave the setting out",
+                       named.name));
+  }
 }
 
 }  // namespace ingot

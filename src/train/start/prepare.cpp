@@ -112,6 +112,7 @@ PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& res
   check_epochs(run.data, config.data, samples);
   if (compares_content) {
     const Doubts doubts = run.resume_from ? Doubts::Warn : Doubts::Refuse;
+    check_documents_are_known(run.data, config, doubts);
     check_mixture(run.data, config.data, samples, doubts);
     check_held_out(run.data, config.data, doubts);
   }

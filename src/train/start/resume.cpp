@@ -154,6 +154,12 @@ RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& 
     check(name != "checkpoint.dir", ErrorCode::Usage,
           "checkpoint.dir = {}: the run goes on in {}, where its checkpoints are", value, dir);
   overrides.emplace_back("checkpoint.dir", dir);  // the folder may have moved
+  // A step stays as large as it was, however many ranks take it and by what micro-batch.
+  const auto begun = config_of_run(storage, dir);
+  const bool says_tokens = std::any_of(overrides.begin(), overrides.end(),
+                                       [](const auto& o) { return o.first == "batch.tokens"; });
+  if (begun && begun->batch.tokens == 0 && !says_tokens)
+    overrides.emplace_back("batch.tokens", std::to_string(full_batch_tokens(*begun)));
   const std::string path = join_path(dir, kRunConfigName);
   if (storage->exists(path)) return parse_run_config(read_text(*storage, path), path, overrides);
   const auto newest = latest_good_checkpoint(storage, dir, warn_of_damage);
