@@ -128,7 +128,7 @@ std::unique_ptr<Tokenizer> load_pipeline(Storage& storage, const std::string& pa
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::string& path,
-                                               std::string file, const LoadOptions& options) {
+                                               std::string file) {
   Json json = parse_object(file, path);
   if (!is_byte_level_bpe(json) || !has_every_byte(json)) {
     return holds_pieces(json) ? load_pieces(storage, path, std::move(json), std::move(file))
@@ -136,7 +136,6 @@ std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::stri
   }
   BpeModel model = bpe_model_from(json, path);
   set_bos_and_eos(model, bos_and_eos_beside(storage, path, model.added, {model.bos, model.eos}));
-  if (options.split) model.split = *options.split;
   return bpe_tokenizer(std::move(model), path);
 }
 
@@ -146,14 +145,20 @@ BpeModel load_tiktoken(Storage& storage, const std::string& path, std::string_vi
                        const LoadOptions& options) {
   BpeModel model = parse_tiktoken(file, path);
   const std::string settings = rank_settings_path(path), name = file_name(path);
+  const std::string encoding = name.substr(0, name.find('.'));
   if (storage.exists(settings)) {
     apply_rank_settings(read_text(storage, settings), settings, model);
-  } else if (!apply_encoding(name.substr(0, name.find('.')), model)) {
+  } else if (!apply_encoding(encoding, model)) {
+    const size_t published = ranks_of_encoding(encoding);
+    const std::string why = published == 0
+                                ? "the file does not say how text is cut"
+                                : fmt::format("it has {} ranks and {}, whose name it has, {}",
+                                              model.tokens.size(), encoding, published);
     check(options.split.has_value(), ErrorCode::Data,
-          "{}: the file does not say how text is cut: give --split with one of {}; or write "
-          "split = \"…\" into {}, which also a recipe's data.tokenizer finds; or name the file "
-          "as its encoding is, such as cl100k_base.tiktoken",
-          path, fmt::join(split_names(), ", "), settings);
+          "{}: {}: give --split with one of {}; or write split = \"…\" into {}, which also a "
+          "recipe's data.tokenizer finds; or name the file as its encoding is, such as "
+          "cl100k_base.tiktoken",
+          path, why, fmt::join(split_names(), ", "), settings);
     apply_split(*options.split, model);
   }
   return model;
@@ -167,10 +172,10 @@ std::unique_ptr<Tokenizer> load_file(Storage& storage, const std::string& path, 
   if (looks_like_sentencepiece(file)) return parse_sentencepiece(file, path);
   if (!is_json(file) && !is_tiktoken(file)) return parse_llama2c_tokenizer(file, path);
   if (is_json(file) && !is_vocab_json(file)) {
-    return load_tokenizer_json(storage, path, std::move(file), options);
+    return load_tokenizer_json(storage, path, std::move(file));
   }
-  BpeModel model = is_json(file) ? load_vocab_and_merges(storage, path, file)
-                                 : load_tiktoken(storage, path, file, options);
+  if (!is_json(file)) return bpe_tokenizer(load_tiktoken(storage, path, file, options), path);
+  BpeModel model = load_vocab_and_merges(storage, path, file);
   if (options.split) model.split = *options.split;
   return bpe_tokenizer(std::move(model), path);
 }

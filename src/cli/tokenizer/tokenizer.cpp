@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "core/error.h"
 #include "core/storage.h"
 #include "tokenizer/bpe/split.h"
 
@@ -39,6 +40,18 @@ std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path, const std::st
   LoadOptions options;
   if (!split.empty()) options.split = split_named(split);
   return ingot::load_tokenizer(*posix_storage(), path, options);
+}
+
+std::unique_ptr<Tokenizer> TokenizerOption::load() const {
+  auto tokenizer = load_tokenizer(path, split);
+  if (split.empty()) return tokenizer;
+  std::string own;
+  for (const auto& [name, value] : tokenizer->facts())
+    if (name == "split") own = value;
+  check(own == split, ErrorCode::Usage,
+        "--split {}: '{}' says itself how text is cut{}: leave --split out", split, path,
+        own.empty() ? "" : fmt::format(", as {} does", own));
+  return tokenizer;
 }
 
 void TokenizerOption::add_to(Command& command) {

@@ -19,7 +19,8 @@ struct TokenizerOption {
   std::string split;
 
   void add_to(Command& command);
-  std::unique_ptr<Tokenizer> load() const { return load_tokenizer(path, split); }
+  // Throws ErrorCode::Usage where `split` is not what the file says itself.
+  std::unique_ptr<Tokenizer> load() const;
 };
 
 }  // namespace ingot::cli
