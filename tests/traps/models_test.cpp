@@ -377,6 +377,19 @@ TEST_F(ModelsTrap, AnAdapterBesideTheWeightsIsNotLeftOut) {
   }
 }
 
+TEST_F(ModelsTrap, TwoThetasOfRotaryPositionsAreNotChosenFrom) {
+  copy_model();
+  replace("F/config.json", R"("tie_word_embeddings")",
+          "\"rope_theta\": 500000.0,\n  \"tie_word_embeddings\"");
+  const Outcome refused = import("F", "m");
+  EXPECT_EQ(refused.code, 1) << refused.out;
+  EXPECT_TRUE(
+      contains(refused.err, "line 28: \"rope_theta\" and \"rope_parameters\" say different"))
+      << refused.err;
+  replace("F/config.json", R"("rope_theta": 500000.0)", R"("rope_theta": 10000.0)");
+  EXPECT_EQ(import("F", "m").code, 0);
+}
+
 TEST_F(ModelsTrap, ChatTemplatesThatAreNotTakenAreListed) {
   copy_model();
   write("F/additional_chat_templates/rag.jinja", "R");
