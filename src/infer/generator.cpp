@@ -5,6 +5,7 @@
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/exchange/stop_ids.h"
 #include "core/error/error.h"
+#include "core/error/log.h"
 #include "infer/generate.h"
 #include "model/decoder.h"
 #include "plan/workspace.h"
@@ -82,6 +83,10 @@ struct Generator::Impl {
     check(was_finite && search.found().empty(), ErrorCode::Numeric,
           "{}, at token {}; the weights are damaged or training diverged",
           search.found().empty() ? "logits: not finite" : search.found(), sequence.size());
+    log::warn("zero_logits", {{"token", std::to_string(sequence.size())},
+                              {"why",
+                               "every logit is 0, so that every id is as likely as any other: "
+                               "the weights of the head, or of what it reads, are zero"}});
     return again;
   }
 

@@ -265,7 +265,7 @@ TEST(GgufTokens, ChatTemplateAndStopIdsComeBack) {
   companions.hf_files["chat_template.jinja"] = "{{ messages }}\n";
   companions.stop_ids = {3, 7, 256};
   const Companions found = back(small_model(), companions);
-  EXPECT_EQ(chat_template_of(found), "{{ messages }}\n");
+  EXPECT_EQ(chat_files_of(found).templates.at("default").text, "{{ messages }}\n");
   EXPECT_EQ(found.stop_ids, companions.stop_ids);
 }
 

@@ -87,10 +87,11 @@ TEST_F(Resume, TokenizersAreComparedByWhatTheyHold) {
 TEST_F(Resume, ACheckpointWithACopyOfTheFileKnowsItAgain) {
   const std::string ranks = "YQ== 0\nYg== 1\nYWI= 2\n";
   const std::string checkpoint = saved_with(ranks);
-  write("r50k_base.tiktoken", ranks);
-  EXPECT_NE(serialized(checkpoint, path("r50k_base.tiktoken")), "");
-  write("r50k_base.tiktoken", ranks + "Yw== 3\n");
-  error_of(ErrorCode::Config, [&] { serialized(checkpoint, path("r50k_base.tiktoken")); });
+  write("ranks.toml", "split = \"gpt2\"\n");
+  write("ranks.tiktoken", ranks);
+  EXPECT_NE(serialized(checkpoint, path("ranks.tiktoken")), "");
+  write("ranks.tiktoken", ranks + "Yw== 3\n");
+  error_of(ErrorCode::Config, [&] { serialized(checkpoint, path("ranks.tiktoken")); });
 }
 
 using InitTokenizer = Resume;

@@ -207,5 +207,20 @@ TEST_F(RanksTrap, ALaunchEndsWithTheRanksThatAFrozenOneLeaves) {
   }
 }
 
+TEST_F(RanksTrap, ALaunchOfACommandWithoutRanksIsRefused) {
+  const Args learn = {"tokenizer", "train", "--input", path("text.txt"),
+                      "--vocab",   "300",   "--out",   path("t.json")};
+  expect_said_once(ingot(launch(2, learn)), "«tokenizer» has no ranks");
+  EXPECT_FALSE(fs::exists(root_ / "t.json"));
+  expect_said_once(ingot(launch(2, launch(2, run_args("run", 3)))), "«launch» has no ranks");
+  expect_said_once(ingot(launch(2, {"bench", "encode"})), "«bench encode» has no ranks");
+}
+
+TEST_F(RanksTrap, AnOptionOfTheRanksBeforeTheDashesIsToldWhereItBelongs) {
+  const Outcome refused =
+      ingot({"launch", "-n", "2", "train", path("recipe.toml"), "--set", "a=1"});
+  expect_said_once(refused, "comes after --");
+}
+
 }  // namespace
 }  // namespace ingot::test

@@ -211,6 +211,10 @@ class Reader {
       throw MemberError(
           {"rope_parameters"},
           "\"rope_scaling\" and \"rope_parameters\" say different things: remove one of them");
+    if (newer && members_.has("rope_theta") && base.theta != model_.rope.theta)
+      throw MemberError({"rope_theta"},
+                        "\"rope_theta\" and \"rope_parameters\" say different things: remove the "
+                        "one that is wrong");
     if (older) model_.rope = by_older;
     if (model_.rope.scaling == RopeScaling::Dynamic) read_dynamic();
   }

@@ -74,6 +74,10 @@ class CommandLine {
     Option* option = find(word.substr(0, equals));
     if (option == nullptr) {
       const std::string name = word.substr(0, equals);
+      check(!takes_command(), ErrorCode::Usage,
+            "unknown option {}: what every rank runs comes after --, as in {} -n 2 -- train "
+            "RECIPE {} …",
+            name, current_->full_name(), name);
       throw Error(ErrorCode::Usage, fmt::format("unknown option {}; {}", name,
                                                 did_you_mean(name, option_names(), see_help())));
     }
@@ -89,6 +93,13 @@ class CommandLine {
     option->give(words_[at_++]);
     if (!option->takes_many_ || !option->many_at_a_time_) return;
     while (at_ < words_.size() && !words_[at_].starts_with('-')) option->give(words_[at_++]);
+  }
+
+  // Words of another command came already, without the -- before them.
+  bool takes_command() const {
+    return std::ranges::any_of(current_->options_, [](const Option& option) {
+      return option.name_ == "COMMAND" && option.times_ > 0;
+    });
   }
 
   Option* find(const std::string& name) const {

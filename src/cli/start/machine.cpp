@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -25,7 +26,9 @@ void DeviceOptions::add_to(Command& command) {
   command.add_option("--device", device, "auto, cpu or cuda")
       ->capture_default_str()
       ->one_of({"auto", "cpu", "cuda"});
-  command.add_option("--threads", threads, "CPU threads; 0 = all cores")->capture_default_str();
+  command.add_option("--threads", threads, "CPU threads; 0 = all cores")
+      ->not_negative()
+      ->capture_default_str();
 }
 
 std::unique_ptr<ComputeDevice> DeviceOptions::open() const {
@@ -68,9 +71,15 @@ PeakFlops quick_peak_flops(const ResolvedRun& run, Context& ctx, double reached)
   peak.datasheet = devices * (given > 0 ? 1e12 * given : datasheet_peak_flops(gpu, precision));
   peak.datasheet_source =
       given > 0 ? "system.peak_tflops" : fmt::format("data sheet, dense {}", name_of(precision));
+  // Threads beyond the cores take turns on them: together they reach what the cores do.
+  const double turns =
+      gpu.empty() ? std::max(1.0, static_cast<double>(ctx.pool->num_threads()) / available_cores())
+                  : 1.0;
   constexpr int kMostMeasurements = 3;
   for (int i = 0; i < kMostMeasurements && (i == 0 || reached > peak.measured); ++i) {
-    const PeakRate rate = measure_peak(ctx);
+    PeakRate rate = measure_peak(ctx);
+    rate.flops /= turns;
+    rate.busy = std::max(0.0, 1.0 - (1.0 - rate.busy) * turns);
     if (devices * rate.flops <= peak.measured) continue;
     peak.measured = devices * rate.flops;
     peak.busy = rate.busy;

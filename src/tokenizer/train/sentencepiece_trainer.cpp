@@ -145,6 +145,11 @@ TrainedSentencePiece train_sentencepiece(const NextDocument& next,
       arguments, [&](std::string& sentence) { return stream.next(sentence); },
       [&](const std::string& line) { tell_step(line, options); }, trained.file, error);
   stream.rethrow_failure();
+  const std::string most = number_after(error, "Please set it to a value <= ");
+  check(most.empty(), ErrorCode::Usage,
+        "--vocab {}: {} characters of text give at most {} pieces of this type: give --vocab {} or "
+        "less, or more text",
+        options.vocab_size, trained.characters, most, most);
   check(error.empty(), ErrorCode::Data, "training a SentencePiece model on {} characters: {}",
         trained.characters, error);
   return trained;
