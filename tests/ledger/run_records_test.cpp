@@ -11,6 +11,7 @@
 #include "core/text/utc.h"
 #include "ledger/records/records_page.h"
 #include "ledger/records/run_ledger.h"
+#include "support/build_folder.h"
 #include "support/files.h"
 
 namespace ingot {
@@ -178,7 +179,7 @@ TEST(RunRecords, PageIsCurrent) {
   std::ifstream file(INGOT_SOURCE_DIR "/docs/ledger-records.md");
   std::stringstream committed;
   committed << file.rdbuf();
-  const std::string generated = INGOT_BINARY_DIR "/ledger-records.md";
+  const std::string generated = testing_support::build_folder() / "ledger-records.md";
   std::ofstream(generated) << run_records_page();
   EXPECT_EQ(committed.str(), run_records_page())
       << "refresh it: cp " << generated << " docs/ledger-records.md";
