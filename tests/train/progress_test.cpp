@@ -40,6 +40,7 @@ TEST(Progress, APeakThatAStepExceedsIsReplacedByAHigherOne) {
   const ModelConfig model = model_preset("llama_10m");  // 59.8 MFLOP a token
   ProgressFormat format(model, 512, {0, "", 1e10, "fp32", 0.5});
   StepReport report;
+  put(TokenCounts{}, report);
   report.tokens_per_second = 100;
   EXPECT_FALSE(format.is_above_peak(report));
   report.tokens_per_second = 1000;

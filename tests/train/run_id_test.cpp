@@ -87,8 +87,10 @@ TEST_F(RunIds, StayOverResumesWhileStartsAreCounted) {
   int64_t last = 0;
   for (const RunEntry& entry : entries("run")) {
     const auto* start = std::get_if<StartReport>(&entry.record);
-    if (start != nullptr) EXPECT_EQ(start->run, first);
-    if (start != nullptr) ++last;
+    if (start != nullptr) {
+      EXPECT_EQ(start->run, first);
+      ++last;
+    }
     EXPECT_EQ(entry.head.start, last);
     EXPECT_EQ(entry.head.time.value_or("").size(), 24u);  // 2026-03-01T12:00:00.250Z
   }
