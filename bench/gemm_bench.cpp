@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/arena.h"
+#include "core/device/arena.h"
 #include "ops/cpu/gemm.h"
 
 namespace {

@@ -1,5 +1,5 @@
 # add_isa_objects(target SOURCES file… [OPTIONS flag…]): the same kernel sources once per instruction set, as
-# part of the target, with its include roots; one is chosen at run time. See src/core/isa.h.
+# part of the target, with its include roots; one is chosen at run time. See src/core/device/isa.h.
 function(add_isa_objects target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;OPTIONS")
   foreach(isa generic avx2 avx512)

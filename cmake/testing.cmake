@@ -14,8 +14,7 @@ function(add_layer_tests layer)
   target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/include/${layer} ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${target} PRIVATE ingot_options test_options ${layer} ${ARG_LINK} GTest::gtest_main)
   precompile(${target} test_headers)
-  target_compile_definitions(${target} PRIVATE
-    INGOT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" INGOT_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_compile_definitions(${target} PRIVATE INGOT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   set(discover ${target} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
   if(ARG_ALONE)
     gtest_discover_tests(${discover} TEST_FILTER ${ARG_ALONE} PROPERTIES LABELS ${name} RUN_SERIAL ON)
@@ -26,22 +25,27 @@ function(add_layer_tests layer)
 endfunction()
 
 # add_fuzz_target(name): tests/fuzz/<name>.cpp, which defines LLVMFuzzerTestOneInput.
-# With INGOT_FUZZ it becomes a libFuzzer program. In every other build it becomes a program that
-# replays the corpus and some thousand fixed mutations of it, as the ctest test fuzz.<name>.
+# With INGOT_FUZZ it becomes a libFuzzer program fuzz_<name>. In every other build it becomes a function
+# fuzz_<name> of the program fuzz_replay, which replays the corpus and some thousand fixed mutations of it as
+# the ctest test fuzz.<name>: forty programs would link the same libraries.
 function(add_fuzz_target name)
-  set(target fuzz_${name})
-  add_executable(${target} ${name}.cpp)
-  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/include/ingest ${CMAKE_BINARY_DIR}/include/feed)
-  target_link_libraries(${target} PRIVATE ingot_options ingest feed)
-  precompile(${target} common_headers)
   if(INGOT_FUZZ)
-    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    add_executable(fuzz_${name} ${name}.cpp)
+    see_parsers(fuzz_${name})
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   else()
-    target_link_libraries(${target} PRIVATE fuzz_replay)
-    add_test(NAME fuzz.${name} COMMAND ${target} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name} 20000)
+    target_sources(fuzz_replay PRIVATE ${name}.cpp)
+    set_source_files_properties(${name}.cpp PROPERTIES COMPILE_DEFINITIONS LLVMFuzzerTestOneInput=fuzz_${name})
+    add_test(NAME fuzz.${name} COMMAND fuzz_replay ${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name} 20000)
     set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 300)
     if(EXISTS /dev/shm)  # parsers of files: 20,000 inputs take a minute through a disk, a second without
       set_tests_properties(fuzz.${name} PROPERTIES ENVIRONMENT TMPDIR=/dev/shm)
     endif()
   endif()
+endfunction()
+
+function(see_parsers target)
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/include/ingest ${CMAKE_BINARY_DIR}/include/feed)
+  target_link_libraries(${target} PRIVATE ingot_options ingest feed)
+  precompile(${target} common_headers)
 endfunction()

@@ -14,6 +14,7 @@ import argparse
 import base64
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -124,7 +125,8 @@ def main():
                   ("gpt2_hf_tokenizer.json", "dolma2_hf_tokenizer.json", "gpt_neox_olmo_hf_tokenizer.json", "minimind_6400_hf_tokenizer.json")]
         others.append((files / "r50k_base.tiktoken", "", "tiktoken", rank_merger(files / "r50k_base.tiktoken", openai_public.r50k_pat_str)))
         others.append((cl100k, "", "tiktoken", rank_merger(cl100k, published_pattern("cl100k_base"))))
-        others.append((cl100k, "o200k", "tiktoken", rank_merger(cl100k, published_pattern("o200k_base"))))
+        ranks = shutil.copy(cl100k, folder / "ranks.tiktoken")  # the name would say how text is cut
+        others.append((pathlib.Path(ranks), "o200k", "tiktoken", rank_merger(cl100k, published_pattern("o200k_base"))))
         sample = [text[:2_000_000] for group in texts.values() for text in group[::8]]
         for model in (files / "sentencepiece_test_unigram.model", train(options, folder, "unigram", sample), train(options, folder, "sp-bpe", sample)):
             others.append((model, "", "sentencepiece", sentencepiece.SentencePieceProcessor(model_file=str(model)).encode))

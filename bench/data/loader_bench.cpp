@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "data/bench_text.h"
 #include "feed/loader.h"
 #include "feed/open_source.h"

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <map>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ingest/read/document_reader.h"
 #include "ingest/write/document_writer.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "model/rig.h"
-#include "spec/block_layout.h"
+#include "spec/rows/block_layout.h"
 #include "step_drawing.h"
 #include "support/linked_world.h"
 
@@ -94,7 +94,7 @@ Measured measure(const Setup& setup, const Link& link, StepDrawing* drawing = nu
 // What nothing hides: the gathers before the first layer, and the last gradients.
 double exposed_ends(const RigOptions& options, const Link& link) {
   const int ranks = options.layout.dp_shard;
-  const auto blocks = block_layouts(llama_parameters(options.model), ranks);
+  const auto blocks = block_layouts(transformer_parameters(options.model), ranks);
   const auto seconds = [&](const BlockLayout& block, DType dtype) {
     const auto moved = static_cast<double>(block.shard_elements * (ranks - 1) * size_of(dtype));
     return std::chrono::duration<double>(link.latency).count() + moved / link.bytes_per_second;

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "tokenizer/tokenizer.h"
 
 namespace {

@@ -8,8 +8,8 @@
 //   tokenizer.bin         Tokenizer::serialize() of what the text was encoded with, when it is not
 //                         the byte tokenizer
 //   hf/NAME               of a model that came from a Hugging Face folder: its files of no weights
-//   manifest.json         written last: state, resolved config (of weights alone their [model]),
-//                         stop ids, tensor ranges, size and XXH3-64 of each file
+//   manifest.json         written last: state, id of the run, resolved config (of weights alone
+//                         their [model]), stop ids, tensor ranges, size and XXH3-64 of each file
 // The folder is written under a temporary name, synced, and renamed: it is there whole or not at
 // all.
 #pragma once
@@ -23,12 +23,12 @@
 #include <vector>
 
 #include "checkpoint/weights.h"
-#include "core/state_section.h"
-#include "core/storage.h"
+#include "core/storage/state_section.h"
+#include "core/storage/storage.h"
 #include "parallel/comm/control.h"
 #include "parallel/shard/parameter_store.h"
-#include "spec/run_config.h"
-#include "spec/tensor_table.h"
+#include "spec/run/run_config.h"
+#include "spec/table/tensor_table.h"
 
 namespace ingot {
 
@@ -39,6 +39,7 @@ struct RunState {
   double last_loss = 0.0;
   std::string data = {};        // what `samples` counts, as JSON; see data_identity.h
   SavedSections sections = {};  // what else the run goes on from
+  std::string run = {};         // which run it is; empty: of a program before runs had ids
 };
 
 // Where weights came from that were not initialised here. All empty: they were.

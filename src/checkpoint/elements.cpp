@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "checkpoint/hashed_file.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

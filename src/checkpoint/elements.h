@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include "core/dtype.h"
-#include "core/storage.h"
-#include "core/tensor.h"
+#include "core/storage/storage.h"
+#include "core/tensor/dtype.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

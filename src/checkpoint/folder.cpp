@@ -2,8 +2,9 @@
 
 #include <charconv>
 
-#include "core/error.h"
-#include "core/log.h"
+#include "checkpoint/exchange/gguf_header.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 
 namespace ingot {
 namespace {
@@ -38,7 +39,7 @@ bool is_leftover_name(std::string_view name) {
 std::string why_no_checkpoint(Storage& storage, const std::string& path) {
   if (!storage.exists(path)) return fmt::format("'{}' does not exist; check the path", path);
   const bool is_llama2c = path.ends_with(".bin");
-  if (is_llama2c || storage.exists(join_path(path, "config.json")))
+  if (is_llama2c || is_gguf_file(storage, path) || storage.exists(join_path(path, "config.json")))
     return fmt::format(
         "'{0}' is no checkpoint yet: ingot checkpoint import {0}{1} --out FOLDER makes "
         "one of it",

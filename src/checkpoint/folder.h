@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 

@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/memory.h"
-#include "spec/llama_table.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot {
 
@@ -80,7 +80,7 @@ void load_weights(const CheckpointReader& reader, const TensorTable& parameters,
 
 void check_same_shapes(const CheckpointReader& reader, const TensorTable& parameters) {
   const CheckpointInfo& info = reader.info();
-  const TensorTable there = llama_parameters(info.model);
+  const TensorTable there = transformer_parameters(info.model);
   for (const TensorSpec& row : parameters.rows()) {
     const TensorId id = there.try_find(row.name);
     check(id.valid() && there[id].shape == row.shape, ErrorCode::Config,

@@ -4,10 +4,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/hex.h"
-#include "core/json_integer.h"
-#include "core/json_problem.h"
+#include "core/error/error.h"
+#include "core/json/json_integer.h"
+#include "core/json/json_problem.h"
+#include "core/text/hex.h"
 
 namespace ingot {
 namespace {
@@ -56,6 +56,7 @@ Manifest parse_body(const Json& body) {
   for (const char* name : {"loss_scale", "fp8_scales"})  // of manifests without sections
     if (body.contains(name)) manifest.state.sections[name] = body.at(name).dump();
   if (body.contains("data")) manifest.state.data = body.at("data").dump();
+  if (body.contains("run")) manifest.state.run = body.at("run").get<std::string>();
   manifest.config_toml = body.at("config").get<std::string>();
   manifest.config_hash = hash_in(body, "config_hash");
   manifest.has_tokenizer = body.at("has_tokenizer").get<bool>();
@@ -106,6 +107,7 @@ std::string to_text(const Manifest& manifest) {
   if (manifest.stop_ids) body["stop_ids"] = *manifest.stop_ids;
   for (const auto& [name, saved] : manifest.state.sections)
     body["sections"][name] = Json::parse(saved);
+  if (!manifest.state.run.empty()) body["run"] = manifest.state.run;
   if (!manifest.state.data.empty()) body["data"] = Json::parse(manifest.state.data);
   return Json{{"checkpoint", body}, {"xxh3", hex(hash_text(body.dump()))}}.dump(1) + "\n";
 }

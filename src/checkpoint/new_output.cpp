@@ -2,7 +2,7 @@
 
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

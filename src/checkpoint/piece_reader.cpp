@@ -8,7 +8,7 @@
 
 #include "checkpoint/elements.h"
 #include "checkpoint/weights.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

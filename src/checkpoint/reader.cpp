@@ -9,8 +9,8 @@
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 
 namespace ingot {
 namespace {
@@ -161,6 +161,11 @@ Companions CheckpointReader::companions() const {
 }
 
 void CheckpointReader::verify() const {
+  const int64_t step = impl_->manifest.state.step;
+  const std::optional<int64_t> named = parse_step_name(file_name(impl_->dir));
+  check(!named || *named == step || !impl_->manifest.has_optimizer, ErrorCode::Data,
+        "'{}' holds step {}, so that its name is wrong: rename it to {}, or move it out of the run",
+        impl_->dir, step, step_name(step));
   for (const ManifestFile& file : impl_->manifest.files) {
     const std::string path = impl_->path(file.name);
     const FileFacts found = hash_file(*impl_->storage->open(path));

@@ -4,8 +4,8 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 
 namespace ingot {
 namespace {

@@ -19,9 +19,9 @@
 #include <thread>
 #include <utility>
 
-#include "core/error.h"
-#include "core/hex.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "core/text/hex.h"
 
 namespace ingot {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/unique_json.h"
-#include "core/error.h"
-#include "core/json_integer.h"
-#include "core/json_problem.h"
+#include "core/error/error.h"
+#include "core/json/json_integer.h"
+#include "core/json/json_problem.h"
 
 namespace ingot {
 namespace {

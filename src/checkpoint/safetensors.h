@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "checkpoint/hashed_file.h"
-#include "core/storage.h"
-#include "core/tensor.h"
+#include "core/storage/storage.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

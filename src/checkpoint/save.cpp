@@ -9,7 +9,7 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/memory.h"
 
 namespace ingot {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json_member.h"
+#include "core/json/json_member.h"
 
 namespace ingot {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "spec/llama_table.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 class Restyled : public Weights {
  public:
   Restyled(const Weights& weights, RopeStyle style)
-      : weights_(weights), model_(weights.model()), parameters_(llama_parameters(model_)) {
+      : weights_(weights), model_(weights.model()), parameters_(transformer_parameters(model_)) {
     model_.rope.style = style;
   }
 

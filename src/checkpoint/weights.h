@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "core/storage.h"
-#include "core/tensor.h"
-#include "spec/model_config.h"
-#include "spec/shard_range.h"
+#include "core/storage/storage.h"
+#include "core/tensor/tensor.h"
+#include "spec/layout/shard_range.h"
+#include "spec/model/model_config.h"
 
 namespace ingot {
 
-// Named and laid out as llama_parameters() has them. Thread-safe.
+// Named and laid out as transformer_parameters() has them. Thread-safe.
 class Weights {
  public:
   virtual ~Weights() = default;

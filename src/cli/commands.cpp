@@ -1,6 +1,6 @@
 // Every command of the program, in the order of its help. A new one is a file of its own in the
 // folder of its group, two lines here and a test.
-#include "cli/command.h"
+#include "cli/frame/command.h"
 
 namespace ingot::cli {
 

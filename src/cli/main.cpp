@@ -6,15 +6,15 @@
 #include <exception>
 #include <system_error>
 
-#include "cli/command.h"
-#include "cli/console.h"
-#include "cli/help.h"
-#include "cli/machine.h"
-#include "cli/processes.h"
-#include "cli/signals.h"
-#include "core/foreign_error.h"
-#include "core/log.h"
-#include "core/storage.h"
+#include "cli/frame/command.h"
+#include "cli/frame/console.h"
+#include "cli/frame/help.h"
+#include "cli/start/machine.h"
+#include "cli/start/processes.h"
+#include "cli/start/signals.h"
+#include "core/error/foreign_error.h"
+#include "core/error/log.h"
+#include "core/storage/storage.h"
 #include "tokenizer/tokenizer.h"
 
 namespace {

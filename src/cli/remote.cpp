@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdlib>
 
-#include "cli/machine.h"
-#include "core/storage.h"
+#include "cli/start/machine.h"
+#include "core/storage/storage.h"
 
 namespace ingot::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/command_line.h"
+#include "cli/frame/command_line.h"
 #include "ingest/read/document_reader.h"
 
 namespace ingot::cli {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "cli/command.h"
-#include "core/error.h"
+#include "cli/frame/command.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "ingest/read/equal_inputs.h"
 

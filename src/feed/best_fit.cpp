@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "core/text/format.h"
 
 namespace ingot {

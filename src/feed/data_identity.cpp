@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
-#include "core/error.h"
-#include "core/hex.h"
-#include "core/json_integer.h"
-#include "core/json_problem.h"
+#include "core/error/error.h"
+#include "core/json/json_integer.h"
+#include "core/json/json_problem.h"
+#include "core/text/hex.h"
 
 namespace ingot {
 namespace {

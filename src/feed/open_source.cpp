@@ -1,6 +1,6 @@
 #include "feed/open_source.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "feed/shard_source.h"
 #include "feed/text_source.h"
 #include "shards/megatron_file.h"
@@ -16,7 +16,8 @@ std::unique_ptr<TokenSource> open_token_source(const std::string& path, const To
                                                TokenDType token_dtype, int64_t vocab,
                                                const TextChoice& text) {
   if (is_shard_folder(path)) return open_shards(path, tokenizer, vocab);
-  if (has_megatron_index(path)) return open_megatron_file(path, vocab);
+  if (has_megatron_index(path))
+    return open_megatron_file(path, vocab, tokenizer.bos(), tokenizer.eos());
   if (path.ends_with(".bin")) return open_token_file(path, token_dtype, vocab);
   check(tokenizer.vocab_size() <= vocab, ErrorCode::Config,
         "{}: the {} tokenizer has {} ids, the model's vocabulary only {}; raise it", path,

@@ -7,7 +7,7 @@
 
 #include "feed/text_files.h"
 #include "shards/token_source.h"
-#include "spec/token_dtype.h"
+#include "spec/model/token_dtype.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {

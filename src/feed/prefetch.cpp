@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 
 namespace ingot {
 

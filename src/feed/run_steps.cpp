@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/json_integer.h"
-#include "core/json_problem.h"
-#include "ledger/ledger.h"
+#include "core/error/error.h"
+#include "ledger/records/run_ledger.h"
 
 namespace ingot {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr int64_t kMost = int64_t{1} << 48;  // of steps and samples, so that sums stay in range
 
@@ -30,22 +26,15 @@ class StepReader {
  public:
   StepReader(RunSteps& run, const std::string& path) : run_(run), path_(path) {}
 
-  void read(const Json& record) {
-    const auto& kind = record.at("kind");
-    if (kind == "start") read_start(record);
-    if (kind == "step") read_step(record);
-    if ((kind == "start" || kind == "step") && record.contains("trained_tokens"))
-      run_.counts = parse_token_counts(record);
-  }
-
- private:
-  void read_start(const Json& record) {
-    const int64_t step = integer_of(record.at("step"));
-    check(step >= 0 && step < kMost, ErrorCode::Data, "{}: a start after step {}", path_, step);
-    give_up_after(step);
+  void read(const StartReport& start) {
+    check(start.step >= 0 && start.step < kMost, ErrorCode::Data, "{}: a start after step {}",
+          path_, start.step);
+    give_up_after(start.step);
     ++run_.num_starts;
-    if (!record.contains("data")) return;  // of a program before it recorded data
-    const DataIdentity data = parse_data_identity(record.at("data"), path_);
+    run_.id = start.run.value_or("");
+    note_counts(start);
+    if (!start.data || !start.config) return;  // of a program before it recorded data
+    const DataIdentity data = parse_data_identity(*start.data, path_);
     if (!run_.held.empty() && run_.data && run_.data->hash() != data.hash())
       throw Error(ErrorCode::Data,
                   fmt::format("{}: the run goes on after step {} with other data (hash {:016x}, "
@@ -53,17 +42,25 @@ class StepReader {
                               path_, run_.held.back().end_step() - 1, run_.data->hash(),
                               data.hash(), difference(*run_.data, data)));
     run_.data = data;
-    run_.config = record.at("config").get<std::string>();
+    run_.config = *start.config;
   }
 
-  void read_step(const Json& record) {
-    const int64_t step = integer_of(record.at("step"));
-    const int64_t first = integer_of(record.at("samples").at(0));
-    const int64_t end = integer_of(record.at("samples").at(1));
-    check(step > 0 && step < kMost && first >= 0 && end > first && end < kMost, ErrorCode::Data,
-          "{}: step {} with the samples {} to {}", path_, step, first, end);
-    give_up_after(step - 1);
-    append(run_.held, {step, 1, first, end - first});
+  void read(const StepReport& report) {
+    const auto [first, end] = report.samples;
+    check(report.step > 0 && report.step < kMost && first >= 0 && end > first && end < kMost,
+          ErrorCode::Data, "{}: step {} with the samples {} to {}", path_, report.step, first, end);
+    give_up_after(report.step - 1);
+    append(run_.held, {report.step, 1, first, end - first});
+    note_counts(report);
+  }
+
+  template <class Other>
+  void read(const Other&) {}
+
+ private:
+  template <class Report>
+  void note_counts(const Report& report) {
+    if (const auto counts = counts_in(report)) run_.counts = counts;
   }
 
   // A run that goes on from `step` has no use for what came after it.
@@ -116,12 +113,9 @@ int64_t RunSteps::num_lost_samples() const {
 RunSteps read_run_steps(Storage& storage, const std::string& ledger_path) {
   RunSteps run;
   StepReader reader(run, ledger_path);
-  try {
-    for_each_record(storage, ledger_path, [&](const Json& record) { reader.read(record); });
-  } catch (const Json::exception& error) {
-    throw Error(ErrorCode::Data, fmt::format("{}: a record is not as training writes it: {}",
-                                             ledger_path, json_problem(error)));
-  }
+  for_each_run_record(storage, ledger_path, [&](const RunEntry& entry) {
+    std::visit([&](const auto& record) { reader.read(record); }, entry.record);
+  });
   count_gaps(run);
   return run;
 }

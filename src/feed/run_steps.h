@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "feed/data_identity.h"
 #include "feed/token_counts.h"
 
@@ -29,6 +29,7 @@ struct StepRange {
 struct RunSteps {
   std::optional<DataIdentity> data;  // of the steps that hold; absent before any start
   std::string config;                // of the last start, as TOML
+  std::string id;                    // of the last start; empty: of an older program
   int64_t num_starts = 0;
   std::vector<StepRange> held;  // the steps that made the model, ascending
   std::vector<StepRange> lost;  // trained, but given up by going back to an earlier checkpoint

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "feed/best_fit.h"
 

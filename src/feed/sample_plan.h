@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shards/token_source.h"
-#include "spec/run_config.h"
+#include "spec/run/run_config.h"
 
 namespace ingot {
 

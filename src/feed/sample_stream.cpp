@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "core/permutation.h"
+#include "core/random/permutation.h"
 
 namespace ingot {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "shards/background_check.h"
 #include "shards/shard_reader.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "core/mapped_file.h"
+#include "core/storage/mapped_file.h"
 #include "shards/token_source.h"
 #include "tokenizer/tokenizer.h"
 

@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "core/text/format.h"
+#include "feed/shard_source.h"
 #include "shards/document_kinds.h"
 
 namespace ingot {
@@ -65,9 +67,32 @@ void check_contents(const std::string& path, const TextChoice& choice,
                      commands("FILE", tokenizer)));
 }
 
+// JSON lines under a name that says nothing, as `part-00000`: the first line is an object.
+void check_for_json(const std::string& path, const TextChoice& choice,
+                    const std::string& tokenizer) {
+  constexpr size_t kMostBytes = size_t{1} << 20;  // of a first line that is looked at
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return;
+  std::ifstream file(path, std::ios::binary);
+  if (file.peek() != '{') return;
+  std::string line(kMostBytes, '\0');
+  file.read(line.data(), static_cast<std::streamsize>(line.size()));
+  line.resize(static_cast<size_t>(file.gcount()));
+  line.resize(std::min(line.size(), line.find('\n')));
+  if (!nlohmann::json::accept(line)) return;
+  refuse(choice,
+         fmt::format("{}: expected text, got JSON lines by its first line, which would be trained "
+                     "on as the bytes of the file",
+                     path),
+         fmt::format("give it a name that ends in .jsonl and make shards of it: {} (bytes that are "
+                     "meant as text are taken from a file named .txt)",
+                     commands("FILE", tokenizer)));
+}
+
 void check_file(const std::string& path, const TextChoice& choice, const std::string& tokenizer) {
   const FileKind kind = file_kind(path);
   const bool is_documents = !kind.compression.empty() || is_readable_kind(kind.kind);
+  if (!is_documents) check_for_json(path, choice, tokenizer);
   if (!is_documents || is_text_kind(kind)) return check_contents(path, choice, tokenizer);
   std::error_code no_file;
   if (!fs::exists(path, no_file)) return;  // opening it says that
@@ -111,9 +136,29 @@ Found look_through(const std::string& folder) {
   return found;
 }
 
+// A folder above token shards, as `ingot data mix` writes, or of shards that are not finished.
+void check_for_shards(const std::string& folder, const Found& found) {
+  if (!found.texts.empty()) return;
+  std::error_code error;
+  std::vector<std::string> below;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (is_shard_folder(entry.path().string())) below.push_back(entry.path().string());
+  std::sort(below.begin(), below.end());
+  check(below.empty(), ErrorCode::Data,
+        "{}: expected one folder of token shards, got a folder of them: name one of {}", folder,
+        fmt::join(below, ", "));
+  check(!fs::exists(fs::path(folder) / "stage.json", error) ||
+            !fs::is_directory(fs::path(folder) / "tasks", error),
+        ErrorCode::Data,
+        "{}: the command of data preparation that writes it has not finished, or has written "
+        "documents, of which ingot data tokenize makes shards; run it again to go on",
+        folder);
+}
+
 std::vector<std::string> files_of_folder(const std::string& folder, const TextChoice& choice,
                                          const std::string& tokenizer) {
   Found found = look_through(folder);
+  check_for_shards(folder, found);
   const std::string help = "make shards of its documents: " + commands(folder, tokenizer);
   check(!found.texts.empty() || found.documents.empty(), ErrorCode::Data,
         "{}: expected .txt files, got documents of other kinds ({}); {}", folder,

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
-#include "core/mapped_file.h"
+#include "core/error/error.h"
+#include "core/storage/mapped_file.h"
 #include "core/text/format.h"
 #include "core/text/utf8.h"
 

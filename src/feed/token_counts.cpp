@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/json_integer.h"
 #include "core/text/format.h"
 
 namespace ingot {
@@ -24,11 +23,6 @@ nlohmann::json to_json(const TokenCounts& counts) {
   return {{"trained_tokens", counts.trained},
           {"padded_tokens", counts.padded},
           {"unique_tokens", counts.unique}};
-}
-
-TokenCounts parse_token_counts(const nlohmann::json& json) {
-  return {integer_of(json.at("trained_tokens")), integer_of(json.at("padded_tokens")),
-          integer_of(json.at("unique_tokens"))};
 }
 
 std::string text_of(const TokenCounts& counts) {

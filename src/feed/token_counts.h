@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "feed/sample_stream.h"
 
@@ -23,11 +24,21 @@ struct TokenCounts {
   }
 };
 
-// {"trained_tokens": …, "padded_tokens": …, "unique_tokens": …}, by which every record and result
-// tells them.
+// {"trained_tokens": …, "padded_tokens": …, "unique_tokens": …}, by which every result tells them.
 nlohmann::json to_json(const TokenCounts& counts);
-// Throws nlohmann's exception when `json` does not hold them.
-TokenCounts parse_token_counts(const nlohmann::json& json);
+// As a record of a run has them: one of a start or of a step.
+template <class Report>
+void put(const TokenCounts& counts, Report& report) {
+  report.trained_tokens = counts.trained;
+  report.padded_tokens = counts.padded;
+  report.unique_tokens = counts.unique;
+}
+// Nothing where the record is of a program that did not tell.
+template <class Report>
+std::optional<TokenCounts> counts_in(const Report& report) {
+  if (!report.trained_tokens || !report.padded_tokens || !report.unique_tokens) return std::nullopt;
+  return TokenCounts{*report.trained_tokens, *report.padded_tokens, *report.unique_tokens};
+}
 std::string text_of(const TokenCounts& counts);     // "1,234 trained, 56 padded, 1,000 unique"
 std::string short_text(const TokenCounts& counts);  // "1.23k, 56 padded, 1.00k unique"
 

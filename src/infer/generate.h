@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/context.h"
-#include "core/storage.h"
-#include "spec/model_config.h"
+#include "core/device/context.h"
+#include "core/storage/storage.h"
+#include "spec/model/model_config.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {

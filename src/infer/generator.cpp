@@ -4,12 +4,13 @@
 
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/exchange/stop_ids.h"
-#include "core/error.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "infer/generate.h"
 #include "model/decoder.h"
 #include "plan/workspace.h"
-#include "spec/llama_table.h"
-#include "spec/placed_tensors.h"
+#include "spec/rows/transformer_table.h"
+#include "spec/table/placed_tensors.h"
 
 namespace ingot {
 namespace {
@@ -32,13 +33,13 @@ struct Generator::Impl {
       : source(std::move(open)),
         model(source->info().model),
         context(wanted_context > 0 ? wanted_context : model.context),
-        placed(llama_infer_table(
+        placed(transformer_infer_table(
                    model, DType::F32, context, kPromptChunk,
                    infer_workspace_bytes(ctx.facts, model, DType::F32, context, kPromptChunk)),
                ctx.device),
         ctx_(ctx) {
     ctx_.workspace = Workspace(placed.find("workspace"));
-    const TensorTable parameters = llama_parameters(model);
+    const TensorTable parameters = transformer_parameters(model);
     for (const TensorSpec& row : parameters.rows())
       read_weight(ctx_, source->weights(), row.name, placed.find(row.name));
     decoder = std::make_unique<Decoder>(ctx_, model, context, kPromptChunk, placed);
@@ -82,6 +83,10 @@ struct Generator::Impl {
     check(was_finite && search.found().empty(), ErrorCode::Numeric,
           "{}, at token {}; the weights are damaged or training diverged",
           search.found().empty() ? "logits: not finite" : search.found(), sequence.size());
+    log::warn("zero_logits", {{"token", std::to_string(sequence.size())},
+                              {"why",
+                               "every logit is 0, so that every id is as likely as any other: "
+                               "the weights of the head, or of what it reads, are zero"}});
     return again;
   }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "infer/generate.h"
 
 namespace ingot {

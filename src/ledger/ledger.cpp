@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {
@@ -109,14 +109,14 @@ struct LedgerWriter::Impl {
   }
 };
 
-LedgerWriter::LedgerWriter(std::shared_ptr<Storage> storage, std::string path)
+LedgerWriter::LedgerWriter(std::shared_ptr<Storage> storage, std::string path, const Visit& visit)
     : impl_(new Impl{std::move(storage), std::move(path), nullptr, 0}) {
   if (!impl_->storage->exists(impl_->path)) {
     impl_->file = impl_->storage->create(impl_->path);
     impl_->storage->sync_directory(parent_path(impl_->path));
     return;
   }
-  impl_->whole_bytes = scan(*impl_->storage, impl_->path, [](const nlohmann::json&) {});
+  impl_->whole_bytes = scan(*impl_->storage, impl_->path, visit);
   if (impl_->storage->open(impl_->path)->size() == impl_->whole_bytes) {
     impl_->file = impl_->storage->open_append(impl_->path);
   } else {

@@ -7,16 +7,21 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 
 class LedgerWriter {
  public:
-  // Opens or creates; repairs a torn tail. Throws ErrorCode::Data on damage before the tail.
-  LedgerWriter(std::shared_ptr<Storage> storage, std::string path);
+  using Visit = std::function<void(const nlohmann::json&)>;
+  // Opens or creates; repairs a torn tail, after `visit` saw what was there in order. Throws
+  // ErrorCode::Data on damage before the tail.
+  LedgerWriter(std::shared_ptr<Storage> storage, std::string path, const Visit& visit);
+  LedgerWriter(std::shared_ptr<Storage> storage, std::string path)
+      : LedgerWriter(std::move(storage), std::move(path), [](const nlohmann::json&) {}) {}
   ~LedgerWriter();
 
   // Adds one record; "kind" must be a string. Survives a crash of the process once it returns, and

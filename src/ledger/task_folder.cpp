@@ -11,10 +11,10 @@
 #include <span>
 #include <thread>
 
-#include "core/error.h"
-#include "core/json_problem.h"
-#include "core/log.h"
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "core/json/json_problem.h"
 
 namespace ingot {
 namespace {
@@ -25,7 +25,7 @@ constexpr size_t kMaxShown = 80;
 constexpr auto kPollPause = std::chrono::milliseconds(100);
 
 std::string shown(const json* value) {
-  if (value == nullptr) return "nothing";
+  if (value == nullptr || value->is_null()) return "nothing";
   std::string text = value->dump(-1, ' ', false, json::error_handler_t::replace);
   if (text.size() > kMaxShown) text = text.substr(0, kMaxShown) + "…";
   return text;
@@ -91,6 +91,10 @@ TaskFolder::TaskFolder(std::shared_ptr<Storage> storage, std::string folder,
   const json begun = json::parse(read_text(*storage_, path), nullptr, false);
   check(begun.is_object(), ErrorCode::Data,
         "{}: expected a JSON object, got something else: remove the folder to begin anew", path);
+  // What says most first: the rest differs because of it.
+  for (const char* key : {"stage", "num_files"})
+    if (begun.contains(key) && stage.contains(key))
+      expect_same(begun[key], stage[key], key, folder_);
   expect_same(begun, stage, "", folder_);
   for (const std::string& name : storage_->list(join_path(folder_, "tasks"))) {
     if (name.ends_with(".error")) old_errors_[name] = read_error(name);

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "model/branch.h"
-#include "spec/model_config.h"
+#include "spec/model/model_config.h"
 
 namespace ingot {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "model/layer.h"
 #include "ops/memory.h"
 

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "ops/attention.h"
 #include "ops/rope.h"
-#include "spec/llama_table.h"
-#include "spec/placed_tensors.h"
+#include "spec/rows/transformer_table.h"
+#include "spec/table/placed_tensors.h"
 
 namespace ingot {
 
@@ -22,7 +22,7 @@ inline constexpr int32_t kNoTarget = -1;
 
 class BatchInput {
  public:
-  // Of rows of llama_train_table in `placed`. `ctx` must outlive it.
+  // Of rows of transformer_train_table in `placed`. `ctx` must outlive it.
   BatchInput(Context& ctx, const ModelConfig& config, const TrainShape& shape,
              const PlacedTensors& placed, int64_t slot);
 

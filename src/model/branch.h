@@ -1,7 +1,7 @@
 // What the two branches of a layer, attention and MLP, share.
 #pragma once
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "model/layer_tensors.h"
 #include "model/norm.h"
 #include "ops/attention.h"

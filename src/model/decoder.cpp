@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "model/norm.h"
 #include "ops/axpy.h"
 #include "ops/embedding.h"

@@ -5,16 +5,16 @@
 #include <span>
 #include <vector>
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "model/first_not_finite.h"
 #include "model/layer.h"
-#include "spec/llama_table.h"
-#include "spec/placed_tensors.h"
+#include "spec/rows/transformer_table.h"
+#include "spec/table/placed_tensors.h"
 
 namespace ingot {
 
-// Weights, cache and activations are rows of llama_infer_table in `placed`, which must outlive it,
-// as `ctx` must. One sequence.
+// Weights, cache and activations are rows of transformer_infer_table in `placed`, which must
+// outlive it, as `ctx` must. One sequence.
 class Decoder {
  public:
   Decoder(Context& ctx, const ModelConfig& config, int64_t context, int64_t chunk,

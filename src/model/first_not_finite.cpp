@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/memory.h"
 
 namespace ingot {

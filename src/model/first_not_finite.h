@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "model/layer_tensors.h"
 
 namespace ingot {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/error.h"
-#include "core/json_problem.h"
+#include "core/error/error.h"
+#include "core/json/json_problem.h"
 #include "model/operand.h"
 #include "ops/memory.h"
 

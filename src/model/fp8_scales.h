@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "core/context.h"
-#include "core/lane.h"
-#include "core/state_section.h"
-#include "ops/update_scalars.h"
+#include "core/async/lane.h"
+#include "core/device/context.h"
+#include "core/storage/state_section.h"
+#include "ops/update/update_scalars.h"
 #include "parallel/comm/communicator.h"
-#include "spec/placed_tensors.h"
+#include "spec/table/placed_tensors.h"
 
 namespace ingot {
 

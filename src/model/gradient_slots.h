@@ -1,7 +1,7 @@
 // How gradients of parameters are written into the slots that the store gives out.
 #pragma once
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "model/operand.h"
 #include "parallel/shard/parameter_store.h"
 

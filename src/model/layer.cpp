@@ -1,6 +1,6 @@
 #include "model/layer.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "model/attention_branch.h"
 #include "model/mlp_branch.h"
-#include "spec/model_config.h"
+#include "spec/model/model_config.h"
 
 namespace ingot {
 

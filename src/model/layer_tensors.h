@@ -7,13 +7,13 @@
 #include <string>
 #include <string_view>
 
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 #include "model/gradient_slots.h"
 #include "model/operand.h"
 #include "parallel/shard/parameter_store.h"
-#include "spec/llama_table.h"
-#include "spec/model_config.h"
-#include "spec/placed_tensors.h"
+#include "spec/model/model_config.h"
+#include "spec/rows/transformer_table.h"
+#include "spec/table/placed_tensors.h"
 
 namespace ingot {
 

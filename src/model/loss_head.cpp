@@ -1,6 +1,6 @@
 #include "model/loss_head.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "model/norm.h"
 
 namespace ingot {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "model/gradient_slots.h"
 #include "model/operand.h"
 #include "ops/lm_head.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "model/branch.h"
-#include "spec/model_config.h"
+#include "spec/model/model_config.h"
 
 namespace ingot {
 

@@ -1,7 +1,7 @@
 // Norms as a model calls them: RMSNorm, or LayerNorm where there is a bias.
 #pragma once
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "model/gradient_slots.h"
 #include "model/operand.h"
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/context.h"
-#include "core/lane.h"
-#include "spec/llama_table.h"
-#include "spec/placed_tensors.h"
+#include "core/async/lane.h"
+#include "core/device/context.h"
+#include "spec/rows/transformer_table.h"
+#include "spec/table/placed_tensors.h"
 
 namespace ingot {
 

@@ -2,11 +2,11 @@
 
 #include <array>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/activation.h"
 #include "ops/bias.h"
 #include "ops/fused_linear.h"
-#include "spec/llama_table.h"
+#include "spec/rows/transformer_table.h"
 
 namespace ingot {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 #include "ops/fp8.h"
 #include "ops/matmul.h"
-#include "spec/model_config.h"
-#include "spec/placed_tensors.h"
+#include "spec/model/model_config.h"
+#include "spec/table/placed_tensors.h"
 
 namespace ingot {
 
@@ -33,9 +33,9 @@ struct Affine {
 // The products of a layer; its scales are kept in this order.
 enum class Product { Qkv, Out, Up, Down };
 
-// Where the 8-bit operands of a layer's products lie (spec/llama_table.h). An input or gradient is
-// (N, width) and shares its memory with those of other products: it is valid until the next is
-// made.
+// Where the 8-bit operands of a layer's products lie (spec/rows/transformer_table.h). An input or
+// gradient is (N, width) and shares its memory with those of other products: it is valid until the
+// next is made.
 Quantized fp8_input(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,
                     int64_t width);
 Quantized fp8_gradient(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,

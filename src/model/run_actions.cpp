@@ -1,6 +1,6 @@
 #include "model/run_actions.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 

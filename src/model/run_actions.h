@@ -5,7 +5,7 @@
 #include <span>
 
 #include "model/stage.h"
-#include "spec/action.h"
+#include "spec/rows/action.h"
 
 namespace ingot {
 

@@ -1,6 +1,6 @@
 #include "model/stage.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/axpy.h"
 #include "ops/embedding.h"
 #include "ops/memory.h"
@@ -29,7 +29,7 @@ Stage::Stage(Context& ctx, const StageSetup& setup)
   check(shape_.offload_layers == 0 || (is_first() && is_last()), ErrorCode::Internal,
         "a stage that offloads activations expected all {} layers, got [{}, {})", config_.layers,
         first_, end_);
-  const TensorTable parameters = llama_parameters(config_);
+  const TensorTable parameters = transformer_parameters(config_);
   embedding_ = parameters.find("embedding.weight");
   position_ = parameters.try_find("position.weight");
   final_norm_ = {parameters.find("final_norm.weight"), parameters.try_find("final_norm.bias")};

@@ -10,16 +10,16 @@
 #include <utility>
 #include <vector>
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "model/batch_input.h"
 #include "model/first_not_finite.h"
 #include "model/layer.h"
 #include "model/loss_head.h"
 #include "model/offload.h"
 #include "parallel/shard/parameter_store.h"
-#include "spec/block_use.h"
-#include "spec/llama_table.h"
-#include "spec/placed_tensors.h"
+#include "spec/rows/block_use.h"
+#include "spec/rows/transformer_table.h"
+#include "spec/table/placed_tensors.h"
 
 namespace ingot {
 
@@ -35,7 +35,7 @@ struct StageSetup {
 };
 
 // Holds no memory of its own: weights come from the store, everything else from rows of
-// llama_train_table in `placed`; both and the context must outlive it.
+// transformer_train_table in `placed`; both and the context must outlive it.
 //
 // A slot is where a micro-batch has its rows from its forward to its backward pass. Passes of
 // several slots may alternate in any order in which each slot's forward comes before its backward;
@@ -77,9 +77,9 @@ class Stage {
   // A record was issued in place of both passes.
   void note_record();
 
-  // Called where a tick of a micro-step or an evaluation begins (spec/block_use.h): its blocks are
-  // acquired and nothing of it is computed. For who looks at lives of rows, as tests do; nobody by
-  // default.
+  // Called where a tick of a micro-step or an evaluation begins (spec/rows/block_use.h): its blocks
+  // are acquired and nothing of it is computed. For who looks at lives of rows, as tests do; nobody
+  // by default.
   void watch_ticks(std::function<void(int tick)> watcher) { on_tick_ = std::move(watcher); }
 
  private:

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/context.h"
-#include "core/recorded_work.h"
+#include "core/async/recorded_work.h"
+#include "core/device/context.h"
 #include "model/stage.h"
 #include "ops/reduce.h"
-#include "spec/action.h"
-#include "spec/block_use.h"
+#include "spec/rows/action.h"
+#include "spec/rows/block_use.h"
 
 namespace ingot {
 

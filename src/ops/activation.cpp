@@ -1,7 +1,7 @@
 #include "ops/activation.h"
 
-#include "ops/checks.h"
-#include "ops/dispatch.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
 #include "ops/kernels/activation.h"
 
 namespace ingot {

@@ -1,8 +1,8 @@
 // The MLP's pointwise functions. All tensors contiguous and of one dtype: F32, BF16 or F64.
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

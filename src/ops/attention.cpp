@@ -7,12 +7,12 @@
 #include <new>
 #include <string_view>
 
-#include "ops/checks.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
+#include "ops/common/rope_checks.h"
 #include "ops/cpu/attention_plan.h"
 #include "ops/cuda/attention/scratch.h"
-#include "ops/dispatch.h"
 #include "ops/kernels/attention.h"
-#include "ops/rope_checks.h"
 
 namespace ingot {
 namespace cpu {

@@ -1,8 +1,8 @@
 // Causal attention, blocked with an online softmax: the T×T scores never exist in memory.
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 #include "ops/rope.h"
 
 namespace ingot {

@@ -1,8 +1,8 @@
 // The bias of a product, which is added to each row of its output.
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

@@ -1,8 +1,8 @@
 // Token embedding lookup and its gradient.
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "ops/activation.h"
-#include "ops/addend.h"
-#include "ops/checks.h"
+#include "ops/common/addend.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
 #include "ops/cpu/fp8.h"
-#include "ops/dispatch.h"
 #include "ops/kernels/fp8.h"
 #include "ops/kernels/matmul.h"
 #include "ops/rms_norm.h"

@@ -6,10 +6,10 @@
 // by quantize(); on a GPU both are one pass over memory.
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 #include "ops/matmul.h"
-#include "ops/update_scalars.h"
+#include "ops/update/update_scalars.h"
 
 namespace ingot {
 

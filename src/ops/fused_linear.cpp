@@ -1,11 +1,11 @@
 #include "ops/fused_linear.h"
 
 #include "ops/activation.h"
-#include "ops/checks.h"
-#include "ops/dispatch.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
+#include "ops/common/rope_checks.h"
 #include "ops/kernels/fused_linear.h"
 #include "ops/matmul.h"
-#include "ops/rope_checks.h"
 
 namespace ingot {
 

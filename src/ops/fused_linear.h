@@ -2,8 +2,8 @@
 // GPU has a kernel for it (docs/ops-cuda-fused.md), and else the ops one after the other.
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 #include "ops/rope.h"
 
 namespace ingot {

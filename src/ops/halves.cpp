@@ -1,7 +1,7 @@
 #include "ops/halves.h"
 
-#include "ops/checks.h"
-#include "ops/dispatch.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
 #include "ops/kernels/halves.h"
 
 namespace ingot {

@@ -2,8 +2,8 @@
 // they take the 4 bytes of the number and are exactly it.
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

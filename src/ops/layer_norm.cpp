@@ -1,7 +1,7 @@
 #include "ops/layer_norm.h"
 
-#include "ops/checks.h"
-#include "ops/dispatch.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
 #include "ops/kernels/bias.h"
 #include "ops/kernels/layer_norm.h"
 #include "ops/kernels/rms_norm.h"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 #include "ops/fp8.h"
 #include "ops/matmul.h"
 

@@ -1,8 +1,8 @@
 #include "ops/matmul.h"
 
-#include "ops/addend.h"
-#include "ops/checks.h"
-#include "ops/dispatch.h"
+#include "ops/common/addend.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
 #include "ops/kernels/matmul.h"
 
 namespace ingot {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/cuda_backend.h"
-#include "ops/checks.h"
-#include "ops/dispatch.h"
+#include "core/device/cuda_backend.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
 #include "ops/kernels/memory.h"
 
 namespace ingot {

@@ -1,6 +1,6 @@
 // The GPU kernels of a build without CUDA: each that ops/kernels declares says so.
-#include "core/error.h"
-#include "ops/kernel.h"
+#include "core/error/error.h"
+#include "ops/common/kernel.h"
 
 namespace ingot::cuda {
 namespace {

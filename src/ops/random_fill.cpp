@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ops/checks.h"
-#include "ops/dispatch.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
 #include "ops/kernels/random_fill.h"
 
 namespace ingot {

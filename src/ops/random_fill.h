@@ -1,9 +1,9 @@
 // Filling tensors with addressed random numbers.
 #pragma once
 
-#include "core/context.h"
-#include "core/random.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/random/random.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "ops/checks.h"
-#include "ops/dispatch.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
 #include "ops/kernels/reduce.h"
 
 namespace ingot {

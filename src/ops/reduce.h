@@ -4,8 +4,8 @@
 #include <memory>
 #include <span>
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

@@ -1,7 +1,7 @@
 #include "ops/rms_norm.h"
 
-#include "ops/checks.h"
-#include "ops/dispatch.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
 #include "ops/kernels/rms_norm.h"
 
 namespace ingot {

@@ -5,11 +5,11 @@
 #include <numbers>
 #include <vector>
 
-#include "ops/checks.h"
-#include "ops/dispatch.h"
+#include "ops/common/checks.h"
+#include "ops/common/dispatch.h"
+#include "ops/common/rope_checks.h"
 #include "ops/kernels/rope.h"
 #include "ops/memory.h"
-#include "ops/rope_checks.h"
 
 namespace ingot {
 namespace {

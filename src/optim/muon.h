@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "optim/optimizer.h"
-#include "spec/optimizer_states.h"
+#include "spec/rows/optimizer_states.h"
 
 namespace ingot {
 

@@ -1,18 +1,18 @@
-// One way of updating parameters. src/spec/optimizers.inc lists them all; which parameters each
-// takes, and what it keeps of them, is declared in spec/optimizer_states.
+// One way of updating parameters. src/spec/settings/optimizers.inc lists them all; which parameters
+// each takes, and what it keeps of them, is declared in spec/optimizer_states.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 
-#include "core/context.h"
-#include "ops/update_scalars.h"
+#include "core/device/context.h"
+#include "ops/update/update_scalars.h"
 #include "parallel/shard/parameter_store.h"
-#include "spec/layout.h"
-#include "spec/placed_tensors.h"
-#include "spec/run_config.h"
-#include "spec/tensor_table.h"
+#include "spec/layout/layout.h"
+#include "spec/run/run_config.h"
+#include "spec/table/placed_tensors.h"
+#include "spec/table/tensor_table.h"
 
 namespace ingot {
 
@@ -55,7 +55,7 @@ std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimizerSetup& 
 // What each optimizer's source defines: std::unique_ptr<Optimizer> name_optimizer(setup).
 #define OPTIMIZER(Kind, name) \
   std::unique_ptr<Optimizer> name##_optimizer(const OptimizerSetup& setup);
-#include "spec/optimizers.inc"
+#include "spec/settings/optimizers.inc"
 #undef OPTIMIZER
 
 }  // namespace ingot

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "ops/matmul.h"
-#include "ops/muon.h"
 #include "ops/reduce.h"
+#include "ops/update/muon.h"
 
 namespace ingot {
 namespace {

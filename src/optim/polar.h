@@ -2,9 +2,9 @@
 // 2505.16932).
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
-#include "spec/optimizer_states.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
+#include "spec/rows/optimizer_states.h"
 
 namespace ingot {
 

@@ -1,6 +1,6 @@
-// Muon where ranks hold slices of matrices. Each matrix has an owner (spec/matrix_owners.h), which
-// gets the others' slices of the direction, orthogonalises it and gives their slices back. States
-// stay where they are.
+// Muon where ranks hold slices of matrices. Each matrix has an owner (spec/rows/matrix_owners.h),
+// which gets the others' slices of the direction, orthogonalises it and gives their slices back.
+// States stay where they are.
 //
 // In round k, on the compute lane of every rank, with what other lanes do meanwhile:
 //
@@ -14,12 +14,12 @@
 #include <span>
 #include <vector>
 
-#include "core/error.h"
-#include "core/lane.h"
-#include "ops/muon.h"
+#include "core/async/lane.h"
+#include "core/error/error.h"
+#include "ops/update/muon.h"
 #include "optim/muon.h"
 #include "optim/polar.h"
-#include "spec/matrix_owners.h"
+#include "spec/rows/matrix_owners.h"
 
 namespace ingot {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/memory.h"
 #include "ops/reduce.h"
-#include "spec/optimizer_states.h"
+#include "spec/rows/optimizer_states.h"
 
 namespace ingot {
 
@@ -103,7 +103,7 @@ std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimizerSetup& 
 #define OPTIMIZER(Kind, name) \
   case OptimKind::Kind:       \
     return name##_optimizer(setup);
-#include "spec/optimizers.inc"
+#include "spec/settings/optimizers.inc"
 #undef OPTIMIZER
   }
   throw Error(ErrorCode::Internal, "unknown optimizer");

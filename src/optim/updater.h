@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/lane.h"
+#include "core/async/lane.h"
 #include "optim/optimizer.h"
 #include "parallel/shard/offloaded_store.h"
 

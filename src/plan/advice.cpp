@@ -8,11 +8,11 @@
 #include <set>
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "plan/fit.h"
 #include "plan/resolve.h"
-#include "spec/run_length.h"
+#include "spec/run/run_length.h"
 
 namespace ingot {
 namespace {

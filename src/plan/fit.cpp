@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/compute_device.h"
-#include "core/error.h"
+#include "core/device/compute_device.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "plan/advice.h"
 #include "plan/train_table.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "spec/resolved_run.h"
-#include "spec/tensor_table.h"
+#include "spec/table/tensor_table.h"
 
 namespace ingot {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/compute_device.h"
-#include "core/error.h"
+#include "core/device/compute_device.h"
+#include "core/error/error.h"
 #include "ops/attention.h"
 #include "plan/workspace.h"
 
@@ -52,7 +52,8 @@ TrainShape shape_of(const RunConfig& config) {
   shape.offload_layers = config.train.offload_layers;
   shape.policy = config.train.recompute;
   shape.keep_layers = config.train.keep_layers;
-  shape.layout = layout_of(config);
+  shape.layout = data_layout(static_cast<int>(config.system.ranks), config.system.data_parallel,
+                             static_cast<int>(config.system.shard_ranks));
   shape.loss_chunk = std::min(config.train.loss_chunk, shape.B * shape.T);
   shape.document_mask = config.train.document_mask;
   return shape;
@@ -95,7 +96,7 @@ ResolvedRun lay_out(const RunConfig& config, const DeviceFacts& facts, int cores
   TrainShape& shape = run.shape;
   shape.workspace_bytes =
       std::max(train_workspace_bytes(facts, config.train.deterministic, config.model, shape),
-               update_workspace_bytes(facts, shape.compute, llama_parameters(config.model),
+               update_workspace_bytes(facts, shape.compute, transformer_parameters(config.model),
                                       config.optim, shape.layout));
   shape.head_workspace_bytes = head_workspace_bytes(facts, config.model, shape);
   return run;

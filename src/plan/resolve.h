@@ -1,7 +1,7 @@
 // Deciding what a run's settings leave open.
 #pragma once
 
-#include "core/device_facts.h"
+#include "core/device/device_facts.h"
 #include "spec/resolved_run.h"
 
 namespace ingot {

@@ -1,19 +1,21 @@
 #include "plan/train_table.h"
 
-#include "spec/offload_rows.h"
-#include "spec/optimizer_states.h"
-#include "spec/store_rows.h"
+#include "spec/rows/offload_rows.h"
+#include "spec/rows/optimizer_states.h"
+#include "spec/rows/store_rows.h"
 
 namespace ingot {
 
 TensorTable train_table(const ResolvedRun& run) {
   const RunConfig& config = run.config;
-  TensorTable table = llama_train_table(config.model, run.shape);
+  TensorTable table = transformer_train_table(config.model, run.shape);
   StoreOptions store = store_options(config, run.one_micro_step);
   store.group_of_one = run.group_of_one;
-  add_store_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout, store);
+  add_store_rows(table, transformer_parameters(config.model), run.shape.compute, run.shape.layout,
+                 store);
   if (config.system.offload_optimizer)
-    add_offload_rows(table, llama_parameters(config.model), run.shape.compute, run.shape.layout);
+    add_offload_rows(table, transformer_parameters(config.model), run.shape.compute,
+                     run.shape.layout);
   add_update_rows(table, config.optim, config.system.offload_optimizer);
   return table;
 }

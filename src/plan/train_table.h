@@ -2,7 +2,7 @@
 #pragma once
 
 #include "spec/resolved_run.h"
-#include "spec/tensor_table.h"
+#include "spec/table/tensor_table.h"
 
 namespace ingot {
 

@@ -10,7 +10,7 @@
 #include "ops/lm_head.h"
 #include "ops/matmul.h"
 #include "ops/rms_norm.h"
-#include "spec/optimizer_states.h"
+#include "spec/rows/optimizer_states.h"
 
 namespace ingot {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "core/device_facts.h"
-#include "spec/llama_table.h"
-#include "spec/run_config.h"
+#include "core/device/device_facts.h"
+#include "spec/rows/transformer_table.h"
+#include "spec/run/run_config.h"
 
 namespace ingot {
 

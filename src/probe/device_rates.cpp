@@ -1,6 +1,6 @@
 #include "probe/device_rates.h"
 
-#include "core/cuda_backend.h"
+#include "core/device/cuda_backend.h"
 #include "ops/fp8.h"
 #include "ops/matmul.h"
 #include "probe/measure.h"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/context.h"
+#include "core/device/context.h"
 
 namespace ingot {
 

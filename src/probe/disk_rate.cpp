@@ -9,8 +9,8 @@
 #include <cstring>
 #include <memory>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 namespace {

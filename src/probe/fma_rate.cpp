@@ -20,4 +20,4 @@ double run_fmas(int64_t rounds) {
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/isa.h"
+#include "core/device/isa.h"
 
 namespace ingot::cpu {
 

@@ -15,8 +15,8 @@
 #include <fstream>
 #include <memory>
 
-#include "core/cuda_facts.h"
-#include "core/thread_pool.h"
+#include "core/device/cuda_facts.h"
+#include "core/device/thread_pool.h"
 
 namespace ingot {
 namespace {

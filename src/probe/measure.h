@@ -1,7 +1,7 @@
 // What the machine can do, and how close one op comes to it.
 #pragma once
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "probe/op_case.h"
 
 namespace ingot {

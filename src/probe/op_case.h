@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "ops/memory.h"
 
 namespace ingot {

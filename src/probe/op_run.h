@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/arena.h"
+#include "core/device/arena.h"
 #include "probe/op_case.h"
 #include "probe/values.h"
 

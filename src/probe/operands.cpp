@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "ops/random_fill.h"
 #include "ops/reduce.h"
 

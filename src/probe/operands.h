@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/arena.h"
-#include "core/context.h"
+#include "core/device/arena.h"
+#include "core/device/context.h"
 
 namespace ingot {
 

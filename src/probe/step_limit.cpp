@@ -4,16 +4,16 @@
 #include <array>
 #include <map>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/attention.h"
 #include "ops/fp8.h"
 #include "ops/matmul.h"
 #include "probe/measure.h"
 #include "probe/operands.h"
 #include "probe/timing.h"
-#include "spec/flops.h"
-#include "spec/llama_table.h"
-#include "spec/optimizer_states.h"
+#include "spec/model/flops.h"
+#include "spec/model/transformer_parameters.h"
+#include "spec/rows/optimizer_states.h"
 
 namespace ingot {
 namespace {
@@ -225,7 +225,7 @@ class LimitMeter {
   // The gradient is read, the weight and the states are read and written. The weight takes 4
   // bytes under BF16 too: its BF16 half, which products read, and the other (ops/halves.h).
   void optimizer() {
-    const TensorTable parameters = llama_parameters(config_);
+    const TensorTable parameters = transformer_parameters(config_);
     int64_t bytes = 0;
     for (const TensorSpec& parameter : parameters.rows()) {
       int64_t of_each = 4 + 2 * 4;

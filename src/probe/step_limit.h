@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/context.h"
-#include "spec/run_config.h"
+#include "core/device/context.h"
+#include "spec/run/run_config.h"
 
 namespace ingot {
 

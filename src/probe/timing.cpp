@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/compute_device.h"
+#include "core/device/compute_device.h"
 
 namespace ingot {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "core/context.h"
+#include "core/device/context.h"
 
 namespace ingot {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "core/dtype.h"
+#include "core/tensor/dtype.h"
 
 namespace ingot {
 

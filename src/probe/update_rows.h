@@ -2,10 +2,10 @@
 // ops.
 #pragma once
 
-#include "core/arena.h"
-#include "core/context.h"
-#include "core/tensor.h"
-#include "ops/adamw.h"
+#include "core/device/arena.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
+#include "ops/update/adamw.h"
 
 namespace ingot {
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/memory.h"
 
 namespace ingot {

@@ -7,8 +7,8 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "core/text/format.h"
 
 namespace ingot {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "shards/manifest.h"
 
 namespace ingot {

@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "shards/shard_reader.h"
 
 namespace ingot {
@@ -190,8 +190,9 @@ std::vector<std::string> names_of(const Documents& documents, const std::vector<
 
 }  // namespace
 
-Duplicates find_duplicates(Storage& storage, const std::vector<ShardsIn>& shards, DocumentKey key,
-                           int64_t memory_bytes, const std::string& aside) {
+DuplicateDocuments find_duplicate_documents(Storage& storage, const std::vector<ShardsIn>& shards,
+                                            DocumentKey key, int64_t memory_bytes,
+                                            const std::string& aside) {
   const Documents documents(storage, shards, key);
   const int64_t bytes = documents.count() * static_cast<int64_t>(sizeof(Key));
   SortedKeys sorted;

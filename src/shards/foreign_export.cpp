@@ -1,7 +1,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "shards/foreign_import.h"
 
 namespace ingot {

@@ -1,9 +1,14 @@
 #include "shards/foreign_import.h"
 
-#include "core/error.h"
+#include <filesystem>
+
+#include "core/error/error.h"
+#include "shards/duplicates.h"
 
 namespace ingot {
 namespace {
+
+constexpr int64_t kSortBytes = int64_t{1} << 30;  // 16 bytes a document, in memory up to so many
 
 class Importer {
  public:
@@ -98,16 +103,32 @@ class Importer {
   bool file_has_cut_ = false;  // its last document, so far
 };
 
+void check_each_once(const std::vector<std::string>& files) {
+  for (size_t i = 0; i < files.size(); ++i)
+    for (size_t k = 0; k < i; ++k) {
+      std::error_code error;
+      check(!std::filesystem::equivalent(files[k], files[i], error) || error, ErrorCode::Data,
+            "{} and {} are the same file, whose tokens would be taken twice: leave one of them out",
+            files[k], files[i]);
+    }
+}
+
 }  // namespace
 
 ShardManifest import_tokens(std::shared_ptr<Storage> storage, const std::vector<std::string>& files,
                             const ImportSettings& settings, const std::string& folder) {
   check(!storage->exists(join_path(folder, kShardManifestName)), ErrorCode::Config,
         "{} is a finished folder of shards: choose another", folder);
+  check_each_once(files);
   Importer importer(storage, settings, folder);
   for (const std::string& file : files) importer.add_file(file);
   ShardManifest manifest = importer.finish();
   check(manifest.num_documents() > 0, ErrorCode::Data, "no documents in {}", files.front());
+  const std::vector<ShardsIn> shards = {{folder, &manifest}};
+  manifest.equal_documents =
+      find_duplicate_documents(*storage, shards, DocumentKey::Content, kSortBytes,
+                               join_path(folder, "duplicates.tmp"))
+          .count;
   if (settings.tokenizer) {
     write_file_atomically(*storage, join_path(folder, kShardTokenizerName),
                           settings.tokenizer->serialize());

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <vector>
 
-#include "core/error.h"
-#include "core/mapped_file.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/mapped_file.h"
+#include "core/storage/storage.h"
 #include "shards/megatron_file.h"
 #include "shards/token_file.h"
 

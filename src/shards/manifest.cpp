@@ -6,8 +6,8 @@
 #include <numeric>
 #include <set>
 
-#include "core/error.h"
-#include "core/hex.h"
+#include "core/error/error.h"
+#include "core/text/hex.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/error.h"
-#include "core/mapped_file.h"
+#include "core/error/error.h"
+#include "core/storage/mapped_file.h"
 #include "core/text/format.h"
 #include "shards/token_file.h"
 
@@ -85,8 +85,10 @@ class Index {
 
 class MegatronFile final : public TokenSource {
  public:
-  MegatronFile(const std::string& bin_path, int64_t vocab)
-      : index_(index_path(bin_path)),
+  MegatronFile(const std::string& bin_path, int64_t vocab, int32_t bos, int32_t eos)
+      : bos_(bos),
+        eos_(eos),
+        index_(index_path(bin_path)),
         width_(size_of(index_.dtype())),
         tokens_(open_raw_tokens(bin_path, index_.dtype(), vocab)) {
     check_sequences();
@@ -114,7 +116,7 @@ class MegatronFile final : public TokenSource {
     return fmt::format("{}:{}", tokens_->document_name(0), document);
   }
   std::optional<ContentId> content(int64_t document) const override {
-    return content_of(document_begin(document), document_begin(document + 1), -1, -1,
+    return content_of(document_begin(document), document_begin(document + 1), bos_, eos_,
                       [&](int64_t begin, std::span<int32_t> out) { read(begin, out); });
   }
   int64_t content_cost() const override { return num_tokens(); }
@@ -154,6 +156,7 @@ class MegatronFile final : public TokenSource {
     }
   }
 
+  int32_t bos_, eos_;
   Index index_;
   int64_t width_;  // bytes per id
   std::unique_ptr<TokenSource> tokens_;
@@ -166,8 +169,9 @@ bool has_megatron_index(const std::string& bin_path) {
   return bin_path.ends_with(".bin") && std::filesystem::exists(index_path(bin_path), error);
 }
 
-std::unique_ptr<TokenSource> open_megatron_file(const std::string& bin_path, int64_t vocab) {
-  return std::make_unique<MegatronFile>(bin_path, vocab);
+std::unique_ptr<TokenSource> open_megatron_file(const std::string& bin_path, int64_t vocab,
+                                                int32_t bos, int32_t eos) {
+  return std::make_unique<MegatronFile>(bin_path, vocab, bos, eos);
 }
 
 }  // namespace ingot

@@ -15,6 +15,8 @@ bool has_megatron_index(const std::string& bin_path);
 
 // Ids of the types Megatron writes: uint16 and int32. The index must describe exactly the
 // file beside it, sequence after sequence; what does not is ErrorCode::Data with what differs.
-std::unique_ptr<TokenSource> open_megatron_file(const std::string& bin_path, int64_t vocab);
+// `bos` and `eos`: ids around documents that are no part of what they say; -1: none.
+std::unique_ptr<TokenSource> open_megatron_file(const std::string& bin_path, int64_t vocab,
+                                                int32_t bos = -1, int32_t eos = -1);
 
 }  // namespace ingot

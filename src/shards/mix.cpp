@@ -4,10 +4,10 @@
 #include <map>
 #include <mutex>
 
-#include "core/error.h"
-#include "core/json_integer.h"
-#include "core/log.h"
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "core/json/json_integer.h"
 #include "ledger/task_folder.h"
 #include "shards/mix_plan.h"
 

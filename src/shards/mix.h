@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "shards/mix_contents.h"
 #include "shards/shard_writer.h"
-#include "spec/settings.h"
+#include "spec/settings/settings.h"
 
 namespace ingot {
 

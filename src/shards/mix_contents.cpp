@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "core/json_integer.h"
+#include "core/json/json_integer.h"
 #include "ledger/task_folder.h"
 #include "shards/duplicates.h"
 
@@ -64,9 +64,9 @@ EqualDocuments equal_documents(Storage& storage, const std::vector<const ShardFo
   std::vector<ShardsIn> shards;
   for (const ShardFolder* source : sources) shards.push_back({source->path(), &source->manifest()});
   const auto find = [&](DocumentKey key) {
-    return find_duplicates(storage, shards, key, kSortBytes, path + ".tmp");
+    return find_duplicate_documents(storage, shards, key, kSortBytes, path + ".tmp");
   };
-  const Duplicates contents = find(DocumentKey::Content), ids = find(DocumentKey::Id);
+  const DuplicateDocuments contents = find(DocumentKey::Content), ids = find(DocumentKey::Id);
   const int64_t both = ids.count == 0 ? 0 : find(DocumentKey::IdAndContent).count;
   EqualDocuments equal{contents.count, contents.examples, ids.count - both, {}};
   if (both == 0) equal.id_examples = ids.examples;  // else they may be of equal documents

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "shards/shard_folder.h"
 
 namespace ingot {
@@ -44,7 +44,8 @@ struct EqualDocuments {
   int64_t ids = 0;  // documents that have an earlier one's id and say something else
   std::vector<std::string> id_examples;
 };
-// Kept in the file `path` once it is known; sorts as find_duplicates() does, aside in PATH.tmp.
+// Kept in the file `path` once it is known; sorts as find_duplicate_documents() does, aside in
+// PATH.tmp.
 EqualDocuments equal_documents(Storage& storage, const std::vector<const ShardFolder*>& sources,
                                const std::string& path);
 

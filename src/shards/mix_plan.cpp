@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 
 namespace ingot {

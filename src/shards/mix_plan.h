@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/permutation.h"
+#include "core/random/permutation.h"
 #include "shards/mix.h"
 #include "shards/mix_contents.h"
 #include "shards/shard_folder.h"

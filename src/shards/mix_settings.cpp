@@ -1,6 +1,6 @@
-#include "core/error.h"
+#include "core/error/error.h"
 #include "shards/mix.h"
-#include "spec/toml_tree.h"
+#include "spec/settings/toml_tree.h"
 
 namespace ingot {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "core/mapped_file.h"
+#include "core/storage/mapped_file.h"
 #include "shards/content_id.h"
 #include "shards/manifest.h"
 

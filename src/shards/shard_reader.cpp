@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "shards/shard_writer.h"
 
 namespace ingot {

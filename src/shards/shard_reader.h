@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/mapped_file.h"
+#include "core/storage/mapped_file.h"
 #include "shards/manifest.h"
 #include "shards/shard_hashes.h"
 

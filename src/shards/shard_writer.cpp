@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ledger/task_folder.h"
 #include "shards/shard_hashes.h"
 

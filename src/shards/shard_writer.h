@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "shards/manifest.h"
 
 namespace ingot {

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/dtype.h"
-#include "core/error.h"
-#include "core/mapped_file.h"
+#include "core/error/error.h"
+#include "core/storage/mapped_file.h"
+#include "core/tensor/dtype.h"
 #include "core/text/format.h"
 
 namespace ingot {

@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "core/dtype.h"
+#include "core/tensor/dtype.h"
 #include "shards/token_source.h"
-#include "spec/token_dtype.h"
+#include "spec/model/token_dtype.h"
 
 namespace ingot {
 

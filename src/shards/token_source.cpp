@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 
 namespace ingot {

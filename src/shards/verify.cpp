@@ -4,8 +4,8 @@
 #include <mutex>
 #include <numeric>
 
-#include "core/error.h"
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
 #include "shards/shard_reader.h"
 
 namespace ingot {

@@ -2,11 +2,11 @@
 // made; engine, loop, validation and benches take only that.
 #pragma once
 
-#include "core/device.h"
-#include "core/device_facts.h"
-#include "spec/llama_table.h"
-#include "spec/run_config.h"
-#include "spec/step_walk.h"
+#include "core/device/device_facts.h"
+#include "core/tensor/device.h"
+#include "spec/rows/transformer_table.h"
+#include "spec/run/run_config.h"
+#include "spec/run/step_walk.h"
 
 namespace ingot {
 

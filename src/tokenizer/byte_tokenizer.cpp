@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/printable.h"
 
 namespace ingot {

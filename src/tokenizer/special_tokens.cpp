@@ -113,6 +113,12 @@ int32_t first_of(const std::string_view (&names)[n], const std::vector<AddedToke
   return -1;
 }
 
+const Encoding* encoding_named(std::string_view name) {
+  for (const Encoding& encoding : encodings())
+    if (!name.empty() && encoding.name == name) return &encoding;
+  return nullptr;
+}
+
 void apply(const Encoding& encoding, bool is_published, BpeModel& model) {
   model.split = encoding.split;
   for (const auto& [content, id] : encoding.specials) {
@@ -134,12 +140,15 @@ void add_special_token(std::string_view content, int32_t id, BpeModel& model) {
 }
 
 bool apply_encoding(std::string_view name, BpeModel& model) {
-  for (const Encoding& encoding : encodings()) {
-    if (name.empty() || encoding.name != name) continue;
-    apply(encoding, true, model);
-    return true;
-  }
-  return false;
+  const Encoding* encoding = encoding_named(name);
+  if (encoding == nullptr || encoding->num_ranks != model.tokens.size()) return false;
+  apply(*encoding, true, model);
+  return true;
+}
+
+size_t ranks_of_encoding(std::string_view name) {
+  const Encoding* encoding = encoding_named(name);
+  return encoding == nullptr ? 0 : encoding->num_ranks;
 }
 
 void apply_split(Split split, BpeModel& model) {

@@ -9,8 +9,11 @@
 namespace ingot {
 
 // Sets the pattern, adds the special tokens and sets BOS and EOS as a published encoding has them
-// ("cl100k_base"); false, and nothing done, when the name is not one. `model` has ranks alone.
+// ("cl100k_base"); false, and nothing done, when the name is not one, or `model`, which has ranks
+// alone, has another number of them: a file is not what its name says.
 bool apply_encoding(std::string_view name, BpeModel& model);
+// How many ranks a published encoding has; 0: the name is not one.
+size_t ranks_of_encoding(std::string_view name);
 // The same by a pattern, which may be that of several encodings: where one has as many ranks as the
 // model, its ids are the published ones, else the first one's tokens follow the ranks. Split::None
 // brings none.

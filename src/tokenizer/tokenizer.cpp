@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/bpe/prepared.h"
 #include "tokenizer/bpe/rank_settings.h"
@@ -127,16 +127,33 @@ std::unique_ptr<Tokenizer> load_pipeline(Storage& storage, const std::string& pa
   return hf_pipeline_tokenizer(std::move(pipeline), std::move(file));
 }
 
+// Another pattern than that of the file would make another tokenizer of it, under its name.
+void check_split(const LoadOptions& options, Split of_file, const std::string& path) {
+  const Split asked = options.split.value_or(of_file);
+  check(asked == of_file, ErrorCode::Usage,
+        "--split {}: {} says itself how text is cut, as {}: leave --split out", name_of(asked),
+        path, name_of(of_file));
+}
+
+// Of a kind of tokenizer that has no pattern of ours.
+void refuse_split(const LoadOptions& options, const std::string& path) {
+  if (options.split)
+    throw Error(ErrorCode::Usage,
+                fmt::format("--split {}: {} says itself how text is cut: leave --split out",
+                            name_of(*options.split), path));
+}
+
 std::unique_ptr<Tokenizer> load_tokenizer_json(Storage& storage, const std::string& path,
                                                std::string file, const LoadOptions& options) {
   Json json = parse_object(file, path);
   if (!is_byte_level_bpe(json) || !has_every_byte(json)) {
+    refuse_split(options, path);
     return holds_pieces(json) ? load_pieces(storage, path, std::move(json), std::move(file))
                               : load_pipeline(storage, path, std::move(json), std::move(file));
   }
   BpeModel model = bpe_model_from(json, path);
   set_bos_and_eos(model, bos_and_eos_beside(storage, path, model.added, {model.bos, model.eos}));
-  if (options.split) model.split = *options.split;
+  check_split(options, model.split, path);
   return bpe_tokenizer(std::move(model), path);
 }
 
@@ -146,14 +163,23 @@ BpeModel load_tiktoken(Storage& storage, const std::string& path, std::string_vi
                        const LoadOptions& options) {
   BpeModel model = parse_tiktoken(file, path);
   const std::string settings = rank_settings_path(path), name = file_name(path);
+  const std::string encoding = name.substr(0, name.find('.'));
   if (storage.exists(settings)) {
     apply_rank_settings(read_text(storage, settings), settings, model);
-  } else if (!apply_encoding(name.substr(0, name.find('.')), model)) {
+    check_split(options, model.split, settings);
+  } else if (apply_encoding(encoding, model)) {
+    check_split(options, model.split, path);
+  } else {
+    const size_t published = ranks_of_encoding(encoding);
+    const std::string why = published == 0
+                                ? "the file does not say how text is cut"
+                                : fmt::format("it has {} ranks and {}, whose name it has, {}",
+                                              model.tokens.size(), encoding, published);
     check(options.split.has_value(), ErrorCode::Data,
-          "{}: the file does not say how text is cut: give --split with one of {}; or write "
-          "split = \"…\" into {}, which also a recipe's data.tokenizer finds; or name the file "
-          "as its encoding is, such as cl100k_base.tiktoken",
-          path, fmt::join(split_names(), ", "), settings);
+          "{}: {}: give --split with one of {}; or write split = \"…\" into {}, which also a "
+          "recipe's data.tokenizer finds; or name the file as its encoding is, such as "
+          "cl100k_base.tiktoken",
+          path, why, fmt::join(split_names(), ", "), settings);
     apply_split(*options.split, model);
   }
   return model;
@@ -163,14 +189,17 @@ constexpr size_t kWorthKeeping = size_t{1} << 20;  // bytes; smaller files are r
 
 std::unique_ptr<Tokenizer> load_file(Storage& storage, const std::string& path, std::string file,
                                      const LoadOptions& options) {
-  if (file == kByteTokenizerFile) return byte_tokenizer();
-  if (looks_like_sentencepiece(file)) return parse_sentencepiece(file, path);
-  if (!is_json(file) && !is_tiktoken(file)) return parse_llama2c_tokenizer(file, path);
   if (is_json(file) && !is_vocab_json(file)) {
     return load_tokenizer_json(storage, path, std::move(file), options);
   }
-  BpeModel model = is_json(file) ? load_vocab_and_merges(storage, path, file)
-                                 : load_tiktoken(storage, path, file, options);
+  if (file == kByteTokenizerFile || (!is_json(file) && !is_tiktoken(file))) {
+    refuse_split(options, path);
+    if (file == kByteTokenizerFile) return byte_tokenizer();
+    return looks_like_sentencepiece(file) ? parse_sentencepiece(file, path)
+                                          : parse_llama2c_tokenizer(file, path);
+  }
+  if (!is_json(file)) return bpe_tokenizer(load_tiktoken(storage, path, file, options), path);
+  BpeModel model = load_vocab_and_merges(storage, path, file);
   if (options.split) model.split = *options.split;
   return bpe_tokenizer(std::move(model), path);
 }

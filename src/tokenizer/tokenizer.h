@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "tokenizer/bpe/split.h"
 
 namespace ingot {
@@ -54,16 +54,16 @@ std::unique_ptr<Tokenizer> byte_tokenizer();
 std::unique_ptr<Tokenizer> parse_llama2c_tokenizer(std::string_view file, std::string_view origin);
 
 struct LoadOptions {
-  // The pattern, where the file does not say it (.tiktoken, vocab.json) or says it wrong.
+  // The pattern, where the file does not say it (.tiktoken, vocab.json).
   std::optional<Split> split;
 };
 
 // "byte", or a path whose contents tell the format: tokenizer.json, .tiktoken, vocab.json (with
 // merges.txt beside it), SentencePiece's .model, llama2.c's tokenizer.bin; or a folder with one of
 // them. What a .tiktoken file leaves unsaid, pattern and special tokens, comes from NAME.toml
-// beside it (bpe/rank_settings.h), else from its name ("cl100k_base.tiktoken"), else with the
-// pattern of the options. A tokenizer_config.json beside a tokenizer.json says which tokens are BOS
-// and EOS.
+// beside it (bpe/rank_settings.h), else from its name ("cl100k_base.tiktoken") if it has as many
+// ranks as that encoding, else with the pattern of the options. A tokenizer_config.json beside a
+// tokenizer.json says which tokens are BOS and EOS.
 std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
                                           const LoadOptions& options = {});
 

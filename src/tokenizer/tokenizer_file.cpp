@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -13,8 +13,8 @@
 #include <sstream>
 #include <thread>
 
-#include "core/error.h"
-#include "core/hex.h"
+#include "core/error/error.h"
+#include "core/text/hex.h"
 
 namespace ingot {
 namespace {

@@ -6,20 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "feed/data_identity.h"
+#include "ledger/records/run_records.h"
 #include "parallel/comm/control.h"
-#include "spec/run_config.h"
+#include "spec/run/run_config.h"
 
 namespace ingot {
-
-// Where a rank computes, in words; for messages and records.
-struct RankPlace {
-  std::string host;
-  std::string device;  // "cpu", "cuda:0 NVIDIA H200"
-  std::string gpu;     // which of all GPUs it is; empty: none
-  std::string cores;   // "0-3"; empty: not bound
-};
 
 // `build`: version and build of the program; `settings`: as the run records them. Settings that
 // belong to a machine (paths, threads) may differ. Ranks on one GPU are refused unless

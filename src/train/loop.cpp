@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "core/text/hex.h"
 #include "feed/token_counts.h"
 #include "plan/train_table.h"
-#include "train/ledger_sink.h"
-#include "train/not_finite.h"
-#include "train/policies.h"
-#include "train/tasks.h"
-#include "train/weight_check.h"
+#include "spec/model/flops.h"
+#include "spec/run/run_id.h"
+#include "train/hooks/policies.h"
+#include "train/hooks/tasks.h"
+#include "train/hooks/weight_check.h"
+#include "train/records/ledger_sink.h"
+#include "train/step/not_finite.h"
 
 namespace ingot {
 namespace {
@@ -32,7 +35,9 @@ Loop::Loop(const SharedRun& shared, World& world, FaultRecord& faults)
       engine_(resolved_, world),
       loader_(*shared.prepared.data.train, resolved_.config.train.document_mask),
       sections_(engine_.sections()),
-      save_clock_(resolved_.config.checkpoint.minutes, std::chrono::steady_clock::now()) {
+      save_clock_(resolved_.config.checkpoint.minutes, std::chrono::steady_clock::now()),
+      flops_per_token_(train_flops_per_token(resolved_.config.model, resolved_.config.batch.seq,
+                                             AttentionFlops::Causal)) {
   sections_.push_back(&rate_);
   const TrainOptions& options = shared.options;
   policies_.push_back(std::make_unique<StopWhenAsked>());
@@ -74,7 +79,7 @@ void Loop::run() {
     if (!walk_->at_end()) run_tasks({});
   }
   if (!result_.stopped) run_tasks({.at_end = true});
-  if (!result_.stopped) record(EndReport{state_.step});
+  if (!result_.stopped) record(EndReport{.step = state_.step});
 }
 
 void Loop::begin() {
@@ -90,20 +95,30 @@ void Loop::begin() {
   // Only when every rank has its memory: a refused run leaves nothing behind. One may have read a
   // checkpoint for as long as a save takes.
   const auto hosts = control().gather("begin", world_.process().host, deadlines().save);
+  state_.run = run_id_ = agreed_run_id();
   if (leads()) {
     slow_ranks_.emplace(hosts);
-    shared_.folder.begin(resolved_.recorded);
+    shared_.folder.begin(resolved_.recorded, run_id_);
     own_sinks_.push_back(
-        std::make_unique<LedgerSink>(shared_.storage, resolved_.config.checkpoint.dir));
+        std::make_unique<LedgerSink>(shared_.storage, resolved_.config.checkpoint.dir, run_id_));
     sinks_.push_back(own_sinks_.back().get());
     std::ranges::copy(shared_.options.sinks, std::back_inserter(sinks_));
   }
   start_from_state();
 }
 
+// Rank 0's, on all.
+std::string Loop::agreed_run_id() {
+  std::string own;
+  if (leads())
+    own = shared_.options.resume ? shared_.folder.run_id_to_go_on(state_.run) : draw_run_id();
+  return control().gather("id of the run", own)[0];
+}
+
 void Loop::restore(const std::string& checkpoint) {
   const CheckpointReader reader(shared_.storage, checkpoint);
   state_ = load_checkpoint(reader, engine_.parameters(), engine_.store());
+  if (!run_id_.empty()) state_.run = run_id_;  // the first one loaded may be of an older program
   load_sections(state_.sections, sections_, checkpoint);
   result_.train_loss = state_.last_loss;
   result_.checkpoint = checkpoint;
@@ -122,7 +137,25 @@ void Loop::announce() {
   const RunConfig& config = resolved_.config;
   const RunData& data = shared_.prepared.data;
   const Horizon& horizon = resolved_.steps.horizon;
-  record(RunFacts{
+  StartReport start{.version = kLedgerVersion,
+                    .run = run_id_,
+                    .step = state_.step,
+                    .samples = state_.samples,
+                    .config_hash = hex(config_hash(resolved_.recorded)),
+                    .config = to_toml(resolved_.recorded),
+                    .data_hash = hex(data.identity.hash()),
+                    .data = to_json(data.identity),
+                    .device = device_text(engine_.context().device),
+                    .precision = std::string(name_of(config.train.precision)),
+                    .ranks = world_.size(),
+                    .bytes = engine_.placed().allocated_bytes(),
+                    .places = shared_.prepared.places};
+  const Carrier carrier = world_.carrier();
+  if (world_.size() > 1) start.carrier = carrier.name;
+  if (!carrier.facts.empty()) start.carrier_facts = carrier.facts;
+  put(counts_, start);
+  const RunFacts facts{
+      .start = start,
       .run_dir = config.checkpoint.dir,
       .train_data = data.train->describe(),
       .valid_data = data.valid ? data.valid->describe() : "none, since data.valid_fraction is 0",
@@ -131,20 +164,10 @@ void Loop::announce() {
       .total_tokens = horizon.tokens,
       .epochs = epochs_of(data, horizon.tokens / config.batch.seq),
       .predicted_bytes = plan_memory(train_table(resolved_)).total_bytes,
-      .allocated_bytes = engine_.placed().allocated_bytes(),
-      .first_step = state_.step,
-      .first_sample = state_.samples,
       .nothing_to_resume = shared_.options.resume ? nothing_to_resume(shared_.prepared) : "",
-      .counts = counts_,
-      .device = device_text(engine_.context().device),
-      .precision = std::string(name_of(config.train.precision)),
-      .ranks = world_.size(),
-      .threads = resolved_.threads_per_rank * world_.size(),
-      .places = shared_.prepared.places,
-      .carrier = world_.carrier(),
-      .config_toml = to_toml(resolved_.recorded),
-      .config_hash = config_hash(resolved_.recorded),
-      .data = data.identity});
+      .threads = resolved_.threads_per_rank * world_.size()};
+  for (Sink* sink : sinks_) sink->begin(facts);
+  record(start);
 }
 
 void Loop::step() {
@@ -158,7 +181,7 @@ void Loop::step() {
 
   engine_.start_step();
   for (int64_t micro = 0; micro < plan.num_micro_steps; ++micro) {
-    const Batch& batch = batches_->next();
+    const Batch& batch = timer_.reading([&]() -> const Batch& { return batches_->next(); });
     check(batch.counter == plan.sample_of(micro, world_.rank()), ErrorCode::Internal,
           "samples at {}: expected those at {}", batch.counter,
           plan.sample_of(micro, world_.rank()));
@@ -187,27 +210,43 @@ void Loop::step() {
                                      .grad_norm = update.grad_norm,
                                      .updated = !update.skipped,
                                      .stop_asked = ending.stop_asked});
-  const double seconds = timer_.step_seconds();
-  record(
-      StepReport{.step = state_.step,
-                 .total_steps = resolved_.steps.horizon.steps,
-                 .tokens = state_.tokens,
-                 .total_tokens = resolved_.steps.horizon.tokens,
-                 .first_sample = plan.first_sample,
-                 .end_sample = plan.end_sample,
-                 .counts = counts_,
-                 .loss = state_.last_loss,
-                 .lr = lr,
-                 .grad_norm = update.grad_norm,
-                 .loss_scale = loss_scale,
-                 .skipped = update.skipped,
-                 .verdict = verdict,
-                 .step_seconds = seconds,
-                 .tokens_per_second = static_cast<double>(plan.tokens) / seconds,
-                 .ranks = ending.ranks,
-                 .slow_rank = slow_ranks_ ? slow_ranks_->after_step(ending.ranks) : std::nullopt});
+  StepReport report = report_of(plan, ending, timer_.step_seconds());
+  report.lr = lr;
+  report.grad_norm = update.grad_norm;
+  if (loss_scale) {
+    report.loss_scale = loss_scale;
+    report.skipped = update.skipped;
+  }
+  if (verdict > StepVerdict::Skip) report.verdict = name_of(verdict);
+  if (slow_ranks_) report.slow_rank = slow_ranks_->after_step(ending.ranks);
+  record(report);
   obey(verdict);
   timer_.end();
+}
+
+StepReport Loop::report_of(const StepPlan& plan, const Ending& ending, double seconds) const {
+  const auto tokens = static_cast<double>(plan.tokens);
+  StepReport report{.step = state_.step,
+                    .loss = state_.last_loss,
+                    .tokens = state_.tokens,
+                    .samples = {plan.first_sample, plan.end_sample},
+                    .seconds = seconds,
+                    .tokens_per_second = tokens / seconds,
+                    .flops = tokens * flops_per_token_,
+                    .data_wait = mean_of(ending.ranks, &RankTime::data)};
+  put(counts_, report);
+  if (const PeakFlops* peak = shared_.options.peak) {
+    const double rate = *report.flops / seconds;
+    if (peak->datasheet > 0) report.mfu = rate / peak->datasheet;
+    if (peak->measured > 0) report.mfu_measured = rate / peak->measured;
+  }
+  const bool several = world_.size() > 1;
+  if (several) report.ranks = ranks_of_step(ending.ranks);
+  if (!several)
+    report.comm_wait = 0.0;
+  else if (resolved_.device.kind == DeviceKind::Cpu)
+    report.comm_wait = mean_of(ending.ranks, &RankTime::tickets);
+  return report;
 }
 
 std::string Loop::first_not_finite() {
@@ -221,8 +260,13 @@ std::string Loop::first_not_finite() {
 // outside, so that all ranks stop or save after the same step.
 Loop::Ending Loop::meet() {
   const RankTime time = timer_.so_far();
-  const double own[] = {engine_.take_loss(), is_set(shared_.options.stop) ? 1.0 : 0.0,
-                        leads() && is_save_asked() ? 1.0 : 0.0, time.seconds, time.waits};
+  const double own[] = {engine_.take_loss(),
+                        is_set(shared_.options.stop) ? 1.0 : 0.0,
+                        leads() && is_save_asked() ? 1.0 : 0.0,
+                        time.seconds,
+                        time.waits,
+                        time.tickets,
+                        time.data};
   const std::vector<double> all = control().gather_values("end of a step", own);
   timer_.met();
   Ending ending;
@@ -230,9 +274,8 @@ Loop::Ending Loop::meet() {
     ending.loss = at == 0 ? all[0] : ending.loss + all[at];
     ending.stop_asked |= all[at + 1] > 0;
     ending.save_asked |= all[at + 2] > 0;
-    ending.ranks.push_back({all[at + 3], all[at + 4]});
+    ending.ranks.push_back({all[at + 3], all[at + 4], all[at + 5], all[at + 6]});
   }
-  if (world_.size() == 1) ending.ranks.clear();
   return ending;
 }
 
@@ -282,13 +325,13 @@ void Loop::run_tasks(TaskTime now) {
 void Loop::note_loss(const Error& error) {
   faults_.write({error.rank(), error.what()}, world_.watch());
   try {
-    record(LostReport{state_.step, error.rank(), error.what()});
+    record(LostReport{.step = state_.step, .rank = error.rank(), .why = error.what()});
   } catch (const std::exception& failed) {  // the loss is what there is to say
     log::warn("loss_not_recorded", {{"why", failed.what()}});
   }
 }
 
-void Loop::record(const Record& record) {
+void Loop::record(const RunRecord& record) {
   for (Sink* sink : sinks_) sink->take(record);
 }
 

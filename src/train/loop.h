@@ -10,18 +10,18 @@
 #include "feed/loader.h"
 #include "feed/prefetch.h"
 #include "parallel/comm/world.h"
-#include "spec/step_walk.h"
-#include "train/engine.h"
-#include "train/fault_record.h"
-#include "train/policy.h"
-#include "train/prepare.h"
-#include "train/rate_factor.h"
-#include "train/run_folder.h"
-#include "train/save_clock.h"
-#include "train/slow_ranks.h"
-#include "train/step_timer.h"
-#include "train/task.h"
-#include "train/trainer.h"
+#include "spec/run/step_walk.h"
+#include "train/hooks/policy.h"
+#include "train/hooks/save_clock.h"
+#include "train/hooks/slow_ranks.h"
+#include "train/hooks/task.h"
+#include "train/records/fault_record.h"
+#include "train/start/prepare.h"
+#include "train/start/run_folder.h"
+#include "train/start/trainer.h"
+#include "train/step/engine.h"
+#include "train/step/rate_factor.h"
+#include "train/step/step_timer.h"
 
 namespace ingot {
 
@@ -51,11 +51,12 @@ class Loop final : private RunView {
   const RunState& state() const override { return state_; }
   TrainResult& result() override { return result_; }
   bool leads() const override { return world_.rank() == 0; }
-  void record(const Record& record) override;
+  void record(const RunRecord& record) override;
   void stop() override { result_.stopped = true; }
 
   void run();
   void begin();
+  std::string agreed_run_id();
   void restore(const std::string& checkpoint);
   void start_from_state();
   void announce();
@@ -64,9 +65,10 @@ class Loop final : private RunView {
   struct Ending {
     double loss = 0.0;  // Σ over ranks, in their order
     bool stop_asked = false, save_asked = false;
-    std::vector<RankTime> ranks;  // where there are several
+    std::vector<RankTime> ranks;
   };
   Ending meet();
+  StepReport report_of(const StepPlan& plan, const Ending& ending, double seconds) const;
   bool is_save_asked();  // on rank 0
   StepVerdict judge(const StepFacts& facts);
   std::string first_not_finite();  // of the step at hand
@@ -90,11 +92,13 @@ class Loop final : private RunView {
   std::optional<StepWalk> walk_;
   StepPlan plan_;  // of the step at hand
   std::optional<Prefetcher> batches_;
+  std::string run_id_;  // empty until begin() knows it
   RunState state_;
   TokenCounts counts_;
   TrainResult result_;
   bool save_asked_ = false;  // after this step, from outside or by the clock
   SaveClock save_clock_;
+  double flops_per_token_;
   StepTimer timer_;
   std::optional<SlowRanks> slow_ranks_;  // rank 0's
 };

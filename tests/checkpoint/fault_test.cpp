@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "checkpoint/fixture.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/forwarding_storage.h"
 
 namespace ingot::checkpoint_test {

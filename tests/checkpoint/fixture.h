@@ -14,9 +14,9 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/elements.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "parallel/comm/world.h"
-#include "spec/store_rows.h"
+#include "spec/rows/store_rows.h"
 #include "support/block_order.h"
 
 namespace ingot::checkpoint_test {

@@ -8,7 +8,7 @@
 #include "checkpoint/exchange/gguf_weights.h"
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/gguf_fixture.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/sentencepiece_file.h"
 #include "tokenizer/small_bpe.h"
 
@@ -265,7 +265,7 @@ TEST(GgufTokens, ChatTemplateAndStopIdsComeBack) {
   companions.hf_files["chat_template.jinja"] = "{{ messages }}\n";
   companions.stop_ids = {3, 7, 256};
   const Companions found = back(small_model(), companions);
-  EXPECT_EQ(chat_template_of(found), "{{ messages }}\n");
+  EXPECT_EQ(chat_files_of(found).templates.at("default").text, "{{ messages }}\n");
   EXPECT_EQ(found.stop_ids, companions.stop_ids);
 }
 

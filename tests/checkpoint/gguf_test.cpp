@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "checkpoint/gguf_fixture.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/forwarding_storage.h"
 
 namespace ingot::checkpoint_test {

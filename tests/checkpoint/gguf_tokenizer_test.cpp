@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/gguf_fixture.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/sentencepiece_file.h"
 #include "tokenizer/small_bpe.h"
 

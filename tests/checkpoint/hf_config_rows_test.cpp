@@ -6,8 +6,8 @@
 
 #include "checkpoint/exchange/hf_config.h"
 #include "checkpoint/hf_fixture.h"
-#include "core/error.h"
-#include "spec/model_settings.h"
+#include "core/error/error.h"
+#include "spec/model/model_settings.h"
 
 namespace ingot::checkpoint_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "checkpoint/hf_fixture.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::checkpoint_test {
 namespace {

@@ -10,7 +10,7 @@
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/fixture.h"
 #include "checkpoint/safetensors.h"
-#include "spec/llama_table.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot::checkpoint_test {
 
@@ -48,7 +48,7 @@ inline void write_tensors(Storage& storage, const std::string& path,
 inline std::vector<SafetensorsTensor> tensors_of(const Json& config, DType dtype = DType::F32) {
   const HfModel hf = parse_hf_config(config.dump(), "config.json");
   std::vector<SafetensorsTensor> tensors;
-  const TensorTable parameters = llama_parameters(hf.model);
+  const TensorTable parameters = transformer_parameters(hf.model);
   for (const TensorSpec& row : parameters.rows())
     for (const ForeignTensor& tensor : hf_tensors_of(row, *hf.architecture))
       tensors.push_back({tensor.name, tensor.shape, dtype});
@@ -65,7 +65,7 @@ inline std::shared_ptr<Storage> hf_storage(const Json& config, DType dtype = DTy
 }
 
 inline std::vector<float> values_in(const Weights& weights, const std::string& name) {
-  const TensorTable parameters = llama_parameters(weights.model());
+  const TensorTable parameters = transformer_parameters(weights.model());
   const int64_t numel = parameters[parameters.find(name)].shape.numel();
   std::vector<float> values(static_cast<size_t>(numel));
   weights.read(name, {0, numel}, Tensor::contiguous(values.data(), DType::F32, {numel}));

@@ -9,7 +9,7 @@
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/hf_fixture.h"
 #include "checkpoint/manifest.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::checkpoint_test {
 namespace {
@@ -79,7 +79,7 @@ TEST(HfFolder, SeveralFilesAndTheirIndexAreReadAndWritten) {
             "model-00001-of-00003.safetensors");
   const HfFolder again(storage, "hf2");
   const auto weights = weights_of(reader);
-  const TensorTable parameters = llama_parameters(again.model());
+  const TensorTable parameters = transformer_parameters(again.model());
   for (const TensorSpec& row : parameters.rows())
     EXPECT_EQ(values_in(again, row.name), values_in(*weights, row.name)) << row.name;
 }

@@ -4,7 +4,7 @@
 
 #include "checkpoint/exchange/hf_config.h"
 #include "checkpoint/hf_fixture.h"
-#include "spec/model_settings.h"
+#include "spec/model/model_settings.h"
 
 namespace ingot::checkpoint_test {
 namespace {

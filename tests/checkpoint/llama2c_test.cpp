@@ -14,8 +14,8 @@
 
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/fixture.h"
-#include "core/error.h"
-#include "spec/llama_table.h"
+#include "core/error/error.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot::checkpoint_test {
 namespace {
@@ -211,7 +211,7 @@ TEST(ImportLlama2c, TheGoldenModelIsRead) {
   EXPECT_EQ(reader.info().model.vocab, 512);
   EXPECT_EQ(reader.info().model.kv_heads, 4);
   int64_t numel = 0;
-  const TensorTable parameters = llama_parameters(reader.info().model);
+  const TensorTable parameters = transformer_parameters(reader.info().model);
   for (const TensorSpec& row : parameters.rows()) numel += reader.numel(row.name);
   EXPECT_EQ(numel, 264128 - 2 * 512 * 4);
   storage->remove(out);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/folder.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "checkpoint/weights.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::checkpoint_test {
 namespace {

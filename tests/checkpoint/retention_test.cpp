@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "checkpoint/fixture.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::checkpoint_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/forwarding_storage.h"
 
 namespace ingot {

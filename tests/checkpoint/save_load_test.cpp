@@ -7,8 +7,8 @@
 
 #include "checkpoint/fixture.h"
 #include "checkpoint/manifest.h"
-#include "core/error.h"
-#include "core/hex.h"
+#include "core/error/error.h"
+#include "core/text/hex.h"
 #include "support/halves.h"
 
 namespace ingot::checkpoint_test {

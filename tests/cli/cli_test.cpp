@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/run_fixture.h"
-#include "core/random.h"
-#include "core/storage.h"
+#include "core/random/random.h"
+#include "core/storage/storage.h"
 #include "ledger/ledger.h"
 #include "support/tokenizer_formats.h"
 
@@ -19,6 +20,11 @@ using Cli = RunFixture;
 
 int count_lines(const std::string& text) {
   return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+}
+
+nlohmann::json last_line_of(const Outcome& outcome) {
+  return nlohmann::json::parse(
+      outcome.out.substr(outcome.out.rfind('\n', outcome.out.size() - 2) + 1));
 }
 
 TEST_F(Cli, HelpAndVersionSucceed) {
@@ -55,10 +61,17 @@ TEST_F(Cli, TrainThenGenerate) {
   args.push_back("--json");
   const Outcome train = ingot(args);
   ASSERT_EQ(train.code, 0) << train.err;
-  const std::string last = train.out.substr(train.out.rfind('\n', train.out.size() - 2) + 1);
-  const auto result = nlohmann::json::parse(last);
+  const auto result = last_line_of(train);
   EXPECT_EQ(result.at("step"), 6);
-  EXPECT_GT(result.at("valid_loss").get<double>(), 0);
+  const auto valid_loss = result.at("valid_loss").get<double>();
+  EXPECT_GT(valid_loss, 0);
+  EXPECT_EQ(result.at("valid_perplexity"), std::exp(valid_loss));
+  EXPECT_EQ(result.at("train_perplexity"), std::exp(result.at("train_loss").get<double>()));
+  EXPECT_EQ(result.at("run").get<std::string>().size(), 32u);
+  for (const Args& says : {Args{"data", "seen", path("run"), "--json"},
+                           Args{"checkpoint", "show", path("run"), "--json"}})
+    EXPECT_EQ(last_line_of(ingot(says)).at("run"), result.at("run")) << says[0];
+  EXPECT_NE(train.err.find("(ppl "), std::string::npos) << train.err;
   EXPECT_NE(train.err.find("tok/s"), std::string::npos) << train.err;  // progress is on stderr
 
   const std::vector<std::string> generate = {"generate", path("run"), "--tokens", "20",

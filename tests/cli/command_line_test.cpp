@@ -1,8 +1,8 @@
-#include "cli/command_line.h"
+#include "cli/frame/command_line.h"
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::cli {
 namespace {

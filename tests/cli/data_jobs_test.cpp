@@ -43,8 +43,8 @@ class DataJobs : public StageFixture {
       const std::string name = entry.path().filename();
       if (name.find_first_not_of("0123456789") != std::string::npos) continue;
       const std::string words = slurp(entry.path() / "cmdline");
-      const bool is_ours = words.starts_with(std::string(INGOT_PROGRAM) + '\0') &&
-                           words.find(path(out)) != std::string::npos;
+      const bool is_ours =
+          words.starts_with(program() + '\0') && words.find(path(out)) != std::string::npos;
       if (is_ours) found.push_back(std::stoi(name));
     }
     return found;
@@ -150,7 +150,7 @@ TEST_F(SlurmJobs, GoOnAfterTheyWereCancelledOrARankWasKilled) {
 
 // A batch script has a rank of its own, and is alone all the same.
 TEST_F(SlurmJobs, ABatchScriptIsOneProcess) {
-  std::ofstream(root_ / "script.sh") << "#!/bin/sh\nexec " << INGOT_PROGRAM << " data clean "
+  std::ofstream(root_ / "script.sh") << "#!/bin/sh\nexec " << program() << " data clean "
                                      << path("in") << " --out " << path("out") << "\n";
   Process batch(root_, {"sbatch", "--wait", "--ntasks=3", "--output=" + path("script.out"),
                         path("script.sh")});

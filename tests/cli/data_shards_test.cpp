@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "cli/process.h"
-#include "core/random.h"
+#include "core/random/random.h"
 #include "support/own_folder.h"
 #include "tokenizer/llama2c_file.h"
 

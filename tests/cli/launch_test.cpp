@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "cli/run_fixture.h"
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ledger/ledger.h"
 
 namespace ingot::test {

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "support/build_folder.h"
+
 namespace ingot::test {
 
 inline std::string slurp(const std::filesystem::path& path) {
@@ -24,7 +26,7 @@ inline std::string slurp(const std::filesystem::path& path) {
 // built beside them.
 inline std::string program() {
   const char* other = std::getenv("INGOT_PROGRAM");
-  return other != nullptr ? other : INGOT_PROGRAM;
+  return other != nullptr ? other : testing_support::build_folder() / "ingot";
 }
 
 // A started `LAUNCHER… ingot ARGS…`, its output going to files in `folder`.

@@ -5,14 +5,14 @@
 #include <map>
 #include <thread>
 
-#include "cli/cores.h"
 #include "cli/launch/agent_words.h"
 #include "cli/launch/hosts.h"
 #include "cli/launch/notes.h"
-#include "cli/launched.h"
-#include "cli/nodelist.h"
-#include "cli/watchdog.h"
-#include "core/error.h"
+#include "cli/start/cores.h"
+#include "cli/start/launched.h"
+#include "cli/start/nodelist.h"
+#include "cli/start/watchdog.h"
+#include "core/error/error.h"
 
 namespace ingot::cli {
 namespace {

@@ -18,8 +18,9 @@
 
 #include "cli/namespaces.h"
 #include "cli/run_fixture.h"
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ledger/ledger.h"
+#include "support/build_folder.h"
 #include "support/free_port.h"
 
 namespace ingot::test {
@@ -30,7 +31,8 @@ using Ranks = std::vector<std::unique_ptr<Process>>;
 class RanksFixture : public RunFixture {
  protected:
   static bool has_mpi() {
-    return !find_program("mpirun").empty() && fs::exists(INGOT_BINARY_DIR "/libingot_mpi.so");
+    return !find_program("mpirun").empty() &&
+           fs::exists(testing_support::build_folder() / "libingot_mpi.so");
   }
 
   static constexpr int kDidNotEnd = -1000;

@@ -51,10 +51,10 @@ TEST_F(RemoteCli, ADatasetOfTheHubIsTokenizedAndKept) {
 
 // The program alone in a folder: as on a machine where nothing else was installed.
 TEST_F(RemoteCli, WithoutTheModulesTheProgramWorksAndSaysWhatIsMissing) {
-  const fs::path program = root_ / "ingot";
-  fs::copy_file(INGOT_PROGRAM, program);
+  const fs::path alone = root_ / "ingot";
+  fs::copy_file(program(), alone);
   const auto run = [&](const std::string& input, const std::string& out) {
-    const std::string command = program.string() + " data tokenize --tokenizer byte --out " +
+    const std::string command = alone.string() + " data tokenize --tokenizer byte --out " +
                                 (root_ / out).string() + " " + input + " >" +
                                 (root_ / "out.txt").string() + " 2>" + (root_ / "err.txt").string();
     return std::system(command.c_str());

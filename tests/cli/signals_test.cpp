@@ -1,4 +1,4 @@
-#include "cli/signals.h"
+#include "cli/start/signals.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "core/arena.h"
-#include "core/cuda_facts.h"
+#include "core/device/arena.h"
+#include "core/device/cuda_facts.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "core/error.h"
-#include "core/memory_info.h"
+#include "core/error/error.h"
+#include "core/system/memory_info.h"
 
 namespace ingot {
 namespace {

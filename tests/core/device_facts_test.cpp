@@ -1,8 +1,8 @@
-#include "core/device_facts.h"
+#include "core/device/device_facts.h"
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

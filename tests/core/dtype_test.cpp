@@ -1,4 +1,4 @@
-#include "core/dtype.h"
+#include "core/tensor/dtype.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/random.h"
+#include "core/random/random.h"
 
 namespace ingot {
 namespace {

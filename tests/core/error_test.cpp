@@ -1,4 +1,4 @@
-#include "core/error.h"
+#include "core/error/error.h"
 
 #include <gtest/gtest.h>
 

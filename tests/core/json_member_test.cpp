@@ -1,4 +1,4 @@
-#include "core/json_member.h"
+#include "core/json/json_member.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/log.h"
+#include "core/error/log.h"
 
 #include <gtest/gtest.h>
 

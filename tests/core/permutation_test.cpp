@@ -1,12 +1,12 @@
-#include "core/permutation.h"
+#include "core/random/permutation.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 
 namespace ingot {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/random.h"
+#include "core/random/random.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "core/stack.h"
+#include "core/error/stack.h"
 
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

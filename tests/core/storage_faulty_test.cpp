@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 namespace {

@@ -1,11 +1,11 @@
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "feed/counting_source.h"
 
 namespace ingot {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "feed/best_fit.h"
 #include "feed/best_fit_oracle.h"
 #include "feed/counting_source.h"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "feed/counting_source.h"
-#include "ledger/ledger.h"
+#include "ledger/records/run_ledger.h"
 #include "support/files.h"
 
 namespace ingot {
@@ -25,25 +25,24 @@ SampleStream two_sources(const TokenSource& a, const TokenSource& b, Packing pac
 }
 
 // A ledger as the trainer writes it.
-class RunLedger {
+class RecordedRun {
  public:
-  explicit RunLedger(const DataIdentity& data) : data_(to_json(data)) {}
+  explicit RecordedRun(const DataIdentity& data) : data_(to_json(data)) {}
 
   void start(int64_t step) {
-    writer_.append({{"kind", "start"}, {"step", step}, {"data", data_}, {"config", "the config"}});
+    ledger_.append(StartReport{.step = step, .config = "the config", .data = data_});
   }
   void steps(int64_t first, int64_t last, int64_t first_sample, int64_t samples_each) {
     for (int64_t step = first; step <= last; ++step, first_sample += samples_each)
-      writer_.append({{"kind", "step"},
-                      {"step", step},
-                      {"samples", {first_sample, first_sample + samples_each}}});
+      ledger_.append(
+          StepReport{.step = step, .samples = {first_sample, first_sample + samples_each}});
   }
   void other_data() { data_["seed"] = 99; }
   RunSteps read() { return read_run_steps(*storage_, "ledger.jsonl"); }
 
  private:
   std::shared_ptr<Storage> storage_ = memory_storage();
-  LedgerWriter writer_{storage_, "ledger.jsonl"};
+  RunLedger ledger_{storage_, "ledger.jsonl", "the run"};
   nlohmann::json data_;
 };
 
@@ -57,7 +56,7 @@ struct Fixture {
 
 TEST(Seen, StepsOfManyResumesAreFewRanges) {
   const Fixture f;
-  RunLedger ledger(f.data);
+  RecordedRun ledger(f.data);
   int64_t step = 1, sample = 0;
   ledger.start(0);
   ledger.steps(1, 100, 0, 2);  // a ramp
@@ -103,7 +102,7 @@ TEST(Seen, SamplesOfSourcesOfEqualContentAreCountedTogether) {
 
 TEST(Seen, ARollbackTellsLostStepsFromThoseThatHold) {
   const Fixture f;
-  RunLedger ledger(f.data);
+  RecordedRun ledger(f.data);
   ledger.start(0);
   ledger.steps(1, 30, 0, 4);
   ledger.start(20);  // back by ten steps
@@ -127,7 +126,7 @@ TEST(Seen, ARollbackTellsLostStepsFromThoseThatHold) {
 
 TEST(Seen, GapsAndRepetitionsInTheRecordsAreCounted) {
   const Fixture f;
-  RunLedger ledger(f.data);
+  RecordedRun ledger(f.data);
   ledger.start(0);
   ledger.steps(1, 10, 0, 4);
   ledger.steps(11, 20, 50, 4);  // ten are missing
@@ -140,7 +139,7 @@ TEST(Seen, GapsAndRepetitionsInTheRecordsAreCounted) {
 TEST(Seen, StepsBeyondAnyRunAreRefused) {
   const Fixture f;
   for (const int64_t step : {int64_t{-1}, INT64_MAX - 1}) {
-    RunLedger ledger(f.data);
+    RecordedRun ledger(f.data);
     ledger.start(step);
     error_of(ErrorCode::Data, [&] { ledger.read(); });
   }
@@ -148,7 +147,7 @@ TEST(Seen, StepsBeyondAnyRunAreRefused) {
 
 TEST(Seen, OtherDataWhileEarlierStepsHoldIsRefused) {
   const Fixture f;
-  RunLedger ledger(f.data);
+  RecordedRun ledger(f.data);
   ledger.start(0);
   ledger.steps(1, 10, 0, 4);
   ledger.other_data();
@@ -159,7 +158,7 @@ TEST(Seen, OtherDataWhileEarlierStepsHoldIsRefused) {
 
 TEST(Seen, ANewBeginningMayHaveOtherData) {
   const Fixture f;
-  RunLedger ledger(f.data);
+  RecordedRun ledger(f.data);
   ledger.start(0);
   ledger.steps(1, 10, 0, 4);
   ledger.other_data();
@@ -209,7 +208,7 @@ TEST(Seen, CountsEqualAWalkThroughTheStream) {
 TEST(Seen, ADocumentsStepsAreThoseOfItsSamples) {
   for (const Packing packing : {Packing::Concat, Packing::BestFit}) {
     const Fixture f(packing);
-    RunLedger ledger(f.data);
+    RecordedRun ledger(f.data);
     ledger.start(0);
     ledger.steps(1, 100, 0, 5);  // the second source several times over
     const RunSteps run = ledger.read();

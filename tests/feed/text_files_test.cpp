@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/files.h"
 
 namespace ingot {

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "feed/open_source.h"
 #include "support/files.h"
 

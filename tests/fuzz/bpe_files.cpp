@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/special_tokens.h"
@@ -26,7 +26,7 @@ ingot::BpeModel parse(uint8_t format, std::string_view file) {
       if (zero < file.size()) {
         ingot::apply_rank_settings(file.substr(zero + 1), "fuzz", model);
       } else if (format & 0x80) {
-        ingot::apply_encoding("cl100k_base", model);
+        ingot::apply_split(ingot::Split::Cl100k, model);
       }
       return model;
     }

@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "tokenizer/chat/chat_template.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -18,7 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       ->append(std::as_bytes(std::span(input.substr(0, zero))));
   try {
     const ingot::ChatFiles files = ingot::read_chat_files(*storage, "folder");
-    const ingot::ChatTemplate chat(files.source, files.origin);
+    const ingot::ChatFiles::Source& source = files.chosen(size % 2 == 0, "folder");
+    const ingot::ChatTemplate chat(source.text, source.origin);
     chat.render(files.variables);
     chat.render(input.substr(std::min(zero + 1, size)));
   } catch (const ingot::Error&) {

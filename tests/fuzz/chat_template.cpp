@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/chat/chat_template.h"
 
 namespace {

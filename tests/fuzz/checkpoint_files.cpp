@@ -11,8 +11,8 @@
 
 #include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
-#include "core/error.h"
-#include "core/hex.h"
+#include "core/error/error.h"
+#include "core/text/hex.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "ingest/clean/filters/bad_words.h"
 #include "ingest/clean/filters/url.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
 #include "tokenizer/bpe/split.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/train/bpe_trainer.h"

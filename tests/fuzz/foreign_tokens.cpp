@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "memory_files.h"
 #include "shards/foreign_tokens.h"
 

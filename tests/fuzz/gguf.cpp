@@ -13,8 +13,8 @@
 #include "checkpoint/exchange/gguf_config.h"
 #include "checkpoint/exchange/gguf_header.h"
 #include "checkpoint/exchange/gguf_vocabulary.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "tokenizer/tokenizer.h"
 
 namespace {

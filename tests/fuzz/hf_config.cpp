@@ -11,7 +11,7 @@
 #include "checkpoint/exchange/hf_config.h"
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/stop_ids.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace {
 

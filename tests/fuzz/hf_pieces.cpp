@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/hf/pieces.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "ingest/clean/filters/url.h"
 #include "ingest/read/remote/hf_address.h"

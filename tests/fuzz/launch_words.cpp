@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "cli/cores.h"
 #include "cli/launch/agent_words.h"
 #include "cli/launch/hosts.h"
-#include "cli/nodelist.h"
-#include "core/error.h"
+#include "cli/start/cores.h"
+#include "cli/start/nodelist.h"
+#include "core/error/error.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/tokenizer.h"
 
 namespace {

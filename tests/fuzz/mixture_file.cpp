@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/error.h"
-#include "spec/mixture_config.h"
+#include "core/error/error.h"
+#include "spec/run/mixture_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/comm/tcp/handshake.h"
 #include "parallel/comm/tcp/message.h"
 

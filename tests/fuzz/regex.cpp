@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/hf/regex/hf_regex.h"
 

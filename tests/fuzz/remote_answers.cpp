@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/remote/hf_address.h"
 #include "ingest/read/remote/http_reply.h"
 

@@ -1,8 +1,8 @@
 // Runs a fuzz target without libFuzzer: the committed corpus as it is, then fixed mutations of it.
-// usage: fuzz_<name> CORPUS_DIR NUM_MUTATIONS    or    fuzz_<name> INPUT_FILE
+// usage: fuzz_replay NAME CORPUS_DIR NUM_MUTATIONS    or    fuzz_replay NAME INPUT_FILE
 //
 // The mutations are a pure function of the corpus, so a failure here fails again everywhere. When
-// the target dies, the input it died on is left in the working directory as <program>.crash.
+// the target dies, the input it died on is left in the working directory as fuzz_NAME.crash.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,15 +15,26 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+// Each target's LLVMFuzzerTestOneInput: the build gives it a name of its own.
+#define FUZZ_TARGET(name) extern "C" int fuzz_##name(const uint8_t* data, size_t size);
+#include "fuzz_targets.inc"
+#undef FUZZ_TARGET
 
 namespace {
+
+using Target = int (*)(const uint8_t* data, size_t size);
+const std::map<std::string, Target> kTargets = {
+#define FUZZ_TARGET(name) {#name, fuzz_##name},
+#include "fuzz_targets.inc"
+#undef FUZZ_TARGET
+};
 
 using Bytes = std::vector<uint8_t>;
 
@@ -95,38 +106,42 @@ Bytes mutate(const std::vector<Bytes>& corpus, std::mt19937_64& random) {
   return input;
 }
 
-void run(Bytes input) {
+void run(Target target, Bytes input) {
   running = std::move(input);
-  LLVMFuzzerTestOneInput(running.data(), running.size());
+  target(running.data(), running.size());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   namespace fs = std::filesystem;
-  if (argc < 2) {
-    std::cerr << "usage: " << argv[0] << " CORPUS_DIR NUM_MUTATIONS | INPUT_FILE\n";
+  const auto named = argc < 3 ? kTargets.end() : kTargets.find(argv[1]);
+  if (named == kTargets.end()) {
+    std::cerr << "usage: " << argv[0] << " NAME CORPUS_DIR NUM_MUTATIONS | NAME INPUT_FILE\nNAME:";
+    for (const auto& [name, target] : kTargets) std::cerr << ' ' << name;
+    std::cerr << '\n';
     return 2;
   }
-  crash_path = fs::path(argv[0]).filename().string() + ".crash";
+  const auto& [name, target] = *named;
+  crash_path = "fuzz_" + name + ".crash";
   for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(signal, on_signal);
 
   try {
-    if (fs::is_regular_file(argv[1])) {
-      run(read_file(argv[1]));
+    if (fs::is_regular_file(argv[2])) {
+      run(target, read_file(argv[2]));
       return 0;
     }
     std::vector<fs::path> paths;
-    for (const auto& entry : fs::directory_iterator(argv[1])) paths.push_back(entry.path());
+    for (const auto& entry : fs::directory_iterator(argv[2])) paths.push_back(entry.path());
     std::sort(paths.begin(), paths.end());
     if (paths.empty()) throw std::runtime_error("no corpus: mutations of nothing reach nothing");
     std::vector<Bytes> corpus = {{}};
     for (const auto& path : paths) corpus.push_back(read_file(path));
-    for (const Bytes& input : corpus) run(input);
+    for (const Bytes& input : corpus) run(target, input);
 
-    const int64_t num_mutations = argc > 2 ? std::atoll(argv[2]) : 0;
+    const int64_t num_mutations = argc > 3 ? std::atoll(argv[3]) : 0;
     std::mt19937_64 random(corpus.size());
-    for (int64_t i = 0; i < num_mutations; ++i) run(mutate(corpus, random));
+    for (int64_t i = 0; i < num_mutations; ++i) run(target, mutate(corpus, random));
     std::cout << corpus.size() << " inputs and " << num_mutations << " mutations\n";
     return 0;
   } catch (const std::exception& error) {

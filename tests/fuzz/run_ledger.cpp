@@ -1,7 +1,7 @@
 // Ledgers on arbitrary bytes: records up to a torn tail, or Error; opened for writing, what was
-// read stays and a record can be added; and the steps of the run are told, or Error. Input: one
-// byte that says whether the lines get their checksums here (random bytes never have them), then
-// the file.
+// read stays and a record can be added; records of a run are what they were when they are written
+// and read again, or Error; and the steps of the run are told, or Error. Input: one byte that says
+// whether the lines get their checksums here (random bytes never have them), then the file.
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -12,10 +12,11 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "feed/run_steps.h"
 #include "ledger/ledger.h"
+#include "ledger/records/run_ledger.h"
 
 namespace {
 
@@ -42,6 +43,12 @@ void read_and_append(const std::shared_ptr<ingot::Storage>& storage) {
   if (!std::equal(before.records.begin(), before.records.end(), after.records.begin())) abort();
 }
 
+void write_again(const ingot::RunEntry& entry) {
+  const nlohmann::json json = ingot::to_json(entry);
+  const auto read = ingot::parse_run_entry(json);
+  if (!read || ingot::to_json(*read) != json) abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -54,6 +61,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const ingot::RunSteps run = ingot::read_run_steps(*storage, "ledger");
     if (run.num_missing < 0 || run.num_repeated < 0 || run.num_samples() < 0) abort();
     if (run.num_lost_samples() < 0) abort();
+  } catch (const ingot::Error&) {
+  }
+  try {
+    ingot::for_each_run_record(*storage, "ledger", write_again);
   } catch (const ingot::Error&) {
   }
   try {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

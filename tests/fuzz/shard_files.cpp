@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "memory_files.h"
 #include "shards/shard_reader.h"
 

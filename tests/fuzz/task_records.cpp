@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "ingest/clean/clean_report.h"
 #include "ingest/dedup/dedup_report.h"
 #include "ingest/tokenize/tokenize_task.h"

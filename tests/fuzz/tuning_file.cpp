@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/cuda/gemm/tuning_cache.h"
 
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "checkpoint/exchange/llama2c.h"
-#include "core/context.h"
-#include "core/error.h"
+#include "core/device/context.h"
+#include "core/error/error.h"
 #include "infer/generate.h"
 
 namespace ingot {

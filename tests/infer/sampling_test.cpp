@@ -5,8 +5,8 @@
 #include <limits>
 #include <set>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "infer/generate.h"
 
 namespace ingot {

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <thread>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ingest/clean/filters/bad_words.h"
 #include "ingest/clean/filters/c4.h"
 #include "ingest/clean/filters/c4_paragraph.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/clean/cleaner.h"
 #include "ingest/clean/filters/fineweb.h"
 #include "ingest/clean/filters/gopher_repetition.h"

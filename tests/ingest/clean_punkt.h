@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ingest/clean/splitters/splitter.h"
 
 namespace ingot::testing_support {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/decontaminate/contamination_index.h"
 
 namespace ingot::test {

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/dedup/minhash.h"
 #include "ingest/dedup/sha1.h"
 #include "shards/sha256.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/dedup/clusters.h"
 #include "ingest/dedup/dedup_stage.h"
 #include "ingest/dedup/key_runs.h"

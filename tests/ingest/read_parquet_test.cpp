@@ -4,6 +4,7 @@
 #include <cstring>
 #include <regex>
 
+#include "support/build_folder.h"
 #include "support/read_support.h"
 
 namespace ingot {
@@ -21,7 +22,7 @@ const std::string kSamples = INGOT_SOURCE_DIR "/tests/ingest/parquet/";
 class ReadParquet : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(INGOT_BINARY_DIR "/libingot_arrow.so")) {
+    if (!std::filesystem::exists(testing_support::build_folder() / "libingot_arrow.so")) {
       GTEST_SKIP() << "built without Arrow";
     }
   }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "ingest/web_server.h"
+#include "support/build_folder.h"
 #include "support/read_support.h"
 
 namespace ingot {
@@ -16,7 +17,7 @@ using Names = std::vector<std::string>;
 class ReadS3 : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(INGOT_BINARY_DIR "/libingot_arrow.so")) {
+    if (!std::filesystem::exists(testing_support::build_folder() / "libingot_arrow.so")) {
       GTEST_SKIP() << "built without Arrow";
     }
     for (const char* name : {"x/a.jsonl", "x/b.jsonl", "x/deep/c.jsonl", "y.txt"}) {

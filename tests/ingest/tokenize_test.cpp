@@ -5,8 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "ingest/tokenize/document_batches.h"
 #include "ingest/tokenize/tokenize.h"
 #include "shards/duplicates.h"
@@ -422,8 +422,8 @@ TEST(Tokenize, DuplicateIdsAreFoundWithLittleMemoryToo) {
           .manifest;
   for (const int64_t memory_bytes : {500, 3'000, 1 << 20}) {
     const auto find = [&](DocumentKey key) {
-      return find_duplicates(*posix_storage(), {{out, &manifest}}, key, memory_bytes,
-                             folder.path("aside"));
+      return find_duplicate_documents(*posix_storage(), {{out, &manifest}}, key, memory_bytes,
+                                      folder.path("aside"));
     };
     EXPECT_EQ(find(DocumentKey::Id).count, manifest.duplicate_ids) << memory_bytes;
     EXPECT_EQ(find(DocumentKey::Id).examples.size(), 3u);

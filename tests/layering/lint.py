@@ -9,6 +9,7 @@ import sys
 from typing import Iterator, NamedTuple
 
 MAX_LINES = 600
+MAX_FILES = 40  # of a folder below src, its subfolders not counted
 CXX = (".h", ".cpp", ".cu", ".cuh", ".def")
 TEXT = CXX + (".py", ".sh", ".cmake", ".txt", ".md", ".toml", ".json")
 FOLDERS = ("src", "tests", "bench", "tools", "cmake", "docs", "recipes", "packaging", ".ci")
@@ -21,11 +22,16 @@ HOMES = [
     (r"nccl|mpi\.h", ("parallel/comm/",)),
     (r"dnnl|oneapi/", ("ops/cpu/",)),
 ]
-# Folders of a layer, lowest first: an include goes to itself or to an earlier one.
+# Rooms: the folders of a layer, or of a folder in it, lowest first. An include goes to its own room, to
+# an earlier one, or to a file beside the rooms.
 ROOMS = {
-    "core": ["text"],
+    "core": ["text", "error", "system", "random", "tensor", "device", "async", "json", "storage", "cuda"],
+    "spec": ["settings", "table", "model", "machine", "layout", "run", "rows"],
     "tokenizer": ["unicode", "bpe", "sentencepiece", "hf", "train", "chat"],
+    "parallel": ["comm", "shard"],
+    "parallel/comm": ["wire", "tcp", "mpi", "local", "cuda", "process"],
     "ingest": ["text", "read", "write", "tasks", "clean", "dedup", "decontaminate", "tokenize"],
+    "cli": ["frame", "launch", "start", "plan", "machine", "tokenizer", "data", "checkpoint", "bench", "run"],
 }
 BASES = {"core/text", "tokenizer/unicode"}  # these include nothing of their layer but themselves
 # Layers that must not meet, whatever their CMakeLists say: data is prepared, and read in training,
@@ -100,18 +106,36 @@ def check_include(path, header, quoted, may_use):
         yield "include-root", f"\"{header}\": expected \"<layer>/…\""
 
 
+def room_of(path, parent):
+    """The room below `parent` that a file lies in; empty for one beside the rooms or elsewhere."""
+    inside = path.removeprefix(parent + "/")
+    return inside.partition("/")[0] if inside != path and "/" in inside else ""
+
+
 def check_rooms(path, header) -> Iterator[tuple]:
-    layer, _, below = path.removeprefix("src/").partition("/")
-    room = below.partition("/")[0] if "/" in below else ""
-    to_layer, _, to_below = header.partition("/")
-    to_room = to_below.partition("/")[0] if "/" in to_below else ""
-    if not path.startswith("src/") or layer != to_layer or not room or room == to_room:
+    if not path.startswith("src/"):
         return
-    order = ROOMS.get(layer, [])
-    if f"{layer}/{room}" in BASES:
-        yield "room-edge", f"{layer}/{room} includes nothing of {layer} but itself"
-    elif room in order and to_room in order and order.index(to_room) > order.index(room):
-        yield "room-edge", f"{layer}/{to_room} stands on {layer}/{room}, not the other way round"
+    path = path.removeprefix("src/")
+    for parent, order in ROOMS.items():
+        room, to_room = room_of(path, parent), room_of(header, parent)
+        if not room or not header.startswith(parent + "/") or room == to_room:
+            continue
+        if f"{parent}/{room}" in BASES:
+            yield "room-edge", f"{parent}/{room} includes nothing of {parent} but itself"
+        elif room in order and to_room in order and order.index(to_room) > order.index(room):
+            yield "room-edge", f"{parent}/{to_room} stands on {parent}/{room}, not the other way round"
+
+
+def check_folders(root) -> Iterator[Finding]:
+    """A folder is small enough to be looked through, and each room has its place in the order."""
+    for path, folders, names in os.walk(os.path.join(root, "src")):
+        folder = os.path.relpath(path, root)
+        if len(names) > MAX_FILES:
+            yield Finding(folder, 1, "folder-size", f"{len(names)} files, at most {MAX_FILES}: give a topic its room")
+        order = ROOMS.get(folder.removeprefix("src/"))
+        for room in sorted(folders):
+            if order is not None and room not in order:
+                yield Finding(folder, 1, "room-order", f"{room} has no place in ROOMS of tests/layering/lint.py")
 
 
 def check_document(path, text) -> Iterator[Finding]:
@@ -228,6 +252,7 @@ def lint(root, build) -> Iterator[Finding]:
     yield from check_architecture(root, may_use)
     yield from check_traps(root)
     yield from check_apart(may_use)
+    yield from check_folders(root)
     names = {}
     for path in tree(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:

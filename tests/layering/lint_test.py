@@ -78,7 +78,7 @@ class LintTest(unittest.TestCase):
 
     def test_layers_that_are_not_listed(self):
         self.found("layer-edge", "src/core/x.h", '#include "ops/b.h"\n')
-        self.found("layer-edge", "src/core/deep/down/x.cpp", '#include "cli/b.h"\n')
+        self.found("layer-edge", "src/core/text/down/x.cpp", '#include "cli/b.h"\n')
         self.not_found("src/ops/deep/x.cpp", '#include "core/a.h"\n')
 
     def test_data_is_prepared_and_read_by_way_of_shards_alone(self):
@@ -94,7 +94,10 @@ class LintTest(unittest.TestCase):
     def test_rooms_of_a_layer_include_in_one_direction(self):
         for path, header in (("tokenizer/bpe/y.cpp", "tokenizer/hf/x.h"), ("tokenizer/bpe/y.h", "tokenizer/train/x.h"),
                              ("tokenizer/unicode/y.cpp", "tokenizer/x.h"), ("ingest/read/y.cpp", "ingest/clean/x.h"),
-                             ("ingest/clean/filters/y.cpp", "ingest/dedup/x.h"), ("core/text/y.cpp", "core/a.h")):
+                             ("ingest/clean/filters/y.cpp", "ingest/dedup/x.h"), ("core/text/y.cpp", "core/a.h"),
+                             ("parallel/comm/wire/y.cpp", "parallel/comm/local/x.h"),
+                             ("parallel/comm/wire/y.cpp", "parallel/shard/x.h"),
+                             ("core/error/y.cpp", "core/tensor/x.h")):
             self.assertEqual(with_rooms({f"src/{path}": f'#include "{header}"\n'}), [("room-edge", f"src/{path}", 1)])
             self.assertEqual(with_rooms({f"src/{path}": f'// #include "{header}"\n'}), [])
         for header in ("ops/b.h", "tokenizer/x.h", "ingest/x.h"):
@@ -102,8 +105,18 @@ class LintTest(unittest.TestCase):
             self.assertEqual(with_rooms(include), [("layer-edge", "src/core/text/y.cpp", 1)])
         for path, header in (("tokenizer/hf/y.cpp", "tokenizer/bpe/x.h"), ("tokenizer/hf/y.cpp", "tokenizer/x.h"),
                              ("tokenizer/y.cpp", "tokenizer/hf/x.h"), ("ingest/dedup/y.cpp", "ingest/clean/x.h"),
-                             ("core/text/y.cpp", "core/text/x.h"), ("core/y.cpp", "core/text/x.h")):
+                             ("core/text/y.cpp", "core/text/x.h"), ("core/y.cpp", "core/text/x.h"),
+                             ("parallel/comm/local/y.cpp", "parallel/comm/wire/x.h"),
+                             ("parallel/comm/local/y.cpp", "parallel/comm/x.h")):
             self.assertEqual(with_rooms({f"src/{path}": f'#include "{header}"\n'}), [])
+
+    def test_folders_are_small_and_have_their_place(self):
+        many = {f"src/ops/x{i}.h": "" for i in range(40)}
+        self.assertIn(("folder-size", "src/ops", 1), findings(many))
+        many.pop("src/ops/x39.h")
+        self.assertEqual(findings(many), [])
+        self.assertIn(("room-order", "src/core", 1), findings({"src/core/attic/x.h": ""}))
+        self.assertEqual(findings({"src/core/text/x.h": "", "src/feed/attic/x.h": ""}), [])
 
     def test_lines_of_documents(self):
         self.found("document-width", "docs/x.md", "short\n" + "word " * 25 + "\n", 2)

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/forwarding_storage.h"
 
 namespace ingot {

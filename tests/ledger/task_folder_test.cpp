@@ -4,7 +4,7 @@
 #include <future>
 #include <thread>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ledger/task_folder.h"
 
 namespace ingot::test {

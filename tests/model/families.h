@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "spec/model_config.h"
+#include "spec/model/model_config.h"
 
 namespace ingot::test {
 

@@ -7,7 +7,7 @@
 
 #include "model/decoder.h"
 #include "model/rig.h"
-#include "spec/run_config.h"
+#include "spec/run/run_config.h"
 #include "support/safetensors_file.h"
 
 namespace ingot::test {
@@ -96,11 +96,11 @@ TEST_P(FamilyGolden, LogitsEqualTransformers) {
   ThreadPool pool(2);
   Context ctx;
   ctx.pool = &pool;
-  const PlacedTensors placed(
-      llama_infer_table(golden.model, DType::F32, kT, kChunk,
-                        infer_workspace_bytes(ctx.facts, golden.model, DType::F32, kT, kChunk)),
-      Device::cpu());
-  const TensorTable parameters = llama_parameters(golden.model);
+  const PlacedTensors placed(transformer_infer_table(golden.model, DType::F32, kT, kChunk,
+                                                     infer_workspace_bytes(ctx.facts, golden.model,
+                                                                           DType::F32, kT, kChunk)),
+                             Device::cpu());
+  const TensorTable parameters = transformer_parameters(golden.model);
   for (const TensorSpec& row : parameters.rows()) {
     const std::vector<float> values = golden.weight(row.name);
     ASSERT_EQ(std::ssize(values), row.shape.numel()) << row.name;

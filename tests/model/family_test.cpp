@@ -4,11 +4,11 @@
 #include <cmath>
 #include <set>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "model/decoder.h"
 #include "model/families.h"
 #include "model/run_steps.h"
-#include "spec/model_settings.h"
+#include "spec/model/model_settings.h"
 
 namespace ingot::test {
 namespace {
@@ -118,10 +118,10 @@ std::vector<float> logits_of(const ModelConfig& model, const std::vector<int32_t
   ctx.pool = &pool;
   const auto T = static_cast<int64_t>(tokens.size());
   const PlacedTensors placed(
-      llama_infer_table(model, DType::F32, T, T,
-                        infer_workspace_bytes(ctx.facts, model, DType::F32, T, T)),
+      transformer_infer_table(model, DType::F32, T, T,
+                              infer_workspace_bytes(ctx.facts, model, DType::F32, T, T)),
       Device::cpu());
-  draw_weights(llama_parameters(model), placed);
+  draw_weights(transformer_parameters(model), placed);
   ctx.workspace = Workspace(placed.find("workspace"));
   Decoder decoder(ctx, model, T, T, placed);
   const auto logits = decoder.append(tokens);

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "model/families.h"
 #include "model/rig.h"
 

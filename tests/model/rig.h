@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/compute_device.h"
+#include "core/device/compute_device.h"
 #include "model/fp8_scales.h"
 #include "model/transformer.h"
 #include "ops/memory.h"
@@ -16,10 +16,10 @@
 #include "parallel/shard/offloaded_store.h"
 #include "parallel/shard/parameter_store.h"
 #include "plan/workspace.h"
-#include "spec/offload_rows.h"
-#include "spec/optimizer_states.h"
-#include "spec/placed_tensors.h"
-#include "spec/store_rows.h"
+#include "spec/rows/offload_rows.h"
+#include "spec/rows/optimizer_states.h"
+#include "spec/rows/store_rows.h"
+#include "spec/table/placed_tensors.h"
 #include "support/poison.h"
 
 namespace ingot::test {
@@ -61,7 +61,7 @@ class Rig {
         compute_(options.device, options.threads, ""),
         ctx_(compute_.context()),
         shape_(shape_of(ctx_, options)),
-        parameters_(llama_parameters(options.model)),
+        parameters_(transformer_parameters(options.model)),
         placed_(table_of(ctx_, options), options.device),
         host_(Device::cpu(), 1, "") {
     ctx_.workspace = Workspace(placed_.find("workspace"));
@@ -99,16 +99,17 @@ class Rig {
     shape.layout = o.layout;
     shape.loss_chunk = o.loss_chunk;
     shape.document_mask = o.document_mask;
-    shape.workspace_bytes = std::max(
-        train_workspace_bytes(ctx.facts, ctx.deterministic, o.model, shape),
-        update_workspace_bytes(ctx.facts, o.compute, llama_parameters(o.model), o.optim, o.layout));
+    shape.workspace_bytes =
+        std::max(train_workspace_bytes(ctx.facts, ctx.deterministic, o.model, shape),
+                 update_workspace_bytes(ctx.facts, o.compute, transformer_parameters(o.model),
+                                        o.optim, o.layout));
     shape.head_workspace_bytes = head_workspace_bytes(ctx.facts, o.model, shape);
     return shape;
   }
   int64_t predicted_bytes() const { return plan_memory(table_of(ctx_, options_)).total_bytes; }
   static TensorTable table_of(const Context& ctx, const RigOptions& o) {
-    TensorTable table = llama_train_table(o.model, shape_of(ctx, o));
-    add_store_rows(table, llama_parameters(o.model), o.compute, o.layout,
+    TensorTable table = transformer_train_table(o.model, shape_of(ctx, o));
+    add_store_rows(table, transformer_parameters(o.model), o.compute, o.layout,
                    {.optim = o.optim,
                     .one_micro_step = o.one_micro_step,
                     .order = block_uses(o.model),
@@ -119,7 +120,7 @@ class Rig {
                     .overlap_ticks = o.overlap_ticks,
                     .offload_optimizer = o.offload_optimizer});
     if (o.offload_optimizer)
-      add_offload_rows(table, llama_parameters(o.model), o.compute, o.layout);
+      add_offload_rows(table, transformer_parameters(o.model), o.compute, o.layout);
     return table;
   }
 

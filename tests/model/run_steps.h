@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "model/rig.h"
 
 namespace ingot::test {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "model/rig.h"
 #include "model/run_actions.h"
 #include "ops/memory.h"

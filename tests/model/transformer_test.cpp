@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "model/decoder.h"
 #include "model/run_steps.h"
 
@@ -313,7 +313,7 @@ TEST(Decoder, CachedStepsEqualTheWholeSequence) {
     constexpr int64_t kChunk = 4;
     const int64_t T = options.T;
     const PlacedTensors placed(
-        llama_infer_table(
+        transformer_infer_table(
             options.model, DType::F32, T, kChunk,
             infer_workspace_bytes(rig.ctx().facts, options.model, DType::F32, T, kChunk)),
         Device::cpu());
@@ -354,8 +354,8 @@ TEST(Decoder, RefusesToOutgrowItsContext) {
   Context ctx;
   ctx.pool = &pool;
   const PlacedTensors placed(
-      llama_infer_table(model, DType::F32, 8, 4,
-                        infer_workspace_bytes(ctx.facts, model, DType::F32, 8, 4)),
+      transformer_infer_table(model, DType::F32, 8, 4,
+                              infer_workspace_bytes(ctx.facts, model, DType::F32, 8, 4)),
       Device::cpu());
   ctx.workspace = Workspace(placed.find("workspace"));
   Decoder decoder(ctx, model, 8, 4, placed);

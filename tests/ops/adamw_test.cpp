@@ -1,4 +1,4 @@
-#include "ops/adamw.h"
+#include "ops/update/adamw.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <tuple>
 #include <utility>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "probe/update_rows.h"
 #include "rig.h"
 #include "support/forced_isa.h"

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "probe/op_run.h"
 #include "probe/tolerance.h"
 #include "rig.h"

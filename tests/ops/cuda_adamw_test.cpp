@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "core/arena.h"
-#include "core/random.h"
-#include "ops/adamw.h"
+#include "core/device/arena.h"
+#include "core/random/random.h"
 #include "ops/halves.h"
 #include "ops/memory.h"
+#include "ops/update/adamw.h"
 #include "probe/update_rows.h"
 #include "support/on_gpu.h"
 

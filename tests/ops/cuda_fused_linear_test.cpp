@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/cuda_facts.h"
+#include "core/device/cuda_facts.h"
 #include "ops/activation.h"
 #include "ops/kernels/fused_linear.h"
 #include "ops/memory.h"

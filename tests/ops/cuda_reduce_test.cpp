@@ -7,7 +7,7 @@
 
 #include "ops/memory.h"
 #include "ops/reduce.h"
-#include "ops/update_scalars.h"
+#include "ops/update/update_scalars.h"
 #include "probe/operands.h"
 #include "support/on_gpu.h"
 

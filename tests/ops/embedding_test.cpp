@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "rig.h"
 
 namespace ingot {

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "core/arena.h"
+#include "core/device/arena.h"
 #include "ops/fp8.h"
 #include "ops/memory.h"
 #include "ops/rms_norm.h"
-#include "ops/update_scalars.h"
+#include "ops/update/update_scalars.h"
 
 namespace ingot::test {
 

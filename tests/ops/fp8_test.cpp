@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "core/error.h"
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
 #include "fp8_promises.h"
 #include "support/forced_isa.h"
 

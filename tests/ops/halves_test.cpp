@@ -5,8 +5,8 @@
 #include <bit>
 #include <vector>
 
-#include "core/random.h"
-#include "ops/adamw.h"
+#include "core/random/random.h"
+#include "ops/update/adamw.h"
 #include "probe/update_rows.h"
 #include "rig.h"
 #include "support/forced_isa.h"

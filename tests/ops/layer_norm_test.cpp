@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "rig.h"
 
 namespace ingot {

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/forced_isa.h"
 
 namespace ingot {

@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
 #include "op_case_rig.h"
+#include "support/build_folder.h"
 #include "support/forced_isa.h"
 #include "support/safetensors_file.h"
 
@@ -191,7 +192,7 @@ TEST(OpSupport, CommittedPageIsTheGeneratedOne) {
   const std::string page = std::string(INGOT_SOURCE_DIR) + "/docs/op_support.md";
   std::ifstream file(page);
   const std::string committed(std::istreambuf_iterator<char>(file), {});
-  const std::string generated = INGOT_BINARY_DIR "/op_support.md";
+  const std::string generated = testing_support::build_folder() / "op_support.md";
   std::ofstream(generated) << op_support_page();
   EXPECT_EQ(committed, op_support_page())
       << "refresh it: cp " << generated << " docs/op_support.md";

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/memory.h"
 #include "rig.h"
 #include "support/forced_isa.h"

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/arena.h"
-#include "core/context.h"
-#include "core/thread_pool.h"
+#include "core/device/arena.h"
+#include "core/device/context.h"
+#include "core/device/thread_pool.h"
 
 namespace ingot::test {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "rig.h"
 
 namespace ingot {

@@ -39,4 +39,4 @@ int vector_lanes() {
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "core/dtype.h"
-#include "core/isa.h"
+#include "core/device/isa.h"
+#include "core/tensor/dtype.h"
 
 namespace ingot::cpu {
 

@@ -1,7 +1,7 @@
 // How much scratch ops ask for on a GPU, said without one.
 #include <gtest/gtest.h>
 
-#include "core/device_facts.h"
+#include "core/device/device_facts.h"
 #include "ops/attention.h"
 #include "ops/embedding.h"
 #include "ops/fp8.h"

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/halves.h"
 #include "support/toy_update.h"
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/random.h"
+#include "core/device/arena.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "plan/workspace.h"
-#include "spec/store_rows.h"
+#include "spec/rows/store_rows.h"
 #include "support/halves.h"
 #include "support/toy_update.h"
 

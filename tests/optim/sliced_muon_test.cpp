@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "core/arena.h"
-#include "core/random.h"
-#include "ops/muon.h"
+#include "core/device/arena.h"
+#include "core/random/random.h"
+#include "ops/update/muon.h"
 #include "plan/workspace.h"
-#include "spec/store_rows.h"
+#include "spec/rows/store_rows.h"
 #include "support/toy_update.h"
 
 namespace ingot {

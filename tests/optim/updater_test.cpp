@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/arena.h"
+#include "core/device/arena.h"
 #include "ops/reduce.h"
 #include "plan/workspace.h"
 #include "support/toy_update.h"

@@ -18,7 +18,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/conformance_rank.h"
 
 namespace ingot::test {

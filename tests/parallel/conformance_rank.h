@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/arena.h"
-#include "core/compute_device.h"
-#include "core/error.h"
+#include "core/device/arena.h"
+#include "core/device/compute_device.h"
+#include "core/error/error.h"
 #include "ops/memory.h"
 #include "parallel/comm/world.h"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "core/recorded_work.h"
+#include "core/async/recorded_work.h"
 #include "parallel/communicator_conformance.h"
 #include "support/on_gpu.h"
 

@@ -3,10 +3,10 @@
 #include <future>
 #include <vector>
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/lane.h"
-#include "core/recorded_work.h"
+#include "core/async/lane.h"
+#include "core/async/recorded_work.h"
+#include "core/device/arena.h"
+#include "core/error/error.h"
 #include "ops/memory.h"
 #include "support/on_gpu.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "core/recorded_work.h"
+#include "core/async/recorded_work.h"
 #include "parallel/comm/nccl_facts.h"
 #include "parallel/process_backend.h"
 

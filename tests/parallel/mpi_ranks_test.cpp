@@ -1,7 +1,7 @@
 // Ranks that mpirun started.
 #include <gtest/gtest.h>
 
-#include "parallel/comm/mpi_start.h"
+#include "parallel/comm/mpi/mpi_start.h"
 #include "parallel/process_backend.h"
 
 namespace ingot::test {

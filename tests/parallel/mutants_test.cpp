@@ -46,7 +46,7 @@ WrapStore mutant_of_world() {
 }
 
 TensorTable parameters_of(const Way& way) {
-  return llama_parameters(options_of(way, DType::F64).model);
+  return transformer_parameters(options_of(way, DType::F64).model);
 }
 
 TEST(Mutants, AStoreThatOnlyHandsOnIsNone) {

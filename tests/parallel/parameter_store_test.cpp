@@ -9,8 +9,8 @@
 #include <mutex>
 #include <vector>
 
-#include "core/error.h"
-#include "spec/store_rows.h"
+#include "core/error/error.h"
+#include "spec/rows/store_rows.h"
 #include "support/forwarding_world.h"
 #include "support/halves.h"
 #include "support/poison.h"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "parallel/comm/process_world.h"
+#include "parallel/comm/process/process_world.h"
 #include "parallel/communicator_conformance.h"
 
 namespace ingot::test {

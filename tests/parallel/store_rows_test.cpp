@@ -1,5 +1,5 @@
 // What a rank holds, by the rows of its store.
-#include "spec/store_rows.h"
+#include "spec/rows/store_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "parallel/shard/parameter_store.h"
-#include "spec/llama_table.h"
-#include "spec/optimizer_states.h"
+#include "spec/model/transformer_parameters.h"
+#include "spec/rows/optimizer_states.h"
 #include "support/toy_store.h"
 
 namespace ingot {
@@ -78,7 +78,7 @@ TEST(StoreRows, ARankHoldsItsShareAndTheBlocksInUse) {
 TEST(StoreRows, WhatRanksShareShrinksWithTheirNumber) {
   ModelConfig c = model_preset("llama_10m");
   c.layers = 16;  // of which few are whole at a time
-  const TensorTable parameters = llama_parameters(c);
+  const TensorTable parameters = transformer_parameters(c);
   const auto bytes = [&](int ranks, DataParallel mode) {
     RunConfig config;
     config.model = c;
@@ -114,7 +114,7 @@ TEST(StoreRows, ALargeEmbeddingDoesNotSizeTheLayersBuffers) {
   const auto gathered = [&](int64_t vocab) {
     c.vocab = vocab;
     TensorTable table, without;
-    const TensorTable parameters = llama_parameters(c);
+    const TensorTable parameters = transformer_parameters(c);
     add_store_rows(table, parameters, DType::BF16, {.dp_shard = 4}, {.order = block_uses(c)});
     for (const TensorSpec& row : table.rows())
       if (row.kind != TensorKind::GatherBuffer) without.add(row);

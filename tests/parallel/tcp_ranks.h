@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/error.h"
-#include "parallel/comm/process_world.h"
+#include "core/error/error.h"
+#include "parallel/comm/process/process_world.h"
 #include "parallel/comm/tcp/socket.h"
 #include "parallel/communicator_conformance.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "parallel/child_rank.h"
-#include "parallel/comm/wire.h"
+#include "parallel/comm/wire/wire.h"
 #include "parallel/tcp_ranks.h"
 
 namespace ingot::test {

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <future>
 
-#include "core/compute_device.h"
-#include "core/error.h"
+#include "core/device/compute_device.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

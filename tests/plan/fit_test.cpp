@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "plan/resolve.h"
 #include "plan/train_table.h"
 

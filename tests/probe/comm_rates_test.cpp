@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
 #include "probe/comm/collective_rate.h"
 #include "probe/comm/link_rate.h"
 #include "probe/comm/nodes.h"

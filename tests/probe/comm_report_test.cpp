@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/error.h"
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
 #include "probe/comm/drawing.h"
 #include "probe/comm/probe_world.h"
 #include "support/own_folder.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
 
 namespace ingot {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
 
 namespace ingot {
 namespace {

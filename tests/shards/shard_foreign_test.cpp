@@ -1,7 +1,7 @@
 // Token files of other programs: there and back, and damage named.
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "shards/foreign_import.h"
 #include "shards/verify.h"
 #include "support/files.h"

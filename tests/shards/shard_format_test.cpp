@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/files.h"
 #include "support/shard_documents.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "shards/shard_folder.h"
 #include "support/files.h"
 #include "support/shard_documents.h"

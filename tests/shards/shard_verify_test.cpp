@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "shards/shard_folder.h"
 #include "shards/verify.h"
 #include "support/files.h"

@@ -1,9 +1,9 @@
-#include "spec/block_use.h"
+#include "spec/rows/block_use.h"
 
 #include <gtest/gtest.h>
 
-#include "spec/action.h"
-#include "spec/llama_table.h"
+#include "spec/model/transformer_parameters.h"
+#include "spec/rows/action.h"
 
 namespace ingot {
 namespace {

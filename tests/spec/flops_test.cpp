@@ -1,4 +1,4 @@
-#include "spec/flops.h"
+#include "spec/model/flops.h"
 
 #include <gtest/gtest.h>
 

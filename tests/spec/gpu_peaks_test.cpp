@@ -1,9 +1,9 @@
-#include "spec/gpu_peaks.h"
+#include "spec/machine/gpu_peaks.h"
 
 #include <gtest/gtest.h>
 
-#include "core/device_facts.h"
-#include "core/error.h"
+#include "core/device/device_facts.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -1,8 +1,8 @@
-#include "spec/hardware_profile.h"
+#include "spec/machine/hardware_profile.h"
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

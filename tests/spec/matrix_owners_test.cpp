@@ -1,4 +1,4 @@
-#include "spec/matrix_owners.h"
+#include "spec/rows/matrix_owners.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "spec/llama_table.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot {
 namespace {
@@ -21,7 +21,7 @@ TensorTable layers(int64_t count) {
   ModelConfig model = model_preset("llama_10m");
   model.layers = count;
   model.kv_heads = 2;
-  return llama_parameters(model);
+  return transformer_parameters(model);
 }
 
 TEST(MatrixOwners, EveryMatrixHasOneAndNobodyHasTwoInARound) {

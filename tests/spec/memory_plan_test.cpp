@@ -4,10 +4,10 @@
 #include <numeric>
 #include <random>
 
-#include "core/arena.h"
+#include "core/device/arena.h"
 #include "spec/error_text.h"
-#include "spec/llama_table.h"
-#include "spec/tensor_table.h"
+#include "spec/rows/transformer_table.h"
+#include "spec/table/tensor_table.h"
 
 namespace ingot {
 namespace {
@@ -112,7 +112,7 @@ TEST(MemoryPlan, TrainingTablesArePackedWithoutWaste) {
     shape.keep_layers = keep_layers;
     shape.workspace_bytes = 1000;
     shape.head_workspace_bytes = 512 * c.vocab * 2;
-    const TensorTable table = llama_train_table(c, shape);
+    const TensorTable table = transformer_train_table(c, shape);
     const MemoryPlan plan = plan_memory(table);
     expect_sound(table, plan);
     EXPECT_EQ(plan.total_bytes, least_bytes(table));

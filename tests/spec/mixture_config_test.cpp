@@ -1,8 +1,8 @@
-#include "spec/mixture_config.h"
+#include "spec/run/mixture_config.h"
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -1,9 +1,9 @@
-#include "spec/model_config.h"
+#include "spec/model/model_config.h"
 
 #include <gtest/gtest.h>
 
 #include "spec/error_text.h"
-#include "spec/llama_table.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot {
 namespace {

@@ -1,4 +1,4 @@
-#include "spec/optimizer_states.h"
+#include "spec/rows/optimizer_states.h"
 
 #include <gtest/gtest.h>
 

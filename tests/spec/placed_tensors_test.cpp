@@ -1,9 +1,9 @@
-#include "spec/placed_tensors.h"
+#include "spec/table/placed_tensors.h"
 
 #include <gtest/gtest.h>
 
 #include "spec/error_text.h"
-#include "spec/llama_table.h"
+#include "spec/rows/transformer_table.h"
 
 namespace ingot {
 namespace {
@@ -15,7 +15,7 @@ TEST(PlacedTensors, PredictedBytesAreAllocatedBytes) {
     shape.B = 2;
     shape.T = 16;
     shape.policy = policy;
-    const TensorTable table = llama_train_table(model_preset("llama_test"), shape);
+    const TensorTable table = transformer_train_table(model_preset("llama_test"), shape);
     const PlacedTensors placed(table, Device::cpu());
     EXPECT_EQ(placed.allocated_bytes(), plan_memory(table).total_bytes);
   }
@@ -27,7 +27,7 @@ TEST(PlacedTensors, HostRowsLieInHostMemory) {
   shape.B = 2;
   shape.T = 16;
   shape.offload_layers = c.layers;
-  const TensorTable table = llama_train_table(c, shape);
+  const TensorTable table = transformer_train_table(c, shape);
   const PlacedTensors placed(table, Device::cpu());
   EXPECT_EQ(placed.allocated_bytes(), plan_memory(table).total_bytes);
   EXPECT_EQ(placed.pinned_bytes(), plan_memory(table).pinned_bytes);
@@ -45,7 +45,7 @@ TEST(PlacedTensors, TensorsHaveTheirRowsShapeAndPlace) {
   shape.B = 2;
   shape.T = 16;
   const ModelConfig c = model_preset("llama_test");
-  const PlacedTensors placed(llama_train_table(c, shape), Device::cpu());
+  const PlacedTensors placed(transformer_train_table(c, shape), Device::cpu());
   const Tensor qkv = placed.find("layers.1.qkv");
   EXPECT_EQ(qkv.shape, Shape({32, c.qkv_rows()}));
   EXPECT_EQ(qkv.dtype, DType::F32);

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "spec/error_text.h"
-#include "spec/run_config.h"
+#include "spec/run/run_config.h"
 
 namespace ingot {
 namespace {
@@ -96,7 +96,7 @@ TEST(RunConfigRules, ARampHasAStartALengthAndGrows) {
             "got 8192");
   EXPECT_EQ(with({{"batch.tokens", "32768"}, {"system.ranks", "4"}}),
             "batch.ramp_start_tokens must be a multiple of micro_batch · seq · ranks = 8 · 512 · 4 "
-            "= 16384, got 8192: nearest is 16384");
+            "= 16384, got 8192: nearest is 16384; batch.micro_batch = 4 keeps it");
 }
 
 TEST(RunConfigRules, ExactlyOneSettingSaysWhenToStop) {

@@ -1,4 +1,4 @@
-#include "spec/run_config.h"
+#include "spec/run/run_config.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,8 @@
 #include <sstream>
 
 #include "spec/error_text.h"
-#include "spec/run_length.h"
+#include "spec/run/run_id.h"
+#include "spec/run/run_length.h"
 
 namespace ingot {
 namespace {
@@ -103,6 +104,20 @@ TEST(RunConfig, WrongValuesSayWhatIsExpectedAndWhere) {
             std::string::npos);
   EXPECT_EQ(parse_error("", {{"train.document_mask", "1"}}),
             "--set train.document_mask: expected true or false, got \"1\"");
+}
+
+TEST(RunConfig, WhichRunItIsStandsBesideTheSettingsAndIsNone) {
+  const RunConfig config = parse("[optim]\nlr = 0.25\n");
+  const std::string id = "0123456789abcdef0123456789abcdef", text = to_toml(config, id);
+  EXPECT_EQ(run_id_of(text, "run.toml"), id);
+  EXPECT_EQ(run_id_of(to_toml(config), "run.toml"), "");
+  EXPECT_EQ(to_toml(parse(text)), to_toml(config));
+  EXPECT_EQ(config_hash(parse(text)), config_hash(config));
+  EXPECT_EQ(settings_reference().find("run.id"), std::string::npos);
+  EXPECT_EQ(parse_error("[run]\nid = \"mine\"\n"),
+            "run.toml:2: run.id: expected 32 hexadecimal digits, got \"mine\": remove it, a new "
+            "one is then drawn");
+  EXPECT_EQ(parse_error("", {{"run.id", id}}), "--set run.id: a run draws it itself");
 }
 
 TEST(RunConfig, WhatIsNoTomlIsRefusedWithTheLine) {

@@ -1,9 +1,9 @@
-#include "spec/run_length.h"
+#include "spec/run/run_length.h"
 
 #include <gtest/gtest.h>
 
 #include "spec/error_text.h"
-#include "spec/step_walk.h"
+#include "spec/run/step_walk.h"
 
 namespace ingot {
 namespace {

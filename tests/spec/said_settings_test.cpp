@@ -1,9 +1,9 @@
-#include "spec/said_settings.h"
+#include "spec/settings/said_settings.h"
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "spec/run_config.h"
+#include "core/error/error.h"
+#include "spec/run/run_config.h"
 
 namespace ingot {
 namespace {

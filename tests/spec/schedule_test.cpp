@@ -1,11 +1,11 @@
-#include "spec/schedule.h"
+#include "spec/run/schedule.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -1,4 +1,4 @@
-#include "spec/settings.h"
+#include "spec/settings/settings.h"
 
 #include <gtest/gtest.h>
 

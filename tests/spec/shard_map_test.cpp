@@ -1,12 +1,12 @@
-#include "spec/shard_map.h"
+#include "spec/rows/shard_map.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "spec/block_layout.h"
 #include "spec/error_text.h"
-#include "spec/llama_table.h"
+#include "spec/model/transformer_parameters.h"
+#include "spec/rows/block_layout.h"
 
 namespace ingot {
 namespace {
@@ -36,7 +36,7 @@ void expect_held_and_saved(const TensorTable& parameters, const Layout& layout) 
 }
 
 TEST(ShardMap, EveryElementIsHeldByEachReplicaAndSavedOnce) {
-  const TensorTable parameters = llama_parameters(model_preset("llama_test"));
+  const TensorTable parameters = transformer_parameters(model_preset("llama_test"));
   expect_held_and_saved(parameters, {});
   expect_held_and_saved(parameters, {.dp_replicate = 2, .dp_shard = 3});
   std::mt19937 random(5);
@@ -50,7 +50,7 @@ TEST(ShardMap, EveryElementIsHeldByEachReplicaAndSavedOnce) {
 
 // So that a block is one collective, whatever it is made of, and what it is made of is aligned.
 TEST(ShardMap, ARanksPartsOfABlockAreOneRangeOfIt) {
-  const TensorTable parameters = llama_parameters(model_preset("llama_test"));
+  const TensorTable parameters = transformer_parameters(model_preset("llama_test"));
   for (const int ranks : {1, 2, 3, 8, 40})
     for (const BlockLayout& block : block_layouts(parameters, ranks)) {
       EXPECT_EQ(block.shard_elements % kBlockAlignment, 0);
@@ -72,7 +72,7 @@ TEST(ShardMap, ARanksPartsOfABlockAreOneRangeOfIt) {
 }
 
 TEST(ShardMap, PackedPartsOfAllParametersAreTheShard) {
-  const TensorTable parameters = llama_parameters(model_preset("llama_test"));
+  const TensorTable parameters = transformer_parameters(model_preset("llama_test"));
   constexpr int kRanks = 3;
   for (const BlockLayout& block : block_layouts(parameters, kRanks)) {
     std::vector<TensorId> all;
@@ -90,7 +90,7 @@ TEST(ShardMap, PackedPartsOfAllParametersAreTheShard) {
 }
 
 TEST(ShardMap, ReplicasShareTheSaving) {
-  const TensorTable parameters = llama_parameters(model_preset("llama_test"));
+  const TensorTable parameters = transformer_parameters(model_preset("llama_test"));
   const TensorId embedding = parameters.find("embedding.weight");
   const int64_t numel = parameters[embedding].shape.numel();
   for (int rank = 0; rank < 4; ++rank) {
@@ -101,7 +101,7 @@ TEST(ShardMap, ReplicasShareTheSaving) {
 }
 
 TEST(ShardMap, AxesThatDoNotSplitWeightsAreRefused) {
-  const TensorTable parameters = llama_parameters(model_preset("llama_test"));
+  const TensorTable parameters = transformer_parameters(model_preset("llama_test"));
   EXPECT_EQ(
       error_text([&] { shard_map(parameters, {.dp_shard = 2, .tp = 2}, 0); }, ErrorCode::Internal),
       "a shard map expected ranks along dp_replicate and dp_shard only, got pp 1, cp 1, tp "

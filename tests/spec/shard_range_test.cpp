@@ -1,4 +1,4 @@
-#include "spec/shard_range.h"
+#include "spec/layout/shard_range.h"
 
 #include <gtest/gtest.h>
 

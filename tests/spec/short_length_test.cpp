@@ -1,4 +1,4 @@
-#include "spec/short_length.h"
+#include "spec/run/short_length.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "spec/step_walk.h"
+#include "spec/run/step_walk.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "spec/schedule.h"
+#include "spec/run/schedule.h"
 
 namespace ingot {
 namespace {

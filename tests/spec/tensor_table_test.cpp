@@ -1,4 +1,4 @@
-#include "spec/tensor_table.h"
+#include "spec/table/tensor_table.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "spec/block_use.h"
+#include "spec/rows/block_use.h"
 
 namespace ingot::testing {
 

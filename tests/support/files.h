@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/own_folder.h"
 
 namespace ingot::testing_support {

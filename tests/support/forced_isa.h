@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/isa.h"
+#include "core/device/isa.h"
 
 namespace ingot::test {
 

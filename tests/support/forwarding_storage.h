@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 
 namespace ingot::test {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/comm/world.h"
 
 namespace ingot::test {

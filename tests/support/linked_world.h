@@ -11,8 +11,8 @@
 #include <thread>
 #include <utility>
 
-#include "core/cuda_backend.h"
-#include "core/lane.h"
+#include "core/async/lane.h"
+#include "core/device/cuda_backend.h"
 #include "support/forwarding_world.h"
 
 namespace ingot::test {

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "core/compute_device.h"
+#include "core/device/compute_device.h"
 
 namespace ingot::test {
 

@@ -6,11 +6,11 @@
 #include <limits>
 #include <vector>
 
-#include "core/arena.h"
-#include "core/context.h"
+#include "core/device/arena.h"
+#include "core/device/context.h"
 #include "ops/memory.h"
-#include "spec/placed_tensors.h"
-#include "spec/shard_range.h"
+#include "spec/layout/shard_range.h"
+#include "spec/table/placed_tensors.h"
 
 namespace ingot::test {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/document_reader.h"
 #include "support/files.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "shards/shard_reader.h"
 #include "shards/shard_writer.h"
 

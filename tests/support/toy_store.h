@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
 #include "parallel/comm/world.h"
 #include "parallel/shard/parameter_store.h"
-#include "spec/block_use.h"
-#include "spec/store_rows.h"
+#include "spec/rows/block_use.h"
+#include "spec/rows/store_rows.h"
 
 namespace ingot::testing {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "optim/updater.h"
-#include "spec/optimizer_states.h"
+#include "spec/rows/optimizer_states.h"
 #include "support/toy_store.h"
 
 namespace ingot::testing {

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <map>
 
-#include "core/memory_info.h"
+#include "core/system/memory_info.h"
 #include "parallel/comm/world.h"
 #include "plan/resolve.h"
 #include "support/own_folder.h"
-#include "train/trainer.h"
+#include "train/start/trainer.h"
 
 namespace ingot::test {
 
@@ -55,7 +55,7 @@ struct Recorder : Sink {
   std::atomic<bool> stop{false};
   int64_t stop_after = 0;
   std::map<int64_t, int64_t> resident;
-  void take(const Record& record) override {
+  void take(const RunRecord& record) override {
     const auto* report = std::get_if<StepReport>(&record);
     if (report == nullptr) return;
     losses[report->step] = report->loss;

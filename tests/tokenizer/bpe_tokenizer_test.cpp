@@ -2,8 +2,8 @@
 
 #include <thread>
 
-#include "core/error.h"
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/nasty_text.h"
 #include "tokenizer/small_bpe.h"

@@ -13,8 +13,8 @@
 #include <memory>
 #include <set>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "tokenizer/bpe/split.h"
 
 namespace ingot {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {
@@ -103,16 +103,20 @@ TEST(ChatFiles, AreReadFromTheTokenizersFolder) {
         R"({"chat_template": "{{ bos_token }}", "bos_token": {"content": "<s>"}, "pad_token": null,
             "eos_token": "</s>"})");
   const ChatFiles files = read_chat_files(*storage, "a");
-  EXPECT_EQ(files.source, "{{ bos_token }}");
+  const ChatFiles::Source& source = files.chosen(false, "a");
+  EXPECT_EQ(source.text, "{{ bos_token }}");
   EXPECT_EQ(files.variables, R"({"bos_token":"<s>","eos_token":"</s>"})");
-  EXPECT_EQ(ChatTemplate(files.source, files.origin).render(files.variables), "<s>");
+  EXPECT_EQ(ChatTemplate(source.text, source.origin).render(files.variables), "<s>");
 
   write("a/chat_template.jinja", "newer");
-  EXPECT_EQ(read_chat_files(*storage, "a").source, "newer");
+  EXPECT_EQ(read_chat_files(*storage, "a").chosen(true, "a").text, "newer");
   write("b/tokenizer_config.json", R"({"chat_template": [{"name": "tool_use", "template": "t"},
                                                          {"name": "default", "template": "d"}]})");
-  EXPECT_EQ(read_chat_files(*storage, "b").source, "d");
-  EXPECT_EQ(read_chat_files(*storage, "none").source, "");
+  EXPECT_EQ(read_chat_files(*storage, "b").chosen(false, "b").text, "d");
+  EXPECT_EQ(read_chat_files(*storage, "b").chosen(true, "b").text, "t");
+  write("b/additional_chat_templates/tool_use.jinja", "file");
+  EXPECT_EQ(read_chat_files(*storage, "b").chosen(true, "b").text, "file");
+  EXPECT_TRUE(read_chat_files(*storage, "none").templates.empty());
 }
 
 }  // namespace

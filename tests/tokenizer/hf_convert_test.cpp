@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/hf/pieces.h"
 #include "tokenizer/nasty_text.h"

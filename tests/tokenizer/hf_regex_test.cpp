@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "tokenizer/hf/regex/literal_tree.h"
 #include "tokenizer/hf/regex/pattern_guard.h"
 

@@ -4,8 +4,8 @@
 #include <limits>
 #include <map>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "tokenizer/llama2c_file.h"
 #include "tokenizer/tokenizer.h"
 

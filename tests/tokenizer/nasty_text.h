@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/random.h"
+#include "core/random/random.h"
 
 namespace ingot::testing_support {
 

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "core/random.h"
+#include "core/random/random.h"
 
 namespace ingot {
 namespace {

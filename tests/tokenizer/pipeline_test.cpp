@@ -8,9 +8,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "core/text/utf8.h"
+#include "support/build_folder.h"
 #include "tokenizer/nasty_text.h"
 
 namespace ingot {
@@ -330,7 +331,8 @@ std::string page_of_kinds() {
 TEST(PipelineFile, ThePageOfKindsIsUpToDate) {
   std::ifstream file(INGOT_SOURCE_DIR "/docs/tokenizer-kinds.md");
   const std::string committed((std::istreambuf_iterator<char>(file)), {});
-  const std::string generated = INGOT_BINARY_DIR "/tokenizer-kinds.md", page = page_of_kinds();
+  const std::string generated = testing_support::build_folder() / "tokenizer-kinds.md",
+                    page = page_of_kinds();
   std::ofstream(generated) << page;
   EXPECT_EQ(committed, page) << "refresh it: cp " << generated << " docs/tokenizer-kinds.md";
   EXPECT_GE(goldens().lines.size(), 40u);

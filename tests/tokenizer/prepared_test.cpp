@@ -7,7 +7,7 @@
 
 #include <csignal>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/own_folder.h"
 #include "tokenizer/nasty_text.h"
 #include "tokenizer/small_bpe.h"

@@ -16,8 +16,8 @@
 #include <set>
 #include <thread>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "tokenizer/sentencepiece_file.h"
 
 namespace ingot {

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
 
 namespace ingot {

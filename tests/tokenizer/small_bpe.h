@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/bpe/split_scalar.h"
 

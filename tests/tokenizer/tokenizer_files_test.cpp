@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/nasty_text.h"
@@ -213,7 +213,6 @@ TEST(TokenizerFiles, ATiktokenFileNeedsAKnownNameOrAPattern) {
   const auto storage = memory_storage();
   std::string file = to_tiktoken(bytes_only());
   write_file_atomically(*storage, "mine.tiktoken", file);
-  write_file_atomically(*storage, "cl100k_base.tiktoken", file);
   EXPECT_NE(message_of([&] { load_tokenizer(*storage, "mine.tiktoken"); }).find("mine"),
             std::string::npos);
   LoadOptions options;
@@ -223,7 +222,18 @@ TEST(TokenizerFiles, ATiktokenFileNeedsAKnownNameOrAPattern) {
   EXPECT_EQ(o200k->eos(), 256);
   options.split = Split::None;
   EXPECT_EQ(load_tokenizer(*storage, "mine.tiktoken", options)->eos(), -1);
-  const auto cl100k = load_tokenizer(*storage, "cl100k_base.tiktoken");
+  write_file_atomically(*storage, "cl100k_base.tiktoken", file);
+  const std::string refusal = message_of([&] { load_tokenizer(*storage, "cl100k_base.tiktoken"); });
+  EXPECT_NE(refusal.find("it has 256 ranks and cl100k_base, whose name it has, 100256"),
+            std::string::npos)
+      << refusal;
+
+  BpeModel published = bytes_only();
+  for (int rank = 256; rank < 100256; ++rank)
+    published.tokens.push_back(fmt::format("token {}", rank));
+  write_file_atomically(*storage, "cl100k_base.tiktoken", to_tiktoken(published));
+  options.split = Split::O200k;  // the name says it
+  const auto cl100k = load_tokenizer(*storage, "cl100k_base.tiktoken", options);
   EXPECT_EQ(cl100k->eos(), 100257);
   EXPECT_EQ(cl100k->vocab_size(), 100277);
   Ids ids;

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <mutex>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/comm/world.h"
 #include "support/own_folder.h"
 

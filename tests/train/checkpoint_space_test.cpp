@@ -1,4 +1,4 @@
-#include "train/checkpoint_space.h"
+#include "train/start/checkpoint_space.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "feed/loader.h"
 #include "plan/fit.h"
 #include "support/cuda_train_fixture.h"
-#include "train/run_data.h"
+#include "train/start/run_data.h"
 
 namespace ingot {
 namespace {
@@ -134,8 +134,8 @@ TEST_F(CudaLargeRuns, Fp8WithTheHeadInItTracksFp8AndBf16) {
 struct MemoryWatch : Recorder {
   RunFacts facts;
   std::map<int64_t, int64_t> free_bytes;
-  void take(const Record& record) override {
-    if (const auto* started = std::get_if<RunFacts>(&record)) facts = *started;
+  void begin(const RunFacts& of_run) override { facts = of_run; }
+  void take(const RunRecord& record) override {
     if (const auto* report = std::get_if<StepReport>(&record))
       free_bytes[report->step] = available_memory(Device::cuda(0));
   }
@@ -157,7 +157,7 @@ TEST_F(CudaMemory, IsWhatTheTableSaysAndGrowsNoMoreAfterThreeSteps) {
         watch);
     const int64_t predicted = watch.facts.predicted_bytes;
     const int64_t taken = before - watch.free_bytes.at(3);
-    EXPECT_EQ(watch.facts.allocated_bytes, predicted) << name;
+    EXPECT_EQ(watch.facts.start.bytes, predicted) << name;
     EXPECT_GE(taken, predicted) << name;
     EXPECT_LE(taken, predicted + kCudaReserveBytes) << name;
     for (int64_t step = 4; step <= 12; ++step)

@@ -1,12 +1,12 @@
 // What is laid out for a GPU without one is what the engine takes on it.
 #include <gtest/gtest.h>
 
-#include "core/compute_device.h"
+#include "core/device/compute_device.h"
 #include "plan/fit.h"
 #include "plan/resolve.h"
 #include "plan/train_table.h"
 #include "support/on_gpu.h"
-#include "train/engine.h"
+#include "train/step/engine.h"
 
 namespace ingot {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/process.h"
+#include "support/build_folder.h"
 #include "support/own_folder.h"
 
 namespace ingot::test {
@@ -31,8 +32,9 @@ class CudaRefusals : public ::testing::Test {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
   }
 
-  static constexpr const char* kNoGpu = "CUDA_VISIBLE_DEVICES=";
-  static constexpr const char* kOldDriver = "LD_LIBRARY_PATH=" INGOT_BINARY_DIR "/old_driver";
+  const std::string kNoGpu = "CUDA_VISIBLE_DEVICES=";
+  const std::string kOldDriver =
+      "LD_LIBRARY_PATH=" + (testing_support::build_folder() / "old_driver").string();
 
  private:
   std::filesystem::path root_ = testing_support::own_folder();

@@ -6,7 +6,7 @@
 
 #include "infer/generate.h"
 #include "support/cuda_train_fixture.h"
-#include "train/engine.h"
+#include "train/step/engine.h"
 
 namespace ingot {
 namespace {

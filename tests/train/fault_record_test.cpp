@@ -1,4 +1,4 @@
-#include "train/fault_record.h"
+#include "train/records/fault_record.h"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,12 @@
 #include <sstream>
 #include <thread>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "feed/run_steps.h"
 #include "ledger/ledger.h"
+#include "ledger/records/run_ledger.h"
 #include "support/train_fixture.h"
-#include "train/run_folder.h"
+#include "train/start/run_folder.h"
 
 namespace ingot {
 namespace {

@@ -3,11 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ledger/ledger.h"
+#include "ledger/records/run_ledger.h"
+#include "spec/model/flops.h"
 #include "support/train_fixture.h"
-#include "train/rate_factor.h"
-#include "train/run_folder.h"
+#include "train/step/rate_factor.h"
 
 namespace ingot {
 namespace {
@@ -31,13 +32,13 @@ class OnceAt final : public Policy {
 };
 
 struct Records : Sink {
-  std::vector<Record> all;
-  void take(const Record& record) override { all.push_back(record); }
+  std::vector<RunRecord> all;
+  void take(const RunRecord& record) override { all.push_back(record); }
 
   template <class T>
   std::vector<T> of() const {
     std::vector<T> found;
-    for (const Record& record : all)
+    for (const RunRecord& record : all)
       if (const T* one = std::get_if<T>(&record)) found.push_back(*one);
     return found;
   }
@@ -72,9 +73,38 @@ TEST_F(Loops, RecordsComeInTheOrderOfWhatHappens) {
   Records records;
   go(constant("run", 3, {{"train.eval_every", "2"}, {"checkpoint.every", "2"}}), records);
   std::string order;
-  for (const Record& record : records.all) order += "FSECXL"[record.index()];
+  for (const RunRecord& record : records.all) order += "FSECXL"[record.index()];
   EXPECT_EQ(order, "FSSECSECX");
   EXPECT_EQ(ledger("run").size(), records.all.size());
+}
+
+TEST_F(Loops, AStepTellsItsFlopsTheirShareOfThePeaksAndWhatItWaitedFor) {
+  PeakFlops peak;
+  peak.datasheet = 4e12, peak.measured = 1e12;
+  for (const char* ranks : {"1", "2"})
+    for (const bool known : {true, false}) {
+      Records records;
+      TrainOptions options;
+      options.sinks = {&records};
+      if (known) options.peak = &peak;
+      const std::string name = fmt::format("run{}{}", ranks, known);
+      const RunConfig run = constant(name, 2, {{"system.ranks", ranks}});
+      test::train_locally(run, options);
+      const double flops = 128 * train_flops_per_token(run.model, 16, AttentionFlops::Causal);
+      ASSERT_EQ(records.of<StepReport>().size(), 2u);
+      for (const StepReport& report : records.of<StepReport>()) {
+        EXPECT_EQ(report.flops, flops);
+        EXPECT_EQ(report.tokens_per_second, 128 / report.seconds);
+        EXPECT_EQ(report.mfu.has_value(), known);
+        EXPECT_EQ(report.mfu_measured.has_value(), known);
+        if (known) EXPECT_NEAR(*report.mfu * 4e12 * report.seconds, flops, 1e-6 * flops);
+        if (known) EXPECT_NEAR(*report.mfu_measured, 4 * *report.mfu, 1e-9);
+        ASSERT_TRUE(report.data_wait && report.comm_wait);
+        EXPECT_GE(*report.data_wait, 0.0);
+        if (ranks == std::string("1")) EXPECT_EQ(*report.comm_wait, 0.0);
+        if (ranks == std::string("2")) EXPECT_GT(*report.comm_wait, 0.0);
+      }
+    }
 }
 
 TEST_F(Loops, ALoweredRateIsHalfOfThePlannedFromTheNextStepOn) {
@@ -85,7 +115,7 @@ TEST_F(Loops, ALoweredRateIsHalfOfThePlannedFromTheNextStepOn) {
     std::vector<double> rates;
     for (const StepReport& report : records.of<StepReport>()) rates.push_back(report.lr);
     EXPECT_EQ(rates, (std::vector<double>{3e-3, 3e-3, 1.5e-3, 1.5e-3}));
-    EXPECT_EQ(records.of<StepReport>()[1].verdict, StepVerdict::LowerRate);
+    EXPECT_EQ(records.of<StepReport>()[1].verdict, "lower_rate");
   }
 }
 
@@ -158,7 +188,7 @@ TEST_F(Loops, AResumeBeginsWithTheValidationThatAStopPrevented) {
     EXPECT_TRUE(stopped.of<EvalReport>().empty());
     go(run(3), resumed, 0, StepVerdict::Go, /*resume=*/true);
     std::string order;
-    for (const Record& record : resumed.all) order += "FSECXL"[record.index()];
+    for (const RunRecord& record : resumed.all) order += "FSECXL"[record.index()];
     EXPECT_EQ(order, "FESECX");
     EXPECT_EQ(resumed.of<EvalReport>()[0].step, 2);
     go(run(4), again, 0, StepVerdict::Go, /*resume=*/true);  // none is missing now

@@ -1,8 +1,8 @@
-#include "train/loss_scale.h"
+#include "train/step/loss_scale.h"
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/mfu.h"
+#include "train/step/mfu.h"
 
 #include <gtest/gtest.h>
 

@@ -1,26 +1,39 @@
-#include "train/progress.h"
+#include "train/records/progress.h"
 
 #include <gtest/gtest.h>
+
+#include "feed/token_counts.h"
 
 namespace ingot {
 namespace {
 
 TEST(Progress, StepLineShowsSharesOfThePeaksTokensAndTimeLeft) {
   ProgressFormat format(model_preset("llama_10m"), 512, {2e12, "data sheet", 1e12, "bf16"});
+  RunFacts facts;
+  facts.total_steps = 10, facts.total_tokens = 10000;
+  format.start(facts);
   StepReport report;
-  report.step = 5, report.total_steps = 10;
-  report.tokens = 5000, report.total_tokens = 10000;
+  report.step = 5, report.tokens = 5000;
   report.loss = 2.5, report.lr = 1e-3, report.grad_norm = 0.75;
   report.tokens_per_second = 1000;
-  report.counts = {4900, 100, 3000};
+  put(TokenCounts{4900, 100, 3000}, report);
   const std::string line = format.step(report);
-  EXPECT_NE(line.find("step 5/10  loss 2.5000  lr 1.00e-03  norm 0.750  1,000 tok/s"),
+  EXPECT_NE(line.find("step 5/10  loss 2.5000 (ppl 12.18)  lr 1.00e-03  norm 0.750  1,000 tok/s"),
             std::string::npos)
       << line;
   // 59.8 MFLOP a token.
   EXPECT_NE(line.find("MFU 3.0 % (6.0 % of measured)"), std::string::npos) << line;
   EXPECT_NE(line.find("tokens 4.90k, 100 padded, 3.00k unique"), std::string::npos) << line;
   EXPECT_NE(line.find("ETA 5.0 s"), std::string::npos) << line;
+}
+
+TEST(Progress, AValidationIsTheLossAndThePerplexityThatItIs) {
+  const ProgressFormat format(model_preset("llama_10m"), 512, {});
+  EvalReport report{.step = 5, .loss = 3.0, .tokens = 100};
+  EXPECT_EQ(format.eval(report), "valid    step 5  loss 3.0000 (ppl 20.09)  (100 tokens)");
+  report.bits_per_byte = 1.25;
+  EXPECT_EQ(format.eval(report),
+            "valid    step 5  loss 3.0000 (ppl 20.09)  1.2500 bits per byte  (100 tokens)");
 }
 
 TEST(Progress, APeakThatAStepExceedsIsReplacedByAHigherOne) {
@@ -48,14 +61,15 @@ TEST(Progress, ASlowRankIsOnTheStepLine) {
   EXPECT_EQ(format.step(report).find("slow"), std::string::npos);
   report.slow_rank = {.rank = 3, .host = "node1", .factor = 1.4};
   EXPECT_NE(format.step(report).find("  slow rank 3 on node1 (1.40x)  ETA"), std::string::npos);
-  report.slow_rank->host.clear();
+  report.slow_rank->host.reset();
   EXPECT_NE(format.step(report).find("  slow rank 3 (1.40x)  ETA"), std::string::npos);
 }
 
 TEST(Progress, StartSaysWhatTheRunComputesOn) {
-  const ProgressFormat format(model_preset("llama_10m"), 512, {});
+  ProgressFormat format(model_preset("llama_10m"), 512, {});
   RunFacts facts;
-  facts.device = "cuda:0 NVIDIA H200", facts.precision = "bf16", facts.threads = 2;
+  facts.start.device = "cuda:0 NVIDIA H200", facts.start.precision = "bf16";
+  facts.threads = 2;
   const std::string text = format.start(facts);
   EXPECT_NE(text.find("\ndevice   cuda:0 NVIDIA H200, bf16, 2 threads\n"), std::string::npos)
       << text;

@@ -1,4 +1,4 @@
-#include "train/rank_choices.h"
+#include "train/step/rank_choices.h"
 
 #include <gtest/gtest.h>
 

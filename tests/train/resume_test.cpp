@@ -1,4 +1,4 @@
-#include "train/resume.h"
+#include "train/start/resume.h"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 #include "support/files.h"
 #include "support/train_fixture.h"
 #include "tokenizer/llama2c_file.h"
-#include "train/engine.h"
-#include "train/init_tokenizer.h"
-#include "train/rate_factor.h"
-#include "train/run_data.h"
-#include "train/run_folder.h"
+#include "train/start/init_tokenizer.h"
+#include "train/start/run_data.h"
+#include "train/start/run_folder.h"
+#include "train/step/engine.h"
+#include "train/step/rate_factor.h"
 
 namespace ingot {
 namespace {
@@ -87,10 +87,11 @@ TEST_F(Resume, TokenizersAreComparedByWhatTheyHold) {
 TEST_F(Resume, ACheckpointWithACopyOfTheFileKnowsItAgain) {
   const std::string ranks = "YQ== 0\nYg== 1\nYWI= 2\n";
   const std::string checkpoint = saved_with(ranks);
-  write("r50k_base.tiktoken", ranks);
-  EXPECT_NE(serialized(checkpoint, path("r50k_base.tiktoken")), "");
-  write("r50k_base.tiktoken", ranks + "Yw== 3\n");
-  error_of(ErrorCode::Config, [&] { serialized(checkpoint, path("r50k_base.tiktoken")); });
+  write("ranks.toml", "split = \"gpt2\"\n");
+  write("ranks.tiktoken", ranks);
+  EXPECT_NE(serialized(checkpoint, path("ranks.tiktoken")), "");
+  write("ranks.tiktoken", ranks + "Yw== 3\n");
+  error_of(ErrorCode::Config, [&] { serialized(checkpoint, path("ranks.tiktoken")); });
 }
 
 using InitTokenizer = Resume;

@@ -1,9 +1,9 @@
-#include "train/run_data.h"
+#include "train/start/run_data.h"
 
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "feed/loader.h"
 #include "feed/run_steps.h"
 #include "ledger/ledger.h"

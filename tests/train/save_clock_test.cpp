@@ -1,4 +1,4 @@
-#include "train/save_clock.h"
+#include "train/hooks/save_clock.h"
 
 #include <gtest/gtest.h>
 

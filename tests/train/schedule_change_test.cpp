@@ -1,8 +1,8 @@
-#include "train/schedule_change.h"
+#include "train/start/schedule_change.h"
 
 #include <gtest/gtest.h>
 
-#include "spec/step_walk.h"
+#include "spec/run/step_walk.h"
 
 namespace ingot {
 namespace {

@@ -1,15 +1,15 @@
-#include "train/slow_ranks.h"
+#include "train/hooks/slow_ranks.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "core/ticket.h"
+#include "core/async/ticket.h"
 #include "ledger/ledger.h"
+#include "ledger/records/run_ledger.h"
 #include "support/train_fixture.h"
-#include "train/run_folder.h"
-#include "train/step_timer.h"
+#include "train/step/step_timer.h"
 
 namespace ingot {
 namespace {
@@ -98,6 +98,39 @@ TEST(StepTimer, WaitsForTicketsAreNotARanksOwnTime) {
   EXPECT_LE(time.waits, time.seconds);
   timer.met();
   timer.end();
+}
+
+TEST(StepTimer, WaitsForSamplesAreTold) {
+  using Clock = std::chrono::steady_clock;
+  StepTimer timer;
+  const int batch = 7;
+  for (int step = 0; step < 2; ++step) {
+    timer.begin();
+    const int& read = timer.reading([&]() -> const int& {
+      for (const auto end = Clock::now() + std::chrono::milliseconds(2); Clock::now() < end;) {
+      }
+      return batch;
+    });
+    EXPECT_EQ(&read, &batch);
+    const RankTime time = timer.so_far();
+    EXPECT_GE(time.data, 0.002);
+    EXPECT_LE(time.data, time.seconds);
+    timer.met();
+    timer.end();
+    timer.begin();
+    EXPECT_EQ(timer.so_far().data, 0.0) << "of the last step";
+  }
+}
+
+TEST(StepTimer, OfMoreThan64RanksARecordHasTheExtremes) {
+  std::vector<RankTime> ranks;
+  for (int rank = 0; rank < 64; ++rank)
+    ranks.push_back({.seconds = 2.0 + rank, .waits = 1.0, .data = 0.25});
+  EXPECT_EQ(std::get<std::vector<double>>(ranks_of_step(ranks).seconds).size(), 64u);
+  ranks.push_back({.seconds = 1.0, .waits = 1.0, .data = 0.25});
+  EXPECT_EQ(ranks_of_step(ranks).seconds,
+            Spread(Extremes{.min = 1.0, .median = 33.0, .max = 65.0}));
+  EXPECT_EQ(mean_of(ranks, &RankTime::data), 0.25);
 }
 
 class SlowRankRuns : public test::TrainFixture {};

@@ -4,10 +4,10 @@
 #include <latch>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/forwarding_storage.h"
 #include "support/train_fixture.h"
-#include "train/evaluate.h"
+#include "train/step/evaluate.h"
 
 namespace ingot {
 namespace {

@@ -6,12 +6,12 @@
 #include <fstream>
 #include <map>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ledger/ledger.h"
 #include "parallel/comm/world.h"
 #include "support/train_fixture.h"
-#include "train/engine.h"
-#include "train/resume.h"
+#include "train/start/resume.h"
+#include "train/step/engine.h"
 
 namespace ingot {
 namespace {
@@ -356,7 +356,7 @@ TEST_F(Train, SaysWhatToDoWhenItDoesNotFit) {
                              {"batch.seq", "64"},
                              {"batch.tokens", "0"},
                              {"preset", "llama_10m"}});
-  EXPECT_NE(wide.find("batch.micro_batch ="), std::string::npos) << wide;
+  EXPECT_NE(wide.find("--set batch.micro_batch="), std::string::npos) << wide;
 }
 
 TEST_F(Train, AStepPlannedAsOneMicroStepRefusesASecond) {
@@ -395,7 +395,7 @@ TEST_F(Train, AStepThatWasGivenUpLeavesNothingInTheNextOnesLoss) {
 
 // Stop is asked for while a checkpoint is being saved: what was saved is the newest there is.
 struct StopAtSave : Recorder {
-  void take(const Record& record) override {
+  void take(const RunRecord& record) override {
     if (std::holds_alternative<SavedReport>(record)) stop = true;
   }
 };
@@ -413,7 +413,7 @@ TEST_F(Train, AStopDuringASaveNeedsNoFurtherStep) {
 struct SaveAt : Recorder {
   std::atomic<bool> save{false};
   std::vector<std::string> saved;
-  void take(const Record& record) override {
+  void take(const RunRecord& record) override {
     if (const auto* report = std::get_if<StepReport>(&record); report && report->step == 2)
       save = true;
     if (const auto* report = std::get_if<SavedReport>(&record)) saved.push_back(report->dir);

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "support/train_fixture.h"
-#include "train/evaluate.h"
-#include "train/run_data.h"
+#include "train/start/run_data.h"
+#include "train/step/evaluate.h"
 
 namespace ingot {
 namespace {

@@ -1,10 +1,10 @@
-#include "train/weight_check.h"
+#include "train/hooks/weight_check.h"
 
 #include <gtest/gtest.h>
 
 #include <mutex>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "support/toy_store.h"
 #include "support/train_fixture.h"
 

@@ -252,5 +252,85 @@ TEST_F(DataIdentityTrap, WhatAFolderOfTextHoldsBesidesIsListed) {
   expect_refused(train("none", "corpus"), {"2 .jsonl", "ingot data tokenize"});
 }
 
+// The tail of a text, the same text with a byte order mark, and text that stands in shards.
+TEST_F(DataIdentityTrap, APartOfTheTrainedTextIsNotValidatedOn) {
+  const std::string text = slurp(root_ / "text.txt");
+  write("tail.txt", text.substr(text.size() / 2 + 7));
+  write("marked.txt", "\xEF\xBB\xBF" + text);
+  write("other.txt", lines(texts(0, 40)));
+  tokenize({text + "and a last line", "Another document."}, "ss");
+  for (const auto& [data, valid] :
+       {std::pair("text.txt", "tail.txt"), {"text.txt", "marked.txt"}, {"ss", "tail.txt"}})
+    expect_refused(train("run", data, {"data.valid=" + path(valid)}),
+                   {path(valid), "passages of 64 tokens", path(data), "data.valid_in_train=true"});
+  EXPECT_FALSE(fs::exists(root_ / "run"));
+  EXPECT_EQ(train("other", "text.txt", {"data.valid=" + path("other.txt")}).code, 0);
+  const std::string valid = "data.valid=" + path("tail.txt");
+  const Args accepted = {valid, "train.steps=2", "data.valid_in_train=true"};
+  EXPECT_EQ(train("accepted", "text.txt", accepted).code, 0);
+  const Outcome resumed =
+      train("accepted", "text.txt", {valid, "data.valid_in_train=false"}, {"--resume"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_TRUE(contains(resumed.err, "passages of 64 tokens")) << resumed.err;
+}
+
+TEST_F(DataIdentityTrap, ATextThatLiesTwiceInAFolderIsCounted) {
+  write("books/a.txt", slurp(root_ / "text.txt"));
+  EXPECT_FALSE(contains(train("once", "books").err, "valid_in_train"));
+  fs::create_symlink(root_ / "books/a.txt", root_ / "books/b.txt");
+  const Outcome twice = train("twice", "books");
+  EXPECT_EQ(twice.code, 0) << twice.err;
+  EXPECT_TRUE(contains(twice.err, "valid_in_train")) << twice.err;
+  EXPECT_TRUE(contains(twice.err, "passages of 64 tokens")) << twice.err;
+}
+
+// Of token files that do not know their documents, and of Megatron's, which count EOS to them.
+TEST_F(DataIdentityTrap, TheSameTokensInAnotherFormatAreTheSameContent) {
+  tokenize(texts(0, 100), "ss");
+  for (const auto& [format, out] : {std::pair("nanogpt", "bare.bin"), {"megatron", "indexed"}})
+    ASSERT_EQ(ingot({"data", "export", path("ss"), "--format", format, "--out", path(out)}).code,
+              0);
+  const auto valid = [&](const std::string& name) { return "data.valid=" + path(name); };
+  expect_refused(train("run", "bare.bin", {valid("indexed.bin")}), {"passages of 64 tokens"});
+  expect_refused(train("run", "bare.bin", {valid("ss")}), {"passages of 64 tokens"});
+  expect_refused(train("run", "indexed.bin", {valid("ss")}), {"100 of its 100 documents"});
+  for (const char* other : {"bare.bin", "indexed.bin"})
+    expect_refused(train("run", mixture({"ss", other})), {"the same content twice", path(other)});
+}
+
+TEST_F(DataIdentityTrap, JsonLinesUnderANameThatSaysNothingAreNotTrainedOn) {
+  const std::string documents = lines(texts(0, 100));
+  write("part-00000", documents);
+  write("corpus.bak", documents);
+  write("brace.c", "{\n" + slurp(root_ / "text.txt"));
+  write("meant.txt", documents);
+  for (const char* name : {"part-00000", "corpus.bak"})
+    expect_refused(train("run", name), {path(name), "JSON lines", ".jsonl", "ingot data tokenize"});
+  for (const char* name : {"brace.c", "meant.txt"})
+    EXPECT_EQ(train(std::string("run of ") + name, name).code, 0) << name;
+}
+
+TEST_F(DataIdentityTrap, AFolderAboveShardsNamesThemAndAnUnfinishedOneSaysSo) {
+  tokenize(texts(0, 100), "all/train");
+  tokenize(texts(100, 120), "all/valid");
+  write("all/stage.json", "{}");  // as `data mix` leaves it
+  write("all/tasks/lock", "");
+  expect_refused(train("run", "all"), {path("all/train") + ", " + path("all/valid")});
+  fs::remove(root_ / "all/train/manifest.json");
+  expect_refused(train("run", "all/train"), {path("all/train"), "has not finished"});
+}
+
+TEST_F(DataIdentityTrap, DocumentsThatATokenFileDoesNotKnowAreNotKeptApart) {
+  tokenize(texts(0, 100), "ss");
+  ASSERT_EQ(
+      ingot({"data", "export", path("ss"), "--format", "nanogpt", "--out", path("a.bin")}).code, 0);
+  for (const char* setting : {"train.document_mask=true", "data.packing=best_fit"}) {
+    expect_refused(train("run", "a.bin", {setting}), {path("a.bin"), "ingot data import"});
+    EXPECT_EQ(train(setting, "ss", {setting}).code, 0);
+    EXPECT_EQ(train(std::string("text ") + setting, "text.txt", {setting}).code, 0);
+  }
+  EXPECT_EQ(train("plain", "a.bin").code, 0);
+}
+
 }  // namespace
 }  // namespace ingot::test

@@ -82,9 +82,9 @@ TEST_F(DataTrap, AMissingSourceIsSaidToBeMissingAndPathsAreRelativeToTheMixFile)
 TEST_F(DataTrap, ATrainingMixturesPathsAreRelativeToItsFile) {
   write("mixtures/text.txt", slurp(root_ / "text.txt") + "More of it.\n");
   write("mixtures/mixture.toml", "[[source]]\npath = \"text.txt\"\n");
-  const Outcome outcome =
-      ingot(train_args("run", {"data.train=" + path("mixtures/mixture.toml"),
-                               "data.valid=" + path("text.txt"), "train.steps=1"}));
+  const Outcome outcome = ingot(train_args(
+      "run", {"data.train=" + path("mixtures/mixture.toml"), "data.valid=" + path("text.txt"),
+              "data.valid_in_train=true", "train.steps=1"}));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 

@@ -192,6 +192,12 @@ class ChatTemplateTrap : public Trap {
     return ingot({"tokenizer", "chat", "--tokenizer", path("chat"), "--template", path("template"),
                   "--messages", path("conversation")});
   }
+  // By the files of the folder T.
+  Outcome said(const std::string& conversation) const {
+    write("conversation", conversation);
+    return ingot(
+        {"tokenizer", "chat", "--tokenizer", path("T"), "--messages", path("conversation")});
+  }
   // Of one message of a user.
   std::string text(const std::string& source) const {
     const Outcome outcome = chat(source, R"([{"role": "user", "content": "hi"}])");
@@ -245,6 +251,34 @@ TEST_F(ChatTemplateTrap, AnEmptyConversationIsRefused) {
 TEST_F(ChatTemplateTrap, FormatsHaveFlagsAndWidths) {
   EXPECT_EQ(text("{{ '%05.2f|%-5d|%+d|%#x'|format(3.14159, 42, 7, 255) }}"), "03.14|42   |+7|0xff");
   EXPECT_EQ(text("{{ '%(a)5s|%(b).1e' % {'a': 'é', 'b': 1234} }}"), "    é|1.2e+03");
+}
+
+TEST_F(ChatTemplateTrap, ToolsHaveATemplateOfTheirOwn) {
+  const std::string plain = R"([{"role": "user", "content": "hi"}])";
+  const std::string tools = R"({"messages": )" + plain + R"(, "tools": [{"name": "f"}]})";
+  const std::string use = R"({"name": "tool_use", "template": "T"})";
+  const auto config = [](const std::string& templates) {
+    return R"({"chat_template": [)" + templates + "]}";
+  };
+  write("T/tokenizer_config.json", config(R"({"name": "default", "template": "D"}, )" + use));
+  EXPECT_EQ(said(plain).out, "D");
+  EXPECT_EQ(said(tools).out, "T");
+  write("T/additional_chat_templates/tool_use.jinja", "F");
+  EXPECT_EQ(said(tools).out, "F");
+  fs::remove_all(root_ / "T/additional_chat_templates");
+
+  write("T/tokenizer_config.json", config(use));
+  EXPECT_EQ(said(tools).out, "T");
+  const Outcome refused = said(plain);
+  EXPECT_EQ(refused.code, 1) << refused.out;
+  EXPECT_TRUE(contains(refused.err, "none is the default, there are tool_use")) << refused.err;
+}
+
+TEST_F(ChatTemplateTrap, AMemberThatIsThereTwiceIsRefused) {
+  write("T/tokenizer_config.json", R"({"chat_template": "{{ messages[0].role }}"})");
+  const Outcome refused = said(R"([{"role": "user", "content": "hi", "role": "system"}])");
+  EXPECT_EQ(refused.code, 1) << refused.out;
+  EXPECT_TRUE(contains(refused.err, "\"role\" is there twice")) << refused.err;
 }
 
 }  // namespace

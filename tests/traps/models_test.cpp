@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/safetensors.h"
+#include "tokenizer/llama2c_file.h"
 #include "traps/trap.h"
 
 namespace ingot::test {
@@ -361,6 +362,107 @@ TEST_F(ModelsTrap, AnEmptyPromptBeginsWithBosOrAfterTheEosOfADocument) {
   const Outcome refused = ingot({"generate", path("none")});
   EXPECT_EQ(refused.code, 2);
   EXPECT_TRUE(contains(refused.err, "neither BOS nor EOS")) << refused.err;
+}
+
+TEST_F(ModelsTrap, AnAdapterBesideTheWeightsIsNotLeftOut) {
+  copy_model();
+  write("F/adapter_config.json", R"({"peft_type": "LORA"})");
+  fs::copy(root_ / "F/model.safetensors", root_ / "F/adapter_model.safetensors");
+  for (const Args& args : {Args{"checkpoint", "import", path("F"), "--out", path("m")},
+                           {"generate", path("F"), "--tokens", "2"}}) {
+    const Outcome refused = ingot(args);
+    EXPECT_EQ(refused.code, 1) << refused.out;
+    EXPECT_TRUE(contains(refused.err, "F/adapter_config.json")) << refused.err;
+    EXPECT_TRUE(contains(refused.err, "merge")) << refused.err;
+  }
+}
+
+TEST_F(ModelsTrap, TwoThetasOfRotaryPositionsAreNotChosenFrom) {
+  copy_model();
+  replace("F/config.json", R"("tie_word_embeddings")",
+          "\"rope_theta\": 500000.0,\n  \"tie_word_embeddings\"");
+  const Outcome refused = import("F", "m");
+  EXPECT_EQ(refused.code, 1) << refused.out;
+  EXPECT_TRUE(
+      contains(refused.err, "line 28: \"rope_theta\" and \"rope_parameters\" say different"))
+      << refused.err;
+  replace("F/config.json", R"("rope_theta": 500000.0)", R"("rope_theta": 10000.0)");
+  EXPECT_EQ(import("F", "m").code, 0);
+}
+
+TEST_F(ModelsTrap, ChatTemplatesThatAreNotTakenAreListed) {
+  copy_model();
+  write("F/additional_chat_templates/rag.jinja", "R");
+  write("F/additional_chat_templates/tool_use.jinja", "T");
+  const Outcome imported = import("F", "m");
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_TRUE(contains(imported.err, "2 chat templates")) << imported.err;
+  EXPECT_TRUE(contains(imported.err, "tool_use.jinja")) << imported.err;
+}
+
+TEST_F(ModelsTrap, ShowSaysWhyATokenizerCannotBeUsed) {
+  copy_model();
+  replace("F/generation_config.json", R"("eos_token_id": 1)", R"("eos_token_id": "x")");
+  const Outcome shown = done({"checkpoint", "show", path("F"), "--json"});
+  EXPECT_FALSE(contains(shown.out, "# no tokenizer\n")) << shown.out;
+  const std::string why = "F/generation_config.json, line 4: eos_token_id: ";
+  EXPECT_TRUE(contains(shown.out, why)) << shown.out;
+  EXPECT_TRUE(contains(json_of({"checkpoint", "show", path("F")}).value("no_tokenizer", ""), why));
+}
+
+TEST_F(ModelsTrap, DiffCountsWhatIsNaNOrInfinite) {
+  copy_model();
+  copy_model("G");
+  std::string weights = slurp(root_ / "G/model.safetensors");
+  weights.replace(weights.size() - 4, 4, "\xc0\x7f\x80\x7f");  // NaN and infinity in bf16
+  write("G/model.safetensors", weights);
+  for (const auto& [a, b] : {std::pair("F", "G"), std::pair("G", "F")}) {
+    const Outcome compared = ingot({"checkpoint", "diff", path(a), path(b)});
+    EXPECT_EQ(compared.code, 1);
+    EXPECT_TRUE(contains(compared.out, ": 2 of 16 elements differ; 2 of them are NaN or infinite"))
+        << compared.out;
+  }
+}
+
+TEST_F(ModelsTrap, TextOfLogitsThatAreAllZeroIsSaidToBeThat) {
+  copy_model();
+  std::string weights = slurp(root_ / "F/model.safetensors");
+  uint64_t header = 0;
+  std::memcpy(&header, weights.data(), sizeof header);
+  constexpr size_t kHead = size_t{48} * 16 * 2;  // lm_head.weight, the first tensor
+  ASSERT_TRUE(contains(weights.substr(0, 200), R"("lm_head.weight":{"dtype":"BF16")"));
+  weights.replace(8 + header, kHead, std::string(kHead, '\0'));
+  write("F/model.safetensors", weights);
+  const Outcome text = done({"generate", path("F"), "--tokens", "3"});
+  EXPECT_TRUE(contains(text.err, "every logit is 0")) << text.err;
+}
+
+TEST_F(ModelsTrap, AnExportWithoutATokenizerForTransformersIsSaidToBeThat) {
+  write("tok.bin", testing_support::small_llama2c_file());
+  done(
+      train_args("run", {"data.tokenizer=" + path("tok.bin"), "model.vocab=512", "train.steps=1"}));
+  const Outcome exported =
+      done({"checkpoint", "export", path("run"), "--to", "hf", "--out", path("out")});
+  EXPECT_FALSE(fs::exists(root_ / "out/tokenizer.json"));
+  EXPECT_TRUE(contains(exported.err, "no tokenizer.json encodes as llama2.c does")) << exported.err;
+}
+
+TEST_F(ModelsTrap, ARenamedStepFolderIsNotTheNewestCheckpoint) {
+  train_run();
+  fs::rename(root_ / "run/step_00000002", root_ / "run/step_00000009");
+  const Outcome shown = done({"checkpoint", "show", path("run")});
+  EXPECT_TRUE(contains(shown.out, "# step 6,")) << shown.out;
+  EXPECT_TRUE(contains(shown.err, "rename it to step_00000002")) << shown.err;
+  const Outcome verified = ingot({"checkpoint", "verify", path("run")});
+  EXPECT_EQ(verified.code, 1) << verified.out;
+}
+
+TEST_F(ModelsTrap, TrainingFromAGgufFileSaysHowToImportIt) {
+  train_run();
+  done({"checkpoint", "export", path("run"), "--to", "gguf", "--out", path("run.gguf")});
+  const Outcome refused = ingot(train_args("next", {"train.init=" + path("run.gguf")}));
+  EXPECT_NE(refused.code, 0);
+  EXPECT_TRUE(contains(refused.err, "ingot checkpoint import ")) << refused.err;
 }
 
 }  // namespace

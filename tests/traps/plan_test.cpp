@@ -124,5 +124,17 @@ TEST_F(PlanTrap, APeakThatWasMeasuredOnABusyMachineIsDoubted) {
   EXPECT_GT(json_of(bench).value("peak_busy", 0.0), 0.05) << bench.out;
 }
 
+TEST_F(PlanTrap, ThreadsBeyondTheCoresDoNotRaiseThePeak) {
+  const auto peak = [&](long threads) {
+    const Outcome bench =
+        ingot({"bench", "train", "--preset", "llama_test", "--device", "cpu", "--seq", "16",
+               "--batch", "1", "--steps", "1", "--threads", std::to_string(threads), "--json"});
+    EXPECT_EQ(bench.code, 0) << bench.err;
+    return json_of(bench).value("peak_flops", 0.0);
+  };
+  const long cores = ::sysconf(_SC_NPROCESSORS_ONLN);
+  EXPECT_LT(peak(16 * cores), 4 * peak(cores));
+}
+
 }  // namespace
 }  // namespace ingot::test

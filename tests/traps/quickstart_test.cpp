@@ -40,5 +40,14 @@ TEST_F(QuickstartTrap, TheSameCommandGoesOnWithWhatWasStopped) {
   EXPECT_FALSE(fs::exists(root_ / "quick-2"));
 }
 
+TEST_F(QuickstartTrap, ATextThatWasEditedIsTrainedAnew) {
+  ASSERT_EQ(ingot(quickstart("0.001")).code, 0);
+  write("text.txt", slurp(root_ / "text.txt") + "One line more.\n");
+  const Outcome edited = ingot(quickstart("0.001"));
+  ASSERT_EQ(edited.code, 0) << edited.err;
+  EXPECT_FALSE(contains(edited.out, "did this already")) << edited.out;
+  EXPECT_TRUE(fs::exists(root_ / "quick-2/quickstart.json"));
+}
+
 }  // namespace
 }  // namespace ingot::test

@@ -62,6 +62,14 @@ TEST_F(RanksTrap, ALaunchOfARefusedSettingSaysWhyOnce) {
   expect_said_once(ingot(launch(3, {"train", "--no-such-option"}, restarts)), "--no-such-option");
 }
 
+// The other ranks of a dry run have nothing to do, and are through.
+TEST_F(RanksTrap, ADryRunThatIsRefusedWaitsForNobody) {
+  ASSERT_EQ(ingot(run_args("run", 3)).code, 0);
+  expect_said_once(ingot(launch(2, with(run_args("run", 3), {"--dry-run"}))), path("run"));
+  expect_said_once(ingot(launch(2, with(run_args("run", 3, {"batch.seq=0"}), {"--dry-run"}))),
+                   "batch.seq");
+}
+
 TEST_F(RanksTrap, ALaunchOnAUsedFolderSaysSoOnce) {
   ASSERT_EQ(ingot(launch(2, run_args("run", 3))).code, 0);
   const Outcome again = ingot(launch(2, run_args("run", 3), {"--restarts", "2"}));
@@ -92,8 +100,8 @@ TEST_F(RanksTrap, MpiThatDoesNotStartEndsWithTheHostAndWhatToCheck) {
       root_, with({"mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", path("ingot.sh")},
                   run_args("run", 3, {"system.timeout_start=2"})));
   EXPECT_EQ(end_of(job), kLost) << job.err();
-  for (const char* part :
-       {"rank 0: MPI_Init on host ", " did not end within 2.0 s", "Check that", "system.timeout_start"})
+  for (const char* part : {"rank 0: MPI_Init on host ", " did not end within 2.0 s", "Check that",
+                           "system.timeout_start"})
     EXPECT_TRUE(contains(job.err(), part)) << part << "\n" << job.err();
 }
 
@@ -197,6 +205,21 @@ TEST_F(RanksTrap, ALaunchEndsWithTheRanksThatAFrozenOneLeaves) {
       EXPECT_FALSE(line.starts_with("[2] ingot: " + name)) << line;
     }
   }
+}
+
+TEST_F(RanksTrap, ALaunchOfACommandWithoutRanksIsRefused) {
+  const Args learn = {"tokenizer", "train", "--input", path("text.txt"),
+                      "--vocab",   "300",   "--out",   path("t.json")};
+  expect_said_once(ingot(launch(2, learn)), "«tokenizer» has no ranks");
+  EXPECT_FALSE(fs::exists(root_ / "t.json"));
+  expect_said_once(ingot(launch(2, launch(2, run_args("run", 3)))), "«launch» has no ranks");
+  expect_said_once(ingot(launch(2, {"bench", "encode"})), "«bench encode» has no ranks");
+}
+
+TEST_F(RanksTrap, AnOptionOfTheRanksBeforeTheDashesIsToldWhereItBelongs) {
+  const Outcome refused =
+      ingot({"launch", "-n", "2", "train", path("recipe.toml"), "--set", "a=1"});
+  expect_said_once(refused, "comes after --");
 }
 
 }  // namespace

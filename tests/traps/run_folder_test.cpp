@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ledger/ledger.h"
 #include "support/tokenizer_formats.h"
 #include "tokenizer/llama2c_file.h"

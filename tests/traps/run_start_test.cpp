@@ -2,7 +2,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ledger/ledger.h"
 #include "traps/trap.h"
 
@@ -274,6 +274,30 @@ TEST_F(RunStartTrap, AValidationLeftForASignalIsMadeUpFor) {
   std::vector<int64_t> steps;
   for (const Json& record : records("run", "eval")) steps.push_back(record.at("step"));
   EXPECT_EQ(steps, (std::vector<int64_t>{2, 3}));
+}
+
+// Where nothing says batch.tokens, it is what all ranks take at once: of a resume, as it was.
+TEST_F(RunStartTrap, AResumeTakesStepsOfTheSameTokensByAnotherMicroBatchOrOnMoreRanks) {
+  ASSERT_EQ(train("whole").code, 0);
+  const Args halves = {"batch.micro_batch=1"};
+  for (const std::string run : {"by folder", "by recipe", "on ranks"})
+    ASSERT_EQ(train(run, {"train.steps=3"}).code, 0);
+  const Outcome by_folder = ingot({"train", "--resume", path("by folder"), "--set", "train.steps=6",
+                                   "--set", "batch.micro_batch=1"});
+  EXPECT_EQ(by_folder.code, 0) << by_folder.err;
+  EXPECT_EQ(train("by recipe", halves, {"--resume"}).code, 0);
+  const Outcome on_ranks =
+      ingot(with({"launch", "-n", "2", "--"}, with(train_args("on ranks", halves), {"--resume"})));
+  EXPECT_EQ(on_ranks.code, 0) << on_ranks.err;
+  const auto expected = losses("whole");
+  ASSERT_EQ(expected.size(), 6u);
+  for (const std::string run : {"by folder", "by recipe", "on ranks"}) {
+    const auto found = losses(run);
+    ASSERT_EQ(found.size(), 6u) << run;
+    for (const auto& [step, loss] : expected) EXPECT_NEAR(found.at(step), loss, 1e-4) << run;
+  }
+  expect_refused(train("by recipe", {"train.steps=8", "batch.micro_batch=4"}, {"--resume"}),
+                 "batch.micro_batch = 2 keeps it");
 }
 
 }  // namespace

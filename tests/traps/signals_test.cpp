@@ -4,7 +4,7 @@
 #include <functional>
 #include <thread>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ledger/ledger.h"
 #include "traps/pty.h"
 #include "traps/trap.h"

@@ -373,5 +373,98 @@ TEST_F(StageInputsTrap, EqualIdsOfOtherDocumentsInAMixtureAreTold) {
   EXPECT_TRUE(contains(mixed.out, "have the id of an earlier one")) << mixed.out;
 }
 
+TEST_F(StageInputsTrap, WhatAFolderHoldsThatNothingReadsIsCounted) {
+  write("in/a.jsonl", lines({"the first text", "another"}));
+  write("in/b.jsonl.bz2", "packed");
+  write("in/c.jsonl.xz", "packed");
+  write("in/d.jsonl.xz", "packed");
+  write("in/part-00000", lines({"more"}));
+  write("elsewhere/e.jsonl", lines({"in a folder that is linked"}));
+  fs::create_directory_symlink(root_ / "elsewhere", root_ / "in/linked");
+  fs::create_symlink(root_ / "gone.jsonl", root_ / "in/gone.jsonl");
+  write("task.jsonl", json{{"context", "What was said?"}, {"continuation", "Nothing."}}.dump());
+  const auto expect_told = [&](const Outcome& outcome) {
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    for (const char* part :
+         {"1 .bz2", "2 .xz", "1 links to folders", "1 links to nothing", "1 without an ending"})
+      EXPECT_TRUE(contains(outcome.err, part)) << part << ": " << outcome.err;
+  };
+  for (const std::string name : {"clean", "dedup", "decontaminate", "tokenize"})
+    expect_told(stage(name, {path("in")}, name));
+  expect_told(ingot(
+      {"tokenizer", "train", "--input", path("in"), "--out", path("t.json"), "--vocab", "260"}));
+  write("dedup/more.jsonl", lines({"put beside what the stage wrote"}));
+  const Outcome beside = tokenize({path("dedup")}, "beside");
+  EXPECT_TRUE(contains(beside.err, "1 .jsonl beside its documents")) << beside.err;
+  write("none/part-00000", lines({"more"}));
+  expect_refused(tokenize({path("none")}, "of none"), {"1 without an ending"});
+}
+
+TEST_F(StageInputsTrap, AFileThatIsCompressedUnderAnotherNameIsNotLeftOutRecordByRecord) {
+  write("task.jsonl", json{{"context", "What was said?"}, {"continuation", "Nothing."}}.dump());
+  write("in/a.jsonl", lines({"the first text", "another"}));
+  write("in/b.jsonl", lines(texts(50, "packed")));
+  ASSERT_EQ(shell("gzip in/b.jsonl && mv in/b.jsonl.gz in/b.jsonl").code, 0);
+  for (const std::string name : {"clean", "dedup", "decontaminate", "tokenize"}) {
+    expect_refused(stage(name, {path("in")}, name), {path("in/b.jsonl"), "gz", ".jsonl.gz"});
+    EXPECT_FALSE(fs::exists(root_ / name));
+  }
+  // Packed twice, or a column file that is packed.
+  ASSERT_EQ(shell("gzip -c in/b.jsonl > twice.jsonl.gz").code, 0);
+  expect_refused(tokenize({path("twice.jsonl.gz")}, "twice"), {"twice.jsonl.gz", "gz data"});
+}
+
+TEST_F(StageInputsTrap, AnOutputBelowItsInputIsNoInputWhenItIsContinued) {
+  write("in/a.jsonl", lines({"the first text", "another"}));
+  for (const std::string name : {"dedup", "tokenize"}) {
+    EXPECT_EQ(stage(name, {path("in")}, "in/" + name).code, 0);
+    const Outcome again = stage(name, {path("in")}, "in/" + name);
+    EXPECT_EQ(again.code, 0) << again.err;
+    fs::remove_all(root_ / "in" / name);
+    expect_refused(stage(name, {path("in")}, "in/../in"), {path("in"), "--out"});
+  }
+}
+
+TEST_F(StageInputsTrap, AFolderOfAnotherStageOrOfFewerFilesSaysThat) {
+  write("in/a.jsonl", lines({"the first text", "another"}));
+  ASSERT_EQ(stage("dedup", {path("in")}, "out").code, 0);
+  expect_refused(stage("clean", {path("in")}, "out"), {"stage: \"dedup\"", "\"clean\""});
+  ASSERT_EQ(tokenize({path("in")}, "tokens").code, 0);
+  write("in/b.jsonl", lines({"one more"}));
+  expect_refused(tokenize({path("in")}, "tokens"), {"num_files: 1, now it is 2"});
+}
+
+TEST_F(StageInputsTrap, AnImportTakesAFileOnceAndCountsWhatIsEqual) {
+  write("in/a.jsonl", lines({"the first text", "another", "a third"}));
+  ASSERT_EQ(tokenize({path("in")}, "ss").code, 0);
+  ASSERT_EQ(
+      ingot({"data", "export", path("ss"), "--format", "nanogpt", "--out", path("a.bin")}).code, 0);
+  const auto import = [&](const Args& files, const std::string& out, const Args& more) {
+    const Args args = {"data", "import", "--format", "nanogpt", "--tokenizer",
+                       "byte", "--out",  path(out),  "--json"};
+    return ingot(with(with(args, files), more));
+  };
+  fs::create_symlink(root_ / "a.bin", root_ / "link.bin");
+  for (const char* again : {"a.bin", "./a.bin", "link.bin"})
+    expect_refused(import({path("a.bin"), path(again)}, "twice", {"--eos", "256"}),
+                   {path("a.bin"), "the same file"});
+  fs::copy(root_ / "a.bin", root_ / "copy.bin");
+  const Outcome copied = import({path("a.bin"), path("copy.bin")}, "copied", {"--eos", "256"});
+  EXPECT_EQ(result_of(copied).value("equal_documents", 0), 3) << copied.out << copied.err;
+  const Outcome one = import({path("a.bin")}, "one", {});
+  EXPECT_TRUE(contains(one.out, "--eos 256")) << one.out << one.err;
+}
+
+TEST_F(StageInputsTrap, AFileThatComesFromTheCacheIsSaidToDoSo) {
+  write("served/a.jsonl", lines({"the first text", "another"}));
+  WebServer server(path("served"));
+  const Args inputs = {server.url("plain/a.jsonl"), "--cache", path("cache")};
+  EXPECT_FALSE(contains(tokenize(inputs, "first").err, "read_from_cache"));
+  write("served/a.jsonl", lines({"what the server has by now"}));
+  const Outcome again = tokenize(inputs, "again");
+  EXPECT_EQ(result_of(again).value("documents", 0), 2) << again.err;
+  EXPECT_TRUE(contains(again.err, "read_from_cache files=1")) << again.err;
+}
+
 }  // namespace
 }  // namespace ingot::test

@@ -67,6 +67,19 @@ TEST_F(TokenizerTrap, ATomlFileBesideARankFileSaysWhatItLeavesOut) {
   EXPECT_EQ(trained.code, 0) << trained.err;
 }
 
+TEST_F(TokenizerTrap, AnotherSplitThanTheFilesOwnIsRefused) {
+  train("mine.json", {"--vocab", "300", "--split", "cl100k"});
+  train("ranks.tiktoken", {"--vocab", "300", "--split", "cl100k"});
+  for (const char* name : {"mine.json", "ranks.tiktoken"}) {
+    const Outcome refused = tokenize(path(name), {"--split", "gpt2"});
+    EXPECT_EQ(refused.code, 2) << refused.out << refused.err;
+    EXPECT_TRUE(contains(refused.err, "--split gpt2")) << refused.err;
+    EXPECT_TRUE(contains(refused.err, "cl100k")) << refused.err;
+    EXPECT_FALSE(fs::exists(root_ / "tokens"));
+    EXPECT_EQ(tokenize(path(name), {"--split", "cl100k"}).code, 0);
+  }
+}
+
 TEST_F(TokenizerTrap, WhatTrainingAndConvertingWriteAsRanksIsReadBackWhole) {
   train("ranks.tiktoken", {"--vocab", "300", "--split", "gpt2", "--special", "<|end|>", "--special",
                            "<|endoftext|>"});
@@ -167,6 +180,56 @@ TEST_F(TokenizerTrap, CommandsThatAnswerDoSoInJson) {
       last_json(ingot(with({"tokenizer", "convert", "--out", path("b.json"), "--json"}, tokenizer)))
           .value("vocab_size", 0),
       300);
+}
+
+TEST_F(TokenizerTrap, AFileWithTheNameOfAnEncodingIsNotTakenForIt) {
+  write("cl100k_base.tiktoken", byte_ranks());
+  const Outcome refused = ingot({"tokenizer", "info", "--tokenizer", path("cl100k_base.tiktoken")});
+  EXPECT_EQ(refused.code, 1) << refused.out;
+  EXPECT_TRUE(contains(refused.err, "it has 256 ranks and cl100k_base, whose name it has, 100256"))
+      << refused.err;
+  EXPECT_EQ(info(path("cl100k_base.tiktoken"), {"--split", "gpt2"}).value("vocab_size", 0), 257);
+}
+
+TEST_F(TokenizerTrap, APatternThatTheFileSaysItselfIsNotGivenAnew) {
+  train("mine.json", {"--vocab", "300", "--split", "qwen2"});
+  train("mine.tiktoken", {"--vocab", "300", "--split", "qwen2"});
+  train("mine.model", {"--vocab", "300", "--type", "sp-bpe"});
+  const auto encode = [&](const std::string& tokenizer, const std::string& split) {
+    return ingot({"tokenizer", "encode", "--tokenizer", tokenizer, "--split", split, "--input",
+                  path("text.txt")});
+  };
+  for (const std::string& tokenizer :
+       {path("mine.json"), path("mine.tiktoken"), path("mine.model"), std::string("byte")}) {
+    const Outcome refused = encode(tokenizer, "gpt2");
+    EXPECT_EQ(refused.code, 2) << tokenizer;
+    EXPECT_TRUE(contains(refused.err, "leave --split out")) << tokenizer << ": " << refused.err;
+  }
+  EXPECT_EQ(encode(path("mine.json"), "qwen2").code, 0);
+}
+
+TEST_F(TokenizerTrap, OptionsOfAnotherTypeOfTokenizerAreRefused) {
+  for (const Args& options : {Args{"--type", "unigram", "--split", "llama3"},
+                              {"--type", "sp-bpe", "--ties", "raw"},
+                              {"--type", "bpe", "--coverage", "0.99"},
+                              {"--sample-seed", "3"}}) {
+    const std::string out = options[1] == "bpe" || options[1] == "3" ? "a.json" : "a.model";
+    const Outcome refused = ingot(with(
+        {"tokenizer", "train", "--input", path("text.txt"), "--vocab", "320", "--out", path(out)},
+        options));
+    EXPECT_EQ(refused.code, 2) << options[1];
+    EXPECT_TRUE(contains(refused.err, options[options.size() - 2])) << refused.err;
+    EXPECT_FALSE(fs::exists(root_ / out));
+  }
+}
+
+TEST_F(TokenizerTrap, MorePiecesThanATextGivesAreRefusedWithHowManyItGives) {
+  const Outcome refused = ingot({"tokenizer", "train", "--input", path("text.txt"), "--type",
+                                 "unigram", "--vocab", "1000000", "--out", path("mine.model")});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(contains(refused.err, "--vocab 1000000: ")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "give at most ")) << refused.err;
+  EXPECT_FALSE(contains(refused.err, "trainer_interface")) << refused.err;
 }
 
 }  // namespace

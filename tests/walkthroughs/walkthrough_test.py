@@ -26,7 +26,8 @@ COPY = os.path.join(BUILD, "walkthroughs", "ingot")  # as deep below its sources
 COPY_BUILD = os.path.join(COPY, "build", os.path.basename(BUILD))
 PARTS = ("CMakeLists.txt", "CMakePresets.json", "bench", "cmake", "docs", "src", "tests")
 MOST_FILES = {"add-a-filter.md": 5, "add-a-family.md": 5, "add-a-setting.md": 1, "add-a-command.md": 3,
-              "add-a-communicator-backend.md": 4, "add-an-op.md": 8, "add-an-optimizer.md": 6}
+              "add-a-communicator-backend.md": 4, "add-an-op.md": 8, "add-an-optimizer.md": 6,
+              "add-a-record.md": 2}
 OWN_TESTS = "walkthroughs"  # the program of the tests that pages add: bin/test_walkthroughs
 
 

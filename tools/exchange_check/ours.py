@@ -72,7 +72,7 @@ def philox(counter, key):
 
 
 def sample_at(position, count, seed=SEED):
-    """Which of `count` samples stands at a position of the first epoch (src/core/permutation.h)."""
+    """Which of `count` samples stands at a position of the first epoch (src/core/random/permutation.h)."""
     bits = 1
     while (count - 1) >> (2 * bits):
         bits += 1

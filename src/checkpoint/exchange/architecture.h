@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/model_config.h"
-#include "spec/settings.h"
+#include "spec/model/model_config.h"
+#include "spec/settings/settings.h"
 
 namespace ingot {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "checkpoint/exchange/gguf_tokens.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "tokenizer/bpe/byte_alphabet.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/replace_all.h"

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "checkpoint/exchange/gguf_model.h"
-#include "core/error.h"
-#include "core/log.h"
-#include "spec/model_settings.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "spec/model/model_settings.h"
 
 namespace ingot {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "checkpoint/exchange/architecture.h"
 #include "checkpoint/exchange/gguf_header.h"
-#include "core/error.h"
-#include "spec/model_config.h"
+#include "core/error/error.h"
+#include "spec/model/model_config.h"
 
 namespace ingot {
 

@@ -4,8 +4,8 @@
 #include "checkpoint/exchange/hf_config.h"
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/new_output.h"
-#include "core/error.h"
-#include "spec/llama_table.h"
+#include "core/error/error.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot {
 namespace {
@@ -48,7 +48,7 @@ struct Contents {
 Contents contents_of(const ModelConfig& model, const std::string& gguf, GgufType type) {
   Contents contents;
   const std::vector<TensorRow> rows = gguf_rows(gguf);
-  const TensorTable parameters = llama_parameters(model);
+  const TensorTable parameters = transformer_parameters(model);
   for (const TensorSpec& row : parameters.rows()) {
     int64_t first = 0;
     for (const ForeignTensor& tensor : foreign_tensors_of(row, rows)) {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/shape.h"
-#include "core/storage.h"
-#include "core/tensor.h"
+#include "core/storage/storage.h"
+#include "core/tensor/shape.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

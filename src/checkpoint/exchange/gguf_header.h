@@ -10,7 +10,7 @@
 
 #include "checkpoint/exchange/gguf_file.h"
 #include "checkpoint/exchange/gguf_value.h"
-#include "core/storage.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 

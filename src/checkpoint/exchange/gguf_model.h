@@ -6,7 +6,7 @@
 
 #include "checkpoint/exchange/architecture.h"
 #include "checkpoint/exchange/gguf_file.h"
-#include "spec/model_config.h"
+#include "spec/model/model_config.h"
 
 namespace ingot {
 

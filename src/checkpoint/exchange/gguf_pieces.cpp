@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "checkpoint/exchange/gguf_tokens.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "tokenizer/replace_all.h"
 #include "tokenizer/sentencepiece/normalizer.h"
 

@@ -1,14 +1,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "checkpoint/exchange/gguf_export.h"
 #include "checkpoint/exchange/gguf_tokens.h"
 #include "checkpoint/exchange/hf_tokenizer.h"
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/exchange/stop_ids.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/replace_all.h"
@@ -126,6 +127,21 @@ void add_tokens(GgufMetadata& metadata, const Tokenizer& tokenizer, const Compan
   add_gguf_bpe(metadata, model, gguf_pre_of(model), vocab);
 }
 
+void add_chat_template(GgufMetadata& metadata,
+                       const std::map<std::string, ChatFiles::Source>& templates) {
+  std::vector<std::string_view> left_out;
+  for (const auto& [name, source] : templates) {
+    if (name == "default")
+      metadata.add("tokenizer.chat_template", source.text);
+    else
+      left_out.push_back(name);
+  }
+  if (!left_out.empty())
+    log::warn("chat_templates_left_out",
+              {{"why", fmt::format("{} chat templates besides the default are not written: {}",
+                                   left_out.size(), fmt::join(left_out, ", "))}});
+}
+
 }  // namespace
 
 void add_gguf_tokenizer(GgufMetadata& metadata, const Companions& companions, int64_t vocab) {
@@ -141,8 +157,7 @@ void add_gguf_tokenizer(GgufMetadata& metadata, const Companions& companions, in
   const Ends ends = ends_of(companions, *tokenizer);
   metadata.add_flag("tokenizer.ggml.add_bos_token", ends.bos);
   metadata.add_flag("tokenizer.ggml.add_eos_token", ends.eos);
-  if (const std::string source = chat_template_of(companions); !source.empty())
-    metadata.add("tokenizer.chat_template", source);
+  add_chat_template(metadata, chat_files_of(companions).templates);
 }
 
 }  // namespace ingot

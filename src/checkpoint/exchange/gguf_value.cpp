@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "checkpoint/exchange/gguf_config.h"
 #include "checkpoint/exchange/gguf_tokens.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "core/text/utf8.h"
-#include "spec/settings.h"
+#include "spec/settings/settings.h"
 #include "tokenizer/bpe/byte_alphabet.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/tokenizer.h"

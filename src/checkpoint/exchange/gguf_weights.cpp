@@ -15,8 +15,8 @@
 #include "checkpoint/exchange/hf_tokenizer.h"
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/new_output.h"
-#include "core/error.h"
-#include "spec/llama_table.h"
+#include "core/error/error.h"
+#include "spec/model/transformer_parameters.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/tokenizer.h"
 
@@ -134,7 +134,7 @@ struct GgufWeights::Impl {
     std::set<const GgufEntry*> used = {find(kDivisors)};
     if (gguf.model.tied) used.insert(find(kHead));
     const std::vector<TensorRow> rows = gguf_rows(gguf.architecture->gguf);
-    const TensorTable parameters = llama_parameters(gguf.model);
+    const TensorTable parameters = transformer_parameters(gguf.model);
     for (const TensorSpec& row : parameters.rows()) {
       for (const ForeignTensor& tensor : foreign_tensors_of(row, rows)) {
         const GgufEntry* found = find(tensor.name);
@@ -235,7 +235,7 @@ void import_gguf(std::shared_ptr<Storage> storage, const std::string& path,
   check_new_folder(*storage, out);
   const GgufWeights weights(storage, path);
   const Companions companions = weights.companions(path, tokenizer);
-  write_weights(*storage, out, llama_parameters(weights.model()),
+  write_weights(*storage, out, transformer_parameters(weights.model()),
                 *with_progress(weights, std::move(progress)), companions);
 }
 

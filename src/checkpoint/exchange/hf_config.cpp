@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "checkpoint/unique_json.h"
-#include "core/error.h"
-#include "core/json_integer.h"
-#include "core/json_member.h"
-#include "spec/model_settings.h"
+#include "core/error/error.h"
+#include "core/json/json_integer.h"
+#include "core/json/json_member.h"
+#include "spec/model/model_settings.h"
 
 namespace ingot {
 namespace {
@@ -211,6 +211,10 @@ class Reader {
       throw MemberError(
           {"rope_parameters"},
           "\"rope_scaling\" and \"rope_parameters\" say different things: remove one of them");
+    if (newer && members_.has("rope_theta") && base.theta != model_.rope.theta)
+      throw MemberError({"rope_theta"},
+                        "\"rope_theta\" and \"rope_parameters\" say different things: remove the "
+                        "one that is wrong");
     if (older) model_.rope = by_older;
     if (model_.rope.scaling == RopeScaling::Dynamic) read_dynamic();
   }

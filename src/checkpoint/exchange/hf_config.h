@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "checkpoint/exchange/architecture.h"
-#include "spec/model_config.h"
+#include "spec/model/model_config.h"
 
 namespace ingot {
 

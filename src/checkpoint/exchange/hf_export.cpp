@@ -9,8 +9,8 @@
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
-#include "core/error.h"
-#include "spec/llama_table.h"
+#include "core/error/error.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot {
 namespace {
@@ -29,7 +29,7 @@ std::vector<std::vector<OutTensor>> files_of(const Weights& weights,
                                              const HfExportOptions& options) {
   std::vector<std::vector<OutTensor>> files(1);
   int64_t bytes = 0;
-  const TensorTable parameters = llama_parameters(weights.model());
+  const TensorTable parameters = transformer_parameters(weights.model());
   for (const TensorSpec& row : parameters.rows()) {
     const DType dtype = options.dtype.value_or(weights.dtype(row.name));
     int64_t first = 0;

@@ -1,5 +1,7 @@
 #include "checkpoint/exchange/hf_folder.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -11,8 +13,10 @@
 #include "checkpoint/exchange/stop_ids.h"
 #include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
-#include "core/error.h"
-#include "spec/llama_table.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "spec/model/transformer_parameters.h"
+#include "tokenizer/chat/chat_template.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/tokenizer.h"
 
@@ -45,6 +49,26 @@ struct Piece {
   throw Error(ErrorCode::Data, fmt::format("'{}' holds no weights: expected {}, or several files "
                                            "and {}; get the folder again",
                                            dir, kHfWeightsName, kHfIndexName));
+}
+
+void warn_of_named_templates(Storage& storage, const std::string& dir) {
+  const std::string folder = join_path(dir, kNamedTemplates);
+  if (!storage.exists(folder)) return;
+  const std::vector<std::string> names = storage.list(folder);
+  if (!names.empty())
+    log::warn("chat_templates_left_out",
+              {{"folder", folder},
+               {"why", fmt::format("{} chat templates besides the default are not taken: {}",
+                                   names.size(), fmt::join(names, ", "))}});
+}
+
+// Which weights count is said by adapter_config.json then, and no longer by config.json.
+void check_no_adapter(Storage& storage, const std::string& dir) {
+  const std::string config = join_path(dir, "adapter_config.json");
+  check(!storage.exists(config), ErrorCode::Data,
+        "'{}' says that an adapter changes these weights, and adapters are not computed here: "
+        "merge it into them with peft's merge_and_unload, or remove its files if it is not meant",
+        config);
 }
 
 }  // namespace
@@ -112,7 +136,7 @@ struct HfFolder::Impl {
 
   void map_tensors() {
     std::map<const FileEntry*, bool> used;
-    const TensorTable parameters = llama_parameters(hf.model);
+    const TensorTable parameters = transformer_parameters(hf.model);
     for (const TensorSpec& row : parameters.rows()) {
       for (const ForeignTensor& tensor : hf_tensors_of(row, *hf.architecture)) {
         const FileEntry* found = find(tensor.name);
@@ -178,6 +202,7 @@ HfFolder::HfFolder(std::shared_ptr<Storage> storage, const std::string& dir)
     : impl_(std::make_unique<Impl>()) {
   impl_->storage = std::move(storage);
   impl_->dir = dir;
+  check_no_adapter(*impl_->storage, dir);
   const std::string config = impl_->path(kHfConfigName);
   impl_->hf = parse_hf_config(read_text(*impl_->storage, config), config);
   impl_->open_files();
@@ -261,6 +286,7 @@ Companions HfFolder::companions(const std::string& named_as, const std::string& 
   // Who reads its chat template, later, could not say where it came from.
   if (const auto file = found.hf_files.find("tokenizer_config.json"); file != found.hf_files.end())
     parse_object(file->second, impl_->path(file->first));
+  warn_of_named_templates(storage, impl_->dir);
   found.stop_ids = hf_stop_ids(found.hf_files, model().vocab, impl_->dir);
   const std::string from = given.empty() ? impl_->dir : given;
   const auto tokenizer = given.empty() ? own_hf_tokenizer(storage, impl_->dir)
@@ -288,7 +314,7 @@ void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
   const HfFolder folder(storage, dir);
   const Companions companions = folder.companions(named_as, tokenizer);
   folder.check_tied_head();
-  write_weights(*storage, out, llama_parameters(folder.model()),
+  write_weights(*storage, out, transformer_parameters(folder.model()),
                 *with_progress(folder, std::move(progress)), companions);
 }
 

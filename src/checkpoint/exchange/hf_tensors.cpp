@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/unique_json.h"
-#include "core/json_member.h"
+#include "core/json/json_member.h"
 
 namespace ingot {
 namespace {

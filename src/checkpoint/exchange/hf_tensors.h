@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "checkpoint/exchange/architecture.h"
-#include "core/shape.h"
-#include "spec/tensor_table.h"
+#include "core/tensor/shape.h"
+#include "spec/table/tensor_table.h"
 
 namespace ingot {
 

@@ -8,8 +8,8 @@
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/exchange/stop_ids.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/tokenizer_file.h"
 
@@ -134,6 +134,11 @@ std::map<std::string, std::string> hf_tokenizer_files(const Companions& companio
   if (tokenizer->kind() == "llama2c") {
     // No file of theirs encodes by its rules; this program finds it again.
     files["tokenizer.bin"] = companions.tokenizer;
+    log::warn("tokenizer_not_of_transformers",
+              {{"file", "tokenizer.bin"},
+               {"why",
+                "no tokenizer.json encodes as llama2.c does: transformers loads the model "
+                "and finds no tokenizer; this program reads tokenizer.bin"}});
   } else if (!has("tokenizer.json") && !has("tokenizer.model") && !has("vocab.json")) {
     const std::string text = tokenizer_json_of(*tokenizer);
     const auto json = nlohmann::json::parse(text);

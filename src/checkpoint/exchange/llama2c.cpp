@@ -10,10 +10,10 @@
 #include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/hashed_file.h"
 #include "checkpoint/new_output.h"
-#include "core/error.h"
-#include "core/log.h"
-#include "spec/llama_table.h"
-#include "spec/model_settings.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "spec/model/model_settings.h"
+#include "spec/model/transformer_parameters.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -167,7 +167,7 @@ void import_llama2c(Storage& storage, const std::string& model_path,
   check(tokenizer->vocab_size() == model.vocab, ErrorCode::Data,
         "'{}' is of another model: expected {} tokens, got {}", tokenizer_path, model.vocab,
         tokenizer->vocab_size());
-  write_weights(storage, out_dir, llama_parameters(model),
+  write_weights(storage, out_dir, transformer_parameters(model),
                 *with_progress(file, std::move(progress)),
                 {.tokenizer = tokenizer->serialize(), .origin = {"llama2.c", model_path, ""}});
 }

@@ -9,7 +9,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/weights.h"
-#include "core/storage.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 

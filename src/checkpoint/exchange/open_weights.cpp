@@ -111,12 +111,12 @@ std::unique_ptr<Tokenizer> tokenizer_of(const Companions& companions) {
   return load_tokenizer(*files, "tokenizer.bin");
 }
 
-std::string chat_template_of(const Companions& companions) {
+ChatFiles chat_files_of(const Companions& companions) {
   const auto files = memory_storage();
   files->make_directories("folder");
   for (const auto& [name, contents] : companions.hf_files)
     files->create(join_path("folder", name))->append(std::as_bytes(std::span(contents)));
-  return read_chat_files(*files, "folder").source;
+  return read_chat_files(*files, "folder");
 }
 
 }  // namespace ingot

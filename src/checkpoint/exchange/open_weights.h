@@ -6,6 +6,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/weights.h"
+#include "tokenizer/chat/chat_template.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -34,7 +35,7 @@ std::unique_ptr<OpenModel> open_model(std::shared_ptr<Storage> storage, const st
 
 std::unique_ptr<Tokenizer> tokenizer_of(const Companions& companions);
 
-// As it came with a model; empty: none did.
-std::string chat_template_of(const Companions& companions);
+// As they came with a model.
+ChatFiles chat_files_of(const Companions& companions);
 
 }  // namespace ingot

@@ -6,8 +6,8 @@
 
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/unique_json.h"
-#include "core/json_member.h"
-#include "core/log.h"
+#include "core/error/log.h"
+#include "core/json/json_member.h"
 
 namespace ingot {
 namespace {

@@ -6,14 +6,14 @@
 #include <memory>
 
 #include "cli/bench/shape.h"
-#include "cli/processes.h"
-#include "core/error.h"
+#include "cli/start/processes.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "probe/comm/collective_rate.h"
 #include "probe/comm/link_limits.h"
 #include "probe/comm/socket_rate.h"
 #include "probe/measure.h"
-#include "spec/llama_table.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot::cli {
 namespace {
@@ -27,7 +27,7 @@ struct StepExchange {
 std::vector<StepExchange> exchanges_of(const ResolvedRun& run) {
   const ModelConfig& model = run.config.model;
   std::map<int, int64_t> numel;  // by block
-  const TensorTable parameters = llama_parameters(model);
+  const TensorTable parameters = transformer_parameters(model);
   for (const TensorSpec& parameter : parameters.rows())
     numel[parameter.block] += parameter.shape.numel();
   const DType compute = run.shape.compute, wide = wide_dtype(compute);

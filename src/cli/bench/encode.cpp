@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "cli/bench/bench.h"
-#include "cli/command.h"
+#include "cli/frame/command.h"
 #include "cli/tokenizer/tokenizer.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "core/text/format.h"
-#include "core/thread_pool.h"
 
 namespace ingot::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/bench/shape.h"
 #include "core/text/format.h"
-#include "spec/flops.h"
+#include "spec/model/flops.h"
 
 namespace ingot::cli {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/command.h"
-#include "cli/machine.h"
-#include "core/error.h"
+#include "cli/frame/command.h"
+#include "cli/start/machine.h"
+#include "core/error/error.h"
 #include "probe/measure.h"
 #include "probe/op_case.h"
 

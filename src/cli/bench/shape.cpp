@@ -1,7 +1,7 @@
 #include "cli/bench/shape.h"
 
-#include "cli/processes.h"
-#include "core/error.h"
+#include "cli/start/processes.h"
+#include "core/error/error.h"
 
 namespace ingot::cli {
 namespace {

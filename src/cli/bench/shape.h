@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.h"
-#include "cli/machine.h"
+#include "cli/frame/command.h"
+#include "cli/start/machine.h"
 #include "probe/step_limit.h"
 
 namespace ingot::cli {

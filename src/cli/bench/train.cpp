@@ -6,13 +6,13 @@
 
 #include "cli/bench/bench.h"
 #include "cli/bench/shape.h"
-#include "cli/processes.h"
-#include "cli/speed_record.h"
-#include "core/error.h"
+#include "cli/machine/speed_record.h"
+#include "cli/start/processes.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "probe/op_case.h"
-#include "spec/flops.h"
-#include "train/bench_step.h"
+#include "spec/model/flops.h"
+#include "train/step/bench_step.h"
 
 namespace ingot::cli {
 namespace {

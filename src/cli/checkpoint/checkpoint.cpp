@@ -11,10 +11,10 @@
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
 #include "cli/checkpoint/facts.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "core/text/format.h"
-#include "train/run_folder.h"
+#include "train/start/run_folder.h"
 
 namespace ingot::cli {
 namespace {
@@ -109,15 +109,15 @@ struct TextFacts {
   bool has_chat_template = false;
 };
 
-// Nothing where no tokenizer came with the model.
-std::optional<TextFacts> text_facts_of(const OpenModel& model) {
+// Where no tokenizer came with the model, or none that can be used, `why` says so.
+std::optional<TextFacts> text_facts_of(const OpenModel& model, std::string& why) {
   try {
     const Companions companions = model.companions();
-    TextFacts facts{tokenizer_of(companions), {}, !chat_template_of(companions).empty()};
+    TextFacts facts{tokenizer_of(companions), {}, !chat_files_of(companions).templates.empty()};
     facts.stop_ids = stop_ids_of(companions, *facts.tokenizer);
     return facts;
   } catch (const Error& error) {
-    log::warn("no_tokenizer", {{"why", error.what()}});
+    why = error.what();
     return std::nullopt;
   }
 }
@@ -133,7 +133,8 @@ std::string line_of(const TextFacts& text) {
 }
 
 // What a page of settings begins with, as comments.
-std::string head_of(const OpenModel& model, const std::optional<TextFacts>& text) {
+std::string head_of(const OpenModel& model, const std::optional<TextFacts>& text,
+                    const std::string& why_no_text) {
   const CheckpointInfo& info = model.info();
   std::string head = fmt::format("# {}\n", info.dir);
   if (info.has_optimizer)
@@ -149,18 +150,23 @@ std::string head_of(const OpenModel& model, const std::optional<TextFacts>& text
     head += fmt::format("# {} {} ({})\n",
                         info.has_optimizer ? "its weights began as those of" : "imported from",
                         on_one_line(info.origin.path), info.origin.format);
-  return head + (text ? line_of(*text) : "# no tokenizer\n");
+  return head +
+         (text ? line_of(*text)
+               : fmt::format("# no tokenizer that can be used: {}\n", on_one_line(why_no_text)));
 }
 
 Exit show(const Target& target) {
   const auto model = open_model(posix_storage(), target.folder);
-  const std::optional<TextFacts> text = text_facts_of(*model);
-  fmt::print("{}{}", head_of(*model, text), model->info().config_toml);
+  std::string why_no_text;
+  const std::optional<TextFacts> text = text_facts_of(*model, why_no_text);
+  fmt::print("{}{}", head_of(*model, text, why_no_text), model->info().config_toml);
   nlohmann::json line = facts_of(model->info(), model->weights());
   if (text) {
     line["tokenizer"] = {{"kind", text->tokenizer->kind()}, {"ids", text->tokenizer->vocab_size()}};
     line["stop_ids"] = text->stop_ids;
     line["chat_template"] = text->has_chat_template;
+  } else {
+    line["no_tokenizer"] = why_no_text;
   }
   line["config"] = model->info().config_toml;
   target.json.print(line);

@@ -8,19 +8,20 @@
 
 #include "checkpoint/exchange/open_weights.h"
 #include "cli/checkpoint/model_progress.h"
-#include "cli/command.h"
+#include "cli/frame/command.h"
 #include "core/text/format.h"
-#include "spec/llama_table.h"
-#include "spec/model_settings.h"
+#include "spec/model/model_settings.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot::cli {
 namespace {
 
 // Of one tensor in both.
 struct Difference {
-  int64_t differing = 0;  // elements
-  double largest = 0.0;   // of |a - b|; NaN where one of them is
-  double scale = 0.0;     // the largest |a|
+  int64_t differing = 0;   // elements, NaN also from NaN
+  int64_t not_finite = 0;  // of those: NaN or infinite in one of the two
+  double largest = 0.0;    // of |a - b| where both are finite
+  double scale = 0.0;      // the largest |a| that is finite
 };
 
 Difference difference(const Weights& a, const Weights& b, const std::string& name, int64_t numel) {
@@ -32,10 +33,11 @@ Difference difference(const Weights& a, const Weights& b, const std::string& nam
     a.read(name, {at, at + count}, Tensor::contiguous(x.data(), DType::F64, {count}));
     b.read(name, {at, at + count}, Tensor::contiguous(y.data(), DType::F64, {count}));
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      const bool finite = std::isfinite(x[i]) && std::isfinite(y[i]);
       found.differing += x[i] == y[i] ? 0 : 1;
-      const double apart = std::abs(x[i] - y[i]);
-      if (!(apart <= found.largest)) found.largest = apart;
-      found.scale = std::max(found.scale, std::abs(x[i]));
+      found.not_finite += x[i] == y[i] || finite ? 0 : 1;
+      if (finite) found.largest = std::max(found.largest, std::abs(x[i] - y[i]));
+      if (std::isfinite(x[i])) found.scale = std::max(found.scale, std::abs(x[i]));
     }
   }
   return found;
@@ -82,7 +84,8 @@ struct Diff {
     const auto x = with_progress(first, progress.watch());
     // Rotary pairs in another order are the same model.
     const auto y = with_rope_style(other, first.model().rope.style);
-    const TensorTable ours = llama_parameters(x->model()), theirs = llama_parameters(y->model());
+    const TensorTable ours = transformer_parameters(x->model()),
+                      theirs = transformer_parameters(y->model());
     for (const TensorSpec& row : ours.rows()) compare(*x, *y, row, theirs);
     for (const TensorSpec& row : theirs.rows())
       if (!ours.try_find(row.name).valid()) say(row.name, fmt::format("only in {}", b));
@@ -98,10 +101,17 @@ struct Diff {
     const Difference found = difference(x, y, row.name, row.shape.numel());
     if (found.differing == 0) return;
     const double relative = found.scale > 0 ? found.largest / found.scale : found.largest;
-    say(row.name,
-        fmt::format("{} of {} elements differ, by {:.3g} at most, {:.3g} of the largest",
-                    found.differing, row.shape.numel(), found.largest, relative),
-        {{"elements", found.differing}, {"largest", found.largest}, {"relative", relative}});
+    std::string what = fmt::format("{} of {} elements differ", found.differing, row.shape.numel());
+    if (found.differing > found.not_finite)
+      what += fmt::format(", by {:.3g} at most, {:.3g} of the largest", found.largest, relative);
+    if (found.not_finite > 0)
+      what += fmt::format("; {} of them {} NaN or infinite", found.not_finite,
+                          found.not_finite == 1 ? "is" : "are");
+    say(row.name, what,
+        {{"elements", found.differing},
+         {"not_finite", found.not_finite},
+         {"largest", found.largest},
+         {"relative", relative}});
   }
 };
 

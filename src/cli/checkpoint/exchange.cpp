@@ -17,9 +17,9 @@
 #include "cli/checkpoint/hub_model.h"
 #include "cli/checkpoint/model_progress.h"
 #include "cli/checkpoint/out_folder.h"
-#include "cli/output_file.h"
+#include "cli/frame/output_file.h"
 #include "cli/remote.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "checkpoint/exchange/hf_config.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
-#include "spec/llama_table.h"
+#include "spec/model/transformer_parameters.h"
 
 namespace ingot::cli {
 namespace {
@@ -35,6 +35,7 @@ nlohmann::json facts_of(const CheckpointInfo& info, const Weights& weights) {
                   {"tokens", info.state.tokens},
                   {"samples", info.state.samples},
                   {"loss", info.state.last_loss}});
+  if (!info.state.run.empty()) facts["run"] = info.state.run;
   if (info.origin != Origin{})
     facts["origin"] = {{"format", info.origin.format}, {"path", info.origin.path}};
   return facts;
@@ -42,7 +43,7 @@ nlohmann::json facts_of(const CheckpointInfo& info, const Weights& weights) {
 
 std::string dtypes_of(const Weights& weights) {
   std::set<std::string> names;
-  const TensorTable parameters = llama_parameters(weights.model());
+  const TensorTable parameters = transformer_parameters(weights.model());
   for (const TensorSpec& row : parameters.rows())
     names.insert(std::string(name_of(weights.dtype(row.name))));
   return fmt::format("{}", fmt::join(names, " and "));

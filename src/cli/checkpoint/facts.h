@@ -5,7 +5,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/exchange/open_weights.h"
-#include "cli/command.h"
+#include "cli/frame/command.h"
 
 namespace ingot::cli {
 

@@ -7,10 +7,10 @@
 
 #include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
-#include "cli/command.h"
-#include "cli/machine.h"
-#include "cli/output_file.h"
-#include "core/error.h"
+#include "cli/frame/command.h"
+#include "cli/frame/output_file.h"
+#include "cli/start/machine.h"
+#include "core/error/error.h"
 #include "infer/generate.h"
 
 namespace ingot::cli {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "checkpoint/weights.h"
-#include "cli/progress_line.h"
-#include "cli/signals.h"
+#include "cli/frame/progress_line.h"
+#include "cli/start/signals.h"
 #include "core/text/format.h"
 
 namespace ingot::cli {

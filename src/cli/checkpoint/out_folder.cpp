@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 
 namespace ingot::cli {
 

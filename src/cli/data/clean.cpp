@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "cli/data/stage.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "ingest/clean/clean_stage.h"
 

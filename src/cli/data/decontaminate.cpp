@@ -5,7 +5,7 @@
 #include <set>
 
 #include "cli/data/stage.h"
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "ingest/decontaminate/decontaminate_stage.h"
 

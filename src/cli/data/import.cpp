@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.h"
-#include "cli/output_file.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "cli/frame/command.h"
+#include "cli/frame/output_file.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "core/text/format.h"
 #include "shards/foreign_import.h"
 
@@ -45,10 +45,19 @@ struct ImportCommand {
     for (const auto& [reason, count] : manifest.left_out) {
       fmt::print("left out: {} {}\n", format_count(count), reason);
     }
+    if (manifest.equal_documents > 0)
+      fmt::print("kept, but equal to an earlier document: {}\n",
+                 format_count(manifest.equal_documents));
+    if (const int32_t eos = loaded ? loaded->eos() : -1;
+        manifest.num_documents() == static_cast<int64_t>(files.size()) && eos >= 0 &&
+        settings.marks.bos < 0 && settings.marks.eos < 0)
+      fmt::print("each file is one document: --eos {}, the tokenizer's EOS, tells those in it\n",
+                 eos);
     json.print({{"tokens", manifest.num_tokens()},
                 {"documents", manifest.num_documents()},
                 {"shards", manifest.shards.size()},
-                {"left_out", manifest.left_out}});
+                {"left_out", manifest.left_out},
+                {"equal_documents", manifest.equal_documents}});
   }
 };
 

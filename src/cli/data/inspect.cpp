@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/command.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "cli/frame/command.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "core/text/format.h"
 #include "core/text/utf8.h"
 #include "ingest/tokenize/tokenize.h"

@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "cli/command.h"
-#include "cli/progress_line.h"
-#include "core/storage.h"
+#include "cli/frame/command.h"
+#include "cli/frame/progress_line.h"
+#include "core/device/thread_pool.h"
+#include "core/storage/storage.h"
 #include "core/text/format.h"
-#include "core/thread_pool.h"
 #include "shards/mix.h"
 
 namespace ingot::cli {

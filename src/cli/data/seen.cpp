@@ -4,13 +4,14 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.h"
-#include "cli/progress_line.h"
-#include "core/error.h"
+#include "cli/frame/command.h"
+#include "cli/frame/progress_line.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "feed/run_steps.h"
 #include "feed/seen.h"
-#include "train/run_data.h"
+#include "ledger/records/run_ledger.h"
+#include "train/start/run_data.h"
 
 namespace ingot::cli {
 namespace {
@@ -48,9 +49,9 @@ struct SeenCommand {
 
   void run() const {
     const auto storage = posix_storage();
-    const std::string ledger = join_path(run_dir, "ledger.jsonl");
-    check(storage->exists(ledger), ErrorCode::Data, "{}: no run here: there is no ledger.jsonl",
-          run_dir);
+    const std::string ledger = join_path(run_dir, kRunLedgerName);
+    check(storage->exists(ledger), ErrorCode::Data, "{}: no run here: there is no {}", run_dir,
+          kRunLedgerName);
     const RunSteps run = read_run_steps(*storage, ledger);
     check(run.data.has_value(), ErrorCode::Data, "{}: it does not say what data was used", ledger);
     const Reopened reopened = reopen(*storage, run, ledger);
@@ -73,6 +74,7 @@ struct SeenCommand {
                    {"missing_samples", run.num_missing},
                    {"twice_recorded_samples", run.num_repeated},
                    {"sources", Json::array()}};
+    if (!run.id.empty()) result["run"] = run.id;
     fmt::print("{}: {} steps, {} start{}, {} samples of {} tokens, data hash {}\n", run_dir,
                format_count(result["steps"].get<int64_t>()), run.num_starts,
                run.num_starts == 1 ? "" : "s", format_count(run.num_samples()), run.data->seq,

@@ -5,7 +5,7 @@
 #include "ingest/dedup/dedup_stage.h"
 #include "ingest/tokenize/tokenize.h"
 #include "shards/mix.h"
-#include "spec/mixture_config.h"
+#include "spec/run/mixture_config.h"
 
 namespace ingot::cli {
 namespace {

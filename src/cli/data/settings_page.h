@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "spec/settings.h"
+#include "spec/settings/settings.h"
 
 namespace ingot::cli {
 

@@ -4,11 +4,11 @@
 
 #include <optional>
 
-#include "cli/launched.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "cli/start/launched.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "core/text/format.h"
-#include "core/thread_pool.h"
 #include "ingest/read/equal_inputs.h"
 
 namespace ingot::cli {
@@ -62,7 +62,7 @@ void StageOptions::add_to(Command& command) {
 StageInputs StageOptions::stage_inputs() const {
   StageInputs listed{{}, read};
   listed.read.remote = remote.settings();
-  listed.files = list_input_files(inputs, listed.read.remote);
+  listed.files = list_input_files(inputs, listed.read.remote, out);
   check_read_once(listed.files, out);
   check_text_field(listed.files, listed.read, is_first_look(out, process_share(process)));
   return listed;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.h"
-#include "cli/command_line.h"
-#include "cli/progress_line.h"
+#include "cli/frame/command.h"
+#include "cli/frame/command_line.h"
+#include "cli/frame/progress_line.h"
 #include "cli/remote.h"
 #include "ingest/tasks/stage.h"
 

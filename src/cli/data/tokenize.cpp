@@ -4,15 +4,15 @@
 #include <map>
 #include <memory>
 
-#include "cli/command.h"
 #include "cli/data/stage.h"
-#include "cli/progress_line.h"
+#include "cli/frame/command.h"
+#include "cli/frame/progress_line.h"
 #include "cli/remote.h"
 #include "cli/tokenizer/tokenizer.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "core/text/format.h"
-#include "core/thread_pool.h"
 #include "ingest/read/equal_inputs.h"
 #include "ingest/tasks/stage.h"
 #include "ingest/tokenize/tokenize.h"
@@ -85,7 +85,7 @@ struct TokenizeCommand {
     std::vector<TokenizeSource> listed;
     std::vector<InputFile> files;
     for (const auto& [name, paths] : named) {
-      listed.push_back({name, list_input_files(paths, settings.read.remote)});
+      listed.push_back({name, list_input_files(paths, settings.read.remote, folder)});
       files.insert(files.end(), listed.back().files.begin(), listed.back().files.end());
     }
     check_read_once(files, folder);
@@ -125,6 +125,11 @@ struct TokenizeCommand {
     return text;
   }
 
+  // Of a folder that was finished before, examples are not known.
+  static std::string in_brackets(const std::vector<std::string>& examples) {
+    return examples.empty() ? "" : fmt::format(" ({})", fmt::join(examples, ", "));
+  }
+
   void print(const TokenizeResult& result, const TokenizeProgress& progress, double seconds) const {
     const ShardManifest& manifest = result.manifest;
     const auto per_token =
@@ -142,14 +147,14 @@ struct TokenizeCommand {
       fmt::print("left out: {} {}{}\n", format_count(count), reason, first_place(first, reason));
     }
     if (manifest.duplicate_ids > 0) {
-      fmt::print("kept, but with the id of an earlier document: {} ({})\n",
-                 format_count(manifest.duplicate_ids), fmt::join(result.duplicate_examples, ", "));
+      fmt::print("kept, but with the id of an earlier document: {}{}\n",
+                 format_count(manifest.duplicate_ids), in_brackets(result.duplicate_examples));
     }
     if (manifest.equal_documents > 0) {
       fmt::print(
-          "kept, but equal to an earlier document: {} ({}); ingot data dedup --method exact "
-          "removes such\n",
-          format_count(manifest.equal_documents), fmt::join(result.equal_examples, ", "));
+          "kept, but equal to an earlier document: {}{}; ingot data dedup --method exact removes "
+          "such\n",
+          format_count(manifest.equal_documents), in_brackets(result.equal_examples));
     }
     json.print({{"finished", true},
                 {"tokens", manifest.num_tokens()},

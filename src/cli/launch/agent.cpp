@@ -17,7 +17,7 @@
 #include "cli/launch/agent_words.h"
 #include "cli/launch/child.h"
 #include "cli/launch/notes.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::cli {
 namespace {

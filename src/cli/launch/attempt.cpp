@@ -15,8 +15,8 @@
 
 #include "cli/launch/agent_words.h"
 #include "cli/launch/notes.h"
-#include "core/error.h"
-#include "core/hex.h"
+#include "core/error/error.h"
+#include "core/text/hex.h"
 
 namespace ingot::cli {
 namespace {

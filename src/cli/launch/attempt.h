@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/frame/command_line.h"
 #include "cli/launch/child.h"
 #include "cli/launch/hosts.h"
 

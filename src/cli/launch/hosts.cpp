@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::cli {
 namespace {

@@ -9,11 +9,11 @@
 #include <memory>
 #include <sstream>
 
-#include "cli/command.h"
+#include "cli/frame/command.h"
 #include "cli/launch/agent.h"
 #include "cli/launch/attempt.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 
 extern "C" char** environ;
 
@@ -35,6 +35,7 @@ struct LaunchCommand {
     }
     check(!words.empty(), ErrorCode::Usage,
           "expected the command that every rank runs: ingot launch -n 2 -- train RECIPE.toml");
+    check_has_ranks();
     check(restarts == 0 || words[0] == "train", ErrorCode::Usage,
           "--restarts resumes a run: expected train after --, got {}", words[0]);
     LaunchPlan plan = this->plan();
@@ -54,6 +55,24 @@ struct LaunchCommand {
   }
 
  private:
+  // Any other command would do the same once for every rank, into the same files.
+  void check_has_ranks() const {
+    static constexpr std::string_view kCommands[] = {
+        "train",       "smoke",      "probe",      "bench train",        "bench comm",
+        "plan memory", "data clean", "data dedup", "data decontaminate", "data tokenize"};
+    std::string command;
+    for (const std::string& word : words) {
+      if (word.starts_with('-')) continue;
+      command += (command.empty() ? "" : " ") + word;
+      const auto begins = [&](std::string_view known) { return known.starts_with(command + " "); };
+      if (std::ranges::find(kCommands, command) != std::end(kCommands)) return;
+      check(std::ranges::any_of(kCommands, begins), ErrorCode::Usage,
+            "«{}» has no ranks, so each of them would do the same: run it without launch, which "
+            "starts {}",
+            command, fmt::join(kCommands, ", "));
+    }
+  }
+
   LaunchPlan plan() const {
     LaunchPlan plan;
     plan.hosts = place_ranks(

@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "cli/command.h"
-#include "cli/machine.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "cli/frame/command.h"
+#include "cli/start/machine.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "plan/memory_report.h"
 #include "plan/resolve.h"
-#include "spec/hardware_profile.h"
+#include "spec/machine/hardware_profile.h"
 
 namespace ingot::cli {
 namespace {

@@ -3,14 +3,14 @@
 
 #include <memory>
 
-#include "cli/command.h"
 #include "cli/data/settings_page.h"
-#include "cli/machine.h"
-#include "cli/speed_record.h"
-#include "core/error.h"
+#include "cli/frame/command.h"
+#include "cli/machine/speed_record.h"
+#include "cli/start/machine.h"
+#include "core/error/error.h"
 #include "plan/resolve.h"
-#include "spec/short_length.h"
-#include "train/plan.h"
+#include "spec/run/short_length.h"
+#include "train/start/plan.h"
 
 namespace ingot::cli {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/command.h"
-#include "cli/machine.h"
-#include "core/storage.h"
+#include "cli/frame/command.h"
+#include "cli/start/machine.h"
+#include "core/storage/storage.h"
 #include "infer/generate.h"
 
 namespace ingot::cli {

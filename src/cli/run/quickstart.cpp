@@ -6,16 +6,18 @@
 #include <memory>
 #include <utility>
 
-#include "cli/command.h"
-#include "cli/machine.h"
-#include "cli/processes.h"
+#include "cli/frame/command.h"
 #include "cli/run/terminal.h"
-#include "cli/signals.h"
-#include "core/error.h"
+#include "cli/start/machine.h"
+#include "cli/start/processes.h"
+#include "cli/start/signals.h"
+#include "core/error/error.h"
+#include "core/storage/mapped_file.h"
+#include "feed/text_files.h"
 #include "infer/generate.h"
 #include "plan/resolve.h"
-#include "train/bench_step.h"
-#include "train/resume.h"
+#include "train/start/resume.h"
+#include "train/step/bench_step.h"
 
 namespace ingot::cli {
 namespace {
@@ -68,6 +70,7 @@ struct QuickstartCommand {
     options.save = signals.save();
     options.ranks = run_ranks(resolved);
     options.sinks = {&progress};
+    options.peak = progress.peak();
     const TrainResult result = train(storage, resolved, options);
     nlohmann::json line = {{"steps", result.state.step},
                            {"tokens", result.state.tokens},
@@ -83,6 +86,7 @@ struct QuickstartCommand {
     if (result.eval) {
       const double loss = result.eval->loss;
       line["valid_loss"] = loss;
+      line["valid_perplexity"] = std::exp(loss);
       line["bits_per_byte"] = result.eval->bits_per_byte.value_or(loss / std::log(2.0));
     }
     write_file_atomically(*storage, join_path(dir, kSamplesName), samples(resolved));
@@ -101,10 +105,9 @@ struct QuickstartCommand {
                        const QuickstartCommand& command)
         : TerminalProgress(config, [&resolved] { return quick_peak_flops(resolved); }),
           command_(command) {}
-    void take(const Record& record) override {
-      TerminalProgress::take(record);
-      if (const auto* facts = std::get_if<RunFacts>(&record))
-        command_.write_record(*posix_storage(), facts->run_dir, nullptr);
+    void begin(const RunFacts& facts) override {
+      TerminalProgress::begin(facts);
+      command_.write_record(*posix_storage(), facts.run_dir, nullptr);
     }
 
    private:
@@ -113,8 +116,21 @@ struct QuickstartCommand {
 
   nlohmann::json asked() const { return {{"text", text}, {"minutes", minutes}, {"sets", sets}}; }
 
+  // Of the text; empty where it is gone, or is none.
+  std::string content() const {
+    constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
+    uint64_t hash = 0;
+    try {
+      for (const std::string& file : text_files(text, {.txt_only = true, .refuses = true}, "byte"))
+        hash = hash * kOdd + MappedFile(file).content_hash();
+    } catch (const Error&) {
+      return "";
+    }
+    return fmt::format("{:016x}", hash);
+  }
+
   void write_record(Storage& storage, const std::string& dir, const nlohmann::json& result) const {
-    nlohmann::json record = {{"asked", asked()}};
+    nlohmann::json record = {{"asked", asked()}, {"content", content()}};
     if (!result.is_null()) record["result"] = result;
     write_file_atomically(storage, join_path(dir, kRecordName), record.dump() + "\n");
   }
@@ -124,8 +140,9 @@ struct QuickstartCommand {
     const std::string path = join_path(dir, kRecordName);
     if (!storage.exists(path)) return nullptr;
     nlohmann::json record = nlohmann::json::parse(read_text(storage, path), nullptr, false);
-    return record.is_object() && record.value("asked", nlohmann::json()) == asked() ? record
-                                                                                    : nullptr;
+    if (!record.is_object() || record.value("asked", nlohmann::json()) != asked()) return nullptr;
+    const std::string was = record.value("content", std::string()), is = content();
+    return was.empty() || is.empty() || was == is ? record : nullptr;
   }
 
   // Where the same was asked for before, or else a free one: runs/quickstart, runs/quickstart-2, …

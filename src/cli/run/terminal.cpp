@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::cli {
 
@@ -19,11 +19,12 @@ TerminalProgress::TerminalProgress(const RunConfig& config, std::function<PeakFl
       format_(config.model, config.batch.seq, peak_()),
       log_every_(config.train.log_every) {}
 
-void TerminalProgress::take(const Record& record) {
+void TerminalProgress::take(const RunRecord& record) {
   std::visit([this](const auto& of) { show(of); }, record);
 }
 
-void TerminalProgress::show(const RunFacts& facts) {
+void TerminalProgress::begin(const RunFacts& facts) {
+  total_steps_ = facts.total_steps;
   line_.keep(format_.start(facts));
 }
 
@@ -40,8 +41,7 @@ void TerminalProgress::check_peak(const StepReport& report) {
 void TerminalProgress::show(const StepReport& report) {
   check_peak(report);
   const std::string line = format_.step(report);
-  const bool stays =
-      log_every_ > 0 ? report.step % log_every_ == 0 : report.step == report.total_steps;
+  const bool stays = log_every_ > 0 ? report.step % log_every_ == 0 : report.step == total_steps_;
   const bool is_due = std::exchange(first_, false) || line_.is_due();
   if (stays)
     line_.keep(line);

@@ -1,24 +1,25 @@
 // ingot train RECIPE.toml
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "checkpoint/checkpoint.h"
-#include "cli/command.h"
-#include "cli/machine.h"
-#include "cli/processes.h"
+#include "cli/frame/command.h"
+#include "cli/machine/speed_record.h"
 #include "cli/run/terminal.h"
-#include "cli/signals.h"
-#include "cli/speed_record.h"
-#include "core/error.h"
+#include "cli/start/machine.h"
+#include "cli/start/processes.h"
+#include "cli/start/signals.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
-#include "spec/step_walk.h"
-#include "train/plan.h"
-#include "train/resume.h"
-#include "train/run_folder.h"
-#include "train/trainer.h"
+#include "spec/run/step_walk.h"
+#include "train/start/plan.h"
+#include "train/start/resume.h"
+#include "train/start/run_folder.h"
+#include "train/start/trainer.h"
 
 namespace ingot::cli {
 namespace {
@@ -54,7 +55,7 @@ struct TrainCommand {
       return run_in(dir);
     } catch (Error& error) {
       if (this_launch() && error.rank() < 0) error.on_rank(this_launch()->rank);
-      tell_other_ranks(error);
+      if (!dry_run) tell_other_ranks(error);  // of a dry run the others are through
       if (error.code() != ErrorCode::Comm) throw;
       throw Error(ErrorCode::Comm, error.what() + how_to_resume(dir)).on_rank(error.rank());
     }
@@ -82,6 +83,7 @@ struct TrainCommand {
     options.stop = signals.stop();
     options.save = signals.save();
     options.sinks = {&progress};
+    options.peak = progress.peak();
     const TrainResult result = train(posix_storage(), resolved, options);
     if (leads_run()) show(result, dir);
     if (leads_run()) remember_speed(resolved, progress.tokens_per_second());
@@ -93,16 +95,19 @@ struct TrainCommand {
       fmt::print("stopped after step {} of the run in {}; add --resume to go on\n",
                  result.state.step, dir);
     else
-      fmt::print("done: {} steps, tokens {}, {}\n", result.state.step, text_of(result.counts),
-                 result.eval ? validation_text(*result.eval)
-                             : fmt::format("training loss {:.4f}", result.train_loss));
-    nlohmann::json line = {{"step", result.state.step},
-                           {"tokens", result.state.tokens},
-                           {"train_loss", result.train_loss},
-                           {"checkpoint", result.checkpoint},
-                           {"stopped", result.stopped}};
+      fmt::print(
+          "done: {} steps, tokens {}, {}\n", result.state.step, text_of(result.counts),
+          result.eval ? validation_text(*result.eval) : "training " + loss_text(result.train_loss));
+    nlohmann::json line = {
+        {"step", result.state.step},       {"tokens", result.state.tokens},
+        {"train_loss", result.train_loss}, {"train_perplexity", std::exp(result.train_loss)},
+        {"run", result.state.run},         {"checkpoint", result.checkpoint},
+        {"stopped", result.stopped}};
     line.update(to_json(result.counts));
-    if (result.eval) line["valid_loss"] = result.eval->loss;
+    if (result.eval) {
+      line["valid_loss"] = result.eval->loss;
+      line["valid_perplexity"] = std::exp(result.eval->loss);
+    }
     if (result.eval && result.eval->bits_per_byte)
       line["bits_per_byte"] = *result.eval->bits_per_byte;
     json.print(line);
@@ -110,7 +115,7 @@ struct TrainCommand {
 
   static std::string validation_text(const EvalReport& eval) {
     return fmt::format(
-        "validation loss {:.4f}{}", eval.loss,
+        "validation {}{}", loss_text(eval.loss),
         eval.bits_per_byte ? fmt::format(", {:.4f} bits per byte", *eval.bits_per_byte) : "");
   }
 

@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
-#include "cli/command.h"
+#include "cli/frame/command.h"
 #include "cli/tokenizer/separated_input.h"
 #include "cli/tokenizer/tokenizer.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "tokenizer/chat/chat_template.h"
 #include "tokenizer/chat/conversation.h"
 
@@ -24,16 +25,14 @@ struct ChatCommand {
     const auto storage = posix_storage();
     const bool is_folder = std::filesystem::is_directory(tokenizer.path);
     const std::string folder = is_folder ? tokenizer.path : parent_path(tokenizer.path);
-    ChatFiles files = read_chat_files(*storage, folder);
-    if (!template_file.empty()) {
-      files.source = read_text(*storage, template_file);
-      files.origin = template_file;
-    }
-    check(!files.source.empty(), ErrorCode::Data,
-          "{}: no chat template: expected a tokenizer_config.json with \"chat_template\" or a "
-          "chat_template.jinja there, or --template FILE",
-          folder);
-    const std::string text = ChatTemplate(files.source, files.origin).render(variables(files));
+    const ChatFiles files = read_chat_files(*storage, folder);
+    const std::string values = variables(files);
+    const bool has_tools = !nlohmann::json::parse(values).at("tools").is_null();
+    const ChatFiles::Source source =
+        template_file.empty()
+            ? files.chosen(has_tools, folder)
+            : ChatFiles::Source{read_text(*storage, template_file), template_file};
+    const std::string text = ChatTemplate(source.text, source.origin).render(values);
     if (!ids) {
       fmt::print("{}{}", text, json.wanted && !text.ends_with('\n') ? "\n" : "");
       json.print({{"text", text}});

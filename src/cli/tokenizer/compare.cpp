@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/command.h"
+#include "cli/frame/command.h"
 #include "cli/text_documents.h"
 #include "cli/tokenizer/tokenizer.h"
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ingest/clean/language/language.h"
 #include "tokenizer/unicode/unicode_classes.h"
 

@@ -1,10 +1,10 @@
 // ingot tokenizer convert
 #include <fmt/format.h>
 
-#include "cli/command.h"
-#include "cli/output_file.h"
+#include "cli/frame/command.h"
+#include "cli/frame/output_file.h"
 #include "cli/tokenizer/tokenizer.h"
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/convert.h"
 

@@ -9,8 +9,8 @@
 
 #include "cli/tokenizer/separated_input.h"
 #include "cli/tokenizer/tokenizer.h"
-#include "core/error.h"
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
 
 namespace ingot::cli {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/command.h"
-#include "core/storage.h"
+#include "cli/frame/command.h"
+#include "core/storage/storage.h"
 #include "tokenizer/bpe/split.h"
 
 namespace ingot::cli {

@@ -5,15 +5,15 @@
 #include <memory>
 #include <optional>
 
-#include "cli/command.h"
-#include "cli/output_file.h"
-#include "cli/progress_line.h"
+#include "cli/frame/command.h"
+#include "cli/frame/output_file.h"
+#include "cli/frame/progress_line.h"
 #include "cli/text_documents.h"
 #include "cli/tokenizer/tokenizer.h"
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "core/text/format.h"
-#include "core/thread_pool.h"
 #include "tokenizer/bpe/rank_settings.h"
 #include "tokenizer/bpe/split.h"
 #include "tokenizer/sentencepiece/sentencepiece.h"
@@ -23,15 +23,17 @@
 namespace ingot::cli {
 namespace {
 
+constexpr char kUsualSplit[] = "llama3";
+
 struct Options {
   std::vector<std::string> inputs;
   OutputFile out;
-  std::string type = "bpe", split = "llama3", ties = "hf";
-  int64_t vocab_size = 0;  // 0: the type's usual one
+  std::string type = "bpe", split, ties;  // empty: the usual one
+  int64_t vocab_size = 0;                 // 0: the type's usual one
   std::vector<std::string> special_tokens;
   ReadOptions read;
   SampleLimit sample;
-  double coverage = SentencePieceTrainerOptions().character_coverage;
+  double coverage = 0;  // 0: the usual one
   int threads = available_cores();
   JsonOption json;
 };
@@ -45,7 +47,8 @@ struct Result {
 };
 
 Result train_bpe(const Options& options, const NextDocument& next, ProgressLine& progress) {
-  const Split split = *split_named(options.split);  // add_tokenizer_train() checks the name
+  // add_tokenizer_train() checks the name.
+  const Split split = *split_named(options.split.empty() ? kUsualSplit : options.split);
   BpeTrainerOptions trainer;
   trainer.vocab_size = options.vocab_size > 0 ? options.vocab_size : 32768;
   trainer.ties = options.ties == "raw" ? Ties::Raw : Ties::Hf;
@@ -86,7 +89,7 @@ Result train_sentencepiece(const Options& options, const NextDocument& next,
       options.type == "unigram" ? SentencePieceModel::Kind::Unigram : SentencePieceModel::Kind::Bpe;
   if (options.vocab_size > 0) trainer.vocab_size = options.vocab_size;
   trainer.special_tokens = options.special_tokens;
-  trainer.character_coverage = options.coverage;
+  if (options.coverage > 0) trainer.character_coverage = options.coverage;
   trainer.progress = [&](int64_t characters) {
     if (!progress.is_due()) return;
     progress.show(fmt::format("read {} characters", format_count(characters)));
@@ -116,6 +119,20 @@ void check_out(const Options& options) {
                                          : std::vector{out});
 }
 
+// An option that the type of tokenizer has no use for would be ignored.
+void check_options(const Options& options) {
+  const bool is_bpe = options.type == "bpe";
+  const auto refuse = [&](bool is_given, const char* name, const char* types) {
+    check(!is_given, ErrorCode::Usage, "{} is of --type {}, and says nothing to --type {}", name,
+          types, options.type);
+  };
+  refuse(!is_bpe && !options.split.empty(), "--split", "bpe");
+  refuse(!is_bpe && !options.ties.empty(), "--ties", "bpe");
+  refuse(is_bpe && options.coverage > 0, "--coverage", "unigram and sp-bpe");
+  check(options.sample.seed == 0 || options.sample.any(), ErrorCode::Usage,
+        "--sample-seed draws a sample: give --sample-documents or --sample-characters with it");
+}
+
 // Reads the whole input once, to know which parts of it are the sample.
 DocumentSample draw(const Options& options, ProgressLine& progress) {
   TextDocuments documents(options.inputs, options.read);
@@ -132,6 +149,7 @@ DocumentSample draw(const Options& options, ProgressLine& progress) {
 }
 
 void train(const Options& options) {
+  check_options(options);
   check_out(options);
   Result result;
   double seconds = 0;
@@ -192,10 +210,10 @@ void add_tokenizer_train(Command& tokenizer) {
       ->positive();
   command->add_option("--split", options->split, "whose pattern cuts the text (bpe)")
       ->one_of(split_names())
-      ->capture_default_str();
+      ->default_str(kUsualSplit);
   command->add_option("--ties", options->ties, "order of equally frequent pairs, and ids (bpe)")
       ->one_of({"hf", "raw"})
-      ->capture_default_str();
+      ->default_str("hf");
   command
       ->add_option("--special", options->special_tokens,
                    "a special token; repeatable (bpe: <|endoftext|> if none is given)")
@@ -205,7 +223,7 @@ void add_tokenizer_train(Command& tokenizer) {
                    "share of the characters that get pieces; rarer ones become bytes (unigram, "
                    "sp-bpe)")
       ->between(0.98, 1.0)
-      ->capture_default_str();
+      ->default_str(fmt::format("{}", SentencePieceTrainerOptions().character_coverage));
   command
       ->add_option("--sample-documents", options->sample.documents,
                    "take so many documents, drawn at random over the whole input")

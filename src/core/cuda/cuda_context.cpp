@@ -4,8 +4,8 @@
 
 #include "core/cuda/launch.h"
 #include "core/cuda/owners.h"
-#include "core/cuda_backend.h"
-#include "core/error.h"
+#include "core/device/cuda_backend.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

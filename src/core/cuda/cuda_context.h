@@ -8,8 +8,8 @@
 #include <typeindex>
 #include <unordered_map>
 
-#include "core/context.h"
 #include "core/cuda/owners.h"
+#include "core/device/context.h"
 
 namespace ingot {
 

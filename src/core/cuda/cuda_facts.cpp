@@ -1,4 +1,4 @@
-#include "core/cuda_facts.h"
+#include "core/device/cuda_facts.h"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>

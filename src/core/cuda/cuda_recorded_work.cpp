@@ -1,10 +1,10 @@
 #include <list>
 #include <utility>
 
+#include "core/async/recorded_work.h"
 #include "core/cuda/launch.h"
-#include "core/cuda_backend.h"
-#include "core/log.h"
-#include "core/recorded_work.h"
+#include "core/device/cuda_backend.h"
+#include "core/error/log.h"
 
 namespace ingot {
 namespace {

@@ -1,7 +1,7 @@
 #include "core/cuda/owners.h"
 
 #include "core/cuda/launch.h"
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -1,5 +1,5 @@
 #include "core/cuda/launch.h"
-#include "core/cuda_backend.h"
+#include "core/device/cuda_backend.h"
 
 namespace ingot {
 namespace {

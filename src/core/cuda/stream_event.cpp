@@ -1,9 +1,9 @@
-#include "core/stream_event.h"
+#include "core/async/stream_event.h"
 
 #include "core/cuda/launch.h"
 #include "core/cuda/owners.h"
-#include "core/cuda_backend.h"
-#include "core/error.h"
+#include "core/device/cuda_backend.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

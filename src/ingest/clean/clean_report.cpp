@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/json_integer.h"
+#include "core/json/json_integer.h"
 #include "core/text/format.h"
 #include "core/text/unicode.h"
 #include "ingest/tasks/html_page.h"

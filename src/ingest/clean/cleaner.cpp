@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 
 namespace ingot {

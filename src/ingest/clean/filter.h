@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ingest/clean/passage.h"
-#include "spec/settings.h"
+#include "spec/settings/settings.h"
 
 namespace ingot {
 

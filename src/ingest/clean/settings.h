@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/clean/filter.h"
 
 namespace ingot {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/clean/splitters/splitter_setting.h"
 
 namespace ingot {

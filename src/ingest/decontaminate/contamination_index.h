@@ -13,7 +13,7 @@
 #include "ingest/decontaminate/eval_items.h"
 #include "ingest/dedup/joined_words.h"
 #include "ingest/text/normalize.h"
-#include "spec/settings.h"
+#include "spec/settings/settings.h"
 
 namespace ingot {
 

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "core/json_integer.h"
+#include "core/json/json_integer.h"
 #include "ingest/tasks/html_page.h"
 #include "ingest/tasks/samples.h"
 #include "ingest/write/document_writer.h"

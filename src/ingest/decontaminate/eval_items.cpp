@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/python_text.h"
 #include "core/text/utf8.h"
 

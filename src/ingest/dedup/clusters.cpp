@@ -4,7 +4,7 @@
 #include <bit>
 #include <numeric>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/json_integer.h"
+#include "core/json/json_integer.h"
 #include "ingest/tasks/html_page.h"
 
 namespace ingot {

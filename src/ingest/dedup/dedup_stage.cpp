@@ -5,8 +5,8 @@
 #include <numeric>
 #include <span>
 
-#include "core/error.h"
-#include "core/json_integer.h"
+#include "core/error/error.h"
+#include "core/json/json_integer.h"
 #include "ingest/clean/splitters/splitter_setting.h"
 #include "ingest/dedup/clusters.h"
 #include "ingest/dedup/dedup_report.h"
@@ -113,8 +113,7 @@ class Dedup {
   // one may still be looking for work: records stay, so that it finds none, and so do the roots.
   void clean_up() {
     if (run_.share.count == 1) {
-      if (storage_.exists(work_)) storage_.remove(work_);
-      return;
+      return remove_if_there(work_);
     }
     for (int64_t file = 0; file < num_files_; ++file) remove_if_there(keys_path(file));
     for (int64_t p = 0; p < num_partitions(stage_.settings); ++p) remove_if_there(pairs_path(p));

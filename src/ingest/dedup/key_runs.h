@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/dedup/sha1.h"
 
 namespace ingot {

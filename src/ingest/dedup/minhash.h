@@ -13,7 +13,7 @@
 #include "ingest/dedup/joined_words.h"
 #include "ingest/dedup/minhash_kernel.h"
 #include "ingest/text/normalize.h"
-#include "spec/settings.h"
+#include "spec/settings/settings.h"
 
 namespace ingot {
 

@@ -2,7 +2,7 @@
 
 #include <immintrin.h>
 
-#include "core/isa_begin.h"
+#include "core/device/isa_begin.h"
 
 namespace ingot::cpu::INGOT_ISA {
 namespace {
@@ -126,4 +126,4 @@ void find_minima(std::span<const uint64_t> hashes, const uint64_t* a, const uint
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

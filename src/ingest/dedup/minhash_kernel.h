@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/isa.h"
+#include "core/device/isa.h"
 
 namespace ingot {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/document_reader.h"
 

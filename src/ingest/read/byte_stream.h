@@ -33,7 +33,12 @@ std::unique_ptr<ByteStream> open_local_file(const std::string& path);
 std::unique_ptr<ByteStream> decompress_gzip(std::unique_ptr<ByteStream> inner, std::string name);
 std::unique_ptr<ByteStream> decompress_zstd(std::unique_ptr<ByteStream> inner, std::string name);
 
-// The file's contents, decompressed as its name says. What is stored is hashed as it is read.
+// Throws ErrorCode::Data where a file's first bytes are those of a compression or kind that its
+// name does not say: read as the latter, all of it would be left out.
+void check_first_bytes(const InputFile& file, std::string_view head);
+
+// The file's contents, decompressed as its name says. What is stored is hashed as it is read. What
+// comes out is looked at by check_first_bytes().
 std::unique_ptr<ByteStream> open_stream(const InputFile& file, const ReadSettings& settings);
 
 }  // namespace ingot

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/csv_records.h"
 #include "ingest/read/record_reader.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/byte_stream.h"
 
 namespace ingot {

@@ -1,6 +1,6 @@
 #include "ingest/read/document_reader.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/record_reader.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ingest/document.h"
-#include "spec/settings.h"
+#include "spec/settings/settings.h"
 
 namespace ingot {
 
@@ -38,14 +38,16 @@ struct RemoteSettings {
 };
 
 // What `locations` stand for: files, folders (recursively; hidden files and those of a kind that
-// open_documents() does not know are left out; of the output of a stage its documents:
-// stage_folder.h), globs (* ? [] within a name, ** for any number of
+// open_documents() does not know are left out, the latter with a word in the log; of the output of
+// a stage its documents: stage_folder.h), globs (* ? [] within a name, ** for any number of
 // folders), addresses. Each location's files come in byte order of their names, so the list is the
 // same on every machine. Names that two locations have in common get the location's number before
 // them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file or what a stage has
-// not finished, and a file that two locations name.
+// not finished, and a file that two locations name. `own_output`: the folder that the command which
+// asks writes; as an input it is refused, and below one it is passed over.
 std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
-                                        const RemoteSettings& remote = {});
+                                        const RemoteSettings& remote = {},
+                                        const std::string& own_output = "");
 
 // What a file holds, to tell whether it is still the same.
 struct InputContent {
@@ -106,7 +108,8 @@ class DocumentReader {
 std::unique_ptr<DocumentReader> open_documents(const InputFile& file, const ReadSettings& settings);
 
 // Looks at the first records of files before a long work begins: throws ErrorCode::Data, with the
-// fields that are there, where none has text in settings.text_field. Remote files are looked at
+// fields that are there, where none has text in settings.text_field, and for a local file that is
+// compressed or of another kind than its name says. Remote files are looked at
 // where `remote_too` says so; what came of them is in settings.remote.begun for those who read
 // them.
 void check_text_field(const std::vector<InputFile>& files, ReadSettings& settings,

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
 #include "ingest/read/input_content.h"
 #include "ingest/read/remote/remote.h"
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "core/error.h"
-#include "core/hex.h"
+#include "core/error/error.h"
+#include "core/text/hex.h"
 
 namespace ingot {
 namespace {

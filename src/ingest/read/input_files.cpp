@@ -1,11 +1,15 @@
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "core/text/format.h"
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/document_reader.h"
 #include "ingest/read/remote/remote.h"
@@ -31,18 +35,63 @@ InputFile local_file(const fs::path& path, const fs::path& below) {
   return {path.string(), name, error ? -1 : static_cast<int64_t>(bytes)};
 }
 
-void list_folder(const fs::path& folder, std::vector<InputFile>& files) {
+// What a folder holds and nothing reads, by what it is; hidden files aside.
+using LeftOut = std::map<std::string, int64_t>;
+
+std::string list_of(const LeftOut& left_out) {
+  std::vector<std::string> parts;
+  for (const auto& [what, count] : left_out)
+    parts.push_back(fmt::format("{} {}", format_count(count), what));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// What it is, if it is not read.
+std::string not_read(const fs::directory_entry& entry) {
+  std::error_code error;
+  if (entry.is_directory(error))
+    return holds_token_shards(entry.path()) ? "folders of token shards"
+           : entry.is_symlink(error)        ? "links to folders"
+                                            : "";
+  if (!entry.exists(error)) return "links to nothing";
+  if (!entry.is_regular_file(error)) return "of no regular kind";
+  const FileKind kind = file_kind(entry.path());
+  if (is_readable_kind(kind.kind)) return "";
+  const std::string ending = kind.kind + kind.compression;
+  return ending.empty() ? "without an ending" : ending;
+}
+
+LeftOut list_folder(const fs::path& folder, const fs::path& own_output,
+                    std::vector<InputFile>& files) {
+  LeftOut left_out;
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error)) {
-    if (is_hidden(it->path()) || (it->is_directory() && holds_token_shards(it->path()))) {
+    const bool hidden = is_hidden(it->path()) || is_same_folder(it->path(), own_output);
+    const std::string what = hidden ? "" : not_read(*it);
+    if (!what.empty()) ++left_out[what];
+    if (hidden || !what.empty())
       it.disable_recursion_pending();
-    } else if (it->is_regular_file() && is_readable_kind(file_kind(it->path()).kind)) {
+    else if (it->is_regular_file())
       files.push_back(local_file(it->path(), folder));
-    }
   }
   check(!error, ErrorCode::Storage, "{}: cannot list the folder: {}", folder.string(),
         error.message());
+  return left_out;
+}
+
+// A stage's folder stands for its documents: others that lie in it are not read.
+LeftOut documents_beside(const fs::path& stage) {
+  LeftOut beside;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(stage, error)) {
+    const FileKind kind = file_kind(entry.path());
+    const std::string name = entry.path().filename();
+    if (is_hidden(entry.path()) || !entry.is_regular_file(error) || name == "stage.json" ||
+        name == "report.json" || !is_readable_kind(kind.kind))
+      continue;
+    ++beside[kind.kind + kind.compression + " beside its documents"];
+  }
+  return beside;
 }
 
 // Files below `folder` that match the components [first, last): "**" stands for any number of
@@ -90,7 +139,22 @@ void list_pattern(const fs::path& pattern, std::vector<InputFile>& files) {
   }
 }
 
-std::vector<InputFile> list_location(const std::string& location, const RemoteSettings& remote) {
+// A file that was fetched before is read as it was then, whatever the server has now.
+void say_what_is_cached(const std::vector<InputFile>& files, const RemoteSettings& remote) {
+  const auto cached = std::count_if(files.begin(), files.end(), [&](const InputFile& file) {
+    return !never_changes(file.location) && !cached_copy(file.location, remote).empty();
+  });
+  if (cached == 0) return;
+  log::info("read_from_cache",
+            {{"files", format_count(cached)},
+             {"cache", remote.cache_folder},
+             {"why",
+              "they were fetched before; the server may have others by now, which --cache "
+              "\"\" reads"}});
+}
+
+std::vector<InputFile> list_location(const std::string& location, const RemoteSettings& remote,
+                                     const fs::path& own_output) {
   std::vector<InputFile> files;
   std::error_code error;
   const fs::path path = fs::path(location).lexically_normal();
@@ -102,10 +166,16 @@ std::vector<InputFile> list_location(const std::string& location, const RemoteSe
       check(std::find(name.begin(), name.end(), "..") == name.end(), ErrorCode::Data,
             "{}: a file's name leads out of its folder", file.location);
     }
+    say_what_is_cached(files, remote);
   } else if (fs::is_directory(path, error)) {
-    list_folder(documents_folder(path), files);
+    const fs::path documents = documents_folder(path, own_output);
+    LeftOut left_out = list_folder(documents, own_output, files);
+    if (documents != path) left_out.merge(documents_beside(path));
     check(!files.empty(), ErrorCode::Data,
-          "{}: no documents in this folder; expected files as .txt, .jsonl, .parquet, …", location);
+          "{}: no documents in this folder; expected files as .txt, .jsonl, .parquet, …, got {}",
+          location, left_out.empty() ? "none" : list_of(left_out));
+    if (!left_out.empty())
+      log::warn("left_out", {{"folder", location}, {"files", list_of(left_out)}});
   } else if (fs::exists(path, error)) {
     files.push_back(local_file(path, path));
   } else if (is_pattern(location)) {
@@ -140,12 +210,13 @@ bool names_are_unique(const std::vector<InputFile>& files) {
 }  // namespace
 
 std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
-                                        const RemoteSettings& remote) {
+                                        const RemoteSettings& remote,
+                                        const std::string& own_output) {
   std::vector<InputFile> files;
   std::vector<size_t> location_of;
   std::set<std::string> seen;
   for (size_t i = 0; i < locations.size(); ++i) {
-    for (InputFile& file : list_location(locations[i], remote)) {
+    for (InputFile& file : list_location(locations[i], remote, own_output)) {
       check(seen.insert(file.location).second, ErrorCode::Data,
             "{}: named twice among the inputs; its documents would be read twice", file.location);
       file.input = locations[i];

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "shards/manifest.h"
 
 namespace ingot {
@@ -36,7 +36,7 @@ bool is_finished(const fs::path& stage) {
 }
 
 // What a user may have meant by a folder that is none itself.
-std::vector<std::string> choices_below(const fs::path& folder) {
+std::vector<std::string> choices_below(const fs::path& folder, const fs::path& own_output) {
   std::vector<std::string> choices;
   std::error_code error;
   const fs::path documents = folder / "documents", removed = folder / "removed";
@@ -47,7 +47,8 @@ std::vector<std::string> choices_below(const fs::path& folder) {
        it.increment(error)) {
     if (!it->is_directory(error) || !is_stage(it->path())) continue;
     it.disable_recursion_pending();
-    if (!holds_token_shards(it->path())) choices.push_back((it->path() / "documents").string());
+    if (!holds_token_shards(it->path()) && !is_same_folder(it->path(), own_output))
+      choices.push_back((it->path() / "documents").string());
   }
   std::sort(choices.begin(), choices.end());
   return choices;
@@ -74,8 +75,17 @@ void check_is_finished(const fs::path& path) {
   }
 }
 
-fs::path documents_folder(const fs::path& folder) {
+bool is_same_folder(const fs::path& a, const fs::path& b) {
   std::error_code error;
+  return !a.empty() && !b.empty() && fs::is_directory(a, error) && fs::equivalent(a, b, error) &&
+         !error;
+}
+
+fs::path documents_folder(const fs::path& folder, const fs::path& own_output) {
+  check(!is_same_folder(folder, own_output), ErrorCode::Usage,
+        "{}: an input and --out too: what is written there would be read as input; take another "
+        "folder for --out",
+        folder.string());
   check(!holds_token_shards(folder), ErrorCode::Data,
         "{}: a folder of token shards: expected documents; ingot data cat decodes them",
         folder.string());
@@ -84,7 +94,7 @@ fs::path documents_folder(const fs::path& folder) {
     if (!is_finished(folder)) refuse_unfinished(folder, folder);
     return folder / "documents";
   }
-  std::vector<std::string> choices = choices_below(folder);
+  std::vector<std::string> choices = choices_below(folder, own_output);
   if (choices.size() > kMostChoices) {
     choices.resize(kMostChoices);
     choices.emplace_back("…");

@@ -9,8 +9,12 @@ namespace ingot {
 // removed, its reports and records; any other folder itself. Throws ErrorCode::Data where the stage
 // has not finished, where the folder holds token shards, and, with the choices, where it is not
 // clear which documents are meant: outputs of stages below it, or kept and removed documents side
-// by side.
-std::filesystem::path documents_folder(const std::filesystem::path& folder);
+// by side. `own_output`, that of the command that asks, is no such choice; empty: there is none.
+std::filesystem::path documents_folder(const std::filesystem::path& folder,
+                                       const std::filesystem::path& own_output = {});
+
+// Whether both are one folder, which is there.
+bool is_same_folder(const std::filesystem::path& a, const std::filesystem::path& b);
 
 // Throws ErrorCode::Data where `path`, with links followed, lies among what a stage has written and
 // not finished.

@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/document_reader.h"
 #include "ingest/read/remote/begun_streams.h"
@@ -61,6 +63,17 @@ std::vector<Setting> settings_of(ReadSettings& section) {
 
 namespace {
 
+// Of what is stored; what it unpacks to is looked at as it is read.
+void check_head(const InputFile& file) {
+  std::error_code error;
+  if (!file_kind(file.name).compression.empty() ||
+      !std::filesystem::is_regular_file(file.location, error))
+    return;
+  std::array<char, 4> head{};
+  const size_t count = open_local_file(file.location)->read(head.data(), head.size());
+  check_first_bytes(file, {head.data(), count});
+}
+
 void look(const std::vector<InputFile>& files, const ReadSettings& settings, bool remote_too) {
   std::set<std::string> string_fields;
   int64_t without_text = 0;
@@ -85,6 +98,9 @@ void look(const std::vector<InputFile>& files, const ReadSettings& settings, boo
 void check_text_field(const std::vector<InputFile>& files, ReadSettings& settings,
                       bool remote_too) {
   if (settings.remote.begun == nullptr) settings.remote.begun = std::make_shared<BegunStreams>();
+  if (remote_too)
+    for (const InputFile& file : files)
+      if (!is_remote(file.location)) check_head(file);
   settings.remote.begun->record(true);
   look(files, settings, remote_too);
   settings.remote.begun->record(false);

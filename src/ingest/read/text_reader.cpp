@@ -1,4 +1,4 @@
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/record_reader.h"
 
 namespace ingot {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/read/charset.h"
 #include "ingest/read/html_text.h"
 #include "ingest/read/http_message.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/json_integer.h"
+#include "core/json/json_integer.h"
 #include "core/text/utf8.h"
 
 namespace ingot {

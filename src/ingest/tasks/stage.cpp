@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/json_integer.h"
+#include "core/json/json_integer.h"
 
 namespace ingot {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ingest/read/document_reader.h"
 #include "ingest/tasks/input_records.h"
 #include "ledger/task_folder.h"

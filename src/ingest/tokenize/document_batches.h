@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "ingest/read/document_reader.h"
 #include "shards/manifest.h"
 #include "tokenizer/tokenizer.h"

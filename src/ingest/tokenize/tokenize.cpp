@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ingest/tasks/stage.h"
 #include "ingest/tokenize/tokenize_task.h"
 #include "shards/duplicates.h"
@@ -212,10 +212,10 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
         "{}: no documents in the {} files of the input{}", folder, files.size(), text_of(left_out));
   const std::vector<ShardsIn> shards = {{folder, &manifest}};
   const auto find = [&](DocumentKey key) {
-    return find_duplicates(*storage, shards, key, settings.sort_bytes,
-                           join_path(folder, "duplicates.tmp"));
+    return find_duplicate_documents(*storage, shards, key, settings.sort_bytes,
+                                    join_path(folder, "duplicates.tmp"));
   };
-  const Duplicates ids = find(DocumentKey::Id), contents = find(DocumentKey::Content);
+  const DuplicateDocuments ids = find(DocumentKey::Id), contents = find(DocumentKey::Content);
   manifest.duplicate_ids = ids.count;
   manifest.equal_documents = contents.count;
   write_manifest(*storage, folder, manifest);

@@ -7,8 +7,8 @@
 #include <optional>
 #include <thread>
 
-#include "core/error.h"
-#include "core/hex.h"
+#include "core/error/error.h"
+#include "core/text/hex.h"
 #include "ingest/tasks/input_records.h"
 #include "ingest/tasks/stage.h"
 

@@ -169,4 +169,4 @@ void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, co
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

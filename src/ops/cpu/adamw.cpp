@@ -140,4 +140,4 @@ void adamw(Context& ctx, const AdamWStep& step, const AdamWTensors& tensors) {
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

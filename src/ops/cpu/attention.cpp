@@ -371,4 +371,4 @@ void attention_backward(Context& ctx, const AttentionTensors& t, const Attention
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

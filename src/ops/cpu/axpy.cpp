@@ -24,4 +24,4 @@ void axpy(Context& ctx, double factor, const Tensor& x, const Tensor& y, const T
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -46,4 +46,4 @@ void bias_gradient(Context& ctx, const Tensor& dy, const Tensor& dbias) {
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -65,4 +65,4 @@ void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -325,4 +325,4 @@ void gemm_block(const Gemm& gemm, const GemmBlock& block) {
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "core/dtype.h"
-#include "core/isa.h"
+#include "core/device/isa.h"
+#include "core/tensor/dtype.h"
 
 namespace ingot::cpu {
 

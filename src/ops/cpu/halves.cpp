@@ -31,4 +31,4 @@ void join_halves(Context& ctx, const Tensor& high, const Tensor& low, const Tens
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "core/context.h"
-#include "core/error.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/error/error.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot::cpu {
 

@@ -116,4 +116,4 @@ void layer_norm_backward(Context& ctx, const LayerNormBackward& norm) {
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

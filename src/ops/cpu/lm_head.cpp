@@ -294,4 +294,4 @@ void logits_gradient_scale(Context&, const Tensor& loss_scale, const Tensor& sca
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

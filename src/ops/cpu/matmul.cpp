@@ -151,4 +151,4 @@ void matmul(Context& ctx, const Gemm& gemm) {
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -138,4 +138,4 @@ void muon_apply(Context& ctx, double keep, double rate, const UpdateScalars& sca
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -7,10 +7,10 @@
 #pragma GCC reset_options
 #include <cstdint>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #pragma GCC pop_options
 
-#include "core/isa_begin.h"
+#include "core/device/isa_begin.h"
 
 namespace ingot::cpu::INGOT_ISA {
 
@@ -29,7 +29,7 @@ template <int kBlocks>
     c3[i] = stream.step();
   }
   uint32_t k0 = key[0], k1 = key[1];
-  for (int round = 0; round < 10; ++round) {  // philox4x32, see core/random.cpp
+  for (int round = 0; round < 10; ++round) {  // philox4x32, see core/random/random.cpp
     for (int i = 0; i < kBlocks; ++i) {
       const uint64_t a = uint64_t{0xD2511F53} * c0[i];
       const uint64_t b = uint64_t{0xCD9E8D57} * c2[i];

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/normal.h"
+#include "core/random/normal.h"
 #include "ops/cpu/philox.h"
 
 namespace ingot::cpu::INGOT_ISA {
@@ -51,4 +51,4 @@ void fill_normal(const RandomStream& stream, uint64_t first_index, float scale, 
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -117,4 +117,4 @@ void cast(Context& ctx, const Tensor& src, const Tensor& dst) {
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -119,4 +119,4 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

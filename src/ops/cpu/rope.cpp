@@ -106,4 +106,4 @@ void rope(Context& ctx, const Tensor& x, const RopeInput& rope, Rotation rotatio
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -32,10 +32,10 @@
 #pragma GCC diagnostic pop
 #endif
 
-#include "core/dtype.h"
+#include "core/tensor/dtype.h"
 #pragma GCC pop_options
 
-#include "core/isa_begin.h"
+#include "core/device/isa_begin.h"
 
 #define INGOT_SIMD [[gnu::always_inline]] inline
 

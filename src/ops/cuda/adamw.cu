@@ -1,7 +1,7 @@
 // Compiled with --fmad=false: a product and a sum are fused where fma() is written, as on the CPU.
 #include "ops/kernels/adamw.h"
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "ops/cuda/common/philox.cuh"
 #include "ops/cuda/common/tensor_list.cuh"
 #include "ops/cuda/halves.cuh"

@@ -1,7 +1,7 @@
 // Compiled with --fmad=false: a fused multiply-add would round other than the CPU does.
 #include "ops/kernels/random_fill.h"
 
-#include "core/normal.h"
+#include "core/random/normal.h"
 #include "ops/cuda/common/device.cuh"
 #include "ops/cuda/common/philox.cuh"
 

@@ -178,7 +178,7 @@ __device__ __forceinline__ To convert(From from) {
   if constexpr (std::is_same_v<From, double> && !std::is_same_v<To, float>) {
     return convert<To>(round_to_odd(from));
   } else if constexpr (std::is_same_v<To, __nv_fp8_e5m2>) {
-    // NVIDIA's conversion saturates infinity as well; ours keeps it (core/dtype.h).
+    // NVIDIA's conversion saturates infinity as well; ours keeps it (core/tensor/dtype.h).
     const float value = to_float(from);
     __nv_fp8_e5m2 result(value);
     if (isinf(value)) result.__x = static_cast<__nv_fp8_storage_t>(value < 0.0f ? 0xfc : 0x7c);

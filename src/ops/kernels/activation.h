@@ -1,7 +1,7 @@
 // Kernels of ops/activation.h.
 #pragma once
 
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
 
 namespace ingot {
 

@@ -1,8 +1,8 @@
-// Kernels of ops/adamw.h: a shard at a time on the CPU, all in one launch on a GPU.
+// Kernels of ops/update/adamw.h: a shard at a time on the CPU, all in one launch on a GPU.
 #pragma once
 
-#include "ops/adamw.h"
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
+#include "ops/update/adamw.h"
 
 namespace ingot {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ops/attention.h"
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
 
 namespace ingot {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
 
 namespace ingot {
 

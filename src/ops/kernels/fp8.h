@@ -1,8 +1,8 @@
 // Kernels of ops/fp8.h on a GPU; the CPU's are the plain ops' and those of ops/cpu/fp8.h.
 #pragma once
 
+#include "ops/common/kernel.h"
 #include "ops/fp8.h"
-#include "ops/kernel.h"
 
 namespace ingot {
 

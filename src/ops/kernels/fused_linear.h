@@ -2,7 +2,7 @@
 // was done.
 #pragma once
 
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
 #include "ops/rope.h"
 
 namespace ingot {

@@ -1,7 +1,7 @@
 // Kernels of ops/layer_norm.h.
 #pragma once
 
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
 #include "ops/layer_norm.h"
 
 namespace ingot {

@@ -1,7 +1,7 @@
 // Kernels of ops/lm_head.h.
 #pragma once
 
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
 #include "ops/lm_head.h"
 
 namespace ingot {

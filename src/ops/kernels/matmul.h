@@ -1,8 +1,8 @@
 // Kernels of ops/matmul.h.
 #pragma once
 
+#include "ops/common/kernel.h"
 #include "ops/cpu/gemm.h"
-#include "ops/kernel.h"
 
 namespace ingot {
 

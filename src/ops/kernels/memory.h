@@ -1,7 +1,7 @@
 // Kernels of ops/memory.h on a GPU; the CPU's are in ops/memory.cpp, since bytes have no ISA.
 #pragma once
 
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
 
 namespace ingot {
 

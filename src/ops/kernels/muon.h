@@ -1,8 +1,8 @@
-// Kernels of ops/muon.h.
+// Kernels of ops/update/muon.h.
 #pragma once
 
-#include "ops/kernel.h"
-#include "ops/muon.h"
+#include "ops/common/kernel.h"
+#include "ops/update/muon.h"
 
 namespace ingot {
 

@@ -1,8 +1,8 @@
 // Kernels of ops/random_fill.h: a thread's part on the CPU, the whole on a GPU.
 #pragma once
 
-#include "core/random.h"
-#include "ops/kernel.h"
+#include "core/random/random.h"
+#include "ops/common/kernel.h"
 
 namespace ingot {
 

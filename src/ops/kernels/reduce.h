@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
 #include "ops/reduce.h"
 
 namespace ingot {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
 
 namespace ingot {
 

@@ -1,7 +1,7 @@
 // Kernel of ops/rope.h.
 #pragma once
 
-#include "ops/kernel.h"
+#include "ops/common/kernel.h"
 #include "ops/rope.h"
 
 namespace ingot {

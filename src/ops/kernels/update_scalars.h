@@ -1,10 +1,10 @@
-// Kernels of ops/update_scalars.h on a GPU; on the CPU one thread decides.
+// Kernels of ops/update/update_scalars.h on a GPU; on the CPU one thread decides.
 #pragma once
 
 #include <memory>
 
-#include "ops/kernel.h"
-#include "ops/update_scalars.h"
+#include "ops/common/kernel.h"
+#include "ops/update/update_scalars.h"
 
 namespace ingot {
 

@@ -1,11 +1,11 @@
-// Adam with decoupled weight decay; the update itself is one op (ops/adamw.h).
-#include "ops/adamw.h"
+// Adam with decoupled weight decay; the update itself is one op (ops/update/adamw.h).
+#include "ops/update/adamw.h"
 
 #include <vector>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "optim/optimizer.h"
-#include "spec/optimizer_states.h"
+#include "spec/rows/optimizer_states.h"
 
 namespace ingot {
 namespace {

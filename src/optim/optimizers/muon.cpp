@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "core/error.h"
-#include "ops/muon.h"
+#include "core/error/error.h"
+#include "ops/update/muon.h"
 #include "optim/polar.h"
 
 namespace ingot {

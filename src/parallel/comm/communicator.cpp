@@ -1,6 +1,6 @@
 #include "parallel/comm/communicator.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {

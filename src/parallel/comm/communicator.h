@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "core/context.h"
-#include "core/tensor.h"
-#include "core/ticket.h"
+#include "core/async/ticket.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot {
 

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 

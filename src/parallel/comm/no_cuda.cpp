@@ -1,6 +1,6 @@
 // Ranks that share a GPU, in a build without CUDA.
-#include "core/error.h"
-#include "parallel/comm/local_group.h"
+#include "core/error/error.h"
+#include "parallel/comm/local/local_group.h"
 
 namespace ingot {
 

@@ -1,7 +1,7 @@
 // NCCL in a build without CUDA.
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/comm/nccl_facts.h"
-#include "parallel/comm/wire.h"
+#include "parallel/comm/wire/wire.h"
 
 namespace ingot {
 namespace {

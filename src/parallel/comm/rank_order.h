@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/dtype.h"
+#include "core/tensor/dtype.h"
 #include "parallel/comm/communicator.h"
 
 namespace ingot {

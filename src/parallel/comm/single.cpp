@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/lane.h"
+#include "core/async/lane.h"
+#include "core/error/error.h"
 #include "ops/memory.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/world.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/lane.h"
+#include "core/async/lane.h"
 #include "parallel/comm/board.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/control.h"

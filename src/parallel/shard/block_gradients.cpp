@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "ops/memory.h"
 #include "ops/reduce.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/lane.h"
+#include "core/async/lane.h"
 #include "parallel/shard/data_groups.h"
 #include "parallel/shard/store_blocks.h"
 

@@ -2,7 +2,7 @@
 // shares; what a block's uses need of the other shares is the weights' and the gradients' business.
 #pragma once
 
-#include "core/lane.h"
+#include "core/async/lane.h"
 #include "parallel/shard/block_gradients.h"
 #include "parallel/shard/block_weights.h"
 #include "parallel/shard/data_groups.h"

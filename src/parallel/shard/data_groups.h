@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "parallel/comm/world.h"
-#include "spec/layout.h"
+#include "spec/layout/layout.h"
 
 namespace ingot {
 

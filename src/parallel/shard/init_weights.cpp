@@ -1,5 +1,5 @@
-#include "core/error.h"
-#include "core/random.h"
+#include "core/error/error.h"
+#include "core/random/random.h"
 #include "ops/memory.h"
 #include "ops/random_fill.h"
 #include "parallel/shard/parameter_store.h"

@@ -1,6 +1,6 @@
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/shard/block_store.h"
-#include "spec/store_rows.h"
+#include "spec/rows/store_rows.h"
 
 namespace ingot {
 

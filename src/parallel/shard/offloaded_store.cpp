@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "ops/memory.h"
-#include "spec/offload_rows.h"
+#include "spec/rows/offload_rows.h"
 
 namespace ingot {
 

@@ -3,7 +3,7 @@
 // collectives and the model's view of them are those of a store on the device.
 #pragma once
 
-#include "core/lane.h"
+#include "core/async/lane.h"
 #include "parallel/shard/forwarding_store.h"
 
 namespace ingot {

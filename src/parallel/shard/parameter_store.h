@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "ops/matmul.h"
 #include "parallel/comm/world.h"
-#include "spec/block_use.h"
-#include "spec/placed_tensors.h"
-#include "spec/shard_map.h"
-#include "spec/tensor_table.h"
+#include "spec/rows/block_use.h"
+#include "spec/rows/shard_map.h"
+#include "spec/table/placed_tensors.h"
+#include "spec/table/tensor_table.h"
 
 namespace ingot {
 
@@ -33,8 +33,8 @@ struct ParameterShard {
   // halves (U16) that, beside `weight`, make them exact (ops/halves.h).
   Tensor master;
   Tensor gradient;  // complete after finish_gradients()
-  // The optimizer's, in the order in which it declares them (spec/optimizer_states.h), and their
-  // names: "moment1".
+  // The optimizer's, in the order in which it declares them (spec/rows/optimizer_states.h), and
+  // their names: "moment1".
   std::vector<Tensor> states;
   std::vector<std::string> state_names;
   Tensor weight;

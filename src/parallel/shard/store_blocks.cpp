@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "spec/store_rows.h"
+#include "core/error/error.h"
+#include "spec/rows/store_rows.h"
 
 namespace ingot {
 namespace {

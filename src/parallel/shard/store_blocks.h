@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "parallel/shard/parameter_store.h"
-#include "spec/block_layout.h"
+#include "spec/rows/block_layout.h"
 
 namespace ingot {
 

@@ -1,4 +1,4 @@
-#include "ops/adamw.h"
+#include "ops/update/adamw.h"
 #include "ops/memory.h"
 #include "probe/op_case.h"
 #include "probe/update_rows.h"

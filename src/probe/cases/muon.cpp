@@ -1,4 +1,4 @@
-#include "ops/muon.h"
+#include "ops/update/muon.h"
 #include "ops/memory.h"
 #include "probe/op_case.h"
 #include "probe/update_rows.h"

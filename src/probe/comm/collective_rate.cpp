@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "core/compute_device.h"
-#include "core/error.h"
+#include "core/device/compute_device.h"
+#include "core/error/error.h"
 #include "probe/operands.h"
 #include "probe/timing.h"
 

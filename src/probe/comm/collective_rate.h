@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "parallel/comm/world.h"
 
 namespace ingot {

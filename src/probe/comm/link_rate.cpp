@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/compute_device.h"
+#include "core/device/compute_device.h"
 #include "ops/memory.h"
 #include "probe/comm/nodes.h"
 #include "probe/operands.h"

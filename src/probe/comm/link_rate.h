@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/context.h"
+#include "core/device/context.h"
 #include "parallel/comm/world.h"
 
 namespace ingot {

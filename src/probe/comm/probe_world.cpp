@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/compute_device.h"
+#include "core/device/compute_device.h"
 #include "core/text/format.h"
 #include "parallel/comm/tcp/socket.h"
 

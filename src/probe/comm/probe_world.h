@@ -15,7 +15,7 @@
 #include "probe/comm/nodes.h"
 #include "probe/device_rates.h"
 #include "probe/disk_rate.h"
-#include "spec/hardware_profile.h"
+#include "spec/machine/hardware_profile.h"
 
 namespace ingot {
 

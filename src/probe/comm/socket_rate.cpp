@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/comm/tcp/socket.h"
 #include "probe/comm/collective_rate.h"
 #include "probe/host_facts.h"

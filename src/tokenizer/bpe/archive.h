@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <unordered_map>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/bpe/split.h"
 
 namespace ingot {

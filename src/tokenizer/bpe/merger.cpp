@@ -5,7 +5,7 @@
 #include <cstring>
 #include <functional>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 
 namespace ingot {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/log.h"
+#include "core/error/log.h"
 
 namespace ingot {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 #include "tokenizer/bpe/archive.h"
 #include "tokenizer/bpe/model.h"
 

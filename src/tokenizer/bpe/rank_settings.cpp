@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/storage.h"
-#include "spec/toml_tree.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
+#include "spec/settings/toml_tree.h"
 #include "tokenizer/special_tokens.h"
 
 namespace ingot {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/bpe/token_index.h"
 

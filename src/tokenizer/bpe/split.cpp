@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/bpe/split_window.h"
 #include "tokenizer/unicode/unicode_classes.h"
 

@@ -9,7 +9,7 @@
 #include "tokenizer/bpe/split_scalar.h"
 #include "tokenizer/unicode/unicode_classes.h"
 
-#include "core/isa_begin.h"
+#include "core/device/isa_begin.h"
 
 namespace ingot::cpu::INGOT_ISA {
 namespace {
@@ -367,4 +367,4 @@ size_t split_windows(Split split, std::string_view text, std::span<uint32_t> end
 
 }  // namespace ingot::cpu::INGOT_ISA
 
-#include "core/isa_end.h"
+#include "core/device/isa_end.h"

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/isa.h"
+#include "core/device/isa.h"
 #include "tokenizer/bpe/split.h"
 
 namespace ingot::cpu {

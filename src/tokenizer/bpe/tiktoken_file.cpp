@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/bpe/base64.h"
 #include "tokenizer/bpe/model.h"
 

@@ -2,8 +2,8 @@
 #include <deque>
 #include <unordered_set>
 
-#include "core/error.h"
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
+#include "core/error/error.h"
 #include "tokenizer/added_tokens.h"
 #include "tokenizer/bpe/encoder.h"
 #include "tokenizer/bpe/model.h"

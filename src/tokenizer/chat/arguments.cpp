@@ -1,6 +1,6 @@
 #include "tokenizer/chat/arguments.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::chat {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::chat {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/chat/list_filters.h"
 #include "tokenizer/chat/percent_format.h"
 #include "tokenizer/chat/text_case.h"

@@ -1,9 +1,11 @@
 #include "tokenizer/chat/chat_template.h"
 
+#include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/chat/interpreter.h"
 #include "tokenizer/chat/syntax.h"
 
@@ -19,19 +21,26 @@ std::string token_text(const Json& value) {
   return has_content && value["content"].is_string() ? value["content"].get<std::string>() : "";
 }
 
-std::string template_of(const Json& value, const std::string& origin) {
-  if (value.is_string()) return value.get<std::string>();
-  std::string source;
-  if (value.is_array()) {
-    for (const Json& one : value) {
-      const bool is_template = one.is_object() && one.contains("name") && one.contains("template");
-      check(is_template && one["template"].is_string(), ErrorCode::Data,
-            "{}: chat_template: expected a list of names and templates", origin);
-      if (one["name"] == "default" || source.empty()) source = one["template"].get<std::string>();
-      if (one["name"] == "default") break;
-    }
+void add_templates(const Json& value, const std::string& origin, ChatFiles& files) {
+  if (value.is_string()) files.templates["default"] = {value.get<std::string>(), origin};
+  if (!value.is_array()) return;
+  for (const Json& one : value) {
+    const bool is_template = one.is_object() && one.contains("name") && one.contains("template");
+    check(is_template && one["name"].is_string() && one["template"].is_string(), ErrorCode::Data,
+          "{}: chat_template: expected a list of names and templates", origin);
+    files.templates[one["name"].get<std::string>()] = {one["template"].get<std::string>(), origin};
   }
-  return source;
+}
+
+void add_named_files(Storage& storage, const std::string& folder, ChatFiles& files) {
+  constexpr std::string_view kExtension = ".jinja";
+  if (!storage.exists(folder)) return;
+  for (const std::string& name : storage.list(folder)) {
+    if (!name.ends_with(kExtension)) continue;
+    const std::string path = join_path(folder, name);
+    files.templates[name.substr(0, name.size() - kExtension.size())] = {read_text(storage, path),
+                                                                        path};
+  }
 }
 
 }  // namespace
@@ -54,6 +63,23 @@ std::string ChatTemplate::render(std::string_view variables) const {
   return chat::run(parsed_->nodes, values, parsed_->origin);
 }
 
+const ChatFiles::Source& ChatFiles::chosen(bool has_tools, std::string_view folder) const {
+  check(!templates.empty(), ErrorCode::Data,
+        "{}: no chat template: expected a tokenizer_config.json with \"chat_template\" or a "
+        "chat_template.jinja there, or --template FILE",
+        folder);
+  if (const auto found = templates.find("tool_use"); has_tools && found != templates.end())
+    return found->second;
+  const auto found = templates.find("default");
+  std::vector<std::string_view> names;
+  for (const auto& [name, source] : templates) names.push_back(name);
+  check(found != templates.end(), ErrorCode::Data,
+        "{}: of its chat templates none is the default, there are {}: give the one that is meant "
+        "as --template FILE",
+        folder, fmt::join(names, ", "));
+  return found->second;
+}
+
 ChatFiles read_chat_files(Storage& storage, const std::string& folder) {
   ChatFiles files;
   Json variables = Json::object();
@@ -65,15 +91,11 @@ ChatFiles read_chat_files(Storage& storage, const std::string& folder) {
         variables[name] = token_text(value);
       }
     }
-    if (config.contains("chat_template")) {
-      files.source = template_of(config["chat_template"], path);
-      files.origin = path;
-    }
+    if (config.contains("chat_template")) add_templates(config["chat_template"], path, files);
   }
-  if (const std::string path = join_path(folder, "chat_template.jinja"); storage.exists(path)) {
-    files.source = read_text(storage, path);
-    files.origin = path;
-  }
+  if (const std::string path = join_path(folder, "chat_template.jinja"); storage.exists(path))
+    files.templates["default"] = {read_text(storage, path), path};
+  add_named_files(storage, join_path(folder, kNamedTemplates), files);
   files.variables = variables.dump();
   return files;
 }

@@ -2,11 +2,12 @@
 // of what such templates use.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "core/storage.h"
+#include "core/storage/storage.h"
 
 namespace ingot {
 
@@ -34,13 +35,23 @@ class ChatTemplate {
 
 // What a tokenizer's folder says of conversations.
 struct ChatFiles {
-  std::string source;     // of the template; empty: there is none
-  std::string origin;     // the file it is from
-  std::string variables;  // a JSON object: bos_token, eos_token and the like
+  struct Source {
+    std::string text;
+    std::string origin;  // the file it is from
+  };
+  std::map<std::string, Source> templates;  // by name; one that has no name is "default"
+  std::string variables;                    // a JSON object: bos_token, eos_token and the like
+
+  // As transformers chooses: "tool_use" where tools are given and it is there, else "default".
+  // Throws ErrorCode::Data, naming those that are there, where it is neither.
+  const Source& chosen(bool has_tools, std::string_view folder) const;
 };
 
-// Reads tokenizer_config.json (chat_template: a text, or a list of which the one named "default"
-// counts) and chat_template.jinja, which comes first, in a folder.
+// The folder of those that have a name and a file of their own.
+inline constexpr std::string_view kNamedTemplates = "additional_chat_templates";
+
+// Reads tokenizer_config.json (chat_template: a text, or a list of names and templates),
+// chat_template.jinja, which comes first, and additional_chat_templates/NAME.jinja in a folder.
 ChatFiles read_chat_files(Storage& storage, const std::string& folder);
 
 }  // namespace ingot

@@ -1,18 +1,21 @@
 #include "tokenizer/chat/conversation.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Looks at numbers as they are written: parsed, an integer of more digits is a float.
-class IntegerCheck : public nlohmann::json_sax<Json> {
+// Looks at what is lost once it is parsed: an integer of more digits is a float, and of a name that
+// is there twice the last one counts.
+class WrittenCheck : public nlohmann::json_sax<Json> {
  public:
-  explicit IntegerCheck(std::string_view origin) : origin_(origin) {}
+  explicit WrittenCheck(std::string_view origin) : origin_(origin) {}
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -27,9 +30,19 @@ class IntegerCheck : public nlohmann::json_sax<Json> {
   }
   bool string(string_t&) override { return true; }
   bool binary(binary_t&) override { return true; }
-  bool start_object(size_t) override { return true; }
-  bool key(string_t&) override { return true; }
-  bool end_object() override { return true; }
+  bool start_object(size_t) override {
+    names_.emplace_back();
+    return true;
+  }
+  bool key(string_t& name) override {
+    check(names_.back().insert(name).second, ErrorCode::Data, "{}: \"{}\" is there twice", origin_,
+          name);
+    return true;
+  }
+  bool end_object() override {
+    names_.pop_back();
+    return true;
+  }
   bool start_array(size_t) override { return true; }
   bool end_array() override { return true; }
   bool parse_error(size_t, const std::string&, const nlohmann::json::exception&) override {
@@ -42,6 +55,7 @@ class IntegerCheck : public nlohmann::json_sax<Json> {
                                              text.substr(0, 40), text.size() > 40 ? "…" : ""));
   }
   std::string_view origin_;
+  std::vector<std::set<std::string>> names_;  // of the objects that are open
 };
 
 void check_objects(const Json& list, std::string_view name, std::string_view origin) {
@@ -69,8 +83,8 @@ Json prepared(const Json& message) {
 
 std::string chat_variables(std::string_view conversation, std::string_view known,
                            bool generation_prompt, std::string_view origin) {
-  IntegerCheck integers(origin);
-  Json::sax_parse(conversation, &integers);
+  WrittenCheck written(origin);
+  Json::sax_parse(conversation, &written);
   const Json given = Json::parse(conversation, nullptr, /*allow_exceptions=*/false);
   check(given.is_array() || given.is_object(), ErrorCode::Data,
         "{}: expected JSON, a list of messages or an object with \"messages\"", origin);

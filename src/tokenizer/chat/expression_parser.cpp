@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::chat {
 namespace {

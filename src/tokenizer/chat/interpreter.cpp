@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/chat/arithmetic.h"
 #include "tokenizer/chat/builtins.h"
 #include "tokenizer/chat/percent_format.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/chat/builtins.h"
 #include "tokenizer/chat/text_case.h"
 

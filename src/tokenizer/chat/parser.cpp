@@ -1,7 +1,7 @@
 // The statements of chat templates: syntax.h's parse().
 #include <fmt/format.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/chat/expression_parser.h"
 #include "tokenizer/chat/syntax.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/chat/arguments.h"
 #include "tokenizer/chat/text_case.h"

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <functional>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/chat/builtins.h"
 #include "tokenizer/chat/text_case.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/unicode/unicode_classes.h"
 
 namespace ingot::chat {

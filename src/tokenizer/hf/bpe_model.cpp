@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/bpe/merger.h"
 #include "tokenizer/bpe/piece_cache.h"

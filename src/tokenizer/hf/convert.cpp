@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/bpe/base64.h"
 #include "tokenizer/hf/patterns.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "core/json_member.h"
+#include "core/json/json_member.h"
 
 namespace ingot {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utf8proc.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/bpe/base64.h"
 #include "tokenizer/bpe/byte_alphabet.h"
 #include "tokenizer/hf/json_fields.h"

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/hf/json_fields.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/hf/pieces.h"
 #include "tokenizer/sentencepiece/byte_pieces.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/bpe/token_index.h"
 #include "tokenizer/sentencepiece/byte_pieces.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 
 namespace ingot {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/error.h"
-#include "core/json_member.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "core/json/json_member.h"
 #include "tokenizer/bpe/byte_alphabet.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/bpe/token_index.h"

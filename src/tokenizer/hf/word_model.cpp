@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/bpe/token_index.h"
 #include "tokenizer/hf/pieces.h"

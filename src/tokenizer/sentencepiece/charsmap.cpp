@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 
 namespace ingot {

@@ -5,7 +5,7 @@
 #include <queue>
 #include <unordered_map>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/tokenizer.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/sentencepiece/byte_pieces.h"
 #include "tokenizer/sentencepiece/trie.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/sentencepiece/byte_pieces.h"
 #include "tokenizer/sentencepiece/encoder.h"

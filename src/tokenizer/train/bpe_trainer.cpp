@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "tokenizer/special_tokens.h"
 #include "tokenizer/train/count_pieces.h"
 #include "tokenizer/train/merge_corpus.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/train/documents.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/thread_pool.h"
+#include "core/device/thread_pool.h"
 #include "tokenizer/train/bpe_trainer.h"
 #include "tokenizer/train/piece_table.h"
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
-#include "core/module.h"
+#include "core/error/error.h"
+#include "core/system/module.h"
 #include "core/text/utf8.h"
 #include "tokenizer/train/sentencepiece_library.h"
 
@@ -145,6 +145,11 @@ TrainedSentencePiece train_sentencepiece(const NextDocument& next,
       arguments, [&](std::string& sentence) { return stream.next(sentence); },
       [&](const std::string& line) { tell_step(line, options); }, trained.file, error);
   stream.rethrow_failure();
+  const std::string most = number_after(error, "Please set it to a value <= ");
+  check(most.empty(), ErrorCode::Usage,
+        "--vocab {}: {} characters of text give at most {} pieces of this type: give --vocab {} or "
+        "less, or more text",
+        options.vocab_size, trained.characters, most, most);
   check(error.empty(), ErrorCode::Data, "training a SentencePiece model on {} characters: {}",
         trained.characters, error);
   return trained;

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"

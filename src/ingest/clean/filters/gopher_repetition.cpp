@@ -9,7 +9,7 @@
 #include <charconv>
 #include <numeric>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/python_text.h"
 #include "ingest/clean/filters/duplicates.h"
 

@@ -1,6 +1,6 @@
 #include "ingest/clean/filters/length.h"
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"

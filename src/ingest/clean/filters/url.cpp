@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/python_text.h"
 
 namespace ingot {

@@ -9,7 +9,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "ingest/clean/language/language.h"
 

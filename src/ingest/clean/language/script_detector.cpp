@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
 #include "ingest/clean/language/language.h"

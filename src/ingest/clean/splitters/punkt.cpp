@@ -5,7 +5,7 @@
 #include <charconv>
 #include <optional>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/python_text.h"
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "core/text/python_text.h"
 #include "ingest/clean/splitters/split_by_script.h"
 #include "ingest/clean/splitters/split_nltk.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "spec/settings.h"
+#include "spec/settings/settings.h"
 
 namespace ingot {
 

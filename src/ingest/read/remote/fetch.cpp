@@ -4,8 +4,8 @@
 #include <chrono>
 #include <exception>
 
-#include "core/error.h"
-#include "core/module.h"
+#include "core/error/error.h"
+#include "core/system/module.h"
 
 namespace ingot {
 namespace {

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "ingest/read/remote/spool.h"
 
 namespace ingot {

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "ingest/read/arrow_library.h"
 #include "ingest/read/remote/begun_streams.h"
 #include "ingest/read/remote/hf_address.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/log.h"
+#include "core/error/log.h"
 
 namespace ingot {
 namespace {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/error.h"
-#include "core/storage.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
 #include "ingest/read/remote/spool.h"
 
 namespace ingot {

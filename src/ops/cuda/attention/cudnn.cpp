@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/cuda/cuda_context.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "ops/cuda/attention/documents.h"
 #include "ops/cuda/attention/scratch.h"
 

@@ -2,8 +2,8 @@
 // machine without it gets ErrorCode::Missing then.
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 #include "ops/attention.h"
 
 namespace ingot::cuda {

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 
 namespace ingot::cuda {
 

@@ -2,8 +2,8 @@
 // strides, every mask of ops/attention.h and its soft cap. They use no tensor cores.
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 #include "ops/attention.h"
 
 namespace ingot::cuda {

@@ -2,8 +2,8 @@
 // tokens, no soft cap. All work goes to the context's stream.
 #pragma once
 
-#include "core/context.h"
-#include "core/tensor.h"
+#include "core/device/context.h"
+#include "core/tensor/tensor.h"
 #include "ops/attention.h"
 #include "ops/rope.h"
 

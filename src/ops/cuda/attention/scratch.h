@@ -2,7 +2,7 @@
 // facts and shapes alone, and free of CUDA headers: a build without CUDA answers the same.
 #pragma once
 
-#include "core/device_facts.h"
+#include "core/device/device_facts.h"
 #include "ops/attention.h"
 
 namespace ingot::cuda {

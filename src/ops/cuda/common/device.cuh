@@ -15,8 +15,8 @@
 #endif
 
 #include "core/cuda/launch.h"
-#include "core/dtype.h"
-#include "core/error.h"
+#include "core/tensor/dtype.h"
+#include "core/error/error.h"
 
 namespace ingot::cuda {
 

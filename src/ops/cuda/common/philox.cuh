@@ -1,4 +1,4 @@
-// Random numbers that are addressed by a counter, as in core/random.h.
+// Random numbers that are addressed by a counter, as in core/random/random.h.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace ingot::cuda {
 
 __device__ __forceinline__ uint4 philox4x32(uint4 counter, uint32_t key0,
-                                            uint32_t key1) {  // see core/random.cpp
+                                            uint32_t key1) {  // see core/random/random.cpp
 #pragma unroll
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = uint64_t{0xD2511F53} * counter.x;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/arena.h"
+#include "core/device/arena.h"
 #include "ops/cuda/common/device.cuh"
 #include "ops/kernels/memory.h"
 

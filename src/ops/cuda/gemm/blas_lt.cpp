@@ -8,8 +8,8 @@
 
 #include "core/cuda/launch.h"
 #include "core/cuda/owners.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "ops/kernels/fp8.h"
 #include "ops/kernels/matmul.h"
 

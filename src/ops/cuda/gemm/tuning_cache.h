@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/dtype.h"
-#include "core/storage.h"
+#include "core/storage/storage.h"
+#include "core/tensor/dtype.h"
 
 namespace ingot::cuda {
 

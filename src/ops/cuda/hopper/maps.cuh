@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/cuda/cuda_context.h"
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 #include "ops/cuda/common/device.cuh"
 
 namespace ingot::cuda {

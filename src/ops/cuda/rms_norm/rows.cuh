@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "core/tensor.h"
+#include "core/tensor/tensor.h"
 #include "ops/cuda/common/lanes.cuh"
 
 namespace ingot::cuda {

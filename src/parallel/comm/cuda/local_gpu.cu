@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "ops/cuda/common/device.cuh"
-#include "parallel/comm/local_group.h"
+#include "parallel/comm/local/local_group.h"
 
 namespace ingot {
 namespace {

@@ -6,13 +6,13 @@
 #include <condition_variable>
 #include <thread>
 
+#include "core/async/lane_order.h"
 #include "core/cuda/launch.h"
-#include "core/cuda_backend.h"
-#include "core/foreign_error.h"
-#include "core/lane_order.h"
+#include "core/device/cuda_backend.h"
+#include "core/error/foreign_error.h"
 #include "parallel/comm/cuda/nccl_library.h"
 #include "parallel/comm/cuda/nccl_link.h"
-#include "parallel/comm/wire.h"
+#include "parallel/comm/wire/wire.h"
 
 namespace ingot {
 namespace {

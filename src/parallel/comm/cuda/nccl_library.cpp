@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/comm/nccl_facts.h"
 
 namespace ingot {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/cuda/launch.h"
-#include "core/cuda_backend.h"
-#include "core/log.h"
+#include "core/device/cuda_backend.h"
+#include "core/error/log.h"
 #include "parallel/comm/cuda/nccl_library.h"
 
 namespace ingot {

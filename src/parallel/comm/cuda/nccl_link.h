@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
-#include "core/stream_event.h"
+#include "core/async/stream_event.h"
+#include "core/error/error.h"
 #include "parallel/comm/communicator.h"
 #include "parallel/comm/cuda/nccl_turns.h"
 #include "parallel/comm/host_plane.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/context.h"
 #include "core/cuda/owners.h"
+#include "core/device/context.h"
 
 namespace ingot {
 

@@ -4,8 +4,8 @@
 #include <future>
 #include <thread>
 
-#include "core/foreign_error.h"
-#include "core/module.h"
+#include "core/error/foreign_error.h"
+#include "core/system/module.h"
 
 namespace ingot {
 namespace {
@@ -62,7 +62,8 @@ Begun begin() {
 
 MpiLibrary& through(const Begun& begun, const MpiStart& start) {
   check(begun.wait_for(start.timeout) == std::future_status::ready, ErrorCode::Comm,
-        "MPI_Init on host {} did not end within {:.1f} s: it waits for every process that the launcher "
+        "MPI_Init on host {} did not end within {:.1f} s: it waits for every process that the "
+        "launcher "
         "started. Check that all of them run (one that is stopped, or waits for something before "
         "it starts, is waited for), that their hosts reach each other on the networks that MPI "
         "takes (--mca btl_tcp_if_include, --mca oob_tcp_if_include), and that the same Open MPI "

@@ -7,11 +7,11 @@
 #include <mutex>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/comm/mpi/mpi_library.h"
+#include "parallel/comm/mpi/mpi_start.h"
 #include "parallel/comm/mpi/mpi_wait.h"
-#include "parallel/comm/mpi_start.h"
-#include "parallel/comm/wire.h"
+#include "parallel/comm/wire/wire.h"
 
 namespace ingot {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "core/log.h"
+#include "core/error/log.h"
 
 namespace ingot::tcp {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::tcp {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/comm/deadlines.h"
 #include "parallel/comm/host_plane.h"
 #include "parallel/comm/tcp/gate.h"

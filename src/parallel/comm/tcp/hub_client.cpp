@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "parallel/comm/tcp/hub.h"
 
 namespace ingot::tcp {

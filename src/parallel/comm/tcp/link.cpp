@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::tcp {
 

@@ -17,7 +17,7 @@
 #include <memory>
 #include <thread>
 
-#include "core/error.h"
+#include "core/error/error.h"
 
 namespace ingot::tcp {
 namespace {

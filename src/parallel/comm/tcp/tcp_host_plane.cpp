@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include "core/error.h"
+#include "core/error/error.h"
 #include "parallel/comm/tcp/hub.h"
 #include "parallel/comm/tcp/hub_client.h"
 

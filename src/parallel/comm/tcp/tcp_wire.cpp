@@ -5,10 +5,10 @@
 #include <map>
 #include <mutex>
 
-#include "core/error.h"
-#include "core/log.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
 #include "parallel/comm/tcp/gate.h"
-#include "parallel/comm/wire.h"
+#include "parallel/comm/wire/wire.h"
 
 namespace ingot {
 namespace tcp {

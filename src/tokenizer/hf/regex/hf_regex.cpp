@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/error.h"
-#include "core/module.h"
+#include "core/error/error.h"
+#include "core/system/module.h"
 #include "core/text/utf8.h"
 #include "tokenizer/hf/regex/literal_tree.h"
 #include "tokenizer/hf/regex/pattern_guard.h"

@@ -1,0 +1,111 @@
+#include "cli/frame/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "checkpoint/checkpoint.h"
+#include "core/error/error.h"
+#include "core/storage/storage.h"
+#include "spec/run/run_length.h"
+#include "spec/settings/said_settings.h"
+#include "train/start/resume.h"
+
+namespace ingot::cli {
+namespace {
+
+// What a recipe with train.init leaves open: a model, and the tokenizer that it was trained with.
+RunConfig with_model_of(const ModelConfig& model, const std::string& tokenizer) {
+  RunConfig base;
+  base.preset = kNoPreset;
+  base.model = model;
+  base.data.tokenizer = tokenizer;
+  return base;
+}
+
+RunConfig begun_from(const std::string& init) {
+  const auto storage = posix_storage();
+  check(storage->exists(init), ErrorCode::Config,
+        "train.init: {} does not exist; a run that began from it resumes without it", init);
+  const std::vector<std::string> of_run = list_checkpoints(*storage, init);
+  const CheckpointInfo info =
+      CheckpointReader(storage, of_run.empty() ? init : of_run.back()).info();
+  return with_model_of(info.model, info.tokenizer);
+}
+
+}  // namespace
+
+void RecipeOptions::add_to(Command& command, bool recipe_required) {
+  auto* recipe = command.add_option("recipe", path, "recipe file (TOML); see recipes/");
+  if (recipe_required) recipe->required();
+  add_sets(command, sets, "override a setting: --set optim.lr=3e-4 (repeatable)");
+}
+
+RunConfig RecipeOptions::load() const {
+  const std::string text = path.empty() ? std::string() : read_text(*posix_storage(), path);
+  const RunConfig config = parse_run_config(text, path, parse_sets(sets));
+  if (config.train.init.empty()) return config;
+  return parse_run_config(text, path, parse_sets(sets), begun_from(config.train.init));
+}
+
+RunConfig RecipeOptions::load_to_resume() const {
+  const std::string text = read_text(*posix_storage(), path);
+  Overrides overrides = parse_sets(sets);
+  const SaidSettings said(text, path, overrides);
+  const std::string dir = said.find("checkpoint.dir").value_or(RunConfig().checkpoint.dir);
+  const auto begun = config_of_run(posix_storage(), dir);
+  if (!begun) return load();
+  const bool from_init = !said.find("train.init").value_or("").empty();
+  // Older programs took the preset's number, whatever model.heads was.
+  if (!said.has("model.kv_heads"))
+    overrides.emplace_back("model.kv_heads", std::to_string(begun->model.kv_heads));
+  if (!said.has("batch.tokens"))
+    overrides.emplace_back("batch.tokens", std::to_string(full_batch_tokens(*begun)));
+  if (!from_init) return parse_run_config(text, path, overrides);
+  return parse_run_config(text, path, overrides,
+                          with_model_of(begun->model, begun->data.tokenizer));
+}
+
+void JsonOption::add_to(Command& command) {
+  command.add_flag("--json", wanted, "end stdout with one line of JSON");
+}
+
+void JsonOption::print(const nlohmann::json& result) const {
+  // Bytes that are no UTF-8 have no place in JSON: U+FFFD stands for them.
+  if (wanted)
+    fmt::print("{}\n", result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void add_sets(Command& command, std::vector<std::string>& sets, const std::string& help) {
+  command.add_option("--set", sets, help)
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false)
+      ->suggest([] {
+        RunConfig config;
+        std::vector<std::string> names;
+        for (const Setting& setting : settings_of(config)) names.push_back(setting.name + "=");
+        return names;
+      });
+}
+
+Overrides parse_sets(const std::vector<std::string>& sets) {
+  Overrides overrides;
+  for (const std::string& set : sets) {
+    const size_t equals = set.find('=');
+    check(equals != std::string::npos && equals > 0, ErrorCode::Usage,
+          "--set expected KEY=VALUE, got \"{}\"", set);
+    overrides.emplace_back(set.substr(0, equals), set.substr(equals + 1));
+  }
+  return overrides;
+}
+
+void add_settings(Command& command, const std::vector<Setting>& settings,
+                  const std::vector<std::string>& names) {
+  for (const Setting& setting : settings) {
+    const std::string name = setting.name.substr(setting.name.rfind('.') + 1);
+    if (names.empty() || std::find(names.begin(), names.end(), name) != names.end())
+      command.add_setting(setting);
+  }
+}
+
+}  // namespace ingot::cli

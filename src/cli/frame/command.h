@@ -1,0 +1,50 @@
+// What the commands share. A command registers itself on the program and throws Error when it
+// fails; main turns that into an exit code.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/frame/command_line.h"
+#include "spec/run/run_config.h"
+
+namespace ingot::cli {
+
+// Every command of the program, in the order of its help; the one place that lists them.
+void add_commands(Command& program);
+
+std::string version_text();
+// What tells this build of the program from others.
+std::string build_text();
+
+// RECIPE.toml plus --set overrides, as config, train and bench take them.
+struct RecipeOptions {
+  std::string path;               // empty: defaults only
+  std::vector<std::string> sets;  // "key=value"
+
+  void add_to(Command& command, bool recipe_required);
+  RunConfig load() const;
+  // The same to go on with the run in checkpoint.dir, if there is one: what the recipe leaves to
+  // train.init, and kv_heads, is as that has it.
+  RunConfig load_to_resume() const;
+};
+
+// --json: one line of JSON as the last line of stdout.
+struct JsonOption {
+  bool wanted = false;
+  void add_to(Command& command);
+  void print(const nlohmann::json& result) const;
+};
+
+// --set KEY=VALUE, repeatable: any setting of a run.
+void add_sets(Command& command, std::vector<std::string>& sets, const std::string& help);
+
+// An option for each, or for those of these names alone ("text_field").
+void add_settings(Command& command, const std::vector<Setting>& settings,
+                  const std::vector<std::string>& names = {});
+
+// "a=b" → {"a", "b"}; throws ErrorCode::Usage without '='.
+Overrides parse_sets(const std::vector<std::string>& sets);
+
+}  // namespace ingot::cli

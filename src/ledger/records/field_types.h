@@ -1,0 +1,189 @@
+// How each type of a record's field is written, read and named. For the sources of this folder.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/error/error.h"
+#include "core/json/json_member.h"
+#include "ledger/records/run_records.h"
+
+namespace ingot {
+
+// FieldType<T>: name() as the reference says it, write(value), and read(json), which throws
+// ErrorCode::Data for another type.
+template <class T>
+struct FieldType;
+
+inline void expect_type(const nlohmann::json& got, bool is_it, std::string_view expected) {
+  constexpr size_t kMaxShown = 80;
+  if (is_it) return;
+  std::string text = got.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  if (text.size() > kMaxShown) text = text.substr(0, kMaxShown) + "…";
+  throw Error(ErrorCode::Data, fmt::format("expected {}, got {}", expected, text));
+}
+
+template <>
+struct FieldType<int64_t> {
+  static std::string name() { return "integer"; }
+  static nlohmann::json write(int64_t value) { return value; }
+  static int64_t read(const nlohmann::json& json) {
+    const bool fits = json.is_number_integer() &&
+                      (!json.is_number_unsigned() || json.get<uint64_t>() <= uint64_t{INT64_MAX});
+    expect_type(json, fits, "an integer of 64 bits");
+    return json.get<int64_t>();
+  }
+};
+
+// What is not finite is null, as JSON has no other word for it.
+template <>
+struct FieldType<double> {
+  static std::string name() { return "number"; }
+  static nlohmann::json write(double value) {
+    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
+  }
+  static double read(const nlohmann::json& json) {
+    if (json.is_null()) return std::numeric_limits<double>::quiet_NaN();
+    expect_type(json, json.is_number(), "a number");
+    return json.get<double>();
+  }
+};
+
+template <>
+struct FieldType<bool> {
+  static std::string name() { return "true or false"; }
+  static nlohmann::json write(bool value) { return value; }
+  static bool read(const nlohmann::json& json) {
+    expect_type(json, json.is_boolean(), "true or false");
+    return json.get<bool>();
+  }
+};
+
+template <>
+struct FieldType<std::string> {
+  static std::string name() { return "text"; }
+  static nlohmann::json write(const std::string& value) { return value; }
+  static std::string read(const nlohmann::json& json) {
+    expect_type(json, json.is_string(), "a text");
+    return json.get<std::string>();
+  }
+};
+
+// Of a shape that another part of the program owns.
+template <>
+struct FieldType<nlohmann::json> {
+  static std::string name() { return "object"; }
+  static nlohmann::json write(const nlohmann::json& value) { return value; }
+  static nlohmann::json read(const nlohmann::json& json) {
+    expect_type(json, json.is_object(), "an object");
+    return json;
+  }
+};
+
+template <>
+struct FieldType<SampleRange> {
+  static std::string name() { return "[integer, integer]"; }
+  static nlohmann::json write(const SampleRange& range) { return {range.first, range.end}; }
+  static SampleRange read(const nlohmann::json& json) {
+    expect_type(json, json.is_array() && json.size() == 2, "a list of two integers");
+    return {FieldType<int64_t>::read(json[0]), FieldType<int64_t>::read(json[1])};
+  }
+};
+
+template <class T>
+struct FieldType<std::vector<T>> {
+  static std::string name() { return "list of: " + FieldType<T>::name(); }
+  static nlohmann::json write(const std::vector<T>& values) {
+    auto list = nlohmann::json::array();
+    for (const T& value : values) list.push_back(FieldType<T>::write(value));
+    return list;
+  }
+  static std::vector<T> read(const nlohmann::json& json) {
+    expect_type(json, json.is_array(), "a list");
+    std::vector<T> values;
+    for (size_t i = 0; i < json.size(); ++i)
+      values.push_back(at_member<nlohmann::json>(std::to_string(i),
+                                                 [&] { return FieldType<T>::read(json[i]); }));
+    return values;
+  }
+};
+
+template <class T>
+struct FieldType<std::optional<T>> : FieldType<T> {};
+
+template <>
+struct FieldType<Spread> {
+  using Values = std::vector<double>;
+  static std::string name() {
+    return fmt::format("{}, or {}", FieldType<Values>::name(), Declared<Extremes>::kName);
+  }
+  static nlohmann::json write(const Spread& spread);
+  static Spread read(const nlohmann::json& json);
+};
+
+// A part, or a kind: its fields by their names.
+template <class T>
+struct FieldType {
+  static std::string name() { return std::string(Declared<T>::kName); }
+  static nlohmann::json write(const T& object) {
+    auto json = nlohmann::json::object();
+    write_fields(object, json);
+    return json;
+  }
+  static T read(const nlohmann::json& json) {
+    expect_type(json, json.is_object(), "an object");
+    T object;
+    Declared<T>::visit(object, [&](const FieldInfo& field, auto& value) {
+      read_field(json, std::string(field.name), value);
+    });
+    return object;
+  }
+
+  static void write_fields(const T& object, nlohmann::json& json) {
+    Declared<T>::visit(object, [&]<class V>(const FieldInfo& field, const V& value) {
+      const std::string name(field.name);
+      if constexpr (kIsOptional<V>) {
+        if (value)
+          json[name] = FieldType<V>::write(*value);
+        else if (field.is_metric())
+          json[name] = nullptr;
+      } else if constexpr (kIsList<V>) {
+        if (!value.empty()) json[name] = FieldType<V>::write(value);
+      } else {
+        json[name] = FieldType<V>::write(value);
+      }
+    });
+  }
+
+ private:
+  template <class V>
+  static void read_field(const nlohmann::json& json, const std::string& name, V& value) {
+    const auto found = json.find(name);
+    if constexpr (kIsOptional<V>) {
+      if (found == json.end() || found->is_null()) return;
+    } else if constexpr (kIsList<V>) {
+      if (found == json.end()) return;
+    } else {
+      check(found != json.end(), ErrorCode::Data, "\"{}\" is missing", name);
+    }
+    value = at_member<nlohmann::json>(name, [&] { return FieldType<V>::read(*found); });
+  }
+};
+
+inline nlohmann::json FieldType<Spread>::write(const Spread& spread) {
+  return std::visit([]<class V>(const V& values) { return FieldType<V>::write(values); }, spread);
+}
+
+inline Spread FieldType<Spread>::read(const nlohmann::json& json) {
+  if (json.is_array()) return FieldType<Values>::read(json);
+  return FieldType<Extremes>::read(json);
+}
+
+}  // namespace ingot

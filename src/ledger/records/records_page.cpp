@@ -1,0 +1,96 @@
+#include "ledger/records/records_page.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "ledger/records/field_types.h"
+#include "ledger/records/run_records.h"
+
+namespace ingot {
+namespace {
+
+constexpr std::string_view kHead =
+    R"(# Records of a run
+
+Generated from `src/ledger/records/run_records.def`; a test keeps this page equal to it. [ledger.md](ledger.md) says how
+a ledger keeps them and what a reader may rely on. Each record is one JSON object: its `kind`, the fields of
+`RecordHead`, and those of its kind. A field «where it is» is left out where it has nothing to say. A **metric** is a
+number to be drawn over the steps; where it is not known it is null, as is any number that is not finite.
+)";
+
+struct Field {
+  FieldInfo info;
+  std::string type;
+  bool may_be_absent = false;
+};
+
+struct Type {
+  std::string_view name, doc;
+  int since = 0;
+  bool is_kind = false;
+  std::vector<Field> fields;
+};
+
+template <class T>
+Type described() {
+  using Of = Declared<T>;
+  Type type{Of::kName, Of::kDoc, Of::kSince, Of::kIsKind, {}};
+  T object;
+  Of::visit(object, [&]<class V>(const FieldInfo& info, const V&) {
+    const bool may_be_absent = (kIsOptional<V> && !info.is_metric()) || kIsList<V>;
+    type.fields.push_back({info, FieldType<V>::name(), may_be_absent});
+  });
+  return type;
+}
+
+std::vector<Type> all_types() {
+  return {
+#define PART(Type, since, doc) described<Type>(),
+#define KIND(Type, kind, since, doc) described<Type>(),
+#include "ledger/records/run_records.def"
+  };
+}
+
+std::string rows_of(const Type& type) {
+  std::string rows = fmt::format(
+      "\n{}\n\n| field | type | unit | since | meaning |\n|---|---|---|---|---|\n", type.doc);
+  for (const auto& [info, name, may_be_absent] : type.fields)
+    rows +=
+        fmt::format("| `{}` | {}{} | {} | {} | {}{} |\n", info.name, name,
+                    may_be_absent ? ", where it is" : "", info.unit, info.since,
+                    info.is_metric() ? fmt::format("**metric: {}.** ", info.title) : "", info.doc);
+  return rows;
+}
+
+// What is new in a version: whole types, and fields of older ones.
+std::string brought_by(int version, const std::vector<Type>& types) {
+  std::string text;
+  const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
+  for (const Type& type : types) {
+    if (type.since == version && type.is_kind) add(fmt::format("`{}`", type.name));
+    for (const Field& field : type.fields)
+      if (field.info.since == version && type.since < version)
+        add(fmt::format("`{}.{}`", type.name, field.info.name));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string run_records_page() {
+  const std::vector<Type> types = all_types();
+  std::string page(kHead);
+  page += "\n## Kinds\n";
+  for (const Type& type : types)
+    if (type.is_kind) page += fmt::format("\n### {}\n{}", type.name, rows_of(type));
+  page += "\n## Objects in them\n";
+  for (const Type& type : types)
+    if (!type.is_kind) page += fmt::format("\n### {}\n{}", type.name, rows_of(type));
+  page += "\n## Versions\n\n| version | brought |\n|---|---|\n";
+  for (int version = 1; version <= kLedgerVersion; ++version)
+    page += fmt::format("| {} | {} |\n", version, brought_by(version, types));
+  return page;
+}
+
+}  // namespace ingot

@@ -1,0 +1,29 @@
+// A mixture: what data.train names when it is a .toml file.
+//
+//   [[source]]
+//   path = "shards/web"
+//   weight = 0.7
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/settings/settings.h"
+
+namespace ingot {
+
+#include "spec/settings/fields.h"
+
+struct MixtureSource {
+#include "spec/settings/source.def"
+};
+
+#include "spec/settings/end.h"
+
+std::vector<Setting> settings_of(MixtureSource& source);  // "source.path", …
+
+// At least one source. Throws ErrorCode::Config naming file, line and key.
+std::vector<MixtureSource> parse_mixture(std::string_view toml, std::string_view origin);
+
+}  // namespace ingot

@@ -1,0 +1,20 @@
+// Whether there is room for what a run will save.
+#pragma once
+
+#include <cstdint>
+
+#include "core/storage/storage.h"
+#include "spec/resolved_run.h"
+
+namespace ingot {
+
+// Of all ranks' files together: exact weights and optimizer states, by the table of parameters.
+// Headers, manifest and tokenizer come on top.
+int64_t checkpoint_bytes(const ResolvedRun& run);
+
+// Throws ErrorCode::Storage, saying what is needed and what is free, unless the file system of
+// checkpoint.dir has room for two checkpoints, since one is removed when the next is complete;
+// for one where the folder holds some already.
+void check_space(Storage& storage, const ResolvedRun& run);
+
+}  // namespace ingot

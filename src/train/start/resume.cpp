@@ -1,0 +1,173 @@
+#include "train/start/resume.h"
+
+#include <fmt/ranges.h>
+
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/folder.h"
+#include "core/error/error.h"
+#include "core/error/log.h"
+#include "ledger/records/run_ledger.h"
+#include "plan/resolve.h"
+#include "spec/run/run_length.h"
+#include "train/start/run_folder.h"
+
+namespace ingot {
+namespace {
+
+std::string text_of(const SettingValue& value) {
+  return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
+}
+
+std::vector<std::string> conflicts(const RunConfig& saved, const ResolvedRun& wanted) {
+  RunConfig a = saved, b = wanted.recorded;
+  // Old checkpoints say `auto` where newer ones say what it meant.
+  a.train.precision = decided_precision(a.train.precision, wanted.device.kind);
+  for (RunConfig* config : {&a, &b}) config->batch.tokens = full_batch_tokens(*config);
+  const std::vector<Setting> was = settings_of(a), now = settings_of(b);
+  std::vector<std::string> found;
+  for (size_t i = 0; i < was.size(); ++i) {
+    // It is where [model] started from, whose settings are compared one by one.
+    if (was[i].name == "preset") continue;
+    const SettingValue before = was[i].get(), after = now[i].get();
+    if (before != after && !may_change_on_resume(was[i].name))
+      found.push_back(
+          fmt::format("{} (was {}, is {})", was[i].name, text_of(before), text_of(after)));
+  }
+  return found;
+}
+
+// A run that has been trained must not begin at step 0 because its checkpoints are unreadable.
+void check_nothing_was_trained(Storage& storage, const std::string& dir) {
+  const std::string advice = fmt::format(
+      "restore a checkpoint from a copy; to start anew, remove {} or set checkpoint.dir to another "
+      "folder",
+      dir);
+  std::vector<std::string> unsound;
+  for (const std::string& folder : list_step_folders(storage, dir))
+    unsound.push_back(file_name(folder));
+  check(unsound.empty(), ErrorCode::Config,
+        "cannot resume from {}: all that it holds is damaged or incomplete ({}): {}", dir,
+        fmt::join(unsound, ", "), advice);
+  const std::string ledger = join_path(dir, kRunLedgerName);
+  if (!storage.exists(ledger)) return;
+  for_each_run_record(storage, ledger, [&](const RunEntry& entry) {
+    check(!std::holds_alternative<SavedReport>(entry.record), ErrorCode::Config,
+          "cannot resume from {}: its ledger says that checkpoints were saved, and none is there: "
+          "{}",
+          dir, advice);
+  });
+}
+
+void warn_of_damage(const std::string& dir, const std::string& why) {
+  log::warn("checkpoint_damaged", {{"dir", dir}, {"why", why}});
+}
+
+// Whether a checkpoint's file is the tokenizer: as it serializes, also under another version of
+// Unicode, or as a plain copy of the file that was given.
+bool is_same(Storage& storage, const std::string& saved, const Tokenizer& tokenizer,
+             const std::string& given) {
+  try {
+    if (load_tokenizer(storage, saved)->serialize() == tokenizer.serialize()) return true;
+  } catch (const Error&) {
+    // A copy without what lay beside the file.
+  }
+  try {
+    return read_text(storage, saved) == read_text(storage, given);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
+                                             const ResolvedRun& run, bool resume) {
+  const std::string& dir = run.config.checkpoint.dir;
+  if (!resume) {
+    const auto existing = list_step_folders(*storage, dir);
+    check(existing.empty(), ErrorCode::Config,
+          "{} already holds {} checkpoints: add --resume to go on from them, or set checkpoint.dir "
+          "to another folder",
+          dir, existing.size());
+    return std::nullopt;
+  }
+  std::vector<std::pair<std::string, std::string>> passed_over;
+  const auto newest = latest_good_checkpoint(
+      storage, dir,
+      [&](const auto& folder, const auto& why) { passed_over.emplace_back(folder, why); });
+  if (!newest) {
+    check_nothing_was_trained(*storage, dir);
+    return std::nullopt;
+  }
+  const CheckpointReader reader(storage, *newest);
+  const RunConfig saved = parse_run_config(reader.info().config_toml, *newest, {});
+  const auto differing = conflicts(saved, run);
+  check(
+      differing.empty(), ErrorCode::Config,
+      "cannot resume from {}: these settings define the run and differ: {}; restore them, or start "
+      "another run in another checkpoint.dir",
+      *newest, fmt::join(differing, ", "));
+  for (const auto& [folder, why] : passed_over)
+    log::warn("checkpoint_passed_over",
+              {{"dir", folder},
+               {"why", why},
+               {"resumes_from", *newest},
+               {"then", "it is replaced when the run saves that step again"}});
+  return newest;
+}
+
+std::unique_ptr<Tokenizer> tokenizer_to_resume(std::shared_ptr<Storage> storage,
+                                               const RunConfig& config,
+                                               const std::string& checkpoint) {
+  const std::string& given = config.data.tokenizer;
+  const std::string saved = CheckpointReader(storage, checkpoint).info().tokenizer;
+  if (given != "byte" && !storage->exists(given)) {
+    log::info("tokenizer_of_checkpoint", {{"missing", given}, {"used", saved}});
+    return load_tokenizer(*storage, saved);
+  }
+  auto tokenizer = load_tokenizer(*storage, given);
+  check(is_same(*storage, saved, *tokenizer, given), ErrorCode::Config,
+        "cannot resume from {}: data.tokenizer {} is not the tokenizer that it was trained with, "
+        "{}; restore it, or start another run in another checkpoint.dir",
+        checkpoint, given, saved);
+  return tokenizer;
+}
+
+std::optional<RunConfig> config_of_run(std::shared_ptr<Storage> storage, const std::string& dir) {
+  const std::vector<std::string> saved = list_checkpoints(*storage, dir);
+  for (auto newest = saved.rbegin(); newest != saved.rend(); ++newest) {
+    try {
+      const CheckpointInfo info = CheckpointReader(storage, *newest).info();
+      return parse_run_config(info.config_toml, *newest, {});
+    } catch (const Error&) {
+      // Damaged: find_resume_point() says so.
+    }
+  }
+  const std::string path = join_path(dir, kRunConfigName);
+  if (!storage->exists(path)) return std::nullopt;
+  return parse_run_config(read_text(*storage, path), path, {});
+}
+
+RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& dir,
+                           Overrides overrides) {
+  for (const auto& [name, value] : overrides)
+    check(name != "checkpoint.dir", ErrorCode::Usage,
+          "checkpoint.dir = {}: the run goes on in {}, where its checkpoints are", value, dir);
+  overrides.emplace_back("checkpoint.dir", dir);  // the folder may have moved
+  // A step stays as large as it was, however many ranks take it and by what micro-batch.
+  const auto begun = config_of_run(storage, dir);
+  const bool says_tokens = std::any_of(overrides.begin(), overrides.end(),
+                                       [](const auto& o) { return o.first == "batch.tokens"; });
+  if (begun && begun->batch.tokens == 0 && !says_tokens)
+    overrides.emplace_back("batch.tokens", std::to_string(full_batch_tokens(*begun)));
+  const std::string path = join_path(dir, kRunConfigName);
+  if (storage->exists(path)) return parse_run_config(read_text(*storage, path), path, overrides);
+  const auto newest = latest_good_checkpoint(storage, dir, warn_of_damage);
+  check(newest.has_value(), ErrorCode::Data,
+        "{} is no run to go on with: expected a {} or a sound checkpoint in it; give its recipe",
+        dir, kRunConfigName);
+  return parse_run_config(CheckpointReader(storage, *newest).info().config_toml, *newest,
+                          overrides);
+}
+
+}  // namespace ingot

@@ -1,0 +1,26 @@
+// Validation loss over held-out tokens.
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "feed/sample_stream.h"
+#include "parallel/comm/control.h"
+#include "spec/resolved_run.h"
+#include "train/start/trainer.h"
+#include "train/step/engine.h"
+
+namespace ingot {
+
+// Mean loss over the first train.eval_tokens of `stream`, in whole sequences and at most one pass,
+// and bits per byte where its sources know their bytes. Every rank calls it and makes as many
+// passes through the model as the others; the result is equal on all and does not depend on their
+// number. Nothing, on all ranks, when `stop` was set on the way on one. Throws ErrorCode::Numeric,
+// naming the first activation that is not finite, where the loss is not. `patience`: of a rank with
+// the others, at each of its meetings.
+std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
+                                        const SampleStream& stream, const ResolvedRun& run,
+                                        const std::atomic<bool>* stop = nullptr,
+                                        Patience patience = kPatience);
+
+}  // namespace ingot
