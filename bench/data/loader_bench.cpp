@@ -2,7 +2,8 @@
 //
 // loader_bench [FOLDER]: writes 100 million random u16 ids in documents of 20 to 2,000 tokens below
 // FOLDER (a temporary folder unless given), 200 MB in all, and removes them. Prints million tokens
-// per second, best of several interleaved runs in CPU time of the thread, and what a plan costs.
+// per second, best of several interleaved runs in CPU time of the thread, what a plan costs, and
+// the first pass over all tokens, in which hashes are compared, beside the second one.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -92,6 +93,23 @@ void measure(const TokenSource& source) {
                static_cast<double>(kBatchTokens * kBatches) / c.best_seconds / 1e6);
 }
 
+// Every sample once, by a source that was just opened, and once more.
+void measure_passes(const std::string& folder, const Tokenizer& tokenizer) {
+  constexpr int64_t T = 2'048, B = kBatchTokens / T;
+  const auto source = open_token_source(folder, tokenizer, TokenDType::Auto, 257);
+  const auto stream = mixed(*source, T, 1);
+  const Loader loader(*stream, false);
+  Batch batch;
+  const int64_t batches = kTokens / kBatchTokens;
+  for (const char* pass : {"first", "second"}) {
+    const double start = bench::thread_seconds();
+    for (int64_t i = 0; i < batches; ++i) loader.fill(i * B, B, batch);
+    fmt::print(
+        "T {:5} {} pass over {} M tokens {:8.0f} M tokens/s\n", T, pass, kTokens / 1'000'000,
+        static_cast<double>(batches * kBatchTokens) / (bench::thread_seconds() - start) / 1e6);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -102,6 +120,7 @@ int main(int argc, char** argv) {
   try {
     const auto tokenizer = byte_tokenizer();
     write_shards(folder.string(), *tokenizer);
+    measure_passes(folder.string(), *tokenizer);
     measure(*open_token_source(folder.string(), *tokenizer, TokenDType::Auto, 257));
   } catch (const std::exception& error) {
     fmt::print(stderr, "loader_bench: {}\n", error.what());

@@ -226,7 +226,10 @@ void keep_tokenizers_in(const std::string& folder) {
 
 std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
                                           const LoadOptions& options) {
-  if (name_or_path == "byte") return byte_tokenizer();
+  if (name_or_path == "byte") {
+    refuse_split(options, name_or_path);
+    return byte_tokenizer();
+  }
   const std::string path = tokenizer_file(storage, name_or_path);
   std::string file = read_text(storage, path);
   const bool keeps = !cache_folder.empty() && file.size() >= kWorthKeeping &&

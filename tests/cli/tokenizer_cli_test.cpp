@@ -285,7 +285,7 @@ TEST_F(TokenizerCli, SaysWhatIsWrong) {
   fails({"train", "--input", text, "--out", path("t.json"), "--vocab", "10"}, 2, "10");
   fails({"train", "--input", text, "--out", path("t.model"), "--type", "unigram", "--vocab",
          "100000"},
-        1, "ocabulary");
+        2, "give --vocab");
   EXPECT_FALSE(fs::exists(root_ / "t.json"));
 }
 

@@ -225,7 +225,7 @@ TEST(Tokenize, EqualBytesAfterPowerCutsAtAnyMoment) {
     int cuts = 0;
     for (bool finished = false; !finished; ++cuts) {
       ASSERT_LT(cuts, 200);
-      const int64_t operations = 28 + random.bits(static_cast<uint64_t>(cuts)) % 20;
+      const int64_t operations = 28 + random.bits(static_cast<uint64_t>(cuts)) % 40;
       try {
         finished = run(faulty_storage(posix_storage(), {operations, true}), cut).finished;
       } catch (const Error& error) {

@@ -151,7 +151,7 @@ TEST_F(Signals, AShardThatIsShortenedWhileItIsReadIsNamed) {
           .code,
       0);
   Process process(train_args("run", {"train.steps=500000", "data.train=" + path("shards"),
-                                     "data.valid=" + path("text.txt")}),
+                                     "data.valid=" + path("text.txt"), "data.valid_in_train=true"}),
                   root_);
   ASSERT_TRUE(runs()) << process.err();
   std::string shard;
