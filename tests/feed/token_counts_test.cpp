@@ -5,6 +5,7 @@
 #include <set>
 
 #include "feed/counting_source.h"
+#include "ledger/records/run_records.h"
 
 namespace ingot {
 namespace {
