@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-// `model` must outlive them.
+// `model` must outlive the settings.
 std::vector<Setting> model_settings(ModelConfig& model);
 
 }  // namespace ingot
