@@ -32,7 +32,7 @@ void Fetch::cancel() {
   wake_.notify_all();
 }
 
-// Whether to go on with what is coming, now that its head is known.
+// Whether to continue the transfer, now that the reply's header is known.
 bool Fetch::accept(const HttpReply& head, FetchSink& sink) {
   const WebVersion coming{head.etag, head.total_bytes};
   const bool has_etags = !version_.etag.empty() && !coming.etag.empty();

@@ -206,7 +206,7 @@ std::vector<std::string> HubClient::meet(std::string_view what, std::string_view
          .number = patience.count(),
          .name = std::string(what),
          .text = std::string(own)});
-    // The hub says when patience ends and who is missing; that it is there, its heartbeats say.
+    // The hub reports timeouts and missing ranks; its heartbeats show that it is alive.
     const auto end = in_time(patience) + deadlines_.silence + seconds(5);
     const bool is_over = wait_until(lock, end, [this] { return outcome_.has_value(); });
     check(is_over, ErrorCode::Comm, "rank 0 did not say who is missing");
