@@ -106,7 +106,7 @@ void check_muon(const RunConfig& c) {
 void check_offload(const RunConfig& c) {
   if (!c.system.offload_optimizer) return;
   check(c.optim.kind == OptimKind::AdamW, ErrorCode::Config,
-        "system.offload_optimizer updates with adamw, got optim.kind muon, whose products want the "
+        "system.offload_optimizer updates with adamw, got optim.kind muon, whose GEMMs need the "
         "GPU: set one of them otherwise");
   check(c.train.precision != Precision::Fp16, ErrorCode::Config,
         "system.offload_optimizer keeps weights in fp32 or bf16, got train.precision fp16: use "

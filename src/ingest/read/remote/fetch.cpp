@@ -147,7 +147,7 @@ bool Fetch::run(int64_t offset, WebVersion known, FetchSink& sink) {
     if (outcome == Attempt::Stopped) return false;
     attempts = position_ > before ? 1 : attempts + 1;
     check(attempts < settings_.max_attempts, ErrorCode::Storage,
-          "{}: given up after {} attempts at byte {}{}: {}", file_.address, attempts, position_,
+          "{}: failed after {} attempts at byte {}{}: {}", file_.address, attempts, position_,
           version_.total_bytes >= 0 ? fmt::format(" of {}", version_.total_bytes) : "",
           last_failure_);
     if (!wait(attempts)) return false;

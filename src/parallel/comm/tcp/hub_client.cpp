@@ -290,7 +290,7 @@ void HubClient::go(const std::string& why, int culprit, ErrorCode code) {
   const Patience patience =
       std::max({deadlines_.collective, deadlines_.save, deadlines_.validation});
   const bool is_over = wait_until(lock, in_time(patience), [this] { return are_all_done_; });
-  check(is_over, ErrorCode::Comm, "the end of the run: waited {:.1f} s for ranks that go on",
+  check(is_over, ErrorCode::Comm, "the end of the run: waited {:.1f} s for ranks that still run",
         std::chrono::duration<double>(patience).count());
 }
 
