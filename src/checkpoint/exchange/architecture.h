@@ -55,6 +55,8 @@ struct TensorRow {
 // When "sliding_window" applies: never, always, if "use_sliding_window" says so, or in every other
 // layer unless "layer_types" says otherwise.
 enum class WindowRule { None, Always, Switched, Alternating };
+// The window if config.json gives none, in all architectures.
+inline constexpr int64_t kMissingHfWindow = 4096;
 
 struct Architecture {
   std::string name = {};        // "LlamaForCausalLM"

@@ -19,6 +19,12 @@ struct HfModel {
 // is missing, has an unsupported value, or is unknown and so might change the computation.
 HfModel parse_hf_config(std::string_view text, const std::string& path);
 
+// The same of a parsed config.json; throws MemberError or ErrorCode::Data.
+ModelConfig read_hf_config(const nlohmann::json& config, const Architecture& architecture);
+
+// The context of a model with dynamic scaling: `factor` times its original context.
+int64_t dynamic_context(ModelConfig model);
+
 // The config.json that parse_hf_config() reads as the same model, without settings that have no
 // effect. Throws ErrorCode::Config if the architecture cannot express the model.
 nlohmann::ordered_json hf_config_of(const ModelConfig& model, const Architecture& architecture);

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "checkpoint/exchange/hf_config.h"
-#include "checkpoint/exchange/hf_config_fields.h"
 #include "checkpoint/unique_json.h"
 #include "core/error/error.h"
 #include "core/json/json_integer.h"
 #include "core/json/json_member.h"
+#include "spec/model/model_settings.h"
 
 namespace ingot {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "checkpoint/exchange/hf_config.h"
-#include "checkpoint/exchange/hf_config_fields.h"
 #include "checkpoint/unique_json.h"
 #include "core/error/error.h"
+#include "spec/model/model_settings.h"
 
 namespace ingot {
 namespace {
