@@ -15,8 +15,8 @@
 namespace ingot {
 namespace {
 
-// Prompt tokens processed at once: enough rows to make the products efficient, few enough that the
-// activations stay small.
+// Prompt tokens per chunk: enough rows to make the GEMMs efficient, few enough that the activations
+// stay small.
 constexpr int64_t kPromptChunk = 64;
 
 struct Text {

@@ -1,4 +1,4 @@
-// One document on its way from a source to tokens.
+// One document between its source and the tokenizer.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@ namespace ingot {
 struct Document {
   std::string id;        // unique within its source
   std::string source;    // the source's name
-  std::string text;      // UTF-8; who reads it may rely on that only after checking
-  std::string url;       // empty: not known
-  std::string language;  // label of whoever determined it ("en", "Latn"); empty: not known
+  std::string text;      // UTF-8, not validated yet when it is read
+  std::string url;       // empty: unknown
+  std::string language;  // the detector's label ("en", "Latn"); empty: unknown
 };
 
 }  // namespace ingot

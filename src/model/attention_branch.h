@@ -1,5 +1,5 @@
-// The attention half of a layer: norm, queries, keys and values, attention, out projection. Each
-// piece stands beside the way back through it.
+// The attention half of a layer: norm, QKV projection, attention, output projection. Each function
+// stands beside its backward pass.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace ingot {
 
-// Heads as attention takes them, views into qkv (and qk).
+// Heads as the attention op takes them: views into qkv (and qk).
 struct HeadViews {
   Tensor q;   // (B, T, H, D)
   Tensor k;   // (B, T, G, D)
   Tensor v;   // (B, T, G, D)
-  Tensor qk;  // (B, T, H+G, D) queries and keys, which lie side by side: rotated in one pass
+  Tensor qk;  // (B, T, H+G, D) queries and keys, adjacent: rotated in one pass
 };
 
 class AttentionBranch {
@@ -22,32 +22,32 @@ class AttentionBranch {
   AttentionBranch(const ModelConfig& config, int64_t B, int64_t T)
       : config_(config), B_(B), T_(T) {}
 
-  // residual → attn_norm → qkv, QK-norm, rotation; of these what the model has.
+  // residual → attn_norm → qkv, QK-norm, rotation; parts that the model lacks are skipped.
   HeadViews project_qkv(Context& ctx, const LayerPass& pass) const;
-  // d.qkv → d.residual, which it is added to.
+  // d.qkv → d.residual, accumulated.
   void project_qkv_backward(Context& ctx, const LayerPass& pass,
                             const LayerBackwardPass& back) const;
 
   // Heads → attn. Decoding attends to its cache instead.
   void attend(Context& ctx, const LayerPass& pass, const HeadViews& heads) const;
-  // d.attn → d.qkv, back through rotation and QK-norm as well.
+  // d.attn → d.qkv, including the backward pass of rotation and QK-norm.
   void attend_backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
-  // attn and residual → mid, through attn_out where a norm follows.
+  // attn and residual → mid, through attn_out if a norm follows.
   void output(Context& ctx, const LayerPass& pass) const;
   // d.mid → d.out → d.attn.
   void output_backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
-  // All pieces in their order, and in reverse.
+  // All parts in order; backward() in reverse order.
   void forward(Context& ctx, const LayerPass& pass) const;
   void backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
  private:
-  // Where the heads lie inside `qkv` (N, qkv_rows) and, under QK-norm, `qk` (N, (H+G)·D).
+  // The heads inside `qkv` (N, qkv_rows) and, with QK-norm, `qk` (N, (H+G)·D).
   HeadViews heads(const Tensor& qkv, const Tensor& qk) const;
   // Heads [begin, begin + n) of rows (N, ·), as (N, n, D).
   Tensor columns(const Tensor& rows, int64_t begin, int64_t n) const;
-  // The same as QK-norm takes them: (N, n, D), or (N, n·D) over the projection.
+  // The same in QK-norm's shape: (N, n, D), or (N, n·D) over the projection.
   Tensor normed_span(const Tensor& rows, int64_t begin, int64_t n) const;
 
   const ModelConfig& config_;

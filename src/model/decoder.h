@@ -13,18 +13,18 @@
 
 namespace ingot {
 
-// Weights, cache and activations are rows of transformer_infer_table in `placed`, which must
-// outlive it, as `ctx` must. One sequence.
+// Weights, cache and activations are rows of transformer_infer_table in `placed`. `placed` and
+// `ctx` must outlive it. One sequence.
 class Decoder {
  public:
   Decoder(Context& ctx, const ModelConfig& config, int64_t context, int64_t chunk,
           const PlacedTensors& placed);
 
   // Appends `tokens` (at least one) to the sequence and returns the logits (V) after the last one,
-  // valid until the next call. Throws ErrorCode::Usage when the sequence would outgrow the context.
-  // `search`, where it is not null, is shown what is computed.
+  // valid until the next call. Throws ErrorCode::Usage if the sequence would exceed the context. If
+  // `search` is not null, it inspects the activations.
   std::span<const float> append(std::span<const int32_t> tokens, FirstNotFinite* search = nullptr);
-  // Whether the last logits were finite, before a soft cap, which hides infinity.
+  // Whether the last logits were finite before a soft cap, which hides infinity.
   bool is_finite() const { return is_finite_; }
 
   int64_t length() const { return length_; }
@@ -35,12 +35,12 @@ class Decoder {
     LayerWeights weights;
     Tensor cache_k, cache_v;  // (1, context, G, D)
   };
-  // Rows that all layers, or none, have.
+  // Tensors outside the layers, and those that all layers share.
   struct Rows {
     Tensor tokens;         // (chunk) I32
-    Tensor positions;      // (chunk) I32, where they are learned
+    Tensor positions;      // (chunk) I32, if positions are learned
     Tensor embedding;      // (V, C)
-    Tensor position;       // (context, C), where they are learned
+    Tensor position;       // (context, C), if positions are learned
     Affine<Operand> norm;  // (C)
     Tensor final_norm;     // (chunk, C)
     Tensor final_rstd;     // (chunk)
@@ -48,10 +48,10 @@ class Decoder {
     Tensor logits;         // (1, V) F32
     LayerTensors layer;    // of `chunk` tokens
   };
-  void rotate_for(int64_t count);                       // tokens that come next
+  void rotate_for(int64_t count);                       // fills the RoPE tables for the next tokens
   void embed(const Tensor& ids, const Tensor& stream);  // (n) → (n, C)
   void append_chunk(std::span<const int32_t> tokens, FirstNotFinite* search);
-  LayerTensors activations(int64_t n) const;  // the first n rows of those
+  LayerTensors activations(int64_t n) const;  // the first n rows of each
 
   Context& ctx_;
   ModelConfig config_;

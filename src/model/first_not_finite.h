@@ -1,6 +1,6 @@
-// Looks for the place where a forward pass leaves the finite numbers. A pass that is handed one
-// shows it every activation in order, and waits for the device each time: for a pass that is made
-// again, once its result is known to be NaN or infinite.
+// Finds the first non-finite activation of a forward pass. The pass shows it every activation in
+// order, and it waits for the device each time. Use it when a pass is repeated because its result
+// was NaN or infinite.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ class FirstNotFinite {
  public:
   explicit FirstNotFinite(Context& ctx) : ctx_(ctx) {}
 
-  // Any of these does nothing once a place is found, and of a tensor that is not defined.
-  // `tensor`: contiguous, of any float dtype. `layer`: from 0, as in names of tensors; -1: in none.
+  // These do nothing after the first find, or if the tensor is undefined. `tensor`: contiguous, of
+  // any float dtype. `layer`: from 0, as in tensor names; -1: outside the layers.
   void look(std::string_view what, const Tensor& tensor, int64_t layer = -1);
-  // The 1/rms that a norm computed of what is called so: 0 where squares overflow, which makes a
-  // row of zeros out of numbers that are still finite.
+  // Checks the 1/rms of the norm of `normed`: it is 0 if the squares overflow, which turns finite
+  // numbers into a row of zeros.
   void look_at_norm(std::string_view normed, const Tensor& rstd, int64_t layer = -1);
-  // What a layer computed; `next`: the stream that leaves it.
+  // Checks a layer's activations; `next`: its output, the residual stream.
   void look_at_layer(int64_t layer, const LayerTensors& x, const Tensor& next);
-  // The norm after the last of `layers`.
+  // Checks the final norm, after layer `layers`.
   void look_at_final_norm(int64_t layers, const Tensor& normed, const Tensor& rstd);
 
-  // "layer 3, attention output: not finite"; empty: all that it was shown is finite.
+  // "layer 3, attention output: not finite"; empty: all inspected tensors are finite.
   const std::string& found() const { return found_; }
 
  private:

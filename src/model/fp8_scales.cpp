@@ -23,9 +23,9 @@ Tensor row_of(const PlacedTensors& placed, const char* what, const char* field) 
 }  // namespace
 
 void Fp8Scales::init(double scale) {
-  // Inputs of products are mostly within ±10 in a fresh model, gradients a few powers of ten around
-  // their loss's share; both have room for some 50 times as much before they are cut off, for one
-  // step.
+  // Inputs of GEMMs are mostly within ±10 in a fresh model, gradients within a few powers of ten of
+  // their share of the loss. Both have room for about 50 times as much before they saturate, for
+  // one step.
   const std::pair<const char*, int> exponents[] = {{"activations", 3},
                                                    {"gradients", 8 - std::ilogb(scale)}};
   fill(ctx_, 0.0f, fp8_maxima(placed_));

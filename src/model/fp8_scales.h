@@ -1,4 +1,4 @@
-// The scales of a run's 8-bit tensors: the model reads them, each step renews them (docs/fp8.md).
+// The scales of a run's 8-bit tensors: the model reads them, each step updates them (docs/fp8.md).
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@ namespace ingot {
 
 class Fp8Scales final : public StateSection {
  public:
-  // `placed` holds the rows of a table under fp8. `ranks`: those whose micro-batches make up a
-  // step; all of them call init(), load() and update() alike. Everything must outlive this.
+  // `placed` holds the rows of a table with fp8. `ranks`: those whose micro-batches form a step;
+  // all call init(), load() and update() alike. All arguments must outlive this object.
   Fp8Scales(Context& ctx, const PlacedTensors& placed, Communicator& ranks)
       : ctx_(ctx), placed_(placed), ranks_(ranks), lane_(compute_lane(ctx)) {}
 
-  // Guesses to start a run with, for gradients of `scale` · Σ token losses.
+  // Initial guesses for a run, for gradients of `scale` · Σ token losses.
   void init(double scale);
-  // After the micro-steps of a step: the scales that the next one uses, of what all ranks met and
-  // equal on all. A step that was skipped, as its scalars say, changes none. Does not wait.
+  // Call it after the micro-steps of a step: sets the next step's scales from the maxima of all
+  // ranks, equal on all. A skipped step, according to its scalars, changes none. Does not wait.
   void update(const UpdateScalars& scalars);
 
   std::string_view name() const override { return "fp8_scales"; }

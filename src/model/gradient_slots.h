@@ -1,4 +1,4 @@
-// How gradients of parameters are written into the slots that the store gives out.
+// Writes gradients of parameters into the store's slots.
 #pragma once
 
 #include "core/device/context.h"
@@ -7,12 +7,13 @@
 
 namespace ingot {
 
-// slots (+)= the gradients of y = x · wᵀ + bias. Of the bias, where there is one, from dy's plain
-// form.
+// slots (+)= the gradients of y = x · wᵀ + bias. The bias gradient, if there is a bias, uses dy's
+// plain form.
 void linear_gradients(Context& ctx, const Operand& dy, const Operand& x,
                       const Affine<GradientSlot>& slots);
 
-// The slot for an op that only adds: cleared when this is its first write; undefined where it is.
+// The slot for an op that only accumulates: cleared before its first write; undefined if it is
+// undefined.
 Tensor adding_slot(Context& ctx, const GradientSlot& slot);
 
 }  // namespace ingot

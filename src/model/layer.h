@@ -1,5 +1,5 @@
 // One transformer layer: two branches that add to the residual stream. Training, recomputation and
-// decoding are built from the same pieces, so a layer is written down once.
+// decoding all use these functions.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,16 @@ class Layer {
   // For B sequences of T tokens. `config` must outlive it.
   Layer(const ModelConfig& config, int64_t B, int64_t T) : attention_(config, B, T), mlp_(config) {}
 
-  // residual → … → act, and where a norm follows the branch → mlp_out: all but what leaves the
-  // layer.
+  // residual → … → act, and if a norm follows the branch → mlp_out: all but the layer's output.
   void forward(Context& ctx, const LayerPass& pass) const;
-  // That: act, or mlp_out, and mid → `next`(N, C), the residual of the layer after. Apart, since
-  // the memory of `next` may have to be waited for.
+  // The output: act, or mlp_out, and mid → `next`(N, C), the next layer's residual. A separate
+  // function, since the memory of `next` may have to be waited for.
   void leave(Context& ctx, const LayerPass& pass, const Tensor& next) const;
 
-  // Before backward(): what the policy did not keep and no backward op builds again on its way, by
-  // the same ops on the same inputs, so gradients are equal bit for bit under every policy.
+  // Call it before backward(): recomputes what the policy did not keep and no backward op rebuilds.
+  // It runs the same ops on the same inputs, so gradients are equal bit for bit under every policy.
   void rebuild(Context& ctx, const LayerPass& pass) const;
-  // The gradient of the stream → d.residual, and the gradients of all parameters.
+  // The residual stream's gradient → d.residual, and the gradients of all parameters.
   void backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
   const AttentionBranch& attention() const { return attention_; }
@@ -37,9 +36,9 @@ class Layer {
   MlpBranch mlp_;
 };
 
-// Of rope.cos and rope.sin in `placed`; without tables where positions are learned.
+// rope.cos and rope.sin of `placed`; no tables if positions are learned.
 RopeInput rope_input(const ModelConfig& config, const PlacedTensors& placed);
-// Without documents.
+// Options without documents.
 AttentionOptions attention_options(const ModelConfig& config);
 RopeFrequencies rope_frequencies(const RopeConfig& config);
 

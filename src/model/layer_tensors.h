@@ -1,5 +1,5 @@
-// What one transformer layer reads and writes, by name: weights, activations, gradients. Where they
-// lie is resolved once, when a model is made.
+// The tensors of one transformer layer by name: weights, activations, gradients. Their memory is
+// resolved once, when a model is constructed.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 
 namespace ingot {
 
-// Something of each parameter of a layer, by the names that these have in the parameter table.
-// C = dim, H heads, G key/value heads, D = head_dim, F = ffn.
+// One T for each parameter of a layer, named as in the parameter table. C = dim, H heads, G
+// key/value heads, D = head_dim, F = ffn.
 template <class T>
 struct LayerParts {
   Affine<T> attn_norm;       // (C); norm_place before, both
@@ -60,55 +60,55 @@ LayerParts<T> layer_parts(const F& of) {
   return parts;
 }
 
-using LayerWeights = LayerParts<Operand>;     // in compute dtype; of a matrix also its 8-bit form
-using LayerSlots = LayerParts<GradientSlot>;  // where the gradients go
+using LayerWeights = LayerParts<Operand>;     // compute dtype; matrices also in 8 bits
+using LayerSlots = LayerParts<GradientSlot>;  // slots of the gradients
 
 // Activations of a layer; N = B·T rows of the micro-batch.
 struct LayerTensors {
-  Tensor residual;    // (N, C) stream entering the layer
-  Operand attn_norm;  // (N, C) what qkv reads: the stream itself without a norm before
+  Tensor residual;    // (N, C) residual stream at the layer's input
+  Operand attn_norm;  // (N, C) input of qkv: the residual stream if no norm stands before
   Tensor attn_rstd;   // (N)
-  Tensor qkv;         // (N, qkv_rows); rotated in place unless QK-norm keeps it for its backward
-  Tensor qk;          // (N, (H+G)·D) normed and rotated queries and keys, QK-norm only
-  Tensor q_rstd;      // (N, H), or (N) over the projection, QK-norm only
-  Tensor k_rstd;      // (N, G), or (N) over the projection, QK-norm only
-  Operand attn;       // (N, H·D)
-  Tensor lse;         // (B, H, T)
-  Tensor attn_out;    // (N, C) of the branch, before its norm; norm after only
+  Tensor qkv;       // (N, qkv_rows); rotated in place unless QK-norm needs it for its backward pass
+  Tensor qk;        // (N, (H+G)·D) normed and rotated queries and keys, QK-norm only
+  Tensor q_rstd;    // (N, H), or (N) over the projection, QK-norm only
+  Tensor k_rstd;    // (N, G), or (N) over the projection, QK-norm only
+  Operand attn;     // (N, H·D)
+  Tensor lse;       // (B, H, T)
+  Tensor attn_out;  // (N, C) branch output before its norm; norm after only
   Tensor attn_post_rstd;  // (N)
-  Tensor mid;             // (N, C) stream after attention
-  Operand mlp_norm;       // (N, C) what up reads
+  Tensor mid;             // (N, C) residual stream after attention
+  Operand mlp_norm;       // (N, C) input of up
   Tensor mlp_rstd;        // (N)
   Tensor up;              // (N, up_rows)
   Operand act;            // (N, F)
   Tensor mlp_out;         // (N, C), as attn_out
   Tensor mlp_post_rstd;   // (N)
-  // What of them the backward pass does not find as the forward pass left it.
+  // Decides which of them the backward pass must recompute.
   ActivationPolicy policy = ActivationPolicy::None;
 
-  // Whether `norm`, one of the two, has to be built again for a weight's gradient.
+  // Whether `norm`, one of the two, must be recomputed for a weight gradient.
   bool drops(const Operand& norm) const {
     return norm.fp8.defined() || policy == ActivationPolicy::Selective;
   }
 };
 
-// What comes back: the gradients of the outputs of a layer's products, and scratch between them.
-// The stream has one gradient, which every branch adds to in place: mid and residual are the same
-// memory, and so are out and down, the gradients of what branches end with, unless a norm stands
-// between; but each is rounded to 8 bits for the product that reads it next.
+// Gradients: of the outputs of a layer's GEMMs, and scratch between them. The residual stream has
+// one gradient, to which every branch adds in place. So mid and residual share memory, as do out
+// and down (the gradients of the branch outputs), unless a norm stands between. Each is rounded to
+// 8 bits for the GEMM that reads it next.
 struct LayerGradients {
   Operand down;      // (N, C)
-  Operand up;        // (N, up_rows); its plain form is in the place of the values
-  Operand mid;       // (N, C) of the stream after attention
+  Operand up;        // (N, up_rows); its plain form overwrites the values
+  Operand mid;       // (N, C) of the residual stream after attention
   Operand out;       // (N, C)
   Operand qkv;       // (N, qkv_rows)
-  Operand residual;  // (N, C) of the stream that enters, for the product that ends the layer before
+  Operand residual;  // (N, C) of the layer's input, for the last GEMM of the layer before
   Tensor attn;       // (N, H·D)
   Tensor qk;         // (N, (H+G)·D), QK-norm only
-  Tensor norm;       // (N, C), of either norm before a branch
+  Tensor norm;       // (N, C), of a norm before a branch
 };
 
-// A layer's parameters in a store, and their 8-bit copies.
+// A layer's parameters in a store, with their 8-bit copies.
 class LayerParameters {
  public:
   LayerParameters(const TensorTable& parameters, const PlacedTensors& placed, int64_t layer,
@@ -122,7 +122,7 @@ class LayerParameters {
   std::array<Quantized, kFp8PerLayer> fp8_;  // by Product
 };
 
-// Each of them by its name; row(name) gives a tensor, undefined where there is none.
+// Builds them by name; row(name) returns a tensor, undefined if there is none.
 template <class Row>
 LayerTensors tensors_of(const ModelConfig& config, const Row& row) {
   LayerTensors x{.residual = row("residual"),
@@ -150,13 +150,13 @@ LayerTensors tensors_of(const ModelConfig& config, const Row& row) {
   return x;
 }
 
-// Rows of the training table that the layer has for a micro-batch in `slot`.
+// Rows of the training table for a layer and a micro-batch in `slot`.
 LayerTensors layer_tensors(const PlacedTensors& placed, const ModelConfig& config,
                            const TrainShape& shape, int64_t layer, int64_t slot);
-// The same without the maxima that 8-bit operands raise: an evaluation leaves no trace in them.
+// The same without the amax of 8-bit operands: an evaluation does not update them.
 LayerTensors without_maxima(LayerTensors x);
-// Of the layer whose activations are x. `previous`: the layer before is of the same stage, so that
-// what leaves this one is rounded for its last product at once.
+// For the layer with activations x. `previous`: the previous layer is on the same pipeline stage,
+// so the gradient of this layer's input is rounded for that layer's last GEMM at once.
 LayerGradients layer_gradients(const PlacedTensors& placed, const ModelConfig& config,
                                const TrainShape& shape, int64_t layer, const LayerTensors& x,
                                bool previous);

@@ -1,4 +1,4 @@
-// What ends the model: final norm, output head and loss, with the way back through them.
+// The end of the model: final norm, output head and loss, with their backward pass.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@ namespace ingot {
 struct LossWeights {
   Affine<Operand> norm;       // (C)
   Operand head;               // (V, C), or this rank's rows of it
-  bool head_changed = false;  // its 8-bit copies, where it has some, are older than it
+  bool head_changed = false;  // its 8-bit copies, if any, are outdated
 };
 
 struct LossTensors {
-  Tensor residual;    // (N, C) stream that leaves the last layer
-  Tensor norm;        // (N, C); its gradient takes its place
+  Tensor residual;    // (N, C) residual stream after the last layer
+  Tensor norm;        // (N, C); overwritten by its gradient
   Tensor rstd;        // (N)
-  Quantized input8;   // scale and maximum of `norm` in 8 bits, under fp8
+  Quantized input8;   // scale and amax of `norm` in 8 bits, with fp8
   Tensor targets;     // (N) I32
   Tensor losses;      // (N)
   Tensor scale;       // (1) F64: gradients are of scale · Σ losses
@@ -33,24 +33,24 @@ struct LossSlots {
   GradientSlot head;
 };
 
-// How ranks that each hold some rows of the head make one loss of it.
+// Communication of ranks that each hold some rows of the head.
 struct VocabularyExchange {
   VocabularyShard shard;
-  // dh(N, C) of this shard becomes the sum over all of them.
+  // all-reduce: dh(N, C) becomes the sum over all shards.
   std::function<void(const Tensor& dh)> sum;
 };
 
 class LossHead {
  public:
-  // Ops take their scratch from `scratch`: it is large, and lies where that of the layers is not
-  // needed at the time. Without an exchange the head is whole.
+  // Ops take their scratch from `scratch`: it is large and reuses memory that the layers do not
+  // need at the time. Without an exchange the head is unsharded.
   LossHead(double norm_eps, const LossOptions& options, Tensor scratch,
            std::optional<VocabularyExchange> exchange = std::nullopt);
 
   // residual → losses, without z-loss.
   void forward(Context& ctx, const LossWeights& w, const LossTensors& x) const;
-  // residual → losses, d_residual and the gradients of both weights: a chunk's logits are still at
-  // hand when their gradient is wanted, so this is the forward pass as well.
+  // residual → losses, d_residual and the gradients of both weights. Includes the forward pass: the
+  // gradient of a chunk's logits is computed right after them.
   void backward(Context& ctx, const LossWeights& w, const LossTensors& x,
                 const LossSlots& slots) const;
 

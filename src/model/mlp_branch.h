@@ -1,5 +1,5 @@
-// The MLP half of a layer: norm, up projection, activation, down projection. Each piece stands
-// beside the way back through it.
+// The MLP half of a layer: norm, up projection, activation, down projection. Each function stands
+// beside its backward pass.
 #pragma once
 
 #include "model/branch.h"
@@ -11,14 +11,14 @@ class MlpBranch {
  public:
   explicit MlpBranch(const ModelConfig& config) : config_(config) {}
 
-  // mid → mlp_norm → up → act, and where a norm follows the branch → mlp_out.
+  // mid → mlp_norm → up → act, and if a norm follows the branch → mlp_out.
   void hidden(Context& ctx, const LayerPass& pass) const;
-  // d.up → d.mid, which it is added to.
+  // d.up → d.mid, accumulated.
   void hidden_backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
-  // act, or mlp_out, and mid → `next`(N, C), the stream that leaves the layer.
+  // act, or mlp_out, and mid → `next`(N, C), the residual stream after the layer.
   void output(Context& ctx, const LayerPass& pass, const Tensor& next) const;
-  // d.mid → d.down → d.up, back through the activation as well, since one kernel does both.
+  // d.mid → d.down → d.up, including the backward pass of the activation: one kernel does both.
   void output_backward(Context& ctx, const LayerPass& pass, const LayerBackwardPass& back) const;
 
  private:

@@ -1,4 +1,4 @@
-// Norms as a model calls them: RMSNorm, or LayerNorm where there is a bias.
+// The norms of a model: RMSNorm, or LayerNorm if there is a bias.
 #pragma once
 
 #include "core/device/context.h"
@@ -7,21 +7,20 @@
 
 namespace ingot {
 
-// y = norm of x, in compute dtype or, under fp8, as the product reads it that comes next; shapes as
-// in ops/rms_norm.h and ops/layer_norm.h.
+// y = norm of x, in compute dtype or, with fp8, in the form that the next GEMM reads; shapes as in
+// ops/rms_norm.h and ops/layer_norm.h.
 void norm_forward(Context& ctx, const Tensor& x, const Affine<Operand>& w, double eps,
                   const Operand& y, const Tensor& rstd);
 
-// What the way back through a norm reads and writes.
+// The operands of a norm's backward pass.
 struct NormBackward {
   Tensor dy, x;
   const Affine<Operand>& w;
   Tensor rstd;
-  Operand dx;  // its 8-bit form is made as well where it has one
+  Operand dx;  // its 8-bit form is written too, if defined
   Accumulate accumulate;
   const Affine<GradientSlot>& slots;
-  // Where defined, the forward's y, built again for the weight's gradient of the product that read
-  // it.
+  // If defined: rebuilt forward output, for the weight gradient of the GEMM that read it.
   Operand y = {};
 };
 void norm_backward(Context& ctx, const NormBackward& norm);

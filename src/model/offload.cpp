@@ -22,7 +22,7 @@ ActivationOffload::ActivationOffload(Context& ctx, const PlacedTensors& placed, 
 }
 
 void ActivationOffload::before_forward(int64_t layer) {
-  // The set is free when who had it before has been put away.
+  // The set is free when its previous owner has been copied to the host.
   if (const Place place = place_of(layer); place && stored(*place - 2)) wait_for(*place - 2);
 }
 

@@ -1,7 +1,7 @@
-// Activations of some layers in host memory: they are put away after a layer's forward pass and
-// fetched before its backward pass, both while other layers compute. Such layers share two sets of
-// rows on the device ("offload.0.NAME", "offload.1.NAME"), taken in turn, and have rows of their
-// own in host memory ("host.PLACE.NAME").
+// Offloads activations of some layers to host memory: copied after a layer's forward pass and
+// prefetched before its backward pass, both while other layers compute. These layers alternate
+// between two sets of rows on the device ("offload.0.NAME", "offload.1.NAME") and have rows of
+// their own in host memory ("host.PLACE.NAME").
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace ingot {
 
 class ActivationOffload {
  public:
-  // Of those that offload_place() names the last two stay where they are.
+  // Of the layers named by offload_place() the last two stay on the device.
   ActivationOffload(Context& ctx, const PlacedTensors& placed, int64_t num_layers,
                     int64_t num_offloaded);
 
-  // Around each layer's passes of a training micro-step, whichever layers those are.
+  // Call these around each layer's passes of a training micro-step, for every layer.
   void before_forward(int64_t layer);
   void after_forward(int64_t layer);
   void before_backward(int64_t layer);
@@ -39,10 +39,10 @@ class ActivationOffload {
   void wait_for(int64_t place) { compute_->after(tickets_[static_cast<size_t>(place)]); }
 
   std::vector<Tensor> sets_[2];              // on the device
-  std::vector<std::vector<Tensor>> stored_;  // by place: the same in host memory
+  std::vector<std::vector<Tensor>> stored_;  // by place: their copies in host memory
   int64_t num_layers_, num_offloaded_;
   std::unique_ptr<Lane> compute_, copies_;
-  std::vector<Ticket> tickets_;  // by place, of those stored: of its latest copy
+  std::vector<Ticket> tickets_;  // by place: the latest copy of each stored layer
 };
 
 }  // namespace ingot

@@ -63,8 +63,8 @@ Quantized fp8_input(const PlacedTensors& placed, int64_t layer, Product product,
                     part_of(placed, "fp8.x", {N, width}), part_of(placed, "fp8.xt", {width, N}));
 }
 
-// The stream's gradient is read by the products that end a branch, while a wide one, of the same
-// branch, is read by those that begin it: two places are enough.
+// The residual stream's gradient is read by the GEMMs that end a branch; a wider gradient of the
+// same branch is read by those that begin it: two buffers are enough.
 Quantized fp8_gradient(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,
                        int64_t width) {
   const bool stream = product == Product::Out || product == Product::Down;

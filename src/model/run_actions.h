@@ -1,4 +1,4 @@
-// The executor: a rank's actions, run in order.
+// Runs a rank's actions in order.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace ingot {
 
-// What surrounds each pass: who runs stages of a pipeline receives there what the pass reads and
-// sends what it wrote. Either may be empty.
+// Calls around each pass: pipeline stages receive the inputs of a pass and send its outputs there.
+// Either may be empty.
 struct Borders {
   std::function<void(const Action&)> before = {};
   std::function<void(const Action&)> after = {};
 };
 
-// `stages` by Action::stage. The store's order of uses and a slot's input are the caller's to set.
+// `stages` by Action::stage. The caller sets the store's order of uses and loads the slots' inputs.
 void run_actions(std::span<const Action> actions, std::span<Stage* const> stages,
                  const Borders& borders = {});
 

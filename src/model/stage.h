@@ -1,5 +1,5 @@
-// A run of consecutive layers of the model: all of them, or what one stage of a pipeline holds. The
-// first stage begins with the embedding, the last one ends with head and loss.
+// A pipeline stage: consecutive layers of the model, or all of them. The first stage begins with
+// the embedding; the last one ends with head and loss.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace ingot {
 
-// What a stage is made of: layers [first_layer, end_layer) of the model `config`.
+// A stage: layers [first_layer, end_layer) of the model `config`.
 struct StageSetup {
   ModelConfig config;
   TrainShape shape;
@@ -34,12 +34,12 @@ struct StageSetup {
   int64_t end_layer = 0;
 };
 
-// Holds no memory of its own: weights come from the store, everything else from rows of
-// transformer_train_table in `placed`; both and the context must outlive it.
+// Owns no tensor memory: weights come from the store, all else from rows of transformer_train_table
+// in `placed`. Both and the context must outlive it.
 //
-// A slot is where a micro-batch has its rows from its forward to its backward pass. Passes of
-// several slots may alternate in any order in which each slot's forward comes before its backward;
-// gradients of parameters add up in the order of the backward passes.
+// A slot holds a micro-batch's rows from its forward to its backward pass. Passes of several slots
+// may run in any order in which each slot's forward pass precedes its backward pass. Gradients of
+// parameters accumulate in the order of the backward passes.
 class Stage {
  public:
   Stage(Context& ctx, const StageSetup& setup);
@@ -48,38 +48,38 @@ class Stage {
   bool is_last() const { return end_ == config_.layers; }
   int num_slots() const { return static_cast<int>(slots_.size()); }
 
-  // What a slot's passes read: at every stage of a pipeline, since all need a document mask.
+  // The input of a slot's passes: needed on every pipeline stage, since all use the document mask.
   BatchInput& input(int slot) { return at(slot).input; }
   // Gradients are those of scale · Σ token losses, for all slots until the next call.
   void set_loss_scale(double scale);
 
-  // in, at the first stage the tokens → out.
+  // in → out; on the first stage tokens → out.
   void forward(int slot);
-  // d_out, at the last stage the loss of `out` → d_in, at the first stage the embedding's gradient;
-  // adds the gradients of the stage's parameters to the store. At the last stage the losses are
-  // computed here, in one pass with their gradient.
+  // d_out → d_in; on the last stage from the loss of `out`, on the first stage to the embedding's
+  // gradient. Adds the gradients of the stage's parameters to the store. The last stage computes
+  // the losses here, in one pass with their gradient.
   void backward(int slot);
-  // Forward to the losses, without z-loss and without a trace for a backward pass. Last stage only.
-  // `search`, where it is not null, is shown what is computed.
+  // Forward pass to the losses, without z-loss; keeps nothing for a backward pass. Last stage only.
+  // If `search` is not null, it inspects the activations.
   void evaluate(int slot, FirstNotFinite* search = nullptr);
 
-  // The stream (N, C) where it enters and leaves the stage, and its gradient there, which is one
-  // for all slots: d_out is written before a backward pass, d_in read before the next.
+  // The residual stream (N, C) at the stage's input and output, and its gradient there. All slots
+  // share the gradient: write d_out before a backward pass, read d_in before the next one.
   Tensor in(int slot) const { return at(slot).layers.front().residual; }
   Tensor out(int slot) const { return at(slot).loss.residual; }
   Tensor d_in(int slot) const { return at(slot).loss.d_residual; }
   Tensor d_out(int slot) const { return at(slot).loss.d_residual; }
-  Tensor losses(int slot) const { return at(slot).loss.losses; }  // (N), at the last stage
+  Tensor losses(int slot) const { return at(slot).loss.losses; }  // (N), on the last stage
 
-  // What the work of the passes depends on besides the contents of memory, where it may be recorded
-  // and issued again; nothing otherwise.
+  // A key of all that the passes' work depends on besides the contents of memory, if it can be
+  // recorded and replayed; otherwise nothing.
   std::optional<std::string> record_key() const;
-  // A record was issued in place of both passes.
+  // A recording was replayed instead of both passes.
   void note_record();
 
-  // Called where a tick of a micro-step or an evaluation begins (spec/rows/block_use.h): its blocks
-  // are acquired and nothing of it is computed. For who looks at lives of rows, as tests do; nobody
-  // by default.
+  // Called at the beginning of a tick (spec/rows/block_use.h) of a micro-step or an evaluation: its
+  // blocks are acquired and nothing of it is computed. For tests that inspect the lifetimes of
+  // rows.
   void watch_ticks(std::function<void(int tick)> watcher) { on_tick_ = std::move(watcher); }
 
  private:
@@ -107,8 +107,8 @@ class Stage {
   void run_loss(const Slot& slot, Mode mode);
   LossWeights loss_weights() const;
 
-  // The tick of `uses` begins and their blocks are acquired; their gradients, where they write
-  // some, and their blocks are handed back.
+  // begin: the tick of `uses` begins and their blocks are acquired. end: their gradients, if they
+  // write any, and their blocks are released.
   void begin(std::span<const BlockUse> uses);
   void end(std::span<const BlockUse> uses);
   void begin(const BlockUse& use) { begin({&use, 1}); }
@@ -124,15 +124,15 @@ class Stage {
   const LossHead head_;
   std::function<void(int tick)> on_tick_;
 
-  TensorId embedding_, position_;  // position_: where positions are learned
+  TensorId embedding_, position_;  // position_: if positions are learned
   Affine<TensorId> final_norm_;
   TensorId head_weight_;                     // embedding_ when tied
-  Quantized head8_;                          // the head's 8-bit copies, under fp8_head
+  Quantized head8_;                          // the head's 8-bit copies, with fp8_head
   std::vector<LayerParameters> parameters_;  // by layer of the stage
   Tensor loss_scale_;                        // (1) F64
   std::vector<Slot> slots_;
   ActivationOffload offload_;
-  // Of the weights that 8-bit copies were made of.
+  // Versions of the weights that the 8-bit copies were made from.
   int64_t quantized_layers_ = -1, quantized_head_ = -1;
 };
 

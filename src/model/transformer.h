@@ -18,25 +18,24 @@ namespace ingot {
 
 struct StepLoss {
   double sum = 0.0;         // Σ token losses in nats
-  int64_t num_targets = 0;  // tokens that count
+  int64_t num_targets = 0;  // tokens that contribute
 };
 
-// The stage of all layers, driven by the actions of a micro-step: it loads the batch, records the
-// work where it may be, and adds up losses. One instance per rank; all its references must outlive
-// it.
+// A stage with all layers, driven by the actions of a micro-step: loads the batch, records the work
+// if possible, and sums losses. One instance per rank; all references must outlive it.
 class Transformer {
  public:
   Transformer(Context& ctx, const ModelConfig& config, const TrainShape& shape, double z_loss,
               const PlacedTensors& placed, ParameterStore& store);
 
-  void start_step() { loss_sum_->reset(); }  // whatever became of the last one
-  // Forward and backward of one micro-batch: adds the gradients of scale · Σ token losses to the
-  // store. `last`: of the step. Does not wait for its own work.
+  void start_step() { loss_sum_->reset(); }  // discards the last step's sum
+  // Forward and backward pass of one micro-batch: adds the gradients of scale · Σ token losses to
+  // the store. `last`: of the step. Does not wait for its own work.
   void train_micro_step(const MicroBatch& batch, double scale, bool last);
-  // Σ token losses in nats, z-loss included, of the step's micro-steps, which are waited for.
+  // Σ token losses of the step's micro-steps in nats, including z-loss; waits for them.
   double take_loss() { return loss_sum_->take(); }
 
-  // Losses only, without z-loss. `search`, where it is not null, is shown what is computed.
+  // Losses only, without z-loss. If `search` is not null, it inspects the activations.
   StepLoss evaluate(const MicroBatch& batch, FirstNotFinite* search = nullptr);
 
   // As Stage::watch_ticks().
@@ -45,7 +44,7 @@ class Transformer {
   }
 
  private:
-  // Everything a micro-step computes, on what was loaded; where it is recorded, by the record.
+  // All computation of a micro-step on the loaded batch; replays the recording if there is one.
   void run_micro_step(bool last);
   void issue_micro_step(bool last);
 
@@ -59,8 +58,8 @@ class Transformer {
   std::unique_ptr<RunningSum> loss_sum_;
 };
 
-// Bytes of the largest workspace any op of a training step needs, the output head's apart; both go
-// into TrainShape.
+// Bytes of the largest workspace of any op of a training step: without the output head, and of the
+// output head. Both go into TrainShape.
 int64_t train_workspace_bytes(const DeviceFacts& facts, bool deterministic,
                               const ModelConfig& config, const TrainShape& shape);
 int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& config,

@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-// out = factor · x + y, or factor · x where y is undefined; all contiguous, of one shape and dtype.
+// out = factor · x + y, or factor · x if y is undefined. All contiguous, of one shape and dtype.
 // out may be x or y.
 void axpy(Context& ctx, double factor, const Tensor& x, const Tensor& y, const Tensor& out);
 

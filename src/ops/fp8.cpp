@@ -268,7 +268,7 @@ void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, co
 
 namespace {
 
-// One side of a product: stored(extent, K).
+// One operand of a GEMM: stored(extent, K).
 struct Operand {
   const char* name;
   const Tensor& stored;

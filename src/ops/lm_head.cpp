@@ -47,7 +47,7 @@ int64_t logits_stride(const DeviceFacts& facts, int64_t vocab) {
   return facts.kind == DeviceKind::Cuda ? (vocab + 7) / 8 * 8 : vocab;
 }
 
-// The three products of tokens [first, end), on operands as they are.
+// The three GEMMs of tokens [first, end), on unconverted operands.
 struct PlainHead {
   Context& ctx;
   const Tensor& h;  // (N, C)

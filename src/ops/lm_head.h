@@ -1,4 +1,5 @@
-// Output head fused with cross-entropy, in chunks of tokens: the (N, V) logits never exist.
+// The output head fused with cross-entropy, in chunks of tokens: the (N, V) logits are never in
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +13,30 @@
 namespace ingot {
 
 struct LossOptions {
-  int32_t ignore_index = -1;  // targets equal to it add neither loss nor gradient
+  int32_t ignore_index = -1;  // targets with this value contribute neither loss nor gradient
   double z_loss = 0.0;        // adds z_loss · lse² to each token's loss
   double softcap = 0.0;       // logits ← c·tanh(logits/c) before the softmax; 0 = off
-  int64_t chunk = 512;        // tokens at a time
+  int64_t chunk = 512;        // tokens per chunk
 };
 
-// losses(N) F32 (F64 for F64): loss of each token in nats, z-loss included, 0 where ignored.
-// h(N, C), w(V, C), targets(N) I32; throws ErrorCode::Data when a target is neither in [0, V) nor
-// ignore_index (on a GPU the caller has made sure). Logits of a chunk are F32 on the CPU and of h's
-// dtype on a GPU, where they are the largest thing the step moves; softmax and loss are F32 on
+// losses(N) F32 (F64 for F64): the loss of each token in nats including the z-loss, 0 if ignored.
+// h(N, C), w(V, C), targets(N) I32. Throws ErrorCode::Data if a target is neither in [0, V) nor
+// ignore_index; on a GPU the caller guarantees it. A chunk's logits are F32 on the CPU and have h's
+// dtype on a GPU, where they are the step's largest memory traffic. Softmax and loss are F32 on
 // both.
 void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
                           const LossOptions& options, const Tensor& losses);
 
-// The same losses, and in the same pass over each chunk the gradients of scale · Σ losses, scale
-// (1) F64, read when the work runs: dh(N, C), which may be h, is overwritten, dw(V, C) (F32; F64
-// for F64) overwritten or accumulated.
+// The same losses. The same pass over each chunk also computes the gradients of scale · Σ losses;
+// scale (1) F64 is read when the work runs. dh(N, C), which may be h, is overwritten. dw(V, C)
+// (F32; F64 for F64) is overwritten or accumulated.
 void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w, const Tensor& targets,
                            const LossOptions& options, const Tensor& scale, const Tensor& losses,
                            const Tensor& dh, const Tensor& dw, Accumulate accumulate_dw);
 
-// The same with 8-bit products, fp8.h. h is rounded by h8's scale (its matrices are not used, its
-// amax is raised), w is rounded already, rows and transposed; the gradient of the logits, whose
-// largest value is known to be near `scale`, needs no scale from outside.
+// The same with the 8-bit GEMMs of fp8.h. h is rounded with h8's scale (h8's matrices are unused,
+// its amax is updated). w is already rounded, rows and transposed. The gradient of the logits needs
+// no Quantized: its bound follows from `scale`.
 void lm_head_loss_forward(Context& ctx, const Tensor& h, const Quantized& h8, const Quantized& w,
                           const Tensor& targets, const LossOptions& options, const Tensor& losses);
 void lm_head_loss_backward(Context& ctx, const Tensor& h, const Quantized& h8, const Quantized& w,
@@ -43,18 +44,18 @@ void lm_head_loss_backward(Context& ctx, const Tensor& h, const Quantized& h8, c
                            const Tensor& losses, const Tensor& dh, const Tensor& dw,
                            Accumulate accumulate_dw);
 
-// A vocabulary whose rows are spread over ranks.
+// An output head whose vocabulary rows are split over ranks.
 struct VocabularyShard {
-  int64_t vocab = 0;       // rows of all shards together
-  int64_t first = 0;       // the row that this shard begins with
-  int64_t num_shards = 1;  // in order of their rows
-  // all(num_shards, n, 3) ← own(n, 3) of each shard, in that order; called once for every chunk of
-  // tokens, by all shards alike.
+  int64_t vocab = 0;       // rows of all shards
+  int64_t first = 0;       // first row of this shard
+  int64_t num_shards = 1;  // ordered by first row
+  // all-gather: all(num_shards, n, 3) ← own(n, 3) of each shard, in order. Every shard calls it
+  // once per chunk of tokens.
   std::function<void(const Tensor& own, const Tensor& all)> gather;
 };
 
-// The same where w(V_local, C) and dw are a shard of the head. Every rank has all of h and gets the
-// losses of all tokens; dh is this shard's part of a sum over the shards.
+// The same if w(V_local, C) and dw are a shard of the head. Every rank has all of h and gets the
+// losses of all tokens; dh is this shard's term of a sum over the shards.
 void lm_head_loss_forward(Context& ctx, const Tensor& h, const Tensor& w,
                           const VocabularyShard& shard, const Tensor& targets,
                           const LossOptions& options, const Tensor& losses);
@@ -63,16 +64,16 @@ void lm_head_loss_backward(Context& ctx, const Tensor& h, const Tensor& w,
                            const LossOptions& options, const Tensor& scale, const Tensor& losses,
                            const Tensor& dh, const Tensor& dw, Accumulate accumulate_dw);
 
-// What a shard says of its logits(N, V_local), rows [first, first + V_local) of the vocabulary, and
-// leaves as they are: statistics(N, 3), for each token the largest logit, Σ exp(logit - largest)
-// and the target's logit, or 0 where another shard has it; all 0 where the target is ignored.
-// Logits are F32 or F64 on the CPU, statistics F32 (F64 for F64), after the soft-cap. Targets may
-// be any of the vocabulary.
+// A shard's contribution from its logits(N, V_local), rows [first, first + V_local) of the
+// vocabulary; logits are not changed. statistics(N, 3) holds for each token the largest logit, Σ
+// exp(logit - largest) and the target's logit (0 if another shard has it); all 0 if the target is
+// ignored. On the CPU logits are F32 or F64; statistics are F32 (F64 for F64), after the soft cap.
+// Targets may be of any shard.
 void cross_entropy_statistics(Context& ctx, const Tensor& logits, const Tensor& targets,
                               int64_t first, const LossOptions& options, const Tensor& statistics);
-// losses(N) of the whole vocabulary, from statistics(R, N, 3) of all shards, which every shard adds
-// up in the same order; and the shard's logits become the gradient of scale · Σ losses with respect
-// to themselves, scale (1) F64. Undefined: losses alone.
+// losses(N) over the whole vocabulary from statistics(R, N, 3) of all shards, added in the same
+// order on every shard. Also replaces the shard's logits by the gradient of scale · Σ losses with
+// respect to them; scale (1) F64. If scale is undefined, computes only the losses.
 void cross_entropy_from_statistics(Context& ctx, const Tensor& logits, const Tensor& targets,
                                    int64_t first, const LossOptions& options,
                                    const Tensor& statistics, const Tensor& scale,
@@ -80,10 +81,10 @@ void cross_entropy_from_statistics(Context& ctx, const Tensor& logits, const Ten
 
 int64_t lm_head_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
                                 int64_t vocab);
-// Of one of num_shards, which has `vocab` rows.
+// For one of num_shards shards of a vocabulary of `vocab` rows.
 int64_t lm_head_shard_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
                                       int64_t vocab, int64_t num_shards);
-// Of the 8-bit form, for h(N, width).
+// For the 8-bit form and h(N, width).
 int64_t lm_head_fp8_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
                                     int64_t vocab, int64_t width);
 

@@ -1,5 +1,5 @@
-// Matrix products, row-major with a contiguous last dim; rows may be strided. Each operand is F32
-// or BF16 in any mixture, summed in F32, or all are F64. The output overlaps no input. Results do
+// GEMMs, row-major with a contiguous last dim; rows may be strided. Each operand is F32 or BF16 in
+// any mixture, accumulated in F32; or all are F64. The output must not overlap an input. Results do
 // not depend on the number of threads.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace ingot {
 
 enum class Accumulate { No, Yes };  // overwrite the output, or add to it
 
-// y(N, R) = x(N, C) · w(R, C)ᵀ, plus addend(N, R) where defined: like y, and y itself at most.
+// y(N, R) = x(N, C) · w(R, C)ᵀ, plus addend(N, R) if defined. addend has y's layout and may be y.
 void linear_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y,
                     const Tensor& addend = {});
 // dx(N, C) = dy(N, R) · w(R, C)
@@ -20,8 +20,8 @@ void linear_backward_input(Context& ctx, const Tensor& dy, const Tensor& w, cons
 void linear_backward_weight(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& dw,
                             Accumulate accumulate);
 
-// Scratch that any product may ask for. 0 on the CPU, where operands are packed, and BF16 widened,
-// in buffers that each thread keeps (4 MB at most); on a GPU what cuBLASLt's kernels may use.
+// Scratch that any GEMM may need. CPU: 0; operands are packed and BF16 is widened in buffers that
+// each thread keeps (at most 4 MB). GPU: the workspace of cuBLASLt's kernels.
 int64_t matmul_workspace_bytes(const DeviceFacts& facts);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Filling tensors with addressed random numbers.
+// Fills tensors with counter-based random numbers.
 #pragma once
 
 #include "core/device/context.h"
@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-// out(n) F32, or on the CPU F64, contiguous: out[i] = scale · stream.normal(first_index + i) in
-// F32, bit for bit, on every ISA; F64 has the same values.
+// out(n) F32, or on the CPU F64, contiguous: out[i] = scale · stream.normal(first_index + i),
+// computed in F32 with the same bits on every ISA; F64 holds the same values.
 void fill_normal(Context& ctx, const RandomStream& stream, uint64_t first_index, float scale,
                  const Tensor& out);
 

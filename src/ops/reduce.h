@@ -1,4 +1,4 @@
-// Reductions to one number, and casts.
+// Reductions to one number, and casts between dtypes.
 #pragma once
 
 #include <memory>
@@ -9,31 +9,32 @@
 
 namespace ingot {
 
-// total (1) F64 ← Σ x² over all tensors (F32, BF16, F64), summed in double over fixed chunks in
-// order: equal for any thread count. The total stays where they are: the host does not wait.
+// total (1) F64 ← Σ x² over all tensors (F32, BF16, F64), accumulated in double over fixed chunks
+// in order: equal for any number of threads. The total stays on the tensors' device; the host does
+// not wait.
 void sum_of_squares(Context& ctx, std::span<const Tensor> tensors, const Tensor& total);
 
-// Σ x in double, same promise; hands it to the host, which waits.
+// Σ x in double, with the same guarantee. Returns it to the host, which waits.
 double sum(Context& ctx, const Tensor& tensor);
 
-// A sum that grows while the host goes on: a GPU has no reason to stand still for each part of it.
+// An asynchronous sum: the host adds terms without waiting for the GPU.
 class RunningSum {
  public:
   virtual ~RunningSum() = default;
   void add(const Tensor& tensor);  // Σ x, as sum() computes it
-  // The sums in the order they were added, and 0 from then on. Waits for them, not for what was
-  // issued after the last.
+  // The sums in the order they were added; the sum is 0 afterwards. Waits for the added terms, not
+  // for work issued after them.
   virtual double take() = 0;
-  virtual void reset() = 0;  // 0 from then on; waits for nothing
+  virtual void reset() = 0;  // sets the sum to 0; does not wait
 
  protected:
   explicit RunningSum(Context& ctx) : ctx_(ctx) {}
   virtual void add_checked(const Tensor& tensor) = 0;
   Context& ctx_;
 };
-std::unique_ptr<RunningSum> make_running_sum(Context& ctx);  // which must outlive it
+std::unique_ptr<RunningSum> make_running_sum(Context& ctx);  // ctx must outlive it
 
-// dst = src, converted (rounding to nearest even); same numel, both contiguous. F32, BF16, F16,
+// dst = src, converted with round to nearest even; same numel, both contiguous. F32, BF16, F16,
 // F8*, F64.
 void cast(Context& ctx, const Tensor& src, const Tensor& dst);
 

@@ -12,10 +12,10 @@ namespace ingot {
 void rms_norm_forward(Context& ctx, const Tensor& x, const Tensor& weight, double eps,
                       const Tensor& y, const Tensor& rstd);
 
-// dx (=, or += under accumulate) the gradient through the norm; dweight(C) += . dweight is F32 (F64
-// for F64). dx may be dy when it does not accumulate. Partial sums of dweight are over fixed row
-// chunks, so the result does not depend on the thread count. y: undefined, or like x: the forward's
-// output is built again there in the same pass, bit for bit; it may not be dy or dx.
+// dx (=, or += if accumulate_dx) the gradient through the norm; dweight(C) += its gradient, F32
+// (F64 for F64). dx may be dy if it does not accumulate. Partial sums of dweight are over fixed row
+// chunks, so the result does not depend on the number of threads. y: undefined, or a tensor like x
+// in which the same pass rebuilds the forward output bit for bit; not dy or dx.
 void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& weight,
                        const Tensor& rstd, const Tensor& dx, bool accumulate_dx,
                        const Tensor& dweight, const Tensor& y = {});

@@ -8,27 +8,27 @@ namespace ingot {
 
 enum class RopePairs { HalfSplit, Interleaved };  // (i, i + D/2) or (2i, 2i+1)
 
-// How frequencies change so that a model reaches further than it was trained for, as Hugging Face's
-// rope types of these names do.
+// Frequency scaling that extends a model beyond its trained context, as in Hugging Face's rope
+// types of these names.
 enum class RopeStretch { None, Linear, Dynamic, Yarn, Llama3 };
 
 struct RopeFrequencies {
   double theta = 10000.0;
   RopeStretch stretch = RopeStretch::None;
-  double factor = 1.0;  // how much further
-  // Llama3: waves longer than original_context / low are stretched in full, those shorter than
-  // original_context / high are kept.
+  double factor = 1.0;  // context extension factor
+  // Llama3: wavelengths above original_context / low_freq_factor are stretched in full, those below
+  // original_context / high_freq_factor are unchanged.
   double low_freq_factor = 1.0;
   double high_freq_factor = 4.0;
-  // Yarn: the same by turns within original_context, and what cosines and sines are multiplied by;
-  // 0 = 0.1·ln(factor) + 1.
+  // Yarn: the same bounds in turns within original_context, and the factor of cosines and sines; 0
+  // = 0.1·ln(factor) + 1.
   double beta_slow = 1.0;
   double beta_fast = 32.0;
   double attention_factor = 0.0;
   int64_t original_context = 8192;  // Dynamic, Yarn, Llama3
 };
 
-// What a rotation takes beside the heads.
+// The inputs of a rotation besides the heads.
 struct RopeInput {
   Tensor cos;             // (context, D/2), as rope_table() fills it
   Tensor sin;             // (context, D/2)
@@ -37,14 +37,14 @@ struct RopeInput {
   RopePairs pairs = RopePairs::HalfSplit;
 };
 
-// cos, sin: (context, D/2) F32 (or F64), filled for positions first, first + 1, …. Computed on the
-// host in double, then copied to where the tensors are. Under Dynamic the frequencies are those of
-// a sequence that ends with the last of these positions.
+// cos, sin: (context, D/2) F32 (or F64), filled for positions first_position, first_position + 1,
+// …. Computed on the host in double, then copied to the tensors. With Dynamic, the frequencies are
+// those of a sequence that ends at the last of these positions.
 void rope_table(Context& ctx, const RopeFrequencies& frequencies, const Tensor& cos,
                 const Tensor& sin, int64_t first_position = 0);
 
-// Rotates x(B, T, H, D), any strides but a contiguous last dim, in place. Throws when a position is
-// beyond the table (positions on a GPU are the caller's to make sure of).
+// Rotates x(B, T, H, D) in place; any strides with a contiguous last dim. Throws if a position is
+// beyond the table (on a GPU the caller guarantees this for `positions`).
 void rope_forward(Context& ctx, const Tensor& x, const RopeInput& rope);
 // The inverse rotation, which is the gradient.
 void rope_backward(Context& ctx, const Tensor& dx, const RopeInput& rope);

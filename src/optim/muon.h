@@ -1,5 +1,5 @@
-// Inside optim: Muon's two forms. One rank, or replicas, have whole matrices; ranks that share the
-// parameters hold slices of them.
+// Internal to optim: the two forms of Muon. A single rank, or replicas, have unsharded matrices;
+// ranks that shard the parameters hold slices of them.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// W ← keep·W - rate·X, X the orthogonal direction of `matrix`, at `lr` of optim.lr's schedule.
+// W ← keep·W - rate·X, where X is the orthogonalised direction of `matrix`, at learning rate `lr`.
 struct MuonRates {
   double keep = 1.0, rate = 0.0;
 };

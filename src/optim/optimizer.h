@@ -1,5 +1,5 @@
-// One way of updating parameters. src/spec/settings/optimizers.inc lists them all; which parameters
-// each takes, and what it keeps of them, is declared in spec/optimizer_states.
+// The optimizer interface. src/spec/settings/optimizers.inc lists all optimizers;
+// spec/rows/optimizer_states.h declares the parameters and states of each.
 #pragma once
 
 #include <cstdint>
@@ -21,38 +21,38 @@ struct OwnedShard {
   const ParameterShard* shard;  // not empty
 };
 
-// What an update follows, besides the optimizer's own settings.
+// Inputs of an update besides the optimizer's settings.
 struct UpdateInputs {
   double lr = 0.0;        // of optim.lr's schedule
-  uint64_t seed = 0;      // of whatever is drawn
-  UpdateScalars scalars;  // decided: the gradient's factor, the count, whether anything may change
+  uint64_t seed = 0;      // for stochastic rounding
+  UpdateScalars scalars;  // decided: the gradient's factor, the count, whether to skip
 };
 
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
   // Updates masters, weights and states of all `shards` from their gradients, which may be
-  // overwritten; where the scalars say skip, nothing of it. Issues the work and waits for none. All
-  // ranks call it, also those that have no shard.
+  // overwritten; changes nothing if the scalars say skip. Issues the work and does not wait. All
+  // ranks call it, including those without shards.
   virtual void update(Context& ctx, const UpdateInputs& inputs,
                       std::span<const OwnedShard> shards) = 0;
 };
 
-// What an optimizer is made with. Of an update that needs more than a rank's shards the ranks of
-// `shard_group` know how all parameters are laid out.
+// Construction arguments of an optimizer. If an update needs more than a rank's shards, all ranks
+// of `shard_group` know the layout of all parameters.
 struct OptimizerSetup {
   const OptimConfig& config;
   const PlacedTensors& placed;  // has its tables (add_update_rows)
   const TensorTable& parameters;
   const Layout& layout;
-  DType compute;              // of the weights
+  DType compute;              // dtype of the weights
   Communicator& shard_group;  // the store's
 };
 
-// The group and what is placed must outlive it.
+// The group and the placed tensors must outlive it.
 std::unique_ptr<Optimizer> make_optimizer(OptimKind kind, const OptimizerSetup& setup);
 
-// What each optimizer's source defines: std::unique_ptr<Optimizer> name_optimizer(setup).
+// The factory defined in each optimizer's source: std::unique_ptr<Optimizer> name_optimizer(setup).
 #define OPTIMIZER(Kind, name) \
   std::unique_ptr<Optimizer> name##_optimizer(const OptimizerSetup& setup);
 #include "spec/settings/optimizers.inc"

@@ -43,7 +43,7 @@ void orthogonalize(Context& ctx, const MatrixShape& matrix, PolarTensors t) {
   for (const MuonPolynomial& polynomial : kPolarExpress) {
     make_gram(ctx, matrix, t);
     linear_forward(ctx, t.gram, t.gram, t.square);  // symmetric: gram·gramᵀ
-    // The a·1 goes into the factor, so that x is read by the product alone.
+    // The a·1 is part of the factor, so that only the GEMM reads x.
     const Tensor& factor = t.square;
     muon_polynomial(ctx, with_margin(polynomial), t.gram, t.square, factor);
     if (matrix.tall()) {

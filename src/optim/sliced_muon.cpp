@@ -148,7 +148,7 @@ class Update {
     tickets.clear();
   }
 
-  // Momenta go on; the owners get the directions.
+  // Updates the momenta; the owners get the directions.
   void gather(size_t k) {
     const Tensor& whole = scratch_.x[k % 2];
     for (const Work& work : rounds_[k]) {

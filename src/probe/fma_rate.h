@@ -1,4 +1,4 @@
-// The arithmetic limit, as a kernel of each ISA.
+// Measures the arithmetic limit, with one kernel per ISA.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a machine is, as its system says, for advice and for the reader of a measurement.
+// A machine's properties as the system reports them, for advice and for readers of a measurement.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ struct NetworkInterface {
   std::string name;
   bool up = false;
   bool loopback = false;
-  bool hardware = false;               // a card; not a bridge, a tunnel or one end of a pair
-  double bytes_s = 0.0;                // what the link was negotiated to; 0: it does not say
+  bool hardware = false;               // a physical card; no bridge, tunnel or veth
+  double bytes_s = 0.0;                // negotiated link rate; 0: not reported
   std::vector<std::string> addresses;  // IPv4 and IPv6
 };
 
@@ -25,29 +25,29 @@ struct InfinibandPort {
 
 struct HostFacts {
   std::string name, kernel;
-  int64_t cores = 0;  // that this process may use
+  int64_t cores = 0;  // available to this process
   int64_t memory_bytes = 0;
   int64_t numa_nodes = 1;
   int64_t shm_free_bytes = 0;  // of /dev/shm
   std::vector<NetworkInterface> interfaces;
   std::vector<InfinibandPort> infiniband;
-  std::vector<std::string> gpus;  // that this process may use
-  // Whether the loader finds the library.
+  std::vector<std::string> gpus;  // available to this process
+  // Whether the dynamic loader finds the library.
   bool has_nccl = false, has_nccl_net_plugin = false, has_mpi = false;
 
   bool has_active_infiniband() const;
   const NetworkInterface* with_address(const std::string& address) const;  // null: none
 };
 
-// Of this machine. Never throws: what cannot be read is left as it is.
+// For this machine. Never throws: values that cannot be read keep their defaults.
 HostFacts host_facts();
 
-// Of what lies under a tree like /sys, without addresses.
+// From a tree like /sys, without addresses.
 std::vector<NetworkInterface> interfaces_in(const std::string& sys);
 std::vector<InfinibandPort> infiniband_in(const std::string& sys);
 
-// Of `host`, as this machine resolves it: the first address, and of this machine the address that
-// it would be talked to from. Empty where it cannot be.
+// The route to `host`: the first address it resolves to, and this machine's address on that route.
+// Empty if it cannot be resolved.
 struct Route {
   std::string to, from;
 };

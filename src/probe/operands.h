@@ -1,4 +1,4 @@
-// Memory for what is timed alone.
+// Tensors for timing single ops.
 #pragma once
 
 #include <vector>
@@ -13,11 +13,11 @@ class Operands {
  public:
   explicit Operands(const Context& ctx) : ctx_(ctx) {}
 
-  // Standard normal numbers, F32 or BF16: never time on zeros, which cost a GPU less power and a
-  // CPU no memory.
+  // Standard normal numbers, F32 or BF16. Do not time zeros: they reduce a GPU's power, and a CPU's
+  // zero pages need no memory.
   Tensor random(DType dtype, const Shape& shape);
   Tensor zeros(DType dtype, const Shape& shape);
-  // The context with a workspace of its own.
+  // The context with its own workspace.
   Context with_workspace(int64_t bytes);
 
  private:

@@ -68,7 +68,7 @@ class LimitMeter {
  private:
   using Seconds = std::array<double, 3>;  // forward, backward input, backward weight
 
-  // Of the three products of n tokens with a weight (rows, columns), over n.
+  // The three GEMMs of n tokens with a weight (rows, columns), divided by n.
   Seconds seconds_per_token(int64_t n, int64_t rows, int64_t columns) {
     Operands operands(ctx_);
     Context ctx = operands.with_workspace(matmul_workspace_bytes(ctx_.facts));
@@ -222,8 +222,8 @@ class LimitMeter {
     add_memory("activation backward", c.layers, 2 * N_ * (2 * c.up_rows() + c.ffn));
   }
 
-  // The gradient is read, the weight and the states are read and written. The weight takes 4
-  // bytes under BF16 too: its BF16 half, which products read, and the other (ops/halves.h).
+  // The gradient is read, the weight and the states are read and written. The weight takes 4 bytes
+  // under BF16 too: its BF16 half, which GEMMs read, and the other half (ops/halves.h).
   void optimizer() {
     const TensorTable parameters = transformer_parameters(config_);
     int64_t bytes = 0;

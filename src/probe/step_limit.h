@@ -1,6 +1,6 @@
-// How fast a training step could be on this machine: every product and the attention timed alone,
-// plus the bytes of everything else at copy speed. A step that runs them one after another is not
-// faster; one that fuses an elementwise pass into a product avoids bytes that are counted here.
+// Estimates the fastest possible training step on this machine: every GEMM and the attention timed
+// alone, plus the bytes of everything else at copy speed. A step that runs them one after another
+// is not faster; one that fuses an elementwise pass into a GEMM saves bytes that are counted here.
 #pragma once
 
 #include <cstdint>
@@ -22,27 +22,27 @@ struct LimitPart {
 
 struct StepLimit {
   std::vector<LimitPart> parts;
-  double product_seconds = 0.0;  // products and attention
-  double memory_seconds = 0.0;   // the remaining bytes at copy speed
+  double product_seconds = 0.0;  // GEMMs and attention
+  double memory_seconds = 0.0;   // the other bytes at copy speed
   double peak_flops = 0.0;       // measure_peak_flops()
   double copy_bytes_per_second = 0.0;
-  double tokens_per_second = 0.0;  // the limit: B·T / (products + memory)
-  double product_share = 0.0;      // rate the products reach alone / peak_flops
+  double tokens_per_second = 0.0;  // the limit: B·T / (GEMM + memory time)
+  double product_share = 0.0;      // rate of the GEMMs alone / peak_flops
 };
 
 struct LimitShape {
   int64_t B = 1, T = 1;  // sequences of a micro-batch, tokens of a sequence
   int64_t loss_chunk = 512;
   DType compute = DType::F32;  // weights and activations; F32 or BF16
-  bool fp8 = false;            // the layers' products on 8-bit operands
-  bool fp8_head = false;       // and the head's
-  OptimConfig optim = {};      // whose states are read and written; of products none are counted
+  bool fp8 = false;            // the layers' GEMMs use 8-bit operands
+  bool fp8_head = false;       // and the head's GEMMs
+  OptimConfig optim = {};      // its states are counted; its GEMMs are not
 };
 
-// One micro-batch, nothing of it recomputed, over whole sequences, and one update on ctx's
-// device; gradients of weights are F32. Under F32 every pass of our step is counted; under BF16
-// the optimizer's bytes are ours and all others (norms, rotations, activations) those of PyTorch's
-// limit on the same GPU, so that the two compare. Takes a few seconds.
+// One micro-batch without recomputation, over whole sequences, and one update on ctx's device;
+// weight gradients are F32. With F32 every pass of our step counts. With BF16 the optimizer's bytes
+// are ours and all others (norms, rotations, activations) are those of PyTorch's limit on the same
+// GPU, so that the two are comparable. Takes a few seconds.
 StepLimit measure_step_limit(Context& ctx, const ModelConfig& config, const LimitShape& shape);
 
 }  // namespace ingot

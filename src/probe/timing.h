@@ -1,4 +1,4 @@
-// One clock for the CPU and the GPU.
+// Timing on the CPU and on a GPU.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace ingot {
 
-// Seconds that one call of `body` takes. On the CPU one call is timed. On a GPU a call only queues
-// work, so as many are timed as fill 5 ms, between two waits for the device.
+// Seconds per call of `body`. On the CPU one call is timed. On a GPU calls are asynchronous: times
+// as many calls as fill 5 ms, between two synchronisations.
 double seconds_of(Context& ctx, const std::function<void()>& body);
 
-// The least of `repeats` such times, after one call to warm up.
+// The minimum of `repeats` such times, after one warm-up call.
 double best_seconds(Context& ctx, int repeats, const std::function<void()>& body);
 
 double median_of(std::vector<double> values);

@@ -1,4 +1,4 @@
-// How closely results must agree: bound to the dtype, the same for every op and every comparison.
+// Tolerances of comparisons: they depend on the dtype only, not on op or comparison.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 
 namespace ingot {
 
-// Largest allowed relative_error() of a result of that type against a better one.
+// The largest allowed relative_error() of a result of that type against a more exact one.
 inline double tolerance_of(DType dtype) {
   switch (dtype) {
     case DType::F64:
-      return 1e-7;  // what central differences resolve: step² of truncation, 1e-16 / step of noise
+      return 1e-7;  // resolution of central differences: step² of truncation, 1e-16 / step of noise
     case DType::F32:
       return 1e-5;  // about a hundred roundings of 6e-8
     case DType::F8E4M3:
-      return 0.13;  // one step of the last place, where two almost equal numbers may part
+      return 0.13;  // one unit in the last place, by which almost equal numbers may differ
     case DType::F8E5M2:
       return 0.26;
     default:
@@ -25,8 +25,8 @@ inline double tolerance_of(DType dtype) {
   }
 }
 
-// max |got - want| / (|want| + rms(want)): relative for large elements, and for small ones relative
-// to the size of the whole tensor, since cancellation leaves them no more digits. NaN if any is.
+// max |got - want| / (|want| + rms(want)): relative for large elements; for small ones relative to
+// the whole tensor, since cancellation leaves them fewer digits. NaN if any element is NaN.
 inline double relative_error(std::span<const double> got, std::span<const double> want) {
   double squares = 0.0;
   for (double w : want) squares += w * w;

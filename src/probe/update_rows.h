@@ -1,4 +1,4 @@
-// What an update reads on the device, written by the host: for cases, benches and tests of single
+// Writes an update's scalars to the device from the host: for cases, benches and tests of single
 // ops.
 #pragma once
 
@@ -15,7 +15,7 @@ struct UpdateAt {
   bool skipped = false;
 };
 
-// Both write to `memory`, (kUpdateRowsBytes) U8 where ctx computes, and return views of it.
+// Both write to `memory`, (kUpdateRowsBytes) U8 on ctx's device, and return views of it.
 inline constexpr int64_t kUpdateRowsBytes = 4 * kArenaAlignment;
 UpdateScalars update_scalars_at(Context& ctx, const Tensor& memory, const UpdateAt& at);
 // `settings` with its tensors filled in.

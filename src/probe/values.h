@@ -1,4 +1,5 @@
-// Tensors as doubles, and back (rounded to nearest even). Contiguous tensors of floats, I32 or U16.
+// Converts tensors to doubles and back (rounded to nearest even). Contiguous tensors of floats, I32
+// or U16.
 #pragma once
 
 #include <span>
@@ -9,11 +10,11 @@
 
 namespace ingot {
 
-// In host memory.
+// For tensors in host memory.
 std::vector<double> read_values(const Tensor& tensor);
 void write_values(const Tensor& tensor, std::span<const double> values);
 
-// On the context's device, whichever it is; done when they return.
+// For tensors on the context's device; complete on return.
 std::vector<double> read_values(Context& ctx, const Tensor& tensor);
 void write_values(Context& ctx, const Tensor& tensor, std::span<const double> values);
 

@@ -35,7 +35,7 @@ BackgroundCheck::BackgroundCheck(std::shared_ptr<Storage> storage, std::string f
              {"bytes", format_bytes(bytes_)},
              {"why",
               "its shards have no hashes of their parts: the files are read once and "
-              "compared with the manifest while the run goes on"}});
+              "compared with the manifest during the run"}});
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 

@@ -1,5 +1,5 @@
-// Shards of a program that wrote no hashes of their chunks, compared with their manifest while a
-// run reads them.
+// Compares shards that were written without chunk hashes with their manifest while a run reads
+// them.
 #pragma once
 
 #include <atomic>
@@ -15,10 +15,9 @@
 
 namespace ingot {
 
-// Reads the tokens and the document index of each shard once, one after the other, on a thread of
-// its own. It takes at most kBytesPerSecond of what the disk gives, and leaves the page cache as it
-// was. It says in the log when it begins, when all was compared, and how much was not when it is
-// destroyed before, which takes no longer than one read.
+// Reads the tokens and the document index of each shard once, in order, on its own thread, at most
+// at kBytesPerSecond and without changing the page cache. Logs its start, its end, and, if
+// destroyed before, how much was not compared. The destructor waits for at most one read.
 class BackgroundCheck {
  public:
   static constexpr int64_t kBytesPerSecond = int64_t{256} << 20;
@@ -29,11 +28,11 @@ class BackgroundCheck {
   BackgroundCheck(const BackgroundCheck&) = delete;
   BackgroundCheck& operator=(const BackgroundCheck&) = delete;
 
-  // Throws the error that was found, if one was. From any thread, at no cost.
+  // Throws the error that was found, if any. From any thread, at no cost.
   void rethrow() const {
     if (failed_.load(std::memory_order_acquire)) std::rethrow_exception(error_);
   }
-  void wait();  // until all was compared or an error was found
+  void wait();  // for the end of the comparison or an error
 
  private:
   void work(const std::stop_token& stop);
@@ -48,7 +47,7 @@ class BackgroundCheck {
   std::atomic<int64_t> done_{0};
   std::exception_ptr error_;
   std::atomic<bool> failed_{false};
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last: it uses all members above
 };
 
 }  // namespace ingot

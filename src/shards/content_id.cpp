@@ -15,7 +15,7 @@ void ContentHasher::Free::operator()(XXH3_state_s* state) const {
 
 void ContentHasher::add(std::span<const int32_t> ids) {
   if (ids.empty()) return;
-  if (holds_eos_) {  // a document that goes on behind it has it as text
+  if (holds_eos_) {  // it was text: the document continues after it
     XXH3_128bits_update(state_.get(), &eos_, sizeof(eos_));
     holds_eos_ = false;
   }

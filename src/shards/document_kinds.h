@@ -1,5 +1,5 @@
-// Which files hold documents that are read, by name and by first bytes. Here, because who reads
-// them (ingest) and who refuses to take them for plain text (feed) do not know each other.
+// Recognises files with documents by name and by first bytes. It is in this layer because ingest,
+// which reads them, and feed, which rejects them as plain text, do not depend on each other.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace ingot {
 
-// What the end of a name says about compression and kind: "a.jsonl.gz" is {".jsonl", ".gz"}.
+// Kind and compression by the end of a name: "a.jsonl.gz" is {".jsonl", ".gz"}.
 struct FileKind {
   std::string kind, compression;
 };
 FileKind file_kind(const std::string& name);
-bool is_readable_kind(const std::string& kind);  // of those open_documents() knows
+bool is_readable_kind(const std::string& kind);  // a kind that open_documents() supports
 std::string readable_kinds();                    // all of them, for messages
 
-// ".gz", ".zst" or ".parquet", as a file's first bytes say; empty: none of these.
+// ".gz", ".zst" or ".parquet", from a file's first bytes; empty: none of these.
 std::string_view kind_of_bytes(std::string_view head);
 
 }  // namespace ingot

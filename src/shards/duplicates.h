@@ -1,4 +1,4 @@
-// Documents that are called the same, or say the same.
+// Finds documents with equal ids or equal contents.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace ingot {
 enum class DocumentKey { Id, Content, IdAndContent };
 
 struct DuplicateDocuments {
-  int64_t count = 0;  // documents that have the key of an earlier one
-  // Of a few keys the first document's "source: id", and the second's where that is another.
+  int64_t count = 0;  // documents with the key of an earlier one
+  // For a few keys: the first document's "source: id", and the second's if it differs.
   std::vector<std::string> examples;
 };
 
-// A folder of shards; its manifest need not be written yet.
+// A folder of shards, possibly without its manifest yet.
 struct ShardsIn {
   std::string folder;
   const ShardManifest* manifest;
 };
 
-// Sorts the keys of all shards: in memory where `memory_bytes` hold them, otherwise in parts that
-// lie in the folder `aside` meanwhile. Reads ids and contents of the shards once or twice; of
-// shards without hashes, the tokens.
+// Sorts the keys of all shards: in memory if they fit into `memory_bytes`, otherwise in runs that
+// are stored in the folder `aside` meanwhile. Reads ids and contents of the shards once or twice;
+// for shards without hashes, the tokens.
 DuplicateDocuments find_duplicate_documents(Storage& storage, const std::vector<ShardsIn>& shards,
                                             DocumentKey key, int64_t memory_bytes,
                                             const std::string& aside);

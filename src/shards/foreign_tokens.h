@@ -1,4 +1,4 @@
-// Token files of other programs, as documents of ids.
+// Other programs' token files, as documents of ids.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace ingot {
 
-//   megatron   NAME.bin and NAME.idx: documents are known
-//   datatrove  NAME.ds and NAME.ds.index: documents are known
+//   megatron   NAME.bin and NAME.idx: with document boundaries
+//   datatrove  NAME.ds and NAME.ds.index: with document boundaries
 //   llmc       header of 256 int32, then u16 (magic 20240520) or u32 (20240801)
 //   nanogpt    bare u16
 enum class ForeignFormat { Megatron, Datatrove, LlmC, NanoGpt };
 
 std::string name_of(ForeignFormat format);
 
-// Where documents begin and end in formats that do not say it: at these ids, -1: not known. A file
-// without any is one document.
+// Ids that mark the beginning and end of documents, for formats without boundaries; -1: unknown. A
+// file without any mark is one document.
 struct DocumentMarks {
   int32_t bos = -1, eos = -1;
 };
@@ -28,16 +28,16 @@ class ForeignTokens {
  public:
   virtual ~ForeignTokens() = default;
   virtual ForeignFormat format() const = 0;
-  // Calls `part` with the ids of one document after another; `last` says that it ends here. Throws
-  // ErrorCode::Data where an id is outside the vocabulary.
+  // Calls `part` with the ids of each document in order; `last`: the document ends here. Throws
+  // ErrorCode::Data for an id outside the vocabulary.
   using OnPart = std::function<void(std::span<const int32_t> ids, bool last)>;
   virtual void each_document(const OnPart& part) const = 0;
 };
 
-// Without `format` name and header tell it: .idx beside a .bin, .ds, llm.c's magic. A bare .bin may
-// be nanoGPT's, or Megatron's that has lost its .idx: it is refused unless `format` says which.
-// `path` may be any file of a pair. Throws ErrorCode::Data where a file is damaged: a header that
-// does not fit the size, offsets that lead outside.
+// Without `format`, name and header decide: .idx beside a .bin, .ds, llm.c's magic. A bare .bin may
+// be nanoGPT's, or Megatron's without its .idx: it is rejected unless `format` is given. `path` may
+// be either file of a pair. Throws ErrorCode::Data if a file is damaged: a header that does not
+// match the size, offsets out of range.
 std::unique_ptr<ForeignTokens> open_foreign_tokens(const std::string& path, DocumentMarks marks,
                                                    int64_t vocab,
                                                    std::optional<ForeignFormat> format = {});

@@ -255,7 +255,7 @@ ShardManifest read_manifest(Storage& storage, const std::string& folder) {
         folder);
   check(storage.exists(path), ErrorCode::Data,
         "{}: no {} in it: not a folder of shards, or the command that makes it has not finished; "
-        "run that again to go on",
+        "run that again to resume",
         folder, kShardManifestName);
   return parse_manifest(read_text(storage, path), path);
 }

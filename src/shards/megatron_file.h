@@ -1,4 +1,4 @@
-// Megatron's token files: NAME.bin holds bare ids, NAME.idx their type and where documents begin.
+// Megatron's token files: NAME.bin holds bare ids, NAME.idx their type and the document boundaries.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace ingot {
 
-// Whether `bin_path` ends in .bin and a file of the same name that ends in .idx lies beside it.
-// What is in that is for open_megatron_file() to say: a damaged index must not pass for none.
+// Whether `bin_path` ends in .bin and a file NAME.idx is beside it. Does not check the index: a
+// damaged one must not count as missing.
 bool has_megatron_index(const std::string& bin_path);
 
-// Ids of the types Megatron writes: uint16 and int32. The index must describe exactly the
-// file beside it, sequence after sequence; what does not is ErrorCode::Data with what differs.
-// `bos` and `eos`: ids around documents that are no part of what they say; -1: none.
+// Supports Megatron's uint16 and int32 ids. The index must describe exactly the file beside it,
+// sequence after sequence; otherwise throws ErrorCode::Data with the difference.
+// `bos` and `eos` are ids around documents that do not count as their content; -1: none.
 std::unique_ptr<TokenSource> open_megatron_file(const std::string& bin_path, int64_t vocab,
                                                 int32_t bos = -1, int32_t eos = -1);
 

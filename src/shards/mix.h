@@ -1,4 +1,4 @@
-// Folders of shards mixed into train, valid and test of exactly so many tokens.
+// Mixes folders of shards into train, valid and test splits with exact token counts.
 #pragma once
 
 #include <cstdint>
@@ -34,23 +34,23 @@ struct MixSettings {
 std::vector<Setting> settings_of(MixSettings& settings);
 std::vector<Setting> settings_of(MixSource& source);  // "source.path", …
 
-// The settings as TOML, one [[source]] table each. Throws ErrorCode::Config naming file, line and
-// key.
+// Parses TOML settings with one [[source]] table each. Throws ErrorCode::Config naming file, line
+// and key.
 MixSettings parse_mix(std::string_view toml, std::string_view origin);
 
 struct MixShare {
   int64_t tokens = 0, documents = 0;
-  double epochs = 0;  // of what the source has for this split
+  double epochs = 0;  // passes over the source's documents for this split
 };
 
 struct MixSplit {
   std::string name;              // "train", "valid", "test"
   std::vector<MixShare> shares;  // of the sources, in their order
   ShardManifest manifest;
-  int64_t cut_off_tokens = 0;  // of test and valid: the rest of cut documents, which train lacks
+  int64_t cut_off_tokens = 0;  // test and valid: rests of cut documents, not in train either
   double cut_off_share = 0;    // of the sources' tokens
-  // Of documents that it does without, as an earlier split has some that say the same; their number
-  // is in manifest.left_out.
+  // Documents left out because an earlier split has equal ones; their number is in
+  // manifest.left_out.
   int64_t left_out_tokens = 0;
 };
 
@@ -59,17 +59,17 @@ struct MixResult {
   EqualDocuments equal;  // among all sources
 };
 
-// Writes the splits that have tokens as folders below `folder`. A keyed permutation of a source's
-// documents decides which go where: the first to test, the next to valid, those after to train; so
-// no document is in two splits, nor are two that say the same: what test has is not put into valid
-// or train, what valid has not into train. Who enlarges train keeps the others. Each source gives
-// exactly its share: the last document that it gives to a split is cut at its end, and the rest of
-// it is in no split; a new folder is refused where that is more than settings.max_cut_share. In a
-// split the sources' documents alternate in proportion, each source's in the order it has them;
-// documents keep ids and source names. A split that was finished before is kept, one that was not
-// is begun again. Throws ErrorCode::Config where a source cannot give its share, saying what would
-// help, and, for a new folder, where two sources hold the same. Memory does not grow with the
-// shards. `progress`, may be empty, is called with the tokens written, by one thread at a time.
+// Writes the non-empty splits as folders below `folder`. A keyed permutation of each source's
+// documents assigns them: the first ones to test, the next to valid, the rest to train. No document
+// is in two splits, nor are two equal ones: documents equal to one in test are left out of valid
+// and train, those equal to one in valid are left out of train. Enlarging train keeps the others.
+// Each source gives exactly its share: its last document in a split is cut, and the rest of it is
+// in no split; a new folder is rejected if the rests exceed settings.max_cut_share. Within a split
+// the sources' documents alternate in proportion, each source's in its own order; documents keep
+// ids and source names. A finished split is kept, an unfinished one is started again. Throws
+// ErrorCode::Config if a source cannot give its share, with advice, and, for a new folder, if two
+// sources hold the same documents. Memory does not grow with the shards. `progress`, which may be
+// empty, is called with the tokens written, by one thread at a time.
 MixResult mix(std::shared_ptr<Storage> storage, const MixSettings& settings,
               const std::string& folder, int64_t threads,
               const std::function<void(int64_t tokens)>& progress);

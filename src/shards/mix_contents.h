@@ -1,4 +1,5 @@
-// What documents of a mixture say: so that none is in two splits, and no source is two.
+// Contents of a mixture's documents: keeps equal documents out of different splits and finds equal
+// sources.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,13 @@
 
 namespace ingot {
 
-// The contents of splits that were filled, which the next ones do without. Memory grows with these
-// splits, test and valid, not with the sources.
+// The contents of finished splits, which later splits leave out. Memory grows with these splits
+// (test and valid), not with the sources.
 class TakenContents {
  public:
   void add(const ContentId& content, const std::string& split) { splits_.emplace(content, split); }
   bool empty() const { return splits_.empty(); }
-  // The split that has it; null: none.
+  // The split that contains it; null: none.
   const std::string* split_of(const ContentId& content) const {
     const auto found = splits_.find(content);
     return found == splits_.end() ? nullptr : &found->second;
@@ -32,20 +33,18 @@ class TakenContents {
   std::unordered_map<ContentId, std::string, Hash> splits_;
 };
 
-// Two folders that hold the same documents, in whatever order and shards, as a sentence that says
-// what to do; empty: there are none. Contents are compared where numbers of documents and tokens
-// are equal.
+// Describes two folders with the same documents, in whatever order and shards, with advice; empty:
+// there are none. Contents are compared only if the numbers of documents and tokens are equal.
 std::string equal_sources(const std::vector<const ShardFolder*>& sources);
 
-// What several sources have in common.
+// The overlap of several sources.
 struct EqualDocuments {
-  int64_t documents = 0;              // that say what an earlier one does
+  int64_t documents = 0;              // equal to an earlier document
   std::vector<std::string> examples;  // of them
-  int64_t ids = 0;  // documents that have an earlier one's id and say something else
+  int64_t ids = 0;                    // documents with an earlier one's id and other contents
   std::vector<std::string> id_examples;
 };
-// Kept in the file `path` once it is known; sorts as find_duplicate_documents() does, aside in
-// PATH.tmp.
+// Cached in the file `path`; sorts like find_duplicate_documents(), in PATH.tmp.
 EqualDocuments equal_documents(Storage& storage, const std::vector<const ShardFolder*>& sources,
                                const std::string& path);
 

@@ -1,4 +1,4 @@
-// A whole folder of shards: its documents numbered through.
+// A folder of shards with its documents numbered through.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ingot {
 
-// Shards are mapped when first asked for and stay so. Thread-safe.
+// Shards are mapped on first use and stay mapped. Thread-safe.
 class ShardFolder {
  public:
   explicit ShardFolder(std::string folder);  // throws as read_manifest() does
@@ -24,7 +24,7 @@ class ShardFolder {
   const ShardReader& shard(size_t number) const;
   int64_t first_document(size_t shard) const { return first_documents_[shard]; }
 
-  // Where a document lies. Throws ErrorCode::Usage when there is none of that number.
+  // The position of a document. Throws ErrorCode::Usage if the number does not exist.
   struct Place {
     const ShardReader* shard;
     int64_t document;  // in the shard
@@ -33,13 +33,13 @@ class ShardFolder {
   };
   Place document(int64_t number) const;
   std::vector<int32_t> ids(int64_t document) const;
-  // What it says, whatever it is called: equal for documents of equal text (ShardReader::content).
+  // The document's content id: equal for documents with equal text (ShardReader::content).
   ContentId content(int64_t document) const;
 
  private:
   std::string path_;
   ShardManifest manifest_;
-  std::vector<int64_t> first_documents_;  // of each shard; the last is the number of all
+  std::vector<int64_t> first_documents_;  // by shard; the last entry is the total
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<ShardReader>> shards_;
 };

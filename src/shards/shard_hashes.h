@@ -1,12 +1,12 @@
-// What NAME.hashes of a shard holds, so that a changed byte is found where it is first read and
-// equal documents are found without reading them. Little-endian:
+// NAME.hashes of a shard: detects changed bytes when they are first read, and finds equal documents
+// without reading them. Little-endian:
 //
 //   16 bytes per document: its ContentId
 //   8 bytes per 64 KiB of those, then of NAME.tokens, then of NAME.documents: XXH3-64, the last
-//   of each file over what is left of it
+//   one of each file over the remaining bytes
 //
-// The manifest holds the XXH3-64 of all that is not ContentIds: to trust the file, 1/8192 of the
-// shard is read.
+// The manifest holds the XXH3-64 of everything but the ContentIds: verifying the file reads 1/8192
+// of the shard.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ namespace ingot {
 
 inline constexpr size_t kHashedChunkBytes = size_t{64} << 10;
 
-// Takes a file's bytes in parts and gives the hash of each chunk.
+// Hashes a file in parts and yields the hash of each chunk.
 class ChunkHasher {
  public:
   ChunkHasher();
@@ -39,25 +39,25 @@ class ChunkHasher {
   };
 
   std::vector<uint64_t> hashes_;
-  size_t in_chunk_ = 0;  // bytes of the chunk under way
+  size_t in_chunk_ = 0;  // bytes of the current chunk
   std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
-// A file whose chunks are compared with their hashes when they are first read. Thread-safe: two
-// threads may compare the same chunk, which costs time and nothing else.
+// A file whose chunks are verified on first read. Thread-safe: two threads may verify the same
+// chunk, which only costs time.
 class CheckedChunks {
  public:
-  struct Unit {             // what positions are counted in
+  struct Unit {             // the unit of positions
     std::string_view name;  // "tokens"
     size_t bytes = 1;
   };
-  // `bytes` are the file's, from its beginning on, and `hashes` those of their chunks; all must
-  // outlive this.
+  // `bytes` are the file's, from its start, and `hashes` those of its chunks; all must outlive this
+  // object.
   CheckedChunks(const MappedFile& file, std::string_view bytes, std::span<const uint64_t> hashes,
                 Unit unit);
 
-  // Throws ErrorCode::Data naming the file and what changed when bytes [begin, end) are not those
-  // that were written; end > begin.
+  // Throws ErrorCode::Data naming the file and the change if bytes [begin, end) are not those that
+  // were written; end > begin.
   void check(size_t begin, size_t end) const {
     for (size_t chunk = begin / kHashedChunkBytes; chunk <= (end - 1) / kHashedChunkBytes; ++chunk)
       if (!(good_[chunk / 64].load(std::memory_order_relaxed) >> chunk % 64 & 1)) compare(chunk);
@@ -79,8 +79,8 @@ class CheckedChunks {
 // NAME.hashes of one shard, mapped.
 class ShardHashes {
  public:
-  // Throws ErrorCode::Data when the file is missing, of another size or not the manifest's.
-  // `tokens` and `documents` must outlive this.
+  // Throws ErrorCode::Data if the file is missing, has another size or does not match the manifest.
+  // `tokens` and `documents` must outlive this object.
   ShardHashes(const std::string& path, const ShardFile& shard, const MappedFile& tokens,
               size_t token_bytes, const MappedFile& documents);
   ShardHashes(const ShardHashes&) = delete;
@@ -88,8 +88,8 @@ class ShardHashes {
 
   void check_tokens(size_t begin, size_t end) const { tokens_->check(begin, end); }  // bytes
   void check_documents(size_t begin, size_t end) const { documents_->check(begin, end); }
-  ContentId content(int64_t document) const;  // its chunk checked
-  void check_all() const;                     // the ContentIds too
+  ContentId content(int64_t document) const;  // verifies its chunk
+  void check_all() const;                     // including the ContentIds
 
  private:
   MappedFile file_;

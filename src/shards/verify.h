@@ -1,4 +1,4 @@
-// Is a folder of shards what its manifest says?
+// Verifies a folder of shards against its manifest.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace ingot {
 
-// Reads every byte: checksums, ids below the vocabulary, document ends that ascend, BOS and EOS
-// exactly once per document, names that give the documents' ids, sums per source. Returns one line
-// for each thing that is wrong, at most one per shard; empty: all is well. `progress`, may be
-// empty, is called with tokens done, by one thread at a time.
+// Reads every byte. Checks checksums, ids below the vocabulary, ascending document ends, BOS and
+// EOS exactly once per document, names that match the documents' ids, sums per source. Returns one
+// line per problem, at most one per shard; empty: none. `progress`, which may be empty, is called
+// with the tokens done, by one thread at a time.
 std::vector<std::string> verify_shards(const std::string& folder, const ShardManifest& manifest,
                                        int64_t threads,
                                        const std::function<void(int64_t tokens)>& progress);

@@ -1,5 +1,5 @@
-// A run with nothing left to decide. plan/resolve.h makes one, before memory is taken or a folder
-// made; engine, loop, validation and benches take only that.
+// A run in which every `auto` is decided. plan/resolve.h makes it before memory is allocated or a
+// folder created. Engine, loop, validation and benches accept only a resolved run.
 #pragma once
 
 #include "core/device/device_facts.h"
@@ -11,19 +11,19 @@
 namespace ingot {
 
 struct ResolvedRun {
-  // With what was decided in the place of every `auto` and 0: precision, device, threads,
-  // loss_chunk, tokens of a step, lengths of the schedule.
+  // Every `auto` and 0 is replaced by the decided value: precision, device, threads, loss_chunk,
+  // tokens of a step, lengths of the schedule.
   RunConfig config;
-  // What checkpoints and the ledger keep: the settings as they were given, but for train.precision.
-  // Where `auto` meant bf16, a CPU must not go on in fp32.
+  // Stored in checkpoints and the ledger: the settings as given, except train.precision, which is
+  // decided. Otherwise a run whose `auto` meant bf16 could resume in fp32 on a CPU.
   RunConfig recorded;
-  Device device;         // of every rank, or of the one that this process is
-  DeviceFacts facts;     // of it
-  int device_ranks = 1;  // of this machine, that share it
+  Device device;         // of every rank hosted by this process
+  DeviceFacts facts;     // of that device
+  int device_ranks = 1;  // ranks of this machine that share the device
   int threads_per_rank = 1;
   TrainShape shape;             // of one rank: dtype, layout, scratch
-  bool one_micro_step = false;  // every step is one, so that gradients may lie among activations
-  bool group_of_one = false;    // one rank sends gradients like one of several; for timing that
+  bool one_micro_step = false;  // in every step: gradients may share memory with activations
+  bool group_of_one = false;    // for timing: one rank reduces gradients as several do
   StepRules steps;
 };
 

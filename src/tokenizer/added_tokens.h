@@ -1,4 +1,4 @@
-// Added tokens found in text, as Hugging Face tokenizers does it.
+// Finds added tokens in text, as Hugging Face tokenizers does.
 #pragma once
 
 #include <array>
@@ -12,18 +12,18 @@
 
 namespace ingot {
 
-// A token that is cut out of the text before anything else, as Hugging Face tokenizers does it.
+// A token that is cut out of the text before anything else, as in Hugging Face tokenizers.
 struct AddedToken {
   std::string content;
   int32_t id = -1;
   bool special = false;      // only encode_with_specials() finds it; decodes to nothing
-  bool normalized = false;   // looked for in the normalised text, not in the original
-  bool lstrip = false;       // takes the spaces before it
-  bool rstrip = false;       // … and after
+  bool normalized = false;   // searched in the normalised text, not in the original
+  bool lstrip = false;       // includes the spaces before it
+  bool rstrip = false;       // includes the spaces after it
   bool single_word = false;  // only between characters that are not \w
 };
 
-// Finds the leftmost of a set of tokens, of several that begin there the longest.
+// Finds the leftmost token of a set; if several start there, the longest.
 class AddedTokenFinder {
  public:
   AddedTokenFinder() = default;
@@ -32,11 +32,11 @@ class AddedTokenFinder {
   bool empty() const { return tokens_.empty(); }
 
   struct Found {
-    size_t begin, end;  // with the spaces that lstrip and rstrip take; empty: nothing is left of it
-    size_t resume;      // where to look for the next: rstrip's spaces may hold one, as in HF
+    size_t begin, end;  // including spaces for lstrip and rstrip; empty: nothing is left of it
+    size_t resume;      // where to search next: rstrip's spaces may contain one, as in HF
     int32_t id;
   };
-  // The first at or after `from` in `text`. lstrip takes nothing from before `taken`.
+  // The first token at or after `from` in `text`. lstrip never reaches before `taken`.
   std::optional<Found> find(std::string_view text, size_t from, size_t taken) const;
 
  private:
@@ -44,21 +44,21 @@ class AddedTokenFinder {
   const AddedToken* longest_at(std::string_view text, size_t at) const;
 
   std::vector<AddedToken> tokens_;                 // sorted by content
-  std::array<std::vector<size_t>, 256> sizes_of_;  // by first byte, the longest first
+  std::array<std::vector<size_t>, 256> sizes_of_;  // by first byte, longest first
   std::string first_bytes_;
-  std::bitset<1 << 16> first_two_;  // bytes a token may begin with
+  std::bitset<1 << 16> first_two_;  // the first two bytes of tokens
 };
 
-// The tokens that are looked for before the text is normalised, and after.
+// The tokens searched before the text is normalised, and those searched after.
 struct AddedTokenFinders {
-  using Normalize = std::function<std::string(const std::string&)>;  // a token as it is then spelt
+  using Normalize = std::function<std::string(const std::string&)>;  // of a token's spelling
   AddedTokenFinders(const std::vector<AddedToken>& tokens, bool with_specials,
                     const Normalize& normalize);
 
   AddedTokenFinder raw, normalized;
 };
 
-// Calls on_text for what lies between the tokens, on_id for each token, in order.
+// In order: calls on_text for the text between tokens, on_id for each token.
 template <class OnText, class OnId>
 void cut_out(std::string_view text, const AddedTokenFinder& finder, OnText on_text, OnId on_id) {
   size_t begin = 0;

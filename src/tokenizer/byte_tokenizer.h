@@ -1,4 +1,4 @@
-// What the byte tokenizer's file holds, for the loader to recognise it.
+// The contents of the byte tokenizer's file, by which the loader recognises it.
 #pragma once
 
 #include <string_view>

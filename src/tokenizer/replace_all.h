@@ -1,4 +1,4 @@
-// One string in place of another, everywhere in a text.
+// Replaces all occurrences of a string in a text.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Whether two tokenizers give the same ids, in whatever formats their files are.
+// Compares two tokenizers by the ids they give, whatever their file formats.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace ingot {
 
-// How `is` differs from `was`: an id that stands for other text, or a text with other ids; empty
-// where there is no such. Ids that stand for no text, special tokens and unused ones, may be more
-// or fewer. Compares every id, and what both make of texts put together from all of them.
+// How `is` differs from `was`: an id with another text, or a text with other ids; empty if there is
+// no difference. The sets of ids without text (special tokens and unused ids) may differ. Compares
+// every id, and the encodings of texts built from all of them.
 std::string id_difference(const Tokenizer& was, const Tokenizer& is);
 
 }  // namespace ingot

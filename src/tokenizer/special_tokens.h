@@ -1,5 +1,5 @@
-// What files leave unsaid and everybody knows: pattern and specials of published encodings, and
-// which tokens begin and end a text.
+// Well-known data that tokenizer files lack: patterns and special tokens of published encodings,
+// and the tokens that begin and end a text.
 #pragma once
 
 #include <string_view>
@@ -8,15 +8,15 @@
 
 namespace ingot {
 
-// Sets the pattern, adds the special tokens and sets BOS and EOS as a published encoding has them
-// ("cl100k_base"); false, and nothing done, when the name is not one, or `model`, which has ranks
-// alone, has another number of them: a file is not what its name says.
+// Sets pattern, special tokens, BOS and EOS of a published encoding ("cl100k_base"). False, with
+// `model` unchanged, if the name is unknown or the encoding has another number of ranks than
+// `model`, which has only ranks.
 bool apply_encoding(std::string_view name, BpeModel& model);
-// How many ranks a published encoding has; 0: the name is not one.
+// How many ranks a published encoding has; 0 if the name is unknown.
 size_t ranks_of_encoding(std::string_view name);
-// The same by a pattern, which may be that of several encodings: where one has as many ranks as the
-// model, its ids are the published ones, else the first one's tokens follow the ranks. Split::None
-// brings none.
+// The same by pattern, which several encodings may share. If one of them has as many ranks as the
+// model, its published ids are used; else the first one's tokens follow the ranks. Split::None adds
+// none.
 void apply_split(Split split, BpeModel& model);
 
 void add_special_token(std::string_view content, int32_t id, BpeModel& model);
@@ -32,10 +32,10 @@ void set_bos_and_eos(Model& model, BosAndEos ids) {
   model.eos = ids.eos;
 }
 
-// By the published names among the special tokens. Where there is one separator only, it is both.
+// Finds them by their published names among the special tokens. A single separator token is both.
 BosAndEos bos_and_eos_of(const std::vector<AddedToken>& added);
 
-// What tokenizer_config.json, the file beside tokenizer.json, says of them; else `otherwise`.
+// BOS and EOS from tokenizer_config.json, the file beside tokenizer.json; else `otherwise`.
 BosAndEos bos_and_eos_in_config(std::string_view file, const std::vector<AddedToken>& added,
                                 BosAndEos otherwise, std::string_view origin);
 

@@ -1,4 +1,4 @@
-// Text to ids and back.
+// The tokenizer interface: text to ids and back.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@ namespace ingot {
 
 class ThreadPool;
 
-// Thread-safe: one tokenizer serves all threads.
+// Thread-safe.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
   virtual int64_t vocab_size() const = 0;
   virtual int32_t bos() const = 0;  // -1: none
   virtual int32_t eos() const = 0;  // -1: none
-  // Appends the ids of `text`, any bytes. No BOS or EOS is added, and text that spells a special
-  // token does not become it: a document must not be able to end itself.
+  // Appends the ids of `text`, any bytes. Adds no BOS or EOS. Text that spells a special token does
+  // not become that token: a document must not be able to end itself.
   virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
   std::vector<int32_t> encode(std::string_view text) const;
-  // As encode(), but special tokens spelt in the text become their ids: for prompts.
+  // As encode(), but special tokens in the text become their ids: for prompts.
   virtual void encode_with_specials(std::string_view text, std::vector<int32_t>& ids) const;
-  // The ids encode() appends, found by the pool's threads where the text can be cut.
+  // The same ids as encode(), computed by the pool's threads if the text can be cut.
   virtual void encode_parallel(std::string_view text, ThreadPool& pool,
                                std::vector<int32_t>& ids) const;
-  // The last place in (0, limit] where a text that begins with `text` may be cut so that the ids of
-  // the parts are those of the whole; 0 when none was found, or none is known for this kind.
+  // The last position in (0, limit] where a text that begins with `text` can be cut so that the ids
+  // of the parts are those of the whole; 0 if none was found or this kind does not support it.
   virtual size_t safe_cut(std::string_view text, size_t limit) const;
-  // Bytes of one id; special tokens give none. decode() of a whole sequence is the concatenation,
-  // except that a format which marks word starts drops the first space after BOS.
+  // The bytes of one id; special tokens give none. decode() of a sequence is their concatenation,
+  // except that formats that mark word starts drop the first space after BOS.
   virtual std::string decode(int32_t id) const = 0;
   virtual std::string decode(const std::vector<int32_t>& ids) const;
   virtual std::string kind() const = 0;       // "byte", "llama2c", "bpe", "sentencepiece", …
-  virtual std::string serialize() const = 0;  // file contents that load_tokenizer() reads back
-  // What else there is to say of it: name and value.
+  virtual std::string serialize() const = 0;  // a file that load_tokenizer() can read
+  // Further facts: name and value.
   virtual std::vector<std::pair<std::string, std::string>> facts() const { return {}; }
 };
 
@@ -50,26 +50,26 @@ class Tokenizer {
 std::unique_ptr<Tokenizer> byte_tokenizer();
 
 // llama2.c's tokenizer.bin: int32 longest piece, then per id float32 score, int32 length, bytes.
-// The vocabulary ends with the file. Throws ErrorCode::Data on anything that does not parse.
+// The vocabulary extends to the end of the file. Throws ErrorCode::Data if it does not parse.
 std::unique_ptr<Tokenizer> parse_llama2c_tokenizer(std::string_view file, std::string_view origin);
 
 struct LoadOptions {
-  // The pattern, where the file does not say it (.tiktoken, vocab.json).
+  // The pattern, if the file does not say it (.tiktoken, vocab.json).
   std::optional<Split> split;
 };
 
 // "byte", or a path whose contents tell the format: tokenizer.json, .tiktoken, vocab.json (with
 // merges.txt beside it), SentencePiece's .model, llama2.c's tokenizer.bin; or a folder with one of
-// them. What a .tiktoken file leaves unsaid, pattern and special tokens, comes from NAME.toml
-// beside it (bpe/rank_settings.h), else from its name ("cl100k_base.tiktoken") if it has as many
-// ranks as that encoding, else with the pattern of the options. A tokenizer_config.json beside a
-// tokenizer.json says which tokens are BOS and EOS.
+// them. Pattern and special tokens of a .tiktoken file come from NAME.toml beside it
+// (bpe/rank_settings.h), else from its name ("cl100k_base.tiktoken") if it has as many ranks as
+// that encoding, else with the options' pattern. A tokenizer_config.json beside a tokenizer.json
+// names BOS and EOS.
 std::unique_ptr<Tokenizer> load_tokenizer(Storage& storage, const std::string& name_or_path,
                                           const LoadOptions& options = {});
 
-// From now on load_tokenizer() keeps large byte-level BPE tokenizers in this folder of the local
-// disk as they are used, to be there at once the next time (bpe/prepared.h); empty, as it is at
-// first: nowhere. For the program to say before anything is loaded: not thread-safe.
+// Makes load_tokenizer() store large byte-level BPE tokenizers in this folder of the local disk, so
+// that the next run loads them faster (bpe/prepared.h); empty, the default: nowhere. Call it before
+// any tokenizer is loaded: not thread-safe.
 void keep_tokenizers_in(const std::string& folder);
 
 }  // namespace ingot

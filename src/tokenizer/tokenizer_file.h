@@ -1,4 +1,4 @@
-// Which file of a folder holds a tokenizer.
+// Finds the tokenizer file of a folder.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace ingot {
 
-// The file that load_tokenizer() reads for a path: that itself, or the one in the folder. Throws
-// ErrorCode::Data for a folder with none or several.
+// The file that load_tokenizer() reads for a path: the path itself, or the file in the folder.
+// Throws ErrorCode::Data for a folder with none or several.
 std::string tokenizer_file(Storage& storage, const std::string& path);
 
-// Whether a folder has such files.
+// Whether the folder has tokenizer files.
 bool holds_tokenizer(Storage& storage, const std::string& folder);
 
 }  // namespace ingot

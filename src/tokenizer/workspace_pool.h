@@ -1,4 +1,4 @@
-// Memory that calls work in, kept from call to call.
+// Reusable scratch memory for concurrent calls.
 #pragma once
 
 #include <memory>
@@ -8,11 +8,11 @@
 
 namespace ingot {
 
-// As many workspaces as calls ran at the same time.
+// Holds as many workspaces as calls ran at the same time.
 template <class Workspace>
 class WorkspacePool {
  public:
-  // A workspace for the time of one call.
+  // A workspace for the duration of one call.
   class Lease {
    public:
     explicit Lease(WorkspacePool& pool) : pool_(pool) {

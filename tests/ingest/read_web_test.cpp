@@ -92,7 +92,7 @@ TEST_F(ReadWeb, ABusyServerIsAskedAgain) {
     expect_whole(fmt::format("busy-3-{}/a.jsonl", status));
   settings_.remote.max_attempts = 3;
   const std::string error = refused(ErrorCode::Storage, "busy-9-503/b.jsonl.gz");
-  EXPECT_NE(error.find("given up after 3 attempts"), std::string::npos) << error;
+  EXPECT_NE(error.find("failed after 3 attempts"), std::string::npos) << error;
   EXPECT_NE(error.find("answers 503"), std::string::npos) << error;
 }
 
@@ -105,7 +105,7 @@ TEST_F(ReadWeb, WhatIsNotThereIsSaidAtOnce) {
 TEST_F(ReadWeb, AServerThatIsNotThereIsAnError) {
   server_.stop();
   settings_.remote.max_attempts = 2;
-  EXPECT_NE(refused(ErrorCode::Storage, "plain/a.jsonl").find("given up after 2 attempts"),
+  EXPECT_NE(refused(ErrorCode::Storage, "plain/a.jsonl").find("failed after 2 attempts"),
             std::string::npos);
 }
 

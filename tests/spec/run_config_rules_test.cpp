@@ -158,7 +158,7 @@ TEST(RunConfigRules, APeakWithSparsityIsRefused) {
 TEST(RunConfigRules, AnOffloadedOptimizerIsAdamWBesideWeightsThatTheCpuCanWrite) {
   const std::pair<std::string, std::string> offloaded = {"system.offload_optimizer", "true"};
   EXPECT_EQ(refusal({offloaded, {"optim.kind", "muon"}}),
-            "system.offload_optimizer updates with adamw, got optim.kind muon, whose products want "
+            "system.offload_optimizer updates with adamw, got optim.kind muon, whose GEMMs need "
             "the GPU: set one of them otherwise");
   EXPECT_EQ(refusal({offloaded, {"train.precision", "fp16"}}),
             "system.offload_optimizer keeps weights in fp32 or bf16, got train.precision fp16: use "

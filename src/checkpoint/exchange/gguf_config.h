@@ -1,4 +1,4 @@
-// What the metadata of a GGUF file says of the model: the shape that llama.cpp computes by it.
+// Reads the model's shape from the metadata of a GGUF file.
 #pragma once
 
 #include <set>
@@ -13,25 +13,25 @@
 
 namespace ingot {
 
-// Values that were asked for, so that the others can be refused. All throw ErrorCode::Data, naming
-// the key, for a value of another kind.
+// Tracks the keys that were read, so that unread ones can be rejected. All functions throw
+// ErrorCode::Data naming the key for a value of another type.
 class GgufFields {
  public:
   explicit GgufFields(const GgufHeader& header) : header_(header) {}
 
-  const GgufValue* find(std::string_view key);  // null: not there
-  int64_t integer(std::string_view key);        // must be there
+  const GgufValue* find(std::string_view key);  // null: absent
+  int64_t integer(std::string_view key);        // throws if absent
   int64_t integer(std::string_view key, int64_t otherwise);
   double number(std::string_view key);
   double number(std::string_view key, double otherwise);
   bool flag(std::string_view key, bool otherwise);
   std::string text(std::string_view key, std::string_view otherwise);
-  // What `read` makes of the value of the key, which must be there; it may throw.
+  // Converts the value of a required key with `read`, which may throw.
   template <class Read>
   auto list(std::string_view key, Read read) {
     return read_value(key, must_find(key), read);
   }
-  // Keys that begin so and were not asked for.
+  // Keys with this prefix that were not read.
   std::vector<std::string> others(std::string_view prefix) const;
 
  private:
@@ -54,15 +54,15 @@ class GgufFields {
 
 struct GgufModel {
   const Architecture* architecture = nullptr;
-  ModelConfig model;  // rotary pairs stand as the file has them
+  ModelConfig model;  // rotary pairs as in the file
 };
 
-// `divisors`: rope_freqs.weight of the file, empty where it has none; `tied`: whether the head is
-// the embedding. Throws ErrorCode::Data, naming the key, where the model is of no known family, a
-// value is missing or not computed here, or a key is not known that could change what is computed.
+// `divisors`: rope_freqs.weight of the file, empty if absent; `tied`: whether the head is the
+// embedding. Throws ErrorCode::Data naming the key if the family is unknown, a value is missing or
+// unsupported, or an unknown key might change the computation.
 GgufModel gguf_model_of(const GgufHeader& header, const std::vector<float>& divisors, bool tied);
 
-// Logs the keys of the file that nothing was made of, with their count.
+// Logs the ignored keys of the file and their number.
 void warn_of_ignored_keys(const GgufHeader& header, std::string_view architecture);
 
 }  // namespace ingot

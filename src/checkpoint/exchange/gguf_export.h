@@ -1,4 +1,4 @@
-// A model as a GGUF file, which llama.cpp and what is built on it run.
+// Exports a model as a GGUF file, for llama.cpp and programs based on it.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace ingot {
 
-// Matrices are written as `type`, Q8_0 as F16 where rows are no whole blocks; vectors and positions
-// are F32. Whole or not at all. Throws ErrorCode::Config where llama.cpp has no words for the
-// model, ErrorCode::Usage where `path` exists and is not to be replaced, ErrorCode::Data for a
-// tokenizer that has no form there.
+// Writes matrices as `type` (Q8_0 as F16 if rows are not whole blocks), vectors and positions as
+// F32. The file appears complete or not at all. Throws ErrorCode::Config if llama.cpp does not
+// support the model, ErrorCode::Usage if `path` exists and must not be replaced, ErrorCode::Data
+// for a tokenizer without a GGUF form.
 void export_gguf(Storage& storage, const Weights& weights, const Companions& companions,
                  const std::string& path, GgufType type,
                  NewFile::Existing existing = NewFile::Existing::Refused);
 
-// tokenizer.ggml.*, of `vocab` ids.
+// Adds tokenizer.ggml.*, for `vocab` ids.
 void add_gguf_tokenizer(GgufMetadata& metadata, const Companions& companions, int64_t vocab);
 
 }  // namespace ingot

@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-// The values are those of the file.
+// Values as in the file.
 enum class GgufType : uint32_t { F32 = 0, F16 = 1, Q8_0 = 8, BF16 = 30 };
 
 // Metadata in the file's order.
@@ -41,7 +41,7 @@ class GgufMetadata {
 
 struct GgufTensor {
   std::string name;
-  Shape shape;  // row-major, as ours; the file names extents the other way round
+  Shape shape;  // row-major, as ours; the file stores extents in reverse order
   GgufType type = GgufType::F32;
 };
 
@@ -50,9 +50,9 @@ inline constexpr int64_t kGgufQuantizationVersion = 2;
 
 int64_t gguf_bytes(const GgufTensor& tensor);
 
-// Writes and syncs the file. data(i, put) puts the F32 elements of the i-th tensor, in pieces of
-// whole blocks; they are converted here. Throws ErrorCode::Data, naming the tensor, where one is
-// too large for the type.
+// Writes and syncs the file. data(i, put) passes the F32 elements of the i-th tensor in pieces of
+// whole blocks; they are converted here. Throws ErrorCode::Data naming a tensor with a value too
+// large for the type.
 void write_gguf(
     Storage& storage, const std::string& path, const GgufMetadata& metadata,
     const std::vector<GgufTensor>& tensors,

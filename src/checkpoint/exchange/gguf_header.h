@@ -1,4 +1,5 @@
-// A GGUF file as it is read: its metadata, and where its tensors lie. Bytes are not trusted.
+// Reads the header of a GGUF file: its metadata and the positions of its tensors. Input is not
+// trusted.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +21,17 @@ struct GgufEntry {
 };
 
 struct GgufHeader {
-  std::shared_ptr<const std::string> bytes;  // what the values are views of
+  std::shared_ptr<const std::string> bytes;  // the values are views of it
   std::map<std::string, GgufValue, std::less<>> metadata;
   std::map<std::string, GgufEntry, std::less<>> tensors;
 };
 
-// By its first bytes, whatever its name.
+// Detected by its first bytes, whatever its name.
 bool is_gguf_file(Storage& storage, const std::string& path);
 
-// Throws ErrorCode::Data, naming `path`, when the header is damaged or of another version, a name
-// is there twice, a tensor lies outside the file or on another one, bytes are left over, or a
-// tensor is of a type that is not read. Memory is at most a few times the header, which is in the
-// file.
+// Throws ErrorCode::Data naming `path` if the header is damaged or of another version, a name is
+// repeated, a tensor is outside the file or overlaps another, bytes are left over, or a tensor has
+// an unsupported type. Memory is at most a few times the header, which is in the file.
 GgufHeader read_gguf_header(const ReadableFile& file, const std::string& path);
 
 }  // namespace ingot

@@ -1,5 +1,4 @@
-// What the metadata of a GGUF file says of text: the tokenizer, the chat template, which ids end a
-// text.
+// Reads the tokenizer, the chat template and the stop ids from the metadata of a GGUF file.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +11,13 @@ namespace ingot {
 
 struct GgufText {
   std::vector<int32_t> stop_ids;  // ascending
-  std::string chat_template;      // empty: there is none
-  std::string tokenizer;          // a file that load_tokenizer() reads
+  std::string chat_template;      // empty: none
+  std::string tokenizer;          // contents of a file for load_tokenizer()
   std::string config;             // its tokenizer_config.json
 };
 
-// Without the tokenizer unless asked for; it gives the ids that llama.cpp does. Throws
-// ErrorCode::Data, naming the key, for one that is not known here.
+// Includes the tokenizer only on request; it gives llama.cpp's ids. Throws ErrorCode::Data naming
+// the key for an unknown tokenizer.
 GgufText gguf_text_of(const GgufHeader& header, bool with_tokenizer);
 
 }  // namespace ingot

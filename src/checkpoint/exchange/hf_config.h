@@ -1,4 +1,4 @@
-// config.json of a Hugging Face folder: the shape of a model.
+// Reads and writes config.json of a Hugging Face folder: the shape of a model.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,17 +15,22 @@ struct HfModel {
   ModelConfig model;
 };
 
-// Throws ErrorCode::Data, naming `path` and the member, where the architecture is not known, a
-// member is missing, has a value that is not computed here, or is not known: it could change what
-// the model computes.
+// Throws ErrorCode::Data naming `path` and the member if the architecture is unknown, or a member
+// is missing, has an unsupported value, or is unknown and so might change the computation.
 HfModel parse_hf_config(std::string_view text, const std::string& path);
 
-// What parse_hf_config() reads as the same model, without what says nothing of it. Throws
-// ErrorCode::Config where the architecture has no word for what the model has.
+// The same of a parsed config.json; throws MemberError or ErrorCode::Data.
+ModelConfig read_hf_config(const nlohmann::json& config, const Architecture& architecture);
+
+// The context of a model with dynamic scaling: `factor` times its original context.
+int64_t dynamic_context(ModelConfig model);
+
+// The config.json that parse_hf_config() reads as the same model, without settings that have no
+// effect. Throws ErrorCode::Config if the architecture cannot express the model.
 nlohmann::ordered_json hf_config_of(const ModelConfig& model, const Architecture& architecture);
 
-// The architecture that `model` is, `preferred` (a name, or empty) before others. Throws
-// ErrorCode::Config, naming settings, where none has words for it.
+// The architecture of `model`; tries `preferred` (a name, or empty) first. Throws ErrorCode::Config
+// naming settings that no architecture can express.
 const Architecture& architecture_of(const ModelConfig& model, std::string_view preferred);
 
 }  // namespace ingot

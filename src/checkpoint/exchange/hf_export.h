@@ -1,4 +1,4 @@
-// A model as a folder that Hugging Face's transformers loads.
+// Exports a model as a folder for Hugging Face's transformers.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@
 namespace ingot {
 
 struct HfExportOptions {
-  std::optional<DType> dtype = {};  // F32, BF16 or F16; none: as they are stored
-  int64_t file_bytes = int64_t{5} * 1000 * 1000 * 1000;  // of weights in a file at most
+  std::optional<DType> dtype = {};                       // F32, BF16 or F16; unset: as stored
+  int64_t file_bytes = int64_t{5} * 1000 * 1000 * 1000;  // maximum size of a weights file
 };
 
-// Writes `dir`, new or empty: config.json, weights with an index where they are several files, the
-// tokenizer and what else came with the model. Whole or not at all. Throws ErrorCode::Config where
-// no architecture has words for the model, ErrorCode::Data where a weight is not finite.
+// Writes `dir`, new or empty: config.json, weights (with an index if there are several files), the
+// tokenizer and the model's other files. The folder appears complete or not at all. Throws
+// ErrorCode::Config if no architecture supports the model, ErrorCode::Data if a weight is not
+// finite.
 void export_hf(Storage& storage, const Weights& weights, const Companions& companions,
                const std::string& dir, const HfExportOptions& options);
 

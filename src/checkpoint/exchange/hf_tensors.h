@@ -1,4 +1,4 @@
-// Where the parameters of a model lie among the tensors of other programs' files.
+// Maps a model's parameters to the tensors of other programs' files.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace ingot {
 
-// A tensor there, whole or as a part of ours.
+// A tensor of another program: one of our parameters, or a part of one.
 struct ForeignTensor {
   std::string name;
-  Shape shape;              // there
-  bool transposed = false;  // of ours
-  bool from_one = false;    // ours is it plus one
+  Shape shape;              // in the file
+  bool transposed = false;  // relative to ours
+  bool from_one = false;    // ours is the stored value plus one
 };
 
-// Those that make up `parameter`, in order: their elements, turned where they are transposed, are
-// its elements. Throws ErrorCode::Config where the architecture has no tensor for it.
+// The tensors that make up `parameter`, in order: concatenated (and transposed where marked) they
+// are its elements. Throws ErrorCode::Config if the architecture has no tensor for it.
 std::vector<ForeignTensor> hf_tensors_of(const TensorSpec& parameter,
                                          const Architecture& architecture);
-// The same by rows of any format, without what begins names; empty where no row is for it.
+// The same with the rows of any format, without the prefix of names; empty if no row matches.
 std::vector<ForeignTensor> foreign_tensors_of(const TensorSpec& parameter,
                                               std::span<const TensorRow> rows);
 
-// File by tensor, of model.safetensors.index.json. Throws ErrorCode::Data, naming `path`, for what
-// is no index or names a file that is not beside it.
+// File by tensor, from model.safetensors.index.json. Throws ErrorCode::Data naming `path` if it is
+// not an index or names a file that is not beside it.
 std::map<std::string, std::string> parse_hf_index(std::string_view text, const std::string& path);
 
 inline constexpr std::string_view kHfWeightsName = "model.safetensors";

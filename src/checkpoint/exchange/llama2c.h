@@ -15,7 +15,7 @@ namespace ingot {
 
 class Llama2cFile : public Weights {
  public:
-  // Throws ErrorCode::Data when the file's size does not match its header.
+  // Throws ErrorCode::Data if the file's size does not match its header.
   Llama2cFile(Storage& storage, const std::string& path);
 
   const ModelConfig& model() const override { return model_; }
@@ -28,13 +28,13 @@ class Llama2cFile : public Weights {
 };
 
 // Writes a checkpoint folder at `out_dir` from a model and its tokenizer.bin. Throws
-// ErrorCode::Data when they do not go together; writes nothing then.
+// ErrorCode::Data and writes nothing if they do not match.
 void import_llama2c(Storage& storage, const std::string& model_path,
                     const std::string& tokenizer_path, const std::string& out_dir,
                     WeightsProgress progress = {});
 
-// The folder `out_dir` with model.bin and, where the tokenizer is of llama2.c's kind,
-// tokenizer.bin. Throws ErrorCode::Config for a model that the format cannot say.
+// Writes the folder `out_dir` with model.bin and, for a tokenizer of llama2.c's kind,
+// tokenizer.bin. Throws ErrorCode::Config for a model that the format cannot express.
 void export_llama2c(Storage& storage, const Weights& weights, const Companions& companions,
                     const std::string& out_dir);
 

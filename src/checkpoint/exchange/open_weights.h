@@ -1,4 +1,4 @@
-// A model by its path, of whatever format it is.
+// Opens a model of any format by its path.
 #pragma once
 
 #include <memory>
@@ -15,17 +15,17 @@ namespace ingot {
 // Throws ErrorCode::Data for anything else.
 std::unique_ptr<Weights> open_weights(std::shared_ptr<Storage> storage, const std::string& path);
 
-// A checkpoint's; `reader` must outlive it.
+// Weights of a checkpoint; `reader` must outlive them.
 std::unique_ptr<Weights> weights_of(const CheckpointReader& reader);
 
-// A model and what is known of it besides its weights.
+// A model with its metadata.
 class OpenModel {
  public:
   virtual ~OpenModel() = default;
-  // Of another program's model: what a checkpoint of it would say.
+  // For another program's model: what a checkpoint of it would contain.
   virtual const CheckpointInfo& info() const = 0;
   virtual const Weights& weights() const = 0;
-  // Throws ErrorCode::Data where no tokenizer came with the model.
+  // Throws ErrorCode::Data if the model has no tokenizer.
   virtual Companions companions() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// Work in flight, in order. What is issued to one lane is carried out one after the other; lanes
-// run beside each other unless a ticket says otherwise.
+// A queue of work. Work issued to one lane runs in order. Work on different lanes runs concurrently
+// unless a ticket orders it.
 #pragma once
 
 #include <chrono>
@@ -13,51 +13,51 @@
 
 namespace ingot {
 
-// Tests wait at random before each piece of work to show that results hang on tickets alone and
-// not on luck. `most` 0: no wait.
+// Tests wait for a random time before each piece of work. This shows that results depend on tickets
+// and not on timing. `most` 0: no wait.
 struct LaneDelay {
   uint64_t seed = 0;
   std::chrono::microseconds most{0};
 };
 
 struct LaneOptions {
-  int threads = 1;  // of the lane's own pool on the CPU; 0: none, for work that runs no ops
+  int threads = 1;  // of the lane's own pool on the CPU; 0: no pool, for work that runs no ops
   LaneDelay delay = {};
 };
 
 class Lane {
  public:
-  virtual ~Lane() = default;  // waits until everything issued is done
+  virtual ~Lane() = default;  // waits until all issued work is done
 
-  // What work issued to this lane computes with. On a GPU its stream is the lane's.
+  // What work issued to this lane computes with. On a GPU its stream is the lane's stream.
   virtual Context& context() = 0;
 
-  // On a GPU, and on the compute lane of the CPU, `work` is called at once (and throws at once);
-  // on a GPU it puts kernels and copies on the lane's stream. On a worker lane it is queued and
-  // must own what it refers to. Work that throws there fails the lane: what is issued after it is
-  // not called, and every ticket marked after it carries the failure.
+  // On a GPU, and on the compute lane of the CPU, `work` is called (and throws) at once; on a GPU
+  // it puts kernels and copies on the lane's stream. On a worker lane `work` is queued and must own
+  // everything it refers to. If queued work throws, the lane fails: work issued later is not
+  // called, and every ticket marked later carries the failure.
   virtual void issue(std::function<void(Context&)> work) = 0;
 
-  // Speaks of all work issued so far.
+  // The ticket covers all work issued so far.
   virtual Ticket mark(std::string name) = 0;
 
-  // What is issued from now on begins after the ticket's work, and fails with it. The host waits
-  // only where the caller itself carries the work out: on the compute lane of the CPU, and on a
-  // GPU until another thread has put the ticket's work on its stream. While a stream is captured
-  // mark() and after() fork and join the capture.
+  // Work issued from now on starts after the ticket's work and fails if that fails. The host waits
+  // in two cases: on the compute lane of the CPU, and on a GPU until another thread has put the
+  // ticket's work on its stream. While a stream is captured, mark() and after() fork and join the
+  // capture.
   virtual void after(const Ticket& ticket) = 0;
 };
 
-// The lane of a context itself: on the CPU the caller, on a GPU the context's stream. The context
-// must outlive it.
+// The lane of a context itself: the caller on the CPU, the context's stream on a GPU. The context
+// must outlive the lane.
 std::unique_ptr<Lane> compute_lane(Context& compute, const LaneDelay& delay = {});
 
-// A lane beside it, on the same device, with a context of its own (no workspace): on the CPU a
-// worker thread, on a GPU a stream.
+// A lane on the same device with a context of its own (no workspace): a worker thread on the CPU, a
+// stream on a GPU.
 std::unique_ptr<Lane> side_lane(const Context& compute, const LaneOptions& options = {});
 
-// The same, but a worker thread also carries out the host's part on a GPU: for work in which the
-// host waits, as for other ranks. Its tickets are settled by that thread.
+// The same, but a worker thread also runs the host's part on a GPU. Use it for work in which the
+// host waits, for example for other ranks. The worker thread settles its tickets.
 std::unique_ptr<Lane> worker_lane(const Context& compute, const LaneOptions& options = {});
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// What the kinds of lanes share.
+// Shared by all kinds of lanes.
 #pragma once
 
 #include "core/async/lane.h"
@@ -8,8 +8,7 @@
 
 namespace ingot {
 
-// Work carried out through `ctx` from now on comes after the ticket's. Throws what that failed
-// with.
+// Work issued through `ctx` from now on starts after the ticket's work. Throws if that work failed.
 inline void order_behind(Context& ctx, const Ticket& ticket) {
   StreamEvent* event = ticket.settled();
   if (event == nullptr) return;
@@ -19,12 +18,12 @@ inline void order_behind(Context& ctx, const Ticket& ticket) {
     event->wait();
 }
 
-// On a GPU where the work issued through `ctx` ends; null on the CPU, where it is done.
+// On a GPU, an event after the work issued through `ctx` so far. On the CPU null: it is done.
 inline std::shared_ptr<StreamEvent> end_of_work(Context& ctx) {
   return ctx.cuda != nullptr ? record_event(*ctx.cuda) : nullptr;
 }
 
-// Carries out a LaneDelay, piece by piece.
+// Waits as a LaneDelay says before each piece of work.
 class Delayer {
  public:
   explicit Delayer(const LaneDelay& delay)
@@ -37,7 +36,7 @@ class Delayer {
   uint64_t pieces_ = 0;
 };
 
-// The context of a lane beside `compute`, and what it points to.
+// The context of a side lane of `compute`, with the objects it points to.
 class SideContext {
  public:
   SideContext(const Context& compute, int threads);

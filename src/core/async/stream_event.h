@@ -1,4 +1,4 @@
-// A place in the work of a CUDA stream, free of CUDA headers.
+// A position in a CUDA stream, free of CUDA headers.
 #pragma once
 
 namespace ingot {
@@ -8,10 +8,10 @@ class CudaContext;  // core/cuda/cuda_context.h
 class StreamEvent {
  public:
   virtual ~StreamEvent() = default;
-  virtual bool done() = 0;  // all that was put on the stream before it
-  virtual void wait() = 0;  // the host waits; throws ErrorCode::Device when some of it failed
-  // What is put on the stream of `later` from now on begins after it. Inside a capture this joins
-  // the stream to the capture of the event's.
+  virtual bool done() = 0;  // whether all earlier work on the stream is done
+  virtual void wait() = 0;  // the host waits; throws ErrorCode::Device if any of it failed
+  // Work put on the stream of `later` from now on starts after this event. If the event's stream is
+  // being captured, this joins the stream of `later` to that capture.
   virtual void before(CudaContext& later) = 0;
 };
 

@@ -1,4 +1,5 @@
-// One GPU as one rank uses it: a stream, the device's facts, and the handles of NVIDIA's libraries.
+// One rank's use of one GPU: a stream, the device's properties and the handles of NVIDIA's
+// libraries.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,14 +26,14 @@ class CudaContext {
   int num_sms() const { return properties_.multiProcessorCount; }
   const std::string& cache_dir() const { return cache_dir_; }  // empty: keep nothing
 
-  // Pinned host memory for results that kernels hand to the host, kScalarBytes of it. Written by
+  // kScalarBytes of pinned host memory for results that kernels return to the host. Written by
   // kernels or copies on the stream; valid after synchronize().
   static constexpr int64_t kScalarBytes = 4096;
   void* scalars() const { return scalars_.get(); }
   void synchronize() const;
 
-  // The one T of this context, made by T(CudaContext&) on first use, destroyed with the context
-  // before the stream: cuBLASLt and cuDNN handles, plans and caches of ops/cuda.
+  // This context's only T, constructed as T(CudaContext&) on first use and destroyed before the
+  // stream. For cuBLASLt and cuDNN handles, plans and caches of ops/cuda.
   template <class T>
   T& library() {
     std::shared_ptr<void>& slot = libraries_[std::type_index(typeid(T))];
@@ -46,10 +47,10 @@ class CudaContext {
   cudaDeviceProp properties_{};
   OwnedStream stream_;
   PinnedMemory scalars_;
-  std::unordered_map<std::type_index, std::shared_ptr<void>> libraries_;  // the first to go
+  std::unordered_map<std::type_index, std::shared_ptr<void>> libraries_;  // destroyed first
 };
 
-// The stream that the work of `ctx` goes to.
+// The stream that work issued through `ctx` is put on.
 inline cudaStream_t stream_of(const Context& ctx) {
   return ctx.cuda->stream();
 }

@@ -1,4 +1,4 @@
-// Calls into the CUDA runtime, every one of them checked.
+// Checked calls into the CUDA runtime.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,20 +10,20 @@
 
 namespace ingot {
 
-// Throws ErrorCode::Device (Memory when out of it) naming the call's place and CUDA's words.
+// Throws ErrorCode::Device (Memory when out of memory) with the call's place and CUDA's message.
 void cuda_check(cudaError_t status, std::source_location place = std::source_location::current());
 
-// How a kernel is launched: launch({ctx, blocks, threads}, kernel, arguments…).
+// Launch parameters: launch({ctx, blocks, threads}, kernel, arguments…).
 struct LaunchShape {
   const Context& ctx;
   dim3 blocks;
   dim3 threads;
-  size_t shared_bytes = 0;  // dynamic; beyond 48 KB allow_shared_memory() first
+  size_t shared_bytes = 0;  // dynamic; above 48 KB call allow_shared_memory() first
   std::source_location place = std::source_location::current();
 };
 
-// Lets a kernel be launched with all the dynamic shared memory that the GPU can give it. Never with
-// less: ranks that share a GPU launch one kernel with several sizes at once, and the limit is one.
+// Raises a kernel's dynamic shared memory limit to the GPU's maximum. Never to less: ranks that
+// share a GPU launch one kernel with several sizes at once, and the limit is per kernel.
 void allow_shared_memory(const Context& ctx, const void* kernel);
 template <class... Parameters>
 void allow_shared_memory(const Context& ctx, void (*kernel)(Parameters...)) {

@@ -1,4 +1,4 @@
-// Memory taken once, before the first step, and handed out by offset.
+// Memory allocated once, before the first step, and handed out by offset.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ inline int64_t align_up(int64_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
-// Where memory lies, seen from a device: in its own, in host memory that its copies reach while the
-// host goes on (page-locked), in plain host memory. On the CPU all are alike.
+// Where memory lies: on the device, in page-locked host memory (the device copies to and from it
+// asynchronously), or in pageable host memory. On the CPU all three are the same.
 enum class MemorySpace { Device, Pinned, Host };
 
-// Owns one block of memory, zeroed at creation. Everything placed in it dies with it; its tensors
-// are the device's or, in the other spaces, the CPU's.
+// Owns one block of memory, zeroed at creation. Tensors placed in it must not outlive it. In
+// MemorySpace::Device they are on the arena's device, otherwise on the CPU.
 class Arena {
  public:
-  // Throws ErrorCode::Memory with what was asked and what is free.
+  // Throws ErrorCode::Memory with the bytes requested and the bytes free.
   Arena(Device device, int64_t bytes, MemorySpace space = MemorySpace::Device);
   ~Arena();
   Arena(Arena&&) noexcept;
@@ -39,14 +39,14 @@ class Arena {
   void* data_ = nullptr;
 };
 
-// Scratch memory for the duration of one op: a bump pointer over a tensor the table planned.
-// Ops publish what they need through x_workspace_bytes(); taking more throws.
+// Scratch memory for the duration of one op: a bump allocator over a tensor of the table. Ops
+// publish their need through x_workspace_bytes(); taking more throws.
 class Workspace {
  public:
   Workspace() = default;
   explicit Workspace(Tensor memory) : memory_(memory) {}  // U8, any length
 
-  // Everything taken while a Scope lives is given back when it ends.
+  // Everything taken while a Scope lives is released when it ends.
   class Scope {
    public:
     explicit Scope(Workspace& workspace) : workspace_(workspace), mark_(workspace.used_) {}

@@ -11,22 +11,21 @@ namespace ingot {
 
 class CudaContext;  // core/cuda/cuda_context.h
 
-// One per rank. Owns nothing; whoever builds it keeps the pool, the CUDA context, the choices and
-// the workspace memory alive. All work issued through one context is ordered as by one stream: on a
-// GPU an op returns before its kernels ran, and only what hands a number to the host waits for
-// them.
+// One per rank. Owns nothing: its creator keeps the pool, the CUDA context, the choices and the
+// workspace memory alive. Work issued through one context runs in stream order. On a GPU an op
+// returns before its kernels have run; only ops that return a number to the host wait.
 struct Context {
   Device device;
   ThreadPool* pool = nullptr;   // CPU kernels run on it
   CudaContext* cuda = nullptr;  // set when device is a GPU
   Workspace workspace;
-  DeviceFacts facts = {};  // of `device`: how much scratch ops take follows from them
-  // Equal inputs give equal bits. False lets GPU kernels sum in the order they finish, where that
-  // is faster (the backward of attention).
+  DeviceFacts facts = {};  // of `device`; the ops' scratch sizes follow from them
+  // Equal inputs give equal bits. False lets GPU kernels sum in completion order where that is
+  // faster (the backward pass of attention).
   bool deterministic = true;
-  // F32 products may round their operands to TF32 (10 bits of mantissa) where a GPU is faster so.
+  // F32 GEMMs may round their operands to TF32 (10 mantissa bits) where that is faster on a GPU.
   bool tf32 = false;
-  // Of the ranks that make the same calls in the same order; null: this one chooses by itself.
+  // Shared by the ranks that make the same calls in the same order; null: this rank chooses alone.
   SharedChoices* choices = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// What the rest of the program asks of CUDA, free of CUDA headers. In a build without CUDA all of
-// it refuses (core/cuda/no_cuda.cpp) but cuda_facts(), which answers «none».
+// What the rest of the program needs from CUDA, free of CUDA headers. In a build without CUDA every
+// function throws (core/cuda/no_cuda.cpp), except cuda_facts(), which returns nothing.
 #pragma once
 
 #include <chrono>
@@ -14,24 +14,24 @@ class CudaContext;   // core/cuda/cuda_context.h
 class RecordedWork;  // core/async/recorded_work.h
 class StreamEvent;   // core/async/stream_event.h
 
-// The stream and library handles of one GPU, for Context::cuda. `cache_dir` keeps what was tuned
-// for this GPU (created when needed); empty: nothing is kept. Throws ErrorCode::Missing, in one
-// line that says what to do, when there is no such GPU or the driver is too old.
+// The stream and library handles of one GPU, for Context::cuda. `cache_dir` stores tuning results
+// for this GPU (created when needed); empty: nothing is stored. Throws ErrorCode::Missing, in one
+// line that says what to do, if there is no such GPU or the driver is too old.
 std::shared_ptr<CudaContext> make_cuda_context(int device, const std::string& cache_dir);
 
-// A thread must call it before its first work on a context that another thread made.
+// A thread calls this before its first work on a context that another thread created.
 void make_current(const CudaContext& context);
 
-// Waits until all work issued so far is done; throws ErrorCode::Device when some of it failed.
+// Waits until all work issued so far is done; throws ErrorCode::Device if any of it failed.
 void synchronize(CudaContext& context);
 
-// After all work issued so far.
+// An event after all work issued so far.
 std::shared_ptr<StreamEvent> record_event(CudaContext& context);
 
-// The stream is busy for so long, with one block: tests order work behind it.
+// Keeps the stream busy for this long with one block: tests order work behind it.
 void spin(CudaContext& context, std::chrono::microseconds time);
 
-// Device memory, zeroed. Throws ErrorCode::Memory with what was asked and what is free.
+// Device memory, zeroed. Throws ErrorCode::Memory with the bytes requested and the bytes free.
 void* allocate_cuda_memory(int device, int64_t bytes);
 void free_cuda_memory(int device, void* data) noexcept;
 // Page-locked host memory, zeroed; throws likewise.
@@ -39,7 +39,7 @@ void* allocate_pinned_memory(int64_t bytes);
 void free_pinned_memory(void* data) noexcept;
 int64_t available_cuda_memory(int device);  // bytes free on the GPU now
 
-// Put on the stream; each side is device memory or page-locked host memory.
+// Asynchronous copy on the stream; each side is device memory or page-locked host memory.
 void copy_bytes(CudaContext& context, void* to, const void* from, int64_t bytes);
 
 std::unique_ptr<RecordedWork> make_cuda_recorded_work(CudaContext& context);

@@ -1,20 +1,20 @@
 // One kernel source, compiled once per instruction set and chosen at run time.
 //
-// The sources that a layer lists in add_isa_objects (cmake/isa.cmake) are built three times with
+// The sources listed in a layer's add_isa_objects (cmake/isa.cmake) are built three times, with
 // INGOT_ISA set to generic, avx2 or avx512; their functions live in namespace
 // ingot::cpu::INGOT_ISA. A kernel source includes isa_begin.h after all other headers and isa_end.h
-// at its end: code defined before (the standard library's inline functions) must not be compiled
-// for a wider ISA, since the linker would keep one copy for all.
+// at its end. Code defined earlier (inline functions of the standard library) must not be compiled
+// for a wider ISA, since the linker keeps one copy for all.
 #pragma once
 
 namespace ingot::cpu {
 
-enum class Isa { Generic, Avx2, Avx512 };  // each runs what those before it can
+enum class Isa { Generic, Avx2, Avx512 };  // each also runs the code of those before it
 inline constexpr Isa kAllIsas[] = {Isa::Generic, Isa::Avx2, Isa::Avx512};
 
-Isa best_isa();           // what this machine can run
-Isa active_isa();         // what kernels dispatch to: best_isa() unless a test forced another
-void force_isa(Isa isa);  // for tests; throws ErrorCode::Missing when the machine lacks it
+Isa best_isa();           // the best this machine supports
+Isa active_isa();         // the one kernels dispatch to: best_isa() unless a test forced another
+void force_isa(Isa isa);  // for tests; throws ErrorCode::Missing if the machine does not support it
 const char* name_of(Isa isa);
 
 }  // namespace ingot::cpu
@@ -31,7 +31,7 @@ const char* name_of(Isa isa);
   result name arguments;                          \
   }
 
-// Calls the active one: INGOT_CPU_DISPATCH(f, a, b).
+// Calls the active variant: INGOT_CPU_DISPATCH(f, a, b).
 #define INGOT_CPU_DISPATCH(name, ...)                   \
   [&] {                                                 \
     switch (::ingot::cpu::active_isa()) {               \

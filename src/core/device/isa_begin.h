@@ -1,5 +1,5 @@
-// From here to isa_end.h functions are compiled for INGOT_ISA; isa.h says where it is included and
-// why this is a pragma and not a compiler flag. No #pragma once: it is not a header.
+// From here to isa_end.h functions are compiled for INGOT_ISA. isa.h says where to include this and
+// why it is a pragma and not a compiler flag. No #pragma once: it is included many times.
 #ifndef INGOT_ISA_BEGUN
 #define INGOT_ISA_BEGUN
 #define INGOT_AVX2_FEATURES "avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt"

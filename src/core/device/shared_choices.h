@@ -1,5 +1,5 @@
-// Choices that are made by the clock, such as a GEMM's algorithm: all ranks take rank 0's, so that
-// they compute alike and are as fast as each other.
+// Choices made by timing, such as a GEMM's algorithm. All ranks use rank 0's choice, so that they
+// compute the same bits at the same speed.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@ namespace ingot {
 class SharedChoices {
  public:
   virtual ~SharedChoices() = default;
-  // What rank 0 chose for `what`: may wait for it to choose. Nothing on rank 0 itself, and where
-  // rank 0 does not come to it: the rank then chooses by itself.
+  // Rank 0's choice for `what`; may wait until rank 0 has chosen. Nothing on rank 0 itself, and if
+  // rank 0 never makes this choice: the rank then chooses alone.
   virtual std::optional<std::string> ask(const std::string& what) = 0;
-  // What was chosen here: the others hear it of rank 0.
+  // Publishes the choice made here; other ranks receive rank 0's.
   virtual void tell(const std::string& what, const std::string& choice) = 0;
 };
 

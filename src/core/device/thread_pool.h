@@ -6,7 +6,8 @@
 
 namespace ingot {
 
-// A borrowed callable (no allocation, unlike std::function); must outlive the call it is passed to.
+// A reference to a callable (no allocation, unlike std::function). The callable must outlive the
+// call it is passed to.
 class TaskRef {
  public:
   template <class F>
@@ -21,20 +22,20 @@ class TaskRef {
   void (*call_)(const void*, int64_t, int);
 };
 
-// Threads spin briefly and then sleep, so that a training step's thousand small loops do not pay a
-// wake-up each and an idle process costs nothing.
+// Idle threads spin briefly and then sleep: a training step's thousand small loops pay no wake-up
+// each, and an idle process costs nothing.
 class ThreadPool {
  public:
-  explicit ThreadPool(int num_threads);  // the caller is worker 0; num_threads - 1 are started
+  explicit ThreadPool(int num_threads);  // the caller is worker 0; starts num_threads - 1 threads
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int num_threads() const;
 
-  // Calls task(i, worker) once for every i in [0, num_tasks), in any order, worker in
-  // [0, num_threads). Returns when all are done; the first exception is rethrown here. Call it from
-  // one thread at a time, never from inside a task. Which worker runs a task is not determined:
+  // Calls task(i, worker) once for every i in [0, num_tasks), in any order, worker in [0,
+  // num_threads). Returns when all calls are done and rethrows the first exception. Call it from
+  // one thread at a time and never from inside a task. Which worker runs a task is not determined:
   // results must depend on i alone. Inside a task denormal floats count as zero (FlushDenormals).
   void run(int64_t num_tasks, TaskRef task);
 

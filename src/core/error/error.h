@@ -1,4 +1,4 @@
-// The one error type. Libraries throw it; only cli turns it into an exit code.
+// The only error type. Libraries throw it; only cli turns it into an exit code.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,15 +14,15 @@ namespace ingot {
 
 enum class ErrorCode {
   Usage,     // the user asked for something impossible: exit code 2
-  Config,    // a setting is wrong or settings contradict each other
+  Config,    // a setting is wrong, or settings contradict each other
   Data,      // input is missing, damaged or of another kind than declared
   Storage,   // the file system refused
-  Memory,    // it does not fit
+  Memory,    // out of memory
   Numeric,   // NaN, infinity, divergence
   Comm,      // another rank failed or did not answer
   Device,    // a device call failed
   Missing,   // this build or machine lacks the backend
-  Internal,  // our own mistake
+  Internal,  // a bug in this program
 };
 
 class Error : public std::runtime_error {
@@ -33,14 +33,14 @@ class Error : public std::runtime_error {
   ErrorCode code() const { return code_; }
   int rank() const { return rank_; }  // -1: not bound to a rank
   std::string place() const;          // "ops/matmul.cpp:42"
-  // Of a Comm error, where it was made: who waits for another rank says where it waits
-  // (core/error/stack.h). Empty for others.
+  // Call stack of a Comm error where it was created: it shows where a rank waited for another
+  // (core/error/stack.h). Empty for other errors.
   const std::vector<void*>& stack() const { return stack_; }
   Error& on_rank(int rank) {
     rank_ = rank;
     return *this;
   }
-  // The same error, saying in which work it came up: "WORK: MESSAGE".
+  // The same error with the work it occurred in: "WORK: MESSAGE".
   Error during(std::string_view work) const;
 
  private:
@@ -67,8 +67,8 @@ check(bool, ErrorCode, fmt::format_string<Args...>, Args&&...) -> check<Args...>
 
 }  // namespace ingot
 
-// Whatever describes itself (Tensor, Shape, Device) is formatted by that, and only when a message
-// is made: passing x.str() to check() would build the text on every call.
+// Types that describe themselves (Tensor, Shape, Device) are formatted through str(), and only when
+// a message is made. Passing x.str() to check() would build the text on every call.
 template <class T>
 requires requires(const T& t) {
   { t.str() } -> std::same_as<std::string>;

@@ -1,4 +1,4 @@
-// Exceptions of libraries, which speak to programmers.
+// Translates library exceptions, whose messages are written for programmers.
 #pragma once
 
 #include <exception>
@@ -7,7 +7,7 @@
 
 namespace ingot {
 
-// What a library threw, as an error of ours; its own text goes to the log, at level debug.
+// A library's exception as an Error. The library's own text goes to the log at level debug.
 Error translated(const std::exception& foreign);
 
 }  // namespace ingot

@@ -1,5 +1,4 @@
-// Structured log to stderr: a level, an event name and key=value fields (or one JSON object a
-// line).
+// Structured log on stderr: level, event name and key=value fields, or one JSON object per line.
 #pragma once
 
 #include <chrono>
@@ -13,10 +12,10 @@ namespace ingot::log {
 enum class Level { Debug, Info, Warn, Error, Off };
 enum class Format { Text, Json };
 
-// Process-wide sink set up once by cli; libraries only emit. Thread-safe.
+// Process-wide sink, set up once by cli; libraries only emit. Thread-safe.
 void configure(Level level, Format format);
 
-// Whether debug() would say something: to ask costs nothing, to make its fields does.
+// Whether debug() prints. Check it before building expensive fields.
 bool is_verbose();
 
 using Fields = std::initializer_list<std::pair<std::string_view, std::string>>;
@@ -25,7 +24,7 @@ void info(std::string_view event, Fields fields = {});
 void warn(std::string_view event, Fields fields = {});
 void error(std::string_view event, Fields fields = {});
 
-// A wait, from here to the end of the block: debug() names it when it took more than a second.
+// Measures a wait from here to the end of the block. debug() logs waits of more than a second.
 class Wait {
  public:
   explicit Wait(const char* on_what);
@@ -35,7 +34,7 @@ class Wait {
 
  private:
   const char* on_what_;
-  std::chrono::steady_clock::time_point start_;  // only where is_verbose()
+  std::chrono::steady_clock::time_point start_;  // set only if is_verbose()
 };
 
 }  // namespace ingot::log

@@ -1,4 +1,4 @@
-// Where a thread stands.
+// The call stack of a thread.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace ingot {
 
-// Return addresses of the calling thread, the innermost first, without this function's own and
-// those of so many of its callers.
+// Return addresses of the calling thread, innermost first, without this function's frame and the
+// frames of `skipped` callers.
 std::vector<void*> stack_here(size_t skipped = 0);
 
-// A line for each: "ingot::Loop::meet() + 0x5c (ingot 0x1a2b3c)", the last being what addr2line
-// takes. Functions of a program that does not export its names are addresses alone.
+// One line per address: "ingot::Loop::meet() + 0x5c (ingot 0x1a2b3c)"; addr2line takes the last
+// number. For a program that does not export its symbols, addresses only.
 std::vector<std::string> stack_lines(std::span<void* const> stack);
 
 }  // namespace ingot

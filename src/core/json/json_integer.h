@@ -1,5 +1,5 @@
-// Whole numbers out of parsed JSON, any nlohmann::basic_json. Its own get<int64_t>() casts whatever
-// number it finds: of 1e300 that is undefined, and 1.5 becomes 1.
+// Integers from parsed JSON, any nlohmann::basic_json. Its own get<int64_t>() casts every number:
+// 1e300 is undefined behaviour and 1.5 becomes 1.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-// Throws nlohmann's type_error for anything but a whole number. One above INT64_MAX comes out
+// Throws nlohmann's type_error for anything but an integer. Values above INT64_MAX come out
 // negative.
 template <class Json>
 int64_t integer_of(const Json& value) {

@@ -1,4 +1,4 @@
-// Errors in a JSON file say the line and the member that they are about.
+// Errors in a JSON file that name the line and the member.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace ingot {
 
-// `member`: its keys, the outermost first; of an element of a list its place, as "0".
+// `member`: its keys, outermost first; a list element's key is its index, as "0".
 class MemberError : public Error {
  public:
   MemberError(std::vector<std::string> member, const std::string& message,
@@ -26,8 +26,8 @@ class MemberError : public Error {
   std::vector<std::string> member_;
 };
 
-// Returns what `body` returns, which reads the member `key`. What it throws becomes an error of
-// that member: "KEY: MESSAGE". Json is nlohmann::json or one like it.
+// Calls `body`, which reads the member `key`, and returns its result. An exception of `body`
+// becomes an error of that member: "KEY: MESSAGE". Json is nlohmann::json or a similar type.
 template <class Json, class Body>
 decltype(auto) at_member(const std::string& key, const Body& body) {
   const auto named = [&](std::string_view message) { return fmt::format("{}: {}", key, message); };
@@ -44,14 +44,14 @@ decltype(auto) at_member(const std::string& key, const Body& body) {
   }
 }
 
-// The line, from 1, of a member of `json`, a text that was parsed; where it is missing, of what it
-// is missing from. Nothing for a missing member of the outermost object.
+// Line (from 1) of a member of `json`, a text that parsed. For a missing member, the line of the
+// object it is missing from; nothing if that is the outermost object.
 std::optional<int64_t> line_of_member(std::string_view json, std::span<const std::string> member);
 
-// "FILE, line 7: MESSAGE", and "FILE: MESSAGE" of an error that is not about a member.
+// "FILE, line 7: MESSAGE"; "FILE: MESSAGE" if the error has no member.
 std::string located(std::string_view file, std::string_view json, const Error& error);
 
-// The same of an exception of the library: where the text ceases to be JSON.
+// The same for the library's parse error: the line where the text stops being JSON.
 template <class Json>
 std::string located(std::string_view file, std::string_view json,
                     const typename Json::exception& error) {

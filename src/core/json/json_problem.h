@@ -1,11 +1,11 @@
-// What is wrong with parsed JSON, in our words: nlohmann's are for programmers.
+// What is wrong with parsed JSON, for users: nlohmann's messages are for programmers.
 #pragma once
 
 #include <string>
 
 namespace ingot {
 
-// `Exception` is nlohmann::json::exception or one like it.
+// `Exception` is nlohmann::json::exception or a similar type.
 template <class Exception>
 std::string json_problem(const Exception& error) {
   constexpr int kParse = 101, kLastParse = 115, kIndex = 401, kKey = 403;

@@ -1,9 +1,9 @@
-// The arithmetic behind RandomStream::normal, shared with the vectorised filler in ops.
+// The arithmetic of RandomStream::normal, shared with the vectorised filler in ops.
 //
-// Only IEEE additions, multiplications and a square root, never contracted into fused ones (all
-// users are compiled with -ffp-contract=off, on the GPU with --fmad=false): every compiler,
-// instruction set and device that computes these lines gets the same bits, and a loop over them
-// vectorises (about 2 ns a value instead of 50 with libm). constexpr lets GPU kernels call them.
+// It uses only IEEE additions, multiplications and a square root, never contracted into FMA (all
+// users are compiled with -ffp-contract=off, on the GPU with --fmad=false). So every compiler,
+// instruction set and device gives the same bits, and a loop over it vectorises (about 2 ns per
+// value instead of 50 with libm). constexpr lets GPU kernels call it.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ struct NormalPair {
   float first, second;
 };
 
-// Natural logarithm of u in (0, 1); minimax polynomial on [sqrt(1/2), sqrt(2)), relative error
+// Natural logarithm of u in (0, 1): a minimax polynomial on [sqrt(1/2), sqrt(2)), relative error
 // below 2e-7 there.
 [[gnu::always_inline]] constexpr float log_of_unit(float u) {
   const auto bits = std::bit_cast<int32_t>(u);
@@ -37,10 +37,10 @@ struct NormalPair {
 
 // Box–Muller: two independent standard normals from two random words.
 [[gnu::always_inline]] constexpr NormalPair normal_pair(uint32_t radius_bits, uint32_t angle_bits) {
-  // 23 bits and a half: exact in float and never 0 or 1.
+  // 23 bits plus one half: exact in float and never 0 or 1.
   const float u = (static_cast<float>(static_cast<int32_t>(radius_bits >> 9)) + 0.5f) * 0x1p-23f;
   const float radius = std::sqrt(-2.0f * log_of_unit(u));
-  // The angle in turns, split into the nearest quarter and a rest in [-1/8, 1/8] turns, both exact.
+  // The angle in turns, split into the nearest quarter and a remainder in [-1/8, 1/8], both exact.
   const auto turn = static_cast<int32_t>(angle_bits >> 8);  // 24 bits
   const int32_t quarter = (turn + (1 << 21)) >> 22;
   const float x = static_cast<float>(turn - (quarter << 22)) * (0x1p-24f * 6.283185307179586f);

@@ -1,5 +1,5 @@
-// Sample order as a keyed bijection: which sample stands at position i of epoch e is computed, not
-// stored, and is the same on every machine, rank count and run.
+// Sample order as a keyed bijection: the sample at position i of epoch e is computed, not stored.
+// It is the same on every machine, rank count and run.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 namespace ingot {
 
 // A pseudo-random permutation of [0, n): a balanced Feistel network over the smallest even-bit
-// domain that holds n, Philox as round function, cycle-walking back into range. O(1) expected per
-// index.
+// domain that holds n, with Philox as round function and cycle walking back into range. Expected
+// O(1) per index.
 class KeyedPermutation {
  public:
   KeyedPermutation(uint64_t n, uint64_t seed, uint64_t epoch);

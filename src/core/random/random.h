@@ -1,6 +1,5 @@
-// Randomness is addressed, not drawn: a value is a pure function of
-// (seed, purpose, tensor, step, global element index), so it is equal under any mesh, block size,
-// thread count or order of evaluation.
+// Counter-based random numbers: a value is a pure function of (seed, purpose, tensor, step, global
+// element index). It is the same under any mesh, block size, thread count or order of evaluation.
 #pragma once
 
 #include <array>
@@ -25,8 +24,8 @@ class RandomStream {
   double uniform(uint64_t index) const;  // [0, 1), 32 bits of resolution
   float normal(uint64_t index) const;    // standard normal; equal bits everywhere, see normal.h
 
-  // What kernels that fill whole tensors build the counters of philox4x32 from:
-  // {low word of block, high word of block, tensor, step} under the key.
+  // For kernels that fill whole tensors. They call philox4x32 with the counter {low word of block,
+  // high word of block, tensor, step} and this key.
   std::array<uint32_t, 2> key() const { return key_; }
   uint32_t tensor() const { return tensor_; }
   uint32_t step() const { return step_; }

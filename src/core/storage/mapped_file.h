@@ -1,5 +1,5 @@
-// A file mapped for reading. It does not go through the storage seam: the seam copies, and here
-// the bytes are used where they lie, shared by all processes of a machine through the page cache.
+// A file mapped for reading. It does not go through Storage: Storage copies, while mapped bytes are
+// used in place and shared by all processes of a machine through the page cache.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace ingot {
 
-// Corpora up to this size stay in memory once touched; larger ones give their pages back after each
-// use, so that the resident set is bounded by it whatever the corpus.
+// Corpora up to this size stay in memory once touched. Larger ones release their pages after each
+// use, so that this bounds the resident set for any corpus.
 inline constexpr int64_t kResidentBytes = int64_t{256} << 20;
 
 class MappingRecord;  // of mapped_file.cpp
 
-// The file must not be shortened while it is mapped: reading beyond its new end is a bus error,
-// whose handler can ask mapping_at() for the name of the file.
+// The file must not be shortened while it is mapped. Reading beyond its new end raises a bus error,
+// whose handler can find the file's name with mapping_at().
 class MappedFile {
  public:
-  // Throws ErrorCode::Data when the file is missing, empty or not a regular file, and
-  // ErrorCode::Storage when the system refuses.
+  // Throws ErrorCode::Data if the file is missing, empty or not a regular file, and
+  // ErrorCode::Storage if the system refuses.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
@@ -27,11 +27,11 @@ class MappedFile {
 
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return {data_, size_}; }
-  // Takes the pages wholly or partly in [begin, end) out of the resident set; reading them again
-  // brings them back. Thread-safe.
+  // Removes the pages that overlap [begin, end) from the resident set; the next read loads them
+  // again. Thread-safe.
   void release(size_t begin, size_t end) const;
-  // XXH3-64 of the bytes, and of the size and 64 places spread evenly where there are more than
-  // kResidentBytes.
+  // XXH3-64 of the bytes. For files larger than kResidentBytes, of the size and 64 evenly spaced
+  // samples.
   uint64_t content_hash() const;
 
  private:
@@ -42,12 +42,12 @@ class MappedFile {
 };
 
 struct Mapping {
-  const char* path;  // null: no MappedFile is there
+  const char* path;  // null: not inside a MappedFile
   size_t size;       // of the file when it was mapped
 };
 
-// The MappedFile that holds `address`. Async-signal-safe; what it names is there as long as the
-// MappedFile is, which the reader who met the bus error holds.
+// The MappedFile that contains `address`. Async-signal-safe. The result is valid while the
+// MappedFile lives; the reader that hit the bus error keeps it alive.
 Mapping mapping_at(const void* address) noexcept;
 
 }  // namespace ingot

@@ -17,7 +17,7 @@ void load_sections(const SavedSections& saved, std::span<StateSection* const> se
     const auto found = saved.find(section->name());
     if (found == saved.end() && section->may_be_missing()) continue;
     check(found != saved.end(), ErrorCode::Data,
-          "checkpoint '{}' lacks the {} that such a run goes on from; use another one", origin,
+          "checkpoint '{}' lacks the {} that this run resumes from; use another one", origin,
           section->name());
     section->load(found->second);
   }

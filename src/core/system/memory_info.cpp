@@ -35,7 +35,7 @@ int64_t free_in_cgroup() {
   const int64_t limit = read_number("/sys/fs/cgroup/memory.max", kUnlimited);
   if (limit == kUnlimited) return kUnlimited;
   const int64_t used = read_number("/sys/fs/cgroup/memory.current", 0);
-  // The group's page cache counts as used but is given up on demand.
+  // The group's page cache counts as used but is released on demand.
   const int64_t cache = read_field("/sys/fs/cgroup/memory.stat", "inactive_file", 0);
   return std::max<int64_t>(0, limit - used + cache);
 }

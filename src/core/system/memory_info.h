@@ -1,4 +1,4 @@
-// How much memory this process may still take.
+// Memory available to this process.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace ingot {
 // as free.
 int64_t available_memory_bytes();
 
-// Bytes of this process in RAM now.
+// Resident bytes of this process.
 int64_t resident_bytes();
 
 }  // namespace ingot

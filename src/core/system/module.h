@@ -1,13 +1,15 @@
-// Our modules: shared libraries beside the program that link what it must start without.
+// Modules: our shared libraries beside the program. They link libraries that the program must start
+// without.
 #pragma once
 
 #include <string>
 
 namespace ingot {
 
-// `function` of the module `file`, which lies beside the program, in the folder above it (for
-// programs in bin/) or in lib/ingot there (as it is installed). It is loaded at the first call and
-// stays. Throws ErrorCode::Missing where it cannot be: «NEEDS, and …», in one line.
+// `function` of the module `file`. The file lies beside the program, in the folder above it (for
+// programs in bin/) or in lib/ingot there (as it is installed). The first call loads the module,
+// which stays loaded. Throws ErrorCode::Missing if it cannot be loaded: «NEEDS, and …», in one
+// line.
 void* load_module_function(const std::string& file, const std::string& function,
                            const std::string& needs);
 

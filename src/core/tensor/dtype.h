@@ -13,8 +13,8 @@ int64_t size_of(DType dtype);           // bytes per element
 std::string_view name_of(DType dtype);  // "f32", "bf16", "f8e4m3", "u16", …
 std::optional<DType> parse_dtype(std::string_view name);
 
-// What goes with values of `dtype`: exact weights, gradients, statistics, tables and sums. F64 for
-// F64, else F32.
+// The accumulation dtype of `dtype`: exact weights, gradients, statistics, tables and sums use it.
+// F64 for F64, else F32.
 constexpr DType wide_dtype(DType dtype) {
   return dtype == DType::F64 ? DType::F64 : DType::F32;
 }
@@ -39,7 +39,7 @@ struct F8E4M3 {
   float to_float() const;
 };
 
-// e5m2 has infinity; finite values beyond ±57344 saturate (the recipe fp8 training wants).
+// e5m2 has infinity; finite values beyond ±57344 saturate, as fp8 training wants.
 struct F8E5M2 {
   uint8_t bits = 0;
   static F8E5M2 from_float(float value);

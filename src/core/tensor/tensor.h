@@ -1,4 +1,4 @@
-// A typed, strided view of memory that somebody else owns (the arena, a file mapping, a test).
+// A typed, strided view of memory owned elsewhere (an arena, a mapped file, a test).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Tensor {
   Shape shape;
   Shape strides;  // in elements, same rank as shape
 
-  // Row-major contiguous view of `data`.
+  // Row-major contiguous view of `data`, which must outlive it.
   static Tensor contiguous(void* data, DType dtype, Shape shape, Device device = Device::cpu());
 
   bool defined() const { return data != nullptr; }
@@ -29,16 +29,17 @@ struct Tensor {
   int64_t bytes() const { return numel() * size_of(dtype); }
   bool is_contiguous() const;
 
-  // The data as T*; throws Error when T is not the element type.
+  // The data as T*; throws Error if T is not the element type.
   template <class T>
   T* as() const;
 
-  // The same contiguous elements under another shape; throws when numel differs or not contiguous.
+  // The same contiguous elements with another shape. Throws if numel differs or the tensor is not
+  // contiguous.
   Tensor reshape(Shape new_shape) const;
-  // Elements [begin, end) of `dim`; strides stay.
+  // Elements [begin, end) of `dim`; the strides do not change.
   Tensor slice(int dim, int64_t begin, int64_t end) const;
-  // Splits `dim` of extent a·b into (a, b); works on strided views. The packed QKV rows (N,
-  // (H+2G)·D) become heads this way without a copy.
+  // Splits `dim` of extent a·b into (a, b); works on strided views. Splits packed QKV rows (N,
+  // (H+2G)·D) into heads without a copy.
   Tensor split(int dim, int64_t a, int64_t b) const;
 
   std::string str() const;  // "f32 (2, 512, 256) on cpu"

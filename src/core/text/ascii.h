@@ -1,4 +1,4 @@
-// Text of protocols: ASCII, whatever the locale.
+// Locale-independent ASCII text functions, for protocols.
 #pragma once
 
 #include <string>

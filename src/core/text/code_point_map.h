@@ -1,4 +1,4 @@
-// A value for every code point, from a short list of runs.
+// Maps every code point to a value, built from a short list of runs.
 #pragma once
 
 #include <array>
@@ -14,16 +14,16 @@ inline constexpr uint32_t kCodePoints = 0x110000;
 
 template <class T>
 struct CodePointRun {
-  uint32_t begin;  // first code point that has `value`; it holds until the next run
+  uint32_t begin;  // first code point with `value`; holds until the next run
   T value;
 };
 
-// Two loads a look-up; some 100 KB for the tables we have, built in a tenth of a millisecond.
+// Two loads per look-up; about 100 KB for our tables, built in 0.1 ms.
 template <class T>
 class CodePointMap {
  public:
   explicit CodePointMap(std::span<const CodePointRun<T>> runs) {
-    std::map<T, uint32_t> uniform;  // where the block lies that has one value throughout
+    std::map<T, uint32_t> uniform;  // position of the block that has one value throughout
     size_t run = 0;
     for (uint32_t first = 0; first < kCodePoints; first += kBlock) {
       const auto end_of_run = [&] {

@@ -1,5 +1,5 @@
-// Counts, sizes, shares and times as people read them. Everything the program prints for people
-// goes through these, so that a number looks the same in every command.
+// Counts, sizes, shares and times for people. All printed numbers go through these functions, so
+// that a number looks the same in every command.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace ingot {
 
 std::string format_count(int64_t count);        // "1,234,567"
 std::string format_short_count(int64_t count);  // "999", "76.8k", "1.23M", "70.6B"
-std::string format_bytes(int64_t bytes);        // "512 B", "20.1 MB": powers of ten
+std::string format_bytes(int64_t bytes);        // "512 B", "20.1 MB": decimal units
 std::string format_duration(double seconds);    // "850 ms", "12.3 s", "4 min 05 s", "3 h 12 min"
 std::string format_percent(double share,        // 0.613 -> "61.3 %"
                            int decimals = 1);

@@ -1,4 +1,4 @@
-// 64-bit hashes as files hold them: 16 hexadecimal digits.
+// 64-bit hashes in files: 16 hexadecimal digits.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ inline std::string hex(uint64_t hash) {
   return fmt::format("{:016x}", hash);
 }
 
-// Nothing where `text` is anything but 16 such digits.
+// Nothing if `text` is not exactly 16 such digits.
 inline std::optional<uint64_t> parse_hex(std::string_view text) {
   uint64_t hash = 0;
   const char* end = text.data() + text.size();

@@ -1,4 +1,4 @@
-// Names that were mistyped.
+// Suggestions for mistyped names.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-// The nearest of `names` by edits (a letter more, less, other, or two exchanged), or empty when
-// nothing is near. Of names in sections, «optim.lr», one that is right but for its section is near.
+// The nearest of `names` by edit distance (insert, delete, replace, swap), or empty if none is
+// near. A name with a section, «optim.lr», is also near if only the section is wrong.
 std::string nearest_name(std::string_view wrong, const std::vector<std::string>& names);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Text that a terminal shows and does not obey.
+// Escapes text so that a terminal prints it and runs no control sequence.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace ingot {
 
-// Passes text on with control characters and bytes that are no UTF-8 as \xNN; tabs and line ends
-// stay. What a piece of text ends in the middle of waits for the next one.
+// Passes text through with control characters and invalid UTF-8 bytes as \xNN; tabs and line ends
+// stay. An incomplete character at the end of a piece is held for the next piece.
 class PrintableText {
  public:
   std::string add(std::string_view piece);
-  std::string finish();  // what still waits
+  std::string finish();  // what is still held
 
  private:
   std::string waiting_;
@@ -19,9 +19,9 @@ class PrintableText {
 
 std::string printable(std::string_view text);
 
-// Columns that valid text takes: its characters.
+// Columns that valid text takes: its number of characters.
 size_t width_of(std::string_view text);
-// The beginning of valid text that takes at most so many.
+// The longest prefix of valid text that fits into `columns`.
 std::string_view cut_to_width(std::string_view text, size_t columns);
 
 }  // namespace ingot

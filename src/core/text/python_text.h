@@ -1,5 +1,4 @@
-// Python's str methods on valid UTF-8, as CPython 3.11 has them. Lengths are code points, never
-// bytes.
+// Python's str methods on valid UTF-8, as in CPython 3.11. Lengths are code points, never bytes.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +16,15 @@ std::string_view lstrip(std::string_view text);
 std::string_view rstrip(std::string_view text);
 std::string_view strip(std::string_view text);
 
-// One line of str.splitlines: takes it and its break off the front of `rest`; false when nothing is
-// left. CR LF is one break; a final break is followed by no line.
+// One line of str.splitlines: removes it and its line break from the front of `rest`; false if
+// nothing is left. CR LF is one break; no line follows a final break.
 bool next_line(std::string_view& rest, std::string_view& line);
 
-// One piece of str.split(separator): cuts it and the separator off the front of `rest`, which is
-// null after the last piece; false when it was null. "" has one piece, "".
+// One piece of str.split(separator): removes it and the separator from the front of `rest`, which
+// is null after the last piece; false if it was null. "" has one piece, "".
 bool next_piece(std::string_view& rest, char separator, std::string_view& piece);
 
-// One word of str.split(); false when only whitespace is left.
+// One word of str.split(); false if only whitespace is left.
 bool next_word(std::string_view& rest, std::string_view& word);
 
 // str.count: non-overlapping, from the left. The needle is not empty.

@@ -1,14 +1,14 @@
-// What CPython 3.11 knows of a character: Unicode 14.0, pinned by tables that are part of the
-// source, so that results depend on no library of the machine.
+// Character properties as in CPython 3.11: Unicode 14.0, pinned by tables in the source, so that
+// results depend on no library of the machine.
 //
-// Each reference the program must agree with stands on a Unicode of its own, so there are three:
+// The reference programs use different Unicode versions, so there are three:
 //   14.0  datatrove and NLTK, which are Python: cleaning, deduplication (this header)
 //   16.0  the regular expressions of Hugging Face tokenizers and tiktoken: pre-tokenizers
 //         (tokenizer/unicode/unicode_classes.h)
 //   9.0   the normalizers of Hugging Face tokenizers; their lower case is of 17.0
 //         (tokenizer/unicode/hf_unicode.h, nfc.h)
-// The tables of all are runs of code points, looked up through CodePointMap; those of 16.0, asked
-// for every character of the text to encode, are compiled into that form instead.
+// All tables are runs of code points, looked up through CodePointMap. Those of 16.0 are read for
+// every character to encode and are compiled into that form.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace ingot::text {
 
 inline constexpr std::string_view kUnicodeVersion = "14.0.0";
 
-// Bits of properties_of(); the order is that of tools/make_unicode_tables.py.
+// Bits of properties_of(), in the order of tools/make_unicode_tables.py.
 enum Property : uint16_t {
   kSpace = 1 << 0,      // str.isspace, \s: not White_Space, which lacks U+001C..001F
   kLineBreak = 1 << 1,  // where str.splitlines breaks
@@ -48,7 +48,7 @@ inline bool has(char32_t code, int any_of) {
   return (properties_of(code) & any_of) != 0;
 }
 
-// The simple lower-case mapping. U+0130 is returned as it is: str.lower makes two characters of it.
+// The simple lower-case mapping. Returns U+0130 unchanged: str.lower makes two characters of it.
 char32_t simple_lower(char32_t code);
 
 // Canonical combining class, and the full canonical decomposition (empty: the character itself).
@@ -56,7 +56,7 @@ char32_t simple_lower(char32_t code);
 uint8_t combining_class(char32_t code);
 std::span<const char32_t> decomposition(char32_t code, std::span<char32_t, 3> buffer);
 
-// Word_Break of UAX #29, in this order; Extended_Pictographic apart.
+// Word_Break of UAX #29, in this order; Extended_Pictographic is separate.
 enum class WordBreak : uint8_t {
   Other,
   Cr,
@@ -84,8 +84,8 @@ struct WordBreakClass {
 };
 WordBreakClass word_break_class(char32_t code);
 
-// ISO 15924 codes of the scripts told apart; the first, "Zyyy", stands for all others. script_of
-// gives an index into them.
+// ISO 15924 codes of the scripts we distinguish; the first, "Zyyy", stands for all others.
+// script_of returns an index into them.
 std::span<const std::string_view> script_names();
 uint8_t script_of(char32_t code);
 

@@ -1,4 +1,4 @@
-// Cleaning as a user declares it.
+// Reads the configuration of a cleaning job.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace ingot {
 
-// The preset, then the TOML text, then the overrides; throws ErrorCode::Config, also for options of
-// a filter that is off.
+// Applies the preset, then the TOML text, then the overrides. Throws ErrorCode::Config, also for
+// options of a disabled filter.
 CleanSettings parse_clean_config(std::string_view toml, std::string_view origin,
                                  const Overrides& overrides);
 std::string to_toml(const CleanSettings& settings);  // every setting; parses back to the same

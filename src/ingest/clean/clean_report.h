@@ -1,4 +1,4 @@
-// What a cleaning stage found: of one file as its task's record, of all as the report.
+// Results of a cleaning job: per file as its work item's record, for all files as the report.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
-// Cleaning as a stage over files: FOLDER/documents/NAME.jsonl.zst is what stays of each input,
-// FOLDER/removed/NAME.jsonl.zst, if asked for, what does not, with step and reason;
-// FOLDER/report.json and report.html say what was removed by which rule.
+// The cleaning job over files. FOLDER/documents/NAME.jsonl.zst holds the kept documents of each
+// input; FOLDER/removed/NAME.jsonl.zst, on request, the removed ones with step and reason.
+// FOLDER/report.json and report.html count what each rule removed.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,9 +17,9 @@ struct CleanStage {
   bool keeps_removed = false;
 };
 
-// Does this process' share of what is left to do. The process that finds everything done writes the
-// report and gets it; the others, and one that finds others still at work, get nothing. The
-// folder's bytes depend on the stage alone: not on threads, processes, kills.
+// Does this process's share of the remaining work. The process that finds everything done writes
+// the report and returns it; others return nothing, also if other processes are still working. The
+// folder's bytes depend only on the job, not on threads, processes or kills.
 std::optional<nlohmann::json> run_clean(const CleanStage& stage, const StageRun& run);
 
 }  // namespace ingot

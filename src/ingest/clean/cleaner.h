@@ -1,4 +1,4 @@
-// Decides which documents stay, and rewrites those that do.
+// Decides which documents are kept, and rewrites them.
 #pragma once
 
 #include <cstdint>
@@ -11,42 +11,42 @@
 
 namespace ingot {
 
-// The parts of cleaning, built once; immutable, so any number of workers share it.
+// The filters of cleaning, built once. Immutable, so any number of workers share it.
 class Cleaner {
  public:
-  // Reads the files that the settings name, of filters that are enabled. Throws Config for settings
-  // that do not fit, Data for files that cannot be read.
+  // Reads the files named by the settings of enabled filters. Throws Config for settings that
+  // contradict each other, Data for files that cannot be read.
   Cleaner(CleanSettings settings, Storage& storage);
 
   const CleanSettings& settings() const { return settings_; }
-  uint64_t files_hash() const { return files_hash_; }  // of all that was read
+  uint64_t files_hash() const { return files_hash_; }  // of all files read
 
  private:
   friend class CleanWorker;
 
   CleanSettings settings_;
   std::unique_ptr<const Splitter> splitter_;
-  std::vector<std::pair<std::string_view, std::unique_ptr<const Filter>>> filters_;  // with steps
+  std::vector<std::pair<std::string_view, std::unique_ptr<const Filter>>> filters_;  // with names
   uint64_t files_hash_ = 0;
 };
 
-// Both views are static. `step` is the settings' name of the filter, or "input" for documents that
-// no filter gets to see: empty, invalid_utf8, too_large.
+// Both views are static. `step` is the settings' name of the filter, or "input" for documents
+// rejected before the filters: empty, invalid_utf8, too_large.
 struct Verdict {
   std::string_view step = {}, reason = {};  // empty: kept
-  C4LineCounts lines{};                     // what C4 saw of this document
+  C4LineCounts lines{};                     // C4's line counts of this document
 
   bool kept() const { return reason.empty(); }
 };
 
-// Cleans documents one after another; one worker a thread.
+// Cleans documents one after another; one worker per thread.
 class CleanWorker {
  public:
-  explicit CleanWorker(const Cleaner& cleaner) : cleaner_(cleaner) {}  // which must outlive it
+  explicit CleanWorker(const Cleaner& cleaner) : cleaner_(cleaner) {}  // cleaner must outlive it
 
-  // Where the document is kept, its text is what the filters made of it, and its language is set if
-  // it was determined. Where it is removed, its text is as it was. The outcome depends on the
-  // document and the settings alone.
+  // If the document is kept, its text is the filters' output, and its language is set if it was
+  // detected. If it is removed, its text is unchanged. The outcome depends only on the document and
+  // the settings.
   Verdict clean(Document& document);
 
   const CleanCounts& counts() const { return counts_; }

@@ -1,4 +1,4 @@
-// What cleaning counts besides the documents that its filters remove.
+// Counts of cleaning besides the removed documents.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// What became of a document's lines under C4.
+// The outcome of a document's lines under C4.
 enum class C4Line { Total, TooLongWord, NoTerminalMark, TooFewWords, Javascript, Policy, Kept };
 inline constexpr std::array<std::string_view, 7> kC4LineNames{"line-total",
                                                               "line-filter-too_long_word",
@@ -24,11 +24,11 @@ struct PiiCounts {
   int64_t emails = 0, ips = 0;
 };
 
-// Sums, so merging them in any order gives the same.
+// Sums: merging them in any order gives the same result.
 struct CleanCounts {
   int64_t documents = 0, kept = 0;
   int64_t bytes_in = 0, bytes_kept = 0;
-  int64_t without_url = 0;                 // passed the URL filter for lack of one
+  int64_t without_url = 0;                 // passed the URL filter without a URL
   std::map<std::string, int64_t> removed;  // by "step reason"
   C4LineCounts lines{};
   PiiCounts pii;

@@ -1,6 +1,6 @@
-// A filter of cleaning. Each is declared once, in a file of its own in filters/: its settings and
-// how it judges. filters/list.inc names them all; configuration, presets, help, cleaning and report
-// go by that list. docs/walkthroughs/add-a-filter.md adds one.
+// The interface of a cleaning filter. Each filter is declared once, in its own file in filters/:
+// its settings and its rules. filters/list.inc lists all of them; configuration, presets, help,
+// cleaning and report use that list. docs/walkthroughs/add-a-filter.md adds one.
 #pragma once
 
 #include <memory>
@@ -15,23 +15,23 @@
 
 namespace ingot {
 
-// Built once; immutable, so any number of workers share it.
+// Built once. Immutable, so any number of workers share it.
 class Filter {
  public:
   virtual ~Filter() = default;
-  // The reason, in static memory, of the first rule that fires, or an empty view: the document
-  // stays.
+  // Returns the reason (in static memory) of the first rule that fires, or an empty view: the
+  // document is kept.
   virtual std::string_view judge(Passage& passage) const = 0;
 };
 
-// Files that settings name. All that is read is hashed.
+// Reads files named by settings and hashes their contents.
 class CleanFiles {
  public:
   explicit CleanFiles(Storage& storage) : storage_(storage) {}
 
-  std::string read(const std::string& path);       // an empty path has no contents
-  std::string read_list(const std::string& path);  // of words: throws Data where it is not UTF-8
-  uint64_t hash() const { return hash_; }          // XXH3-64 of contents and lengths, in turn
+  std::string read(const std::string& path);       // an empty path gives an empty text
+  std::string read_list(const std::string& path);  // a word list; throws Data if it is not UTF-8
+  uint64_t hash() const { return hash_; }          // XXH3-64 of contents and lengths, in order
 
  private:
   Storage& storage_;
@@ -45,14 +45,14 @@ class FilterSettings {
   virtual ~FilterSettings() = default;
 
   bool enabled;                                    // NAME.enabled
-  std::string_view name() const { return name_; }  // of its settings' section; of the step
-  std::string_view doc() const { return doc_; }    // what it does, one line
+  std::string_view name() const { return name_; }  // of its settings' section and of the step
+  std::string_view doc() const { return doc_; }    // a one-line description
 
-  // The declarations but for `enabled`, bound to this object; their names are key("…").
+  // The declarations except `enabled`, bound to this object; their names are key("…").
   virtual std::vector<Setting> declare() = 0;
-  virtual void apply_preset(CleanVersion) {}  // sets all that presets tell apart
-  virtual void validate() const {}            // what ranges do not say; throws Config
-  // Reads the files that the settings name. Throws Config or Data.
+  virtual void apply_preset(CleanVersion) {}  // sets everything that differs between presets
+  virtual void validate() const {}            // rules beyond ranges; throws Config
+  // Reads the files named by the settings. Throws Config or Data.
   virtual std::unique_ptr<Filter> make(CleanFiles& files) const = 0;
   virtual std::unique_ptr<FilterSettings> clone() const = 0;
 
@@ -61,13 +61,13 @@ class FilterSettings {
   FilterSettings& operator=(const FilterSettings&) = default;
 
   std::string key(std::string_view setting) const;                            // "NAME.setting"
-  void expect_order(std::string_view what, double least, double most) const;  // 0: no most
+  void expect_order(std::string_view what, double least, double most) const;  // 0: no maximum
 
  private:
   std::string_view name_, doc_;  // static
 };
 
-// What a filter's settings derive from: `struct XSettings : DeclaredFilter<XSettings>`.
+// The base of a filter's settings: `struct XSettings : DeclaredFilter<XSettings>`.
 template <class Settings>
 class DeclaredFilter : public FilterSettings {
  public:
@@ -77,7 +77,7 @@ class DeclaredFilter : public FilterSettings {
   }
 };
 
-// A filter that is a function of its settings and the passage.
+// A filter given by a function of its settings and the passage.
 template <class Settings, class Judge>
 std::unique_ptr<Filter> filter_of(const Settings& settings, Judge judge) {
   class FunctionFilter final : public Filter {

@@ -1,4 +1,4 @@
-// A document on its way through the filters.
+// A document while it passes through the filters.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace ingot {
 
-// Which release of datatrove a formula follows where releases differ (docs/ingest-cleaning.md).
+// The datatrove release whose formulas are used, where releases differ (docs/ingest-cleaning.md).
 enum class CleanVersion { FinewebV1, Datatrove010 };
 
-// What a worker keeps from document to document so that memory is not taken anew for each.
+// A worker's scratch memory, reused for every document.
 struct CleanScratch {
   WordList words, own_words;
   NGrams n_grams;
@@ -42,24 +42,24 @@ class Passage {
         counts(all_counts),
         text_(to_judge.text) {}
 
-  Document& document;  // its text is as it came: text() is what the filters made of it
+  Document& document;  // with its original text; text() is the filters' output
   const CleanVersion version;
   const Splitter& splitter;
   CleanScratch& scratch;
   CleanCounts& counts;
-  C4LineCounts lines{};  // what C4 saw of this document
+  C4LineCounts lines{};  // C4's line counts of this document
 
   std::string_view text() const { return text_; }  // valid UTF-8
   bool is_rewritten() const { return is_rewritten_; }
 
-  // The splitter's, of text().
+  // The splitter's words of text().
   const WordList& words() {
     if (!has_words_) splitter.words(text_, scratch.words);
     has_words_ = true;
     return scratch.words;
   }
 
-  // Makes scratch.rewritten the text.
+  // Makes scratch.rewritten the new text().
   void rewrite() {
     scratch.text.swap(scratch.rewritten);
     text_ = scratch.text;

@@ -1,4 +1,4 @@
-// What cleaning does, as data: a few settings of the whole, and those of every filter.
+// Settings of cleaning: a few for the whole job, and those of every filter.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ingot {
 
-// The settings of one filter, copied with what holds them.
+// The settings of one filter; copying copies them.
 class OwnedFilterSettings {
  public:
   explicit OwnedFilterSettings(std::unique_ptr<FilterSettings> settings)
@@ -33,7 +33,7 @@ class OwnedFilterSettings {
   std::unique_ptr<FilterSettings> settings_;
 };
 
-std::vector<OwnedFilterSettings> all_filters();  // filters/list.inc's, with their defaults
+std::vector<OwnedFilterSettings> all_filters();  // of filters/list.inc, with defaults
 
 #include "spec/settings/fields.h"
 
@@ -41,11 +41,11 @@ struct CleanSettings {
   std::string preset = "datatrove-0.10";
   CleanVersion version = CleanVersion::Datatrove010;
   std::string splitter = "spacy-en";
-  // max_document_bytes bounds memory: a worker takes some 20 times that.
+  // max_document_bytes bounds memory: a worker needs about 20 times that.
 #include "ingest/clean/clean.def"
-  std::vector<OwnedFilterSettings> filters = all_filters();  // in the order in which they run
+  std::vector<OwnedFilterSettings> filters = all_filters();  // in execution order
 
-  // Those of one filter, by their type.
+  // The settings of one filter, by their type.
   template <class Settings>
   Settings& of() {
     for (const OwnedFilterSettings& filter : filters)
@@ -63,11 +63,11 @@ inline constexpr std::string_view kCleanPresets[] = {"fineweb-v1", "datatrove-0.
 // another name.
 CleanSettings clean_preset(std::string_view name);
 
-// The declarations, bound to `settings`, which must outlive them. Lists are text with spaces
-// between the entries; n-gram limits are «n:share».
+// The declarations, bound to `settings`, which must outlive them. Lists are text separated by
+// spaces; n-gram limits are «n:share».
 std::vector<Setting> settings_of(CleanSettings& settings);
 
-// Throws Config when a value makes no sense or two contradict each other.
+// Throws Config for a meaningless value or contradictory ones.
 void validate(const CleanSettings& settings);
 
 }  // namespace ingot

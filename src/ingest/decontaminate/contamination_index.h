@@ -1,4 +1,4 @@
-// Which n-grams belong to evaluation tasks.
+// Maps n-grams to the evaluation tasks that contain them.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,13 @@ class ContaminationIndex {
   struct TaskFacts {
     std::string name;
     int64_t items = 0;
-    int64_t unprotected = 0;  // items that are too short for an n-gram: nothing finds them
+    int64_t unprotected = 0;  // items too short for an n-gram: never found
   };
   const std::vector<TaskFacts>& tasks() const { return tasks_; }
   int64_t num_n_grams() const { return static_cast<int64_t>(task_of_.size()); }
   const ContaminationSettings& settings() const { return settings_; }
 
-  // The task that an n-gram's hash belongs to; the first of several.
+  // The task of an n-gram's hash; the first if there are several.
   std::optional<size_t> task_of(uint64_t hash) const {
     const auto found = task_of_.find(hash);
     return found == task_of_.end() ? std::nullopt : std::optional<size_t>(found->second);
@@ -57,16 +57,16 @@ class ContaminationIndex {
   std::unordered_map<uint64_t, uint32_t> task_of_;
 };
 
-// Looks for tasks in documents; one a thread.
+// Finds tasks in documents; one per thread.
 class ContaminationFinder {
  public:
   explicit ContaminationFinder(const ContaminationIndex& index) : index_(index) {}
 
   struct Found {
     size_t task = 0;
-    std::string n_gram;  // normalised, words with a space between them
+    std::string n_gram;  // normalised, words separated by spaces
   };
-  // The first n-gram of the text, which must be valid UTF-8, that belongs to a task.
+  // The first n-gram of the text (valid UTF-8) that belongs to a task.
   std::optional<Found> find(std::string_view text);
 
  private:

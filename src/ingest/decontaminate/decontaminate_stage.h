@@ -1,6 +1,7 @@
-// Decontamination as a stage over files: FOLDER/documents/NAME.jsonl.zst without the documents that
-// share an n-gram with an evaluation task, FOLDER/removed, if asked for, with those, their task and
-// n-gram; FOLDER/report.json and report.html.
+// The decontamination job over files: removes documents that overlap evaluation questions.
+// FOLDER/documents/NAME.jsonl.zst holds the documents that share no n-gram with an evaluation task;
+// FOLDER/removed, on request, the others with task and n-gram; also FOLDER/report.json and
+// report.html.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,7 +16,7 @@ namespace ingot {
 struct DecontaminateStage {
   StageInputs inputs;
   ContaminationSettings settings;
-  std::vector<EvalTask> tasks;  // names differ
+  std::vector<EvalTask> tasks;  // with unique names
   bool keeps_removed = false;
 };
 

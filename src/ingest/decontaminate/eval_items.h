@@ -1,4 +1,4 @@
-// The questions of an evaluation task, as texts that must not be trained on.
+// The questions of an evaluation task, which must not be trained on.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace ingot {
 
 struct EvalItem {
-  std::string query;  // what is asked
+  std::string query;  // the question
   std::string label;  // the right answer
 };
 
@@ -17,9 +17,9 @@ struct EvalTask {
   std::vector<EvalItem> items;
 };
 
-// Lines of one of {query, choices, gold}, {context_options, continuation, gold} and {context,
-// continuation}: of the first two `gold` is a number of the list. Throws ErrorCode::Data, with
-// line, for anything else, and where there is no item.
+// JSON lines of one of the forms {query, choices, gold}, {context_options, continuation, gold} and
+// {context, continuation}; in the first two `gold` is an index into the list. Throws
+// ErrorCode::Data with the line for anything else, and if there is no item.
 EvalTask parse_eval_task(std::string name, std::string_view jsonl, std::string_view origin);
 
 }  // namespace ingot

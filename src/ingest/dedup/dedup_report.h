@@ -1,4 +1,4 @@
-// What deduplication found: of one file as its task's record, of all as the report.
+// Results of deduplication: per file as its work item's record, for all files as the report.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,10 @@ struct DedupTotals {
 };
 nlohmann::json to_json(const DedupTotals& totals);
 
-// Keeps documents of the clusters that were chosen to be looked at.
+// Collects documents of the clusters that were selected for inspection.
 class ClusterSamples {
  public:
-  // `clusters` is the record of the stage of that name; `place_of` names a document.
+  // `clusters` is the record of the step of that name; `place_of` names a document.
   ClusterSamples(const nlohmann::json& clusters,
                  const std::function<std::string(uint32_t)>& place_of);
   void add(Samples& samples, uint32_t root, uint32_t number, const std::string& file,
@@ -33,7 +33,7 @@ class ClusterSamples {
   std::map<uint32_t, std::string> labels_;  // by root
 };
 
-// Merges the records of a finished filter stage and writes report.json and report.html.
+// Merges the records of a finished filter step and writes report.json and report.html.
 nlohmann::json write_dedup_report(Storage& storage, const std::string& folder,
                                   const nlohmann::json& settings, const TaskFolder& filter);
 

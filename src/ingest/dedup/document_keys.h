@@ -1,4 +1,4 @@
-// The keys by which documents are found to be duplicates.
+// The keys that identify duplicates.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,10 @@
 
 namespace ingot {
 
-// Keys are cut into partitions so that they can be merged apart: by bucket, and by their first
-// bits.
+// Keys are split into partitions that are merged independently: by bucket, and by their first bits.
 int64_t num_partitions(const DedupSettings& settings);
 
-// One a thread. `splitter` is null for exact deduplication, else it must outlive it.
+// One per thread. `splitter` is null for exact deduplication, else it must outlive this object.
 class DocumentKeys {
  public:
   DocumentKeys(const DedupSettings& settings, const Splitter* splitter);
@@ -24,8 +23,8 @@ class DocumentKeys {
     int64_t partition;
     uint64_t high, low;
   };
-  // Two documents are duplicates if they have a key in common. Without any, a document is nobody's:
-  // MinHash needs as many words as an n-gram has, a normal form must not be empty. Valid until the
+  // Two documents are duplicates if they share a key. A document without keys is never a duplicate:
+  // MinHash needs at least one n-gram, exact deduplication a non-empty normal form. Valid until the
   // next call.
   const std::vector<Key>& keys_of(std::string_view text);
 

@@ -1,4 +1,4 @@
-// The words of a text with one space between them, so that any n in a row are one view.
+// The words of a text joined by single spaces, so that any n consecutive words are one view.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class JoinedWords {
 
  private:
   std::string joined_;
-  std::vector<size_t> begins_ = {0};  // of each word, and of one behind the last
+  std::vector<size_t> begins_ = {0};  // of each word, and one past the end
 };
 
 }  // namespace ingot

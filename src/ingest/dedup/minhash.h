@@ -1,5 +1,5 @@
-// MinHash signatures, bit for bit those of datatrove: documents that share most of their word
-// n-grams share most of their signature.
+// MinHash signatures, bit for bit datatrove's: documents that share most of their word n-grams
+// share most of their signature.
 #pragma once
 
 #include <cstdint>
@@ -33,27 +33,27 @@ struct MinHashSettings {
 
 void append_settings(MinHashSettings& settings, std::vector<Setting>& rows);  // "dedup.n_gram", …
 
-// Throws ErrorCode::Config for numbers that make no sense.
+// Throws ErrorCode::Config for meaningless numbers.
 void validate(const MinHashSettings& settings);
 
-// h -> (h * a + b) mod 2^64 mod (2^61 - 1), for each hash of a signature.
+// h -> (h * a + b) mod 2^64 mod (2^61 - 1), one pair per hash of a signature.
 struct MinHashParameters {
   std::vector<uint64_t> a, b;
 };
-// As numpy's RandomState(seed) draws them: all a from [1, 2^61 - 2], then all b from [0, 2^61 - 2].
+// As drawn by numpy's RandomState(seed): all a from [1, 2^61 - 2], then all b from [0, 2^61 - 2].
 MinHashParameters minhash_parameters(uint32_t seed, int64_t count);
 
-// One a thread. Splitter and settings decide which documents are alike, so both belong to a stage's
-// description.
+// One per thread. Splitter and settings decide which documents are duplicates, so both are part of
+// a job's description.
 class MinHasher {
  public:
-  MinHasher(const MinHashSettings& settings, const Splitter& splitter);  // which must outlive it
+  MinHasher(const MinHashSettings& settings, const Splitter& splitter);  // splitter must outlive it
 
-  // num_hashes() values, bucket after bucket; empty where the text, which must be valid UTF-8, has
-  // fewer than n_gram words: such a document is nobody's duplicate. Valid until the next call.
+  // num_hashes() values, bucket after bucket; empty if the text (valid UTF-8) has fewer than n_gram
+  // words: such a document is never a duplicate. Valid until the next call.
   std::span<const uint64_t> signature(std::string_view text);
 
-  // Of the last text, in order: what signatures are made of.
+  // The shingle hashes of the last text, in order; signatures are computed from them.
   std::span<const uint64_t> shingle_hashes() const { return hashes_; }
 
  private:

@@ -1,5 +1,4 @@
-// SHA-1, for n-gram hashes equal to those of FineWeb's recipe. Not for anything that needs
-// security.
+// SHA-1, for n-gram hashes equal to those of FineWeb's recipe. Not for security.
 #pragma once
 
 #include <array>

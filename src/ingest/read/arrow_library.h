@@ -1,6 +1,6 @@
-// What the module libingot_arrow.so offers: the only code that links Arrow, for parquet files and
-// S3. It is loaded when the first of these is opened, so that the program starts without Arrow, and
-// on machines that do not have it.
+// The interface of the module libingot_arrow.so, the only code that links Arrow, for parquet files
+// and S3. It is loaded when the first of these is opened, so that the program also runs on machines
+// without Arrow.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct ParquetRow {
   std::string text, id, url;
 };
 
-// The rows of a parquet file, front to back. Single-threaded.
+// The rows of a parquet file in order. For one thread.
 class ParquetRows {
  public:
   virtual ~ParquetRows() = default;
@@ -35,10 +35,10 @@ class ParquetRows {
 struct ParquetRequest {
   std::string location;  // a path or an s3:// address
   std::string text_column, id_column, url_column;
-  int64_t max_bytes = 0;  // of memory that the columns in work may take
+  int64_t max_bytes = 0;  // limit on the memory of the columns in use
 };
 
-// Where Arrow fails: what that means in our words, and its own, which speak to programmers.
+// An Arrow failure: our explanation, and Arrow's message, which is written for programmers.
 class ArrowFailure : public std::runtime_error {
  public:
   ArrowFailure(const std::string& meaning, std::string says)
@@ -49,18 +49,18 @@ class ArrowFailure : public std::runtime_error {
   std::string says_;
 };
 
-// Every function throws std::runtime_error, ArrowFailure or its own, with what is wrong, in one
-// line, without the file's name.
+// Every function throws std::runtime_error (ArrowFailure, or one of its own) with a one-line
+// explanation without the file's name.
 class ArrowLibrary {
  public:
   virtual ~ArrowLibrary() = default;
-  // The columns are looked for among the top-level ones; without a string column for the text it
-  // throws, naming those there are.
+  // Columns are top-level ones. If there is no string column for the text, throws with the names of
+  // the existing ones.
   virtual std::unique_ptr<ParquetRows> open_parquet(const ParquetRequest& request,
                                                     const RemoteSettings& remote) = 0;
   virtual std::unique_ptr<ByteStream> open_s3(const std::string& address,
                                               const RemoteSettings& remote) = 0;
-  // The object's ETag; empty where the server has none.
+  // The object's ETag; empty if the server has none.
   virtual std::string s3_version(const std::string& address, const RemoteSettings& remote) = 0;
   // The files at or below s3://BUCKET/PREFIX, as addresses.
   virtual std::vector<InputFile> list_s3(const std::string& address,
@@ -68,11 +68,10 @@ class ArrowLibrary {
 };
 using ArrowFunction = ArrowLibrary*();
 
-// Loads the module. Throws ErrorCode::Missing, saying how to get it. `what` is "a.parquet".
+// Loads the module. Throws ErrorCode::Missing with how to install it. `what` is "a.parquet".
 ArrowLibrary& arrow_library(const std::string& what);
 
-// What the module threw at `location`, as an error of ours; Arrow's words go to the log, at level
-// debug.
+// Converts the module's exception at `location`; Arrow's message goes to the log at level debug.
 Error arrow_error(ErrorCode code, const std::string& location, const std::runtime_error& thrown);
 
 }  // namespace ingot

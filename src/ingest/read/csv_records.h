@@ -1,5 +1,5 @@
-// Records of separated values as RFC 4180 has them: fields in quotes may hold separators, line ends
-// and doubled quotes; lines end in LF or CRLF; lines with nothing in them are no records.
+// Delimiter-separated records as in RFC 4180: quoted fields may contain separators, line ends and
+// doubled quotes; lines end in LF or CRLF; empty lines are not records.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace ingot {
 
 struct CsvRecord {
   size_t num_fields = 0;
-  bool too_large = false;  // a kept field is longer than allowed, and cut
-  bool malformed = false;  // something stands between a closing quote and the separator
+  bool too_large = false;  // a kept field exceeds the limit and was cut
+  bool malformed = false;  // text between a closing quote and the separator
 };
 
 class CsvRecords {
@@ -22,9 +22,9 @@ class CsvRecords {
   // `name`: for messages.
   CsvRecords(ByteStream& stream, char separator, std::string name);
 
-  // Where a column's field is put, null where nobody wants it: the memory does not depend on those.
+  // Where to store a column's field; null: skip it. Skipped columns take no memory.
   using Keep = std::function<std::string*(size_t column)>;
-  // False at the end. Throws ErrorCode::Data where the file ends within quotes.
+  // False at the end. Throws ErrorCode::Data if the file ends within quotes.
   bool next(CsvRecord& record, const Keep& keep, size_t max_field_bytes);
 
  private:
@@ -39,7 +39,7 @@ class CsvRecords {
   char separator_;
   std::string name_;
   std::vector<char> chunk_;
-  size_t at_ = 0, end_ = 0;  // what of the chunk was not yet looked at
+  size_t at_ = 0, end_ = 0;  // the unread part of the chunk
   int64_t line_ = 0;         // for messages
   size_t max_field_bytes_ = 0;
   CsvRecord* record_ = nullptr;

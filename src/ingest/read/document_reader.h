@@ -1,4 +1,4 @@
-// Documents from files of any kind, wherever they lie, as one stream with bounded memory.
+// Reads documents from files of any kind and place as one stream with bounded memory.
 #pragma once
 
 #include <cstdint>
@@ -16,43 +16,43 @@ namespace ingot {
 // One file of an input: a path, or an http(s)://, hf:// or s3:// address.
 struct InputFile {
   std::string location;
-  std::string name;        // below what the user named ("2024/a.jsonl.gz"); unique within the list
-  int64_t bytes = -1;      // as stored; -1: not known before it is opened
-  std::string input = {};  // what the user named and this is of
+  std::string name;  // relative to the user's location ("2024/a.jsonl.gz"); unique within the list
+  int64_t bytes = -1;      // as stored; -1: unknown before it is opened
+  std::string input = {};  // the user's location that it belongs to
 };
 
 class BegunStreams;
 
-// How addresses are reached. cli fills in what comes from the environment.
+// Settings for remote files. cli fills in values from the environment.
 struct RemoteSettings {
-  std::string cache_folder;  // files are kept here; empty: streamed, not kept
+  std::string cache_folder;  // caches files here; empty: streams without caching
   std::string hf_endpoint = "https://huggingface.co";
-  std::string hf_token;          // empty: only public datasets
-  bool s3_anonymous = false;     // without credentials; else those that the AWS library finds
-  std::string s3_endpoint;       // "http://localhost:9000"; empty: Amazon's
-  std::string s3_region;         // empty: asked of the bucket
-  int64_t max_attempts = 6;      // without a byte more, before a transfer is given up
-  int64_t first_delay_ms = 500;  // before the second attempt; doubled each time
-  int64_t stall_seconds = 30;    // a transfer that brings nothing for so long is broken
-  std::shared_ptr<BegunStreams> begun;  // files that check_text_field() has looked at; may be null
+  std::string hf_token;                 // empty: only public datasets
+  bool s3_anonymous = false;            // without credentials; else the AWS library's
+  std::string s3_endpoint;              // "http://localhost:9000"; empty: Amazon's
+  std::string s3_region;                // empty: determined from the bucket
+  int64_t max_attempts = 6;             // attempts without progress before a transfer fails
+  int64_t first_delay_ms = 500;         // before the second attempt; doubled each time
+  int64_t stall_seconds = 30;           // a transfer without data for this long is broken
+  std::shared_ptr<BegunStreams> begun;  // files already opened by check_text_field(); may be null
 };
 
-// What `locations` stand for: files, folders (recursively; hidden files and those of a kind that
-// open_documents() does not know are left out, the latter with a word in the log; of the output of
-// a stage its documents: stage_folder.h), globs (* ? [] within a name, ** for any number of
-// folders), addresses. Each location's files come in byte order of their names, so the list is the
-// same on every machine. Names that two locations have in common get the location's number before
-// them ("0/a.txt"). Throws ErrorCode::Data naming a location that has no file or what a stage has
-// not finished, and a file that two locations name. `own_output`: the folder that the command which
-// asks writes; as an input it is refused, and below one it is passed over.
+// Expands `locations`: files, folders, globs (* ? [] within a name, ** for any number of folders)
+// and addresses. Folders are searched recursively. Hidden files and kinds that open_documents()
+// does not support are skipped; for the output of a job only its documents are listed:
+// stage_folder.h. Each location's files are sorted by name in byte order, so the list is the same
+// on every machine. Names that occur in two locations get the location's number as prefix
+// ("0/a.txt"). Throws ErrorCode::Data for a location without files or with an unfinished job, and
+// for a file listed twice. The log counts the skipped files by their endings. `own_output` is the
+// folder that the calling command writes: as an input it is refused, below an input it is skipped.
 std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
                                         const RemoteSettings& remote = {},
                                         const std::string& own_output = "");
 
-// What a file holds, to tell whether it is still the same.
+// Identifies a file's content, to detect changes.
 struct InputContent {
-  std::string hash;     // XXH3-128 of the bytes as stored, in hexadecimal; empty: not known
-  std::string version;  // of a remote file, as its server names it; empty: not known
+  std::string hash;     // XXH3-128 of the stored bytes, in hexadecimal; empty: unknown
+  std::string version;  // a remote file's version, as named by its server; empty: unknown
 };
 
 #include "spec/settings/fields.h"
@@ -60,7 +60,7 @@ struct InputContent {
 struct ReadSettings {
 #include "ingest/read/read.def"
   RemoteSettings remote;
-  int64_t max_document_bytes = int64_t{256} << 20;  // longer ones are skipped and counted
+  int64_t max_document_bytes = int64_t{256} << 20;  // longer documents are skipped and counted
 };
 
 #include "spec/settings/end.h"
@@ -71,7 +71,7 @@ struct RecordPlace {
   std::string file;    // InputFile::name
   int64_t record = 0;  // from 0, over all records of the file
 };
-using RecordPlaces = std::map<std::string, RecordPlace>;  // by what is there
+using RecordPlaces = std::map<std::string, RecordPlace>;  // by description
 
 // A skipped record is counted under its reason: "empty", "too_large", "invalid_utf8", "no_text"
 // (the field is missing or null), "not_a_string", "invalid_json", "not_an_object", …
@@ -82,36 +82,35 @@ struct ReadCounts {
   RecordPlaces first_skipped;  // of each reason
 
   void skip(const std::string& reason, const RecordPlace& place);
-  ReadCounts& operator+=(const ReadCounts& later);  // of what was read after it
+  ReadCounts& operator+=(const ReadCounts& later);  // later: counts of what was read after it
 };
 
-// The documents of one file, in the order they lie in it: well-formed UTF-8, without a byte order
-// mark, not empty, no longer than max_document_bytes. Single-threaded.
+// The documents of one file in order: valid UTF-8, without a byte order mark, not empty, no longer
+// than max_document_bytes. For one thread.
 class DocumentReader {
  public:
   virtual ~DocumentReader() = default;
-  // False at the end of the file. Reuses the strings of `document`. Throws ErrorCode::Data, with
-  // file and place, where the file itself is damaged (truncated gz, bad parquet page, …): what came
-  // before has been given, and nothing after it can be trusted.
+  // False at the end of the file. Reuses the strings of `document`. Throws ErrorCode::Data with
+  // file and position if the file itself is damaged (truncated gz, bad parquet page, …): earlier
+  // documents were returned, and nothing later can be trusted.
   virtual bool next(Document& document) = 0;
   virtual const ReadCounts& counts() const = 0;
-  virtual int64_t record() const = 0;  // number, in its file, of the document that next() gave last
+  virtual int64_t record() const = 0;      // index in its file of the last document
   virtual int64_t bytes_read() const = 0;  // of the file as stored: for progress
-  virtual InputContent content() = 0;      // of the whole file, once next() gave false
-  // Of JSON records, where none so far had text: the fields that hold strings.
+  virtual InputContent content() = 0;      // of the whole file; valid after next() returned false
+  // For JSON records, as long as none had text: the fields that hold strings.
   virtual std::set<std::string> string_fields() const { return {}; }
 };
 
-// The kind is told by the name below compression (.gz .zst): .txt .md (one document), .jsonl .json
-// .ndjson (a record a line), .csv .tsv, .parquet, .warc. Throws ErrorCode::Data for another kind,
-// ErrorCode::Missing where the library for it cannot be loaded (parquet, s3).
+// The kind depends on the name without compression (.gz .zst): .txt .md (one document), .jsonl
+// .json .ndjson (one record per line), .csv .tsv, .parquet, .warc. Throws ErrorCode::Data for
+// another kind, ErrorCode::Missing if the library for it cannot be loaded (parquet, s3).
 std::unique_ptr<DocumentReader> open_documents(const InputFile& file, const ReadSettings& settings);
 
-// Looks at the first records of files before a long work begins: throws ErrorCode::Data, with the
-// fields that are there, where none has text in settings.text_field, and for a local file that is
-// compressed or of another kind than its name says. Remote files are looked at
-// where `remote_too` says so; what came of them is in settings.remote.begun for those who read
-// them.
+// Checks the first records of the files before a long job: throws ErrorCode::Data with the existing
+// fields if no record has text in settings.text_field, and for a local file that is compressed or
+// of another kind than its name says. Checks remote files only if `remote_too`; their opened
+// streams are kept in settings.remote.begun for the readers.
 void check_text_field(const std::vector<InputFile>& files, ReadSettings& settings,
                       bool remote_too = true);
 

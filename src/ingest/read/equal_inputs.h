@@ -1,4 +1,4 @@
-// Inputs that would be read twice under two names.
+// Detects inputs that would be read twice under different names.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace ingot {
 
-// What is wrong with reading all of `files`, as a sentence that says what to do; empty: nothing.
+// What is wrong with reading all of `files`, with advice; empty: nothing.
 
-// Two of them are one file: by links, by folders that overlap, or by its address.
+// Two of them are the same file: through links, overlapping folders, or equal addresses.
 std::string same_file_twice(const std::vector<InputFile>& files);
 
-// Two inputs that the user named hold the same files, whatever these are called. Only inputs whose
-// files have the same sizes are read for that, `threads` files at a time.
+// Two of the user's inputs hold the same files under any names. Reads only inputs whose files have
+// equal sizes, `threads` files at a time.
 std::string equal_inputs(const std::vector<InputFile>& files, int64_t threads);
 
 }  // namespace ingot

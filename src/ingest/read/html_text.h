@@ -1,4 +1,4 @@
-// The text of a web page.
+// Extracts the text of a web page.
 #pragma once
 
 #include <string>
@@ -6,14 +6,15 @@
 
 namespace ingot {
 
-// Sets `text` to what `html` (UTF-8) shows, as innerText in the HTML standard has it: head, script,
-// style and their like left out; a line for each block, an empty line around paragraphs, a tab
-// between a table's cells; runs of white space one space, except in <pre>; character references
-// decoded. It reads tags, builds no tree and judges nothing: menus and footers stay.
+// Sets `text` to the visible text of `html` (UTF-8), like innerText in the HTML standard: without
+// head, script, style and similar elements; one line per block, an empty line around paragraphs, a
+// tab between table cells; runs of white space become one space, except in <pre>; character
+// references are decoded. It reads tags without building a tree and removes no boilerplate: menus
+// and footers stay.
 void html_to_text(std::string_view html, std::string& text);
 
-// Appends what the character reference at `at` (its '&') stands for and returns the offset after
-// it; where there is none, the '&' itself.
+// Decodes the character reference at `at` (its '&'), appends it and returns the offset after it; if
+// it is not a reference, appends the '&'.
 size_t append_character_reference(std::string_view html, size_t at, std::string& out);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// HTTP messages as they lie in web archives.
+// Parses HTTP messages stored in web archives.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace ingot {
 
-// "Name: value" lines; names are compared without regard to case.
+// "Name: value" lines; names are case-insensitive.
 class HeaderFields {
  public:
   void add(std::string_view line);
-  std::string get(std::string_view name) const;  // the first of that name; empty: there is none
+  std::string get(std::string_view name) const;  // the first with that name; empty: none
 
  private:
   std::vector<std::pair<std::string, std::string>> fields_;
@@ -22,15 +22,16 @@ class HeaderFields {
 struct HttpMessage {
   int status = 0;
   HeaderFields header;
-  std::string_view body;  // into what was parsed; as transferred
+  std::string_view body;  // a view of the parsed bytes; as transferred
 };
-inline constexpr size_t kMaxHeaderLines = 1000;  // so that no message takes more memory than bytes
-// False where `bytes` do not begin with a status line, or have more header lines than that.
+inline constexpr size_t kMaxHeaderLines = 1000;  // bounds the memory of a message
+// False if `bytes` do not begin with a status line, or have too many header lines.
 bool parse_http_response(std::string_view bytes, HttpMessage& message);
 
 enum class BodyOutcome { Decoded, TooLarge, UnknownEncoding, Damaged };
-// The body without chunks and compression. An archive may have stored it decoded and left the
-// header as it was, so a body that is not in chunks, or not compressed, is taken as it is.
+// Removes chunked encoding and compression from the body. An archive may have stored the decoded
+// body with the original header, so a body that is not chunked, or not compressed, is accepted
+// unchanged.
 BodyOutcome decode_body(const HttpMessage& message, size_t max_bytes, std::string& body);
 
 struct ContentType {

@@ -1,4 +1,4 @@
-// What tells whether an input file is still what it was when it was read.
+// Detects whether an input file has changed since it was read.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace ingot {
 
-// What the file system says of a file: where nothing of it changed, its content has not either.
+// File system metadata: if none of it has changed, neither has the content.
 struct FileStamp {
   int64_t bytes = -1, mtime_ns = 0;
   uint64_t inode = 0;
   bool operator==(const FileStamp&) const = default;
 };
-FileStamp stamp_of(const std::string& path);  // a default one where it cannot be looked at
+FileStamp stamp_of(const std::string& path);  // default-constructed if stat fails
 
-// `inner`, a file as stored, hashed on its way: content() knows it.
+// Hashes `inner`, a file as stored, as it is read: content() returns the hash.
 std::unique_ptr<ByteStream> hashed(std::unique_ptr<ByteStream> inner);
 
-// Reads the file; throws as ByteStream::read() does.
+// Reads the file; throws like ByteStream::read().
 InputContent content_of_local_file(const std::string& path);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// A JSON array as its elements' texts, one at a time.
+// Splits a JSON array into the texts of its elements.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 
 namespace ingot {
 
-// Splits at the outermost commas; whether an element is JSON is for its parser to say. Holds one
-// element, and no more than max_element_bytes of it.
+// Splits at the outermost commas; the caller parses the elements. Holds one element at a time, and
+// at most max_element_bytes of it.
 class JsonArraySplitter {
  public:
-  // `stream` begins with spaces and '['. `name`: for messages.
+  // `stream` begins with whitespace and '['. `name`: for messages.
   JsonArraySplitter(ByteStream& stream, size_t max_element_bytes, std::string name);
 
-  // As LineReader::next(). Throws ErrorCode::Data where the array does not end, or something
-  // follows it.
+  // As LineReader::next(). Throws ErrorCode::Data if the array is not closed, or something follows
+  // it.
   LineOutcome next(std::string_view& element);
 
  private:
@@ -37,11 +37,11 @@ class JsonArraySplitter {
   bool begun_ = false, after_comma_ = false, ended_ = false;
 };
 
-// `inner` again from its beginning, after a look at it.
+// A stream with look-ahead: reads `inner` from its beginning again.
 class PeekedStream final : public ByteStream {
  public:
   explicit PeekedStream(std::unique_ptr<ByteStream> inner);
-  // The first byte after a byte order mark and spaces; '\0' where the first bytes have none.
+  // The first byte after a byte order mark and whitespace; '\0' if the look-ahead has none.
   char first_byte() const;
   size_t read(char* into, size_t size) override;
   int64_t bytes_read() const override { return inner_->bytes_read(); }

@@ -1,4 +1,4 @@
-// One JSON object, checked whole and read for a few of its members.
+// Validates one JSON object and reads a few of its members.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace ingot {
 
-// A member that is asked for. Where an object has it twice, the last one counts, as in Python.
+// A requested member. If it is repeated, the last one counts, as in Python.
 struct JsonField {
   enum class Kind { Absent, Null, String, Number, Other };
   std::string_view name;
@@ -19,11 +19,11 @@ enum class JsonOutcome {
   Record,
   NotAnObject,
   InvalidJson,
-  InvalidUtf8,  // malformed bytes, or half of a surrogate pair in a field that is asked for
+  InvalidUtf8,  // malformed bytes, or half of a surrogate pair in a requested field
 };
 
-// Sets `fields` where the outcome is Record; reuses their strings. Accepts exactly RFC 8259, nested
-// to 500 levels at most; members that are not asked for are checked, not decoded.
+// Sets `fields` if the outcome is Record; reuses their strings. Accepts exactly RFC 8259, nested to
+// at most 500 levels. Other members are validated, not decoded.
 JsonOutcome parse_json_record(std::string_view text, std::span<JsonField> fields);
 
 }  // namespace ingot

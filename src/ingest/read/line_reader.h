@@ -1,4 +1,4 @@
-// Lines of a stream, one at a time, holding no more than the longest allowed.
+// Reads lines of a stream with a bounded buffer.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ enum class LineOutcome { Line, TooLong, End };
 
 class LineReader {
  public:
-  // A byte order mark at the beginning is left out. Buffers max_line_bytes at most.
+  // Skips a byte order mark at the beginning. Buffers at most max_line_bytes.
   LineReader(ByteStream& stream, size_t max_line_bytes);
 
   // Line: sets `line`, without its line feed, valid until the next call. TooLong: the line was
-  // passed over.
+  // skipped.
   LineOutcome next(std::string_view& line);
 
-  // The next `size` bytes, whatever they are; false, and fewer, where the stream ends before.
+  // The next `size` bytes, whatever they are; false, and fewer bytes, if the stream ends before.
   bool read(size_t size, std::string& into);
   bool skip(int64_t size);
 
@@ -33,7 +33,7 @@ class LineReader {
   ByteStream& stream_;
   size_t max_line_bytes_;
   std::vector<char> buffer_;
-  size_t begin_ = 0, end_ = 0;  // what was read and not given
+  size_t begin_ = 0, end_ = 0;  // the unread part of the buffer
   bool at_start_ = true;
 };
 

@@ -1,4 +1,4 @@
-// What readers of files with many records share: numbering, counting, the rules for a field.
+// Shared by readers of files with many records: numbering, counting, rules for fields.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class RecordReader : public DocumentReader {
 
  protected:
   enum class Outcome { Document, Skipped, End };
-  // The next record. Document: text, id and url are set, as far as the record has them; an empty id
+  // Reads the next record. Document: text, id and url are set, if the record has them; an empty id
   // becomes "NAME:NUMBER". Skipped: skip() was called.
   virtual Outcome read_record(Document& document) = 0;
 

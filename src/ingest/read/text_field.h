@@ -1,4 +1,4 @@
-// Records without text: which field has it instead?
+// Detects a wrong text field: finds which fields hold text.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace ingot {
 
-// Of one file of JSON records, until the first that has text.
+// For one file of JSON records, until the first record with text.
 class TextFieldWatch {
  public:
-  // A record whose text field is missing or no string. Throws ErrorCode::Data with the fields that
-  // hold strings when so many were like it that the file must have its text elsewhere.
+  // Reports a record whose text field is missing or not a string. After many such records throws
+  // ErrorCode::Data with the fields that hold strings: the file must have its text elsewhere.
   void on_record_without_text(std::string_view record, const std::string& field,
                               const std::string& location);
   void on_text() { is_over_ = true; }
-  // Of the records so far; empty where one had text.
+  // Over the records so far; empty if one had text.
   const std::set<std::string>& string_fields() const { return string_fields_; }
 
  private:

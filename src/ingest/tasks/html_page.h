@@ -1,4 +1,4 @@
-// A report as one HTML file: no script, nothing loaded from elsewhere, every text escaped.
+// A report as one HTML file: no scripts, no external resources, all text escaped.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class HtmlPage {
   void table(const std::vector<std::string>& head,
              const std::vector<std::vector<std::string>>& rows);
   void fold_out(std::string_view label, const std::vector<Sample>& samples);
-  void samples(const Samples& samples);  // a fold-out for each label
+  void samples(const Samples& samples);  // one fold-out per label
 
   std::string str() const;
 

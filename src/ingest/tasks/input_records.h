@@ -1,5 +1,5 @@
-// What the inputs of a stage held when its tasks read them, so that a stage is not taken for done
-// when they hold something else by now.
+// Records the contents of a job's inputs when its work items read them, so that a job does not
+// count as done if they have changed.
 #pragma once
 
 #include <memory>
@@ -14,37 +14,37 @@
 
 namespace ingot {
 
-// Member "inputs" of a task's record: of its files, in their order.
+// Member "inputs" of a work item's record: its files, in order.
 nlohmann::json to_json(const std::vector<InputContent>& contents);
 // Throws nlohmann's exceptions.
 std::vector<InputContent> input_contents_of(const nlohmann::json& json);
 
-// Whether both are known, and not of the same bytes.
+// Whether both are known and their bytes differ.
 bool differ(const InputContent& a, const InputContent& b);
 
-// Whether the file is known to hold something else than `was`; a local file is read for that.
+// Whether the file is known to differ from `was`; reads a local file for that.
 bool has_changed(const InputFile& file, const InputContent& was, const RemoteSettings& remote);
 
-// For an input that is not what the work in `folder` began with.
+// The error for an input that has changed since the work in `folder` began.
 Error changed_input(const std::string& location, const std::string& folder);
 
-// The hashes lie in the records of tasks. Beside a record, FOLDER/tasks/00012.stamp keeps size,
-// modification time and inode of the files: where these are as they were, nothing is read. A stamp
-// may be lost at any time; one of a file that was modified just before is not kept, as the next
-// change might have the same time.
+// The hashes are in the records of work items. Beside a record, FOLDER/tasks/00012.stamp stores
+// size, modification time and inode of the files: if these are unchanged, nothing is read. A stamp
+// may be deleted at any time. No stamp is written for a file that was modified just before, since a
+// further change might have the same time.
 class InputRecords {
  public:
-  // `files`: of each task.
+  // `files`: of each work item.
   InputRecords(std::shared_ptr<Storage> storage, std::string folder,
                std::vector<std::vector<InputFile>> files, RemoteSettings remote);
 
-  // Compares what this process' finished tasks have read, `threads` of them at a time. Throws
-  // ErrorCode::Config naming the first file that holds something else by now. What cannot be
-  // compared passes, and is said: tasks of an older program, which kept no hashes; remote files
-  // whose server names no version.
+  // Compares the inputs of this process's finished work items, `threads` at a time. Throws
+  // ErrorCode::Config naming the first file that has changed. Inputs that cannot be compared pass,
+  // with a message: work items of an older program, which stored no hashes; remote files whose
+  // server names no version.
   void check(const TaskFolder& tasks, ProcessShare share, int64_t threads) const;
 
-  // `work`, with the stamps of the task's files kept.
+  // Wraps `work` so that it stores the stamps of the work item's files.
   TaskFolder::Work stamped(TaskFolder::Work work) const;
 
  private:

@@ -1,5 +1,5 @@
-// A few documents of each kind to look at. Which ones depends on the documents alone: those whose
-// place has the lowest hash, so samples of parts merge into samples of the whole.
+// A few sample documents per label. The choice depends only on the documents: those with the lowest
+// hash of their position, so that samples of parts merge into samples of the whole.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@ struct Sample {
   uint64_t rank = 0;
   std::string id;
   std::string text;  // its beginning
-  std::string note;  // why it is here, beyond the label; may be empty
+  std::string note;  // why it was chosen, beyond the label; may be empty
 };
 
 class Samples {
  public:
   explicit Samples(size_t per_label = 4) : per_label_(per_label) {}
 
-  // `file` and `number` say which document it is.
+  // `file` and `number` identify the document.
   void add(const std::string& label, std::string_view file, int64_t number,
            const Document& document, const std::string& note = {});
-  // Stays among the samples of its label, before all others.
+  // Always kept in the samples of its label, before all others.
   void add_first(const std::string& label, const Document& document, const std::string& note);
-  void merge(const nlohmann::json& samples);  // of another's to_json()
+  void merge(const nlohmann::json& samples);  // from another one's to_json()
 
   const std::map<std::string, std::vector<Sample>>& by_label() const { return samples_; }
   nlohmann::json to_json() const;
@@ -41,7 +41,7 @@ class Samples {
   std::map<std::string, std::vector<Sample>> samples_;  // each in order of (rank, id)
 };
 
-// The first bytes of a text, cut between characters and marked where something was cut off.
+// The first bytes of a text, cut between characters, with a mark if it was cut.
 std::string beginning_of(std::string_view text, size_t max_bytes);
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
-// What the stages of data preparation have in common: a task for each input file, an output file
-// of the same name, a report when the last task is done.
+// Shared by all data jobs: a work item per input file, an output file of the same name, a report
+// after the last work item.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@
 
 namespace ingot {
 
-// Told how far a stage is; called from any thread.
+// Receives the progress of a job; called from any thread.
 class StageObserver {
  public:
   virtual ~StageObserver() = default;
   virtual void on_tasks(std::string_view /*step*/, int64_t /*done*/, int64_t /*of*/) {}
-  virtual void on_documents(int64_t /*documents*/, int64_t /*text_bytes*/) {}  // more of them
+  virtual void on_documents(int64_t /*documents*/, int64_t /*text_bytes*/) {}  // increments
   virtual void on_waiting(std::string_view /*step*/, int64_t /*tasks_of_others*/) {}
 };
 
@@ -32,7 +32,7 @@ struct StageInputs {
   ReadSettings read;
 };
 
-// Who does it, and where. Nothing here changes what comes out.
+// How a job is run. Nothing here affects its output.
 struct StageRun {
   std::shared_ptr<Storage> storage;
   std::string folder;
@@ -41,17 +41,17 @@ struct StageRun {
   StageObserver* observer = nullptr;  // not null
 };
 
-// The inputs as part of a stage's description: names and sizes, not where they lie.
+// The inputs in a job's description: names and sizes, not locations.
 nlohmann::json describe(const StageInputs& inputs);
 
-// For each input the name of its output without ending: «2024/a» for 2024/a.jsonl.gz, or the whole
-// name where two would be the same.
+// The output name of each input without extension: «2024/a» for 2024/a.jsonl.gz, or the whole name
+// if two would be equal.
 std::vector<std::string> output_names(const std::vector<InputFile>& files);
 
-// Creates the folders that FOLDER/<name>.jsonl.zst is in and gives that path.
+// Creates the folders of FOLDER/<name>.jsonl.zst and returns that path.
 std::string output_path(Storage& storage, const std::string& folder, const std::string& name);
 
-// Of the tasks in `folder`, one for each file.
+// For the work items in `folder`, one per file.
 InputRecords input_records(const StageInputs& inputs, const StageRun& run,
                            const std::string& folder);
 
@@ -60,19 +60,20 @@ ReadCounts read_counts_of(const nlohmann::json& json);
 // {"empty": {"file": "a.jsonl", "record": 7}}
 nlohmann::json to_json(const RecordPlaces& places);
 RecordPlaces record_places_of(const nlohmann::json& json);  // throws nlohmann's exceptions
-// " (the first: a.jsonl, record 7)"; empty where `places`, as to_json() has them, do not say.
+// " (the first: a.jsonl, record 7)"; empty if `places`, in the form of to_json(), has none.
 std::string first_place(const nlohmann::json& places, const std::string& reason);
 
-// Runs the tasks of this process with progress under the name `step`.
+// Runs this process's work items with progress named `step`.
 void run_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
                const TaskFolder::Work& work);
 
-// As run_tasks, then helps others and waits until they are done with what they are at. Returns true
-// when every task is finished, and false when `is_pointless` is true before that.
+// As run_tasks, then helps other processes and waits until they have finished their current work
+// items. Returns true when every work item is finished, and false if `is_pointless` becomes true
+// before.
 bool run_all_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
                    const TaskFolder::Work& work, const std::function<bool()>& is_pointless);
 
-// The documents of an input file with progress: next() as DocumentReader's.
+// The documents of an input file with progress; next() as DocumentReader's.
 class ObservedReader {
  public:
   ObservedReader(const InputFile& file, const ReadSettings& settings, StageObserver& observer);

@@ -1,4 +1,5 @@
-// The form in which near-duplicates are compared: MinHash, Bloom, sentence dedup, decontamination.
+// The normal form in which near-duplicates are compared: MinHash, Bloom, sentence dedup,
+// decontamination.
 #pragma once
 
 #include <string>
@@ -6,9 +7,9 @@
 
 namespace ingot::text {
 
-// Whose rules. Datatrove010 and FinewebV1: lower case, numbers to "0", punctuation to spaces,
-// whitespace collapsed, NFD without nonspacing marks, stripped; they differ in what a number is.
-// Datatrove02 deletes punctuation, after collapsing whitespace, and does numbers last.
+// The rules. Datatrove010 and FinewebV1: lower case, numbers to "0", punctuation to spaces,
+// whitespace collapsed, NFD without nonspacing marks, stripped; they differ in what counts as a
+// number. Datatrove02 deletes punctuation after collapsing whitespace, and replaces numbers last.
 enum class NormalForm { Datatrove010, FinewebV1, Datatrove02 };
 
 // `text` must be valid UTF-8; `out` is overwritten.

@@ -1,4 +1,4 @@
-// Documents of many files as batches of text that threads can encode apart from each other.
+// Splits the documents of many files into batches that threads encode independently.
 #pragma once
 
 #include <cstdint>
@@ -19,62 +19,62 @@ struct SourceFile {
   int64_t source = 0;  // number in ShardManifest::sources
 };
 
-// What was read between two documents: records that are none, and files that ended.
+// What was read between two documents: skipped records, and files that ended.
 struct Passed {
-  ReadCounts counts;                // of the skipped records of those files
+  ReadCounts counts;                // of the skipped records in these files
   std::vector<InputContent> files;  // their contents
 };
 
-// Where reading stands: so many documents of that file have been taken.
+// The reading position: this many documents of that file were read.
 struct InputPosition {
   int64_t file = 0, documents = 0;
-  uint64_t hash = 0;  // of these documents' ids and texts; 0: not known
+  uint64_t hash = 0;  // of these documents' ids and texts; 0: unknown
 };
 
-// A document, or a part of one that is long.
+// A document, or a part of a long one.
 struct BatchDocument {
   size_t begin = 0, size = 0;      // in TextBatch::view()
   bool first = true, last = true;  // of its parts
-  // The rest is set where `last` is.
+  // Set only with `last`.
   DocumentId id;
   std::string name;
   int64_t source = 0;
   int64_t num_bytes = 0;  // of all its parts
   RecordPlace place;
-  InputPosition after;  // where to go on behind it
-  Passed before;        // since the document before it
+  InputPosition after;  // the position after it
+  Passed before;        // since the previous document
 };
 
 struct TextBatch {
   std::vector<BatchDocument> documents;
   std::string text;                              // of short documents
-  std::shared_ptr<const std::string> long_text;  // or of a long one, of which `part` is the batch's
+  std::shared_ptr<const std::string> long_text;  // or of a long one; the batch is `part` of it
   std::string_view part;
-  Passed after;            // the last document of all files
-  int64_t bytes_read = 0;  // of the input as stored, since the batch before
+  Passed after;            // with the last document of all files
+  int64_t bytes_read = 0;  // of the stored input, since the previous batch
 
   std::string_view view() const { return long_text ? part : std::string_view(text); }
   void clear();
 };
 
-// Documents come in the order of the files; the cuts depend on them alone. Texts longer than
+// Documents are in file order; the cuts depend only on the documents. Texts longer than
 // kLongDocumentBytes are cut where the tokenizer allows it. A text file (.txt, .md, neither
-// compressed nor remote) larger than kStreamBytes is read twice, window by window: to see whether
-// it is UTF-8, and to give its text. It may be of any size; ReadSettings::max_document_bytes holds
-// for all others.
+// compressed nor remote) larger than kStreamBytes is read twice in windows: to validate UTF-8, and
+// to return its text. Its size is unlimited; ReadSettings::max_document_bytes applies to all
+// others.
 class BatchReader {
  public:
   static constexpr size_t kBatchBytes = size_t{512} << 10;
   static constexpr size_t kLongDocumentBytes = size_t{1} << 20;
   static constexpr int64_t kStreamBytes = int64_t{4} << 20;
 
-  // All must outlive the reader. `sources` names them; begins at `from`. Throws ErrorCode::Config
-  // where what lies before it is not what was taken for `folder`.
+  // All arguments must outlive the reader. `sources` names them; starts at `from`. Throws
+  // ErrorCode::Config if the documents before it are not those read earlier for `folder`.
   BatchReader(const std::vector<SourceFile>& files, const std::vector<ShardSource>& sources,
               const ReadSettings& settings, const Tokenizer& tokenizer, InputPosition from,
               const std::string& folder);
 
-  // False when there is nothing left; then the batch may still have `after`.
+  // False if nothing is left; the batch may still have `after`.
   bool fill(TextBatch& batch);
 
  private:
@@ -92,17 +92,17 @@ class BatchReader {
   const ReadSettings settings_;
   const Tokenizer& tokenizer_;
   InputPosition next_;
-  std::unique_ptr<DocumentReader> reader_;  // of file next_.file; empty: not opened yet
+  std::unique_ptr<DocumentReader> reader_;  // of file next_.file; null: not opened yet
   Document document_;
-  // A long document: what was read of it, what of that is not in a batch yet, and the file where
-  // the rest lies; empty: nothing does.
+  // A long document: the text read so far, its part not yet in a batch, and the file with the rest;
+  // null: none.
   std::shared_ptr<const std::string> long_text_;
   std::string_view long_rest_;
   BatchDocument long_entry_;
   bool long_begun_ = false;
   std::unique_ptr<ReadableFile> long_file_;
   int64_t long_file_at_ = 0;
-  InputContent text_content_;  // of the file that open_text() opened last
+  InputContent text_content_;  // of the file last opened by open_text()
   Passed passed_;              // not yet in a batch
   int64_t bytes_of_files_ = 0, bytes_reported_ = 0;
 };

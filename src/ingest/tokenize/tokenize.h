@@ -1,4 +1,4 @@
-// Documents to token shards.
+// Tokenizes documents into token shards.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,11 @@ struct TokenizeSource {
 #include "spec/settings/fields.h"
 
 struct TokenizeSettings {
-  ReadSettings read;           // ReadSettings::source is set for each source
-  int32_t bos = -1, eos = -1;  // what to put before and after each document; -1: nothing
-  // A task takes whole files, task_bytes of them as they are stored, and at least one. Shards do
-  // not span tasks; a small value gives small shards and lets more processes share the work.
+  ReadSettings read;           // ReadSettings::source is set per source
+  int32_t bos = -1, eos = -1;  // added before and after each document; -1: none
+  // A work item consists of whole files: task_bytes of stored input, and at least one file. Shards
+  // do not span work items; a small value gives small shards and lets more processes share the
+  // work.
 #include "ingest/tokenize/tokenize.def"
   int64_t threads = 1;
   ProcessShare share;
@@ -37,23 +38,23 @@ struct TokenizeSettings {
 std::vector<Setting> settings_of(TokenizeSettings& settings);
 
 struct TokenizeProgress {
-  int64_t bytes_read = 0, bytes_total = -1;  // of this process' input as stored; -1: not known
+  int64_t bytes_read = 0, bytes_total = -1;  // of this process's stored input; -1: unknown
   int64_t text_bytes = 0, documents = 0, tokens = 0;
 };
 
 struct TokenizeResult {
-  bool finished = false;  // false: other processes still have tasks to do
+  bool finished = false;  // false: other processes still have work items
   ShardManifest manifest;
   std::vector<std::string> duplicate_examples;  // of ids: "source: id"
   std::vector<std::string> equal_examples;      // of documents: "source: id = source: id"
-  RecordPlaces first_left_out;  // of each reason in manifest.left_out, as far as known
+  RecordPlaces first_left_out;                  // by reason in manifest.left_out, if known
 };
 
-// Encodes every document of the sources, in their order, into `folder`. Called again after a kill,
-// or by several processes at once, it goes on where records say so; the bytes in `folder` are the
-// same for any number of threads, processes and kills. Throws ErrorCode::Config where the folder
-// was begun with other inputs or settings, ErrorCode::Data where no document is found. `progress`
-// may be empty; it is called by one thread at a time.
+// Encodes every document of the sources, in order, into `folder`. After a kill, or with several
+// processes at once, it resumes from the records; the bytes in `folder` are the same for any number
+// of threads, processes and kills. Throws ErrorCode::Config if the folder was begun with other
+// inputs or settings, ErrorCode::Data if there is no document. `progress` may be empty; it is
+// called by one thread at a time.
 TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& tokenizer,
                         const std::vector<TokenizeSource>& sources,
                         const TokenizeSettings& settings, const std::string& folder,

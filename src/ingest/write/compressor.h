@@ -1,4 +1,4 @@
-// Compression whose output depends on the blocks alone: no time, no name, one thread.
+// Deterministic compression: the output depends only on the blocks, not on time, names or threads.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@ namespace ingot {
 class Compressor {
  public:
   virtual ~Compressor() = default;
-  // What `block` adds to the compressed stream, valid until the next call; `last` ends it.
+  // The compressed bytes of `block`, valid until the next call; `last` ends the stream.
   virtual std::string_view compress(std::string_view block, bool last) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Documents as JSON lines, compressed where the name says so.
+// Writes documents as JSON lines, compressed by the file's name.
 #pragma once
 
 #include <memory>
@@ -12,18 +12,18 @@
 
 namespace ingot {
 
-// More keys of a line: name, which must need no escape, and value.
+// Additional members of a line: name, which must need no escaping, and value.
 using ExtraMembers = std::vector<std::pair<std::string_view, std::string>>;
 
-// One line a document: id, source, text and, where known, url and language, keys in that order,
-// then the extra ones. Bytes of `text` that are not UTF-8 must have been dealt with before: they
-// throw. The file's bytes depend on the documents alone.
+// One line per document: id, source, text and, if known, url and language, in that order, then the
+// additional members. `text` must be valid UTF-8, or it throws. The file's bytes depend only on the
+// documents.
 class DocumentWriter {
  public:
   virtual ~DocumentWriter() = default;
   virtual void write(const Document& document, const ExtraMembers& extra) = 0;
   void write(const Document& document) { write(document, {}); }
-  // The file appears under its name; without this call it does not.
+  // Publishes the file under its name; without this call it does not appear.
   virtual void commit() = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a product is added to, for products of any precision.
+// The addend of a GEMM, for all precisions.
 #pragma once
 
 #include "ops/common/checks.h"
@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-// `addend`, if defined, as a product that adds to c takes it: a GPU's reads it where it is, the
-// CPU's finds it in c.
+// A GPU reads the addend in place: returns its address. On the CPU copies it into c and returns
+// null, as for an addend that is undefined or c itself.
 inline const void* addend_for(const char* op, Context& ctx, const Tensor& addend, const Tensor& c) {
   if (!addend.defined() || addend.data == c.data) return nullptr;
   check_dtype(op, "addend", addend, c.dtype);

@@ -1,4 +1,4 @@
-// What every op checks before it dispatches: said once, in one wording.
+// Checks shared by all ops, with one wording.
 #pragma once
 
 #include <string_view>
@@ -30,8 +30,8 @@ inline void check_contiguous(std::string_view op, std::string_view name, const T
         tensor);
 }
 
-// What every kernel asks of a float operand: F64, F32, BF16 or, on a GPU, F16, with a contiguous
-// last dim.
+// Requirements of all kernels on a float operand: F64, F32, BF16 or, on a GPU, F16, with a
+// contiguous last dim.
 inline void check_float(std::string_view op, std::string_view name, const Tensor& tensor) {
   const DType t = tensor.dtype;
   const bool on_gpu = tensor.device.kind == DeviceKind::Cuda;
@@ -42,7 +42,7 @@ inline void check_float(std::string_view op, std::string_view name, const Tensor
         ErrorCode::Internal, "{}: the last dim of {} must be contiguous, got {}", op, name, tensor);
 }
 
-// A float operand whose shape and dtype follow from the others'.
+// A float operand whose shape and dtype follow from the other operands.
 inline void check_operand(std::string_view op, std::string_view name, const Tensor& tensor,
                           const Shape& shape, DType dtype) {
   check_float(op, name, tensor);

@@ -1,4 +1,4 @@
-// Which backend runs an op, decided once for all of them.
+// Selects the backend that runs an op, for all ops.
 #pragma once
 
 #include "core/error/error.h"
@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-// True: call the kernel in ops/cuda. Throws when the tensor is elsewhere than the context computes.
+// True: call the kernel in ops/cuda. Throws if the tensor is not on the context's device.
 inline bool runs_on_cuda(const Context& ctx, const Tensor& tensor) {
   check(tensor.device == ctx.device, ErrorCode::Internal,
         "an op of a context on {} got {}; expected a tensor there", ctx.device, tensor);
@@ -15,8 +15,8 @@ inline bool runs_on_cuda(const Context& ctx, const Tensor& tensor) {
 
 }  // namespace ingot
 
-// Calls cuda::name(…) or the active ISA's cpu::name(…), by where `tensor` lies: what
-// INGOT_KERNEL(…, name, …) declared.
+// Calls cuda::name(…) or the active ISA's cpu::name(…), depending on where `tensor` lies.
+// INGOT_KERNEL(…, name, …) declared both.
 #define INGOT_DISPATCH(tensor, name, ctx, ...)                       \
   [&] {                                                              \
     if (::ingot::runs_on_cuda(ctx, tensor))                          \

@@ -1,4 +1,4 @@
-// What a rotation asks of its operands, for the ops that rotate.
+// Operand checks of the ops that rotate heads.
 #pragma once
 
 #include "ops/common/checks.h"
@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-// x(B, T, H, D) and its tables, as ops/rope.h describes them.
+// x(B, T, H, D) and its tables, as described in ops/rope.h.
 inline void check_rotation(const char* op, const Tensor& x, const RopeInput& rope) {
   const auto& [cos, sin, positions, first_position, pairs] = rope;
   check_float(op, "x", x);

@@ -1,13 +1,13 @@
-// One block of queries against one block of keys. Scores are held transposed, keys as rows and
-// queries as lanes: the softmax then runs down the rows without a single horizontal sum, a query's
-// statistics are lanes of a vector, and K and V are used as they lie.
+// One block of queries against one block of keys. Scores are stored transposed, with keys as rows
+// and queries as lanes. The softmax then runs down the rows without horizontal sums, a query's
+// statistics are vector lanes, and K and V are used without a transpose.
 #pragma once
 
 #include "ops/cpu/attention_mask.h"
 
 namespace ingot::cpu::INGOT_ISA {
 
-// Head width D, known at compile time where kD is not 0, and the elements of a packed row.
+// Head width D, a compile-time constant if kD is not 0, and the padded length of a packed row.
 template <class Real, int kD>
 struct Width {
   int64_t runtime_D;
@@ -15,7 +15,7 @@ struct Width {
   INGOT_SIMD int64_t padded() const { return round_up(D(), kTileLanes<Real>); }
 };
 
-// Where a query block's interval arithmetic lives, relative to one key block.
+// The visible intervals of a query block, relative to one key block.
 template <class Real>
 struct BlockMask {
   const Real *first, *end;     // (kQueryBlock) each
@@ -30,12 +30,12 @@ struct BlockMask {
         lane_tiles(visible.lane_tiles + block * kQueryBlock / kTileLanes<Real>),
         key0(first_key) {}
 
-  // Keys seen by the tile of queries; under !kMasked all.
+  // Keys that the tile of queries sees; without kMasked all.
   template <bool kMasked>
   KeyRange keys_of_rows(int64_t row_tile) const {
     return kMasked ? in_block(row_tiles[row_tile], key0) : KeyRange{0, kKeyBlock};
   }
-  // The same rounded to whole row tiles of keys, as the score products compute them.
+  // The same, rounded to whole row tiles of keys, which is what score_products computes.
   template <bool kMasked>
   KeyRange keys_of_lanes(int64_t lane_tile) const {
     if (!kMasked) return {0, kKeyBlock};
@@ -43,7 +43,7 @@ struct BlockMask {
     if (range.begin >= range.end) return {0, 0};
     return {range.begin / kTileRows * kTileRows, round_up(range.end, kTileRows)};
   }
-  // Queries of the block that see a key of the tile that starts at `key`, in whole row tiles.
+  // Queries of the block that see a key of the tile at `key`, in whole row tiles.
   template <bool kMasked>
   KeyRange queries_of_keys(int64_t key) const {
     if (!kMasked) return {0, kQueryBlock};
@@ -61,7 +61,7 @@ struct BlockMask {
   }
 };
 
-// scores(kKeyBlock, kQueryBlock) = rows(kKeyBlock, D) · columns(D, kQueryBlock), where seen.
+// scores(kKeyBlock, kQueryBlock) = rows(kKeyBlock, D) · columns(D, kQueryBlock), visible part only.
 template <bool kMasked, class Real, int kD>
 void score_products(Width<Real, kD> width, const Real* rows, const Real* columns,
                     const BlockMask<Real>& mask, Real* scores) {
@@ -107,7 +107,7 @@ void key_products(Width<Real, kD> width, const Real* weights, const Real* rows,
   }
 }
 
-// What no tile of scores was computed for counts as weight 0.
+// Sets the weights outside the computed tiles of scores to 0.
 template <class Real>
 INGOT_SIMD void clear_outside(KeyRange keys, int64_t query, Real* weights) {
   for (int64_t key = 0; key < keys.begin; ++key)
@@ -116,8 +116,8 @@ INGOT_SIMD void clear_outside(KeyRange keys, int64_t query, Real* weights) {
     store(weights + key * kQueryBlock + query, VectorOf<Real>{});
 }
 
-// max(a, b), b where either is NaN; as one instruction, where g++ 12 makes a compare and a blend of
-// the operators.
+// max(a, b); b if either is NaN. One instruction, where g++ 12 turns the operators into a compare
+// and a blend.
 INGOT_SIMD FloatV larger_lanes(FloatV a, FloatV b) {
 #if defined(INGOT_ISA_avx512)
   return _mm512_max_ps(a, b);
@@ -131,9 +131,9 @@ INGOT_SIMD DoubleV larger_lanes(DoubleV a, DoubleV b) {
   return max(a, b);
 }
 
-// eˣ for x <= 0, which is all a softmax needs: without infinities, subnormals (e⁻⁸⁷ is the least
-// result) and the second part of ln 2 the forward pass at D 32 takes 9 % less time than with exp().
-// Within 1.5 ulp above -20, 4.5 below.
+// eˣ for x <= 0, which a softmax needs. It omits infinities, subnormals (the least result is e⁻⁸⁷)
+// and the second part of ln 2: the forward pass at D 32 takes 9 % less time than with exp(). Within
+// 1.5 ulp above -20, 4.5 below.
 INGOT_SIMD FloatV exp_weight(FloatV x) {
   constexpr float kP[] = {0.49999994f, 0.16666521f, 0.04166839f, 0.00836871f, 0.001381461f};
   constexpr float kRound = 12582912.0f;  // 1.5·2²³: adding it leaves round(x) in the low bits
@@ -147,15 +147,15 @@ INGOT_SIMD DoubleV exp_weight(DoubleV x) {
   return exp(x);
 }
 
-// The running softmax of a query block; (kQueryBlock) each.
+// The running softmax of a query block, (kQueryBlock) each.
 template <class Real>
 struct RunningSoftmax {
   Real* max;      // of the scores so far
   Real* sum;      // of exp(score - max)
-  Real* rescale;  // what sums of the blocks before are to be multiplied by
+  Real* rescale;  // factor for the sums of the previous blocks
 };
 
-// scores become weights exp(score - max), with max raised by this block's scores.
+// Replaces scores by weights exp(score - max); updates max with this block's scores first.
 template <bool kMasked, class Real>
 void softmax_block(const BlockMask<Real>& mask, Real* scores, RunningSoftmax<Real> running) {
   using V = VectorOf<Real>;
@@ -185,7 +185,7 @@ void softmax_block(const BlockMask<Real>& mask, Real* scores, RunningSoftmax<Rea
   }
 }
 
-// scores become cap·tanh(score/cap), where they were computed.
+// Replaces scores by cap·tanh(score/cap), where they were computed.
 template <bool kMasked, class Real>
 void cap_scores(const BlockMask<Real>& mask, Real cap, Real* scores) {
   const VectorOf<Real> cap_v = spread(cap), inverse = spread(Real{1} / cap);
@@ -198,8 +198,8 @@ void cap_scores(const BlockMask<Real>& mask, Real cap, Real* scores) {
   }
 }
 
-// scores become weights P = exp(score - lse) and dweights become dS = P·(dweights - delta). Of
-// capped scores that is times 1 - (score/cap)², the slope of the cap; inverse_cap is 0 without one.
+// Replaces scores by weights P = exp(score - lse) and dweights by dS = P·(dweights - delta). With a
+// cap dS is multiplied by its slope 1 - (score/cap)²; inverse_cap is 0 without one.
 template <bool kMasked, bool kCapped, class Real>
 void softmax_backward_block(const BlockMask<Real>& mask, const Real* lse, const Real* delta,
                             Real inverse_cap, Real* scores, Real* dweights) {

@@ -1,5 +1,6 @@
-// Which keys a query sees: always one interval, whatever causality, window and documents say. Tiles
-// and blocks keep the hull of their queries' intervals, so that products skip what nobody sees.
+// The keys that a query sees: always one interval, for every combination of causality, window and
+// documents. Tiles and blocks store the hull of their queries' intervals, so that GEMMs skip what
+// no query sees.
 #pragma once
 
 #include "ops/attention.h"
@@ -13,7 +14,7 @@ struct KeyRange {
   bool meets(int64_t from, int64_t to) const { return begin < to && end > from; }
 };
 
-// The part of `range` in the key block that starts at key0, counted from there.
+// The part of `range` in the key block that starts at key0, relative to key0.
 INGOT_SIMD KeyRange in_block(KeyRange range, int64_t key0) {
   const int64_t begin = range.begin - key0, end = range.end - key0;
   return {begin < 0 ? 0 : begin, end > kKeyBlock ? kKeyBlock : end};
@@ -22,13 +23,13 @@ INGOT_SIMD KeyRange in_block(KeyRange range, int64_t key0) {
 // For one segment of queries.
 template <class Real>
 struct Visible {
-  Real *first, *end;     // (segment) the interval of each query: compared lane by lane with keys
+  Real *first, *end;     // (segment) interval of each query, compared lane by lane with keys
   KeyRange* row_tiles;   // (segment / kTileRows) hulls
   KeyRange* lane_tiles;  // (segment / kTileLanes) hulls
   KeyRange* blocks;      // (segment / kQueryBlock) hulls
-  KeyRange* shared;      // (segment / kQueryBlock) keys that all queries of the block see
+  KeyRange* shared;      // (segment / kQueryBlock) keys that every query of the block sees
 
-  // Queries [query0, query0 + num_queries) of row b; those up to padded_queries see nothing.
+  // Queries [query0, query0 + num_queries) of row b; the padding up to padded_queries sees nothing.
   void fill(const AttentionOptions& options, int64_t b, int64_t Tq, int64_t Tk, int64_t query0,
             int64_t num_queries, int64_t padded_queries) const {
     const Tensor& documents = options.document_start;

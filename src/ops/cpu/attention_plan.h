@@ -1,4 +1,4 @@
-// How attention's work on the CPU is cut up, and the memory that takes.
+// The tasks of attention on the CPU and their memory.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,24 @@ namespace ingot::cpu {
 inline constexpr int64_t kQueryBlock = 96;
 inline constexpr int64_t kKeyBlock = 48;
 
-// One task owns one segment of queries and, backward, one segment of keys. All depends on the
-// shapes alone, never on the number of threads, so that sums are taken in the same order on any
-// machine.
+// A task owns one segment of queries and, in the backward pass, one segment of keys. The plan
+// depends only on the shapes, never on the number of threads, so that sums have the same order on
+// every machine.
 struct AttentionPlan {
-  int64_t num_segments;   // of queries, and as many of keys
-  int64_t query_segment;  // rows a segment, a multiple of kQueryBlock; the last ones may be short
-  int64_t key_segment;    // the same, or empty
+  int64_t num_segments;   // of queries; there are as many of keys
+  int64_t query_segment;  // rows per segment, a multiple of kQueryBlock; the last may be short
+  int64_t key_segment;    // the same for keys; the last may be short or empty
 };
 AttentionPlan plan_attention(int64_t num_heads, int64_t Tq, int64_t Tk);
 
 // Bytes of scratch a thread needs for either direction, a multiple of kArenaAlignment.
 int64_t attention_thread_bytes(const AttentionPlan& plan, DType dtype, int64_t D);
 
-// So many bytes that this thread keeps for its next task too; aligned, contents undefined.
+// A buffer of this thread with at least `bytes`, reused by its next task; aligned, contents
+// undefined.
 std::byte* attention_thread_scratch(int64_t bytes);
 
-// Bytes of shared scratch backward needs besides.
+// Bytes of scratch shared by all threads in the backward pass, in addition.
 int64_t attention_wide_bytes(const AttentionPlan& plan, DType dtype, int64_t B, int64_t Tq,
                              int64_t Tk, int64_t H, int64_t G, int64_t D);
 

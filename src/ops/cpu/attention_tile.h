@@ -1,13 +1,13 @@
-// The one product tile all of attention is made of, and the packing that lets one be enough: rows
-// and lanes are padded in the packed buffers, so there are no remainders to write kernels for.
+// The GEMM tile used by all of attention, and the packing for it: rows and lanes are padded in the
+// packed buffers, so that no kernel handles remainders.
 #pragma once
 
 #include "ops/cpu/simd.h"
 
 namespace ingot::cpu::INGOT_ISA {
 
-// Accumulators fill the registers: 6·2 of AVX2's 16, 8·2 of AVX-512's 32 (8 are in flight at two
-// multiply-adds a cycle of latency 4).
+// The accumulators fill the registers: 6·2 of AVX2's 16, 8·2 of AVX-512's 32 (two multiply-adds per
+// cycle with a latency of 4 keep 8 in flight).
 #if defined(INGOT_ISA_avx512)
 inline constexpr int kTileRows = 8;
 #else
@@ -20,13 +20,13 @@ inline constexpr int64_t round_up(int64_t n, int64_t step) {
   return (n + step - 1) / step * step;
 }
 
-// Unlike 0 + x, x - 0 is x for every x, so the compiler makes one load-and-broadcast of it.
+// x - 0 is x for every x, unlike 0 + x, so the compiler emits one load-and-broadcast.
 template <class Real>
 INGOT_SIMD VectorOf<Real> spread(Real value) {
   return value - VectorOf<Real>{};
 }
 
-enum class Start { Zero, Load, LoadScaled };  // what a product is added to
+enum class Start { Zero, Load, LoadScaled };  // the initial value of a GEMM's output
 
 // c(kTileRows, kTileLanes) = start + a(kTileRows, num_k) · b(num_k, kTileLanes); element (r, k) of
 // a is a[r·a_row + k·a_k]. LoadScaled: row r of c is first multiplied by c_scale[r].
@@ -62,7 +62,7 @@ INGOT_SIMD void product_tile(const Real* a, int64_t a_row, int64_t a_k, const Re
   }
 }
 
-// Transposes a square of vectors in registers, log2(lanes) rounds of exchanging half-blocks.
+// Transposes a square of vectors in registers: log2(lanes) rounds that exchange half-blocks.
 template <class Real, int kDistance = kLanes<Real> / 2>
 INGOT_SIMD void transpose_square(VectorOf<Real> (&rows)[kLanes<Real>]) {
   using V = VectorOf<Real>;
@@ -84,7 +84,7 @@ INGOT_SIMD void transpose_square(VectorOf<Real> (&rows)[kLanes<Real>]) {
   if constexpr (kDistance > 1) transpose_square<Real, kDistance / 2>(rows);
 }
 
-// Some rows of one head of a strided (B, T, H, D) tensor.
+// Rows of one head of a strided (B, T, H, D) tensor.
 template <class T>
 struct HeadRows {
   T* data;
@@ -92,7 +92,7 @@ struct HeadRows {
   T* operator[](int64_t t) const { return data + t * stride; }
 };
 
-// dst(padded_rows, row_elements) = scale · src(num_rows, D), zero where src ends.
+// dst(padded_rows, row_elements) = scale · src(num_rows, D), padded with zeros.
 template <class T>
 void pack_rows(HeadRows<const T> src, int64_t num_rows, int64_t D, Compute<T> scale,
                Compute<T>* dst, int64_t padded_rows, int64_t row_elements) {
@@ -125,7 +125,7 @@ void transpose(const Real* src, int64_t row_elements, Real* dst, int64_t columns
   }
 }
 
-// dst[t] = scale · src[t], or dst[t] += it, over the first D of each packed row.
+// dst[t] = scale · src[t], or dst[t] += scale · src[t], over the first D of each packed row.
 template <class T>
 void unpack_rows(const Compute<T>* src, int64_t row_elements, int64_t num_rows, int64_t D,
                  Compute<T> scale, HeadRows<T> dst, bool accumulate) {

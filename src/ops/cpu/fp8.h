@@ -1,5 +1,5 @@
-// CPU kernels of ops/fp8.h; arguments are checked by the caller. Plain loops, the same for every
-// ISA: they are what the GPU's kernels are held to, and cost little beside the products.
+// CPU kernels of ops/fp8.h; the caller checks the arguments. Plain loops, the same for every ISA:
+// the GPU kernels are tested against them, and they cost little beside the GEMMs.
 #pragma once
 
 #include "ops/fp8.h"

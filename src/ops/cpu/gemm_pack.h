@@ -1,7 +1,7 @@
 // Packing for gemm.cpp: panels of kWidth rows (of a) or columns (of b), k-major, widened to F32.
-// Element (i, k) of a panel is at k·kWidth + i, so that the kernel reads both operands in order,
-// whichever way they were stored. The lanes beyond the matrix hold copies of other elements: their
-// products are computed and dropped.
+// Element (i, k) of a panel is at k·kWidth + i, so that the kernel reads both operands
+// sequentially, whichever way they were stored. Lanes beyond the matrix hold copies of other
+// elements; their results are discarded.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ INGOT_SIMD Quad load_quad(const Bf16* p) {
   return bits_as<Quad>(__builtin_convertvector(half, Bits) << 16);
 }
 
-// Four k of row 0, and of row 4 behind them.
+// Four k of row 0, followed by four k of row 4.
 template <int kRows, class T>
 INGOT_SIMD auto load_rows(const T* const* from, int64_t k) {
   const Quad first = load_quad(from[0] + k);
@@ -36,12 +36,12 @@ INGOT_SIMD auto load_rows(const T* const* from, int64_t k) {
   }
 }
 
-// Elements kIndices of two quads behind each other, in each quad of a and b.
+// Elements kIndices of two adjacent quads, in each quad of a and b.
 template <int k0, int k1, int k2, int k3, class V>
 INGOT_SIMD V shuffle_quads(V a, V b) {
   if constexpr (sizeof(V) == sizeof(Quad)) {
     return __builtin_shufflevector(a, b, k0, k1, k2, k3);
-  } else {  // b begins at 8 instead of 4
+  } else {  // b starts at 8 instead of 4
     constexpr auto at = [](int i) { return i < 4 ? i : i + 4; };
     return __builtin_shufflevector(a, b, at(k0), at(k1), at(k2), at(k3), at(k0) + 4, at(k1) + 4,
                                    at(k2) + 4, at(k3) + 4);
@@ -64,10 +64,10 @@ INGOT_SIMD void transpose(const T* const* from, int64_t k, float* to) {
   store_column(3, shuffle_quads<2, 3, 6, 7>(b, d));
 }
 
-// Panels from rows contiguous in k: element (i, k) is from[i·stride + k].
+// Panels from rows that are contiguous in k: element (i, k) is from[i·stride + k].
 template <int kWidth, class T>
 void pack_across(const T* from, int64_t stride, int64_t num_rows, int64_t num_k, float* to) {
-  constexpr int64_t kLine = 16;  // k at a time: whole cache lines, lest equal sets evict each other
+  constexpr int64_t kLine = 16;  // k per step: whole cache lines, to avoid evictions
   constexpr int kMany = kWidth < 8 || kLanes<float> < 8 ? 4 : 8;
   for (int64_t panel = 0; panel < num_rows; panel += kWidth, to += kWidth * num_k) {
     const T* rows[kWidth];
@@ -80,7 +80,7 @@ void pack_across(const T* from, int64_t stride, int64_t num_rows, int64_t num_k,
           transpose<kMany, kWidth>(rows + i, part, to + part * kWidth + i);
         }
       }
-      if constexpr (kWidth % kMany != 0) {  // the last four rows, some of them again
+      if constexpr (kWidth % kMany != 0) {  // the last four rows, which overlap rows packed before
         constexpr int kLast = kWidth - 4;
 #pragma GCC unroll 4
         for (int64_t part = k; part < k + kLine; part += 4) {
@@ -94,11 +94,11 @@ void pack_across(const T* from, int64_t stride, int64_t num_rows, int64_t num_k,
   }
 }
 
-// Panels from rows contiguous in i: element (i, k) is from[k·stride + i].
+// Panels from rows that are contiguous in i: element (i, k) is from[k·stride + i].
 template <int kWidth, class T>
 void pack_along(const T* from, int64_t stride, int64_t num_rows, int64_t num_k, float* to) {
-  // A few k at a time over all panels, as many as a cache set has ways: strides that are powers of
-  // two put all k into the same sets.
+  // k per step over all panels, as many as a cache set has ways: with power-of-two strides all k
+  // map to the same sets.
   constexpr int64_t kRowsAtOnce = 8;
   const int64_t full = num_rows / kWidth * kWidth;
   for (int64_t first = 0; first < num_k; first += kRowsAtOnce) {
@@ -124,13 +124,13 @@ void pack_along(const T* from, int64_t stride, int64_t num_rows, int64_t num_k, 
   }
 }
 
-// What the 256 codes of an 8-bit element stand for.
+// The values of the 256 codes of an 8-bit element.
 struct ByteValues {
   float of[256];
 };
 
-// Panels of bytes: element (i, k) is from[i·row_stride + k·k_stride]. Looked up one by one: this is
-// the CPU's side of a GPU format, not what a run on the CPU should use.
+// Panels of bytes: element (i, k) is from[i·row_stride + k·k_stride]. Looked up one at a time:
+// 8-bit formats are for GPUs; the CPU supports them, but slowly.
 template <int kWidth>
 void pack_bytes(const uint8_t* from, int64_t row_stride, int64_t k_stride, int64_t num_rows,
                 int64_t num_k, const ByteValues& values, float* to) {

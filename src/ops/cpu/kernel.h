@@ -1,4 +1,4 @@
-// What kernels share besides vectors: fixed chunks for threads, and the element type by dtype.
+// Shared by kernels besides vectors: fixed chunks for threads, and dispatch by dtype.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace ingot::cpu {
 
-// Elements a task of a pointwise kernel handles: 64 KiB of F32, some µs of work against well under
-// one of dispatch, and fine enough that two cores share a megabyte evenly.
+// Elements per task of a pointwise kernel: 64 KiB of F32. That is some µs of work against well
+// under 1 µs of dispatch, and small enough for two cores to split a megabyte evenly.
 inline constexpr int64_t kElementsPerTask = 16 * 1024;
 
-// Calls f(begin, end) for consecutive chunks of [0, n). The chunks depend on n alone, never on the
-// number of threads, so whatever f computes per chunk is the same on any machine.
+// Calls f(begin, end) for consecutive chunks of [0, n). The chunks depend only on n, never on the
+// number of threads: what f computes per chunk is the same on every machine.
 template <class F>
 void for_chunks(Context& ctx, int64_t n, int64_t chunk, const F& f) {
   ctx.pool->run((n + chunk - 1) / chunk, [&](int64_t task, int) {
@@ -23,7 +23,7 @@ void for_chunks(Context& ctx, int64_t n, int64_t chunk, const F& f) {
   });
 }
 
-// Rows of `width` elements that make up a task.
+// Rows of `width` elements per task.
 inline int64_t rows_per_task(int64_t width) {
   return width >= kElementsPerTask ? 1 : kElementsPerTask / (width > 0 ? width : 1);
 }

@@ -19,12 +19,12 @@ struct Grid {
   int64_t rows = 0, cols = 0;  // of one block
 };
 
-// The cheapest cut of c for this many threads. (Where it is cut does not change a bit of c: see
-// GemmBlock.) A block of (rows, cols) costs its products and the packing of its operands, which is
-// worth kPack products an element; the threads run the blocks in rounds, and kTail of a block is
-// what they may have to wait for the last one.
+// The cheapest partition of c for this many threads. (It does not change a bit of c: see
+// GemmBlock.) A block of (rows, cols) costs its multiply-adds and the packing of its operands,
+// which is worth kPack multiply-adds per element. The threads run the blocks in rounds, and kTail
+// of a block is what they may have to wait for the last one.
 Grid choose_grid(const Gemm& gemm, int num_threads) {
-  constexpr double kPack = 6.5;  // 0.4 cycles an element packed, 16 products a cycle
+  constexpr double kPack = 6.5;  // 0.4 cycles per packed element, 16 multiply-adds per cycle
   constexpr double kTail = 0.1;
   constexpr int64_t kBlocksPerThread = 4;
   constexpr double kProductsPerBlock = 1e6;  // 20 µs: dispatch is about 1
@@ -79,7 +79,7 @@ INGOT_SIMD float dot(const A* a, const B* b, int64_t n) {
 }
 
 // Decoding: a few rows of x against all of w, which is read once, at the speed of memory; packing
-// it would cost more than the product.
+// it would cost more than the GEMM.
 constexpr int64_t kThinRows = 8;
 
 template <class A, class B, class C>

@@ -1,6 +1,6 @@
 // The random words of a RandomStream, many at a time.
 //
-// Included like simd.h, after all other headers but it.
+// Include it as simd.h: after all other headers, except simd.h.
 #pragma once
 
 #pragma GCC push_options

@@ -1,4 +1,4 @@
-// Sums along rows and over them, for norms. Included by kernels only, as simd.h is.
+// Sums along rows and over rows, for norms. Included only by kernels, like simd.h.
 #pragma once
 
 #include "ops/cpu/kernel.h"
@@ -6,7 +6,8 @@
 
 namespace ingot::cpu::INGOT_ISA {
 
-// Σ term(i, count) over the row, four vectors in flight: one alone waits four cycles for each add.
+// Σ term(i, count) over the row with four vectors in flight: a single one waits four cycles per
+// add.
 template <class T, class F>
 INGOT_SIMD Compute<T> sum_of(int64_t n, const F& term) {
   constexpr int64_t L = kLanes<T>;
@@ -24,7 +25,7 @@ INGOT_SIMD Compute<T> sum_of(int64_t n, const F& term) {
   return horizontal_sum((s0 + s1) + (s2 + s3));
 }
 
-// sums(C) += the rows of partials(num_partials, C), in their order.
+// sums(C) += the rows of partials(num_partials, C), in order.
 template <class A>
 void add_partials(Context& ctx, const A* partials, int64_t num_partials, int64_t C, A* sums) {
   for_chunks(ctx, C, 64, [&](int64_t begin, int64_t end) {

@@ -1,21 +1,21 @@
-// Short vectors for the kernels: GCC vector extensions as wide as the ISA, so one source serves
-// all.
+// Short vectors for the kernels: GCC vector extensions as wide as the ISA, so that one source
+// serves all ISAs.
 //
-// Included last, in place of isa_begin.h (or after it). A kernel is a template over the storage
+// Include it last, in place of isa_begin.h (or after it). A kernel is a template over the storage
 // type T (float, Bf16, double) and computes in Compute<T>:
 //   using V = VectorOf<T>;
 //   for (i = 0; i + kLanes<T> <= n; i += kLanes<T>) store(y + i, load(x + i) * broadcast<T>(a));
 //   if (i < n) store_partial(y + i, load_partial(x + i, n - i) * broadcast<T>(a), n - i);
-// or for_each_vector(), which writes both halves. Plain operators (+ - * / < ? :) work on vectors;
-// a product followed by a sum is fused only where fma() is called.
+// or for_each_vector(), which does both parts. Plain operators (+ - * / < ? :) work on vectors; a
+// multiplication and an addition are fused only by fma().
 //
-// exp, log and tanh are within 1.5 ulp of the exact value over the whole float range (infinities,
-// zeros and subnormals included), sigmoid within 2.5 down to -87 and 0 from -89; NaN comes out
-// exactly where libm gives it. On doubles they are libm's, lane by lane, since F64 is the precision
-// of checks, not of speed.
+// exp, log and tanh are within 1.5 ulp of the exact value over the whole float range (including
+// infinities, zeros and subnormals). sigmoid is within 2.5 ulp down to -87 and 0 from -89. NaN
+// comes out exactly where libm gives NaN. On doubles they call libm lane by lane, since F64 is for
+// checks, not for speed.
 #pragma once
 
-// What stands above isa_begin.h is compiled for the baseline ISA, whichever way this was included.
+// Code above isa_begin.h is compiled for the baseline ISA, also if this is included after it.
 #pragma GCC push_options
 #pragma GCC reset_options
 #include <cmath>
@@ -24,7 +24,7 @@
 #include <limits>
 #include <type_traits>
 #if !defined(INGOT_ISA_generic)
-// g++ 12 takes the "undefined" operand of its own AVX-512 intrinsics for a mistake of ours.
+// g++ 12 warns about the "undefined" operand of its own AVX-512 intrinsics.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -55,7 +55,7 @@ typedef int32_t IntV __attribute__((vector_size(kVectorBytes)));            // a
 typedef uint32_t UintV __attribute__((vector_size(kVectorBytes)));          // the same, unsigned
 typedef uint16_t HalfBitsV __attribute__((vector_size(kVectorBytes / 2)));  // kLanes<Bf16> of bf16
 
-// What arithmetic on stored T is done in: float for the 16-bit types, else T itself.
+// The type of arithmetic on stored T: float for the 16-bit types, else T itself.
 template <class T>
 using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
 template <class T>
@@ -105,8 +105,8 @@ INGOT_SIMD void store(float* p, FloatV v) {
 INGOT_SIMD void store(double* p, DoubleV v) {
   std::memcpy(p, &v, sizeof v);
 }
-// The bf16 nearest to each lane, ties to even; a NaN stays a NaN (its top mantissa bit is set, as
-// Bf16::from_float does, lest truncation make it infinite).
+// The bf16 nearest to each lane, ties to even. A NaN stays a NaN: its top mantissa bit is set as in
+// Bf16::from_float, since truncation could make it infinite.
 INGOT_SIMD HalfBitsV to_bf16_bits(FloatV v) {
   const UintV bits = bits_as<UintV>(v);
   const UintV rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
@@ -132,7 +132,7 @@ INGOT_SIMD void store_partial(T* p, VectorOf<T> v, int64_t n) {
   for (int64_t i = 0; i < n; ++i) p[i] = lanes[i];
 }
 
-// `n` F32 in two halves (ops/halves.h); lanes beyond them are zero.
+// `n` F32 in two halves (ops/halves.h); further lanes are zero.
 template <class Count>
 INGOT_SIMD FloatV load_halves(const Bf16* high, const uint16_t* low, Count n) {
   HalfBitsV highs = {}, lows = {};
@@ -150,7 +150,7 @@ INGOT_SIMD void store_halves(Bf16* high, uint16_t* low, FloatV exact, Count n) {
   std::memcpy(low, &lows, static_cast<size_t>(n) * sizeof *low);
 }
 
-// One element, through Compute<T>; the rounding is the vectors'.
+// One element, through Compute<T>, rounded as the vectors are.
 INGOT_SIMD float load_scalar(const float* p) {
   return *p;
 }
@@ -166,8 +166,8 @@ INGOT_SIMD VectorOf<T> broadcast(Compute<T> value) {
   return VectorOf<T>{} + value;
 }
 
-// Calls f(offset, count) over [0, n) in steps of kLanes<T>; count is kLanes<T> as a compile-time
-// constant but for a shorter last piece. Pair it with load_n and store_n.
+// Calls f(offset, count) over [0, n) in steps of kLanes<T>. count is kLanes<T> as a compile-time
+// constant, except for a shorter last piece. Use it with load_n and store_n.
 template <class T, class F>
 INGOT_SIMD void for_each_vector(int64_t n, F f) {
   int64_t i = 0;
@@ -194,7 +194,7 @@ INGOT_SIMD void store_n(T* p, VectorOf<T> v, Count count) {
 // ---- arithmetic
 // -----------------------------------------------------------------------------------
 
-// a·b + c, rounded once where the ISA can (generic rounds twice).
+// a·b + c, rounded once if the ISA has FMA (generic rounds twice).
 INGOT_SIMD FloatV fma(FloatV a, FloatV b, FloatV c) {
 #if defined(INGOT_ISA_avx512)
   return _mm512_fmadd_ps(a, b, c);
@@ -214,7 +214,7 @@ INGOT_SIMD DoubleV fma(DoubleV a, DoubleV b, DoubleV c) {
 #endif
 }
 
-// b where either is NaN, as the hardware has it: max(x, NaN) is NaN, max(NaN, x) is x.
+// b if either is NaN, as in hardware: max(x, NaN) is NaN, max(NaN, x) is x.
 template <class V>
 INGOT_SIMD V max(V a, V b) {
   return a > b ? a : b;
@@ -250,7 +250,7 @@ INGOT_SIMD DoubleV sqrt(DoubleV v) {
 #endif
 }
 
-// Folds the upper half of the lanes onto the lower one until one is left: a fixed order.
+// Folds the upper half of the lanes onto the lower half until one is left, in a fixed order.
 template <class V, class F>
 INGOT_SIMD auto fold_lanes(V v, F f) {
   using Element = std::remove_cvref_t<decltype(v[0])>;
@@ -315,7 +315,7 @@ inline constexpr float kLn2Low = -2.12194440e-4f;
 // error is 0.05 of half an ulp).
 INGOT_SIMD FloatV exp(FloatV x) {
   constexpr float kP[] = {0.49999994f, 0.16666515f, 0.041668456f, 0.008369419f, 0.0013813142f};
-  // Adding 1.5·2²³ leaves round(x) in the low bits; the bounds give 0 and infinity, and keep NaN.
+  // Adding 1.5·2²³ leaves round(x) in the low bits. The bounds give 0 and infinity and keep NaN.
   constexpr float kRound = 12582912.0f;
   x = max(broadcast<float>(-104.0f), x);
   x = min(broadcast<float>(89.0f), x);
@@ -339,8 +339,8 @@ INGOT_SIMD FloatV log(FloatV x) {
   constexpr float kSmallestNormal = 1.17549435e-38f;
   const FloatV normal = x < kSmallestNormal ? x * 8388608.0f : x;  // subnormals: times 2²³
   const FloatV offset = x < kSmallestNormal ? broadcast<float>(-23.0f) : FloatV{};
-  // Counting exponents from √½ puts the mantissa in [√½, √2).
-  // (Unsigned: for negative x, which ends as NaN, the difference wraps.)
+  // Counting exponents from √½ puts the mantissa in [√½, √2). (Unsigned: for negative x, whose
+  // result is NaN, the difference wraps.)
   constexpr uint32_t kSqrtHalfBits = 0x3f3504f3;
   const UintV shifted = bits_as<UintV>(normal) - kSqrtHalfBits;
   const FloatV e = __builtin_convertvector(bits_as<IntV>(shifted) >> 23, FloatV) + offset;
@@ -350,7 +350,7 @@ INGOT_SIMD FloatV log(FloatV x) {
   y = fma(f2, broadcast<float>(-0.5f), y);
   y = fma(e, broadcast<float>(kLn2High), y + f);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  y = x < kInfinity ? y : x;  // infinity and NaN as they are
+  y = x < kInfinity ? y : x;  // infinity and NaN unchanged
   y = x > 0.0f ? y : broadcast<float>(-kInfinity);
   return x >= 0.0f ? y : x - x + std::numeric_limits<float>::quiet_NaN();
 }

@@ -1,14 +1,14 @@
-// The pointwise maths of the activations, for the kernels that keep the input's dtype and for
-// those that round to 8 bits: both must give the same bits.
+// The pointwise maths of the activations. Kernels that keep the input's dtype and kernels that
+// round to 8 bits share it, since both must give the same bits.
 #pragma once
 
 #include "ops/cuda/common/device.cuh"
 
 namespace ingot::cuda {
 
-// The fast exponential is off by 2e-6 at most where silu matters: nothing to 16 bits of storage,
-// too much for 32. Its forms that flush what is too small for a normal number save the scaling that
-// others need; such a power is nothing beside 1, such an inverse nothing beside any gate.
+// The fast exponential has an error of at most 2e-6 where silu matters: negligible for 16-bit
+// storage, too large for 32-bit. The flushing forms save the scaling that subnormal results need;
+// such a power is negligible beside 1, such an inverse beside any gate.
 template <class T>
 __device__ __forceinline__ Compute<T> sigmoid(Compute<T> x) {
   using A = Compute<T>;
@@ -31,7 +31,7 @@ __device__ __forceinline__ Compute<T> swiglu(Compute<T> gate, Compute<T> up) {
 template <class A>
 struct SwigluGradient {
   A dgate, dup;
-  A out;  // the forward's result again
+  A out;  // the forward output, rebuilt
 };
 
 template <class T>
@@ -62,7 +62,7 @@ __device__ __forceinline__ GeluCurve<Compute<T>> gelu_curve(Compute<T> x) {
   return {gelu, fma(gelu * (A{1} - s), kTwice * (A{1} + A{3} * kCubic * square), s)};
 }
 
-// max(x, 0), and NaN for NaN, so that a broken run does not look sound.
+// max(x, 0), and NaN for NaN, so that a NaN stays visible.
 template <class A>
 __device__ __forceinline__ A relu(A x) {
   return x < A{0} ? A{0} : x;

@@ -1,4 +1,4 @@
-// Compiled with --fmad=false: a product and a sum are fused where fma() is written, as on the CPU.
+// Compiled with --fmad=false: multiply and add are fused where fma() is written, as on the CPU.
 #include "ops/kernels/adamw.h"
 
 #include "core/random/random.h"

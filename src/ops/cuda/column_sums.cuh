@@ -1,4 +1,4 @@
-// Sums over the rows of (N, R), column by column, in two passes of fixed order.
+// Sums over the rows of (N, R), per column, in two passes with a fixed order.
 #pragma once
 
 #include "ops/cuda/common/lanes.cuh"
@@ -9,9 +9,9 @@ namespace ingot::cuda {
 
 inline constexpr int kSumWarps = 8;
 
-// Source: kSums, and add<kWidth>(row, column, sums), which adds a row's kWidth elements from
-// `column` on to each of its sums. A block sums one part of the rows, each of its warps every
-// kSumWarps-th of them; partials(kSums, parts, R).
+// Source: kSums, and add<kWidth>(row, column, sums), which adds kWidth elements of a row, starting
+// at `column`, to each of its sums. A block sums one part of the rows; each of its warps takes
+// every kSumWarps-th row. partials(kSums, parts, R).
 template <class T, int kWidth, class Source>
 __global__ void __launch_bounds__(kSumWarps* kWarp)
     column_sums_kernel(Source source, int64_t N, int64_t R, Compute<T>* partials) {
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kSumWarps* kWarp)
       source.template add<kWidth>(row, column, sums);
 #pragma unroll
   for (int s = 0; s < kSums; ++s) {
-    __syncthreads();  // somebody may still be reading the last sum
+    __syncthreads();  // others may still be reading the previous sum
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) shared[warp][lane * kWidth + i] = sums[s][i];
     __syncthreads();
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kSumWarps* kWarp)
   }
 }
 
-// sums[s](R) += what `source` adds up of N rows. `fits`: vectors of T can be read.
+// sums[s](R) += the sums of `source` over N rows. `fits`: vectors of T can be read.
 template <class T, class Source, size_t kSums>
 void add_column_sums(Context& ctx, const Source& source, bool fits, int64_t N,
                      const Tensor (&sums)[kSums]) {

@@ -1,4 +1,4 @@
-// A number in two halves (ops/halves.h), in registers.
+// F32 numbers in two halves (ops/halves.h), in registers.
 #pragma once
 
 #include <cstdint>

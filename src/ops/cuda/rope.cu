@@ -31,8 +31,8 @@ struct Turn {
   static constexpr cpu::Rotation kRotation = kRotation_;
 };
 
-// Pairs (i, i + D/2) are the same place of two parts; pairs (2i, 2i + 1) follow each other in the
-// first part and go on in the second.
+// Pairs (i, i + D/2) are at the same place of two parts; pairs (2i, 2i + 1) are adjacent, first in
+// the first part and then in the second.
 template <class Turn, class T, int kWidth>
 __device__ __forceinline__ void rotate(Lanes<T, kWidth> (&parts)[2],
                                        const Vec<Compute<T>, kWidth>& c,

@@ -1,4 +1,4 @@
-// The rotation, for the kernel that turns heads where they lie and for the product that makes them.
+// The rotation, for the kernel that rotates heads in place and for the GEMM that computes them.
 #pragma once
 
 namespace ingot::cuda {

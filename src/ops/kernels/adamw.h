@@ -1,4 +1,4 @@
-// Kernels of ops/update/adamw.h: a shard at a time on the CPU, all in one launch on a GPU.
+// Kernels of ops/update/adamw.h: one shard per call on the CPU, all shards in one launch on a GPU.
 #pragma once
 
 #include "ops/common/kernel.h"

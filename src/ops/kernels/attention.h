@@ -1,4 +1,4 @@
-// Kernels of ops/attention.h; options.scale is the factor itself.
+// Kernels of ops/attention.h; options.scale is the actual factor, not 0.
 #pragma once
 
 #include "ops/attention.h"
@@ -11,7 +11,7 @@ INGOT_KERNEL(void, attention_forward,
 INGOT_KERNEL(void, attention_backward,
              (Context & ctx, const AttentionTensors& tensors, const AttentionGradients& gradients,
               const AttentionOptions& options))
-// False: no kernel does both for these arguments, and nothing was done.
+// False: no fused kernel supports these arguments, and nothing was done.
 INGOT_CUDA_KERNEL(bool, attention_rope_backward,
                   (Context & ctx, const AttentionTensors& tensors,
                    const AttentionGradients& gradients, const AttentionOptions& options,

@@ -12,9 +12,9 @@ INGOT_KERNEL(void, bias_gradient, (Context & ctx, const Tensor& dy, const Tensor
 
 namespace cuda {
 
-// Parts of the rows that sums over columns are made of: it depends on the shape alone, and so does
-// the rounding. With 256 columns a block this many keep a GPU of 132 multiprocessors busy from 512
-// columns on.
+// The number of row parts in sums over columns. It depends only on the shape, and so does the
+// rounding. At 256 columns per block these keep a GPU of 132 multiprocessors busy from 512 columns
+// on.
 inline int64_t column_parts(int64_t num_rows) {
   return std::clamp<int64_t>(num_rows / 32, 1, 128);
 }

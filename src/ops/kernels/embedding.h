@@ -14,8 +14,8 @@ INGOT_KERNEL(void, embedding_backward,
 
 namespace cuda {
 
-// The most that sorting N pairs of 4-byte numbers may take: cub's copies of both, 1 KiB of counts
-// for each of its tiles (taken as 1,024 pairs; they are several times larger), and its histograms.
+// An upper bound for sorting N pairs of 4-byte numbers: cub's copies of both, 1 KiB of counts per
+// tile (assumed to be 1,024 pairs; tiles are several times larger), and its histograms.
 inline int64_t embedding_sort_bytes(int64_t N) {
   constexpr int64_t kHistogramBytes = 64 * 1024;
   return 2 * align_up(N * size_of(DType::I32)) + align_up(N) + kHistogramBytes;

@@ -1,4 +1,4 @@
-// Kernels of ops/fp8.h on a GPU; the CPU's are the plain ops' and those of ops/cpu/fp8.h.
+// GPU kernels of ops/fp8.h. The CPU uses the plain ops' kernels and those of ops/cpu/fp8.h.
 #pragma once
 
 #include "ops/common/kernel.h"
@@ -32,13 +32,13 @@ INGOT_CUDA_KERNEL(void, relu_squared_backward_fp8,
                   (Context & ctx, const Tensor& dout, const Tensor& x, const Quantized& dx,
                    const Quantized& out))
 
-// c(M, N) = a(M, K) · b(N, K)ᵀ, or that added to c or, where not null, to addend, which lies like
-// c; of 8-bit a and b whose values are multiplied by the scalars a_inverse and b_inverse.
+// c(M, N) = a(M, K) · b(N, K)ᵀ, or that added to c or, if not null, to addend, which has the layout
+// of c. a and b are 8-bit; the result is multiplied by the scalars a_inverse and b_inverse.
 struct Fp8Gemm {
   const Tensor &a, &a_inverse, &b, &b_inverse, &c;
   bool accumulate = false;
   const void* addend = nullptr;
-  bool fast = false;  // the tensor cores' own accumulation
+  bool fast = false;  // accumulate in the tensor cores' own precision
 };
 INGOT_CUDA_KERNEL(void, matmul_fp8, (Context & ctx, const Fp8Gemm& gemm))
 

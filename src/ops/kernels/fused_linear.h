@@ -1,5 +1,5 @@
-// Kernels of ops/fused_linear.h. False: this GPU has none, or none for these operands, and nothing
-// was done.
+// Kernels of ops/fused_linear.h. False: this GPU has no kernel for these operands, and nothing was
+// done.
 #pragma once
 
 #include "ops/common/kernel.h"

@@ -6,13 +6,13 @@
 
 namespace ingot {
 
-// The whole product; all operands F64, or each F32 or BF16 (a GPU's also F16), a and b on the CPU
-// also 8-bit.
+// One GEMM. All operands F64, or each F32 or BF16 (on a GPU also F16); on the CPU a and b may be
+// 8-bit.
 INGOT_KERNEL(void, matmul, (Context & ctx, const cpu::Gemm& gemm))
 
 namespace cuda {
 
-// The most scratch that one of cuBLASLt's algorithms may ask for.
+// The largest scratch that a cuBLASLt algorithm may request.
 inline constexpr int64_t kMatmulWorkspaceBytes = int64_t{64} << 20;
 
 }  // namespace cuda

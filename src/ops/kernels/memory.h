@@ -1,4 +1,5 @@
-// Kernels of ops/memory.h on a GPU; the CPU's are in ops/memory.cpp, since bytes have no ISA.
+// GPU kernels of ops/memory.h. The CPU code is in ops/memory.cpp: copying bytes needs no ISA
+// variants.
 #pragma once
 
 #include "ops/common/kernel.h"

@@ -1,4 +1,4 @@
-// Kernels of ops/random_fill.h: a thread's part on the CPU, the whole on a GPU.
+// Kernels of ops/random_fill.h: one thread's part on the CPU, the whole tensor on a GPU.
 #pragma once
 
 #include "core/random/random.h"

@@ -1,4 +1,4 @@
-// Kernels of ops/reduce.h: sums of one tensor on the CPU, of all in one call on a GPU.
+// Kernels of ops/reduce.h: the sum of one tensor on the CPU, of all tensors in one call on a GPU.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Kernels of ops/rms_norm.h, and how many parts of dweight they sum by themselves: it depends on
-// the shape and the device alone, and so does the rounding.
+// Kernels of ops/rms_norm.h, and the number of partial sums of dweight. It depends only on shape
+// and device, and so does the rounding.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ INGOT_KERNEL(void, rms_norm_backward,
 
 namespace cpu {
 
-// Rows of a task's part. At most 128 parts: 64 threads still find two each, and they stay small.
+// Rows of a task. At most 128 partial sums: enough for two per thread with 64 threads, and small.
 inline int64_t rms_norm_rows_per_chunk(int64_t num_rows) {
   const int64_t rows = (num_rows + 127) / 128;
   return rows < 32 ? 32 : rows;
@@ -29,9 +29,8 @@ inline int64_t rms_norm_rows_per_chunk(int64_t num_rows) {
 
 namespace cuda {
 
-// Blocks of the backward pass, a part each: with vectors of bf16 at most 768 threads a
-// multiprocessor, 640 for wide rows, which is what its registers hold: one block more would run
-// alone at the end.
+// Blocks of the backward pass, with one partial sum each. With bf16 vectors a multiprocessor's
+// registers hold at most 768 threads, 640 for wide rows; one more block would run alone at the end.
 inline int64_t rms_norm_backward_blocks(const DeviceFacts& facts, int64_t num_rows, int64_t width) {
   const int64_t per_sm = width <= 256    ? 3
                          : width <= 2048 ? std::min<int64_t>(6, 6144 / width)

@@ -1,4 +1,4 @@
-// Kernels of ops/update/update_scalars.h on a GPU; on the CPU one thread decides.
+// GPU kernels of ops/update/update_scalars.h; on the CPU one thread computes the scalars.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Small facts that ranks leave for each other.
+// A key-value board for small facts between ranks.
 #pragma once
 
 #include <string>
@@ -7,13 +7,12 @@
 
 namespace ingot {
 
-// A value is posted once, under a key of this run; whoever awaits it gets it. Thread-safe.
+// A key is posted once per run; await() returns its value to every rank that asks. Thread-safe.
 class Board {
  public:
   virtual ~Board() = default;
   virtual void post(const std::string& key, const std::string& value) = 0;
-  // Throws ErrorCode::Comm, naming the key, when patience ends, and when a rank is lost, naming
-  // that.
+  // Throws ErrorCode::Comm, naming the key at a timeout, or the rank if one is lost.
   virtual std::string await(const std::string& key, Patience patience) = 0;
 };
 

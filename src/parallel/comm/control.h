@@ -1,4 +1,4 @@
-// The host plane: what the ranks of a run agree on. Small and slow; tensors go by Communicator.
+// The host plane: agreement between the ranks of a run. Small and slow; tensors use Communicator.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,12 @@
 namespace ingot {
 
 using Patience = std::chrono::milliseconds;
-inline constexpr Patience kPatience{0};  // as the run's Deadlines::collective says
+inline constexpr Patience kPatience{0};  // Deadlines::collective of the run
 
-// Every rank makes the same calls in the same order. `what` names the meeting («save»), for errors:
-// ranks that meet for different things throw ErrorCode::Internal saying which; a rank whose
-// patience ends throws ErrorCode::Comm naming the meeting, how long it waited and the ranks that
-// are missing; when a rank failed the others throw ErrorCode::Comm naming it.
+// Every rank makes the same calls in the same order. `what` names the round («save») for errors.
+// Ranks that call for different rounds throw ErrorCode::Internal with both names. At a timeout a
+// rank throws ErrorCode::Comm with the round, the time waited and the missing ranks. If a rank
+// failed, the others throw ErrorCode::Comm naming it.
 class Control {
  public:
   explicit Control(Patience usual = std::chrono::minutes(30)) : usual_(usual) {}
@@ -23,21 +23,21 @@ class Control {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  // Every rank's text, in rank order, on every rank. Returns when all have come.
+  // All-gather of texts in rank order. Returns when all ranks have called it.
   virtual std::vector<std::string> gather(std::string_view what, std::string_view own,
                                           Patience patience = kPatience) = 0;
 
-  // The same of numbers, as many on every rank: those of rank r begin at [r * own.size()].
+  // The same for numbers, equally many on every rank: those of rank r begin at [r * own.size()].
   std::vector<double> gather_values(std::string_view what, std::span<const double> own,
                                     Patience patience = kPatience);
 
   void barrier(std::string_view what, Patience patience = kPatience);
-  // True on every rank when it is on one.
+  // True on every rank if it is true on any rank.
   bool any(std::string_view what, bool own, Patience patience = kPatience);
-  // Σ over ranks, added in rank order, so the same bits on all.
+  // Σ over ranks, added in rank order: the same bits on all.
   double sum(std::string_view what, double own, Patience patience = kPatience);
   void sum(std::string_view what, std::span<double> values, Patience patience = kPatience);
-  // Throws ErrorCode::Config on every rank, saying which rank has what, unless all have the same.
+  // Throws ErrorCode::Config on every rank, with each rank's value, unless all values are equal.
   void agree(std::string_view what, std::string_view own, Patience patience = kPatience);
 
  protected:

@@ -1,4 +1,4 @@
-// Which NCCL carries a run's tensors, for its record.
+// A description of the NCCL in use, for a run's record.
 #pragma once
 
 #include <functional>
@@ -6,15 +6,14 @@
 
 namespace ingot {
 
-// An environment variable's value, empty where it is not set. NCCL reads the environment by itself;
-// the program does so in cli alone.
+// Returns an environment variable's value, empty if unset. NCCL reads the environment itself; in
+// this program only cli does.
 using ReadVariable = std::function<std::string(const char* name)>;
 
-// "NCCL 2.28.9; NCCL_MAX_CTAS=2 NCCL_PROTO=Simple NCCL_ALGO as it chooses": the library that is
-// loaded, and what is set of the variables that choose how it computes and by which way. Algorithm
-// and protocol, which NCCL chooses by the size of a call unless they are set, decide the order of
-// sums and are always there. Throws
-// ErrorCode::Missing where there is none.
+// "NCCL 2.28.9; NCCL_MAX_CTAS=2 NCCL_PROTO=Simple NCCL_ALGO as it chooses": the loaded library, and
+// the set variables that decide how it computes. Algorithm and protocol decide the order of sums
+// and are always listed; if unset, NCCL chooses them by message size. Throws ErrorCode::Missing if
+// there is no NCCL.
 std::string nccl_facts(const ReadVariable& variable);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Reductions on the CPU in rank order, which make sums the same from run to run.
+// CPU reductions in rank order, so that sums are equal from run to run.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace ingot {
 
-// Every out(n) ← in(n), reduced in the order of `in`. An `in` may be an `out`. Small floats are
-// added up in float and rounded once, integers in 64 bits.
+// Every out(n) ← reduction of in(n) in the order of `in`. An `in` may be an `out`. 16-bit floats
+// accumulate in float and are rounded once; integers accumulate in 64 bits.
 void reduce_in_order(DType dtype, Reduce reduce, std::span<const void* const> in, int64_t n,
                      std::span<void* const> out);
 
-// Of n elements those that a member reduces for all.
+// The part of n elements that a member reduces for all.
 struct MemberSlice {
   int64_t begin = 0, end = 0;
 };

@@ -1,4 +1,4 @@
-// One rank's way to the others.
+// One rank's connection to the other ranks.
 #pragma once
 
 #include <functional>
@@ -18,11 +18,11 @@
 
 namespace ingot {
 
-// What carries tensors between ranks: "threads" where they are those of one process, "tcp", "mpi"
-// or "nccl" where they are processes, "none" where there is one.
+// The transport of tensors between ranks: "threads" within one process, "tcp", "mpi" or "nccl"
+// between processes, "none" for a single rank.
 struct Carrier {
   std::string name;
-  std::string facts = {};  // of nccl: its version, and what decides the order of its sums
+  std::string facts = {};  // for nccl: its version, and what decides the order of its sums
 };
 
 class World {
@@ -31,15 +31,15 @@ class World {
   virtual const Process& process() const = 0;
   virtual Control& control() = 0;
   virtual Board& board() = 0;
-  virtual Watch& watch() = 0;  // what this rank has in flight
+  virtual Watch& watch() = 0;  // this rank's communication in flight
   virtual const Deadlines& deadlines() const = 0;
   virtual Carrier carrier() const = 0;
-  // The rank by whose loss the run is over, once there is one. From any thread.
+  // The rank whose loss ended the run, if any. From any thread.
   virtual std::optional<LostRank> loss() = 0;
 
-  // Among `ranks`: increasing, this one among them. Every rank of the group asks for it, and in the
-  // same order where it asks several times for the same ranks. For tensors on the device of
-  // `compute`, which must outlive it, as must the memory of those tensors.
+  // Among `ranks`: increasing, including this rank. Every rank of the group calls it, in the same
+  // order if it does so several times for the same ranks. For tensors on the device of `compute`.
+  // `compute` and the tensors' memory must outlive it.
   virtual std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                                      Context& compute) = 0;
   std::unique_ptr<Communicator> everyone(Context& compute);  // among all ranks
@@ -51,23 +51,23 @@ class World {
   void check_group(std::span<const int> ranks) const;  // for communicator()
 };
 
-// Runs body(world) for every rank that this process is, and rethrows what failed.
+// Runs body(world) on every rank hosted by this process, and rethrows its failure.
 using RunRanks = std::function<void(const std::function<void(World&)>& body)>;
 
 // A world of one rank.
 std::unique_ptr<World> single_world(Device device = Device::cpu());
 
-// The ranks of a world that is this process alone: threads that share one device.
+// The ranks of a world within this process: threads that share one device.
 std::vector<Process> local_processes(int ranks, Device device);
 
 struct LocalOptions {
-  LaneDelay delay = {};  // of the lanes of communicators, each with a seed of its own
+  LaneDelay delay = {};  // for lanes of communicators; each gets its own seed
   Deadlines deadlines = {};
 };
 
-// Runs body(world) on a thread for each of `processes`, which are local_processes(), and joins
-// them. Rank 0 is the caller. The first failure (of the rank that failed itself, not of those it
-// released) is rethrown with its rank.
+// Runs body(world) on one thread per entry of `processes`, from local_processes(), and joins them.
+// The caller is rank 0. Rethrows the first failure with its rank: that of the rank that failed
+// itself, not of ranks that it released.
 void run_local_ranks(std::span<const Process> processes, const std::function<void(World&)>& body,
                      const LocalOptions& options = {});
 void run_local_ranks(int ranks, Device device, const std::function<void(World&)>& body,

@@ -1,5 +1,5 @@
-// Inside parallel: the parameter store. A rank owns a share of each block, all of it where nobody
-// shares; what a block's uses need of the other shares is the weights' and the gradients' business.
+// Internal to parallel: the parameter store. A rank owns a shard of each block, or all of it if the
+// block is not sharded. All-gather is in BlockWeights, reduce-scatter in BlockGradients.
 #pragma once
 
 #include "core/async/lane.h"
@@ -35,7 +35,7 @@ class BlockStore final : public ParameterStore {
  private:
   struct Weight {
     int block = -1;
-    Tensor whole;  // of the parameter's shape
+    Tensor whole;  // unsharded, in the parameter's shape
   };
   void share_weights() override { weights_.changed(); }
   bool shares() const { return groups_.shards->size() > 1; }
@@ -50,7 +50,7 @@ class BlockStore final : public ParameterStore {
   BlockWeights weights_;
   BlockGradients gradients_;
 
-  std::span<const BlockUse> order_;  // of the micro-step at hand
+  std::span<const BlockUse> order_;  // of the current micro-step
   int tick_ = -1;
 };
 

@@ -1,6 +1,6 @@
-// Inside parallel: when the weights of blocks are whole on a rank that owns a share of them, and
-// what makes them whole. Where they always are, they are gathered in place after they changed,
-// block by block ahead of their first use; where they are not, each time their row begins to live.
+// Internal to parallel: gathers a rank's unsharded weights and decides when. If they stay in memory
+// for the whole run, they are gathered in place after an update, block by block, ahead of their
+// first use. Otherwise they are gathered each time a lifetime of their row begins.
 #pragma once
 
 #include <limits>
@@ -16,21 +16,21 @@ namespace ingot {
 
 class BlockWeights {
  public:
-  // All of which must outlive it.
+  // All arguments must outlive this object.
   BlockWeights(std::span<const StoreBlock> blocks, Lane& compute, Communicator& shards);
 
-  // A micro-step or an evaluation. `last`: weights change after it.
+  // Begins a micro-step or an evaluation. `last`: the weights change after it.
   void begin(std::span<const BlockUse> order, bool last);
-  // The compute lane has come to `tick`: memory of lives that begin with it is free behind a mark.
+  // The compute lane has reached `tick`: memory of lifetimes that begin there is free after a mark.
   void enter(int tick);
   void acquire(int block);
   void release(int block);
   bool is_acquired(int block) const { return at(block).users > 0; }
-  void end();  // the compute lane comes after all gathers
+  void end();  // orders the compute lane after all gathers
 
-  void changed();  // shards are new, nobody has a block acquired
+  void changed();  // the shards have changed; no block may be acquired
 
-  // Whether the next micro-step gathers, and what that depends on.
+  // Whether the next micro-step gathers, and a key of what that depends on.
   bool gathers() const;
   std::string record_key() const;
   void note_record(bool last);
@@ -38,12 +38,12 @@ class BlockWeights {
  private:
   struct Block {
     int users = 0;         // acquires not yet released
-    bool current = false;  // between micro-steps: the whole row has the shards' values
-    bool awaited = true;   // the compute lane comes after `gathered`
+    bool current = false;  // between micro-steps: the unsharded row matches the shards
+    bool awaited = true;   // the compute lane is ordered after `gathered`
     Ticket gathered;
   };
   struct Gather {
-    int tick;  // that it begins with
+    int tick;  // at which it begins
     int until;
     size_t block;
   };
@@ -58,11 +58,11 @@ class BlockWeights {
   Lane& compute_;
   Communicator& shards_;
   std::vector<Block> blocks_;
-  std::vector<Gather> gathers_;  // of the micro-step at hand; the first next_ are begun
+  std::vector<Gather> gathers_;  // of the current micro-step; the first next_ have begun
   size_t next_ = 0;
-  std::vector<size_t> staying_;  // blocks whose whole weights outlive a micro-step but the last
+  std::vector<size_t> staying_;  // blocks that stay gathered after every micro-step but the last
   static constexpr int kNever = std::numeric_limits<int>::max();
-  int stays_from_ = kNever;  // the tick from which on they do, in the micro-step at hand
+  int stays_from_ = kNever;  // the tick of the current micro-step from which on they stay
   int tick_ = 0;
 };
 

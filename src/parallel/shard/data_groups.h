@@ -1,5 +1,5 @@
-// Inside parallel: the groups of ranks that a store talks to. The world says what carries the
-// gradients of one rank alone, which is nothing unless it is made to time that.
+// Internal to parallel: the groups of ranks that a store communicates with. The world chooses the
+// transport for gradients of a single rank: none, except in a benchmark that times it.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 namespace ingot {
 
 struct DataGroups {
-  std::unique_ptr<Communicator> replicas;  // that hold the same shards
-  std::unique_ptr<Communicator> shards;    // whose shards together are the parameters
+  std::unique_ptr<Communicator> replicas;  // ranks that hold the same shards
+  std::unique_ptr<Communicator> shards;    // ranks whose shards together are the parameters
 
   DataGroups(Context& ctx, World& world, const Layout& layout)
       : replicas(group(ctx, world, layout, Axis::DpReplicate)),

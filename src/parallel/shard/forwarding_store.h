@@ -1,4 +1,4 @@
-// A store in front of another: what a derived one does not do otherwise, the inner one does.
+// A store that forwards to another one; derived classes override what differs.
 #pragma once
 
 #include <memory>

@@ -92,7 +92,7 @@ OpCase attention_case(std::string name, const AttentionShape& s, const Attention
   return c;
 }
 
-// Queries and keys are rotated and attended with, and the way back is one op.
+// Queries and keys are rotated before attention; the backward pass is one op.
 OpCase attention_rope_case(std::string name, const AttentionShape& s, RopePairs pairs,
                            const std::vector<double>& positions = {}) {
   OpCase c = attention_case(std::move(name), s, {});
@@ -251,14 +251,14 @@ std::vector<OpCase> bench_cases(const BenchShape& s) {
     c.workspace_bytes = [=](const Context& ctx, DType dtype) {
       return workspace_bytes(ctx, shape, dtype);
     };
-    // Two products forward and five backward, over the pairs that causality and documents leave.
+    // Two GEMMs forward and five backward, over the pairs that causality and documents leave.
     const int64_t pairs = documents.starts.empty() ? s.B * s.T * (s.T + 1) / 2 : documents.pairs;
     c.flops = 14.0 * static_cast<double>(s.H * s.D * pairs);
     // q, k, v, out; then q, k, v, out, dout, dq, dk, dv.
     c.elements = static_cast<double>(12 * s.N() * s.H * s.D);
     return c;
   };
-  // The same, but that the way back turns its gradients too.
+  // The same, but the backward pass also rotates its gradients.
   OpCase turned = bench("attention_rope", {});
   turned.op = "attention_rope";
   for (const char* table : {"cos", "sin"})

@@ -45,7 +45,8 @@ OpCase mlp_case(std::string name, int64_t N, int64_t C, int64_t F, Act kept = Ac
     return align_up(N * 2 * F * size) + align_up(N * F * size) + matmul_workspace_bytes(ctx.facts);
   };
   c.flops = 18.0 * static_cast<double>(N) * static_cast<double>(C) * static_cast<double>(F);
-  // Each operand of six products, but one output, the gradient of act, never written nor read.
+  // Each operand of six GEMMs, except one output, the gradient of act, which is neither written nor
+  // read.
   c.elements = static_cast<double>(6 * N * C + 6 * C * F + 14 * N * F);
   c.wide_bytes = 4.0 * static_cast<double>(3 * C * F);
   return c;
@@ -94,7 +95,7 @@ OpCase linear_rope_case(std::string name, int64_t B, int64_t T, int64_t C, int64
            matmul_workspace_bytes(ctx.facts);
   };
   c.flops = 6.0 * static_cast<double>(N) * static_cast<double>(C) * static_cast<double>(R);
-  // Each operand of three products, the copy of dy and its rotation back.
+  // Each operand of three GEMMs, the copy of dy and its inverse rotation.
   c.elements = static_cast<double>(3 * N * C + 2 * R * C + 5 * N * R + 2 * N * H * D);
   c.wide_bytes = 4.0 * static_cast<double>(R * C);
   return c;

@@ -47,8 +47,8 @@ OpCase head_case(std::string name, OpInput targets, int64_t V, int64_t C, LossOp
   return c;
 }
 
-// The same where two ranks hold the rows of w before and from `split` on: each computes its logits
-// and their statistics, all-gathers those, and goes on with its own part.
+// The same if two ranks hold the rows of w before `split` and from it on: each computes its logits
+// and their statistics, all-gathers the statistics, and finishes its own part.
 OpCase shards_case(std::string name, OpInput targets, int64_t V, int64_t C, LossOptions options,
                    int64_t split, double weight_scale = 1.0) {
   OpCase c = head_case(std::move(name), std::move(targets), V, C, options, weight_scale);

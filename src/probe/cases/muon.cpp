@@ -6,7 +6,7 @@
 namespace ingot {
 namespace {
 
-// A step's passes without the products in between: momentum, norm and update.
+// A step's passes without the GEMMs between them: momentum, norm and update.
 void passes(Context& ctx, const Tensor& grad, const Tensor& m, const Tensor& u,
             const Tensor& master) {
   const Workspace::Scope scope(ctx.workspace);

@@ -41,7 +41,7 @@ OpCase rebuild_case(std::string name, int64_t N, int64_t C) {
   return c;
 }
 
-// x goes on beside its norm, as the residual stream does: dx is added to what comes back that way.
+// x bypasses its norm, as in the residual stream: dx is added to the gradient of that path.
 OpCase residual_case(std::string name, int64_t N, int64_t C) {
   OpCase c = norm_case(std::move(name), N, C);
   c.outputs.push_back({.name = "stream", .shape = {N, C}});

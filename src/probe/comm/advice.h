@@ -1,4 +1,4 @@
-// What to set where links are slower than they should be, or would be misled.
+// Advice on settings for links that are slower than expected or misconfigured.
 #pragma once
 
 #include <map>
@@ -14,34 +14,34 @@ namespace ingot {
 struct NodeFacts {
   HostFacts host;
   std::vector<int> ranks;
-  // The rendezvous's name as this machine resolves it, and the interface towards it. Empty: ranks
-  // are threads, or MPI tells.
+  // The rendezvous's address as this machine resolves it, and the interface to it. Empty: ranks are
+  // threads, or MPI connects them.
   std::string rendezvous_address, interface;
-  std::map<std::string, std::string> environment;  // NCCL_…, as this machine's ranks have it
+  std::map<std::string, std::string> environment;  // NCCL_… variables of this machine's ranks
 };
 
-// What is measured of some links, and what the slowest of them should give; 0: not known.
+// Measured rates of some links, and the expected rate of the slowest; 0: unknown.
 struct LinkFacts {
   double slowest_bytes_s = 0.0;
   double limit_bytes_s = 0.0;
-  bool is_slow() const;  // less than half of what it should be
+  bool is_slow() const;  // less than half of what is expected
 };
 
 struct ProbeFacts {
-  std::string carrier;  // "threads", "tcp", "mpi", "nccl"
+  std::string carrier;  // the transport: "threads", "tcp", "mpi", "nccl"
   bool on_gpu = false;
   std::vector<NodeFacts> nodes;
   LinkFacts within, between;       // nodes
-  double host_copy_bytes_s = 0.0;  // the least of pinned copies to and from GPUs; 0: none
+  double host_copy_bytes_s = 0.0;  // slowest pinned copy to or from a GPU; 0: none
 };
 
 struct Advice {
-  std::string variable, value;  // value "": take the variable away
+  std::string variable, value;  // value "": unset the variable
   std::string why;
 };
 nlohmann::json to_json(const Advice& advice);
 
-// In the order of the table in advice.cpp; empty: nothing to say.
+// In the order of the table in advice.cpp; empty: no advice.
 std::vector<Advice> advise(const ProbeFacts& facts);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// How long collectives of a group take, by size.
+// Measures the duration of a group's collectives by size.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace ingot {
 
-// All-to-all is a pairwise exchange, made of sends.
+// All-to-all is a pairwise exchange with send and recv.
 enum class ProbedCollective { AllReduce, AllGather, ReduceScatter, AllToAll };
 inline constexpr ProbedCollective kProbedCollectives[] = {
     ProbedCollective::AllReduce, ProbedCollective::AllGather, ProbedCollective::ReduceScatter,
     ProbedCollective::AllToAll};
 std::string_view name_of(ProbedCollective kind);  // "all_reduce"
 
-// Bytes that the link of a rank carries in each direction for a byte of the tensor, whatever the
-// algorithm is: 2(n−1)/n for an all-reduce, (n−1)/n for the others. Rates times this compare with
-// a link's rate, for any number of ranks; as nccl-tests has it.
+// Bus bandwidth factor as in nccl-tests: bytes per direction on a rank's link per byte of the
+// tensor, for any algorithm: 2(n−1)/n for an all-reduce, (n−1)/n for the others. A rate times this
+// factor is comparable with the link's rate for any number of ranks.
 double bus_factor(ProbedCollective kind, int ranks);
 
 struct CollectiveRate {
   ProbedCollective kind = ProbedCollective::AllReduce;
   std::string group;     // "world", "node", "leaders"
   int ranks = 0;         // of the group
-  int64_t bytes = 0;     // of the whole tensor: what all ranks have after an all-gather
-  double seconds = 0.0;  // until the slowest rank has it, median
+  int64_t bytes = 0;     // of the unsharded tensor, e.g. of an all-gather's output
+  double seconds = 0.0;  // median of the slowest rank's time
 
   double algorithm_bytes_s() const { return static_cast<double>(bytes) / seconds; }
   double bus_bytes_s() const { return algorithm_bytes_s() * bus_factor(kind, ranks); }
@@ -44,21 +44,21 @@ struct CollectiveTask {
   DType dtype = DType::F32;
 };
 
-// The largest number of own's over all ranks.
+// The maximum of `own` over all ranks.
 double agree_on_largest(Control& control, std::string_view what, double own);
 
 struct CollectiveOptions {
-  double seconds_each = 0.1;  // of a task, about
-  // Leave out what follows a task of the same kind that took longer than that.
+  double seconds_each = 0.1;  // approximately, per task
+  // Skips larger tasks of a kind after one that took longer than that.
   bool leave_out_slow = true;
-  // Calls go round this much memory of all ranks together, so that what they read is not in a
-  // cache; 0: each call is on the same.
+  // Calls cycle through this much memory over all ranks, so that inputs are not in a cache; 0:
+  // every call uses the same memory.
   int64_t cold_bytes = 0;
 };
 
-// Times the tasks, one after another, among the ranks of `group`; all ranks of the world call it,
-// with the same tasks, those outside of the group with an empty one. Several disjoint groups may be
-// measured at once: the slowest counts. The same on every rank.
+// Times the tasks in order among the ranks of `group`. All ranks of the world call it with the same
+// tasks; ranks outside of the group pass an empty group. Disjoint groups may be measured at once:
+// the slowest counts. Returns the same on every rank.
 std::vector<CollectiveRate> measure_collectives(World& world, Context& ctx, const std::string& name,
                                                 std::span<const int> group,
                                                 std::span<const CollectiveTask> tasks,

@@ -1,4 +1,4 @@
-// What a link should carry, by what the system and the maker say of it.
+// The nominal rate of a link, from the system or the maker's data sheet.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 namespace ingot {
 
 struct LinkLimit {
-  double bytes_s = 0.0;  // in one direction; 0: not known
+  double bytes_s = 0.0;  // in one direction; 0: unknown
   std::string source;    // "eth0 to eth0, 1.0 Gbit/s", "NVLink of NVIDIA H200"
 };
 
-// From one GPU to another of the same machine, by the driver's name of them: the maker's NVLink
-// rate where there is NVLink, else that of the PCIe slot. Not known: 0.
+// Between two GPUs of one machine, by their driver's name: the maker's NVLink rate if they have
+// NVLink, else the rate of the PCIe slot; 0 if unknown.
 LinkLimit gpu_link_limit(std::string_view gpu);
 
 std::string format_bit_rate(double bytes_s);  // "1.0 Gbit/s", "100 Mbit/s"

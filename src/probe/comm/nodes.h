@@ -1,4 +1,4 @@
-// Which ranks share a machine.
+// Groups ranks by machine.
 #pragma once
 
 #include <span>
@@ -13,22 +13,22 @@ struct RankHost {
 };
 
 struct RankNode {
-  std::string name;        // its host; where several have one name, "web", "web #2"
+  std::string name;        // host name; with several equal names "web", "web #2"
   std::vector<int> ranks;  // increasing
 };
 
-// By rank. Machines whose names are equal are told apart by local ranks: a second one that counts
-// from 0 is another machine. In the order of their first ranks.
+// By rank. Machines with equal names are distinguished by local ranks: a second local rank 0 is
+// another machine. Ordered by their first ranks.
 std::vector<RankNode> nodes_of(std::span<const RankHost> places);
 
-// For each rank the number of its node.
+// The node index of each rank.
 std::vector<int> node_numbers(std::span<const RankNode> nodes);
 
 // The first rank of each node, increasing.
 std::vector<int> leaders_of(std::span<const RankNode> nodes);
 
-// Every pair of n ranks once, in as few rounds as there can be: a rank is in one pair of a round at
-// most. Of a pair the lower rank is first.
+// Every pair of n ranks once, in the fewest rounds: a rank is in at most one pair per round. The
+// lower rank of a pair is first.
 using RankPair = std::pair<int, int>;
 std::vector<std::vector<RankPair>> tournament_rounds(int n);
 

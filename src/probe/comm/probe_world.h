@@ -1,4 +1,4 @@
-// All that `ingot probe` measures, put together.
+// All measurements of `ingot probe`.
 #pragma once
 
 #include <map>
@@ -21,13 +21,13 @@ namespace ingot {
 
 struct ProbeOptions {
   std::map<std::string, std::string> environment = {};  // NCCL_… of this process
-  std::string disk_folder = {};                         // empty: no disk is measured
+  std::string disk_folder = {};                         // empty: disks are not measured
   int64_t disk_bytes = int64_t{256} << 20;
-  double seconds = 20.0;                   // of links and collectives, about
+  double seconds = 20.0;                   // approximately, for links and collectives
   int64_t most_bytes = int64_t{64} << 20;  // of a message and of a collective's tensor
 };
 
-// What one rank measured of its own; those that share a device with a lower rank leave it at 0.
+// One rank's own measurements; 0 for a rank that shares its device with a lower one.
 struct RankReport {
   std::string host;
   int local_rank = 0;
@@ -57,12 +57,12 @@ struct ProbeReport {
   std::vector<Advice> advice;
 };
 
-// Every rank calls it, with the same options but for environment; the same on every rank. `ctx` has
-// the threads that one rank may use, `whole` those of the machine: what is measured once a machine
-// is measured with them.
+// Every rank calls it with the same options, except for environment; the same result on every rank.
+// `ctx` has the threads of one rank, `whole` those of the machine, for what is measured once per
+// machine.
 ProbeReport probe_world(World& world, Context& ctx, Context& whole, const ProbeOptions& options);
 
-// What each link should carry, as far as it is known.
+// The nominal rate of each link, if known.
 LinkLimit link_limit(const ProbeReport& report, int from, int to);
 
 std::string text_of(const ProbeReport& report);

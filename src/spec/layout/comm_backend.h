@@ -1,9 +1,9 @@
-// What carries tensors between ranks that are processes.
+// The transport of tensors between ranks that are processes.
 #pragma once
 
 namespace ingot {
 
-// Auto: nccl where every rank computes on a GPU of its own, tcp otherwise.
+// Auto: nccl if every rank computes on its own GPU, tcp otherwise.
 enum class CommBackend { Auto, Tcp, Mpi, Nccl };
 
 }  // namespace ingot

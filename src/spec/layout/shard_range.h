@@ -1,12 +1,13 @@
-// A row of elements dealt to ranks in contiguous parts.
+// A range of elements split into contiguous shards, one per rank.
 #pragma once
 
 #include <cstdint>
 
 namespace ingot {
 
-// Contiguous [begin, end) of `numel` elements that `rank` of `ranks` owns. Shards are of equal
-// padded length so that collectives are uniform; the last ones may be short or empty.
+// The contiguous range [begin, end) of `numel` elements that `rank` of `ranks` owns. All shards
+// have the same padded length, so that collectives are uniform; the last ones may be short or
+// empty.
 struct ShardRange {
   int64_t begin = 0;
   int64_t end = 0;

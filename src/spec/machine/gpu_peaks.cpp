@@ -8,16 +8,16 @@
 namespace ingot {
 namespace {
 
-// TFLOP/s; products accumulate in F32. 0: no such products.
+// TFLOP/s with accumulation in F32. 0: not supported.
 struct GpuPeaks {
   std::string_view name;
   double bf16;  // and fp16
   double tf32, fp8, fp32;
 };
 
-// From NVIDIA's data sheets of each product, and for GeForce from the appendices of its Ampere
-// GA102, Ada and Blackwell architecture papers. Where a sheet prints the figure with sparsity
-// alone, half of it. A name must match whole: "RTX 4090 Laptop GPU" is another GPU.
+// From NVIDIA's data sheet of each GPU, and for GeForce from the appendices of its Ampere GA102,
+// Ada and Blackwell architecture papers. Where a sheet prints only the figure with sparsity, half
+// of it. A name must match whole: "RTX 4090 Laptop GPU" is another GPU.
 constexpr std::array kPeaks = {
     GpuPeaks{"NVIDIA A100-SXM4-40GB", 312, 156, 0, 19.5},
     GpuPeaks{"NVIDIA A100-SXM4-80GB", 312, 156, 0, 19.5},
@@ -83,7 +83,7 @@ void check_dense_peak(double tflops, std::string_view gpu, Precision precision) 
     if (known && peaks.name != gpu) continue;
     const double dense = dense_tflops(peaks, precision);
     if (near(tflops, dense)) return;
-    // FP32 products know no sparsity.
+    // FP32 has no sparsity.
     if (precision != Precision::Fp32 && near(tflops, 2 * dense)) sparse = &peaks;
   }
   if (sparse == nullptr) return;

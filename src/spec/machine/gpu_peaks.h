@@ -1,4 +1,4 @@
-// What GPUs are said to reach, by their makers' data sheets: dense, without sparsity.
+// Peak FLOP/s of GPUs from the makers' data sheets: dense, without sparsity.
 #pragma once
 
 #include <string_view>
@@ -7,14 +7,14 @@
 
 namespace ingot {
 
-// Of one GPU in train.precision (never auto), in FLOP/s; 0 where no data sheet is known here, or
-// where it has no such products. `gpu` is the name its driver gives: "NVIDIA H200".
+// Peak of one GPU in train.precision (never auto), in FLOP/s; 0 if no data sheet is known, or if
+// the GPU does not support that precision. `gpu` is its driver's name: "NVIDIA H200".
 double datasheet_peak_flops(std::string_view gpu, Precision precision);
 
-// Throws ErrorCode::Config when `tflops`, said to be the peak of `gpu`, is the figure that a data
-// sheet gives with sparsity, twice of what dense products can reach. Where the GPU is not known
-// ("", or of no row here), a figure of any: but not one that is also some GPU's dense one.
-// precision auto is taken as bf16.
+// Throws ErrorCode::Config if `tflops`, given as the peak of `gpu`, is the data sheet's figure with
+// sparsity, twice the dense peak. For an unknown GPU ("" or not in the table) the figure is
+// compared with every row, except figures that are also a dense peak. Precision auto counts as
+// bf16.
 void check_dense_peak(double tflops, std::string_view gpu, Precision precision);
 
 }  // namespace ingot

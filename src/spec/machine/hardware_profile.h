@@ -1,4 +1,4 @@
-// What machines were measured to do, as a file: `ingot probe --save` writes it, planning reads it.
+// Measured machine performance, as a file: `ingot probe --save` writes it, planning reads it.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 namespace ingot {
 
 inline constexpr int64_t kProfileVersion = 1;
-// Of more ranks than this a profile has the slowest links alone, and no row of each rank.
+// With more ranks than this a profile holds only the slowest links, not one row per rank.
 inline constexpr int64_t kMaxProfileSenders = 64;
 
-// Rates are bytes or operations a second, times nanoseconds; 0: not measured.
+// Rates are bytes or operations per second, times are nanoseconds; 0: not measured.
 struct HardwareProfile {
-  // From one rank to each, in rank order, itself 0.
+  // Rates from one rank to each rank, in rank order, with 0 for itself.
   struct Sender {
     int64_t rank = 0;
     std::vector<int64_t> bytes_s, latency_ns;
@@ -25,20 +25,20 @@ struct HardwareProfile {
   struct Collective {
     std::string kind, group;  // "all_reduce"; "world", "node", "leaders"
     int64_t ranks = 0;
-    int64_t bytes = 0;  // of the whole tensor
+    int64_t bytes = 0;  // of the unsharded tensor
     int64_t ns = 0;
   };
 
   int64_t version = kProfileVersion;
-  std::string made;     // when: "2026-11-20T18:15:00Z"
-  std::string carrier;  // of tensors: "threads", "tcp", "mpi", "nccl"
+  std::string made;     // time of measurement: "2026-11-20T18:15:00Z"
+  std::string carrier;  // the transport of tensors: "threads", "tcp", "mpi", "nccl"
   int64_t ranks = 1, nodes = 1;
 
-  bool on_gpu = false;  // what the ranks compute on; all else of it is of a GPU
+  bool on_gpu = false;  // whether the ranks compute on GPUs; the fields below it describe one
   std::string device_name;
   int64_t major = 0, minor = 0, sms = 0, device_memory_bytes = 0, l2_bytes = 0;
 
-  int64_t cores = 1, host_memory_bytes = 0;  // of the least node
+  int64_t cores = 1, host_memory_bytes = 0;  // of the node that has least
 
   // Of the slowest rank.
   int64_t gemm_f64 = 0, gemm_f32 = 0, gemm_tf32 = 0, gemm_bf16 = 0, gemm_fp8 = 0;
@@ -52,13 +52,13 @@ struct HardwareProfile {
   std::vector<Collective> collectives;
 };
 
-// Of what the ranks compute on.
+// Facts of the device that the ranks compute on.
 DeviceFacts device_facts_of(const HardwareProfile& profile);
 
-std::string to_toml(const HardwareProfile& profile);  // parses back to the same
+std::string to_toml(const HardwareProfile& profile);  // parses back to the same profile
 
-// Throws ErrorCode::Config with file and line for what is not a profile: not TOML, of another
-// version, with unknown keys, or with values that cannot be.
+// Throws ErrorCode::Config with file and line if the text is not a profile: not TOML, another
+// version, unknown keys or impossible values.
 HardwareProfile parse_hardware_profile(std::string_view toml, std::string_view origin);
 
 }  // namespace ingot

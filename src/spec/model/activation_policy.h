@@ -2,7 +2,7 @@
 
 namespace ingot {
 
-// Which activations the backward pass recomputes: none, those that take another pass over memory
+// The activations that the backward pass recomputes: none, those that cost one pass over memory
 // (norms, activation functions), or all but the residual stream.
 enum class ActivationPolicy { None, Selective, Full };
 

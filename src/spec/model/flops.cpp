@@ -15,7 +15,7 @@ double train_flops_per_token(const ModelConfig& c, int64_t T, AttentionFlops con
   for (int64_t layer = 0; layer < c.layers; ++layer)
     keys += convention == AttentionFlops::Causal ? causal_keys(T, c.window_of(layer))
                                                  : static_cast<double>(T);
-  // Scores and weighted values: 2 products of 2·H·D FLOPs a key forward, twice that backward.
+  // Scores and weighted values: 2 GEMMs of 2·H·D FLOPs per key forward, twice that backward.
   return 6.0 * static_cast<double>(matmul_parameters(c)) +
          12.0 * static_cast<double>(c.heads * c.head_dim) * keys;
 }

@@ -1,4 +1,4 @@
-// Model FLOPs, in the two conventions people quote. Neither counts recomputation.
+// Model FLOPs in the two common conventions. Neither counts recomputation.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace ingot {
 
 enum class AttentionFlops { Causal, Full };
 
-// Keys that a query sees on average, of T under a causal mask: T/2, or fewer with a window (0 =
+// Average number of keys per query, of T under a causal mask: T/2, or fewer with a window (0 =
 // none).
 double causal_keys(int64_t T, int64_t window);
 

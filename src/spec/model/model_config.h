@@ -1,6 +1,6 @@
-// The shape of a model, as plain data. A family (Llama, Qwen3, OLMo-2, GPT-2, …) is a choice of
-// these fields, which compose; nothing asks for a family by name. A norm's weight is what it
-// multiplies by: weights stored as an offset from one (Gemma) get theirs added on their way in.
+// The shape of a model, as plain data. A family (Llama, Qwen3, OLMo-2, GPT-2, …) is a combination
+// of these fields; no code tests for a family by name. A norm multiplies by its weight: families
+// that store the weight as an offset from one (Gemma) have one added at import.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class RopeStyle {
 };  // pairs (i, i + D/2) as in HF, or (2i, 2i+1) as in llama2.c
 enum class RopeScaling { None, Linear, Dynamic, Yarn, Llama3 };
 enum class Positions { Rotary, Learned };
-// silu(gate) · up, gelu(gate) · up, max(x, 0)², gelu(x); gelu by tanh, as GPT-2 and Gemma have it.
+// silu(gate) · up, gelu(gate) · up, max(x, 0)², gelu(x); gelu is the tanh form of GPT-2 and Gemma.
 enum class Activation { SwiGlu, GeGlu, ReluSquared, Gelu };
 enum class NormKind { Rms, Layer };
 enum class NormPlace { Before, After, Both };
@@ -37,11 +37,11 @@ struct ModelConfig {
   int64_t qkv_rows() const {
     return (heads + 2 * kv_heads) * head_dim;
   }
-  // Whether the MLP's activation has a gate beside it.
+  // Whether the MLP's activation has a gate.
   bool gated() const {
     return activation == Activation::SwiGlu || activation == Activation::GeGlu;
   }
-  // Rows of the fused up projection: gate then up where there is a gate, else up alone.
+  // Rows of the fused up projection: gate then up with a gate, else up alone.
   int64_t up_rows() const {
     return gated() ? 2 * ffn : ffn;
   }
@@ -59,18 +59,19 @@ struct ModelConfig {
 };
 #include "spec/settings/end.h"
 
-// head_dim where it is 0: dim / heads, which has to be whole.
+// If head_dim is 0, sets it to dim / heads, which must be an integer.
 void resolve_head_dim(ModelConfig& config);
 
-// kv_heads where it is 0: as many query heads share one as in `like`, whose name is for messages.
+// If kv_heads is 0, sets it by the ratio of query to key heads in `like`; `name` is like's, for
+// messages.
 void resolve_kv_heads(ModelConfig& config, const ModelConfig& like, std::string_view name);
 
-// Throws ErrorCode::Config naming the field, what was expected and what it got.
+// Throws ErrorCode::Config with the field, the expected value and the actual one.
 void validate(const ModelConfig& config);
 
 int64_t parameter_count(const ModelConfig& config);  // tied weights counted once
 
-// Presets by name ("llama_10m", …); throws with the nearest name when unknown.
+// Presets by name ("llama_10m", …); throws with the nearest name if unknown.
 ModelConfig model_preset(std::string_view name);
 std::vector<std::string> model_preset_names();
 

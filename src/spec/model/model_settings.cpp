@@ -1,5 +1,7 @@
 #include "spec/model/model_settings.h"
 
+#include "core/error/error.h"
+
 namespace ingot {
 
 #include "spec/settings/rows.h"
@@ -20,5 +22,11 @@ std::vector<Setting> model_settings(ModelConfig& model) {
 }
 
 #include "spec/settings/end.h"
+
+const Setting& ModelFields::operator[](std::string_view name) const {
+  for (const Setting& setting : settings_)
+    if (std::string_view(setting.name).substr(6) == name) return setting;  // after "model."
+  throw Error(ErrorCode::Internal, fmt::format("no setting is called model.{}", name));
+}
 
 }  // namespace ingot

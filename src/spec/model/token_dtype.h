@@ -1,4 +1,4 @@
-// Element type of a token file, as a recipe says it.
+// Element type of a token file, as written in a recipe.
 #pragma once
 
 namespace ingot {

@@ -1,5 +1,5 @@
-// Where the parameters of a block lie: one after another in one row, which ranks share in equal
-// parts. So a block is one collective, whatever it is made of.
+// The layout of a block's parameters: consecutive in one row, which is split into equal shards. So
+// a block needs one collective, whatever its parameters are.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-// Parameters and shards begin at multiples of so many elements: aligned like an arena row in 2-byte
-// weights as well as in wide gradients, so that one layout serves both.
+// Parameters and shards start at multiples of this many elements: aligned like an arena row both in
+// 2-byte weights and in gradients of the accumulation dtype. So one layout serves both.
 inline constexpr int64_t kBlockAlignment = kArenaAlignment / 2;
 
 inline int64_t align_elements(int64_t count) {
@@ -26,22 +26,22 @@ struct BlockLayout {
   };
   std::vector<Entry> entries;
   int ranks = 1;
-  int64_t shard_elements = 0;  // of each rank: rank r has [r · shard_elements, …) of the row
+  int64_t shard_elements = 0;  // per rank: rank r has [r · shard_elements, …) of the row
 
-  int64_t num_elements() const { return ranks * shard_elements; }  // padding among them
+  int64_t num_elements() const { return ranks * shard_elements; }  // including padding
   // The rank's shard as a range of the row.
   ShardRange shard(int rank) const;
-  // What of a parameter falls into it: a range of the parameter's flat elements, often empty.
+  // The part of a parameter in the rank's shard: a range of its flat elements, often empty.
   ShardRange part(const Entry& entry, int rank) const;
 };
 
-// By block number. `ranks`: that share a block.
+// Layouts by block number. `ranks`: the number of ranks that shard a block.
 std::vector<BlockLayout> block_layouts(const TensorTable& parameters, int ranks);
 
-// A rank's parts of some parameters of the block, in the order of the row, put one after another:
-// where each begins. Of all parameters that is where they lie in the rank's shard.
+// A rank's parts of some of the block's parameters, packed in row order: where each begins. For all
+// parameters these are the positions in the rank's shard.
 struct PackedParts {
-  std::vector<int64_t> begins;  // by parameter asked for
+  std::vector<int64_t> begins;  // by requested parameter
   int64_t num_elements = 0;
 };
 PackedParts packed_parts(const BlockLayout& block, const std::vector<TensorId>& parameters,

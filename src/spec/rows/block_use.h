@@ -1,6 +1,6 @@
-// The order in which a micro-step uses blocks of weights, and the ticks that its tensors' lives are
-// counted in: one truth for the tensor table, the model and the parameter store. Blocks: 0 =
-// embedding, 1 … L = layers, L+1 = final norm and head.
+// The order in which a micro-step uses blocks of weights, and the ticks in which tensor lifetimes
+// are counted. Tensor table, model and parameter store all use it. Blocks: 0 = embedding, 1 … L =
+// layers, L+1 = final norm and head.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace ingot {
 
-// Ticks of a micro-step: 0 the embedding, 1 … L the layers forward, L+1 final norm, head and loss,
-// then the layers backward from the last to the first, and the embedding's gradient.
+// Ticks of a micro-step: 0 the embedding; 1 … L the layers' forward passes; L+1 final norm, head
+// and loss; then the layers' backward passes from last to first; then the embedding's gradient.
 struct Ticks {
   int L;
   int embedding() const { return 0; }
@@ -25,42 +25,42 @@ struct Ticks {
 
 Ticks ticks_of(const ModelConfig& config);
 
-// Loss: the head's forward and backward at once.
+// Loss: the head's forward and backward pass together.
 enum class Pass { Forward, Loss, Backward };
 
 struct BlockUse {
   int block = 0;
   Pass pass = Pass::Forward;
   int tick = 0;
-  bool reads_weights = true;  // the embedding's backward pass only writes a gradient
+  bool reads_weights = true;  // false: the embedding's backward pass only writes a gradient
 
   bool writes_gradients() const { return pass != Pass::Forward; }
   bool operator==(const BlockUse&) const = default;
 };
 
-// A training micro-step's uses, by tick; a tied head uses the embedding's block beside its own.
+// The uses of a training micro-step, by tick. A tied head also uses the embedding's block.
 std::vector<BlockUse> block_uses(const ModelConfig& config);
-// Those of an evaluation, which ends with the losses and writes no gradient.
+// The uses of an evaluation, which ends with the losses and writes no gradient.
 std::vector<BlockUse> evaluation_uses(const ModelConfig& config);
 
-// How weights are gathered for their uses.
+// When weights are gathered for their uses.
 struct GatherRule {
   WholeWeights whole = WholeWeights::AroundUses;
-  int ahead = 1;  // ticks before a use, while which they may be gathered
+  int ahead = 1;  // ticks before a use in which they may be gathered
   bool again =
-      false;  // a micro-step with the same weights follows, whose first ticks need room too
+      false;  // another micro-step follows with the same weights; its first gathers need room
 };
 
-// When the gathered weights of `block` hold memory: from `ahead` ticks before a use to the use, or
-// to the last one; uses with at most one tick between share a life. With `again` what would begin
-// before tick 0 begins at the end of the micro-step before.
+// When the gathered weights of `block` occupy memory: from `ahead` ticks before a use to that use,
+// or to the last use; uses with at most one tick between them share a lifetime. With `again`, a
+// lifetime that would begin before tick 0 begins at the end of the previous micro-step.
 std::vector<Lifetime> gathered_lives(std::span<const BlockUse> order, int block,
                                      const GatherRule& rule = {});
-// When whole gradients of `block` do: from a use that writes them through `behind` ticks after it,
-// while which they may be reduced.
+// When the unsharded gradients of `block` occupy memory: from a use that writes them until `behind`
+// ticks after it, in which they may be reduced.
 std::vector<Lifetime> reduced_lives(std::span<const BlockUse> order, int block, int behind = 1);
 
-// When gradients of `block` are written for the first and for the last time; -1: never.
+// The ticks of the first and the last write to gradients of `block`; -1: never.
 int first_gradient_tick(std::span<const BlockUse> order, int block);
 int last_gradient_tick(std::span<const BlockUse> order, int block);
 

@@ -1,5 +1,6 @@
-// Matrices that an update needs whole while ranks hold slices of them: who computes which, when,
-// and who has what of it. The same on all ranks, so that each knows whom to send to.
+// The schedule of updates that need unsharded matrices while ranks hold slices of them: which rank
+// updates which matrix in which round, and who holds which slice. All ranks compute the same
+// schedule, so that each knows whom to send to.
 #pragma once
 
 #include <vector>
@@ -12,46 +13,46 @@ namespace ingot {
 
 struct OwnedMatrix {
   TensorId parameter;
-  int64_t begin = 0;  // its first element, of the flattened parameter
+  int64_t begin = 0;  // its first element in the flattened parameter
   MatrixShape shape;
-  int owner = 0;  // who computes it, among the ranks that share the parameters
-  int round = 0;  // a rank owns one matrix of a round at most
+  int owner = 0;  // the rank that updates it, among the ranks that shard the parameters
+  int round = 0;  // a rank owns at most one matrix per round
 };
 
-// Of orthogonalising one, by the five steps of optim/polar.h.
+// FLOPs to orthogonalise one matrix with the five steps of optim/polar.h.
 double polar_flops(const MatrixShape& matrix);
 
-// Every matrix of the parameters that config.kind updates with whole matrices, none where it does
-// not; by round, then by owner. The most work first, always to the rank that has least, so that
-// FLOPs are even and the matrices of a round alike.
+// Every matrix that config.kind updates as a whole; empty if it updates none so. Sorted by round,
+// then by owner. Matrices are assigned in order of falling work, each to the rank with the least
+// work: FLOPs are balanced and the matrices of a round are similar.
 std::vector<OwnedMatrix> matrix_owners(const TensorTable& parameters, const OptimConfig& config,
                                        int ranks);
 
 struct SlicedMatrix {
   OwnedMatrix matrix;
-  std::vector<ShardRange> held;  // by rank along dp_shard: elements of the matrix, often none
+  std::vector<ShardRange> held;  // by rank along dp_shard: its elements of the matrix, often none
 };
-// As matrix_owners() among the ranks of dp_shard, with what they hold (spec/rows/shard_map.h).
+// matrix_owners() among the ranks of dp_shard, with the slices they hold (spec/rows/shard_map.h).
 std::vector<SlicedMatrix> sliced_matrices(const TensorTable& parameters, const OptimConfig& config,
                                           const Layout& layout);
 
-// Slices of one round that a rank sends, or gets, lie one after another, aligned like rows of an
-// arena: the elements that one takes.
+// Elements that a slice takes in a buffer. The slices of one round that a rank sends or receives
+// are packed with the alignment of arena rows.
 int64_t slice_room(DType dtype, const ShardRange& slice);
 
-// What a rank holds during the update of sliced matrices; rows by number. "Two": one is filled by
-// the others, or sent to them, while it computes with the other.
+// Scratch rows of a rank during the update of sliced matrices, by number. Two buffers alternate:
+// one is exchanged with other ranks while the rank computes with the other.
 enum SlicedScratch {
-  kSlicedX,         // (2, n), n the largest matrix: whole directions …
-  kSlicedY,         // (2, n): … and what becomes of them
-  kSlicedGram,      // (S·S) of the largest
-  kSlicedSquare,    // (S·S)
+  kSlicedX,         // (2, n), n the largest matrix: directions of a matrix
+  kSlicedY,         // (2, n): updates computed from them
+  kSlicedGram,      // (S, S) of the largest
+  kSlicedSquare,    // (S, S)
   kSlicedPartials,  // as kMuonPartials
-  kSlicedOutgoing,  // the rank's slices of directions, of one round
-  kSlicedIncoming,  // its slices of what became of them
-  kSlicedWideGram   // (S·S) wide: only where one of them needs it
+  kSlicedOutgoing,  // the slices of directions that the rank sends in a round
+  kSlicedIncoming,  // the slices of updates that it receives
+  kSlicedWideGram   // (S, S) in the accumulation dtype: only if some matrix needs it
 };
-// The largest of any rank, so that all plan alike.
+// The maximum over all ranks, so that all ranks plan the same memory.
 std::vector<ScratchSpec> sliced_scratch(DeviceKind device, DType compute,
                                         const std::vector<SlicedMatrix>& matrices);
 

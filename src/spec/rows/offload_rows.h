@@ -1,5 +1,5 @@
-// Rows of a run whose optimizer works in host memory (system.offload_optimizer): what of a rank's
-// shards lies there beside masters and states, which are the store's rows.
+// Host rows of a run with system.offload_optimizer, for a rank's shards. Masters and optimizer
+// states also lie in host memory; they are rows of the store.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@
 namespace ingot {
 
 enum class OffloadRow {
-  Gradients,  // wide: as they come from the device
-  Weights     // in compute dtype: as they go back; where that is wide they are the masters too
+  Gradients,  // accumulation dtype: copied from the device
+  Weights     // compute dtype: copied to the device; also the masters if they share that dtype
 };
 std::string offload_row_name(OffloadRow what, const std::string& parameter);  // "host.grad:NAME"
 
-// Both of every parameter, page-locked, (n) with n the most elements that a rank of `layout` holds.
+// Both rows for every parameter, page-locked, (n): n is the largest number of elements on any rank
+// of `layout`.
 void add_offload_rows(TensorTable& table, const TensorTable& parameters, DType compute,
                       const Layout& layout);
 

@@ -170,7 +170,7 @@ std::vector<MatrixShape> matrices_of(const TensorSpec& parameter) {
 std::vector<ScratchSpec> muon_scratch(DeviceKind device, DType compute, const MatrixShape& matrix) {
   constexpr int64_t kMostPartials = 1024;
   const DType wide = wide_dtype(compute);
-  // The products want few bits (Jordan trained in BF16) and a GPU is 15 times faster with few.
+  // The GEMMs need few bits (Jordan trained in BF16) and a GPU is 15 times faster with few.
   const DType dtype = device == DeviceKind::Cuda && wide == DType::F32 ? DType::BF16 : wide;
   const int64_t S = matrix.small();
   std::vector<ScratchSpec> rows = {{dtype, {matrix.rows, matrix.cols}},

@@ -1,5 +1,5 @@
-// What each optimizer keeps and needs, as plain data: which parameters it updates, their states,
-// its scratch. Rows, plan, checkpoints and limits go by this; src/optim has the updates.
+// What each optimizer declares, as plain data: the parameters it updates, its states and its
+// scratch. Rows, plan, checkpoints and limits use this; src/optim implements the updates.
 #pragma once
 
 #include <string>
@@ -13,35 +13,34 @@
 
 namespace ingot {
 
-// One tensor beside each element of a parameter, all of it saved in checkpoints. 0 at the start.
+// A tensor with one element per element of a parameter. Starts at 0; checkpoints save all of it.
 struct StateSpec {
   std::string name;  // "moment1": rows "moment1.DTYPE.BLOCK"
   DType dtype = DType::F32;
   bool operator==(const StateSpec&) const = default;
 };
 
-// Which optimizer updates `parameter`: config.kind where that takes it, AdamW otherwise.
+// The optimizer that updates `parameter`: config.kind if that supports it, AdamW otherwise.
 OptimKind optimizer_of(const OptimConfig& config, const TensorSpec& parameter);
-// Whether its update of an element depends on the whole matrix (spec/rows/matrix_owners.h).
+// Whether updating an element needs the unsharded matrix (spec/rows/matrix_owners.h).
 bool needs_whole_matrices(OptimKind kind);
 
-// The states that it keeps of `parameter`, F64 where compute is.
+// The states of `parameter`; F64 if compute is F64.
 std::vector<StateSpec> optimizer_states(const OptimConfig& config, DType compute,
                                         const TensorSpec& parameter);
 
-// Numbers that depend on how many updates were made: entry t - 1 serves update t, the last one all
-// that follow, whose numbers are no others. The row "update.NAME" (n) F64.
+// Values that depend on the number of updates. Entry t - 1 is used at update t; later updates reuse
+// the last entry. The row is "update.NAME" (n) F64.
 struct UpdateTable {
   std::string name;
   std::vector<double> values;
 };
-// Of the optimizers that `config` uses.
+// The tables of all optimizers that `config` uses.
 std::vector<UpdateTable> update_tables(const OptimConfig& config);
 
-// Rows that the update of a rank reads, besides those of each parameter: "update.scalars"
-// (5) F64, "update.count" (1) I64, and those of update_tables(). Where the optimizer is offloaded
-// the tables lie in host memory, as do the scalars that it goes by, "host.update.scalars" and
-// "host.update.count".
+// Rows that a rank's update reads besides the rows of each parameter: "update.scalars" (5) F64,
+// "update.count" (1) I64 and those of update_tables(). If the optimizer is offloaded, the tables
+// lie in host memory, and its scalars are "host.update.scalars" and "host.update.count".
 inline constexpr std::string_view kUpdateScalars = "update.scalars";
 inline constexpr std::string_view kUpdateCount = "update.count";
 inline constexpr std::string_view kHostUpdateScalars = "host.update.scalars";
@@ -49,13 +48,13 @@ inline constexpr std::string_view kHostUpdateCount = "host.update.count";
 std::string update_table_row(const std::string& name);
 void add_update_rows(TensorTable& table, const OptimConfig& config, bool offloaded = false);
 
-// A tensor that an update holds while it works on one parameter.
+// A tensor that an update needs while it works on one parameter.
 struct ScratchSpec {
   DType dtype = DType::F32;
   Shape shape;
 };
 
-// What scratch depends on.
+// The inputs that scratch sizes depend on.
 struct UpdateCase {
   const OptimConfig& config;
   DeviceKind device = DeviceKind::Cpu;
@@ -64,15 +63,15 @@ struct UpdateCase {
   const Layout& layout;
 };
 
-// Scratch of the update that takes most, on any rank. `products`: matrix products run while it is
-// held, whose own workspace comes on top.
+// Scratch of the update that needs most, on any rank. `products`: the GEMMs run while it is held;
+// their own workspace is added to it.
 struct UpdateScratch {
   int64_t bytes = 0;
   bool products = false;
 };
 UpdateScratch update_scratch(const UpdateCase& update);
 
-// The matrices that a parameter is made of: its parts, or itself.
+// The matrices of a parameter: its parts, or the parameter itself.
 struct MatrixShape {
   int64_t rows = 0, cols = 0;
   int64_t numel() const { return rows * cols; }
@@ -81,17 +80,17 @@ struct MatrixShape {
 };
 std::vector<MatrixShape> matrices_of(const TensorSpec& parameter);
 
-// Muon's scratch for one matrix; its rows by number.
+// Muon's scratch rows for one matrix, by number.
 enum MuonScratch {
-  kMuonX,         // (rows, cols): the direction …
-  kMuonY,         // (rows, cols): … and its next form
+  kMuonX,         // (rows, cols): the direction
+  kMuonY,         // (rows, cols): its next iterate
   kMuonGram,      // (S, S), S the smaller extent: x·xᵀ, or xᵀ·x when x is tall
   kMuonSquare,    // (S, S): gram², then the polynomial of it
-  kMuonPartials,  // wide partial sums of the norm, at most so many as ops/update/muon.h cuts a
-                  // matrix into
-  kMuonWideGram   // (S, S) wide: only where the product that makes gram gives nothing else
+  kMuonPartials,  // partial sums of the norm, accumulation dtype; at most one per part
+                  // of ops/update/muon.h
+  kMuonWideGram   // (S, S) accumulation dtype: only if the GEMM of gram gives no other
 };
-// `compute`: of the weights; all of it is F64 where that is.
+// `compute`: dtype of the weights; if it is F64, so is all scratch.
 std::vector<ScratchSpec> muon_scratch(DeviceKind device, DType compute, const MatrixShape& matrix);
 
 }  // namespace ingot

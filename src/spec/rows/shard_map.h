@@ -1,4 +1,4 @@
-// Who holds what: of every parameter the elements that one rank stores, updates and saves.
+// Ownership of parameter elements: what one rank stores, updates and saves.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@ namespace ingot {
 
 struct Slice {
   TensorId parameter;
-  ShardRange range;  // flat elements of the whole parameter that this rank holds
-  ShardRange saved;  // of those, what it writes to a checkpoint: replicas share the work
+  ShardRange range;  // flat elements of the parameter that this rank holds
+  ShardRange saved;  // the part of `range` it writes to a checkpoint: replicas split the work
 };
 
-// One rank's. Ranks along dp_shard hold disjoint ranges that together are the parameter: what of it
-// falls into their shard of its block (spec/rows/block_layout.h), so they are uneven and often
-// empty. Ranks along dp_replicate hold the same.
+// The map of one rank. Ranks along dp_shard hold disjoint ranges that cover the parameter: its part
+// of their shard of the block (spec/rows/block_layout.h). The ranges differ in size and are often
+// empty. Ranks along dp_replicate hold the same ranges.
 class ShardMap {
  public:
   explicit ShardMap(std::vector<Slice> slices) : slices_(std::move(slices)) {}
@@ -28,10 +28,10 @@ class ShardMap {
   std::vector<Slice> slices_;
 };
 
-// `parameters` as transformer_parameters() lists them. Weights are not split along pp, cp or tp: a
-// layout with ranks there is refused.
+// `parameters` in the order of transformer_parameters(). Weights are not split along pp, cp or tp:
+// throws for a layout with ranks there.
 ShardMap shard_map(const TensorTable& parameters, const Layout& layout, int rank);
-// Of the ranks along dp_shard, by their place there, which all replicas have alike but for `saved`.
+// One map per rank along dp_shard. Replicas have the same maps, except for `saved`.
 std::vector<ShardMap> shard_maps(const TensorTable& parameters, const Layout& layout);
 
 }  // namespace ingot

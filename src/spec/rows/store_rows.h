@@ -1,6 +1,6 @@
-// The rows of weights, gradients and optimizer states: names and shapes that the parameter store
-// and whoever plans its memory agree on. The rows of a table say how the store works: it gathers
-// weights where there are rows for whole ones, and so on.
+// The rows of weights, gradients and optimizer states: names and shapes shared by the parameter
+// store and the memory planner. The store's behaviour follows from the rows of its table: for
+// example, it gathers weights if there are rows for gathered weights.
 #pragma once
 
 #include <string>
@@ -14,48 +14,50 @@
 
 namespace ingot {
 
-// A block's rows, all flat, in the order of its BlockLayout; n ranks share it, S elements each.
+// The rows of a block, flat, in the order of its BlockLayout. n ranks share it, S elements each.
 enum class StoreRow {
-  Weights,         // (S) in compute dtype; (n·S) where they are always whole
-  Gradients,       // (S) wide; (n·S) where whole ones are kept through the step; see below
-  Masters,         // (S) wide, or U16 where compute is BF16; none where compute is wide itself
-  WholeWeights,    // (n·S), around the block's uses; none where they are always whole
-  WholeGradients,  // (n·S) wide, around the ticks that write them; none where they are kept
-  NarrowGradients  // (n·S) BF16, what is sent of them; none where they are reduced as they are
+  Weights,       // (S) in compute dtype; (n·S) if always unsharded
+  Gradients,     // (S) accumulation dtype; (n·S) if kept unsharded through the step; see below
+  Masters,       // (S) accumulation dtype, or U16 if compute is BF16; none if compute is that dtype
+  WholeWeights,  // (n·S), gathered around the block's uses; none if always unsharded
+  WholeGradients,  // (n·S) accumulation dtype, around the ticks that write them; none if kept
+  NarrowGradients  // (n·S) BF16, sent in the reduction; none if it is in their own dtype
 };
 std::string store_row_name(StoreRow what, size_t block);  // "weights.3"
-// Where nothing is sent, on one rank, small rows find room where large ones do not: a row for each
-// parameter's gradient, "gradients.NAME".
+// On a single rank nothing is sent, and each gradient has its own row, "gradients.NAME": small rows
+// fit where large ones do not.
 std::string gradient_row_name(const std::string& parameter);
 
-// A state's rows, "moment1.f32.3": of the parameters of a block that have it in that dtype, packed.
+// The row of a state, "moment1.f32.3": for all parameters of a block that have it in that dtype,
+// packed.
 std::string state_row_name(const std::string& state, DType dtype, size_t block);
 std::string state_of_row(const std::string& row_name);  // "moment1"
 
 struct StoreOptions {
-  OptimConfig optim = {};  // what is declared for it is kept beside each parameter
-  // A step is one micro-step. Gradients then need to live only from the tick that writes them to
-  // the update, and mostly lie where activations were that the backward pass is done with.
+  OptimConfig optim = {};  // its states are kept for each parameter
+  // A step has one micro-step. Then gradients live only from the tick that writes them to the
+  // update, and mostly reuse the memory of activations that the backward pass no longer needs.
   bool one_micro_step = false;
-  // A micro-step's uses of blocks: where one_micro_step or the layout makes lives depend on them.
+  // The uses of blocks in a micro-step; needed if lifetimes depend on them (one_micro_step,
+  // sharding).
   std::vector<BlockUse> order = {};
-  // Where ranks share blocks: when weights are whole, and when gradients are reduced. Step: whole
-  // ones are kept through the step.
+  // If blocks are sharded: how long gathered weights stay, and when gradients are reduced. Step:
+  // unsharded gradients are kept through the step.
   WholeWeights whole_weights = WholeWeights::AroundUses;
   GradientSync gradient_sync = GradientSync::MicroStep;
-  bool narrow_reduction = false;  // gradients of several ranks are sent in BF16
-  bool group_of_one = false;      // the gradients of one rank are sent as those of several are
-  int overlap_ticks = 1;  // that a gather or a reduction has to be done while others compute
+  bool narrow_reduction = false;  // send gradients between ranks in BF16
+  bool group_of_one = false;      // one rank reduces its gradients as several do
+  int overlap_ticks = 1;          // ticks that a gather or a reduction may overlap with compute
   // Masters and states lie in page-locked host memory (spec/rows/offload_rows.h).
   bool offload_optimizer = false;
 };
 
-// As the settings have it.
+// Options from the settings.
 StoreOptions store_options(const RunConfig& config, bool one_micro_step);
 
-// Rows the store needs on one rank, added to `table` beside the model's activations; the same on
-// every rank. `parameters` holds the weights; compute is their working dtype. They live through
-// every tick, but for gradients of one_micro_step and what is whole for a while.
+// Adds the store's rows on one rank to `table`, beside the model's activations. They are the same
+// on every rank. `parameters` holds the weights; compute is their dtype. Rows live through every
+// tick, except gradients with one_micro_step and gathered or unreduced tensors.
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
                     const Layout& layout, const StoreOptions& options = {});
 

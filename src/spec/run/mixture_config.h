@@ -1,4 +1,4 @@
-// A mixture: what data.train names when it is a .toml file.
+// A mixture of sources: a .toml file named by data.train.
 //
 //   [[source]]
 //   path = "shards/web"
@@ -23,7 +23,7 @@ struct MixtureSource {
 
 std::vector<Setting> settings_of(MixtureSource& source);  // "source.path", …
 
-// At least one source. Throws ErrorCode::Config naming file, line and key.
+// Returns at least one source. Throws ErrorCode::Config naming file, line and key.
 std::vector<MixtureSource> parse_mixture(std::string_view toml, std::string_view origin);
 
 }  // namespace ingot

@@ -1,4 +1,5 @@
-// What a run is: everything `ingot train` needs to know, from a TOML recipe plus --set overrides.
+// The configuration of a run: all that `ingot train` needs, from a TOML recipe plus --set
+// overrides.
 #pragma once
 
 #include <string>
@@ -18,17 +19,17 @@ namespace ingot {
 
 enum class ScheduleKind { Cosine, Wsd, Linear, Constant };
 enum class ScheduleUnit { Tokens, Steps };
-enum class Packing { Concat, BestFit };  // documents as a running text, or whole where they fit
+enum class Packing { Concat, BestFit };  // documents concatenated, or kept whole where they fit
 
 enum class OptimKind {
 #define OPTIMIZER(Kind, name) Kind,
 #include "spec/settings/optimizers.inc"
 #undef OPTIMIZER
 };
-// As optim.kind names them.
+// By their names in optim.kind.
 std::vector<std::pair<std::string, OptimKind>> optim_kinds();
 
-// Each field is a row of its section's table, spec/settings/*.def, and declared nowhere else.
+// Each field is a row of its section's table, spec/settings/*.def, and is declared only there.
 #include "spec/settings/fields.h"
 
 struct DataConfig {
@@ -62,7 +63,7 @@ struct SystemConfig {
 
 #include "spec/settings/end.h"
 
-// A model that is none of the presets: one that weights came with.
+// A model that is not a preset: for example, one from imported weights.
 inline constexpr std::string_view kNoPreset = "none";
 
 struct RunConfig {
@@ -87,24 +88,24 @@ inline bool uses_tf32(const RunConfig& config) {
 std::vector<Setting> settings_of(RunConfig& config);
 
 // Order: defaults, then the preset (from the recipe or an override), then the recipe, then the
-// overrides. Of two settings that say the same in two ways (train.steps and train.total_tokens,
-// optim.schedule.warmup and its fraction) an override's wins over the recipe's. Throws
+// overrides. If two settings say the same in two ways (train.steps and train.total_tokens,
+// optim.schedule.warmup and its fraction), an override's wins over the recipe's. Throws
 // ErrorCode::Config for unknown keys (with the nearest name and the line), wrong types and values
-// out of range. Does not touch files.
+// out of range. Does not access files.
 RunConfig parse_run_config(std::string_view toml, std::string_view origin,
                            const Overrides& overrides);
 
-// The same with `base` in the place of defaults.
+// The same with `base` in place of the defaults.
 RunConfig parse_run_config(std::string_view toml, std::string_view origin,
                            const Overrides& overrides, const RunConfig& base);
 
 // Cross-field rules (T within the context, batch divisible, something to stop at, …).
 void validate(const RunConfig& config);
-// All of them but that something says when to stop: for settings that are no run yet.
+// All rules except that a run must have an end: for settings that are not a run yet.
 void validate_open_ended(const RunConfig& config);
 
-// Whether a resumed run may have another value of a setting than its checkpoint: what was trained
-// so far stays as it is. `setting` is its name, or begins with it ("optim.lr = 1").
+// Whether a resumed run may change this setting from its checkpoint's value: what was trained so
+// far stays the same. `setting` is its name, or starts with it ("optim.lr = 1").
 bool may_change_on_resume(std::string_view setting);
 
 std::string to_toml(const RunConfig& config);   // every setting, resolved; parses back to the same
@@ -112,7 +113,7 @@ std::string to_toml(const ModelConfig& model);  // the same of [model] alone
 uint64_t config_hash(
     const RunConfig& config);      // over to_toml, without checkpoint.dir, system.*, logging
 std::string settings_reference();  // Markdown page of all settings
-// A Markdown table of settings that are no run's: of a file, of a stage.
+// A Markdown table of settings that belong to no run: of a file or a job.
 std::string settings_rows(const std::vector<Setting>& settings);
 
 }  // namespace ingot

@@ -111,11 +111,11 @@ void check_muon(const RunConfig& c) {
         c.optim.lr);
 }
 
-// The CPU updates with what it has: no products worth the name, and no weights in F16.
+// The CPU updates with its own ops: GEMMs would be too slow, and it has no weights in F16.
 void check_offload(const RunConfig& c) {
   if (!c.system.offload_optimizer) return;
   check(c.optim.kind == OptimKind::AdamW, ErrorCode::Config,
-        "system.offload_optimizer updates with adamw, got optim.kind muon, whose products want the "
+        "system.offload_optimizer updates with adamw, got optim.kind muon, whose GEMMs need the "
         "GPU: set one of them otherwise");
   check(c.train.precision != Precision::Fp16, ErrorCode::Config,
         "system.offload_optimizer keeps weights in fp32 or bf16, got train.precision fp16: use "
@@ -174,7 +174,7 @@ void check_activations(const RunConfig& c) {
         t.keep_layers, t.offload_layers);
 }
 
-// 8-bit products take extents of whole vectors.
+// 8-bit GEMMs need extents of whole vectors.
 void check_fp8(const RunConfig& c) {
   if (!uses_fp8(c)) return;
   const auto whole = [](std::string_view name, int64_t extent) {

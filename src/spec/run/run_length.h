@@ -1,4 +1,4 @@
-// How long a run is: where it ends in steps and in tokens, and the lengths that follow from that.
+// The length of a run: its end in steps and in tokens, and the lengths derived from it.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,24 @@ namespace ingot {
 
 struct Progress {
   int64_t step = 0;    // completed steps
-  int64_t tokens = 0;  // of those steps, padding among them
+  int64_t tokens = 0;  // of those steps, including padding
 };
 
-// Where a run ends, in both units.
+// The end of a run, in both units.
 struct Horizon {
   int64_t steps = 0;
   int64_t tokens = 0;
 };
 
-// Tokens of a step, a ramp aside: batch.tokens, or where that is 0 what all ranks take at once.
+// Tokens of a step without a ramp: batch.tokens, or if that is 0 what all ranks take in one
+// micro-step.
 int64_t full_batch_tokens(const RunConfig& config);
 
-// Nothing where neither train.steps nor train.total_tokens says.
+// Unset if neither train.steps nor train.total_tokens is given.
 Horizon horizon_of(const RunConfig& config);
 
-// optim.schedule with fractions turned into lengths, of what train.total_tokens or train.steps says
-// where that is the schedule's own unit, else of the horizon.
+// optim.schedule with fractions turned into lengths: of train.total_tokens or train.steps if that
+// is the schedule's own unit, else of the horizon.
 ScheduleConfig resolved_schedule(const RunConfig& config);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Lengths in tokens that were meant as steps.
+// Detects lengths in tokens that were meant as steps.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace ingot {
 
-// Which lengths end before a step does, so that the run would go as if they were not set, and what
-// to write instead; empty where there are none. Fractions of the run are not among them: they are
-// meant to shrink with it.
+// The lengths that end within the first step and so have no effect, with what to write instead;
+// empty if there are none. Fractions of the run are not reported: they are meant to shrink with it.
 std::string lengths_below_a_step(const RunConfig& config);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Ends what settings/fields.h or settings/rows.h began.
+// Ends the section begun by settings/fields.h or settings/rows.h.
 #undef FLAG
 #undef INTEGER
 #undef NUMBER

@@ -1,14 +1,14 @@
 // From here to settings/end.h the rows of a table (*.def) are fields of a struct. No #pragma once:
-// it is not a header.
+// it is included many times.
 //
-// A row is a setting, all of it: its field, default, range, unit and meaning.
+// A row declares a setting completely: field, default, range, unit and meaning.
 //   FLAG(field, default, scope, doc)
 //   INTEGER(field, default, min, max, unit, scope, doc)
 //   NUMBER(field, default, min, max, unit, scope, doc)
 //   TEXT(field, default, scope, doc)
-//   LIST(field, scope, doc, word…)                        words, those by default
+//   LIST(field, scope, doc, word…)                        words, the default ones
 //   ENUM(type, field, default, scope, doc, {name, value}…)
-// `scope` is a SettingScope; the section's name stands where the table is included.
+// `scope` is a SettingScope. The section's name is given where the table is included.
 #define FLAG(field, fallback, scope, doc) bool field = fallback;
 #define INTEGER(field, fallback, min, max, unit, scope, doc) int64_t field = fallback;
 #define NUMBER(field, fallback, min, max, unit, scope, doc) double field = fallback;

@@ -1,6 +1,6 @@
 // From here to settings/end.h the rows of a table (*.def) are declarations, appended to `rows` and
 // bound to the fields of `section`; `prefix` is the section's name with its dot. No #pragma once:
-// it is not a header.
+// it is included many times.
 #define INGOT_ROW(scope, setting) rows.push_back(with_scope(SettingScope::scope, setting));
 #define FLAG(field, fallback, scope, doc) \
   INGOT_ROW(scope, flag_setting(prefix + #field, section.field, doc))

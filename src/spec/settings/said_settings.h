@@ -1,4 +1,4 @@
-// What a recipe and overrides say themselves, before defaults and the preset fill in the rest.
+// What a recipe and overrides set explicitly, before the preset and defaults are applied.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,10 +12,10 @@ namespace ingot {
 
 class SaidSettings {
  public:
-  // Throws ErrorCode::Config where `toml` is none. `overrides` must outlive it.
+  // Throws ErrorCode::Config if `toml` is not TOML. `overrides` must outlive this object.
   SaidSettings(std::string_view toml, std::string_view origin, const Overrides& overrides);
 
-  // As text: the last override's, or else the recipe's. Nothing where neither says it.
+  // The value as text: the last override's, or else the recipe's. Nothing if neither sets it.
   std::optional<std::string> find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name).has_value(); }
   bool is_overridden(std::string_view name) const;

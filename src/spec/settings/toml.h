@@ -1,10 +1,10 @@
-// toml++ behind the limits and corrections it needs. Included by few sources: it is header-only,
-// and compiling it takes seconds.
+// Includes toml++ with limits and corrections. Include it in few sources: it is header-only and
+// takes seconds to compile.
 //
-// toml++ promises the optimizer things that wrong input breaks; both found by
-// tests/fuzz/toml_config.cpp. Assertions stand right before code that refuses the same input
-// properly ("[=]"): turned off in every build. A letter such as é outside of text falls through a
-// table of blanks into "unreachable": it is no blank.
+// toml++ makes two promises to the optimizer that invalid input breaks; both were found by
+// tests/fuzz/toml_config.cpp. Assertions stand right before code that rejects the same input
+// properly ("[=]"): they are off in every build. A letter such as é outside of text falls through a
+// table of blanks into "unreachable": here it is not a blank.
 #pragma once
 
 #undef NDEBUG
@@ -37,8 +37,8 @@ namespace ingot {
 
 // "recipe.toml:12"
 std::string at_line(std::string_view origin, const toml::source_region& place);
-// Throws ErrorCode::Config with file and line when `text` is not TOML, or larger or deeper than any
-// file of ours. `what` names its kind: "a recipe".
+// Throws ErrorCode::Config with file and line if `text` is not TOML, or exceeds the limits on size
+// and depth. `what` names its kind: "a recipe".
 toml::table parse_toml(std::string_view text, std::string_view origin, std::string_view what);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// A TOML file as a tree of plain values.
+// Parses a TOML file into a tree of plain values.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,11 +7,11 @@
 
 namespace ingot {
 
-// Tables become objects, lists arrays; dates are refused. Throws ErrorCode::Config with `origin`
-// and the line where the text is not TOML, and where it is larger than a file that people write.
+// Tables become objects and lists become arrays; dates are rejected. Throws ErrorCode::Config with
+// `origin` and the line if the text is not TOML or exceeds the size limit.
 nlohmann::json parse_toml_tree(std::string_view text, std::string_view origin);
 
-// What `path`, written in the file `origin`, stands for: relative ones begin in that file's folder.
+// Resolves `path` as written in the file `origin`: relative paths start in that file's folder.
 std::string path_in_file(std::string_view origin, std::string_view path);
 
 }  // namespace ingot

@@ -1,6 +1,6 @@
-// The one table that lists every tensor of a run: parameters, gradients, optimizer state,
-// activations and workspace. The arena allocates from it, `plan` predicts from it, checkpoints name
-// by it, the optimizer groups by it.
+// The one table of all tensors of a run: parameters, gradients, optimizer state, activations and
+// workspace. The arena allocates from it, `plan` predicts from it, checkpoints use its names, and
+// the optimizer groups by it.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +29,18 @@ enum class TensorKind {
   Quantized  // 8-bit copies of weights, and the scales of everything 8-bit
 };
 
-// What a parameter is, for init, decay and optimizer choice.
+// What a parameter is; decides initialisation, weight decay and optimizer.
 enum class Role { None, Embedding, Matrix, Norm, Bias, Head };
 
-// How a parameter is initialised: N(0, std²), which is 0 where std is, or one.
+// Initial values of a parameter: N(0, std²), all 0 if std is 0, or all 1.
 enum class InitRule { None, Normal, Ones };
 
-// Which recompute policy drops the tensor after the forward pass and rebuilds it in the backward;
-// Always: every one, since rebuilding it costs nothing (it comes with another pass).
+// The recompute policies that drop the tensor after the forward pass and rebuild it in the backward
+// pass. Always: every policy, since another pass rebuilds it at no cost.
 enum class Recompute { Never, Selective, Full, Always };
 
-// Ticks of one micro-step (spec/rows/block_use.h), both included. The default is as long as the run
-// lasts.
+// A range of ticks of one micro-step (spec/rows/block_use.h), both ends included. The default lasts
+// for the whole run.
 struct Lifetime {
   static constexpr int kForever = std::numeric_limits<int>::max();
 
@@ -51,7 +51,7 @@ struct Lifetime {
   bool operator==(const Lifetime&) const = default;
 };
 
-// Index of a row; typed so that it cannot be mixed up with a layer or a rank.
+// Index of a row; a type of its own, so that it is not confused with a layer or a rank.
 struct TensorId {
   int32_t row = -1;
   bool valid() const { return row >= 0; }
@@ -66,17 +66,17 @@ struct TensorSpec {
   Role role = Role::None;
   InitRule init = InitRule::None;
   double init_std = 0.0;
-  std::vector<int64_t> parts;  // rows of each matrix, where several stand stacked in one; else none
-  int block = -1;              // parameters and what a store keeps of them: their block
+  std::vector<int64_t> parts;  // rows of each matrix if several are stacked in one; else empty
+  int block = -1;              // of parameters and of the store's rows
   int64_t shard_dim = -1;      // tensor parallel split; -1 = replicated
   MemorySpace space = MemorySpace::Device;
-  // In order and apart. Between two of them it holds nothing: rows may share memory when no tick is
-  // in a life of both. What another lane may still read or write lives through every tick of that
-  // transfer.
+  // In order and disjoint. Between lifetimes the contents are undefined: two rows may share memory
+  // if no tick is in a lifetime of both. A tensor used by a transfer on another lane must live
+  // through every tick of that transfer.
   std::vector<Lifetime> lives = {Lifetime{}};
   Recompute recompute = Recompute::Never;
-  // Rows of a parameter store: whose elements lie in it, in the order of the block. Numbers of the
-  // parameter table.
+  // For rows of a parameter store: the parameters whose elements it contains, in block order, as
+  // ids of the parameter table.
   std::vector<TensorId> parameters;
 
   int64_t bytes() const { return shape.numel() * size_of(dtype); }
@@ -86,9 +86,9 @@ struct TensorSpec {
 
 class TensorTable {
  public:
-  TensorId add(TensorSpec spec);                   // throws on a second row of the same name
-  TensorId find(std::string_view name) const;      // throws ErrorCode::Internal when absent
-  TensorId try_find(std::string_view name) const;  // invalid id when absent
+  TensorId add(TensorSpec spec);                   // throws if the name exists
+  TensorId find(std::string_view name) const;      // throws ErrorCode::Internal if absent
+  TensorId try_find(std::string_view name) const;  // invalid id if absent
   const TensorSpec& operator[](TensorId id) const { return rows_[static_cast<size_t>(id.row)]; }
   const std::vector<TensorSpec>& rows() const { return rows_; }
 
@@ -97,15 +97,15 @@ class TensorTable {
   std::unordered_map<std::string, int32_t> by_name_;
 };
 
-// Where every row lies, aligned to kArenaAlignment, in one arena for each space. Deterministic: the
-// same table gives the same plan everywhere.
+// The offset of every row, aligned to kArenaAlignment, in one arena per memory space.
+// Deterministic: the same table gives the same plan everywhere.
 struct MemoryPlan {
   std::vector<int64_t> offset;  // by row, in the arena of its space
   int64_t total_bytes = 0;      // of the device's arena
   int64_t pinned_bytes = 0;     // of page-locked host memory
   int64_t host_bytes = 0;       // of plain host memory
-  // Of the device: the sum of aligned row bytes by kind. Rows that do not live through the whole
-  // run are packed and count as activations, with their peak, so that the column adds up to
+  // On the device: the sum of aligned row bytes by kind. Rows that do not live for the whole run
+  // are packed; they count as activations with their peak, so that the column adds up to
   // total_bytes.
   struct Category {
     TensorKind kind;

@@ -1,5 +1,4 @@
-// Plain data to bytes and back, for files that this program alone reads, on the machine that wrote
-// them.
+// Serialises plain data, for files that only this program reads, on the machine that wrote them.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +39,7 @@ class ArchiveWriter {
   std::string bytes_;
 };
 
-// Of a file's bytes [begin, end). Throws ErrorCode::Data where they end too early.
+// Reads a file's bytes [begin, end). Throws ErrorCode::Data if they end too early.
 class ArchiveReader {
  public:
   ArchiveReader(const ReadableFile& file, int64_t begin, int64_t end)
@@ -52,7 +51,7 @@ class ArchiveReader {
     read(std::as_writable_bytes(std::span(&value, 1)));
     return value;
   }
-  // How many values follow, which there is room for.
+  // The number of values that follow; the remaining bytes hold that many.
   template <PlainData T>
   size_t count() {
     const auto values = get<uint64_t>();

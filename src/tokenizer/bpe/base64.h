@@ -1,4 +1,4 @@
-// Bytes as text of 64 letters.
+// Decodes base64.
 #pragma once
 
 #include <string>
@@ -7,6 +7,6 @@
 namespace ingot {
 
 std::string to_base64(std::string_view bytes);
-std::string from_base64(std::string_view text);  // empty: it is not base64, or spells nothing
+std::string from_base64(std::string_view text);  // empty: not valid base64, or no bytes
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
-// GPT-2's spelling of bytes as printable characters, in which vocabularies are written: a space is
-// Ġ, a line feed Ċ, and most of the rest themselves.
+// GPT-2's mapping of bytes to printable characters, used in vocabulary files: a space is Ġ, a line
+// feed Ċ, most other ASCII characters are unchanged.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace ingot {
 
 std::string spell_bytes(std::string_view bytes);  // UTF-8
 void append_spelling(std::string_view bytes, std::string& out);
-// Empty where `spelling` holds a character that spells no byte.
+// Nothing if `spelling` contains a character outside this mapping.
 std::optional<std::string> spelt_bytes(std::string_view spelling);
 
 }  // namespace ingot

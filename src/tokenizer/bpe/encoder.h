@@ -1,4 +1,5 @@
-// Text to ids by one BPE model: split, look each piece up, merge those not seen before.
+// Encodes text with one BPE model: splits it, looks up each piece, and merges pieces not seen
+// before.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,12 @@
 
 namespace ingot {
 
-// Knows nothing of added tokens and normal forms. Thread-safe: each thread has caches of its own,
-// of up to 10 MiB, for each of the few encoders it used last.
+// Does not handle added tokens or normalisation. Thread-safe: each thread has caches of up to 10
+// MiB for each of the few encoders that it used last.
 class BpeEncoder {
  public:
-  explicit BpeEncoder(const BpeModel& model);                // does not keep it
-  BpeEncoder(const BpeModel& model, ArchiveReader& reader);  // what save() of the same wrote
+  explicit BpeEncoder(const BpeModel& model);                // keeps no reference to it
+  BpeEncoder(const BpeModel& model, ArchiveReader& reader);  // with data of save()
   void save(ArchiveWriter& writer) const;
   ~BpeEncoder();
   BpeEncoder(const BpeEncoder&) = delete;
@@ -39,15 +40,15 @@ class BpeEncoder {
   void add_parts(const PieceCache& cache, Cursor& cursor, Batch& batch) const;
   void look_up(std::string_view text, uint32_t begin, const Batch& batch, Workspace& work,
                std::vector<int32_t>& ids) const;
-  // `maybe_long`: the piece may be in the cache for long pieces.
+  // `maybe_long`: the piece may be in the cache of long pieces.
   void encode_missed(std::string_view piece, PieceKind kind, bool maybe_long, Workspace& work,
                      std::vector<int32_t>& ids) const;
 
-  const uint64_t serial_;  // of all encoders ever made: names this one in the threads' lists
+  const uint64_t serial_;  // unique among all encoders: identifies this one in the threads' lists
   const Split split_;
   const BpeMerger merger_;
   const JoinFilter filter_;
-  std::vector<std::pair<std::string, int32_t>> tokens_;  // that text may become, the commonest last
+  std::vector<std::pair<std::string, int32_t>> tokens_;  // those in encodings, most common last
   const bool whole_piece_first_;
   mutable std::once_flag seeded_;
   mutable std::unique_ptr<Seed> seed_;

@@ -1,4 +1,4 @@
-// Merging: the ids of a piece's bytes, joined pair by pair until no pair is left.
+// BPE merging: joins the ids of a piece's bytes pair by pair until no pair merges.
 #pragma once
 
 #include <array>
@@ -11,17 +11,16 @@
 
 namespace ingot {
 
-// What two neighbours become, and when: the smallest merges first.
+// The result of merging two neighbours and its rank: the smallest rank merges first.
 using RankedResult = uint64_t;  // rank << 32 | id
 inline constexpr RankedResult kNoMerge = UINT64_MAX;
 
-// (left id, right id) → result. Open addressing, at most half full. Most pairs that are asked for
-// do not merge: two bytes of each pair's hash, which lie together, show that without a look at the
-// rest.
+// (left id, right id) → result. Open addressing, at most half full. Most looked-up pairs do not
+// merge: two adjacent bytes of each pair's hash show that without reading the entry.
 class PairTable {
  public:
-  explicit PairTable(const std::vector<TokenMerge>& merges);  // of equal pairs the last counts
-  PairTable(ArchiveReader& reader, size_t num_tokens);        // what save() wrote
+  explicit PairTable(const std::vector<TokenMerge>& merges);  // for equal pairs the last one counts
+  PairTable(ArchiveReader& reader, size_t num_tokens);        // written by save()
   void save(ArchiveWriter& writer) const;
   RankedResult find(int32_t left, int32_t right) const {
     const Key key(left, right);
@@ -52,14 +51,14 @@ class PairTable {
   int shift_;
 };
 
-// Where no merge can reach: a boundary between two characters beyond ASCII that no token spans.
-// Most boundaries inside CJK text are of this kind, and its pieces are long.
+// Finds boundaries that no merge can cross: between two non-ASCII characters with no token spanning
+// them. Most boundaries in CJK text are of this kind, and its pieces are long.
 class JoinFilter {
  public:
   explicit JoinFilter(const std::vector<std::string>& tokens);
   explicit JoinFilter(ArchiveReader& reader);
   void save(ArchiveWriter& writer) const;
-  // The first place after `begin` that no token can hold both sides of; the text's size: none.
+  // The first position after `begin` that no token spans; the text's size if there is none.
   size_t next_cut(std::string_view text, size_t begin) const;
 
  private:
@@ -80,18 +79,18 @@ class JoinFilter {
     std::vector<uint64_t> words_;
   };
 
-  Bits pairs_;  // the bytes at the boundary, of tokens that begin or end one byte from it
-  Bits quads_;  // all others
+  Bits pairs_;  // the two bytes at the boundary, for tokens with one byte on a side
+  Bits quads_;  // all other tokens
 };
 
-// Memory that merging works in, kept by the caller from piece to piece.
+// Scratch memory for merging; the caller reuses it for all pieces.
 struct MergeScratch {
   std::vector<int32_t> ids;
   std::vector<uint32_t> previous, next;
   std::vector<uint64_t> heap;
 };
 
-// Appends what the symbols in `scratch.ids` become. n of them take n log n time.
+// Appends the merged symbols of `scratch.ids`. n symbols take O(n log n) time.
 void merge_symbols(const PairTable& pairs, MergeScratch& scratch, std::vector<int32_t>& ids);
 
 class BpeMerger {
@@ -99,12 +98,12 @@ class BpeMerger {
   using Scratch = MergeScratch;
 
   explicit BpeMerger(const BpeModel& model);
-  BpeMerger(ArchiveReader& reader, size_t num_tokens);  // what save() wrote
+  BpeMerger(ArchiveReader& reader, size_t num_tokens);  // written by save()
   void save(ArchiveWriter& writer) const;
 
-  bool knows_bytes_of(std::string_view piece) const;  // merge() would not throw
-  // Appends. A piece of n bytes takes n log n time, and 20 n bytes of scratch where n is large.
-  // Throws ErrorCode::Data on a byte without a token.
+  bool knows_bytes_of(std::string_view piece) const;  // whether merge() accepts the piece
+  // Appends. A piece of n bytes takes O(n log n) time, and 20 n bytes of scratch if n is large.
+  // Throws ErrorCode::Data for a byte without a token.
   void merge(std::string_view piece, Scratch& scratch, std::vector<int32_t>& ids) const;
 
  private:
@@ -114,7 +113,7 @@ class BpeMerger {
 
   std::array<int32_t, 256> byte_ids_;  // -1: no token
   PairTable pairs_;
-  std::vector<RankedResult> byte_pairs_;  // of byte × 256 + byte: each piece begins with these
+  std::vector<RankedResult> byte_pairs_;  // by byte × 256 + byte: the first merge of a piece
 };
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
-// What pieces became before: bounded tables for one thread. They only save work; a piece that is
-// not there, or was pushed out, is merged again.
+// Caches of encoded pieces: bounded tables for one thread. They only save work; a piece that is
+// absent or was evicted is merged again.
 #pragma once
 
 #include <emmintrin.h>
@@ -16,23 +16,23 @@
 
 namespace ingot {
 
-// Where a whole piece may become a token that its bytes do not merge to, parts of pieces are
-// another kind of key.
+// If a whole piece can become a token that its bytes do not merge to, parts of pieces need a
+// different kind of key.
 enum class PieceKind : uint8_t { Whole = 0, Part = 0x80 };
 
-// A piece of up to 15 bytes, its size and kind in the last byte: equal keys are equal pieces.
+// A piece of up to 15 bytes, with size and kind in the last byte: equal keys are equal pieces.
 class PieceKey {
  public:
   static constexpr size_t kLongest = 15;
   static constexpr size_t kReadBytes = 16;
 
-  PieceKey() : key_(_mm_setzero_si128()) {}  // no piece's; the cache's empty entries have it
+  PieceKey() : key_(_mm_setzero_si128()) {}  // equal to no piece's key; marks empty entries
   PieceKey(std::string_view piece, PieceKind kind) {
     alignas(16) char bytes[kReadBytes] = {};
     std::memcpy(bytes, piece.data(), piece.size());
     *this = readable({bytes, piece.size()}, kind);
   }
-  // The same, where kReadBytes can be read from piece.data() on, though the piece be shorter.
+  // The same, if kReadBytes are readable from piece.data() on, even beyond the piece.
   static PieceKey readable(std::string_view piece, PieceKind kind) {
     const auto* bytes = reinterpret_cast<const __m128i*>(piece.data());
     const auto* mask = reinterpret_cast<const __m128i*>(kTails.mask[piece.size()]);
@@ -42,11 +42,11 @@ class PieceKey {
     key.key_ = _mm_or_si128(key.key_, _mm_load_si128(size));
     if (kind == PieceKind::Part) {
       key.key_ =
-          _mm_or_si128(key.key_, _mm_set_epi64x(INT64_MIN, 0));  // the last byte's highest bit
+          _mm_or_si128(key.key_, _mm_set_epi64x(INT64_MIN, 0));  // the highest bit of the last byte
     }
     return key;
   }
-  static PieceKey none() {  // no piece's, and in no entry
+  static PieceKey none() {  // equal to no piece's key and in no entry
     PieceKey key;
     key.key_ = _mm_set1_epi8(-1);
     return key;
@@ -67,7 +67,7 @@ class PieceKey {
  private:
   __extension__ typedef unsigned __int128 Wide;
 
-  // By the piece's size: which bytes are its own, and the last byte of its key.
+  // By piece size: the mask of its bytes, and the last byte of its key.
   struct Tails {
     alignas(16) uint8_t mask[kLongest + 1][kReadBytes];
     alignas(16) uint8_t size[kLongest + 1][kReadBytes];
@@ -87,14 +87,14 @@ class PieceKey {
 
 inline constexpr PieceKey::Tails PieceKey::kTails = PieceKey::make_tails();
 
-// Short pieces. Sets of two in one cache line, the one used last in front: what is common stays,
-// what came once is pushed out. Grows with what it is asked for, up to 8 MiB.
+// Short pieces. Sets of two in one cache line, most recently used first: common pieces stay, rare
+// ones are evicted. Grows on demand, up to 8 MiB.
 class PieceCache {
  public:
   static constexpr size_t kMaxIds = 3;
   struct Value {
     int32_t ids[kMaxIds];
-    uint32_t count;  // 0: more than kMaxIds, look in the LongPieceCache
+    uint32_t count;  // 0: more than kMaxIds, in the LongPieceCache
   };
   struct Entry {
     PieceKey key;
@@ -104,14 +104,14 @@ class PieceCache {
     Entry entries[2];
   };
 
-  explicit PieceCache(size_t num_pieces);  // that are expected at least
+  explicit PieceCache(size_t num_pieces);  // the expected minimum
   PieceCache(const PieceCache& seed);
-  PieceCache(ArchiveReader& reader, size_t num_tokens);  // what save() wrote
+  PieceCache(ArchiveReader& reader, size_t num_tokens);  // written by save()
   void save(ArchiveWriter& writer) const;
   PieceCache& operator=(const PieceCache&) = delete;
 
   Set* set_of(const PieceKey& key) const { return &sets_[key.hash() >> shift_]; }
-  // In the set of `key`; null: not here. Valid until the next call.
+  // Searches the set of `key`; null: absent. Valid until the next call.
   static const Value* find(const PieceKey& key, Set* set) {
     Entry* entry = set->entries;
     if (!(entry[0].key == key)) [[unlikely]] {
@@ -121,7 +121,7 @@ class PieceCache {
     return &entry[0].value;
   }
   void insert(const PieceKey& key, std::span<const int32_t> ids);
-  // Makes the cache larger when it has pushed out much. Sets move: call it between lookups.
+  // Enlarges the cache if it has evicted many pieces. Sets move: call it between lookups.
   void grow_if_crowded();
 
  private:
@@ -134,26 +134,26 @@ class PieceCache {
   size_t num_sets() const { return size_t{1} << (64 - shift_); }
   void put(const Entry& entry);
 
-  int shift_;  // from a hash to a set
+  int shift_;  // maps a hash to a set
   size_t pushed_out_ = 0;
   Sets sets_;
 };
 
-// Pieces that are longer or of more ids. One place for each hash; the newest stays. 2 MiB, from the
-// first insertion on.
+// Pieces that are longer or have more ids. One place per hash; the newest piece stays. 2 MiB,
+// allocated at the first insertion.
 class LongPieceCache {
  public:
   static constexpr size_t kLongestPiece = 64;
   static constexpr size_t kMaxIds = 15;
 
-  // Empty: not here. Valid until the next insert().
+  // Empty: absent. Valid until the next insert().
   std::span<const int32_t> find(std::string_view piece, PieceKind kind) const;
   void insert(std::string_view piece, PieceKind kind, std::span<const int32_t> ids);
 
  private:
   static constexpr int kBits = 14;
   struct Entry {
-    uint8_t tag = 0;  // size and kind; 0: nothing is here
+    uint8_t tag = 0;  // size and kind; 0: empty
     uint8_t count = 0;
     char piece[kLongestPiece];
     int32_t ids[kMaxIds];

@@ -1,5 +1,5 @@
-// The patterns character by character: the definition the fast path is tested against, and what it
-// falls back to.
+// The patterns character by character: the reference for the tests of the fast path, and its
+// fallback.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// The size of the piece that `text`, which must not be empty, begins with.
+// The size of the first piece of `text`, which must not be empty.
 size_t first_piece(Split split, std::string_view text);
 
 }  // namespace ingot

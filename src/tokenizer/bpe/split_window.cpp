@@ -136,7 +136,7 @@ void add_non_ascii(Window& window, const Block& block, uint64_t non_ascii) {
   for (uint64_t rest = non_ascii & ~han & ~window.continuation; rest != 0;) {
     const int at = std::countr_zero(rest);
     const Character c = first_character({window.bytes + at, kWindow - static_cast<size_t>(at)});
-    const bool cut_off = c.size == 1 && at > window.size - 4;  // invalid, or it goes on after us
+    const bool cut_off = c.size == 1 && at > window.size - 4;  // invalid, or cut by the window
     const bool inexpressible = (c.classes & kSpace) ||
                                (kSplitsDigits<split> && (c.classes & kNumber)) ||
                                (split == Split::O200k && (c.classes & kMark));
@@ -282,8 +282,8 @@ uint64_t boundaries_of(const Window& w, uint64_t apostrophe, uint64_t slash, int
   return boundaries;
 }
 
-// The last byte that stands where a boundary would be certain: neither inside the run that reaches
-// the window's end, which may go on, nor within the look-ahead.
+// The last byte at which a boundary is certain: neither inside the run that reaches the window's
+// end, which may continue, nor within the look-ahead.
 int certain_limit(const Window& w) {
   const uint64_t last = uint64_t{1} << (w.size - 1);
   uint64_t run = w.other;

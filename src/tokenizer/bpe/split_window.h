@@ -1,8 +1,9 @@
-// The patterns 64 bytes at a time: character classes as bit masks, piece boundaries by bit algebra.
+// The patterns 64 bytes at a time: character classes as bit masks, piece boundaries by bit
+// operations.
 //
-// A window starts where a piece starts, so nothing before it matters. It gives those boundaries
-// that nothing after it can change, and the next window starts at the last of them: no state is
-// carried. What masks cannot decide (a run longer than a window, rare characters) is left to
+// A window starts at the start of a piece, so nothing before it matters. It yields the boundaries
+// that no later text can change, and the next window starts at the last of them: no state is
+// carried over. Cases that masks cannot decide (a run longer than a window, rare characters) go to
 // split_scalar.h.
 #pragma once
 

@@ -1,4 +1,4 @@
-// From the bytes of a token to its id.
+// Maps the bytes of a token to its id.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,13 @@ inline uint64_t hash_bytes(std::string_view bytes) {
   return hash * 0x9E3779B97F4A7C15u;
 }
 
-// Views the tokens, which must not change. Loading a vocabulary asks for each token several times;
-// std::unordered_map took most of that time.
+// Refers to the tokens, which must not change. Loading a vocabulary looks up each token several
+// times; std::unordered_map took most of that time.
 class TokenIndex {
  public:
   static constexpr int32_t kNone = -1;
 
-  // Empty tokens are left out; of equal ones the smallest id is found.
+  // Skips empty tokens; for equal tokens finds the smallest id.
   explicit TokenIndex(const std::vector<std::string>& tokens)
       : tokens_(tokens), slots_(std::bit_ceil(2 * tokens.size() + 2)) {
     for (size_t id = 0; id < tokens.size(); ++id) {
@@ -46,7 +46,7 @@ class TokenIndex {
     int32_t id = kNone;
   };
   static uint32_t tag_of(uint64_t hash) { return static_cast<uint32_t>(hash); }
-  size_t slot_of(std::string_view token) const {  // its own, or where it would go
+  size_t slot_of(std::string_view token) const {  // its slot, or a free one for it
     const uint64_t hash = hash_bytes(token);
     const size_t mask = slots_.size() - 1;
     size_t slot = (hash >> 32) & mask;

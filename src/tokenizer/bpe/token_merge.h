@@ -1,4 +1,4 @@
-// Two neighbours that become one.
+// A merge of two neighbouring tokens.
 #pragma once
 
 #include <cstdint>

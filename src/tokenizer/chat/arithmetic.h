@@ -1,4 +1,4 @@
-// Numbers of chat templates, as Python has them; integers of 64 bits.
+// Arithmetic of chat templates with Python's rules; integers have 64 bits.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace ingot::chat {
 
-// + - * / // % **, of two numbers. Throws ErrorCode::Data on division by zero and on integers that
-// are too large.
+// + - * / // % **, of two numbers. Throws ErrorCode::Data for division by zero and integer
+// overflow.
 Value calculate(std::string_view op, const Value& a, const Value& b);
 
 }  // namespace ingot::chat

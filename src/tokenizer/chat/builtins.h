@@ -7,8 +7,8 @@
 
 namespace ingot::chat {
 
-// All throw ErrorCode::Data on what Python or Jinja would refuse, and on names they do not know.
-// `most_bytes` bounds a text or list that is made.
+// All throw ErrorCode::Data for arguments that Python or Jinja rejects, and for unknown names.
+// `most_bytes` limits the size of a result.
 Value apply_filter(std::string_view name, const Value& value, const CallArguments& arguments,
                    size_t most_bytes);
 bool apply_test(std::string_view name, const Value& value, const CallArguments& arguments);
@@ -19,7 +19,7 @@ Value call_method(const Value& object, std::string_view name, const CallArgument
 
 bool contains(const Value& container, const Value& item);
 bool is_less(const Value& a, const Value& b);
-// What a for loop takes from it one by one. An undefined value gives nothing.
+// The items that a for loop iterates over. An undefined value has none.
 List items_of(const Value& value);
 
 }  // namespace ingot::chat

@@ -1,5 +1,5 @@
-// Chat templates: how a model wants a conversation written. They are Jinja; this is an interpreter
-// of what such templates use.
+// Chat templates format a conversation for a model. They are written in Jinja; this interprets the
+// subset that such templates use.
 #pragma once
 
 #include <map>
@@ -11,21 +11,20 @@
 
 namespace ingot {
 
-// Understands text, {{ … }}, if, for (with loop), set, namespace, macro, break, continue, Python's
-// operators, slices and calls, and the filters, tests and methods of chat/builtins.h; whitespace is
-// handled as Hugging Face's transformers sets Jinja up (trim_blocks, lstrip_blocks). Nothing can be
-// reached from a template but the values that are given to it, and a clock: strftime_now(format).
-// May be used by any number of threads.
+// Supports text, {{ … }}, if, for (with loop), set, namespace, macro, break, continue, Python's
+// operators, slices and calls, and the filters, tests and methods of chat/builtins.h. Whitespace is
+// handled as in Hugging Face's transformers (trim_blocks, lstrip_blocks). A template can access
+// only its variables and a clock: strftime_now(format). Thread-safe.
 class ChatTemplate {
  public:
-  // Throws ErrorCode::Data, naming `origin` and the line, on what is not understood.
+  // Throws ErrorCode::Data, naming `origin` and the line, for unsupported syntax.
   ChatTemplate(std::string_view source, std::string_view origin);
   ~ChatTemplate();
   ChatTemplate(ChatTemplate&&) noexcept;
 
-  // `variables` is a JSON object: "messages" and whatever else the template asks for. Throws
-  // ErrorCode::Data when a value is not what the template needs, when the template itself refuses
-  // (raise_exception), and when it does not come to an end within bounds of time and memory.
+  // `variables` is a JSON object: "messages" and whatever else the template uses. Throws
+  // ErrorCode::Data if a value has the wrong type, if the template calls raise_exception, or if it
+  // exceeds the limits on time and memory.
   std::string render(std::string_view variables) const;
 
  private:
@@ -33,7 +32,7 @@ class ChatTemplate {
   std::unique_ptr<Parsed> parsed_;
 };
 
-// What a tokenizer's folder says of conversations.
+// The chat settings in a tokenizer's folder.
 struct ChatFiles {
   struct Source {
     std::string text;
@@ -47,11 +46,11 @@ struct ChatFiles {
   const Source& chosen(bool has_tools, std::string_view folder) const;
 };
 
-// The folder of those that have a name and a file of their own.
+// Folder of chat templates that have a name and a file of their own.
 inline constexpr std::string_view kNamedTemplates = "additional_chat_templates";
 
-// Reads tokenizer_config.json (chat_template: a text, or a list of names and templates),
-// chat_template.jinja, which comes first, and additional_chat_templates/NAME.jinja in a folder.
+// Reads a folder's chat_template.jinja or else its tokenizer_config.json (chat_template: a text, or
+// a list of names and templates), and additional_chat_templates/NAME.jinja.
 ChatFiles read_chat_files(Storage& storage, const std::string& folder);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Expressions of chat templates, with Jinja's precedences.
+// Parses expressions of chat templates with Jinja's precedences.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ class ExpressionParser {
 
   ExpressionPtr expression();            // a if b else c
   ExpressionPtr tuple();                 // a, b: a list; a: itself
-  ExpressionPtr expression_no_if();      // leaves an «if» that follows to the caller
-  ExpressionPtr filters_of_block();      // a | b(c), with or without a | in front
+  ExpressionPtr expression_no_if();      // leaves a following «if» to the caller
+  ExpressionPtr filters_of_block();      // a | b(c), with or without a leading a |
   Arguments arguments();                 // after «(», with «)»
-  std::vector<std::string> new_names();  // a, b: what for and set assign to
+  std::vector<std::string> new_names();  // a, b: targets of for and set
 
   const Token& next() const { return tokens_[at_]; }
   Token take() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
@@ -33,8 +33,8 @@ class ExpressionParser {
   std::string expect_name();
   [[noreturn]] void fail(std::string_view what) const;
 
-  // Counts how deep parsing is in itself while it lives: a template of brackets must not end the
-  // stack.
+  // Counts the nesting depth of the parser while it lives: a template of many brackets must not
+  // overflow the stack.
   class Nesting {
    public:
     explicit Nesting(ExpressionParser& parser);
@@ -50,7 +50,7 @@ class ExpressionParser {
   using Level = ExpressionPtr (ExpressionParser::*)();
 
   ExpressionPtr make(Expression::Kind kind, std::string text = "") const;
-  // Gives `parent` one more part, which may be null; refuses trees that are too deep to walk.
+  // Adds `part`, which may be null, to `parent`; rejects trees that are too deep to traverse.
   void adopt(Expression& parent, ExpressionPtr part) const;
   void adopt(Expression& parent, Arguments arguments) const;
   ExpressionPtr join(Expression::Kind kind, std::string text, ExpressionPtr a,

@@ -9,8 +9,8 @@
 
 namespace ingot::chat {
 
-// The text that a template makes of `variables`, a dict. Throws ErrorCode::Data, naming `origin`
-// and the line, as ChatTemplate::render() says.
+// Renders a template with `variables`, a dict. Throws ErrorCode::Data, naming `origin` and the
+// line, as ChatTemplate::render() does.
 std::string run(const std::vector<Node>& nodes, const Value& variables, std::string_view origin);
 
 }  // namespace ingot::chat

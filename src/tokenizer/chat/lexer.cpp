@@ -260,7 +260,7 @@ class Lexer {
     at_ += size;
   }
 
-  // Asked for ever larger places, so that counting goes on from the last.
+  // Called with increasing positions, so counting resumes from the last one.
   int line_at(size_t at) {
     for (; counted_ < std::min(at, source_.size()); ++counted_) {
       line_ += source_[counted_] == '\n' ? 1 : 0;

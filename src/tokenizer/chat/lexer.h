@@ -1,4 +1,4 @@
-// A chat template's source as tokens.
+// Splits a chat template's source into tokens.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace ingot::chat {
 
 struct Token {
   enum class Kind {
-    Text,        // outside of tags, spaces taken off as the tags beside it say
+    Text,        // outside of tags, with whitespace trimmed as the adjacent tags say
     TagBegin,    // {%
     TagEnd,      // %}
     PrintBegin,  // {{
@@ -22,7 +22,7 @@ struct Token {
     End,
   };
   Kind kind;
-  std::string text;  // a string without its quotes, its escapes resolved
+  std::string text;  // a string without quotes, with escapes resolved
   int line;
 
   bool is(Kind wanted, std::string_view wanted_text) const {
@@ -30,10 +30,10 @@ struct Token {
   }
 };
 
-// As Jinja cuts it with trim_blocks and lstrip_blocks, the way Hugging Face sets it up: the first
-// line end after a tag goes, and so do spaces from a line's beginning to a tag; `-` and `+` at a
-// tag's ends are obeyed. Comments are left out, {% raw %} is text. The last token is End. Throws
-// ErrorCode::Data, naming `origin` and the line, on what is no token or does not end.
+// As Jinja with Hugging Face's trim_blocks and lstrip_blocks: removes the first line end after a
+// tag and the spaces between a line's beginning and a tag; `-` and `+` at a tag's ends are
+// supported. Comments are dropped, {% raw %} is text. The last token is End. Throws
+// ErrorCode::Data, naming `origin` and the line, for invalid or unterminated tokens.
 std::vector<Token> lex(std::string_view source, std::string_view origin);
 
 }  // namespace ingot::chat

@@ -7,10 +7,10 @@
 
 namespace ingot::chat {
 
-// Nothing: `name` is no such filter. Throws ErrorCode::Data where Jinja would refuse.
+// Nothing: no such filter. Throws ErrorCode::Data if Jinja would reject the arguments.
 std::optional<Value> apply_list_filter(std::string_view name, const Value& value,
                                        const CallArguments& arguments, size_t most_bytes);
-// d|dictsort(case_sensitive, by, reverse): pairs in order of their keys, or values.
+// d|dictsort(case_sensitive, by, reverse): the pairs sorted by key, or by value.
 Value dict_sorted(const Value& dict, const CallArguments& arguments);
 
 }  // namespace ingot::chat

@@ -10,11 +10,11 @@ namespace ingot::chat {
 
 struct PercentValues {
   List by_place;
-  const Value* by_name = nullptr;  // a dict, or a list where Python looks no value up in it
+  const Value* by_name = nullptr;  // a dict; or a list, in which Python looks up nothing
 };
 
-// Flags, width, precision, * and %(name), and the kinds d i u o x X e E f F g G c r s a and %.
-// Throws ErrorCode::Data on what Python refuses, and where %d of a float is beyond 64 bits.
+// Supports flags, width, precision, * and %(name), and the conversions d i u o x X e E f F g G c r
+// s a and %. Throws ErrorCode::Data for what Python rejects, and for %d of a float beyond 64 bits.
 std::string formatted_by_percent(std::string_view format, const PercentValues& values,
                                  size_t most_bytes);
 

@@ -1,4 +1,4 @@
-// A parsed chat template.
+// The syntax tree of a chat template.
 #pragma once
 
 #include <memory>
@@ -49,7 +49,7 @@ struct Expression {
   Arguments arguments = {};
 };
 
-// What the filters of a block are applied to; no name of a template can be this.
+// The input of a block's filters; no variable of a template can have this name.
 inline constexpr std::string_view kBlockText = "block text";
 
 struct Node {
@@ -72,12 +72,12 @@ struct Node {
   std::string text = {};
   std::string object = {};  // a namespace
   std::vector<std::string> names = {};
-  std::vector<ExpressionPtr> defaults = {};  // of the macro's parameters; null: none. With: values
+  std::vector<ExpressionPtr> defaults = {};  // of a macro's parameters; null: none. With: values
   ExpressionPtr value = {}, condition = {};
   std::vector<Node> body = {}, otherwise = {};
 };
 
-// Throws ErrorCode::Data, naming `origin` and the line, on what is not understood.
+// Throws ErrorCode::Data, naming `origin` and the line, for unsupported syntax.
 std::vector<Node> parse(std::string_view source, std::string_view origin);
 
 }  // namespace ingot::chat

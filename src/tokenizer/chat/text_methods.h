@@ -1,4 +1,4 @@
-// Methods of strings in chat templates, as Python has them.
+// Methods of strings in chat templates, as in Python.
 #pragma once
 
 #include "tokenizer/chat/arguments.h"
@@ -6,15 +6,14 @@
 namespace ingot::chat {
 
 bool is_text_method(std::string_view name);
-// Throws ErrorCode::Data on arguments that Python would refuse, and on those that are not
-// supported.
+// Throws ErrorCode::Data for arguments that Python rejects, and for unsupported ones.
 Value call_text_method(const std::string& text, std::string_view name,
                        const CallArguments& arguments, size_t most_bytes);
 
-// Without their ends, which are Python's: also U+2028 and others. `keep_ends`: with them.
+// Splits at Python's line ends, which include U+2028 and others. `keep_ends`: lines include them.
 List split_lines(std::string_view text, bool keep_ends);
 
-// Items as text, with `between` between them; with an attribute, that of each.
+// Joins the items as text with `between`; with an attribute, joins that attribute of each item.
 std::string joined(const List& items, std::string_view between, const Value* attribute,
                    size_t most_bytes);
 

@@ -1,4 +1,4 @@
-// Values of chat templates: Python's, as far as templates use them.
+// Values of chat templates: the subset of Python's that templates use.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace ingot::chat {
 class Value;
 struct Node;
 using List = std::vector<Value>;
-using Dict = std::vector<std::pair<std::string, Value>>;  // in order of insertion, keys differ
+using Dict = std::vector<std::pair<std::string, Value>>;  // in insertion order, unique keys
 
 struct Undefined {
-  std::string name;  // for the message when it is used
+  std::string name;  // for error messages
 };
 struct None {};
 struct Function {  // built in
@@ -28,7 +28,7 @@ struct Macro {
   const Node* node;
 };
 
-// Lists and dicts are shared, not copied, as in Python. Only a namespace is ever changed.
+// Lists and dicts are shared, not copied, as in Python. Only namespaces are mutable.
 class Value {
  public:
   using Data = std::variant<Undefined, None, bool, int64_t, double, std::string,
@@ -37,16 +37,16 @@ class Value {
   Value() = default;
   Value(Data data) : data_(std::move(data)) {}  // NOLINT: implicit on purpose
   static Value text(std::string_view text) { return Data(std::string(text)); }
-  // These throw ErrorCode::Data when lists in lists go deeper than kMostDepth.
+  // These throw ErrorCode::Data if lists are nested deeper than kMostDepth.
   static constexpr int kMostDepth = 200;
   static Value list(List items);
-  static Value tuple(List items);  // a list that prints as Python prints a tuple
+  static Value tuple(List items);  // a list that prints like a Python tuple
   static Value dict(Dict items);
   static Value name_space(Dict items);
   static Value undefined(std::string_view name) { return Data(Undefined{std::string(name)}); }
   static Value integer(size_t value) { return Data(static_cast<int64_t>(value)); }
 
-  // Null when it is something else.
+  // Null if the value has another type.
   const std::string* as_text() const { return std::get_if<std::string>(&data_); }
   const List* as_list() const;
   const Dict* as_dict() const;
@@ -62,38 +62,38 @@ class Value {
   bool is_tuple() const { return is_tuple_; }
   bool is_none() const { return std::holds_alternative<None>(data_); }
   bool is_number() const { return as_integer() || as_bool() || as_float(); }
-  double number() const;  // of a number
+  double number() const;  // the value must be a number
 
   bool is_true() const;
   bool operator==(const Value& other) const;
-  const Value* find(std::string_view key) const;  // of a dict; null: not there
+  const Value* find(std::string_view key) const;  // in a dict; null: absent
 
   std::string str() const;   // as {{ … }} prints it
-  std::string repr() const;  // as it stands inside a list
+  std::string repr() const;  // as printed inside a list
 
  private:
   Data data_;
-  int depth_ = 0;  // of lists and dicts inside each other
+  int depth_ = 0;  // nesting depth of lists and dicts
   bool is_namespace_ = false, is_tuple_ = false;
 };
 
-// "a string", "an integer", …: for messages.
+// "a string", "an integer", …: for error messages.
 std::string_view kind_of(const Value& value);
 
-// How Python's json.dumps() is told to write.
+// Options of Python's json.dumps().
 struct JsonStyle {
-  std::optional<std::string> indent = {};  // nothing: all in one line
+  std::optional<std::string> indent = {};  // nothing: all on one line
   std::string between = ", ", colon = ": ";
   bool ascii = false, sorted = false;
 };
 std::string to_json(const Value& value, const JsonStyle& style);
-// Throws ErrorCode::Data, naming `origin`, on text that is no JSON.
+// Throws ErrorCode::Data, naming `origin`, if the text is not JSON.
 Value parse_json(std::string_view text, std::string_view origin);
 
-// Characters of UTF-8 text; a byte that is no part of one counts as one.
+// The characters of UTF-8 text; an invalid byte counts as one character.
 std::vector<std::string_view> characters_of(std::string_view text);
 bool is_python_space(std::string_view character);
-// Without the characters at either end that are among `characters`, or spaces where that is null.
+// Removes from both ends all of `characters`, or whitespace if that is null.
 std::string stripped(std::string_view text, const std::string* characters, bool left, bool right);
 
 }  // namespace ingot::chat

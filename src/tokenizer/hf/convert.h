@@ -1,4 +1,4 @@
-// Models of pieces from SentencePiece's .model to tokenizer.json and back.
+// Converts piece models from SentencePiece's .model to tokenizer.json and back.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace ingot {
 
 // The contents of a tokenizer.json, or of a .model file, that give the same ids; docs/tokenizer.md
-// says where not. Both throw ErrorCode::Data, naming the component and `origin`, where the other
-// format cannot say it. `other_ids` as in tokenizer/convert.h.
+// lists the exceptions. Both throw ErrorCode::Data, naming the component and `origin`, if the other
+// format cannot express it. `other_ids` as in tokenizer/convert.h.
 std::string tokenizer_json_of(const SentencePieceModel& model, std::string_view origin);
 std::string sentencepiece_file_of(const Json& tokenizer, std::string_view origin,
                                   std::string* other_ids = nullptr);

@@ -1,4 +1,4 @@
-// tokenizer.json's decoders: from the tokens of ids to text.
+// The decoders of tokenizer.json: convert the tokens of ids to text.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,11 +13,12 @@ namespace ingot {
 
 class HfDecoder {
  public:
-  // Replace, ByteFallback, Fuse, Strip, Metaspace, ByteLevel, WordPiece, BPEDecoder, sequences of
-  // them, or none. Throws ErrorCode::Data, naming the part and `origin`, for anything else.
+  // Supports Replace, ByteFallback, Fuse, Strip, Metaspace, ByteLevel, WordPiece, BPEDecoder,
+  // sequences of them, or none. Throws ErrorCode::Data, naming the component and `origin`, for
+  // anything else.
   HfDecoder(const nlohmann::json& decoder, std::string_view origin);
 
-  // Of bytes that ByteLevel has, those that are no UTF-8 stay as they are.
+  // ByteLevel bytes that are not valid UTF-8 stay unchanged.
   std::string decode(std::vector<std::string> tokens) const;
   std::string decode_inside(std::string token) const;  // as it reads between other tokens
 
@@ -25,15 +26,15 @@ class HfDecoder {
   enum class Kind { Replace, ByteFallback, Fuse, Strip, Metaspace, ByteLevel, WordPiece, Bpe };
   struct Step {
     Kind kind;
-    // Of Strip: the character; of Metaspace: the mark; of WordPiece: the prefix inside words; of
-    // Bpe: the suffix at their ends; of Replace: what comes in.
+    // Strip: the character. Metaspace: the mark. WordPiece: the prefix of tokens inside words. Bpe:
+    // the suffix at word ends. Replace: the replacement.
     std::string content;
-    size_t start = 0, stop = 0;          // of Strip: how many at most
-    bool drops_prefix = false;           // of Metaspace: the marks in the first token
-    bool cleanup = false;                // of WordPiece: no space before punctuation
-    std::optional<HfPattern> pattern{};  // of Replace
+    size_t start = 0, stop = 0;          // Strip: the maximum number at each end
+    bool drops_prefix = false;           // Metaspace: drops the marks in the first token
+    bool cleanup = false;                // WordPiece: no space before punctuation
+    std::optional<HfPattern> pattern{};  // Replace: what is replaced
   };
-  enum class Place { Whole, Inside };  // all tokens of a text, or one from its middle
+  enum class Place { Whole, Inside };  // all tokens of a text, or one inside it
 
   void add(const nlohmann::json& part, std::string_view origin);
   static void apply(const Step& step, Place place, std::vector<std::string>& tokens);

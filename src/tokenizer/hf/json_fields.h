@@ -1,4 +1,4 @@
-// Members of tokenizer.json, read with errors that say where.
+// Reads members of tokenizer.json with errors that name the place.
 #pragma once
 
 #include <cstdint>
@@ -17,44 +17,45 @@ namespace ingot {
 using Json = nlohmann::json;
 
 Json parse_object(std::string_view text, std::string_view origin);
-const Json& member(const Json& object, const char* name);  // null where there is none
+const Json& member(const Json& object, const char* name);  // null if absent
 bool flag(const Json& object, const char* name, bool otherwise, std::string_view origin);
-std::string text_of(const Json& object, const char* name);  // empty: none, or no string
+std::string text_of(const Json& object, const char* name);  // empty: absent, or not a string
 int32_t id_from(const Json& value, std::string_view what, std::string_view origin);
 
-// The vocabulary {token: id} as it is spelt, by id; empty: no token. `num_ids`: of the whole file,
-// added tokens too. An id far beyond is refused.
+// The vocabulary {token: id} as spelt in the file, by id; empty: unused id. `num_ids`: of the whole
+// file including added tokens. An id far beyond that is rejected.
 std::vector<std::string> read_spellings(const Json& vocab, size_t num_ids, std::string_view origin);
-// The list of merges, in both its forms. Of the right one so many bytes are no part of the result.
+// The list of merges, in either form. The first `prefix_bytes` of the right token are dropped in
+// the result.
 std::vector<TokenMerge> read_merges(const Json& merges, const TokenIndex& index,
                                     std::string_view origin, size_t prefix_bytes = 0);
-// "left right"; a token with a space in it cannot be written so.
+// Parses "left right"; this form cannot express tokens with a space.
 TokenMerge merge_of_line(const std::string& line, const TokenIndex& index, std::string_view origin,
                          size_t prefix_bytes = 0);
-// The added tokens, each once, which are put into `tokens`, too; those without text are left out.
-// `index` is that of the vocabulary.
+// The added tokens without repetition, also written to `tokens`; skips empty ones. `index` is the
+// vocabulary's.
 std::vector<AddedToken> read_added(const Json& list, size_t num_ids, const TokenIndex& index,
                                    std::vector<std::string>& tokens, std::string_view origin);
 
-// What tokenizer.json has no place for; readers of the model skip unknown members.
+// Data that tokenizer.json has no place for; readers of the file skip unknown members.
 inline constexpr char kOwnMember[] = "ingot";
 
 Json own_json(BosAndEos ids);
-// What that member of a file says; else those with published names; else those that the
-// post-processor puts first and last.
+// BOS and EOS from that member; else by published names; else from the post-processor's template.
 BosAndEos bos_and_eos_of_file(const Json& tokenizer, const std::vector<AddedToken>& added,
                               size_t num_tokens, std::string_view origin);
 std::string with_bos_and_eos(Json tokenizer, BosAndEos ids);  // as a file
 
 std::string added_json(const AddedToken& token);
 
-// Whether the file is byte-level BPE with nothing before it that we have no scanner for.
+// Whether the file is byte-level BPE whose pre-processing we have scanners for.
 bool is_byte_level_bpe(const Json& tokenizer);
-// Whether its vocabulary does, as ByteLevel spells them.
+// Whether its vocabulary contains all bytes, as ByteLevel spells them.
 bool has_every_byte(const Json& tokenizer);
 BpeModel bpe_model_from(const Json& tokenizer, std::string_view origin);  // parse_tokenizer_json()
 
-// Refuses what no BPE here does: dropout, prefixes and suffixes of words. `model`: the file's.
+// Rejects BPE options that are not supported: dropout, word prefixes and suffixes. `model`: the
+// file's.
 void check_merging(const Json& model, std::string_view origin);
 
 }  // namespace ingot

@@ -9,12 +9,12 @@
 namespace ingot {
 
 struct HfMetaspace {
-  enum class Prefix { Never, First, Always };  // before which texts a mark is put
+  enum class Prefix { Never, First, Always };  // the texts that get a mark in front
   Prefix prefix = Prefix::Always;
-  bool split = true;        // at the marks, each of which begins a word
-  std::string replacement;  // of a space: the mark, one character
+  bool split = true;        // split at the marks; each one starts a word
+  std::string replacement;  // the mark, one character, for a space
 
-  // Throws ErrorCode::Data, naming `origin`, where it cannot be followed.
+  // Throws ErrorCode::Data, naming `origin`, for unsupported settings.
   HfMetaspace(const Json& part, std::string_view origin);
 };
 

@@ -1,4 +1,4 @@
-// tokenizer.json's normalizers, as Hugging Face tokenizers carries them out.
+// The normalizers of tokenizer.json, with the results of Hugging Face tokenizers.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,17 +15,17 @@ namespace ingot {
 class HfNormalizer {
  public:
   HfNormalizer() = default;  // changes nothing
-  // Prepend, Replace, NFC, NFD, NFKC, NFKD, Strip, StripAccents, Lowercase, Precompiled, Nmt,
-  // BertNormalizer, ByteLevel, and sequences of them. Throws ErrorCode::Data, naming the part and
-  // `origin`, for anything else.
+  // Supports Prepend, Replace, NFC, NFD, NFKC, NFKD, Strip, StripAccents, Lowercase, Precompiled,
+  // Nmt, BertNormalizer, ByteLevel, and sequences of them. Throws ErrorCode::Data, naming the
+  // component and `origin`, for anything else.
   HfNormalizer(const nlohmann::json& normalizer, std::string_view origin);
 
   bool empty() const { return steps_.empty(); }
-  bool ends_with_marks_for_spaces() const;  // the last step puts U+2581 in place of every space
+  bool ends_with_marks_for_spaces() const;  // the last step replaces every space by U+2581
   void drop_last() { steps_.pop_back(); }
 
   // Replaces `text`, which must be valid UTF-8. False: characters at its beginning were dropped in
-  // a way that Hugging Face remembers: it is then no longer the beginning of the input.
+  // a way that Hugging Face tracks: it then no longer counts as the beginning of the input.
   bool normalize(std::string& text) const;
 
  private:
@@ -48,10 +48,10 @@ class HfNormalizer {
   };
   struct Step {
     Kind kind;
-    std::string pattern, content;  // of Prepend, Replace, ReplaceSpaces
+    std::string pattern, content;  // Prepend, Replace, ReplaceSpaces
     UnicodeForm form = UnicodeForm::Nfc;
-    bool left = false, right = false;  // of Strip
-    size_t place = 0;                  // of Map: in maps_; of ReplacePattern: in patterns_
+    bool left = false, right = false;  // Strip
+    size_t place = 0;                  // Map: index into maps_; ReplacePattern: into patterns_
   };
   struct Map {
     CharsMap rules;

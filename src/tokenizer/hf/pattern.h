@@ -1,4 +1,4 @@
-// The patterns of Split and Replace: a string, or a regular expression.
+// The pattern of Split and Replace: a string or a regular expression.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@ namespace ingot {
 // Thread-safe, and cheap to copy.
 class HfPattern {
  public:
-  // {"String": …} or {"Regex": …}. The published patterns that we have scanners for need no engine.
-  // Throws ErrorCode::Data, naming `what` and `origin`, otherwise as HfRegex does.
+  // {"String": …} or {"Regex": …}. Published patterns with a scanner need no regex engine. Throws
+  // ErrorCode::Data, naming `what` and `origin`; otherwise as HfRegex does.
   HfPattern(const nlohmann::json& pattern, std::string_view what, std::string_view origin);
   explicit HfPattern(Split split) : split_(split) {}
 
   void for_each_match(std::string_view text, const HfRegex::Visit& visit) const;
-  // Returns what was replaced at the beginning of the text.
+  // Returns the text that was replaced at the beginning.
   std::string replace(std::string& text, std::string_view content) const;
 
   const std::string& string() const { return string_; }  // empty: a regular expression

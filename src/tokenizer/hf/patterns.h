@@ -1,4 +1,4 @@
-// The regular expressions of Replace that are carried out without an engine.
+// Regular expressions of Replace that need no regex engine.
 #pragma once
 
 #include <string_view>
@@ -6,8 +6,8 @@
 namespace ingot {
 
 inline constexpr std::string_view kRunsOfSpaces = " {2,}";
-// What SentencePiece's remove_extra_whitespaces drops around a text, as this program writes it.
-// Marks that stand in the text are spaces to it at the end, but not at the beginning.
+// What SentencePiece's remove_extra_whitespaces removes around a text, in this program's spelling.
+// It treats U+2581 marks in the text as spaces at the end, but not at the beginning.
 inline constexpr std::string_view kSpacesAround = "\\A +|[ \xE2\x96\x81]+\\z";
 
 }  // namespace ingot

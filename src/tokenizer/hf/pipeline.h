@@ -1,5 +1,5 @@
-// Any other tokenizer.json: Hugging Face's normalizer, pre-tokenizer, model and decoder, one after
-// the other.
+// Every other tokenizer.json: runs Hugging Face's normalizer, pre-tokenizer, model and decoder in
+// turn.
 #pragma once
 
 #include <memory>
@@ -24,13 +24,13 @@ struct HfPipeline {
   int32_t bos = -1, eos = -1;
 };
 
-// Throws ErrorCode::Data, naming `origin` and the component, on anything that is not understood,
-// and ErrorCode::Missing where a pattern needs an engine that is not there.
+// Throws ErrorCode::Data, naming `origin` and the component, for anything unsupported, and
+// ErrorCode::Missing if a pattern needs a regex engine that is not installed.
 HfPipeline hf_pipeline_from(const Json& tokenizer, std::string_view origin);
 
-// A tokenizer that gives the ids that Hugging Face tokenizers gives, and decodes as it does. Its
-// kind() is "huggingface", its serialize() is `file`. Other than there, special tokens are found by
-// encode_with_specials() alone, and text that is no UTF-8 has U+FFFD in place of each such byte.
+// A tokenizer with the ids and the decoding of Hugging Face tokenizers. Its kind() is
+// "huggingface", its serialize() is `file`. Two differences: only encode_with_specials() finds
+// special tokens, and each byte that is not valid UTF-8 becomes U+FFFD.
 std::unique_ptr<Tokenizer> hf_pipeline_tokenizer(HfPipeline pipeline, std::string file);
 
 }  // namespace ingot

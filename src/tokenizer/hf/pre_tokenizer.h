@@ -1,5 +1,5 @@
-// tokenizer.json's pre-tokenizers: text into the words that the model sees, as Hugging Face
-// tokenizers carries them out.
+// The pre-tokenizers of tokenizer.json: split text into words for the model, with the results of
+// Hugging Face tokenizers.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct HfWord {
 struct HfWords {
   std::string text;  // valid UTF-8, shorter than 4 GiB
   std::vector<HfWord> words;
-  bool at_start;  // the first word begins where the input does
+  bool at_start;  // whether the first word is at the beginning of the input
 
   std::string_view spelling(const HfWord& word) const {
     return std::string_view(text).substr(word.begin, word.end - word.begin);
@@ -30,12 +30,12 @@ struct HfWords {
 
 class HfPreTokenizer {
  public:
-  // Split, ByteLevel, Metaspace, Whitespace, WhitespaceSplit, Punctuation, Digits,
+  // Supports Split, ByteLevel, Metaspace, Whitespace, WhitespaceSplit, Punctuation, Digits,
   // BertPreTokenizer, CharDelimiterSplit, sequences of them, or none. Throws ErrorCode::Data,
-  // naming the part and `origin`, for anything else.
+  // naming the component and `origin`, for anything else.
   HfPreTokenizer(const nlohmann::json& pre_tokenizer, std::string_view origin);
 
-  // One word at first: the whole text, which must be valid UTF-8 and not empty.
+  // Starts with one word: the whole text, which must be valid UTF-8 and not empty.
   HfWords words_of(std::string text, bool at_start) const;
 
  private:
@@ -49,15 +49,15 @@ class HfPreTokenizer {
     ByteLevel,
     Metaspace,
   };
-  // What becomes of a match, and of what lies between two.
+  // The treatment of a match, and of the text between matches.
   enum class Behavior { Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous };
   struct Step {
     Kind kind;
     Behavior behavior = Behavior::Isolated;
-    bool invert = false;                 // matches are what lies between
-    bool add_prefix_space = false;       // of ByteLevel
-    uint32_t character = 0;              // of Character, and Metaspace's mark
-    std::optional<HfPattern> pattern{};  // of Pattern, and of ByteLevel where it has one
+    bool invert = false;                 // the text between matches counts as the matches
+    bool add_prefix_space = false;       // ByteLevel
+    uint32_t character = 0;              // Character; Metaspace: the mark
+    std::optional<HfPattern> pattern{};  // Pattern; ByteLevel, if it has one
     std::optional<HfMetaspace> metaspace{};
   };
   struct Part {

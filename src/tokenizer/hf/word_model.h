@@ -1,4 +1,4 @@
-// tokenizer.json's models, each a map from words to ids.
+// The models of tokenizer.json, each a mapping from words to ids.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@ class HfWordModel {
 };
 
 struct HfVocabulary {
-  std::vector<std::string> tokens;  // by id, added ones too; empty: the id is not used
-  // Those that words may become: without special tokens, and added ones that the model lacks.
+  std::vector<std::string> tokens;  // by id, including added ones; empty: unused id
+  // The tokens that words can become: without special tokens, and without added ones that the model
+  // lacks.
   std::vector<std::string> spellings;
   std::vector<AddedToken> added;
 };
@@ -33,10 +34,10 @@ struct HfModelAndVocabulary {
 };
 
 // BPE, Unigram, WordPiece or WordLevel. `tokenizer`: the whole file. Throws ErrorCode::Data, naming
-// `origin`, on anything that is not understood.
+// `origin`, for anything unsupported.
 HfModelAndVocabulary read_word_model(const Json& tokenizer, std::string_view origin);
 
-// Of these, the one with merges. `all` finds special tokens, too.
+// The model with merges. `all` also finds special tokens.
 std::unique_ptr<HfWordModel> hf_bpe_model(const Json& model, const HfVocabulary& vocabulary,
                                           const TokenIndex& all, std::string_view origin);
 

@@ -1,5 +1,5 @@
-// SentencePiece's BPE encoder: neighbours that together are a piece merge, the best score first;
-// or, for Hugging Face's, those that are in a list of merges.
+// SentencePiece's BPE encoder: neighbours that together are a piece merge, best score first. For
+// Hugging Face's models: neighbours merge by a list of merges.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,30 @@ namespace ingot {
 
 class SentencePieceBpe {
  public:
-  // Memory to work in, kept by the caller.
+  // Scratch memory, owned by the caller.
   struct Scratch {
-    struct Symbol {            // a run of text that is one piece so far, in a list linked both ways
+    struct Symbol {            // a run of text that is one piece so far; doubly linked list
       uint32_t begin, size;    // 0 bytes: merged into its left neighbour
       int32_t previous, next;  // -1: none
       int32_t id;              // with a list of merges; -1: unknown
-      bool frozen;             // user-defined: never merges
+      bool frozen;             // user-defined: never merged
     };
     struct Merge {
       float score;
       int32_t left, right;
-      uint32_t size;  // of both; another size by now: it is stale
-      int32_t id;     // what they become
+      uint32_t size;  // of both; stale if their size has changed
+      int32_t id;     // the result of the merge
     };
     std::vector<Symbol> symbols;
     std::vector<Merge> agenda;  // a heap
-    // Unused pieces, and the sizes of the two that they were made of.
+    // Unused pieces, and the sizes of the two pieces they were merged from.
     std::unordered_map<std::string, std::pair<uint32_t, uint32_t>> made_of;
   };
 
-  // `texts`: the pieces as they stand in normalised text, empty for those that never do.
+  // `texts`: the pieces as spelt in normalised text; empty for pieces that never occur there.
   SentencePieceBpe(const SentencePieceModel& model, const std::vector<std::string>& texts);
 
-  // Replaces `tokens` by those of a part of the text that no piece reaches across.
+  // Replaces `tokens` by the tokens of a part of the text that no piece crosses.
   void encode(std::string_view part, Scratch& scratch, std::vector<PieceToken>& tokens) const;
 
  private:

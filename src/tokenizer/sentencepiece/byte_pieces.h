@@ -1,4 +1,4 @@
-// Pieces that stand for bytes, "<0x00>" … "<0xFF>".
+// Byte pieces, "<0x00>" … "<0xFF>".
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What parts of normalised text became before: bounded tables for one thread at a time. They only
-// save work; a part that is not there, or was pushed out, is encoded again.
+// Caches of encoded parts of normalised text: bounded tables for one thread at a time. They only
+// save work; a part that is absent or was evicted is encoded again.
 #pragma once
 
 #include <array>
@@ -13,29 +13,28 @@
 
 namespace ingot {
 
-// Parts of up to 15 bytes that became at most three tokens. Two places in each cache line, the one
-// filled last in front.
+// Parts of up to 15 bytes with at most three tokens. Two entries per cache line, the last inserted
+// first.
 class PartCache {
  public:
-  static constexpr size_t kPadding = 16;  // readable bytes from the beginning of every part
+  static constexpr size_t kPadding = 16;  // bytes readable from the start of every part
   static constexpr size_t kLongestPart = 15;
   static constexpr size_t kMaxTokens = 3;
 
-  // The bytes, then zeros, then the length: equal keys are equal parts. No part has the key of
-  // zeros.
+  // The bytes, zeros, then the length: equal keys are equal parts. No part has an all-zero key.
   struct Key {
     uint64_t low = 0, high = 0;
     bool operator==(const Key&) const = default;
   };
   struct Entry {
     Key key;
-    std::array<int32_t, kMaxTokens> ids;  // the first is there, others may be -1
-    float bound;                          // encode_exactly()'s
+    std::array<int32_t, kMaxTokens> ids;  // at least one; unused ones are -1
+    float bound;                          // from encode_exactly()
   };
 
   PartCache();
 
-  // That of a part that is too long is in no entry.
+  // The key of a part that is too long equals no entry's.
   static Key key_of(std::string_view part) {
     if (part.size() > kLongestPart) return {0, ~uint64_t{0}};
     Key key;
@@ -51,7 +50,7 @@ class PartCache {
   }
   void prefetch(size_t line) const { __builtin_prefetch(&lines_[line]); }
 
-  // Null: not here. Valid until the next put().
+  // Null: absent. Valid until the next put().
   const Entry* find(const Key& key, size_t line) const {
     const auto& entries = lines_[line].entries;
     if (entries[0].key == key) [[likely]]
@@ -75,7 +74,7 @@ class PartCache {
   std::unique_ptr<Line[], Free> lines_;
 };
 
-// Longer parts, or those of more tokens. One place for each hash; the newest stays.
+// Longer parts, or parts with more tokens. One entry per hash; the newest stays.
 class LongPartCache {
  public:
   static constexpr size_t kLongestPart = 58;
@@ -89,7 +88,7 @@ class LongPartCache {
   };
 
   LongPartCache();
-  const Entry* find(std::string_view part) const;  // null: not here; valid until the next put()
+  const Entry* find(std::string_view part) const;  // null: absent; valid until the next put()
   void put(std::string_view part, float bound, std::span<const PieceToken> tokens);  // if it fits
 
  private:

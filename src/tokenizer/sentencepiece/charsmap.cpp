@@ -99,8 +99,8 @@ CharsMap::Characters CharsMap::characters() const {
   return characters;
 }
 
-// Goes on from a character's end, or from inside the next one. No node is visited twice: in a trie
-// none can be, and in a damaged one it might never end.
+// Continues from a character's end, or from inside the next one. No node is visited twice: in a
+// trie that is impossible, and in a damaged one it might never end.
 void CharsMap::find_second(const Node& node, uint32_t point, int bytes_left,
                            std::vector<bool>& seen, Characters& characters) const {
   if (node.base >= units_.size() || seen[node.base]) return;

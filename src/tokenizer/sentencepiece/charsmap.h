@@ -1,4 +1,4 @@
-// A model's precompiled_charsmap: which strings of the text are replaced by which.
+// A model's precompiled_charsmap: replacement rules for strings.
 #pragma once
 
 #include <bitset>
@@ -16,27 +16,27 @@ class CharsMap {
     size_t size;  // bytes of the text that it replaces; 0: no rule
     std::string_view replacement;
   };
-  static constexpr uint32_t kBasicPlane = 0x10000;  // characters below it
+  static constexpr uint32_t kBasicPlane = 0x10000;  // size of the basic plane
   struct Characters {
-    std::bitset<kBasicPlane> replaced;  // there is a rule for the character or a part of it
-    std::bitset<kBasicPlane> second;    // it stands second in a rule
+    std::bitset<kBasicPlane> replaced;  // a rule exists for the character or a part of it
+    std::bitset<kBasicPlane> second;    // characters that are second in a rule
   };
 
   CharsMap() = default;  // no rules
-  // Throws ErrorCode::Data, naming `origin`, on what is not a charsmap.
+  // Throws ErrorCode::Data, naming `origin`, if it is not a charsmap.
   CharsMap(std::string_view charsmap, std::string_view origin);
 
-  Match longest(std::string_view text) const;  // that the text begins with
+  Match longest(std::string_view text) const;  // the longest rule at the start of the text
   Match shortest(std::string_view text) const;
 
   Characters characters() const;
 
  private:
-  // darts-clone's double array: the child by byte b is unit base ^ b, if that has the label b; the
-  // value is unit base.
+  // darts-clone's double array: the child for byte b is unit base ^ b, if its label is b; the value
+  // is in unit base.
   struct Node {
     uint32_t base;
-    bool ends;  // a rule, whose value is there
+    bool ends;  // a rule ends here; its value exists
   };
   std::optional<Node> root() const;
   std::optional<Node> child(const Node& node, uint8_t byte) const;

@@ -1,4 +1,4 @@
-// Where normalised text can be cut without changing its pieces.
+// Finds positions where normalised text can be cut without changing its pieces.
 #pragma once
 
 #include <array>
@@ -10,24 +10,24 @@
 
 namespace ingot {
 
-// Where no piece can lie across, what is left and right is encoded independently. A piece across
-// the boundary of two characters holds both; if it is longer, also the one before or the one after.
-// So text is cut where no piece holds these characters side by side: in text with spaces before
-// every word and around punctuation, in Chinese or Japanese every two or three characters.
+// Text can be cut where no piece crosses: both sides are encoded independently. A piece that
+// crosses the boundary of two characters contains both; if it is longer, also the character before
+// or after. So text is cut where no piece contains these characters side by side: before every word
+// and around punctuation in text with spaces, every two or three characters in Chinese or Japanese.
 class PieceCuts {
  public:
-  static constexpr size_t kPadding = 7;  // zeros after the text that cut() is given
+  static constexpr size_t kPadding = 7;  // zeros that must follow the text given to cut()
 
-  // `before_spaces`: cut before every space, which no piece may then reach over.
+  // `before_spaces`: cut before every space; no piece may then cross a space.
   PieceCuts(const std::vector<std::string>& pieces, bool before_spaces);
 
-  // Ends of the parts of `text` from `begin` on, as many as `ends` has room for; the last part of
-  // the text ends with it. Returns their number, 0 only at the end.
+  // Ends of the parts of `text` from `begin` on, up to the size of `ends`; the last part ends with
+  // the text. Returns their number, 0 only at the end.
   size_t cut(std::string_view text, size_t begin, std::span<size_t> ends) const;
 
  private:
-  // Sets that may hold more than was put in: a bit for each of 8 hashes a member of the largest. A
-  // place may then be taken for uncuttable that is not. The bits of one hash lie together.
+  // Approximate sets, like Bloom filters: 8 hash bits per member of the largest set. A false
+  // positive only forgoes a cut. The bits of all sets for one hash are adjacent.
   template <size_t kSets>
   class Filter {
    public:
@@ -49,8 +49,8 @@ class PieceCuts {
   static uint32_t character_at(const char* text);
   static uint64_t hash_of(uint32_t a, uint32_t b, uint32_t c = 0);
 
-  // Pairs of ASCII that stand in some piece; other pairs, and those that are a piece; three
-  // characters that stand in some piece.
+  // ASCII pairs that occur in some piece; other pairs, split by whether they are a piece; three
+  // characters that occur in some piece.
   std::array<std::array<uint64_t, 2>, 128> ascii_pairs_{};
   Filter<2> pairs_;
   Filter<1> triples_;

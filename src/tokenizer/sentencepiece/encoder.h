@@ -1,5 +1,5 @@
-// Text to ids by a SentencePiece model: normalise, cut, look each part up, encode those not seen
-// before.
+// Encodes text with a SentencePiece model: normalises, cuts, looks up each part, and encodes parts
+// not seen before.
 #pragma once
 
 #include <array>
@@ -19,12 +19,12 @@
 
 namespace ingot {
 
-// Thread-safe: each call that runs at the same time works in memory of its own, 4 MiB and, for a
-// unigram model, 12 bytes for each byte of the longest text that cannot be cut. It is kept for
-// later calls, as long as the encoder lives.
+// Thread-safe: each concurrent call uses its own memory, 4 MiB and, for a unigram model, 12 bytes
+// per byte of the longest text that cannot be cut. The memory is reused by later calls until the
+// encoder is destroyed.
 class SentencePieceEncoder {
  public:
-  SentencePieceEncoder(const SentencePieceModel& model, std::string_view origin);  // keeps neither
+  SentencePieceEncoder(const SentencePieceModel& model, std::string_view origin);  // copies data
   ~SentencePieceEncoder();
   SentencePieceEncoder(const SentencePieceEncoder&) = delete;
   SentencePieceEncoder& operator=(const SentencePieceEncoder&) = delete;
@@ -36,7 +36,7 @@ class SentencePieceEncoder {
   template <class Sum>
   struct Output {
     std::vector<int32_t>& ids;
-    Sum sum = 0;  // of the scores, as the other program has rounded it; 0 with a BPE model
+    Sum sum = 0;  // sum of scores with the reference's rounding; 0 for BPE
     bool after_unknown = false;
   };
 
@@ -57,7 +57,7 @@ class SentencePieceEncoder {
 
   SentencePieceNormalizer normalizer_;
   PieceCuts cuts_;
-  std::optional<UnigramEncoder> unigram_;  // one of the two
+  std::optional<UnigramEncoder> unigram_;  // one of the two is set
   std::optional<SentencePieceBpe> bpe_;
   std::vector<float> no_scores_;     // zeros by id, with a BPE model
   std::vector<int32_t> characters_;  // ids of the characters of three bytes, by code point

@@ -1,5 +1,5 @@
-// A SentencePiece .model file as plain data; tokenizer.json's models of the same kinds become it
-// too.
+// A SentencePiece .model file as plain data; also represents tokenizer.json's models of the same
+// kinds.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ingot {
 
-// The values are those of the file.
+// Values as in the file.
 enum class PieceType {
   Normal = 1,
   Unknown = 2,
@@ -22,7 +22,7 @@ enum class PieceType {
   Byte = 6
 };
 
-struct SentencePieceRules {  // how text is brought into the form that pieces are made of
+struct SentencePieceRules {  // normalisation of text before pieces are matched
   std::string charsmap;      // precompiled_charsmap: a trie of replacements; empty: none
   bool add_dummy_prefix = true;
   bool remove_extra_whitespaces = true;
@@ -39,34 +39,34 @@ struct SentencePieceModel {
 
   Kind kind = Kind::Unigram;
   std::vector<Piece> pieces;  // by id
-  int32_t unknown = -1;       // the one piece of that type
+  int32_t unknown = -1;       // the single piece of that type
   int32_t bos = -1, eos = -1;
-  bool byte_fallback = false;  // an unknown character becomes its bytes: all 256 are pieces then
+  bool byte_fallback = false;  // an unknown character becomes its bytes; all 256 are pieces
   bool whitespace_is_suffix = false;
   std::string unknown_surface = " \xE2\x81\x87 ";
   SentencePieceRules normalizer, denormalizer;
 
-  // Where Hugging Face tokenizers encodes otherwise than SentencePiece; not in .model files.
+  // Differences of Hugging Face tokenizers from SentencePiece; not in .model files.
   struct HuggingFace {
-    // BPE: the neighbours that merge, those listed first before the others. SentencePiece merges
-    // any two that are a piece together, the best score first.
+    // BPE: merges of neighbours in order of priority. SentencePiece instead merges any two that are
+    // a piece together, best score first.
     std::vector<TokenMerge> merges;
-    bool split_at_spaces = false;  // words, each with the space before it, know nothing of another
+    bool split_at_spaces = false;  // words, with the space before, are independent
     bool fuse_unknown = true;      // a run of unknown characters is one id
   };
   std::optional<HuggingFace> hugging_face;
 };
 
-// Throws ErrorCode::Data, naming `origin`, on anything that SentencePiece would refuse, on a model
-// of words or characters, and on pieces that are not UTF-8.
+// Throws ErrorCode::Data, naming `origin`, for anything that SentencePiece rejects, for a word or
+// character model, and for pieces that are not UTF-8.
 SentencePieceModel parse_sentencepiece_model(std::string_view file, std::string_view origin);
 
-// The file of a model, which must have no `hugging_face`. Written: pieces, kind, byte fallback, BOS
-// and EOS, the normalizer's rules.
+// The .model file of a model without `hugging_face`. Contains pieces, kind, byte fallback, BOS and
+// EOS, and the normalizer's rules.
 std::string to_sentencepiece_file(const SentencePieceModel& model);
-std::string piece_message(const SentencePieceModel::Piece& piece);  // one piece as it stands there
+std::string piece_message(const SentencePieceModel::Piece& piece);  // the encoding of one piece
 
-// Whether the file is built as a .model file: whole fields, a piece among them.
+// Whether the bytes have the structure of a .model file: complete fields, with at least one piece.
 bool looks_like_sentencepiece(std::string_view file);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// SentencePiece's normaliser: text into the form that pieces are made of.
+// SentencePiece's normaliser.
 #pragma once
 
 #include <bitset>
@@ -12,25 +12,25 @@
 
 namespace ingot {
 
-// In this program a space is a space in normalised text too, and where SentencePiece escapes
-// spaces, its mark for them, U+2581, becomes one: the mark in the text and an escaped space are the
-// same to SentencePiece, and one byte is quicker than three.
+// SentencePiece escapes spaces as the mark U+2581 and cannot tell an escaped space from a mark in
+// the text. This program uses the opposite: in its normalised text both are a space, since one byte
+// is faster than three.
 inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";
-std::string with_spaces(std::string_view text);  // in place of the marks
+std::string with_spaces(std::string_view text);  // replaces the marks by spaces
 
 class SentencePieceNormalizer {
  public:
-  // `verbatim` strings pass unchanged. Throws ErrorCode::Data, naming `origin`, on a charsmap that
-  // is not one.
+  // `verbatim` strings pass unchanged. Throws ErrorCode::Data, naming `origin`, for an invalid
+  // charsmap.
   SentencePieceNormalizer(const SentencePieceRules& rules, bool whitespace_is_suffix,
                           const std::vector<std::string_view>& verbatim, std::string_view origin);
 
-  // Replaces `normalized`. What is not UTF-8 becomes U+FFFD, byte by byte.
+  // Overwrites `normalized`. Each byte that is not valid UTF-8 becomes U+FFFD.
   void normalize(std::string_view text, std::string& normalized) const;
 
  private:
   struct Step {
-    std::string_view text;  // what so many bytes at the front of the input become
+    std::string_view text;  // the replacement of that many bytes at the front of the input
     size_t consumed;
   };
 
@@ -42,8 +42,7 @@ class SentencePieceNormalizer {
   CharsMap charsmap_;
   DoubleArray verbatim_;
 
-  // Nearly all text stays as it is: a plain character does if none that is second in a rule
-  // follows.
+  // Most text does not change: a plain character stays if the next one is not second in a rule.
   std::bitset<CharsMap::kBasicPlane> plain_, second_;
   bool simple_ascii_ = true;  // all printable ASCII is plain, and no ASCII is second
 };

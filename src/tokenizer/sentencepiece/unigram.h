@@ -1,4 +1,4 @@
-// SentencePiece's unigram encoder: the segmentation whose pieces' scores sum to the most.
+// SentencePiece's unigram encoder: finds the segmentation with the largest sum of scores.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@ struct PieceToken {
   uint32_t size;  // bytes of normalised text
 };
 
-// SentencePiece sums in float32 from the beginning of the document, so which of two segmentations
-// wins may depend, by rounding, on all the text before. Equal ids need that sum. Hugging Face
-// tokenizers sums in double. A `Sum` here is one of the two types, the one the model was made for.
+// SentencePiece sums in float32 from the beginning of the document, so rounding makes the choice
+// between two segmentations depend on all earlier text. Equal ids require the same sum. Hugging
+// Face tokenizers sums in double. `Sum` is the type that the model was made for.
 class UnigramEncoder {
  public:
-  // SentencePiece, since 0.2.2, takes the sum down to zero when it leaves this range.
+  // Since 0.2.2 SentencePiece resets the sum to zero when it leaves this range.
   static constexpr float kLargestSum = 100000;
 
-  // Memory to work in, kept by the caller.
+  // Scratch memory, owned by the caller.
   struct Scratch {
     template <class Sum>
-    struct End {  // of the best path to a position
+    struct End {  // the best path to a position
       Sum score;
       int32_t id;
-      uint32_t begin;  // of its last piece; kUnreached
+      uint32_t begin;  // start of its last piece, or kUnreached
     };
     struct ExactEnd {
       double score, second;  // of the two best paths
@@ -40,25 +40,25 @@ class UnigramEncoder {
     };
     struct Start {
       uint32_t begin, end;     // of a character
-      DoubleArray::Node node;  // where it leads to
+      DoubleArray::Node node;  // node of that character
     };
     std::vector<Start> starts;
     std::tuple<std::vector<End<float>>, std::vector<End<double>>> ends;
     std::vector<ExactEnd> exact_ends;
   };
 
-  // `texts`: the pieces as they stand in normalised text, empty for those that never do.
+  // `texts`: the pieces as spelt in normalised text; empty for pieces that never occur there.
   UnigramEncoder(const SentencePieceModel& model, const std::vector<std::string>& texts);
 
-  // Replaces `tokens` by those of a part of the text that no piece reaches across, and `sum`, that
-  // of the text before it, by that of the text up to its end: exactly what the other program
-  // computes.
+  // Replaces `tokens` by the tokens of a part of the text that no piece crosses. `sum` is the score
+  // of the text before the part, and becomes that of the text up to its end, with the reference's
+  // rounding.
   template <class Sum>
   void encode(std::string_view part, Sum& sum, Scratch& scratch,
               std::vector<PieceToken>& tokens) const;
 
-  // Replaces `tokens` by those that are best without rounding. Returns the bound below which the
-  // magnitude of the sum before the part must lie for rounding not to change them; 0 or less: none.
+  // Replaces `tokens` by the best tokens without rounding. Returns the bound on the magnitude of
+  // the sum before the part below which rounding cannot change them; 0 or less: no such bound.
   float encode_exactly(std::string_view part, Scratch& scratch,
                        std::vector<PieceToken>& tokens) const;
 
@@ -73,7 +73,7 @@ class UnigramEncoder {
   void for_each_piece(std::string_view part, const Scratch::Start& start, const Visit& visit) const;
 
   DoubleArray trie_;
-  std::tuple<std::vector<float>, std::vector<double>> scores_;  // the latter as exact as Sum is
+  std::tuple<std::vector<float>, std::vector<double>> scores_;  // doubles as exact as Sum
   bool rounds_to_float_;                                        // Sum is float
   int32_t unknown_;
 };

@@ -1,4 +1,4 @@
-// Protocol buffers' wire format, as far as SentencePiece models use it.
+// The subset of protocol buffers' wire format that SentencePiece models use.
 #pragma once
 
 #include <bit>
@@ -10,8 +10,8 @@
 
 namespace ingot {
 
-// The fields of one message, one after another. Nothing is trusted: next() is empty at the end of
-// the message, and also where it is malformed, which malformed() tells.
+// Reads the fields of one message in order. Input is not trusted: next() returns nothing at the end
+// of the message and for malformed input; malformed() tells which.
 class WireReader {
  public:
   enum class Type : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
@@ -58,7 +58,7 @@ class WireReader {
       case Type::Fixed64: {
         const size_t size = field.type == Type::Fixed32 ? 4 : 8;
         if (size > rest_.size()) return {};
-        std::memcpy(&field.value, take(size).data(), size);  // little-endian, as this program is
+        std::memcpy(&field.value, take(size).data(), size);  // little-endian, like this program
         return field;
       }
     }
@@ -88,7 +88,7 @@ class WireReader {
   bool malformed_ = false;
 };
 
-// The fields of one message, written.
+// Writes the fields of one message.
 class WireWriter {
  public:
   WireWriter& varint(uint64_t field, uint64_t value) {

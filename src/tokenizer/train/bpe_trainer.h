@@ -1,5 +1,5 @@
-// Trains byte-level BPE: text is cut into pieces, and inside them the most frequent pair of
-// neighbours becomes a token, until the vocabulary is full.
+// Trains byte-level BPE: splits text into pieces, and merges the most frequent pair of neighbours
+// within pieces into a token until the vocabulary is full.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace ingot {
 
-// Cuts a document into pieces, as split_text() does: appends the end of each, in bytes.
+// Splits a document into pieces, as split_text() does: appends the end of each, in bytes.
 using Splitter = std::function<void(std::string_view text, std::vector<uint32_t>& ends)>;
 
-// Of equally frequent pairs the one with the smaller (left id, right id) is merged first, so how
-// bytes are numbered decides ties.
+// Of equally frequent pairs the one with the smaller (left id, right id) merges first, so the
+// numbering of bytes decides ties.
 enum class Ties {
   // As Hugging Face's BpeTrainer: special tokens from 0 on, then the bytes in the order of GPT-2's
   // byte alphabet, then the merges.
@@ -30,30 +30,29 @@ enum class Ties {
 struct BpeTrainerOptions {
   int64_t vocab_size = 32768;  // special tokens included
   Ties ties = Ties::Hf;
-  std::vector<std::string> special_tokens;  // different, of two bytes or more
+  std::vector<std::string> special_tokens;  // distinct, of two bytes or more
   int64_t min_frequency = 1;                // rarer pairs are not merged
-  // As HF's trainer takes it: two tokens merge only if together they are shorter, in bytes, or if
-  // both are single bytes. 0: no limit.
+  // As in HF's trainer: two tokens merge only if the result is shorter than this, in bytes, or both
+  // are single bytes. 0: no limit.
   int64_t max_token_length = 0;
-  // Called now and then, by one thread at a time, with how far it has come.
+  // Called occasionally, by one thread at a time.
   std::function<void(int64_t characters, int64_t merges)> progress;
 };
 
 struct TrainedBpe {
-  // Its pattern is the caller's to set. The vocabulary is smaller than asked for when no pair was
-  // left that occurs often enough.
+  // The caller sets its pattern. The vocabulary is smaller than requested if no pair was frequent
+  // enough.
   BpeModel model;
 
-  // What it was trained on.
+  // Size of the training text.
   int64_t documents = 0, characters = 0, bytes = 0;
   int64_t pieces = 0, distinct_pieces = 0;
 };
 
-// The result is a function of the documents and options alone: neither the number of threads nor
-// the order of the documents changes it. No two tokens have the same bytes. Memory grows with the
-// number of distinct pieces, not with the text; a document is held whole, one for each thread.
-// Special tokens are not looked for in the documents. Throws ErrorCode::Usage on options that
-// contradict each other.
+// The result depends only on the documents and options, not on the number of threads or the order
+// of the documents. No two tokens have the same bytes. Memory grows with the number of distinct
+// pieces, not with the text; each thread holds one whole document. Special tokens in the documents
+// are treated as text. Throws ErrorCode::Usage for contradictory options.
 TrainedBpe train_bpe(const NextDocument& next, const Splitter& split,
                      const BpeTrainerOptions& options, ThreadPool& pool);
 
@@ -62,7 +61,7 @@ struct PieceCount {
   int64_t count;  // at least 1
 };
 
-// The same from pieces that were counted before.
+// The same from pieces that were already counted.
 BpeModel train_bpe(const std::vector<PieceCount>& pieces, const BpeTrainerOptions& options);
 
 }  // namespace ingot

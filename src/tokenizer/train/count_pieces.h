@@ -1,4 +1,4 @@
-// Counts the pieces of a stream of documents, with as many threads as there are.
+// Counts the pieces of a stream of documents on all threads of a pool.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 namespace ingot {
 
 struct CountedText {
-  std::vector<PieceTable> tables;  // no piece is in two of them
+  std::vector<PieceTable> tables;  // with disjoint pieces
   int64_t documents = 0, characters = 0, bytes = 0, pieces = 0;
 
   std::vector<PieceCount> distinct_pieces() const;  // views into the tables
 };
 
-// `report` is called now and then with the characters read so far.
+// `report` is called occasionally with the characters read so far.
 CountedText count_pieces(const NextDocument& next, const Splitter& split, ThreadPool& pool,
                          const std::function<void(int64_t characters)>& report);
 

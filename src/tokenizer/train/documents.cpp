@@ -13,7 +13,7 @@ namespace {
 
 using text::is_continuation;
 
-// A stretch goes on to the end of the line in which it is so long, or is cut when it is twice that.
+// A stretch of this length extends to the end of its line, or is cut at twice the length.
 constexpr size_t kStretchBytes = 4096;
 
 // Bytes of the first `characters` of text.

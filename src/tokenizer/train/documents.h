@@ -1,4 +1,4 @@
-// What a tokenizer is trained on: a stream of documents, or a sample of one.
+// The training text of a tokenizer: a stream of documents, or a sample of one.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// Gives the next document; false at the end. It may be called from any thread, by one at a time.
+// Returns the next document; false at the end. Called from any thread, one at a time.
 using NextDocument = std::function<bool(std::string& document)>;
 
 struct SampleLimit {
@@ -20,22 +20,22 @@ struct SampleLimit {
   bool any() const { return documents > 0 || characters > 0; }
 };
 
-// A sample drawn at random over a whole stream, which is read twice: once to draw, once to take.
-// Where only characters are limited it consists of stretches of lines, so that a few long documents
-// are sampled all over; else of whole documents. It ends at the limit that is reached first, and
-// the part in which the characters run out is cut, so that there are exactly as many as asked for.
-// The sample is a function of the stream and the limit; memory is 24 bytes for each part in it.
+// A random sample over a whole stream, which is read twice: once to draw, once to take. If only
+// characters are limited, it consists of stretches of lines, so that a few long documents are
+// sampled throughout; else of whole documents. It ends at the first limit reached, and the last
+// part is cut so that the number of characters is exact. The sample depends only on the stream and
+// the limit. Memory: 24 bytes per part of the sample.
 class DocumentSample {
  public:
   // Reads all of `stream`.
   DocumentSample(NextDocument stream, SampleLimit limit);
 
-  // The sample, in the order of the stream; `stream` begins anew and must outlive what is returned.
+  // The sample in stream order; `stream` starts again and must outlive the result.
   NextDocument of(NextDocument stream) const;
 
  private:
   struct Part {
-    uint64_t key;  // random; those with the smallest are the sample
+    uint64_t key;  // random; the smallest keys form the sample
     int64_t number, characters;
     bool operator<(const Part& other) const {
       return key != other.key ? key < other.key : number < other.number;
@@ -46,11 +46,11 @@ class DocumentSample {
   void add(Part part);
 
   SampleLimit limit_;
-  std::vector<Part> heap_;  // the largest key first
-  int64_t characters_ = 0;  // of all in it
+  std::vector<Part> heap_;  // largest key first
+  int64_t characters_ = 0;  // of all parts in the heap
 };
 
-// A byte that is no part of valid UTF-8 counts as it lies: a continuation byte as none.
+// Bytes that are not valid UTF-8 count by their value alone: continuation bytes count as none.
 int64_t count_characters(std::string_view text);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// The distinct pieces of a training text as tokens, and the merging of a pair of them everywhere.
+// The distinct pieces of a training text as tokens; merges a pair in all of them.
 #pragma once
 
 #include <array>
@@ -12,31 +12,31 @@
 
 namespace ingot {
 
-// Every merge costs as much as the pair has occurrences, however long the pieces are.
+// A merge costs time in proportion to the pair's occurrences, whatever the lengths of the pieces.
 class MergeCorpus {
  public:
-  // Tokens are single bytes at first, by the ids of `byte_ids`. All ids are below `vocab_size`. A
-  // pair of `length_limit` bytes or more is not counted unless its parts are single bytes; 0: no
+  // Tokens start as single bytes with the ids of `byte_ids`. All ids are below `vocab_size`. Pairs
+  // of `length_limit` bytes or more are not counted unless both parts are single bytes; 0: no
   // limit.
   MergeCorpus(std::vector<PieceCount> pieces, const std::array<uint32_t, 256>& byte_ids,
               uint32_t vocab_size, uint64_t length_limit, int64_t min_count);
 
-  // Takes the most frequent pair, of equally frequent ones the smallest; false when none is left.
+  // Takes the most frequent pair, and of equally frequent ones the smallest; false if none is left.
   bool pop(WaitingPair& entry);
 
-  // Replaces the pair by `id`, a new one, from left to right in every piece.
+  // Replaces the pair by the new id `id`, from left to right in every piece.
   void merge(const WaitingPair& entry, uint32_t id);
 
  private:
-  // A side of the merged pair on which neighbours stand.
+  // The side of the merged pair that a neighbour is on.
   enum Side { kLeft, kRight };
   static constexpr uint32_t kUntouched = ~uint32_t{0};
 
-  // What a merge does to the pairs with one neighbour on one side.
+  // The effect of a merge on the pairs with one neighbour on one side.
   struct Neighbour {
     uint32_t id;
     Side side;
-    int64_t lost = 0, gained = 0;  // occurrences of the pair with the old token, with the new one
+    int64_t lost = 0, gained = 0;  // occurrences of the pair with the old and with the new token
     uint64_t num_positions = 0;    // of the pair with the new token
     uint64_t num_bytes = 0;        // of their list
     uint64_t last_position = 0;
@@ -60,14 +60,13 @@ class MergeCorpus {
   void settle_counts(TokenPair merged, uint32_t id);
   void queue_created_pairs(uint32_t id);
 
-  // One slot for each byte of the pieces, and one before and after each piece that marks its
-  // border. A token has its id in its first slot and, if longer than one, its length in its last,
-  // marked by the top bit; so both neighbours are found without a search. The slots between hold no
-  // id.
+  // One slot per byte of the pieces, and a border slot before and after each piece. A token has its
+  // id in its first slot and, if longer than one, its length in its last slot, marked by the top
+  // bit; so both neighbours are found without a search. The slots between are unused.
   std::vector<uint32_t> slots_;
   struct Run {
-    uint64_t end;   // slots from the previous run's end to here are of pieces
-    int64_t count;  // that occur so often
+    uint64_t end;   // the run's pieces are in the slots from the previous run's end to here
+    int64_t count;  // the number of occurrences of each
   };
   std::vector<Run> runs_;         // few, since the pieces are sorted by count
   std::vector<uint32_t> length_;  // of each id, in bytes
@@ -78,7 +77,7 @@ class MergeCorpus {
   PairQueue queue_;
   PostingArena postings_;
 
-  // Only during a merge.
+  // Used only during a merge.
   std::array<std::vector<uint32_t>, 2> neighbour_index_;  // [side][id] into neighbours_
   std::vector<Neighbour> neighbours_;
   std::vector<Created> created_;

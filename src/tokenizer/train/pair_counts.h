@@ -1,4 +1,4 @@
-// How often each pair of neighbours occurs.
+// Counts the occurrences of each pair of neighbours.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// A hash table of pairs; none is ever removed. Slots keep their places until reserve().
+// A hash table of pairs without removal. Slots keep their addresses until reserve().
 class PairCounts {
  public:
   PairCounts() : slots_(size_t{1} << 16) {}
@@ -24,10 +24,10 @@ class PairCounts {
     }
   }
 
-  // Asks for the cache line that the pair's count is on.
+  // Prefetches the cache line with the pair's count.
   void prefetch(TokenPair pair) const { __builtin_prefetch(&slots_[home_of(pair)], 1); }
 
-  // The count of a pair, 0 for a new one, which takes a place that was reserved for it.
+  // The count of a pair; inserts a new pair with 0 into a reserved slot.
   int64_t& operator[](TokenPair pair) {
     Slot& slot = slots_[place_of(pair)];
     if (slot.pair == kFree) {
@@ -37,7 +37,7 @@ class PairCounts {
     return slot.count;
   }
 
-  // Null where the pair was never counted.
+  // Null if the pair was never counted.
   int64_t* find(TokenPair pair) {
     Slot& slot = slots_[place_of(pair)];
     return slot.pair == kFree ? nullptr : &slot.count;

@@ -1,4 +1,4 @@
-// The pairs that wait to be merged, most frequent first.
+// A priority queue of the pairs to be merged, most frequent first.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// Left id in the upper half, right id in the lower: pairs compare as (left, right) do.
+// Left id in the upper half, right id in the lower: the order is that of (left, right).
 using TokenPair = uint64_t;
 
 inline TokenPair pair_of(uint32_t left, uint32_t right) {
@@ -23,13 +23,13 @@ inline uint32_t right_of(TokenPair pair) {
 }
 
 struct WaitingPair {
-  int64_t count;             // when it was pushed: what it is now may differ
+  int64_t count;             // when it was pushed; it may have changed since
   TokenPair pair;            // of equal counts the smaller pair comes first
-  const uint8_t* positions;  // where it occurred then (posting_arena.h)
+  const uint8_t* positions;  // its positions at that time (posting_arena.h)
 };
 
-// Counts are sorted by their number of binary digits, and only the pairs with the most digits are
-// kept in order: of the millions of rare pairs, nearly all, none is moved before its turn.
+// Counts are grouped by their number of binary digits, and only the group with the most digits is a
+// heap. Almost all of the millions of pairs are rare; they are not moved before their turn.
 class PairQueue {
  public:
   void push(const WaitingPair& entry) {
@@ -39,7 +39,7 @@ class PairQueue {
     if (level == top_) std::push_heap(levels_[top_].begin(), levels_[top_].end(), later);
   }
 
-  // Takes the first; false when none waits.
+  // Takes the first pair; false if the queue is empty.
   bool pop(WaitingPair& entry) {
     while (levels_[top_].empty()) {
       if (top_ == 0) return false;
@@ -58,7 +58,7 @@ class PairQueue {
   }
 
   std::array<std::vector<WaitingPair>, 65> levels_;
-  size_t top_ = 0;  // the level that is a heap; those above are empty
+  size_t top_ = 0;  // the group that is a heap; those above are empty
 };
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// How often each piece of text occurs: a hash table for millions of short strings.
+// Counts pieces of text: a hash table for millions of short strings.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace ingot {
 
-// Pieces of up to 15 bytes, nearly all of them in most languages, are kept in the table's slots:
-// counting one touches a single cache line. Longer ones are in a table of their own.
+// Pieces of up to 15 bytes, nearly all pieces in most languages, are stored in the slots: counting
+// one touches a single cache line. Longer ones are in a second table.
 class PieceTable {
  public:
   PieceTable();
 
-  // Counts the pieces of `text` that end at `ends`, the first from its start; empty ones are none.
+  // Counts the pieces of `text` that end at `ends`, the first from its start; skips empty ones.
   void count(std::string_view text, const std::vector<uint32_t>& ends);
 
-  // Adds what `other` counted, of the pieces that belong to part `part` of `num_parts`: parts are
-  // disjoint and together all pieces, the same ones in every table.
+  // Adds the counts of `other` for the pieces in part `part` of `num_parts`. Parts are disjoint,
+  // cover all pieces and are the same for every table.
   void add(const PieceTable& other, int part, int num_parts);
 
   size_t size() const { return num_short_ + num_long_; }
 
-  // visit(std::string_view piece, int64_t count), in no particular order. The views last as long as
-  // the table is neither changed nor moved.
+  // visit(std::string_view piece, int64_t count), in no particular order. The views are valid until
+  // the table is changed or moved.
   template <class Visit>
   void for_each(const Visit& visit) const {
     for (const Short& slot : short_) {
@@ -63,7 +63,7 @@ class PieceTable {
   void add_short(const Key& key, uint64_t hash, int64_t count);
   void add_long(std::string_view piece, uint64_t hash, int64_t count);
 
-  // Sizes are powers of two; a piece is at its hash or in the first free slot after.
+  // Sizes are powers of two; a piece is at its hash or in the next free slot.
   std::vector<Short> short_;
   std::vector<Long> long_;
   std::string long_bytes_;

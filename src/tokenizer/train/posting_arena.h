@@ -1,4 +1,4 @@
-// Lists of positions, as differences in as few bytes as they need.
+// Lists of positions, stored as differences with variable-length encoding.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-// Seven bits a byte, the lowest first; the top bit says that more follow.
+// Seven bits per byte, lowest first; the top bit says that more follow.
 inline size_t varint_size(uint64_t value) {
   size_t size = 1;
   for (; value >= 0x80; value >>= 7) ++size;
@@ -27,9 +27,9 @@ inline uint64_t read_varint(const uint8_t*& at) {
   return value;
 }
 
-// A list is its length as a varint, then the differences. Lists live as long as the arena: a merge
-// takes one position away and makes at most two, so all that are ever made are at most three times
-// the positions of the beginning, which is less than what keeping account of the dead would cost.
+// A list is its length as a varint, then the differences. Lists are never freed: a merge removes
+// one position and adds at most two, so all lists together have at most three times the initial
+// positions, which takes less memory than tracking free lists.
 class PostingArena {
  public:
   uint8_t* allocate(size_t size) {

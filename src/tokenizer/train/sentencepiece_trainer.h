@@ -1,4 +1,4 @@
-// Trains SentencePiece models, through libsentencepiece.
+// Trains SentencePiece models with libsentencepiece.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ struct SentencePieceTrainerOptions {
   SentencePieceModel::Kind kind = SentencePieceModel::Kind::Unigram;
   int64_t vocab_size = 32000;               // special tokens and bytes included
   double character_coverage = 0.9995;       // rarer characters become bytes
-  std::vector<std::string> special_tokens;  // besides <unk>, <s> and </s>, which get ids 0 to 2
-  std::function<void(int64_t characters)> progress;  // called now and then while reading
-  // Called with what is done after that: "1,234 seed pieces"; `is_new` where a step begins, not for
-  // every round of one. Does not throw.
+  std::vector<std::string> special_tokens;  // besides <unk>, <s> and </s>, whose ids are 0 to 2
+  std::function<void(int64_t characters)> progress;  // called occasionally while reading
+  // Called after reading with the current step: "1,234 seed pieces". `is_new`: a step begins, as
+  // opposed to another round of the same one. Does not throw.
   std::function<void(const std::string& step, bool is_new)> on_step;
 };
 
@@ -27,13 +27,12 @@ struct TrainedSentencePiece {
   int64_t documents = 0, characters = 0, bytes = 0;
 };
 
-// Text is not normalised and no space is dropped: what is encoded comes back, except for the space
+// Text is not normalised and no space is dropped: decoding restores the text, except for the space
 // that is put in front. Lines are SentencePiece's sentences; it would skip those of more than 4192
-// bytes, so they are cut, at a space where there is one. The result is a function of documents and
-// options; the library always gets the same number of threads, because its sums depend on it. It
-// holds all text in memory, and for a unigram model many times that: DocumentSample bounds it.
-// Throws ErrorCode::Missing where the library is not installed, ErrorCode::Data with its words
-// where it refuses.
+// bytes, so they are cut, at a space if possible. The result depends only on documents and options:
+// the library always gets the same number of threads, because its sums depend on it. It holds all
+// text in memory, and for a unigram model many times that: DocumentSample bounds it. Throws
+// ErrorCode::Missing if the library is not installed, ErrorCode::Data with its message if it fails.
 TrainedSentencePiece train_sentencepiece(const NextDocument& next,
                                          const SentencePieceTrainerOptions& options);
 

@@ -1,5 +1,5 @@
-// Unicode as Hugging Face tokenizers knows it: normal forms and marks of Unicode 9, lower case of
-// Unicode 17, and so on: each of its parts has its own. Texts are valid UTF-8.
+// Unicode as in Hugging Face tokenizers, whose parts use different versions: normal forms and marks
+// of Unicode 9, lower case of Unicode 17, and so on. Texts are valid UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ enum class UnicodeForm { Nfc, Nfd, Nfkc, Nfkd };
 void append_form(std::string_view text, UnicodeForm form, std::string& out);
 void append_lower(std::string_view text, std::string& out);  // character by character
 bool is_combining_mark(uint32_t code_point);
-bool is_young_mark(uint32_t code_point);  // of Unicode 16, not of utf8proc's version
+bool is_young_mark(uint32_t code_point);  // in Unicode 16, but not in utf8proc's version
 
-// What its pre-tokenizers and BertNormalizer ask of a character.
+// Character classes of its pre-tokenizers and BertNormalizer.
 enum HfClass : uint8_t {
   kHfNumeric = 1,      // Digits
   kHfPunctuation = 2,  // Punctuation, BertPreTokenizer
@@ -26,8 +26,8 @@ enum HfClass : uint8_t {
 };
 uint8_t hf_classes_of(uint32_t code_point);  // HfClass flags
 
-// A property of its regular expressions, such as "Lu" or "N": Unicode 16's general categories that
-// older versions have otherwise, and what \w is, by a name of our own.
+// A property in its regular expressions, such as "Lu" or "N": Unicode 16's general categories that
+// differ from older versions, and \w, under a name of our own.
 inline constexpr std::string_view kHfWordProperty = "ingotword";
 struct HfProperty {
   std::string name;

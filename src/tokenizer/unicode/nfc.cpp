@@ -18,8 +18,9 @@ bool stays(const Character& c) {
 
 }  // namespace
 
-// A character without the flag kNfc does not change and joins nothing before it. So the text falls
-// into stretches that begin with one and go on over flagged ones, each normalised by itself.
+// A character without the flag kNfc does not change and joins nothing before it. So the text is
+// divided into stretches that begin with such a character and continue over flagged ones, each
+// normalised by itself.
 std::string_view to_nfc(std::string_view text, std::string& storage) {
   bool changed = false;
   size_t copied = 0;        // text up to here is in storage, once something changed

@@ -6,10 +6,10 @@
 
 namespace ingot {
 
-// `text` itself when it is in NFC already, which most text is; otherwise its normal form, put into
-// `storage`. Bytes that are not UTF-8 stay as they are.
+// `text` itself if it is in NFC already, like most text; otherwise its normal form, stored in
+// `storage`. Bytes that are not valid UTF-8 stay unchanged.
 std::string_view to_nfc(std::string_view text, std::string& storage);
 
-std::string_view nfc_unicode_version();  // of the library that does it
+std::string_view nfc_unicode_version();  // of the library used
 
 }  // namespace ingot

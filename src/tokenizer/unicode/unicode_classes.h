@@ -1,4 +1,4 @@
-// What the pre-tokenizers ask of a character: Unicode 16.0; core/text/unicode.h says why that one.
+// Character classes for the pre-tokenizers: Unicode 16.0; core/text/unicode.h gives the reason.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace ingot {
 enum CharacterClass : uint8_t {
   kLetter = 1,  // \p{L}
   kNumber = 2,  // \p{N}
-  kSpace = 4,   // \s: the property White_Space, 25 code points; not what Python calls a space
+  kSpace = 4,   // \s: the property White_Space, 25 code points; differs from Python's
   kUpper = 8,   // \p{Lu} or \p{Lt}
   kLower = 16,  // \p{Ll}
   kMark = 32,   // \p{M}
@@ -35,14 +35,14 @@ inline uint8_t classes_of(uint32_t code_point) {
 }
 
 struct Character : text::Decoded {
-  uint8_t classes;  // CharacterClass flags; none for U+FFFD and so for what is no character
+  uint8_t classes;  // CharacterClass flags; none for U+FFFD and invalid bytes
 };
 
 inline Character with_classes(const text::Decoded& c) {
   return {c, classes_of(c.code_point)};
 }
 
-// The character that `text`, which must not be empty, begins or ends with.
+// The first or last character of `text`, which must not be empty.
 inline Character first_character(std::string_view text) {
   return with_classes(text::decode_first(text));
 }

@@ -1,4 +1,4 @@
-// utf8proc's normal forms, for the two files that know which of its characters to keep from it.
+// utf8proc's normal forms, for the two files that know which of its characters must not change.
 #pragma once
 
 #include <utf8proc.h>

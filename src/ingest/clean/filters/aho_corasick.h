@@ -11,14 +11,14 @@ namespace ingot {
 
 class AhoCorasick {
  public:
-  // Empty patterns are passed over. The automaton takes 4 bytes for each pair of a state and a byte
-  // that occurs in the patterns, with at most as many states as they have bytes.
+  // Skips empty patterns. The automaton takes 4 bytes per pair of a state and a byte that occurs in
+  // the patterns; the number of states is at most the patterns' total length.
   explicit AhoCorasick(const std::vector<std::string>& patterns);
 
   bool empty() const { return states_.size() == 1; }
 
-  // Calls found(begin, end) for every occurrence, in order of their ends and the longest first,
-  // until it returns true; whether it did.
+  // Calls found(begin, end) for every occurrence, ordered by end and longest first, until it
+  // returns true. Returns whether it did.
   template <class Found>
   bool find(std::string_view text, Found found) const {
     uint32_t state = 0;
@@ -35,10 +35,10 @@ class AhoCorasick {
   struct State {
     uint32_t depth = 0;
     uint32_t suffix = 0;  // the longest proper suffix that is a state
-    uint32_t match = 0;   // this state or the longest suffix of it that is a pattern; 0: none
+    uint32_t match = 0;   // this state or its longest suffix that is a pattern; 0: none
   };
 
-  std::array<uint16_t, 256> classes_{};  // 0: a byte that no pattern has
+  std::array<uint16_t, 256> classes_{};  // 0: a byte in no pattern
   uint32_t num_classes_ = 1;
   std::vector<State> states_;
   std::vector<uint32_t> next_;

@@ -1,4 +1,4 @@
-// C4's bad-word filter, with a list from outside.
+// C4's bad-word filter with an external list.
 #pragma once
 
 #include <string>
@@ -26,13 +26,13 @@ struct BadWordsSettings final : DeclaredFilter<BadWordsSettings> {
 
 class BadWords final : public Filter {
  public:
-  // `list` has one word or phrase a line (the LDNOOBW lists have no others). Words that mC4 allows
-  // in every language are taken out: sm, グロ, 女の子, 性.
+  // `list` has one word or phrase per line, like the LDNOOBW lists. Words that mC4 allows in every
+  // language are removed from it: sm, グロ, 女の子, 性.
   BadWords(const BadWordsSettings& settings, std::string_view list);
 
   std::string_view judge(Passage& passage) const override;
 
-  // The reason, or an empty view. `id` decides which of the documents with bad words are kept.
+  // The reason, or an empty view. `id` selects which of the documents with bad words are kept.
   std::string_view filter(std::string_view id, std::string_view text, std::string& lowered) const;
 
  private:

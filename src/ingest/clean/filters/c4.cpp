@@ -37,9 +37,8 @@ void lower_ascii(std::string_view text, std::string& out) {
   }
 }
 
-// Whether any line may have what the rules look for. Of the characters that are not ASCII, the
-// Kelvin sign becomes "k" in lower case; U+0130 becomes "i" and a mark, which no phrase goes on
-// with.
+// Whether any line may match a rule. Of the non-ASCII characters, the Kelvin sign becomes "k" in
+// lower case; U+0130 becomes "i" and a mark, after which no phrase matches.
 bool may_have_phrases(std::string_view text, std::string& lowered) {
   if (text.find(kKelvinSign) != std::string_view::npos) return true;
   lower_ascii(text, lowered);

@@ -1,4 +1,4 @@
-// C4's rules on lines, and on documents of which few sentences are left.
+// C4's rules on lines, and on documents with few sentences left.
 #pragma once
 
 #include "ingest/clean/filter.h"
@@ -15,13 +15,13 @@ struct C4Settings final : DeclaredFilter<C4Settings> {
   std::vector<Setting> declare() override;
   void apply_preset(CleanVersion) override {
     needs_terminal_mark = false;
-  }  // as FineWeb
+  }  // as in FineWeb
   std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
 
 #include "spec/settings/end.h"
 
-// Where it passes, scratch.rewritten is the text with the lines that were kept. Adds to `counts`.
+// If the document passes, scratch.rewritten is the text of the kept lines. Adds to `counts`.
 std::string_view c4_quality(const C4Settings& settings, CleanVersion version, std::string_view text,
                             const Splitter& splitter, CleanScratch& scratch, C4LineCounts& counts);
 

@@ -1,4 +1,4 @@
-// Repeated lines and paragraphs.
+// Counts repeated lines and paragraphs.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace ingot {
 
-// Appends the pieces between runs of at least `min_run` newlines, as re.split("\n{min_run,}") gives
-// them: also the empty ones at both ends.
+// Appends the pieces between runs of at least `min_run` newlines, like re.split("\n{min_run,}"),
+// including empty ones at both ends.
 void split_at_newlines(std::string_view text, size_t min_run,
                        std::vector<std::string_view>& pieces);
 

@@ -1,4 +1,4 @@
-// Gopher's rules on what reads as prose.
+// Gopher's quality rules, which select prose.
 #pragma once
 
 #include "ingest/clean/filter.h"
@@ -20,7 +20,7 @@ struct GopherQualitySettings final : DeclaredFilter<GopherQualitySettings> {
 
 #include "spec/settings/end.h"
 
-// `words` are the splitter's of the text.
+// `words` are the splitter's words of the text.
 std::string_view gopher_quality(const GopherQualitySettings& settings, CleanVersion version,
                                 std::string_view text, const WordList& words);
 

@@ -7,7 +7,7 @@ namespace ingot {
 
 inline constexpr int kMaxNGram = 10;
 
-// In a list of them n grows.
+// In a list of limits n increases.
 struct NGramLimit {
   int n;             // 1 to kMaxNGram
   double max_share;  // of the text's characters
@@ -31,7 +31,7 @@ struct GopherRepetitionSettings final : DeclaredFilter<GopherRepetitionSettings>
 
 #include "spec/settings/end.h"
 
-// `words` are the splitter's of the text.
+// `words` are the splitter's words of the text.
 std::string_view gopher_repetition(const GopherRepetitionSettings& settings, std::string_view text,
                                    const WordList& words, CleanScratch& scratch);
 

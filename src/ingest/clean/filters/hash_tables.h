@@ -1,5 +1,5 @@
-// Sets and counts of 64-bit hashes, for one document at a time. Two different strings of equal hash
-// count as one: among a million n-grams that happens once in some 10^7 documents.
+// Sets and counts of 64-bit hashes, for one document at a time. Different strings with equal hashes
+// count as one: with a million n-grams that happens in about one of 10^7 documents.
 #pragma once
 
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace ingot {
 
-// Open addressing, never more than half full, cleared by reset(); the memory stays.
+// Open addressing, at most half full; reset() clears it and keeps the memory.
 class HashSet {
  public:
   void reset(size_t max_entries) {
@@ -19,7 +19,7 @@ class HashSet {
     slots_.assign(slots, kFree);
   }
 
-  // False when the hash was there already.
+  // False if the hash was already in the set.
   bool insert(uint64_t hash) {
     if (hash == kFree) hash = 1;
     for (size_t slot = slot_of(hash);; slot = (slot + 1) & mask_) {
@@ -41,7 +41,7 @@ class HashSet {
   size_t mask_ = 0;
 };
 
-// Counts occurrences and knows the most frequent; of equally frequent ones that seen first.
+// Counts occurrences and tracks the most frequent hash; of equally frequent ones the first.
 class HashCounter {
  public:
   void reset(size_t max_entries) {
@@ -52,7 +52,7 @@ class HashCounter {
     top_ = {0, 0, 0};
   }
 
-  // `position` grows from call to call.
+  // `position` increases from call to call.
   void add(uint64_t hash, uint32_t position) {
     for (size_t slot = (hash * 0x9E3779B97F4A7C15u) >> shift_;; slot = (slot + 1) & mask_) {
       Entry& entry = entries_[slot];

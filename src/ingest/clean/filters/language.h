@@ -1,4 +1,4 @@
-// Keeps documents of some languages.
+// Keeps documents in selected languages.
 #pragma once
 
 #include "ingest/clean/filter.h"

@@ -1,4 +1,5 @@
-// Rules of our own on characters and whitespace-separated words, for texts the others do not fit.
+// Rules of our own on characters and whitespace-separated words, for texts that the other rules do
+// not fit.
 #pragma once
 
 #include "ingest/clean/filter.h"
@@ -7,7 +8,7 @@ namespace ingot {
 
 #include "spec/settings/fields.h"
 
-// Limits that are 0 switch their rule off.
+// A limit of 0 disables its rule.
 struct LengthSettings final : DeclaredFilter<LengthSettings> {
   LengthSettings() : DeclaredFilter("length", "rules of our own on characters and words", false) {}
 

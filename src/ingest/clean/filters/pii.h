@@ -1,4 +1,4 @@
-// Replaces e-mail addresses and IPv4 addresses by fixed stand-ins.
+// Replaces e-mail addresses and IPv4 addresses by fixed placeholders.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ struct PiiSettings final : DeclaredFilter<PiiSettings> {
 
 #include "spec/settings/end.h"
 
-// First e-mails, then addresses, by datatrove's patterns; the stand-ins are used in turn, beginning
-// anew with each document so that the result does not depend on its neighbours. `text` is valid
-// UTF-8 and stays untouched where nothing is found. Time in proportion to it.
+// First e-mails, then IP addresses, by datatrove's patterns. Placeholders are used in turn,
+// starting anew with each document, so that the result does not depend on other documents. `text`
+// is valid UTF-8 and unchanged if nothing is found. Linear time.
 PiiCounts mask_pii(const PiiSettings& settings, std::string& text);
 
 }  // namespace ingot

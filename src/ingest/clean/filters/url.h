@@ -1,4 +1,4 @@
-// Removes documents by where they came from.
+// Removes documents by their URL.
 #pragma once
 
 #include <string>
@@ -24,23 +24,24 @@ struct UrlSettings final : DeclaredFilter<UrlSettings> {
 
 #include "spec/settings/end.h"
 
-// Contents of list files, one entry a line, lines that begin with # skipped; empty: no such list.
+// Contents of list files, one entry per line; lines that begin with # are skipped; empty: no such
+// list.
 struct UrlLists {
-  std::string domains;     // registered domains and whole hosts
+  std::string domains;     // registered domains and full hosts
   std::string urls;        // exact
-  std::string words;       // one of these in the URL is enough
-  std::string soft_words;  // several are
+  std::string words;       // any one of these in the URL removes it
+  std::string soft_words;  // several of them do
   std::string subwords;    // anywhere in the URL's letters and digits
   std::string
       public_suffixes;  // publicsuffix.org's list; empty: a domain is a host's last two labels
 };
 
-// The public suffix list's rules, of its ICANN part only, as tldextract has them by default.
+// The rules of the public suffix list's ICANN part, tldextract's default.
 class PublicSuffixes {
  public:
   explicit PublicSuffixes(std::string_view list);
 
-  // The public suffix of a lower-case host and one label before it; empty where there is none.
+  // The public suffix of a lower-case host and the label before it; empty if there is none.
   std::string_view registered_domain(std::string_view host) const;
 
  private:
@@ -51,7 +52,7 @@ class UrlFilter final : public Filter {
  public:
   UrlFilter(int64_t min_soft_words, const UrlLists& lists);
 
-  std::string_view judge(Passage& passage) const override;  // without a URL it passes
+  std::string_view judge(Passage& passage) const override;  // keeps documents without a URL
 
   // The reason, or an empty view.
   std::string_view filter(std::string_view url) const;

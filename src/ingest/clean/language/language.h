@@ -1,4 +1,4 @@
-// Which language is a text in? A score for every label a detector knows.
+// Language detection: a score for every label of a detector.
 #pragma once
 
 #include <memory>
@@ -9,28 +9,28 @@
 
 namespace ingot {
 
-// Any number of threads may share one.
+// Thread-safe.
 class LanguageDetector {
  public:
   virtual ~LanguageDetector() = default;
 
   virtual const std::vector<std::string>& labels() const = 0;
-  // One score per label, from 0 to about 1; overwrites `scores`. `text` is valid UTF-8; its
-  // newlines count as spaces.
+  // One score per label, from 0 to about 1; overwrites `scores`. `text` is valid UTF-8; newlines
+  // count as spaces.
   virtual void score(std::string_view text, std::vector<float>& scores) const = 0;
-  // The label to look at for a language that a user asks for. Throws ErrorCode::Config, saying what
-  // would help, where this detector cannot tell it from others.
+  // The label of a language named by a user. Throws ErrorCode::Config with advice if this detector
+  // cannot distinguish it.
   virtual size_t label_of(std::string_view language) const = 0;
 };
 
-// Built in: tells scripts apart, not languages. Labels are ISO 15924 codes, with Jpan for kana and
-// the kanji around them; the score is the share of the letters. It knows a language by its script
-// where that is written by it alone ("ja", "el"), so it does not know "en" or "de".
+// Built in: detects scripts, not languages. Labels are ISO 15924 codes, with Jpan for kana and the
+// kanji around them; the score is the share of the letters. Supports a language if it is the only
+// one in its script ("ja", "el"), so not "en" or "de".
 std::unique_ptr<const LanguageDetector> make_script_detector();
 
-// A supervised fastText model such as lid.176.bin, from the contents of its file, of which it keeps
-// a copy. Newlines must have been replaced. Throws Data when it is damaged, of another kind or
-// quantised (.ftz); `name` is for the message.
+// A supervised fastText model such as lid.176.bin, from the contents of its file, which are copied.
+// Newlines must have been replaced. Throws Data if it is damaged, of another kind or quantised
+// (.ftz); `name` is for the message.
 std::unique_ptr<const LanguageDetector> make_fasttext_detector(std::string_view model,
                                                                const std::string& name);
 

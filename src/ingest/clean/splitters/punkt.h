@@ -1,5 +1,5 @@
-// NLTK's Punkt sentence splitter (Kiss and Strunk, 2006), as of NLTK 3.8.1, with parameters that
-// were learnt elsewhere.
+// NLTK's Punkt sentence splitter (Kiss and Strunk, 2006), as in NLTK 3.8.1, with parameters from
+// its files.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ namespace ingot {
 
 class Punkt {
  public:
-  explicit Punkt(const PunktFiles& files);  // throws Data for files that are not Punkt's
+  explicit Punkt(const PunktFiles& files);  // throws Data for invalid files
 
   struct Span {
     size_t begin, end;  // bytes
   };
-  // The sentences in order, with whitespace alone between them; overwrites `spans`.
+  // The sentences in order, separated by whitespace only; overwrites `spans`.
   void sentences(std::string_view text, std::vector<Span>& spans) const;
 
  private:

@@ -6,19 +6,19 @@
 
 namespace ingot {
 
-// Bytes of the prefix or suffix that the rules take off the chunk; 0: none. Constant time but for
-// runs of full stops, which go as a whole.
+// Length in bytes of the prefix or suffix that the rules split off the chunk; 0: none. Constant
+// time, except for a run of full stops, which is one affix.
 size_t spacy_prefix_bytes(std::string_view chunk);
 size_t spacy_suffix_bytes(std::string_view chunk);
 
 struct SpacyInfix {
   size_t begin, end;  // bytes
 };
-// The first infix that begins at or after `from`; begin == end: none is left. Finding all of a
-// chunk, each from the end of the one before, takes time in proportion to it.
+// The first infix at or after `from`; begin == end: none is left. Finding all infixes of a chunk,
+// each from the previous end, takes linear time.
 SpacyInfix spacy_next_infix(std::string_view chunk, size_t from);
 
-// Does the URL pattern match the whole chunk? Time in proportion to it.
+// Whether the URL pattern matches the whole chunk. Linear time.
 bool spacy_is_url(std::string_view chunk);
 
 }  // namespace ingot

@@ -9,7 +9,8 @@
 
 namespace ingot {
 
-// Bits of spacy_class(), named after the lists in spaCy's char_classes.py; the order is the tool's.
+// Bits of spacy_class(), named after the lists in spaCy's char_classes.py, in the order of the
+// tool.
 enum SpacyClass : uint16_t {
   kSpacyAlpha = 1 << 0,
   kSpacyLower = 1 << 1,
@@ -17,7 +18,7 @@ enum SpacyClass : uint16_t {
   kSpacyIcon = 1 << 3,
   kSpacyQuote = 1 << 4,
   kSpacyBeforeFinalDot = 1 << 5,
-  kSpacyPrefix = 1 << 6,  // one character that is a prefix wherever it stands
+  kSpacyPrefix = 1 << 6,  // a one-character prefix
   kSpacySuffix = 1 << 7,
   kSpacyCurrency = 1 << 8,
   kSpacyHost = 1 << 9,  // a letter of a host name in a URL
@@ -30,8 +31,7 @@ inline uint16_t spacy_class(char32_t code) {
 }
 
 std::span<const std::string_view> spacy_units();
-// Each exception as its pieces, and each sequence of tokens that the last pass looks for, with tabs
-// between.
+// Each exception as its pieces, and each token sequence for the last pass, separated by tabs.
 std::span<const std::string_view> spacy_exception_pieces();
 std::span<const std::string_view> spacy_exception_sequences();
 

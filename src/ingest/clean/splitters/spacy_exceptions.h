@@ -9,13 +9,13 @@
 
 namespace ingot {
 
-// A set of short strings, each with a number; a miss, the common case, costs a few nanoseconds.
+// A set of numbered short strings; a miss, the common case, takes a few nanoseconds.
 class ShortStringTable {
  public:
   static constexpr int kAbsent = -1;
 
   ShortStringTable();
-  // Adds `text` unless it is there; the number it has now. `text` must outlive the table and is not
+  // Adds `text` unless it exists; returns its number. `text` must outlive the table and is not
   // empty.
   int add(std::string_view text);
   int find(std::string_view text) const { return may_have(text) ? search(text) : kAbsent; }
@@ -26,7 +26,7 @@ class ShortStringTable {
   static constexpr size_t kMaxBytes = 31;
   static uint64_t hash(std::string_view text);
 
-  // Is there a string of that length that begins and ends like this one?
+  // Whether a string with this length, first and last byte exists.
   bool may_have(std::string_view text) const {
     if (text.empty() || text.size() > kMaxBytes) return false;
     return ((lengths_by_first_[static_cast<unsigned char>(text.front())] &
@@ -37,7 +37,7 @@ class ShortStringTable {
   int search(std::string_view text) const;
 
   std::array<uint32_t, 256> lengths_by_first_{}, lengths_by_last_{};
-  // The tags are apart and small so that misses stay in the first-level cache.
+  // Tags are separate and small, so that misses stay in the first-level cache.
   std::array<uint8_t, kSlots> tags_;  // 0: free
   std::array<int16_t, kSlots> numbers_;
   std::vector<std::string_view> texts_;
@@ -47,7 +47,7 @@ class SpacyExceptions {
  public:
   static const SpacyExceptions& english();
 
-  // Its pieces, which concatenated are `text`; empty when it is no exception.
+  // Its pieces, whose concatenation is `text`; empty if it is not an exception.
   std::span<const std::string_view> pieces(std::string_view text) const {
     const int number = table_.find(text);
     if (number == ShortStringTable::kAbsent) return {};
@@ -56,8 +56,8 @@ class SpacyExceptions {
   }
   bool has(std::string_view text) const { return table_.find(text) != ShortStringTable::kAbsent; }
 
-  // The last pass looks for sequences of at least two tokens. A walk begins at root() and goes from
-  // node to node by tokens, numbered by token(); kNowhere when no sequence goes on like that.
+  // The last pass searches for sequences of at least two tokens. It starts at root() and follows
+  // tokens, numbered by token(), from node to node; kNowhere if no sequence continues so.
   static constexpr int kNowhere = -1;
   int root() const { return 0; }
   int token(std::string_view text) const { return tokens_.find(text); }
@@ -84,7 +84,7 @@ class SpacyExceptions {
   std::vector<Place> places_;  // by number in table_
   ShortStringTable tokens_;
   std::vector<Node> nodes_;
-  std::vector<int> first_;  // by token: the step from the root, which has most of the edges
+  std::vector<int> first_;  // by token: the edge from the root, which has most of the edges
 };
 
 }  // namespace ingot

@@ -136,7 +136,7 @@ bool is_host_url(const char* p, const char* end) {
   }
 }
 
-// Where the chunk goes on after "scheme://".
+// The end of "scheme://" at the beginning of the chunk.
 std::optional<size_t> scheme_end(std::string_view chunk) {
   const size_t colon = chunk.find(':');
   if (colon == std::string_view::npos || chunk.substr(colon, 3) != "://") return {};

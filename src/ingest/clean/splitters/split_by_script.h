@@ -1,4 +1,4 @@
-// Words in the way of the script that they are written in.
+// Splits words by the rules of their script.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace ingot {
 
-// spaCy's words; those with characters of a script that has no spaces between words (Chinese,
-// Japanese, Thai, Lao, Khmer, Burmese, Tibetan) are cut further by UAX #29, which makes most such
-// characters words of their own. Text without them has spaCy's words and no others.
+// spaCy's words. Words with characters of a script without spaces between words (Chinese, Japanese,
+// Thai, Lao, Khmer, Burmese, Tibetan) are split further by UAX #29, which makes most such
+// characters words of their own. Text without such characters gives exactly spaCy's words.
 class ScriptSplitter final : public Splitter {
  public:
   ScriptSplitter();

@@ -1,4 +1,4 @@
-// NLTK 3.8.1's word_tokenize: Punkt's sentences, then the Treebank rules as NLTK extends them.
+// NLTK 3.8.1's word_tokenize: Punkt's sentences, then NLTK's extended Treebank rules.
 #pragma once
 
 #include "ingest/clean/splitters/punkt.h"

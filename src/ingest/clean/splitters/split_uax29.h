@@ -5,7 +5,7 @@
 
 namespace ingot {
 
-// Whitespace (Python's) always ends a word, so that U+202F, which UAX #29 lets join two, does not.
+// Whitespace (Python's) always ends a word; UAX #29 alone would let U+202F join two words.
 // Punctuation marks are words of their own.
 class Uax29Splitter final : public Splitter {
  public:

@@ -1,4 +1,4 @@
-// str.split(), and sentences that end before whitespace.
+// Words as in str.split(); sentences end before whitespace.
 #pragma once
 
 #include "ingest/clean/splitters/splitter.h"

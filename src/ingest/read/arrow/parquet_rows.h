@@ -1,4 +1,4 @@
-// Parquet files by Arrow's reader: part of the module libingot_arrow.so.
+// Parquet files through Arrow's reader: part of the module libingot_arrow.so.
 #pragma once
 
 #include "ingest/read/arrow_library.h"

@@ -1,4 +1,4 @@
-// S3 by Arrow's file system: part of the module libingot_arrow.so.
+// S3 through Arrow's file system: part of the module libingot_arrow.so.
 #pragma once
 
 #include <arrow/io/interfaces.h>

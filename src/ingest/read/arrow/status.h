@@ -1,4 +1,4 @@
-// Arrow's ways of failing as one, ArrowFailure; what the module refuses by itself passes.
+// Converts all of Arrow's failures to ArrowFailure; the module's own errors pass unchanged.
 #pragma once
 
 #include <arrow/result.h>
@@ -13,7 +13,7 @@
 
 namespace ingot::arrow_module {
 
-// What the module itself refuses, in our words.
+// An error of the module itself.
 struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -39,7 +39,7 @@ T unwrap(arrow::Result<T> result) {
   return std::move(result).ValueUnsafe();
 }
 
-// For calls whose libraries throw.
+// For calls to libraries that throw.
 template <class Call>
 auto translated(Call call) -> decltype(call()) {
   try {

@@ -1,4 +1,4 @@
-// Remote files that were looked at before the work, kept so that nothing is fetched twice.
+// Keeps remote streams that were checked before a job, so that nothing is fetched twice.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace ingot {
 
-// While it records, what open() gives is a look at a stream; afterwards the first open() of the
-// same address gives that stream once more from its beginning, and goes on with it. Thread-safe.
+// While it records, open() returns a view of a stream. Afterwards the first open() of the same
+// address replays that stream from its beginning and continues it. Thread-safe.
 class BegunStreams {
  public:
   using Open = std::function<std::unique_ptr<ByteStream>()>;

@@ -32,7 +32,7 @@ void Fetch::cancel() {
   wake_.notify_all();
 }
 
-// Whether to go on with what is coming, now that its head is known.
+// Whether to continue the transfer, now that the reply's header is known.
 bool Fetch::accept(const HttpReply& head, FetchSink& sink) {
   const WebVersion coming{head.etag, head.total_bytes};
   const bool has_etags = !version_.etag.empty() && !coming.etag.empty();
@@ -147,7 +147,7 @@ bool Fetch::run(int64_t offset, WebVersion known, FetchSink& sink) {
     if (outcome == Attempt::Stopped) return false;
     attempts = position_ > before ? 1 : attempts + 1;
     check(attempts < settings_.max_attempts, ErrorCode::Storage,
-          "{}: given up after {} attempts at byte {}{}: {}", file_.address, attempts, position_,
+          "{}: failed after {} attempts at byte {}{}: {}", file_.address, attempts, position_,
           version_.total_bytes >= 0 ? fmt::format(" of {}", version_.total_bytes) : "",
           last_failure_);
     if (!wait(attempts)) return false;

@@ -1,4 +1,4 @@
-// A file over HTTP, every byte once and in order, however often the transfer breaks.
+// Fetches a file over HTTP, every byte once and in order, with retries.
 #pragma once
 
 #include <atomic>
@@ -15,25 +15,26 @@
 namespace ingot {
 
 struct WebFile {
-  std::string address;  // for messages: what the user named
+  std::string address;  // for messages: as the user named it
   std::string url;
-  std::vector<std::string> headers;  // of requests: "Authorization: Bearer …"
+  std::vector<std::string> headers;  // of the requests: "Authorization: Bearer …"
 };
 
-// Which version of the file it is, as far as the server told.
+// The version of the file, as far as the server reports it.
 struct WebVersion {
   std::string etag;
   int64_t total_bytes = -1;
 };
 
-// Where the bytes go. Called by the fetching thread; may block, and may throw to end the transfer.
+// The consumer of a transfer. Called on the fetching thread; may block, and may throw to abort.
 class FetchSink {
  public:
   virtual ~FetchSink() = default;
-  // Before the first byte that each attempt brings: they, and what was written, are of this one.
+  // Called before the first byte of each attempt: its bytes, and those written before, have this
+  // version.
   virtual void version(const WebVersion& version) = 0;
   virtual void write(std::string_view bytes) = 0;
-  // The file is another one than what was written so far: forget that. False: too late.
+  // The file has changed since the bytes written so far: discard them. False: too late.
   virtual bool restart() = 0;
 };
 
@@ -42,15 +43,15 @@ class Fetch {
   Fetch(WebFile file, RemoteSettings settings)
       : file_(std::move(file)), settings_(std::move(settings)) {}
 
-  // The file from byte `offset` on; what lies before is of the `known` version. Broken transfers
-  // and busy servers (408, 429, 5xx) are tried again, later each time, from where they broke, until
-  // settings.max_attempts brought no byte more. Returns false where cancel() was called. Throws
-  // ErrorCode::Data where the server has no such file or another one by now, ErrorCode::Storage
-  // where it cannot be reached.
+  // Fetches the file from byte `offset` on; the bytes before have version `known`. Retries broken
+  // transfers and busy servers (408, 429, 5xx) from where they broke, with growing delays, until
+  // settings.max_attempts brought no more bytes. Returns false after cancel(). Throws
+  // ErrorCode::Data if the server does not have the file or has another version now,
+  // ErrorCode::Storage if it cannot be reached.
   bool run(int64_t offset, WebVersion known, FetchSink& sink);
 
   void cancel();
-  const std::string& link() const { return link_; }  // the Link header that came last
+  const std::string& link() const { return link_; }  // the last Link header
 
  private:
   enum class Attempt { Done, Again, Stopped };
@@ -62,7 +63,7 @@ class Fetch {
   WebFile file_;
   RemoteSettings settings_;
   WebVersion version_;
-  int64_t position_ = 0;  // of the next byte that the sink needs
+  int64_t position_ = 0;  // the next byte for the sink
   std::string last_failure_, link_;
   int64_t retry_after_seconds_ = -1;
   std::atomic<bool> cancelled_{false};
@@ -70,11 +71,11 @@ class Fetch {
   std::condition_variable wake_;
 };
 
-// The file's ETag, of one request that ends with its head; empty where the server has none or does
-// not answer.
+// The file's ETag, from one request that stops after the header; empty if the server has none or
+// does not answer.
 std::string fetch_etag(const WebFile& file, const RemoteSettings& settings);
 
-// The whole of a small file. `link`, where given, is set to its Link header.
+// A small file as a whole. `link`, if not null, is set to its Link header.
 std::string fetch_text(const WebFile& file, const RemoteSettings& settings,
                        std::string* link = nullptr);
 

@@ -161,7 +161,7 @@ std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSett
     url = hf_next_page(link);
     // The token goes with the request: to nobody but the hub.
     check(url.empty() || url.starts_with(remote.hf_endpoint + "/"), ErrorCode::Data,
-          "{}: the hub's list of files goes on at {}, which is not the hub", to_string(address),
+          "{}: the hub's list of files continues at {}, which is not the hub", to_string(address),
           url);
   }
   return files;

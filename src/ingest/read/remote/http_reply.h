@@ -1,4 +1,4 @@
-// The head of an HTTP reply, line by line.
+// Parses the header of an HTTP reply line by line.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-// Adds what one line says («ETag: "x"»). A status line begins anew: a redirect's answer is followed
-// by another. Lines and values that are not understood change nothing.
+// Adds one line («ETag: "x"»). A status line starts over: a redirect's reply is followed by another
+// one. Lines and values that are not understood are ignored.
 void read_header_line(std::string_view line, HttpReply& reply);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Addresses instead of paths: http(s)://, hf:// and s3://.
+// Remote files: http(s)://, hf:// and s3://.
 #pragma once
 
 #include <memory>
@@ -12,27 +12,27 @@ namespace ingot {
 
 bool is_remote(const std::string& location);
 
-// Throws as ByteStream::read(); for addresses of another kind ErrorCode::Data.
+// Throws like ByteStream::read(); ErrorCode::Data for other kinds of addresses.
 std::unique_ptr<ByteStream> open_remote(const std::string& address, const RemoteSettings& remote);
 
-// For a file that is not read front to back: the path of a copy in the cache folder, or the address
-// itself where it is an s3:// one, which can be read anywhere.
+// For a file that is not read sequentially: the path of a copy in the cache folder, or an s3://
+// address itself, which supports random access.
 std::string local_or_s3(const std::string& address, const RemoteSettings& remote);
 
-// The path of the copy in the cache folder; empty where there is none.
+// The path of the copy in the cache folder; empty if there is none.
 std::string cached_copy(const std::string& address, const RemoteSettings& remote);
 
-// Which version the server has now, by the name that ByteStream::version() gives it; empty where
-// it has none or cannot be asked.
+// The server's current version, named as by ByteStream::version(); empty if it has none or does not
+// answer.
 std::string remote_version(const std::string& address, const RemoteSettings& remote);
 
-// Whether the address names one version of a file: of the hub's, a commit's.
+// Whether the address names an immutable version: a commit of the hub.
 bool never_changes(const std::string& address);
 
-// What the address stands for, as list_input_files() has it, in no order.
+// The files of the address, as in list_input_files(), in no order.
 std::vector<InputFile> list_remote(const std::string& address, const RemoteSettings& remote);
 
-// Does the path match, component by component? "**" stands for any number of them.
+// Whether the path matches, component by component; "**" matches any number of them.
 bool matches_pattern(const std::string& pattern, const std::string& path);
 
 }  // namespace ingot

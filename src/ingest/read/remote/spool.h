@@ -1,4 +1,4 @@
-// What lies between the thread that fetches a file and the one that reads it.
+// The buffer between the thread that fetches a file and the thread that reads it.
 #pragma once
 
 #include <chrono>
@@ -12,33 +12,33 @@
 
 namespace ingot {
 
-// The base keeps the peace; a kind of spool holds the bytes. The fetching thread calls begin(), the
-// functions of FetchSink and finish(), the reading one read() and close().
+// The base class synchronises; derived classes hold the bytes. The fetching thread calls begin(),
+// the functions of FetchSink and finish(); the reading thread calls read() and close().
 class Spool : public FetchSink {
  public:
   struct Start {
-    int64_t offset = 0;  // bytes that need not be fetched
+    int64_t offset = 0;  // bytes that are already there
     WebVersion version;
     bool is_whole = false;
   };
   virtual Start begin() = 0;
-  // After the last byte, or with what went wrong.
+  // After the last byte, or with the failure.
   void finish(std::exception_ptr failure);
 
-  // Waits for bytes; 0 at the end of the file. Throws what the fetching thread threw, once all that
-  // came before has been read.
+  // Waits for bytes; 0 at the end of the file. Rethrows the fetching thread's exception after all
+  // earlier bytes were read.
   size_t read(char* into, size_t size);
-  void close();  // ends the waiting of the fetching thread: nobody will read
-  // False where it takes longer than `patience`; throws as read().
+  void close();  // releases the fetching thread: nobody will read
+  // False if it takes longer than `patience`; throws like read().
   bool wait_until_finished(std::chrono::milliseconds patience);
-  int64_t bytes();     // that came so far
-  std::string etag();  // of the version that they are of; empty: not known
+  int64_t bytes();     // received so far
+  std::string etag();  // of the version of these bytes; empty: unknown
 
  protected:
-  // Under the lock.
+  // Called with the mutex held.
   virtual size_t available() const = 0;
   virtual size_t take(char* into, size_t size) = 0;  // from what is available
-  // By finish(), not under the lock; `whole`: without failure.
+  // Called by finish() without the mutex; `whole`: without failure.
   virtual void end(bool whole) { (void)whole; }
 
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// Files over HTTP as streams that are fetched ahead, and the folder that keeps them.
+// Files over HTTP as prefetched streams, and the cache folder.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace ingot {
 
-// A thread of its own fetches while the caller works. Without a cache folder it is some megabytes
-// ahead at most. With one, the bytes go to the folder at the network's speed and are read from
-// there; what is there when the transfer ends early is the beginning of the next one, and a file
-// that is there whole is read without the network. Processes that want the same file wait for the
-// one that fetches it.
+// A separate thread fetches while the caller works. Without a cache folder it is at most some
+// megabytes ahead. With one, the bytes are written to the folder at the network's speed and read
+// from there. If the transfer ends early, the next one continues from the stored bytes; a complete
+// file is read without the network. Processes that need the same file wait for the one that fetches
+// it.
 std::unique_ptr<ByteStream> open_web_stream(const WebFile& file, const RemoteSettings& settings);
 
-// Where the file lies whole in the cache folder; empty: it does not.
+// The path of the complete file in the cache folder; empty: it is not there.
 std::string cached_path(const WebFile& file, const RemoteSettings& settings);
 
-// Told several times a second how many bytes are there.
+// Called several times a second with the number of bytes received.
 using FetchProgress = std::function<void(int64_t bytes)>;
 
-// The file's path in the cache folder, once it is there whole. Throws ErrorCode::Usage where there
-// is no cache folder.
+// Fetches the file to the cache folder and returns its path. Throws ErrorCode::Usage if there is no
+// cache folder.
 std::string fetch_to_cache(const WebFile& file, const RemoteSettings& settings,
                            const FetchProgress& progress = {});
 

@@ -1,5 +1,5 @@
-// Attention by cuDNN's fused kernels: BF16 and F16, Tq == Tk. The library is loaded on first use; a
-// machine without it gets ErrorCode::Missing then.
+// Attention with cuDNN's fused kernels: BF16 and F16, Tq == Tk. The library is loaded on first use,
+// which throws ErrorCode::Missing if the machine does not have it.
 #pragma once
 
 #include "core/device/context.h"
@@ -8,15 +8,15 @@
 
 namespace ingot::cuda {
 
-// Of the library that was loaded, 91900 for 9.19.0. Needs no GPU.
+// The version of the loaded library, 91900 for 9.19.0. Needs no GPU.
 int64_t cudnn_version();
 
-// False: cuDNN refuses this problem (head size, strides, addresses that are no multiples of 16
-// bytes) or its graph asks for more workspace than scratch.h reserves, and another kernel
-// has to write all the outputs. The first call with a shape, layout and
-// mask builds a graph, 0.7 s; it is kept with the context. document_start must be counted
-// (num_documents) and contiguous: each document is then a sequence of a ragged batch, and graphs
-// depend on the counts only by powers of two.
+// False: cuDNN does not support this problem (head size, strides, addresses not aligned to 16
+// bytes), or its graph requests more workspace than scratch.h reserves; another kernel must then
+// write all outputs. The first call with a shape, layout and mask builds a graph, which takes 0.7 s
+// and is kept with the context. document_start must be counted (num_documents) and contiguous: each
+// document is a sequence of a ragged batch, and the graphs' document counts are rounded to powers
+// of two.
 bool cudnn_attention_forward(Context& ctx, const AttentionTensors& tensors,
                              const AttentionOptions& options);
 bool cudnn_attention_backward(Context& ctx, const AttentionTensors& tensors,

@@ -32,14 +32,14 @@ struct Problem {
   int64_t document_b, document_t;  // its strides
   bool vectors;                    // every row of q, k, v and dout can be read as Vec<T>
 
-  // A score as the softmax takes it, of a product of query and key.
+  // A score for the softmax, from the dot product of query and key.
   template <bool kCapped, class Real>
   __device__ __forceinline__ Real score(Real product) const {
     if constexpr (!kCapped) return product * static_cast<Real>(scale);
     const auto cap = static_cast<Real>(softcap);
     return cap * tanh(product * static_cast<Real>(scale) / cap);
   }
-  // d score / d(scale · product), where `capped` is the score.
+  // d score / d(scale · dot product), where `capped` is the score.
   template <bool kCapped, class Real>
   __device__ __forceinline__ Real times_slope(Real gradient, Real capped) const {
     if constexpr (!kCapped) return gradient;

@@ -1,7 +1,7 @@
-// What the kernels of attention's backward pass on Hopper share: blocks of 128 tokens of heads of 64,
-// two warpgroups that work and a thread that fetches, and what comes before and after them. The
-// kernels are in hopper_keys.cuh (dk and dv, with dq or without) and
-// hopper_queries.cuh (dq by itself).
+// Shared by the kernels of attention's backward pass on Hopper: blocks of 128 tokens of heads of
+// 64, with two warpgroups that compute and a thread that fetches; also the kernels before and after
+// them. The main kernels are in hopper_keys.cuh (dk and dv, optionally dq) and hopper_queries.cuh
+// (dq alone).
 #pragma once
 
 #include <numbers>
@@ -22,14 +22,14 @@ inline constexpr int kGroupBytes = kGroupTokens * kHeadWidth * 2;
 inline constexpr int kSumsBytes = kGroupTokens * kHeadWidth * 4;  // of dq
 inline constexpr int kFactorBytes = kBlockTokens * 4;             // a float for each query
 
-// By what dq and dk are turned back before they are rounded.
+// The angles by which dq and dk are rotated back before rounding.
 struct RopeAngles {
-  const float *cos, *sin;    // (context, 32), or null: they stay as they are
+  const float *cos, *sin;    // (context, 32), or null: no rotation
   const int32_t* positions;  // (B, T), or null: token t of each row is at t
   RopePairs pairs;
 };
 
-// What both kernels read.
+// The inputs of both kernels.
 struct AttentionInputs {
   CUtensorMap q, d_out;       // (B, H, T, 64), boxes of kBlockTokens
   CUtensorMap k, v;           // (B, G, T, 64), the same
@@ -54,7 +54,7 @@ __device__ __forceinline__ void store_int(uint32_t to, int value) {
   asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(value) : "memory");
 }
 
-// What the threads of a block do: one fetches, the warpgroups work while there is more.
+// The thread roles of a block: one thread fetches, the warpgroups compute while work is left.
 template <class Places, class Worker, class Arguments, class Fetch>
 __device__ __forceinline__ void run_attention(const Arguments& a, const Fetch& fetch) {
   extern __shared__ uint8_t shared[];
@@ -74,8 +74,8 @@ __device__ __forceinline__ void run_attention(const Arguments& a, const Fetch& f
   worker.finish();
 }
 
-// Turns a warp's 16 rows of 64 sums back, as products leave them: tokens of `row` of the batch, T
-// each, from `first` on. Both numbers of a pair lie in one thread.
+// Rotates a warp's 16 rows of 64 sums back, in the register layout of a GEMM's output. The rows are
+// tokens of batch row `row`, T each, from `first` on. Both numbers of a pair are in one thread.
 __device__ __forceinline__ void turn_back(float (&sums)[32], const RopeAngles& rope, int row, int T,
                                           int first) {
   if (rope.cos == nullptr) return;
@@ -109,7 +109,8 @@ __device__ __forceinline__ void turn_back(float (&sums)[32], const RopeAngles& r
   }
 }
 
-// lse2 and delta of out(B, T, H, 64) and d_out, which lie alike. A warp a token, eight lanes a head.
+// lse2 and delta from out(B, T, H, 64) and d_out, which have the same layout. One warp per token,
+// eight lanes per head.
 __global__ void attention_factors_kernel(const __nv_bfloat16* out, const __nv_bfloat16* d_out,
                                          int64_t row_stride, int64_t token_stride,
                                          const float* lse, int B, int T, int H, float* lse2,
@@ -141,8 +142,8 @@ __global__ void attention_factors_kernel(const __nv_bfloat16* out, const __nv_bf
   }
 }
 
-// dq(B, T, H, 64) of its sums, which lie as AttentionBackward::dq says; a block of 128 threads for
-// 64 tokens of a head.
+// dq(B, T, H, 64) from its sums in the layout of AttentionBackward::dq; a block of 128 threads
+// handles 64 tokens of a head.
 __global__ void round_queries_kernel(const float* sums, float scale, RopeAngles rope, int T, int H,
                                      int64_t row_stride, int64_t token_stride, __nv_bfloat16* dq) {
   const int blocks = T / kGroupTokens, block = static_cast<int>(blockIdx.x) % blocks;

@@ -9,9 +9,9 @@
 
 namespace ingot::cuda {
 
-// Arguments as attention_rope_backward() takes them; a rope without tables leaves dq and dk as
-// attention_backward() has them. False: this GPU or these arguments are not for it, and nothing was
-// done. Unless the context is deterministic, dq is summed in an order that changes.
+// Arguments as for attention_rope_backward(); a rope without tables gives the dq and dk of
+// attention_backward(). False: this GPU or these arguments are not supported, and nothing was done.
+// Unless the context is deterministic, the order of dq's sums varies.
 bool hopper_attention_backward(Context& ctx, const AttentionTensors& tensors,
                                const AttentionGradients& gradients, const AttentionOptions& options,
                                const RopeInput& rope);

@@ -1,13 +1,13 @@
 // The backward pass of causal attention over whole rows, for heads of 64 in bf16: dk and dv, and in
-// one form of the kernel dq. (hopper_queries.cuh has dq by itself.)
+// one form of the kernel dq. (hopper_queries.cuh computes dq alone.)
 //
-// A block takes 128 keys of one group of heads and meets every block of 128 queries that sees them.
-// Its two warpgroups hold 64 of the keys each. Scores stand with keys as their rows, so that weights
-// and the gradients of scores are operands of dv and dk as they lie in registers. For dq, gradients
-// of scores go to shared memory besides, where those of both groups meet: each group multiplies
-// them with all 128 keys for half of the queries. That is a part of dq, added to F32 in the GPU's
-// memory in no certain order. One warp fetches queries two blocks ahead. Blocks take the next keys
-// as they are done with others, those first that most queries see.
+// A block handles 128 keys of one group of heads and iterates over every block of 128 queries that
+// sees them. Each of its two warpgroups holds 64 of the keys. Scores have keys as rows, so that
+// weights and the gradients of scores are register operands of the GEMMs for dv and dk. For dq the
+// gradients of scores also go to shared memory, where those of both groups are combined: each group
+// multiplies them with all 128 keys for half of the queries. The result is a part of dq, added to
+// F32 in global memory in no fixed order. One warp fetches queries two blocks ahead. A block takes
+// the next keys when it is done with its own; keys that most queries see come first.
 #pragma once
 
 #include <type_traits>
@@ -19,16 +19,17 @@ namespace ingot::cuda::hopper {
 struct AttentionBackward : AttentionInputs {
   __nv_bfloat16 *dk, *dv;  // (B, T, G, 64)
   int64_t d_row, d_token;  // their strides
-  // If there: (B, H, T/64, 8, 128, 4), zeros before, what thread t has of eight columns.
+  // If not null: (B, H, T/64, 8, 128, 4), zeroed before: thread t's part of eight columns.
   float* dq;
-  int* next;           // zero before: blocks of keys that were taken
-  int groups_at_once;  // whose rows the L2 holds together
+  int* next;           // zeroed before: counts the blocks of keys taken
+  int groups_at_once;  // groups whose rows fit in the L2 together
 
   __device__ int num_blocks() const { return B * G * (T / kBlockTokens); }  // of keys
 };
 
 // In shared memory: k, v; two stages of q, d_out and their factors; two of the gradients of scores,
-// (2 halves of the queries, keys, 64 queries); dq of each group on its way out; barriers; a number.
+// (2 halves of the queries, keys, 64 queries); dq of each group before it is sent; barriers; a
+// number.
 struct AttentionPlaces {
   static constexpr int kStages = 2;
   static constexpr int kBarriers = 2 + 6 * kStages;
@@ -55,7 +56,7 @@ struct AttentionPlaces {
         d_scores_free(d_scores_full + 8 * kStages),
         taken(d_scores_free + 8 * kStages) {}
 
-  // What threads fill or empty, each warp says so for itself.
+  // Barriers that threads signal are signalled once per warp.
   __device__ void init_barriers() const {
     constexpr int kWarps = kAttentionGroups * kWarpgroup / 32;
     barrier_init(keys_full, 1);
@@ -74,11 +75,11 @@ struct AttentionPlaces {
   uint32_t k, v, q, d_out, d_scores, dq, lse2, delta;
   uint32_t keys_full, keys_free, q_full, q_free, d_out_full, d_out_free, d_scores_full,
       d_scores_free;
-  uint32_t taken;  // which block of keys keys_full announces
+  uint32_t taken;  // the block of keys that keys_full announces
 };
 
-// The n-th piece of work: the keys that most queries see first, and so few heads at a time that the
-// L2 holds them.
+// Work item n: keys that most queries see come first, with few enough heads at a time that the L2
+// holds them.
 struct KeyBlock {
   __device__ KeyBlock(const AttentionBackward& a, int n) {
     const int all = a.B * a.G, turn = n / (a.groups_at_once * (a.T / kBlockTokens));
@@ -93,7 +94,7 @@ struct KeyBlock {
   int block;
 };
 
-// The queries that see a block of keys, a block at a time, head after head.
+// Iterates over the queries that see a block of keys, block by block, head after head.
 struct QueryWalk {
   __device__ QueryWalk(const AttentionBackward& a, const KeyBlock& keys)
       : first(keys.block),
@@ -107,7 +108,7 @@ struct QueryWalk {
     block = first;
     ++head;
   }
-  // Of (B, H, T).
+  // Index into (B, H, T).
   __device__ int64_t token(const AttentionBackward& a, int row) const {
     return (int64_t{row} * a.H + head) * a.T + block * kBlockTokens;
   }
@@ -140,14 +141,14 @@ class AttentionWorker {
         warp_(thread_ / 32),
         lane_(thread_ % 32) {}
 
-  // The next block of keys, if there is one.
+  // The next block of keys; false if there is none.
   __device__ bool run() {
     barrier_wait(at_.keys_full, keys_parity_);
     keys_parity_ ^= 1;
     const int n = load_int(at_.taken);
     if (n >= a_.num_blocks()) return false;
     const KeyBlock keys(a_, n);
-    float dk[32], dv[32];  // (64 keys, 64), as products leave them
+    float dk[32], dv[32];  // (64 keys, 64), in the layout of a GEMM's output
     QueryWalk walk(a_, keys);
     meet(keys, walk, dk, dv, std::true_type{});
     for (walk.advance(); walk.more(); walk.advance()) meet(keys, walk, dk, dv, std::false_type{});
@@ -162,7 +163,7 @@ class AttentionWorker {
     return true;
   }
 
-  // Shared memory may not go before the last sums were read from it.
+  // Shared memory must stay valid until the last sums were read from it.
   __device__ void finish() const {
     if (thread_ == 0) wait_stores_read<0>();
   }
@@ -172,7 +173,7 @@ class AttentionWorker {
     asm volatile("bar.sync %0, %1;" ::"r"(group_ + 1), "n"(kWarpgroup) : "memory");
   }
 
-  // One block of queries.
+  // Processes one block of queries.
   template <class First>
   __device__ __forceinline__ void meet(const KeyBlock& keys, const QueryWalk& walk,
                                        float (&dk)[32], float (&dv)[32], First first) {
@@ -214,7 +215,7 @@ class AttentionWorker {
     place_.advance();
   }
 
-  // sums(64 keys, 128 queries) = this group's keys · those of the queriesᵀ
+  // sums(64 keys, 128 queries) = this group's keys · queriesᵀ
   __device__ __forceinline__ void multiply_by_queries(float (&sums)[64], uint32_t keys,
                                                       uint32_t queries) const {
     products_begin();
@@ -225,7 +226,7 @@ class AttentionWorker {
     products_commit();
   }
 
-  // sums(64 keys, 64) += held(64 keys, 128 queries) · those of the queries
+  // sums(64 keys, 64) += held(64 keys, 128 queries) · queries
   template <class First>
   __device__ __forceinline__ void add_over_queries(float (&sums)[32], const uint32_t (&held)[32],
                                                    uint32_t queries, First) const {
@@ -237,7 +238,7 @@ class AttentionWorker {
     products_commit();
   }
 
-  // dq(64 queries, 64) = gradients of all 128 keys' scores · keys
+  // dq(64 queries, 64) = gradients of the scores of all 128 keys · keys
   __device__ __forceinline__ void multiply_by_keys(float (&dq)[32]) const {
     const uint32_t d_scores = at_.d_scores + (2 * place_.stage + group_) * kBlockBytes;
     barrier_wait(at_.d_scores_full + 8 * place_.stage, place_.parity);
@@ -249,7 +250,7 @@ class AttentionWorker {
     products_commit();
   }
 
-  // Scores become weights.
+  // Replaces scores by weights.
   __device__ __forceinline__ void weigh(float (&scores)[64], uint32_t lse2, bool diagonal) const {
 #pragma unroll
     for (int j = 0; j < 16; ++j) {
@@ -282,7 +283,7 @@ class AttentionWorker {
     }
   }
 
-  // To shared memory, queries along the rows.
+  // Stores to shared memory, with queries along the rows.
   __device__ __forceinline__ void share(const uint32_t (&d_scores)[32]) const {
     const int key = group_ * kGroupTokens + warp_ * 16 + lane_ % 16;
     const uint32_t row = at_.d_scores + 2 * place_.stage * kBlockBytes + key * 128;
@@ -298,7 +299,7 @@ class AttentionWorker {
     barrier_arrive_as_warp(lane_, at_.d_scores_full + 8 * place_.stage);
   }
 
-  // In the order of threads, which round_queries_kernel knows.
+  // In thread order, which round_queries_kernel expects.
   __device__ __forceinline__ void send(const float (&dq)[32], float* to) const {
     const uint32_t from = at_.dq + group_ * kSumsBytes;
     if (thread_ == 0) wait_stores_read<0>();
@@ -317,10 +318,10 @@ class AttentionWorker {
   const AttentionPlaces& at_;
   int group_, thread_, warp_, lane_;
   uint32_t keys_parity_ = 0;
-  Place<AttentionPlaces::kStages> place_;  // of queries and of gradients of scores
+  Place<AttentionPlaces::kStages> place_;  // of queries and of the gradients of scores
 };
 
-// By one thread: keys and the queries that see them, block after block.
+// Run by one thread: fetches keys and the queries that see them, block after block.
 __device__ inline void fetch_attention(const AttentionBackward& a, const AttentionPlaces& at) {
   uint32_t keys_parity = 0;
   Place<AttentionPlaces::kStages> place;

@@ -1,6 +1,6 @@
-// dq by itself, summed in a fixed order: a block takes 128 queries of a head, 64 for each of two
-// warpgroups, and meets every block of 128 keys that they see, from the first on. Scores and the
-// gradients of weights are computed a second time for it; hopper_keys.cuh has dk and dv.
+// dq alone, summed in a fixed order: a block handles 128 queries of a head, 64 in each of two
+// warpgroups, and iterates over every block of 128 keys that they see, from the first on. It
+// computes scores and the gradients of weights a second time; hopper_keys.cuh computes dk and dv.
 #pragma once
 
 #include <type_traits>
@@ -12,12 +12,12 @@ namespace ingot::cuda::hopper {
 struct AttentionQueries : AttentionInputs {
   __nv_bfloat16* dq;       // (B, T, H, 64)
   int64_t d_row, d_token;  // its strides
-  int* next;               // zero before: blocks of queries that were taken
+  int* next;               // zeroed before: counts the blocks of queries taken
 
   __device__ int num_blocks() const { return B * H * (T / kBlockTokens); }  // of queries
 };
 
-// In shared memory: two stages of q and d_out, of k and v three, barriers, two numbers.
+// In shared memory: two stages of q and d_out, three of k and v, barriers, two numbers.
 struct QueryPlaces {
   static constexpr int kStages = 2, kKeyStages = 3;
   static constexpr int kBytes =
@@ -48,11 +48,11 @@ struct QueryPlaces {
   }
 
   uint32_t q, d_out, k, v, q_full, q_free, keys_full, keys_free;
-  uint32_t taken;  // which block of queries q_full announces
+  uint32_t taken;  // the block of queries that q_full announces
 };
 
-// The n-th piece of work: heads that share keys follow each other, and the queries that see most
-// come first.
+// Work item n: heads that share keys are consecutive, and the queries that see most keys come
+// first.
 struct QueryBlock {
   __device__ QueryBlock(const AttentionQueries& a, int n) {
     const int blocks = a.T / kBlockTokens, heads = a.H / a.G;
@@ -74,7 +74,7 @@ class QueryWorker {
         warp_(static_cast<int>(threadIdx.x) % kWarpgroup / 32),
         lane_(static_cast<int>(threadIdx.x) % 32) {}
 
-  // The next block of queries, if there is one.
+  // The next block of queries; false if there is none.
   __device__ bool run() {
     barrier_wait(at_.q_full + 8 * place_.stage, place_.parity);
     const int n = load_int(at_.taken + 8 * place_.stage);
@@ -84,7 +84,7 @@ class QueryWorker {
     const int64_t token = (int64_t{queries.row} * a_.H + queries.head) * a_.T + first + lane_ / 4;
     const float lse2[2] = {a_.lse2[token], a_.lse2[token + 8]};
     const float delta[2] = {a_.delta[token], a_.delta[token + 8]};
-    float dq[32];  // (64 queries, 64), as products leave them
+    float dq[32];  // (64 queries, 64), in the layout of a GEMM's output
     meet(queries.block == 0, lse2, delta, dq, std::true_type{});
     for (int block = 1; block <= queries.block; ++block)
       meet(block == queries.block, lse2, delta, dq, std::false_type{});
@@ -102,7 +102,7 @@ class QueryWorker {
   __device__ void finish() const {}
 
  private:
-  // One block of keys.
+  // Processes one block of keys.
   template <class First>
   __device__ __forceinline__ void meet(bool diagonal, const float (&lse2)[2],
                                        const float (&delta)[2], float (&dq)[32], First) {
@@ -128,7 +128,7 @@ class QueryWorker {
     products_read(d_weights);
 #pragma unroll
     for (int i = 0; i < 32; ++i) {
-      const float2 w = unpack(pack(scores[2 * i], scores[2 * i + 1]));  // as dk and dv have them
+      const float2 w = unpack(pack(scores[2 * i], scores[2 * i + 1]));  // rounded as for dk and dv
       d_scores_[i] = pack(w.x * (d_weights[2 * i] - delta[i % 2]),
                           w.y * (d_weights[2 * i + 1] - delta[i % 2]));
     }
@@ -142,7 +142,7 @@ class QueryWorker {
     keys_.advance();
   }
 
-  // sums(64 queries, 128 keys) = this group's queries · those of the keysᵀ
+  // sums(64 queries, 128 keys) = this group's queries · keysᵀ
   __device__ __forceinline__ void multiply(float (&sums)[64], uint32_t queries,
                                            uint32_t keys) const {
     const uint32_t mine = queries + place_.stage * kBlockBytes + group_ * kGroupBytes;
@@ -157,13 +157,13 @@ class QueryWorker {
   const AttentionQueries& a_;
   const QueryPlaces& at_;
   int group_, warp_, lane_;
-  uint32_t d_scores_[32];  // (64 queries, 128 keys), operands of products under way
+  uint32_t d_scores_[32];  // (64 queries, 128 keys), operands of GEMMs in flight
   Place<QueryPlaces::kStages> place_;
   Place<QueryPlaces::kKeyStages> keys_;
-  int before_ = 0;  // the stage of keys whose products are under way
+  int before_ = 0;  // the stage of keys whose GEMMs are in flight
 };
 
-// By one thread: queries and the keys they see, block after block.
+// Run by one thread: fetches queries and the keys they see, block after block.
 __device__ inline void fetch_queries(const AttentionQueries& a, const QueryPlaces& at) {
   Place<QueryPlaces::kStages> place;
   Place<QueryPlaces::kKeyStages> keys;

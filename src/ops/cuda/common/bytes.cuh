@@ -1,4 +1,4 @@
-// Moving bytes in the widest unit that their addresses allow.
+// Moves bytes in the widest unit that their alignment allows.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace ingot::cuda {
 
-// Calls f(Unit{}) with the widest type, of 16 to 1 bytes, whose size divides everything in
-// `or_of_all`: the addresses, strides and widths in bytes, or-ed together.
+// Calls f(Unit{}) with the widest type, of 16 to 1 bytes, whose size divides all values combined in
+// `or_of_all`: addresses, strides and widths in bytes, or-ed together.
 template <class F>
 void with_unit(uint64_t or_of_all, const F& f) {
   if (or_of_all % 16 == 0) return f(uint4{});

@@ -1,4 +1,4 @@
-// What all GPU kernels share: element types, 16-byte vectors, and reductions in a fixed order.
+// Shared by all GPU kernels: element types, 16-byte vectors, and reductions in a fixed order.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-// fmt 9 takes nvcc for a compiler without constexpr, and then does not compile.
+// fmt 9 assumes that nvcc lacks constexpr, and then does not compile.
 #ifndef FMT_USE_CONSTEXPR
 #define FMT_USE_CONSTEXPR 1
 #endif
@@ -20,8 +20,8 @@
 
 namespace ingot::cuda {
 
-// Calls f(T{}) with the device's type for elements of `dtype`: float, double, __nv_bfloat16 or
-// __half, which have the bits of float, double, ingot::Bf16 and ingot::F16.
+// Calls f(T{}) with the device type for elements of `dtype`: float, double, __nv_bfloat16 or
+// __half. They have the bits of float, double, ingot::Bf16 and ingot::F16.
 template <class F>
 decltype(auto) with_device_type(DType dtype, const F& f) {
   switch (dtype) {
@@ -40,8 +40,7 @@ decltype(auto) with_device_type(DType dtype, const F& f) {
   }
 }
 
-// What sums and products of T are computed in; static_cast converts both ways, rounding to nearest
-// even.
+// The type of arithmetic on T. static_cast converts both ways, rounding to nearest even.
 template <class T>
 using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -55,16 +54,16 @@ __device__ __forceinline__ T from_float(float value) {
   return static_cast<T>(value);
 }
 
-// N elements that are loaded and stored together, 16 bytes of them unless N says otherwise. Their
-// address must be a multiple of 16, or of their size when that is less (see fits_vec).
+// N elements that are loaded and stored together, 16 bytes of them unless N says otherwise. The
+// address must be a multiple of 16, or of their size if that is less (see fits_vec).
 template <class T, int N = static_cast<int>(16 / sizeof(T))>
 struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Vec {
   static constexpr int kSize = N;
   T v[N];
 };
 
-// Whether rows of `width` elements that follow each other from `data` can be read as Vec<T>.
-// Strides of a tensor are checked the same way: fits_vec(data, tensor.strides[0]).
+// Whether consecutive rows of `width` elements from `data` on can be read as Vec<T>. Check a
+// tensor's strides the same way: fits_vec(data, tensor.strides[0]).
 template <class T>
 bool fits_vec(const T* data, int64_t width) {
   return reinterpret_cast<uintptr_t>(data) % 16 == 0 && width % Vec<T>::kSize == 0;
@@ -75,8 +74,8 @@ __device__ __forceinline__ Vec<T, N> load_vec(const T* from) {
   return *reinterpret_cast<const Vec<T, N>*>(from);
 }
 
-// `to` is in global memory. In assembly, since the compiler takes plain stores of a Vec apart now and
-// then.
+// `to` is in global memory. Uses assembly, since the compiler sometimes splits plain stores of a
+// Vec.
 template <class T, int N>
 __device__ __forceinline__ void store_vec(T* to, const Vec<T, N>& vec) {
   constexpr int kBytes = static_cast<int>(N * sizeof(T));
@@ -98,8 +97,8 @@ __device__ __forceinline__ void store_vec(T* to, const Vec<T, N>& vec) {
   }
 }
 
-// For what nobody reads again soon: leaves the L2 to what is. The compiler keeps the order of these
-// and of store_vec as written: a loop that wants several loads in flight issues them first.
+// For data that is not reused soon: leaves the L2 to other data. The compiler keeps the program
+// order of these and of store_vec: a loop that needs several loads in flight issues them first.
 template <class T>
 __device__ __forceinline__ Vec<T> load_vec_streaming(const T* from) {
   return std::bit_cast<Vec<T>>(__ldcs(reinterpret_cast<const uint4*>(from)));
@@ -122,8 +121,8 @@ struct Max {
   __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-// Of kLanes neighbours, from a multiple of kLanes on; all 32 lanes must be here. Every one of the
-// neighbours gets the same bits. V: float or double.
+// Reduces over groups of kLanes adjacent lanes; all 32 lanes must take part. Every lane of a group
+// gets the same bits. V: float or double.
 template <int kLanes = kWarp, class V, class Op>
 __device__ __forceinline__ V warp_reduce(V value, Op op) {
 #pragma unroll
@@ -140,8 +139,8 @@ __device__ __forceinline__ float warp_max(float value) {
   return warp_reduce(value, Max{});
 }
 
-// Of all kThreads of a one-dimensional block, which must all be here; every thread gets the result.
-// `shared`: kThreads / 32 values, which may be those of an earlier reduction.
+// Reduces over all kThreads of a one-dimensional block, which must all take part; every thread gets
+// the result. `shared`: kThreads / 32 values, which may be reused from an earlier reduction.
 template <int kThreads, class V, class Op>
 __device__ __forceinline__ V block_reduce(V value, V* shared, V neutral, Op op) {
   static_assert(kThreads % kWarp == 0 && kThreads <= kWarp * kWarp, "expected 1 to 32 whole warps");
@@ -149,7 +148,7 @@ __device__ __forceinline__ V block_reduce(V value, V* shared, V neutral, Op op) 
             lane = static_cast<int>(threadIdx.x) % kWarp;
   value = warp_reduce(value, op);
   if constexpr (kThreads == kWarp) return value;
-  __syncthreads();  // somebody may still be reading an earlier result
+  __syncthreads();  // others may still be reading an earlier result
   if (lane == 0) shared[warp] = value;
   __syncthreads();
   return warp_reduce(lane < kThreads / kWarp ? shared[lane] : neutral, op);

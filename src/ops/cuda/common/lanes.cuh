@@ -1,5 +1,5 @@
-// Elements as kernels compute with them, for kernels that come in two widths: 16 bytes at a time,
-// and one element at a time for rows that do not divide into those.
+// Elements in registers for kernels of two widths: 16 bytes at a time, and one element at a time
+// for rows that are not a multiple of 16 bytes.
 #pragma once
 
 #include "ops/cuda/common/device.cuh"
@@ -11,8 +11,8 @@ struct Lanes {
   Compute<T> v[kWidth];
 };
 
-// 16 bytes of elements as they lie in memory, for kernels that hold many: a Vec<__nv_bfloat16>
-// takes a register for each element as soon as it is chosen or kept, this one takes four.
+// 16 bytes of elements in their memory format, for kernels that hold many. A Vec<__nv_bfloat16>
+// takes a register per element as soon as it is selected or kept; this takes four.
 struct alignas(16) Packed {
   uint32_t bits[4] = {0, 0, 0, 0};
 };
@@ -51,7 +51,7 @@ __device__ __forceinline__ Packed pack(const Lanes<T, Vec<T>::kSize>& lanes) {
   return std::bit_cast<Packed>(vec);
 }
 
-// The same as it lies in memory, for kernels that load much before they compute.
+// The same in memory format, for kernels that load much before they compute.
 template <class T, int kWidth>
 using Raw = std::conditional_t<kWidth == 1, Vec<T, 1>, Packed>;
 
@@ -79,15 +79,16 @@ __device__ __forceinline__ void store_lanes(T* to, const Lanes<T, kWidth>& lanes
   }
 }
 
-// Makes the compiler forget what it has unpacked: it would keep that, which is twice the registers,
-// rather than unpack again.
+// Makes the compiler unpack again. Otherwise it keeps the unpacked values, which take twice the
+// registers.
 __device__ __forceinline__ void keep_packed(Packed& packed) {
   asm volatile(""
                : "+r"(packed.bits[0]), "+r"(packed.bits[1]), "+r"(packed.bits[2]),
                  "+r"(packed.bits[3]));
 }
 
-// Likewise for what follows from a number: addresses are computed again rather than kept.
+// Makes the compiler recompute values that depend on `value`, such as addresses, instead of keeping
+// them.
 __device__ __forceinline__ int computed_again(int value) {
   asm volatile("" : "+r"(value));
   return value;

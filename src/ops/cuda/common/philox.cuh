@@ -1,4 +1,4 @@
-// Random numbers that are addressed by a counter, as in core/random/random.h.
+// Counter-based random numbers, as in core/random/random.h.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Any number of tensors in one launch: a table of them on the device, cut into chunks of equal
-// size, a block for each chunk.
+// size, one block per chunk.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace ingot::cuda {
 
-// Entry: trivially copyable, comparable, with the tensor's int64_t n and, filled in here,
-// first_chunk. One list belongs to one op of one context (CudaContext::library).
+// Entry: trivially copyable, comparable, with the tensor's int64_t n and first_chunk, which is set
+// here. A list belongs to one op of one context (CudaContext::library).
 template <class Entry, int64_t kElementsPerChunk>
 class TensorList {
  public:
-  // Makes `entries` the list. They are sent only when they differ from the last ones.
+  // Sets the list. The entries are copied to the device only if they differ from the last ones.
   void set(Context& ctx, std::vector<Entry> entries) {
     num_chunks_ = 0;
     for (Entry& entry : entries) {
@@ -25,9 +25,9 @@ class TensorList {
       num_chunks_ += (entry.n + kElementsPerChunk - 1) / kElementsPerChunk;
     }
     if (entries == entries_) return;
-    entries_.clear();  // should sending fail, nothing is taken for sent
+    entries_.clear();  // if the copy fails, nothing counts as sent
     const auto bytes = static_cast<int64_t>(entries.size() * sizeof(Entry));
-    // Kernels under way may still read the last table: cudaFree waits for them.
+    // Kernels in flight may still read the old table: cudaFree waits for them.
     if (!memory_ || memory_->bytes() < bytes) memory_.emplace(ctx.device, bytes);
     const Tensor table = memory_->place(0, DType::U8, {bytes});
     copy_from_host(ctx, entries.data(), table);
@@ -46,8 +46,8 @@ class TensorList {
   int64_t num_chunks_ = 0;
 };
 
-// The entry that `chunk` lies in: the last of those that begin at or before it. Tensors without
-// elements begin where the next one does, so they are never it.
+// The entry that contains `chunk`: the last one that begins at or before it. An empty tensor begins
+// where the next one does, so it is never the result.
 template <class Entry>
 __device__ const Entry& entry_of_chunk(const Entry* entries, int count, int64_t chunk) {
   int low = 0, high = count - 1;

@@ -1,5 +1,5 @@
-// What the kernels that round to 8 bits share: conversion, the running maximum, and the transposed
-// copy by way of shared memory.
+// Shared by the kernels that round to 8 bits: conversion, the running maximum, and the transposed
+// copy through shared memory.
 #pragma once
 
 #include <cuda_fp8.h>
@@ -9,7 +9,7 @@
 
 namespace ingot::cuda {
 
-// A Quantized as kernels take it. Q: __nv_fp8_e4m3 or __nv_fp8_e5m2.
+// A Quantized as a kernel argument. Q: __nv_fp8_e4m3 or __nv_fp8_e5m2.
 template <class Q>
 struct QuantizedView {
   explicit QuantizedView(const Quantized& q)
@@ -24,7 +24,7 @@ struct QuantizedView {
   float* amax;          // (1), or null
 };
 
-// Calls f(T{}) with the device's type of the elements that are rounded to 8 bits.
+// Calls f(T{}) with the device type of the elements that are rounded to 8 bits.
 template <class F>
 decltype(auto) with_rounded_type(DType dtype, const F& f) {
   if (dtype == DType::BF16) return f(__nv_bfloat16{});
@@ -33,14 +33,14 @@ decltype(auto) with_rounded_type(DType dtype, const F& f) {
   return f(float{});
 }
 
-// Calls f(Q{}) with the device's type of 8-bit `dtype`.
+// Calls f(Q{}) with the device type of 8-bit `dtype`.
 template <class F>
 decltype(auto) with_fp8_type(DType dtype, const F& f) {
   if (dtype == DType::F8E5M2) return f(__nv_fp8_e5m2{});
   return f(__nv_fp8_e4m3{});
 }
 
-// Four numbers, already scaled, as four bytes, the first lowest; beyond the limit: the limit.
+// Four scaled numbers as four bytes, the first lowest; values beyond the limit saturate.
 template <class Q>
 __device__ __forceinline__ uint32_t quantize4(float a, float b, float c, float d) {
   constexpr auto kKind = std::is_same_v<Q, __nv_fp8_e5m2> ? __NV_E5M2 : __NV_E4M3;
@@ -49,7 +49,7 @@ __device__ __forceinline__ uint32_t quantize4(float a, float b, float c, float d
   return low | high << 16;
 }
 
-// The larger of amax and |value|; NaN when one is NaN, where fmaxf would lose it.
+// The larger of amax and |value|; NaN if one is NaN, where fmaxf would drop it.
 struct MaxMagnitude {
   __device__ __forceinline__ float operator()(float amax, float value) const {
     float larger;
@@ -58,9 +58,9 @@ struct MaxMagnitude {
   }
 };
 
-// Raises *amax to the largest |value| of the block, all of whose kThreads must be here. Bits of
-// numbers that are not negative order as the numbers do, infinity and then NaN above all, and a
-// maximum is the same whoever comes first.
+// Raises *amax to the largest |value| of the block; all kThreads must take part. The bits of
+// non-negative floats have the order of their values, with infinity and then NaN on top, and a
+// maximum does not depend on the order of updates.
 template <int kThreads>
 __device__ __forceinline__ void raise_amax(float value, float* amax, float* shared) {
   value = block_reduce<kThreads>(fabsf(value), shared, 0.0f, MaxMagnitude{});
@@ -68,18 +68,18 @@ __device__ __forceinline__ void raise_amax(float value, float* amax, float* shar
     atomicMax(reinterpret_cast<int*>(amax), __float_as_int(value));
 }
 
-// A tile of kTokens rows of 8-bit values in shared memory, four features to a word. The stride in
-// words is odd, so that threads that read down the rows meet different banks.
+// A tile of kTokens rows of 8-bit values in shared memory, four features per word. The stride in
+// words is odd, so that threads that read a column use different banks.
 inline constexpr int kTokensPerVector = 16;
 __host__ __device__ constexpr int tile_stride(int features) {
   return features / 4 | 1;
 }
 
-// Writes tile(kTokens, features), rows `stride` words apart, as out(features, num_tokens of the
-// tensor) from token first_token on; `out` points to the tile's first feature. All kThreads of the
-// block, after a barrier. Each feature gets kTokens bytes in a row: kTokens is a multiple of 16,
-// and 32 of them fill a sector. features is a multiple of 4; num_tokens and first_token are
-// multiples of 16.
+// Writes tile(kTokens, features), rows `stride` words apart, to out(features, num_tokens of the
+// tensor), starting at token first_token; `out` points to the tile's first feature. All kThreads of
+// the block call it, after a barrier. Each feature gets kTokens consecutive bytes: kTokens is a
+// multiple of 16, and 32 of them fill a sector. features is a multiple of 4; num_tokens and
+// first_token are multiples of 16.
 template <int kThreads, int kTokens>
 __device__ __forceinline__ void store_transposed(const uint32_t* tile, int stride, int features,
                                                  uint8_t* out, int64_t num_tokens,
@@ -108,7 +108,7 @@ __device__ __forceinline__ void store_transposed(const uint32_t* tile, int strid
   }
 }
 
-// The same of a tile whose rows are tile_stride(features) apart.
+// The same for a tile whose rows are tile_stride(features) apart.
 template <int kThreads, int kTokens>
 __device__ __forceinline__ void store_transposed(const uint32_t* tile, int features, uint8_t* out,
                                                  int64_t num_tokens, int64_t first_token) {

@@ -1,4 +1,4 @@
-// Matrices computed element by element and rounded to 8 bits in one pass: a block takes a tile of
+// Matrices computed element by element and rounded to 8 bits in one pass. A block handles a tile of
 // tokens and features, so that rows and their transposed copy are both written in whole sectors.
 #pragma once
 
@@ -8,10 +8,10 @@ namespace ingot::cuda {
 
 // A Map has
 //   kInputs, kOutputs  matrices of (N, C)
-//   kMeasured          the first outputs, those that amax is of
-//   Type               their 8-bit type; outputs after them, an activation built again, are e4m3
+//   kMeasured          the number of outputs, from the first on, that amax measures
+//   Type               their 8-bit type; further outputs, a rebuilt activation, are e4m3
 //   apply<T>(in, out)  one element of each, as float; T is the dtype of the inputs
-// Outputs are rounded to T before anything else is done with them.
+// Outputs are first rounded to T.
 
 // (N, C), rows `stride` elements apart.
 template <class T>
@@ -38,8 +38,8 @@ struct MapArguments {
 
 inline constexpr int kMapThreads = 128;
 inline constexpr int kMapTokens = 64, kMapFeatures = 128;  // of a tile
-// As many as have registers for what they load at once (see kRowsInFlight); told nothing, ptxas
-// saves registers and issues the second row's loads when the first has arrived.
+// As many blocks as have registers for the loads in flight (see kRowsInFlight). Without this bound
+// ptxas saves registers and issues the second row's loads only after the first arrived.
 template <class Map>
 inline constexpr int kMapBlocksPerSm = Map::kInputs == 3 ? 7 : 10;
 
@@ -55,7 +55,7 @@ __device__ __forceinline__ Packed load_elements(const T* from) {
   }
 }
 
-// A block per tile, features first: neighbours in time fill the two halves of a line of
+// One block per tile, features first: consecutive blocks fill the two halves of a line of
 // `transposed` while it is in the L2.
 template <class T, class Map, bool kAligned>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm<Map>)
@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm<Map>)
   const int first_feature = static_cast<int>(blockIdx.x % feature_tiles) * kMapFeatures;
   const int vector = static_cast<int>(threadIdx.x) % kVectors;
   const int first_row = static_cast<int>(threadIdx.x) / kVectors;
-  // Beyond the matrix threads do the last row or vector again: the same bytes to the same place,
-  // and nothing new to the maximum.
+  // Threads beyond the matrix repeat the last row or vector: they write the same bytes to the same
+  // place and do not change the maximum.
   const int column = min(first_feature + vector * kSize, args.C - kSize);
 
   float scale[Map::kOutputs], amax = 0.0f;
@@ -145,8 +145,8 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm<Map>)
   if (args.amax != nullptr) raise_amax<kMapThreads>(amax, args.amax, warp_amax);
 }
 
-// Columns of a matrix from `first` on. Outputs must be other memory than inputs: a block writes,
-// transposed, what another has yet to read.
+// Columns of a matrix from `first` on. Outputs must not share memory with inputs: a block writes,
+// transposed, what another block has yet to read.
 template <class T>
 MapInput<T> map_input(const Tensor& x, int64_t first = 0) {
   return {static_cast<const T*>(x.data) + first, x.strides[0]};

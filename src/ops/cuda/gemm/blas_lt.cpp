@@ -85,8 +85,8 @@ DeviceMemory try_allocate(int64_t bytes) {
   return DeviceMemory(data);
 }
 
-// Where algorithms are tried out, so that the product's own c stays as it is until the right one
-// computes it.
+// Memory for trying out algorithms, so that the GEMM's own c is not changed before the chosen
+// algorithm computes it.
 class TrialBuffers {
  public:
   TrialBuffers(Context& ctx, const GemmKey& key, const GemmBuffers& real) : buffers_(real) {
@@ -112,7 +112,7 @@ class TrialBuffers {
       if (usable_) fill_noise(ctx, key.c_dtype, c_count, memory_.get());
       buffers_.c = memory_.get();
     }
-    // Else even c serves: every trial overwrites it with the product that is wanted there anyway.
+    // Else even c serves: every trial overwrites it with the result that is wanted there anyway.
   }
 
   bool usable() const { return usable_; }
@@ -156,8 +156,8 @@ std::string choice_name(const GemmKey& key) {
   return fmt::format("algorithm of {} ({:x})", key, GemmKeyHash{}(key));
 }
 
-// Only what algorithms distinguish, so that equal products at different addresses share a plan:
-// TMA and 16-byte loads want 16; all an arena places has 256, cuBLASLt's default.
+// Only what algorithms distinguish, so that equal GEMMs at different addresses share a plan: TMA
+// and 16-byte loads need 16; everything in an arena has 256, cuBLASLt's default.
 uint16_t alignment_of(const void* data) {
   const auto address = reinterpret_cast<uintptr_t>(data);
   if (address % kFullAlignment == 0) return kFullAlignment;
@@ -280,8 +280,8 @@ BlasLt::Plan BlasLt::make_plan(Context& ctx, const GemmKey& key, const GemmBuffe
   return plan;
 }
 
-// Of large products all ranks take rank 0's algorithm; which is best for a small one cuBLASLt says
-// alike on all.
+// For large GEMMs all ranks use rank 0's algorithm. For a small one cuBLASLt's heuristic gives the
+// same answer on all ranks.
 std::optional<BlasLt::Algorithm> BlasLt::choose(Context& ctx, const GemmKey& key, const Plan& plan,
                                                 const GemmBuffers& buffers) {
   const auto chosen = select(ctx, key, plan, buffers);

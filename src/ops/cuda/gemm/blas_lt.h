@@ -1,5 +1,5 @@
-// Matrix products through NVIDIA's cuBLASLt. What one needs is built once for each kind of product;
-// the algorithm of a large one is chosen by the clock (docs/ops-cuda-matmul.md).
+// GEMMs through NVIDIA's cuBLASLt. Descriptors are built once per kind of GEMM; the algorithm of a
+// large one is chosen by timing (docs/ops-cuda-matmul.md).
 #pragma once
 
 #include <cublasLt.h>
@@ -15,12 +15,12 @@
 
 namespace ingot::cuda {
 
-// Where the matrices of a product lie.
+// Addresses of a GEMM's matrices.
 struct GemmBuffers {
   const void* a = nullptr;
   const void* b = nullptr;
   void* c = nullptr;
-  const void* addend = nullptr;  // what is added to instead of c; null: c
+  const void* addend = nullptr;  // added instead of c; null: c
   // Device scalars that 8-bit operands are multiplied by; null: 1. Read by the kernel.
   const float* a_scale = nullptr;
   const float* b_scale = nullptr;
@@ -31,8 +31,8 @@ class BlasLt {
  public:
   explicit BlasLt(CudaContext& cuda);
 
-  // False: cuBLASLt has no algorithm for this, and nothing was done. The first product of its kind
-  // is slow: it may wait for the stream and try algorithms, in memory of its own.
+  // False: cuBLASLt has no algorithm for this, and nothing was done. The first GEMM of its kind is
+  // slow: it may wait for the stream and time algorithms, in memory of its own.
   bool matmul(Context& ctx, const GemmKey& key, const GemmBuffers& buffers);
 
  private:
@@ -65,7 +65,7 @@ class BlasLt {
   Plan make_plan(Context& ctx, const GemmKey& key, const GemmBuffers& buffers);
   std::optional<Algorithm> choose(Context& ctx, const GemmKey& key, const Plan& plan,
                                   const GemmBuffers& buffers);
-  // Rank 0's, or what is in the file; nothing where neither is, or cuBLASLt refuses it.
+  // Rank 0's algorithm, or the one in the file; nothing if there is neither or cuBLASLt rejects it.
   std::optional<Algorithm> remembered(const Context& ctx, const GemmKey& key, const Plan& plan);
   std::optional<TunedGemm> heard(SharedChoices& choices, const GemmKey& key);
   std::optional<Algorithm> checked(const TunedGemm& tuned, const GemmKey& key, const Plan& plan);
@@ -85,10 +85,10 @@ class BlasLt {
 
 // Our own kernels, in matmul.cu.
 
-// Any product on any strides, each operand F64, F32, BF16 or F16: correct, not fast.
+// Any GEMM with any strides, each operand F64, F32, BF16 or F16: correct, not fast.
 void plain_product(Context& ctx, const cpu::Gemm& gemm);
-// `count` elements of [-1, 1] that look random: multiplying zeros draws less power, so that clocks
-// rise and every algorithm looks faster than it is.
+// `count` pseudo-random elements of [-1, 1]. Multiplying zeros draws less power, so that clocks
+// rise and every algorithm seems faster than it is.
 void fill_noise(Context& ctx, DType dtype, int64_t count, void* data);
 
 }  // namespace ingot::cuda

@@ -80,7 +80,7 @@ bool fits(const Tensor& matrix) {
          fits_vec(static_cast<const __nv_bfloat16*>(matrix.data), matrix.shape[1]);
 }
 
-// Of y(N, R) and x(N, C). Rows of the epilogues come by sixteen; and a product of less than
+// For y(N, R) and x(N, C). The epilogues take sixteen rows at a time, and a GEMM of less than
 // kMultiplyAdds is over before a persistent kernel has begun (estimated).
 bool worth_it(const Tensor& x, int64_t columns) {
   constexpr int64_t kMultiplyAdds = 100'000'000;

@@ -1,4 +1,4 @@
-// Products that cuBLASLt does not take, and the noise that its algorithms are timed on.
+// GEMMs that cuBLASLt does not support, and the noise for timing its algorithms.
 #include "ops/cuda/fp8/fp8.cuh"
 #include "ops/cuda/gemm/blas_lt.h"
 

@@ -1,5 +1,5 @@
-// Which algorithm was fastest for which matrix product, kept in a file between runs. Free of CUDA
-// headers: an algorithm is cuBLASLt's own description of it, plain words to everybody else.
+// The fastest algorithm of each GEMM, kept in a file between runs. Free of CUDA headers: an
+// algorithm is cuBLASLt's own opaque description of it.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@
 
 namespace ingot::cuda {
 
-// How a product is computed. Tf32: F32 operands rounded to 10 bits of mantissa. FastFp8: sums of
-// 8-bit products are not promoted to F32 on the way.
+// The precision of a GEMM. Tf32: F32 operands rounded to 10 mantissa bits. FastFp8: sums of 8-bit
+// GEMMs stay in the tensor cores' accumulators.
 enum class GemmMath : uint8_t { Full, Tf32, FastFp8 };
 
-// Everything the choice of an algorithm depends on: c(M, N) = a(M, K) · b(K, N), or c += that,
-// stored as in cpu::Gemm.
+// All that the choice of an algorithm depends on: c(M, N) = a(M, K) · b(K, N), or c += that, stored
+// as in cpu::Gemm.
 struct GemmKey {
   int64_t M = 0, N = 0, K = 0;
   int64_t a_stride = 0, b_stride = 0, c_stride = 0;  // elements between stored rows
@@ -45,16 +45,16 @@ struct TunedGemm {
 
 using TunedGemms = std::map<GemmKey, TunedGemm>;
 
-// The file's text: a header with the format and the library's version, a line for each product, and
-// a last line with their number and a checksum. parse_tuned throws ErrorCode::Data for text that is
-// damaged, or of another format or library.
+// The file's text: a header with the format and the library's version, one line per GEMM, and a
+// last line with their number and a checksum. parse_tuned throws ErrorCode::Data for text that is
+// damaged, or of another format or library version.
 std::string format_tuned(const TunedGemms& gemms, uint64_t library_version);
 TunedGemms parse_tuned(std::string_view text, uint64_t library_version);
 
-// The file of one GPU and library in `directory`, made when something is first saved; an empty
-// `directory` keeps nothing. No failure of the file system leaves this class: a cache that cannot
-// be read or written is worth a warning, not the run, and is not written again. Not thread-safe;
-// several processes may share the file, each replaces it as a whole.
+// The file for one GPU and library version in `directory`, created at the first save; an empty
+// `directory` keeps nothing. File system errors never leave this class: if the cache cannot be read
+// or written, it warns, and does not write again. Not thread-safe; several processes may share the
+// file, and each replaces it as a whole.
 class TuningCache {
  public:
   TuningCache(std::string directory, std::string_view gpu, uint64_t library_version,
@@ -63,9 +63,9 @@ class TuningCache {
   TuningCache& operator=(const TuningCache&) = delete;
 
   const std::string& path() const { return path_; }  // empty: nothing is kept
-  const TunedGemm* find(const GemmKey& key) const;   // null when not known; valid until put()
-  // In the file when this returns: a run that is killed and resumed must find the same algorithms.
-  // What another process saved meanwhile is kept.
+  const TunedGemm* find(const GemmKey& key) const;   // null if unknown; valid until put()
+  // Is in the file when this returns: a run that is killed and resumed must find the same
+  // algorithms. Entries that other processes saved meanwhile are kept.
   void put(const GemmKey& key, const TunedGemm& tuned);
 
  private:

@@ -1,6 +1,6 @@
-// Hopper's own instructions (sm_90a), one function each: copies of boxes by the TMA unit, barriers
-// in shared memory that count its bytes, products of a warpgroup, and what blocks of a cluster say
-// to each other. Shared addresses are 32 bits, as shared_address() gives them.
+// Hopper's own instructions (sm_90a), one function each: box copies by the TMA unit, shared-memory
+// barriers that count its bytes, warpgroup matrix multiplications, and communication between the
+// blocks of a cluster. Shared addresses have 32 bits, as from shared_address().
 #pragma once
 
 #include <cuda.h>
@@ -29,12 +29,12 @@ __device__ __forceinline__ void barrier_init(uint32_t barrier, uint32_t arrivals
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 
-// Makes initialised barriers known to the other blocks of the cluster and to the TMA unit.
+// Makes initialised barriers visible to the other blocks of the cluster and to the TMA unit.
 __device__ __forceinline__ void barrier_init_fence() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// Arrives, and tells the barrier how many bytes are on their way to it.
+// Arrives, and adds to the bytes that the barrier waits for.
 __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
@@ -50,7 +50,7 @@ __device__ __forceinline__ void barrier_arrive_as_warp(int lane, uint32_t barrie
   if (lane == 0) barrier_arrive(barrier);
 }
 
-// Arrives at the barrier that lies at the same place in block `rank` of the cluster.
+// Arrives at the barrier at the same address in block `rank` of the cluster.
 __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint32_t rank) {
   asm volatile(
       "{\n"
@@ -62,7 +62,8 @@ __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint32_t ran
       : "memory");
 }
 
-// Until the phase of this parity is over; all of the cluster's writes before it are then visible.
+// Waits for the end of the phase of this parity; all earlier writes of the cluster are then
+// visible.
 __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) {
   asm volatile(
       "{\n"
@@ -75,8 +76,7 @@ __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity) 
       : "memory");
 }
 
-// Where the n-th user of a ring of stages finds its own: the stage, and the parity of the phase in
-// which its barrier is.
+// The n-th use of a ring of stages: the stage, and the parity of its barrier's phase.
 template <int kStages>
 struct Place {
   int stage = 0;
@@ -113,8 +113,8 @@ __device__ __forceinline__ void take_registers() {
 
 // ---- The TMA unit
 
-// Coordinates of a box's first element, the innermost dimension first. What lies outside the tensor
-// is read as zeros and not written.
+// Coordinates of a box's first element, innermost dimension first. Elements outside the tensor are
+// read as zeros and not written.
 struct Box {
   int x, y, z;
 };
@@ -125,8 +125,8 @@ struct Box5 {
   int v, w, x, y, z;
 };
 
-// Whether the L2 keeps what a box brought or wrote less long than other data, or longer: policies
-// as createpolicy.fractional makes them for evict_first and evict_last.
+// L2 cache policy of a box: kept shorter or longer than other data. The values are those of
+// createpolicy.fractional for evict_first and evict_last.
 enum class Keep : uint64_t { Short = 0x12f0000000000000, Long = 0x14f0000000000000 };
 
 __device__ __forceinline__ void load_box(const CUtensorMap* map, Box at, uint32_t to,
@@ -156,7 +156,8 @@ __device__ __forceinline__ void load_box(const CUtensorMap* map, Box5 at, uint32
       : "memory");
 }
 
-// To the same place of every block in `blocks`, where it counts on the barrier at the same place.
+// Copies to the same address in every block of `blocks`, and signals the barrier at the same
+// address there.
 __device__ __forceinline__ void load_box_to_all(const CUtensorMap* map, Box at, uint32_t to,
                                                 uint32_t barrier, uint16_t blocks, Keep keep) {
   asm volatile(
@@ -175,7 +176,7 @@ __device__ __forceinline__ void store_box(const CUtensorMap* map, Box5 at, uint3
       : "memory");
 }
 
-// Bytes that follow each other; all three arguments are multiples of 16.
+// Copies consecutive bytes; all three arguments are multiples of 16.
 __device__ __forceinline__ void load_bytes(const void* from, uint32_t bytes, uint32_t to,
                                            uint32_t barrier) {
   asm volatile(
@@ -185,7 +186,7 @@ __device__ __forceinline__ void load_bytes(const void* from, uint32_t bytes, uin
       : "memory");
 }
 
-// Adds floats to those in the GPU's memory, each in one piece; a store like store_box.
+// Adds floats to those in global memory, each atomically; ordered like store_box.
 __device__ __forceinline__ void add_floats(uint32_t from, uint32_t bytes, float* to) {
   asm volatile(
       "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to),
@@ -197,7 +198,7 @@ __device__ __forceinline__ void commit_stores() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Until the shared memory of this thread's stores may be written again, but for the last kLeft
+// Waits until the shared memory of this thread's stores may be reused, except for the last kLeft
 // groups.
 template <int kLeft>
 __device__ __forceinline__ void wait_stores_read() {
@@ -226,8 +227,8 @@ __device__ __forceinline__ void store_matrices(uint32_t to, const uint32_t (&v)[
 
 // ---- Rows of results
 
-// Four threads beside each other hold four registers each: thread t gets the t-th of all, in the
-// order of the threads.
+// Four adjacent threads hold four registers each: thread t gets the t-th register of all four, in
+// thread order.
 __device__ __forceinline__ void exchange_in_four(uint32_t (&v)[4]) {
   const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
 #pragma unroll
@@ -242,7 +243,8 @@ __device__ __forceinline__ void exchange_in_four(uint32_t (&v)[4]) {
   }
 }
 
-// A warp's 16 rows of 64 sums, as products leave them, times `factor`, to row r at to + r · pitch.
+// Stores a warp's 16 rows of 64 sums, in the layout of a GEMM's output, times `factor`: row r to to
+// + r · pitch.
 __device__ __forceinline__ void store_sums(const float (&sums)[32], float factor,
                                            __nv_bfloat16* to, int64_t pitch) {
   const int row = threadIdx.x % 32 / 4, part = threadIdx.x % 4;
@@ -262,25 +264,26 @@ __device__ __forceinline__ void store_sums(const float (&sums)[32], float factor
     }
 }
 
-// ---- Products of a warpgroup
+// ---- Matrix multiplications of a warpgroup
 
-// How a matrix of 128-byte rows, swizzled by the TMA unit, lies in shared memory. Along the rows of
-// the product's depth: groups of 8 rows follow each other, `block_bytes` is not used. Across it:
-// rows are 64 columns of one depth, `block_bytes` apart from the next 64.
+// Describes a matrix of 128-byte rows in shared memory, swizzled by the TMA unit. If rows run along
+// the depth of the multiplication, groups of 8 rows are consecutive and `block_bytes` is unused. If
+// they run across it, a row is 64 columns of one depth, and the next 64 columns are `block_bytes`
+// further.
 __device__ __forceinline__ uint64_t matrix_descriptor(uint32_t address, uint32_t block_bytes) {
   constexpr uint64_t kSwizzle128 = uint64_t{1} << 62, kGroupBytes = 8 * 128;
   return kSwizzle128 | (kGroupBytes >> 4) << 32 | uint64_t{block_bytes >> 4} << 16 |
          ((address & 0x3ffff) >> 4);
 }
 
-// Registers are not to be touched between begin and end of products that are under way.
+// Registers must not be touched between begin and end of multiplications in flight.
 __device__ __forceinline__ void products_begin() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 __device__ __forceinline__ void products_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-// Until at most kLeft committed groups are under way.
+// Waits until at most kLeft committed groups are in flight.
 template <int kLeft>
 __device__ __forceinline__ void products_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
@@ -293,9 +296,10 @@ __device__ __forceinline__ void products_wait() {
   INGOT_8(d, i), INGOT_8(d, i + 8), INGOT_8(d, i + 16), INGOT_8(d, i + 24), INGOT_8(d, i + 32), \
       INGOT_8(d, i + 40), INGOT_8(d, i + 48), INGOT_8(d, i + 56)
 
-// sums(64, 256) = a(64, 16) · b(16, 256), added to sums unless `first`. A warpgroup's thread t
-// holds of rows t/4 and t/4 + 8 of its warp's 16 the columns 8j + 2(t%4) and the next, sums[4j …
-// 4j+3]. kAcross: b lies with its columns along the rows of shared memory, else its depth.
+// sums(64, 256) = a(64, 16) · b(16, 256), added to sums unless `first`. Thread t of a warpgroup
+// holds, of rows t/4 and t/4 + 8 of its warp's 16, the columns 8j + 2(t%4) and the next one:
+// sums[4j … 4j+3]. kAcross: the rows of b in shared memory run along its columns, else along its
+// depth.
 template <bool kAcross>
 __device__ __forceinline__ void multiply_64x256(float (&sums)[128], uint64_t a, uint64_t b,
                                                 bool first) {
@@ -337,8 +341,8 @@ __device__ __forceinline__ void multiply_64x128(float (&sums)[64], uint64_t a, u
       : "l"(a), "l"(b), "r"(static_cast<uint32_t>(first)));
 }
 
-// sums(64, 64) = a(64, 16) · b(16, 64), a in registers as the sums of two products lie there, b in
-// shared memory across its depth.
+// sums(64, 64) = a(64, 16) · b(16, 64), with a in registers in the layout of two multiplications'
+// sums, and b in shared memory across its depth.
 __device__ __forceinline__ void multiply_held_64x64(float (&sums)[32], const uint32_t* a,
                                                     uint64_t b, bool first) {
   asm volatile(
@@ -370,7 +374,7 @@ __device__ __forceinline__ void multiply_across_64x64(float (&sums)[32], uint64_
       : "l"(a), "l"(b), "r"(static_cast<uint32_t>(first)));
 }
 
-// Keeps the compiler from reading what products write before they were waited for.
+// Keeps the compiler from reading the results of multiplications before they were waited for.
 template <int kCount>
 __device__ __forceinline__ void products_read(float (&sums)[kCount]) {
 #pragma unroll

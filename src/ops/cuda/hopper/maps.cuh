@@ -1,4 +1,4 @@
-// Tensors as Hopper's copy unit takes them.
+// Tensor descriptors for Hopper's TMA unit.
 #pragma once
 
 #include <cuda.h>
@@ -28,11 +28,11 @@ class HopperMaps {
 #endif
   }
 
-  // Built for this GPU, which has a driver that knows it.
+  // Whether the GPU and its driver support them.
   bool available() const { return encode_ != nullptr; }
 
-  // A tensor of bf16 as the TMA unit takes it, innermost dimension first, strides in elements and
-  // without the innermost, which is 1; copied in boxes of the given extents.
+  // A bf16 tensor for the TMA unit, innermost dimension first. Strides are in elements, without the
+  // innermost one, which is 1. It is copied in boxes of the given extents.
   template <size_t kRank>
   CUtensorMap map(const Tensor& tensor, const std::array<int64_t, kRank>& shape,
                   const std::array<int64_t, kRank - 1>& strides,

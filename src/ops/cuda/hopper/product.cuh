@@ -1,13 +1,13 @@
-// c = a · b with c handed to an epilogue, rounded to bf16, while it is still in registers: the
-// frame of the kernels in fused_linear.cu. bf16, summed in F32.
+// The frame of the kernels in fused_linear.cu: c = a · b, with c passed to an epilogue, rounded to
+// bf16, while it is still in registers. bf16, accumulated in F32.
 //
-// A block computes tiles of 128 rows and 256 columns; the two of a cluster lie below each other and
-// share the columns of b, of which each fetches one half and sends it to both. One warp keeps a
-// ring of stages filled. Two warpgroups multiply, 64 rows each, and do the epilogue of the tile
-// before in slices between the steps, while the tensor cores work on the next. What an epilogue
-// reads and writes lies in shared memory; a warp for each group, its mover, fetches it and sends it
-// off, so that those who multiply wait for nothing but what they need. The grid is as large as the
-// GPU holds at once and walks over all tiles.
+// A block computes tiles of 128 rows and 256 columns. The two blocks of a cluster have adjacent row
+// tiles and share the columns of b: each fetches one half and sends it to both. One warp keeps a
+// ring of stages filled. Two warpgroups multiply, 64 rows each. Between the steps they run slices
+// of the previous tile's epilogue, while the tensor cores work on the next tile. The inputs and
+// outputs of an epilogue lie in shared memory. A warp per group, its mover, fetches and stores
+// them, so that the multiplying groups wait only for what they need. The grid is as large as the
+// GPU holds at once and iterates over all tiles.
 #pragma once
 
 #include "ops/cuda/hopper/instructions.cuh"
@@ -30,7 +30,7 @@ struct Extents {
   int depth_steps;   // of kTileDepth
 };
 
-// Where a block's tile lies.
+// The position of a block's tile.
 struct Tile {
   int row;     // its first
   int column;  // counts tiles
@@ -41,8 +41,8 @@ struct Columns {
   int first, part;
 };
 
-// The tiles of a block, or of one group's rows of it, one after the other: along columns of kBand
-// row tiles, so that what runs at one time reads few rows and few columns, which the L2 keeps.
+// Iterates over the tiles of a block, or of one group's rows of it: along columns of kBand row
+// tiles, so that concurrent blocks read few rows and few columns, which stay in the L2.
 template <int kBand>
 struct Walk {
   __device__ Walk(const Extents& all, uint32_t rank, int group = 0)
@@ -52,7 +52,7 @@ struct Walk {
 
   __device__ bool more() const { return index < extents.row_tiles * extents.column_tiles; }
   __device__ void advance() { index += static_cast<int>(gridDim.x) / kClusterBlocks; }
-  // If there are more.
+  // The current tile; valid if there are more.
   __device__ Tile tile() const {
     const int per_band = kBand * extents.column_tiles;
     const int band = index / per_band, within = index - band * per_band;
@@ -66,7 +66,7 @@ struct Walk {
   int index;
 };
 
-// The ring, the epilogue's scratch for each group, then barriers.
+// The ring, the epilogue's scratch for each group, then the barriers.
 template <class Epilogue>
 constexpr int shared_bytes() {
   constexpr int kBarriers = 2 * Epilogue::kStages + kGroups * Epilogue::kBarriers;
@@ -74,11 +74,11 @@ constexpr int shared_bytes() {
 }
 
 // a: (1, rows, depth). b: (·, columns, depth) or, when Epilogue::kAcross, (·, depth, columns).
-// Boxes of a piece. Of an epilogue, which a group of warps has for its 64 rows of each tile,
-// begin(tile) is called before the first, and for each tile slice(0 … kSlices-1, sums, tile, next,
-// more) while the tile `next` is multiplied, if there are more: one after each step or, if kSpread,
-// evenly over all steps. move(arguments, scratch, barriers, walk) is called by one thread for each
-// group; kBarriers of them are theirs to share, the i-th of which expects arrivals_at(i).
+// Boxes of a piece. A group of warps has an epilogue for its 64 rows of each tile. begin(tile) is
+// called before the first tile. For each tile, slice(0 … kSlices-1, sums, tile, next, more) is
+// called while the tile `next` is multiplied, if there are more: one after each step or, with
+// kSpread, evenly over all steps. move(arguments, scratch, barriers, walk) is called by one thread
+// per group; they share kBarriers barriers, the i-th of which expects arrivals_at(i).
 template <class Epilogue>
 __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlocks, 1, 1)
     product_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
     const int thread = static_cast<int>(threadIdx.x) % kGroupThreads;
     Epilogue epilogue(arguments, scratch_of(group), barriers_of(group), thread);
     float sums[128];
-    uint32_t held[64];  // the last tile's sums, two in each
+    uint32_t held[64];  // the last tile's sums, two per register
     Tile held_tile;
     bool holding = false;
     uint32_t last_stage = 0;
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
       products_begin();
 #pragma unroll
       for (int i = 0; i < kTileDepth / 16; ++i) {
-        // 16 of depth are 32 bytes of a row, or 16 rows.
+        // A depth of 16 is 32 bytes of a row, or 16 rows.
         const uint32_t depth_bytes = Epilogue::kAcross ? i * 16 * 128 : i * 32;
         multiply_64x256<Epilogue::kAcross>(sums, matrix_descriptor(rows + i * 32, kPieceBytes),
                                            matrix_descriptor(columns + depth_bytes, kPieceBytes),
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
       place.advance();
     };
 
-    // One more turn than there are tiles, for the last one's epilogue.
+    // One iteration more than there are tiles, for the last epilogue.
     for (TileWalk walk(extents, rank, group);; walk.advance()) {
       const bool more = walk.more();
       if (!more && !holding) break;
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
       holding = true;
     }
   }
-  cluster_sync();  // the other may still be writing to this block's barriers
+  cluster_sync();  // the other block may still be writing to this block's barriers
 #endif
 }
 

@@ -1,4 +1,4 @@
-// Epilogue of product.cuh: rotary position embedding of the heads that a product makes.
+// Epilogue of product.cuh: rotary position embedding of the heads that a GEMM computes.
 #pragma once
 
 #include "ops/cuda/hopper/sliver.cuh"
@@ -6,8 +6,8 @@
 
 namespace ingot::cuda::hopper {
 
-// y(N, R) = x(N, C) · w(R, C)ᵀ, whose first columns are heads of kHead, rotated by pairs
-// (i, i + kHead/2). Both of a pair lie in one thread.
+// y(N, R) = x(N, C) · w(R, C)ᵀ. Its first columns are heads of kHead, rotated by pairs (i, i +
+// kHead/2). Both numbers of a pair are in one thread.
 template <int kHead>
 class RopeForward {
   static_assert(kHead == 64 || kHead == 128, "expected heads of one or two slivers");
@@ -29,8 +29,8 @@ class RopeForward {
   static constexpr bool kSpread = false;
 
  private:
-  // For each half of the rows: turning, once for each set of angles, then storing each piece.
-  static constexpr int kChunks = 4;  // of 8 pairs, of which a set has the angles
+  // For each half of the rows: rotates once per set of angles, then stores each piece.
+  static constexpr int kChunks = 4;  // of 8 pairs, whose angles a set holds
   static constexpr int kSets = kHead / 2 / (8 * kChunks);
   static constexpr int kHalfSlices = kSets + kColumnPieces;
 
@@ -79,7 +79,7 @@ class RopeForward {
   }
 
  private:
-  // Angles of this thread's row are asked for a slice before they are needed, or more.
+  // The angles of this thread's row are loaded at least a slice before they are used.
   __device__ __forceinline__ void fetch_angles(const Tile& tile, int half, int set) {
     const int row =
         min(tile.row + thread_ / 32 * 16 + half * 8 + thread_ % 32 / 4, arguments_.num_rows - 1);
@@ -93,7 +93,7 @@ class RopeForward {
     }
   }
 
-  // All heads of the tile by the angles at hand.
+  // Rotates all heads of the tile by the loaded angles.
   __device__ __forceinline__ void rotate(uint32_t (&sums)[64], const Tile& tile, int half,
                                          int set) const {
 #pragma unroll
@@ -107,7 +107,7 @@ class RopeForward {
     }
   }
 
-  // Two numbers and those they are turned with.
+  // Rotates two pairs, packed as real and imaginary parts.
   __device__ static void turn_pair(uint32_t& real, uint32_t& imaginary, float2 c, float2 s) {
     float2 x = unpack(real), y = unpack(imaginary);
     turn(x.x, y.x, c.x, s.x);

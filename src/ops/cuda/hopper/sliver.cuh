@@ -1,17 +1,17 @@
-// What the epilogues of product.cuh move at a time.
+// The unit that the epilogues of product.cuh move.
 #pragma once
 
 #include "ops/cuda/hopper/product.cuh"
 
 namespace ingot::cuda::hopper {
 
-// A sliver: of a group's 64 rows and of 64 columns those 32 rows that one register of
-// the sums covers, 8 of each warp, either the upper or the lower of its 16. 4 KB, so that many
-// are under way. A matrix (N, width) of which slivers are boxes is (1, N/16, 2, 8, width).
+// A sliver: of a group's 64 rows and of 64 columns, the 32 rows that one register of the sums
+// covers: 8 per warp, either the upper or the lower of its 16. It has 4 KB, so that many can be in
+// flight. A matrix (N, width) that is moved in slivers has the shape (1, N/16, 2, 8, width).
 inline constexpr int kSliverBytes = 32 * 128;
 
-// Where a thread's row of four 8×8 matrices beside each other lies in a sliver, as the TMA unit
-// swizzles it; `chunk` counts 8 columns.
+// The address of a thread's row of four adjacent 8×8 matrices in a sliver, as the TMA unit swizzles
+// it; `chunk` counts 8 columns.
 __device__ __forceinline__ uint32_t row_address(uint32_t sliver, int thread, int chunk) {
   const int row = thread % 8, column = chunk + thread % 32 / 8;
   return sliver + thread / 32 * 1024 + row * 128 + ((column ^ row) << 4);
@@ -19,15 +19,15 @@ __device__ __forceinline__ uint32_t row_address(uint32_t sliver, int thread, int
 
 inline constexpr int kGroupWarps = kGroupThreads / 32;
 
-// By a whole warp, after it wrote to shared memory what the mover is to send off: one of
-// kGroupWarps arrivals at `filled`.
+// Called by a whole warp after it wrote data for the mover to shared memory: one of kGroupWarps
+// arrivals at `filled`.
 __device__ __forceinline__ void hand_over(uint32_t filled) {
   fence_for_stores();
   barrier_arrive_as_warp(static_cast<int>(threadIdx.x) % 32, filled);
 }
 
-// The slivers of a group of warps on their way out, of which kSlivers may be under way. The group
-// fills them in turn with put(), and its mover calls send_all().
+// Outgoing slivers of a group of warps, at most kSlivers in flight. The group fills them in turn
+// with put(); its mover calls send_all().
 template <int kSlivers>
 class SliverStream {
  public:
@@ -39,7 +39,7 @@ class SliverStream {
   __device__ SliverStream(uint32_t scratch, uint32_t barriers, int thread)
       : scratch_(scratch), barriers_(barriers), thread_(thread) {}
 
-  // A sliver of the registers that value(i) gives for its columns 8i … 8i+7.
+  // Puts a sliver: value(i) gives the register for its columns 8i … 8i+7.
   template <class Value>
   __device__ __forceinline__ void put(const Value& value) {
     const uint32_t sliver = scratch_ + place_.stage * kSliverBytes;
@@ -56,7 +56,8 @@ class SliverStream {
     place_.advance();
   }
 
-  // num_slivers of each tile of the walk: store(tile, n, from) asks the TMA unit to store the n-th.
+  // Sends num_slivers per tile of the walk: store(tile, n, from) tells the TMA unit to store the
+  // n-th.
   template <class Walk, class Store>
   __device__ static void send_all(uint32_t scratch, uint32_t barriers, Walk walk, int num_slivers,
                                   const Store& store) {

@@ -1,4 +1,4 @@
-// Epilogues of product.cuh: SwiGLU on the way forward and back.
+// Epilogues of product.cuh: the forward and backward pass of SwiGLU.
 #pragma once
 
 #include "ops/cuda/activation.cuh"
@@ -7,7 +7,7 @@
 namespace ingot::cuda::hopper {
 
 // up(N, 2F) = x(N, C) · w(2F, C)ᵀ, gate then up in each row, and act(N, F) = silu(gate) · up. A
-// tile is 128 columns of gate beside the same of up.
+// tile has 128 columns of gate and the same 128 of up.
 class SwigluForward {
  public:
   struct Arguments {
@@ -64,9 +64,8 @@ class SwigluForward {
   SliverStream<4> results_;
 };
 
-// d_act(N, F) = dy(N, C) · w(C, F), from which and up(N, 2F) the gradient of up follows; act(N, F)
-// is built again if kBuild. The values of `up` are fetched ahead, and their gradients take their
-// place.
+// d_act(N, F) = dy(N, C) · w(C, F). From it and up(N, 2F) follows the gradient of up; act(N, F) is
+// rebuilt if kBuild. Values of `up` are fetched ahead and replaced by their gradients.
 template <bool kBuild>
 class SwigluBackward {
   static constexpr int kSlivers = 2 * kColumnPieces;
@@ -85,7 +84,7 @@ class SwigluBackward {
   static constexpr int kScratchBytes = kSets * kSetBytes;
   static constexpr int kBarriers = 2 * kSets;  // a set is filled, a set is computed
   static constexpr int kSlices = 2 * kSlivers;
-  static constexpr bool kSpread = true;  // it moves five times what it computes
+  static constexpr bool kSpread = true;  // it moves five times as much as it computes
 
   __device__ static int arrivals_at(int barrier) { return barrier < kSets ? 1 : kGroupWarps; }
 
@@ -126,7 +125,7 @@ class SwigluBackward {
     }
   }
 
-  // Fetches sets ahead and sends them off once they are computed.
+  // Fetches sets ahead and stores them after they are computed.
   template <class Walk>
   __device__ static void move(const Arguments& arguments, uint32_t scratch, uint32_t barriers,
                               const Walk& walk) {
@@ -154,11 +153,11 @@ class SwigluBackward {
   }
 
  private:
-  // Along the rows first: their neighbours in memory come soon after.
+  // Along the rows first: their neighbours in memory follow soon after.
   __device__ static constexpr int block_of(int sliver) { return sliver % kColumnPieces; }
   __device__ static constexpr int half_of(int sliver) { return sliver / kColumnPieces; }
 
-  // A group's slivers, tile after tile.
+  // Iterates over a group's slivers, tile after tile.
   template <class Walk>
   struct Cursor {
     __device__ explicit Cursor(const Walk& begin) : walk(begin), tile(begin.tile()) {}

@@ -1,5 +1,5 @@
-// The kernels of rms_norm.cu and fp8/rms_norm.cu. These differ in what becomes of the results: that
-// is an Output, handed to the kernel, whose Writer each thread makes for itself.
+// The kernels of rms_norm.cu and fp8/rms_norm.cu. The two differ in the use of the results. That is
+// an Output, passed to the kernel; each thread constructs its Writer.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@ inline int64_t heads_of(const Tensor& x) {
   return x.shape.rank() == 3 ? x.shape[1] : 1;
 }
 
-// Whether the kernels on tiles can count these rows: they add up to a grid of tiles to an int.
+// Whether the tile kernels' int indices can count these rows, which are padded to a grid of tiles.
 template <class T>
 bool fit_tiles(const T* weight, int64_t num_rows, int64_t width) {
   return fits_vec(weight, width) && num_rows <= std::numeric_limits<int>::max() / 2;
 }
 
-// y = x · rstd · weight: one expression for the forward and for those that build its y again.
+// y = x · rstd · weight: one expression for the forward pass and for kernels that rebuild y.
 template <class T, int kSize>
 __device__ __forceinline__ Lanes<T, kSize> normed(Lanes<T, kSize> x, Compute<T> rstd,
                                                   const Lanes<T, kSize>& weight) {
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(Tile::kMostThreads, Tile::kLeastBlocks + 1)
   writer.finish();
 }
 
-// The same for rows of any width and alignment: a block a row, read twice.
+// The same for rows of any width and alignment: one block per row, which is read twice.
 template <class T, class Output>
 __global__ void __launch_bounds__(kThreads) forward_any_kernel(Forward<T> norm, Output output) {
   using A = Compute<T>;
@@ -180,7 +180,7 @@ struct Backward {
   int width;
 };
 
-// Rows that pass by once. kStreaming leaves the L2 to what is written in pieces.
+// Loads rows that are read once. kStreaming leaves the L2 to data that is written in pieces.
 template <bool kStreaming, class T>
 __device__ __forceinline__ Packed load_passing(const T* from) {
   if constexpr (kStreaming)
@@ -196,7 +196,7 @@ __device__ __forceinline__ void store_passing(T* to, const Packed& packed) {
   }
 }
 
-// What a thread reads of a tile. What lies outside is zero and adds nothing.
+// A thread's inputs of a tile. Elements outside are zero and add nothing.
 template <class T, class Tile, bool kAccumulate, bool kStreaming>
 struct Operands {
   static constexpr int kVectors = Tile::kVectors, kRows = Tile::kRows;
@@ -226,8 +226,8 @@ struct Operands {
   Compute<T> rstd[kRows];
 };
 
-// Has the L2 fetch the rows of a tile that is read later: no registers wait for them. The rows are
-// shared by whole warps. GPUs before sm_90 cannot, and read as they go.
+// Prefetches the rows of a later tile into the L2, which takes no registers. Whole warps share the
+// rows. GPUs before sm_90 cannot do this and read without prefetch.
 template <bool kAccumulate, class T, class Tile>
 __device__ __forceinline__ void prefetch(const Backward<T>& norm, const Place<T, Tile>& place,
                                          int tile) {
@@ -247,10 +247,10 @@ __device__ __forceinline__ void prefetch(const Backward<T>& norm, const Place<T,
   if constexpr (kAccumulate) fetch(index.in(norm.dx));
 }
 
-// A block walks the tiles that its Writer names and sums its part of dweight in registers.
+// A block iterates over the tiles that its Writer names and sums its part of dweight in registers.
 // dx = r·(dy·w) - x·r³/width · Σ dy·w·x
 //
-// Output::Writer: first_tile(); tile_after(tile); start(tile), before anything of the tile;
+// Output::Writer: first_tile(); tile_after(tile); start(tile), before all else of the tile;
 // put(index, row, column, x, rstd, weight, dx) with a vector of each; finish(). Output::kPrefetch:
 // the rows of tile_after(tile) are fetched while `tile` is computed.
 template <class T, class Tile, bool kAccumulate, class Output>
@@ -258,7 +258,8 @@ __global__ void __launch_bounds__(Tile::kMostThreads, Tile::kLeastBlocks)
     backward_kernel(Backward<T> norm, Output output, int num_tiles, int row_threads) {
   using A = Compute<T>;
   constexpr int kVectors = Tile::kVectors, kRows = Tile::kRows, kSize = Vec<T>::kSize;
-  // Two sets, taken in turn: one barrier a tile keeps writers from those still reading.
+  // Two sets, used alternately: one barrier per tile separates writers from threads that still
+  // read.
   __shared__ alignas(16) A shared[2][Tile::kMostThreads / kWarp * kRows];
   const Place<T, Tile> place(row_threads);
   const int num_rows = static_cast<int>(norm.num_rows), heads = static_cast<int>(norm.heads);
@@ -312,8 +313,8 @@ __global__ void __launch_bounds__(Tile::kMostThreads, Tile::kLeastBlocks)
 #pragma unroll
         for (int i = 0; i < kSize; ++i) {
           const A scaled = gradient.v[i] * rstd;
-          // Which product is rounded is said here: left to the compiler, it is another one in
-          // another instance of this kernel, and their bits differ.
+          // fma fixes which multiplication is rounded. The compiler's choice would differ between
+          // instances of this kernel, and so would their bits.
           dx.v[i] += fma(value.v[i], shrink, scaled * weight[v].v[i]);
           dweight[v].v[i] += scaled * value.v[i];
         }
@@ -339,7 +340,7 @@ __global__ void __launch_bounds__(Tile::kMostThreads, Tile::kLeastBlocks)
 #pragma unroll
       for (int i = 0; i < kSize; ++i) partial[place.column(v) + i] = dweight[v].v[i];
     }
-  } else {  // the rows that stood side by side, one after the other
+  } else {  // the rows that are side by side, one after the other
     A* partial = norm.partials + static_cast<int64_t>(blockIdx.x) * norm.width;
     __shared__ A sums[kThreads * kSize];
 #pragma unroll

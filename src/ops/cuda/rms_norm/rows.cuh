@@ -1,4 +1,4 @@
-// How the kernels of RMSNorm spread rows over threads, and sum over the threads of a row.
+// The distribution of rows over threads in the RMSNorm kernels, and sums over the threads of a row.
 #pragma once
 
 #include <limits>
@@ -8,7 +8,7 @@
 
 namespace ingot::cuda {
 
-// Rows of (N, C), or of (N, H, D) with strides of its own for rows and heads.
+// Rows of (N, C), or of (N, H, D) with separate strides for rows and heads.
 template <class T>
 struct Rows {
   explicit Rows(const Tensor& tensor)
@@ -16,7 +16,7 @@ struct Rows {
         stride(tensor.strides[0]),
         head_stride(tensor.shape.rank() == 3 ? tensor.strides[1] : 0) {}
 
-  // Whether the kernels on tiles can take them: whole vectors, strides of 32 bits.
+  // Whether the tile kernels support them: whole vectors, strides of 32 bits.
   bool fit_tiles() const {
     constexpr int64_t kMost = std::numeric_limits<int>::max();
     return fits_vec(data, stride) && fits_vec(data, head_stride) && stride <= kMost &&
@@ -28,9 +28,9 @@ struct Rows {
   int64_t head_stride;
 };
 
-// Where row `row` of tensors with `heads` heads lies; without kHeads they have one. Kernels on
-// tiles count in int, with products of 64 bits: one instruction where int64_t takes four, and there
-// are six addresses to a row.
+// The position of row `row` in tensors with `heads` heads; without kHeads they have one. The tile
+// kernels use int indices with 64-bit multiplications: one instruction where int64_t takes four,
+// and a row has six addresses.
 template <class Int, bool kHeads>
 struct RowIndex {
   __device__ RowIndex(Int row, Int heads)
@@ -46,21 +46,21 @@ struct RowIndex {
   Int head;
 };
 
-// Who shares a row: neighbouring threads of a warp, the whole block, or some whole warps of a
-// block, which takes several rows at once then.
+// The threads that share a row: adjacent threads of a warp, the whole block, or some whole warps of
+// a block, which then handles several rows at once.
 enum class Sharers { Lanes, Block, Warps };
 
-// How rows are spread over threads: a thread holds kVectors vectors of each of kRows rows in
-// registers, so that a row is read once and several loads are under way at a time. A narrow row
-// belongs to 8, 16 or 32 neighbouring threads; a wide one, which is no head, to whole warps.
+// A thread holds kVectors vectors of each of kRows rows in registers, so that a row is read once
+// and several loads are in flight. A narrow row belongs to 8, 16 or 32 adjacent threads; a wide
+// one, which is never a head, to whole warps.
 template <int kVectors_, int kRows_, Sharers kSharers_>
 struct Tile {
   static constexpr int kVectors = kVectors_;
   static constexpr int kRows = kRows_;
   static constexpr Sharers kSharers = kSharers_;
-  // A block's threads at most, and its kind on a multiprocessor at least, so that some read while
-  // others sum or write: as many as leave the backward pass its registers. Blocks of several rows
-  // keep what they gather in shared memory, where there may be room for one.
+  // The largest number of threads per block and the smallest number of blocks per multiprocessor,
+  // so that some blocks read while others sum or write, and the backward pass keeps its registers.
+  // Blocks of several rows hold their sums in shared memory, where there may be room for one block.
   static constexpr bool kWarps = kSharers == Sharers::Warps;
   static constexpr int kMostThreads = kWarps ? (kVectors == 1   ? 768
                                                 : kVectors == 2 ? 512
@@ -79,7 +79,7 @@ struct RowThreads {
   int rows_at_once() const { return block / row; }
 };
 
-// Calls f(tile, threads) with what suits rows of `num_vectors`; false when nothing does.
+// Calls f(tile, threads) with the best tile for rows of `num_vectors`; false if there is none.
 template <class F>
 bool with_tile(int num_vectors, int64_t heads, const F& f) {
   const auto whole_warps = [&](int vectors) {
@@ -103,8 +103,8 @@ bool with_tile(int num_vectors, int64_t heads, const F& f) {
   return true;
 }
 
-// The place of a thread: rows row(tile, 0), row(tile, 1), … of each tile, and in each the vectors
-// at column(0), column(1), ….
+// A thread's position: rows row(tile, 0), row(tile, 1), … of each tile, and in each the vectors at
+// column(0), column(1), ….
 template <class T, class Tile>
 struct Place {
   __device__ explicit Place(int threads_of_row)
@@ -115,17 +115,17 @@ struct Place {
                  : static_cast<int>(threadIdx.x) - first_row * row_threads),
         rows_at_once(kBlock ? 1 : static_cast<int>(blockDim.x) / threads_of_row) {}
 
-  // May lie beyond the last row, by less than a tile.
+  // May be beyond the last row, by less than a tile.
   __device__ int row(int tile, int r) const {
     return (tile * Tile::kRows + r) * rows_at_once + first_row;
   }
   __device__ int column(int v) const { return (lane + v * row_threads) * Vec<T>::kSize; }
 
-  // Waits for the other threads of the row; of rows that whole warps share.
+  // Waits for the other threads of the row, if whole warps share it.
   __device__ void sync_row() const {
     if constexpr (kBlock) {
       __syncthreads();
-    } else {  // barrier 0 is the block's
+    } else {  // barrier 0 is for the whole block
       asm volatile("bar.sync %0, %1;" ::"r"(1 + first_row), "r"(row_threads) : "memory");
     }
   }
@@ -137,9 +137,9 @@ struct Place {
   int rows_at_once;
 };
 
-// Σ over the threads of each row, in every one of them. `shared`: a value for each row of each of
-// the block's warps, which nobody may still be reading. The order depends on kVectors and the
-// number of a row's threads alone.
+// Σ over the threads of each row; every one of them gets the sum. `shared`: a value for each row of
+// each of the block's warps, which no thread may still be reading. The order depends only on
+// kVectors and the number of threads per row.
 template <class Tile, class A, class Place>
 __device__ __forceinline__ void sum_rows(A (&sums)[Tile::kRows], const Place& place, A* shared) {
   constexpr bool kLanes = Tile::kSharers == Sharers::Lanes;

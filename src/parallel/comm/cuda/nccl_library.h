@@ -1,5 +1,5 @@
-// NCCL as the program uses it: loaded by name when it is asked for, so that the program starts, and
-// says what is missing, on a machine without it.
+// NCCL's functions, loaded with dlopen on first use, so that the program starts on a machine
+// without NCCL and can say what is missing.
 #pragma once
 
 #include <nccl.h>
@@ -8,7 +8,7 @@
 
 namespace ingot {
 
-// The functions in use, as nccl.h declares them.
+// The functions in use, with their types from nccl.h.
 struct NcclLibrary {
   decltype(&ncclGetVersion) get_version = nullptr;
   decltype(&ncclGetErrorString) get_error_string = nullptr;
@@ -24,7 +24,7 @@ struct NcclLibrary {
   decltype(&ncclBroadcast) broadcast = nullptr;
   decltype(&ncclSend) send = nullptr;
   decltype(&ncclRecv) recv = nullptr;
-  // From 2.19 on; null before.
+  // Since 2.19; null in older versions.
   decltype(&ncclCommRegister) comm_register = nullptr;
   decltype(&ncclCommDeregister) comm_deregister = nullptr;
   int version = 0;  // 22809
@@ -32,11 +32,11 @@ struct NcclLibrary {
   std::string version_text() const;  // "2.28.9"
 };
 
-// Loads it at the first call. Throws ErrorCode::Missing, saying what to install, where it is not
-// there or too old.
+// Loads it at the first call. Throws ErrorCode::Missing with what to install if it is missing or
+// too old.
 const NcclLibrary& nccl_library();
 
-// Throws ErrorCode::Comm with NCCL's words unless the call succeeded or is in progress.
+// Throws ErrorCode::Comm with NCCL's message unless the call succeeded or is in progress.
 void nccl_check(ncclResult_t status, const char* call, ncclComm_t comm = nullptr);
 
 }  // namespace ingot

@@ -329,7 +329,7 @@ void NcclLink::withdraw() {
     fail(Error(ErrorCode::Comm, in_flight_.front()->what() + ": abandoned by this rank"));
 }
 
-// Tickets fail before the abort lets the stream go on.
+// Tickets fail before the abort lets the stream continue.
 void NcclLink::fail(const Error& error) {
   forget_what_is_over();
   if (!failure_) failure_ = std::make_exception_ptr(error);

@@ -1,4 +1,4 @@
-// One NCCL communicator: one order of calls among some ranks, each of them watched.
+// One NCCL communicator: ordered calls among some ranks, each of them watched.
 #pragma once
 
 #include <nccl.h>
@@ -24,36 +24,36 @@ namespace ingot {
 
 class NcclCall;  // one that is in flight
 
-// Calls are put by one thread and poll() is called by another, every few milliseconds. A link that
-// failed stays so: its NCCL communicator is aborted, which ends what is in flight, and every ticket
-// that was not done, and every later put(), throws what happened.
+// One thread calls put(); another calls poll() every few milliseconds. A failed link stays failed:
+// its NCCL communicator is aborted, which ends the calls in flight, and every unfinished ticket and
+// every later put() throws the failure.
 class NcclLink {
  public:
-  // Of the rank that is ranks[member], on the device of `compute`; all members use the same name.
+  // For rank ranks[member], on the device of `compute`; all members use the same name.
   NcclLink(HostPlane& plane, std::string name, std::vector<int> ranks, int member,
            const Context& compute);
-  // Does not wait for others. What was put must be off the stream: withdraw(), then wait for it.
-  // Recorded work that holds calls of this link must be gone: NCCL waits for it, and is left alone
-  // after some seconds.
+  // Does not wait for other ranks. First call withdraw() and wait until the stream has finished all
+  // calls. Recorded work with calls of this link must be destroyed before: NCCL waits for it, and
+  // is abandoned after some seconds.
   ~NcclLink();
 
-  // Meets the other members; throws ErrorCode::Comm when Deadlines::start is over or a rank is
-  // lost. put() does it where it was not done.
+  // Connects to the other members; throws ErrorCode::Comm at Deadlines::start or if a rank is lost.
+  // put() calls it if needed.
   void connect();
 
-  // Registers the memory with NCCL, where it can. Once, after connect().
+  // Registers the memory with NCCL, if supported. At most once, after connect().
   void register_memory(const Tensor& memory);
 
-  // Puts the call on the stream of `ctx`; its event is passed when this rank's part is done.
-  // Returns at once, but where the user has NCCL connect ranks in their first calls
+  // Puts the call on the stream of `ctx`; the event is reached when this rank's part is done.
+  // Returns at once, unless the user makes NCCL connect ranks in their first calls
   // (NCCL_RUNTIME_CONNECT=1). Inside a capture the call becomes part of the graph.
   std::shared_ptr<StreamEvent> put(Context& ctx, const CollectiveCall& call);
 
-  // Looks after what is in flight: notes what is done, and ends it all where the stream has been in
+  // Checks the calls in flight: notes those that are done, and aborts all if the stream has been in
   // one call for Deadlines::collective, NCCL reports an error or a rank is lost.
   void poll();
 
-  // From any thread: waiting calls throw, and what is in flight ends without the others.
+  // From any thread: waiting calls throw, and calls in flight end without the other ranks.
   void withdraw();
 
  private:
@@ -81,18 +81,18 @@ class NcclLink {
   const int device_;
   std::atomic<bool> withdrawn_ = false;
 
-  std::mutex mutex_;  // NCCL wants one thread at a time
+  std::mutex mutex_;  // NCCL requires one thread at a time
   ncclComm_t comm_ = nullptr;
   void* registered_ = nullptr;  // NCCL's handle of the memory
-  std::future<void> released_;  // valid once NCCL was told to end it
+  std::future<void> released_;  // valid after the request to destroy it
   std::exception_ptr failure_;
   int64_t num_calls_ = 0;
   std::deque<std::shared_ptr<NcclCall>> in_flight_;  // by number
-  std::map<int64_t, std::string> recorded_;          // calls in graphs, which may come at any time
+  std::map<int64_t, std::string> recorded_;          // calls in graphs, which may run at any time
   NcclTurns turns_;
   uint64_t last_turn_ = 0;
   Clock::time_point since_;          // when that turn was first seen
-  std::optional<Watched> replayed_;  // a recorded call, once it has been seen twice
+  std::optional<Watched> replayed_;  // a recorded call, once it was seen twice
 };
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
-// Where a stream is in its collectives, as the host can see it: also in recorded work, which the
-// host starts without knowing what is in it.
+// The collective that a stream is in, visible to the host. Also works for recorded work, whose
+// contents the host does not see.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@
 
 namespace ingot {
 
-// Kernels of one thread write it, before and after every collective of a stream; any thread of the
-// host reads it. Its memory must outlive what was put on the stream, and graphs of it.
+// One-thread kernels write it before and after every collective of a stream; any host thread reads
+// it. Its memory must outlive the work on the stream and graphs of it.
 class NcclTurns {
  public:
   NcclTurns();
 
-  // On the stream of `ctx`, where a collective begins, and again where it ends.
+  // Put it on the stream of `ctx` at the beginning and at the end of a collective.
   void put(Context& ctx, int64_t call);
 
   struct Inside {
-    int64_t call = 0;   // as put() was told
-    uint64_t turn = 0;  // another each time
+    int64_t call = 0;   // the argument of put()
+    uint64_t turn = 0;  // differs each time
   };
-  // The collective that the stream is in.
+  // The collective that the stream is in, if any.
   std::optional<Inside> inside() const;
 
-  // Gives the memory up for good: kernels that nobody can wait for may still write it.
+  // Leaks the memory: kernels that can no longer be waited for may still write it.
   void leak() { (void)memory_.release(); }
 
  private:

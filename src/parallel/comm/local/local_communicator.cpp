@@ -64,7 +64,7 @@ class LocalCommunicator final : public Communicator {
     return channel;
   }
 
-  // Meeting the others is waiting, so a thread does it, on a GPU too.
+  // A thread waits for the other ranks, on a GPU too.
   std::unique_ptr<Lane> make_lane() {
     ++delay_.seed;
     return worker_lane(compute_, {.threads = 0, .delay = delay_});

@@ -1,4 +1,4 @@
-// Ranks of one process that exchange tensors: each works on the others' memory directly.
+// Ranks of one process that exchange tensors: each reads and writes the others' memory directly.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace ingot {
 
-// What a member brings to a collective; all bring the same but for the addresses.
+// A member's arguments of a collective; all are equal except for the addresses.
 struct Offer {
   CollectiveCall call;
-  std::shared_ptr<StreamEvent> ready;  // on a GPU: when its tensors are
+  std::shared_ptr<StreamEvent> ready;  // on a GPU: when its tensors are ready
 };
 
 class LocalRanks;
@@ -26,14 +26,14 @@ class LocalGroup {
 
   MeetingPoint& point() { return point_; }
 
-  // The member's part of one collective: on the CPU done when it returns, on a GPU put on the
-  // stream of `ctx`. `what` is its name in the rank's watch. Throws ErrorCode::Internal on all
-  // members when their calls differ, ErrorCode::Comm as LocalRanks::arrive.
+  // Runs the member's part of one collective: complete at return on the CPU, put on the stream of
+  // `ctx` on a GPU. `what` is its name in the rank's watch. Throws ErrorCode::Internal on all
+  // members if their calls differ, ErrorCode::Comm as LocalRanks::arrive does.
   void take_part(Context& ctx, int member, const CollectiveCall& call, const std::string& what);
 
  private:
   struct Ending {
-    std::shared_ptr<StreamEvent> done;  // on a GPU: when it has read and written
+    std::shared_ptr<StreamEvent> done;  // on a GPU: after its reads and writes
     bool failed = false;
   };
   void work(Context& ctx, int member);
@@ -41,14 +41,14 @@ class LocalGroup {
 
   LocalRanks& all_;
   MeetingPoint point_;
-  std::vector<Offer> offers_;    // by member; each writes its own before it arrives
-  std::vector<Ending> endings_;  // by member; each writes its own before it parts
+  std::vector<Offer> offers_;    // by member; each writes its own before arrive()
+  std::vector<Ending> endings_;  // by member; each writes its own before part()
 };
 
-// The work of one member, given what all brought; a sender and its receiver are members 0 and 1.
-// Reductions go in the order of members.
+// The work of one member, given all offers; a sender and its receiver are members 0 and 1.
+// Reductions run in member order.
 void exchange_on_cpu(int member, const std::vector<Offer>& offers);
-constexpr int kMaxGpuMembers = 64;  // what a kernel's parameters hold with ease
+constexpr int kMaxGpuMembers = 64;  // fits into a kernel's parameters
 void exchange_on_gpu(Context& ctx, int member, const std::vector<Offer>& offers);
 
 }  // namespace ingot

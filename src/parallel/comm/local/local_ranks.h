@@ -1,4 +1,4 @@
-// What the ranks of one process share, and their communicator.
+// Shared state of the ranks of one process, and their communicator.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@
 
 namespace ingot {
 
-// The groups of a run, by name: whoever asks first makes one. Thread-safe.
+// The groups of a run, by name: the first rank to ask creates one. Thread-safe.
 class LocalRanks final : public Board {
  public:
   LocalRanks(int ranks, const Deadlines& deadlines);
@@ -28,17 +28,17 @@ class LocalRanks final : public Board {
   Watch& watch(int rank) { return places_[static_cast<size_t>(rank)].watch; }
   std::shared_ptr<LocalGroup> group(const std::string& name, const std::vector<int>& ranks);
 
-  // MeetingPoint::arrive of a member that comes to `what`. When its patience ends the first missing
-  // rank is lost to all, and every rank that waits, or comes later, fails naming it; each logs what
-  // it did last.
+  // MeetingPoint::arrive for a member that joins `what`. At a timeout the first missing rank is
+  // lost for all: every rank that waits, or joins later, fails naming it, and each logs its last
+  // calls.
   void arrive(MeetingPoint& point, int member, const std::string& what, Patience patience);
-  // This rank takes no part in anything from now on, and whoever waits for it is released. It is
-  // done, or failed; `cause`: the rank that it is due to, itself or one that it was released from.
+  // This rank stops taking part, and ranks that wait for it are released. It is done, or failed;
+  // `cause`: the rank responsible, itself or one whose loss released it.
   void leave(int rank);
   void lose(int rank, const LostRank& cause);
   std::optional<LostRank> loss();  // the first cause
 
-  // The host plane: every rank's text at a meeting of all.
+  // The host plane: all-gather of every rank's text.
   std::vector<std::string> gather(int rank, std::string_view what, std::string_view own,
                                   Patience patience);
 
@@ -48,9 +48,9 @@ class LocalRanks final : public Board {
  private:
   struct Place {
     Watch watch;
-    std::string what, text;    // brought to a meeting, written before it arrives
-    int64_t num_meetings = 0;  // of the host plane
-    std::once_flag told;       // its last records
+    std::string what, text;    // its contribution to a round, written before arrive()
+    int64_t num_meetings = 0;  // host-plane rounds so far
+    std::once_flag told;       // logs its last records
   };
   struct Leaving {
     int rank;
@@ -65,15 +65,15 @@ class LocalRanks final : public Board {
   std::vector<Place> places_;   // by rank
 
   std::mutex mutex_;
-  bool is_late_ = false;  // a rank was given up
+  bool is_late_ = false;  // a rank was declared lost after a timeout
   std::optional<LostRank> loss_;
   std::map<std::string, std::shared_ptr<LocalGroup>> groups_;
   std::vector<Leaving> gone_;
   std::map<std::string, std::string> posted_;  // the board
-  std::condition_variable changed_;            // the board, or who is gone
+  std::condition_variable changed_;            // for the board and lost ranks
 };
 
-// Of the rank that is `ranks[member]`. `name` tells communicators of the same ranks apart.
+// For rank `ranks[member]`. `name` distinguishes communicators of the same ranks.
 std::unique_ptr<Communicator> local_communicator(LocalRanks& all, const std::string& name,
                                                  std::vector<int> ranks, int member,
                                                  const Context& compute, const LaneDelay& delay);

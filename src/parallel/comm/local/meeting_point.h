@@ -1,4 +1,4 @@
-// Where threads that are ranks meet, again and again.
+// A reusable barrier for threads that are ranks.
 #pragma once
 
 #include <condition_variable>
@@ -12,9 +12,9 @@
 
 namespace ingot {
 
-// A meeting begins when all members have arrived and ends when all have parted. What a member wrote
-// before it arrived the others may read until they part; what it wrote before it parted they may
-// read until they arrive again.
+// A round begins when all members have arrived and ends when all have parted. What a member wrote
+// before arrive(), the others may read until they part. What it wrote before part(), they may read
+// until they arrive again.
 class MeetingPoint {
  public:
   explicit MeetingPoint(std::vector<int> ranks)
@@ -23,17 +23,17 @@ class MeetingPoint {
   int size() const { return static_cast<int>(ranks_.size()); }
   int rank_of(int member) const { return ranks_[static_cast<size_t>(member)]; }
 
-  // Returns nothing when all members have arrived, and the ranks that are missing when this
-  // member's patience ended: it has left then. Throws ErrorCode::Comm when a member that has not
-  // arrived is gone (naming the cause), when this one withdrew, or when others gave it up.
+  // Returns an empty list when all members have arrived. At a timeout returns the missing ranks;
+  // this member has then left the round. Throws ErrorCode::Comm if a missing member is lost (naming
+  // the cause), if this member withdrew, or if another member timed out.
   std::vector<int> arrive(int member, Patience patience);
-  // Returns when all members have parted. Whoever arrived must call it.
+  // Returns when all members have parted. Every member that arrived must call it.
   void part();
 
-  // This member gives up waiting for others to arrive; a meeting that began goes on.
+  // This member stops waiting for others to arrive; a round that has begun continues.
   void withdraw(int member);
-  // This rank will not arrive again, or is not waited for if it does; `cause`: the rank that it is
-  // due to. The first to go is the one named.
+  // This rank will not arrive again, or is not waited for. `cause`: the rank responsible. Errors
+  // name the first rank that went.
   void go(int rank, const LostRank& cause);
 
  private:
@@ -47,7 +47,7 @@ class MeetingPoint {
   int64_t meetings_ = 0, partings_ = 0;
   int gone_ = -1;             // member
   LostRank cause_;            // of that
-  std::vector<int> missing_;  // when the first lost patience; who did later does not count it
+  std::vector<int> missing_;  // at the first timeout; a member that times out later is not counted
 };
 
 }  // namespace ingot

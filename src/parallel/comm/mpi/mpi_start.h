@@ -1,4 +1,4 @@
-// How ranks that mpirun started find each other, before they have any other way.
+// Bootstraps ranks that mpirun started, before they have another connection.
 #pragma once
 
 #include <string>
@@ -8,15 +8,14 @@
 
 namespace ingot {
 
-// All of it loads MPI and throws ErrorCode::Missing where it is not installed, saying what to
-// install, and ErrorCode::Comm where MPI_Init does not end in time: it waits for all ranks that the
-// launcher started.
+// These load MPI. They throw ErrorCode::Missing with what to install if MPI is not installed, and
+// ErrorCode::Comm if MPI_Init times out: it waits for all ranks of the launcher.
 
-// Throws ErrorCode::Config unless MPI knows this process by the rank and world that `process` has.
+// Throws ErrorCode::Config unless MPI's rank and world size equal those of `process`.
 void check_mpi_process(const Process& process, Patience timeout = Deadlines{}.start);
 
-// Rank 0's text, of at most 1000 bytes, on every rank; all call it. ErrorCode::Comm after the
-// timeout, which is MPI_Init's too.
+// Broadcasts rank 0's text, at most 1000 bytes; all ranks call it. Throws ErrorCode::Comm after the
+// timeout, which also applies to MPI_Init.
 std::string mpi_broadcast_text(const std::string& own, const Process& process,
                                Patience timeout = Deadlines{}.start);
 

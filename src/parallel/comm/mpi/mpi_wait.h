@@ -1,4 +1,4 @@
-// Waiting for MPI, which does not sleep by itself.
+// Waits for MPI with sleeps: MPI itself only polls.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-// Between two looks at messages that have not come: ranks may outnumber cores, so a rank that waits
-// soon leaves its core to others, and sleeps the longer the longer nothing happens.
+// A pause between polls. Ranks may outnumber cores, so a waiting rank soon yields its core, and
+// sleeps longer the longer nothing happens.
 class MpiPause {
  public:
   void rest() {
@@ -19,7 +19,7 @@ class MpiPause {
   void something_came() { *this = {}; }
 
  private:
-  static constexpr int kBusyLooks = 200;  // some 20 µs: a small message between cores takes 1 µs
+  static constexpr int kBusyLooks = 200;  // some 20 µs; a small message between cores takes 1 µs
   static constexpr std::chrono::microseconds kLongest{1000};
   int looks_ = 0;
   std::chrono::microseconds sleep_{10};

@@ -1,5 +1,5 @@
-// Channels over MPI's messages. MPI cannot be made to give up a message that is under way, and
-// would go on reading and writing its memory; so it only ever sees memory of ours (pieces), which
+// Channels over MPI's messages. MPI cannot be made to abandon a message in flight and would
+// continue reading and writing its memory. So it only ever gets memory of ours (pieces), which
 // outlives a failed exchange. That costs a copy on each side.
 #include <algorithm>
 #include <atomic>

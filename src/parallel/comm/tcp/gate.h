@@ -1,4 +1,5 @@
-// Where other ranks come in: a listener and a thread that lets in whoever knows the secret.
+// Accepts connections of other ranks: a listener and a thread that admits those who prove the
+// secret.
 #pragma once
 
 #include <atomic>
@@ -11,20 +12,20 @@
 
 namespace ingot::tcp {
 
-// What is done with those who ask, on the gate's thread. None of it throws.
+// Callbacks on the gate's thread. None of them throws.
 struct Door {
-  // Who knows the secret: why it is refused all the same; empty: it is let in.
+  // For a connection that knows the secret: the reason to refuse it; empty: it is admitted.
   std::function<std::string(const Message& hello)> refuses;
   std::function<void(const Message& hello, Socket socket)> let_in;
-  // Was not let in; what `hello` says is not known to be true.
+  // A refused connection; the contents of `hello` are not verified.
   std::function<void(const Message& hello, const std::string& why)> turned_away;
 };
 
 class Gate {
  public:
-  // `most_waiting`: connections that have not proven anything yet; more are closed at once.
+  // `most_waiting`: the limit of unauthenticated connections; more are closed at once.
   Gate(Socket listener, const Key& key, size_t most_waiting, Door door);
-  ~Gate();  // nobody comes in any more
+  ~Gate();  // accepts no more connections
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
@@ -38,10 +39,10 @@ class Gate {
   const size_t most_waiting_;
   const Door door_;
   std::list<Admission> waiting_;
-  Clock::time_point closed_until_{};  // the system has no more descriptors just now
+  Clock::time_point closed_until_{};  // while the system is out of descriptors
   std::atomic<bool> is_closed_ = false;
   Waker waker_;
-  std::thread thread_;  // the last to begin
+  std::thread thread_;  // started last
 };
 
 }  // namespace ingot::tcp

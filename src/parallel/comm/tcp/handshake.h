@@ -1,13 +1,13 @@
-// How a rank comes in: both ends prove that they know the run's secret, which never goes over the
-// wire.
+// The handshake of a new connection: both ends prove that they know the run's secret, which is
+// never sent.
 //
-//   asks                                             is asked
+//   client                                           server
 //   Hello(rank, world, name, nonce a)        ──►
 //                                            ◄──     Challenge(nonce b, proof of b's side)
 //   Proof                                    ──►
 //                                            ◄──     Welcome, or Refused(why)
 //
-// A proof is a SipHash of the hello and both nonces under a key made of the secret.
+// A proof is a SipHash of the hello and both nonces, with a key derived from the secret.
 #pragma once
 
 #include <functional>
@@ -21,26 +21,26 @@ namespace ingot::tcp {
 Key key_of(const std::string& secret);
 std::string random_nonce();  // 16 bytes
 
-// Tries again and again until the deadline, as ranks start at different times; `go_on` is called
-// between and may throw. Throws ErrorCode::Comm when nobody answers there, ErrorCode::Config when
-// the secret is another one or the other end refuses.
+// Connects as client, with retries until the deadline, since ranks start at different times;
+// `go_on` is called between attempts and may throw. Throws ErrorCode::Comm if nobody answers,
+// ErrorCode::Config if the secret differs or the server refuses.
 Socket knock(const Address& address, const Key& key, Message hello, Clock::time_point deadline,
              const std::function<void()>& go_on);
 
-// The side that is asked, of one connection. Does not wait.
+// The server's side of one connection. Does not wait.
 class Admission {
  public:
   Admission(Socket socket, const Key& key, Clock::time_point deadline);
 
   pollfd wanted() const { return link_.wanted(); }
-  const Message& hello() const { return hello_; }  // once it came
+  const Message& hello() const { return hello_; }  // valid after it was received
   const Socket& socket() const { return link_.socket(); }
   Clock::time_point deadline() const { return deadline_; }
 
   enum class Stage { Waits, Proven, Failed };
-  // Goes on with what came. Proven: the other end knows the secret; answer it.
+  // Processes received bytes. Proven: the client knows the secret; answer it.
   Stage go_on();
-  const std::string& why() const { return why_; }  // it failed
+  const std::string& why() const { return why_; }  // the reason of a failure
 
   Socket welcome();
   void refuse(const std::string& why);

@@ -216,7 +216,7 @@ void Hub::tell_states(int rank) {
   tell(rank, {.kind = Kind::StatesEnd});
 }
 
-// The rank's patience ended. Who is missing is lost to all.
+// The rank's wait timed out. The missing ranks are lost for all.
 void Hub::call_late(int rank) {
   Member& member = of(rank);
   std::vector<MissingRank> missing;

@@ -1,5 +1,5 @@
-// The middle of the star: in the process of rank 0 a thread that every rank is connected to. It
-// knows who has come to a meeting, what stands on the board, and who is lost.
+// The server of the host plane: a thread in rank 0's process that every rank is connected to. It
+// knows who has joined a round, the contents of the board, and who is lost.
 #pragma once
 
 #include <atomic>
@@ -18,17 +18,17 @@
 
 namespace ingot::tcp {
 
-// How often an end of a connection says that it is there.
+// The interval of heartbeats.
 Clock::duration beat_interval(const Deadlines& deadlines);
 inline constexpr auto kMissed = static_cast<int64_t>(ErrorCode::Comm);
 inline constexpr const char* kReturned = "it returned while other ranks wait for it";
 
 class Hub {
  public:
-  // `own`: the other end of rank 0's own connection, `host`: its machine.
+  // `own`: the server's end of rank 0's own connection; `host`: rank 0's machine.
   Hub(Socket listener, Socket own, const std::string& host, int world, const Deadlines& deadlines,
       const Key& key);
-  // Waits until the others have left or heard why to, a few seconds at most.
+  // Waits at most a few seconds, until the others have left or were told to leave.
   ~Hub();
 
  private:
@@ -39,8 +39,8 @@ class Hub {
     Clock::time_point heard{};
     std::string state = "has not connected";
     std::string host;  // its machine
-    std::string note;  // why a connection in its name was refused
-    // The meeting that it waits in.
+    std::string note;  // why a connection with its rank was refused
+    // The round that it waits in.
     bool is_waiting = false;
     std::string what, text;
     Clock::time_point came{}, until{};
@@ -57,7 +57,7 @@ class Hub {
   std::string refusal_of(const Message& hello);
   void let_in(int rank, const std::string& host, Socket socket);
 
-  // On the hub's own.
+  // On the hub's own thread.
   void serve();
   void take_newcomers();
   void listen_to(int rank);
@@ -85,10 +85,10 @@ class Hub {
   std::vector<Member> members_;  // by rank
   std::map<std::string, std::string> board_;
   std::map<std::string, int64_t> numbers_;
-  Frame lost_;  // what everybody was told of the first that is
+  Frame lost_;  // the message about the first lost rank, as sent to all
   Clock::time_point next_beat_{}, last_round_ = Clock::now(), give_up_{};
 
-  std::mutex mutex_;  // of what the gate's thread writes
+  std::mutex mutex_;  // guards what the gate's thread writes
   std::vector<bool> is_taken_;
   std::vector<Newcomer> newcomers_;
   std::vector<std::pair<int, std::string>> notes_;
@@ -96,7 +96,7 @@ class Hub {
   std::atomic<bool> is_ending_ = false;
   Waker waker_;
   std::thread thread_;
-  Gate gate_;  // the last to begin and the first to go
+  Gate gate_;  // constructed last, destroyed first
 };
 
 }  // namespace ingot::tcp

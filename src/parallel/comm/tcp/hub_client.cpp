@@ -206,7 +206,7 @@ std::vector<std::string> HubClient::meet(std::string_view what, std::string_view
          .number = patience.count(),
          .name = std::string(what),
          .text = std::string(own)});
-    // The hub says when patience ends and who is missing; that it is there, its heartbeats say.
+    // The hub reports timeouts and missing ranks; its heartbeats show that it is alive.
     const auto end = in_time(patience) + deadlines_.silence + seconds(5);
     const bool is_over = wait_until(lock, end, [this] { return outcome_.has_value(); });
     check(is_over, ErrorCode::Comm, "rank 0 did not say who is missing");
@@ -290,7 +290,7 @@ void HubClient::go(const std::string& why, int culprit, ErrorCode code) {
   const Patience patience =
       std::max({deadlines_.collective, deadlines_.save, deadlines_.validation});
   const bool is_over = wait_until(lock, in_time(patience), [this] { return are_all_done_; });
-  check(is_over, ErrorCode::Comm, "the end of the run: waited {:.1f} s for ranks that go on",
+  check(is_over, ErrorCode::Comm, "the end of the run: waited {:.1f} s for ranks that still run",
         std::chrono::duration<double>(patience).count());
 }
 

@@ -14,11 +14,11 @@
 
 namespace ingot::tcp {
 
-// Calls as HostPlane and Control have them; meet() is for one thread, the rest for any.
+// Calls as in HostPlane and Control. meet() is for one thread; the others are thread-safe.
 class HubClient {
  public:
   HubClient(Socket socket, const Process& process, const Deadlines& deadlines, Watch& watch);
-  ~HubClient();  // what is to be told goes out first
+  ~HubClient();  // sends what is queued first
   HubClient(const HubClient&) = delete;
   HubClient& operator=(const HubClient&) = delete;
 
@@ -37,7 +37,7 @@ class HubClient {
     Clock::time_point heard = Clock::now();
   };
 
-  // On the thread.
+  // On the client's thread.
   void serve();
   void hear();
   void handle(Message message);
@@ -55,7 +55,7 @@ class HubClient {
   const std::string everyone_;  // "0,1,2"
   const Deadlines deadlines_;
   Watch& watch_;
-  Link link_;  // the thread's
+  Link link_;  // used by the thread only
   Clock::time_point heard_ = Clock::now(), next_beat_{}, last_round_ = Clock::now();
 
   std::mutex mutex_;
@@ -65,15 +65,15 @@ class HubClient {
   std::vector<bool> is_done_;  // by rank
   int64_t num_meetings_ = 0;
   bool are_all_done_ = false, is_gone_ = false, is_ending_ = false;
-  std::vector<std::string> texts_;  // of the meeting, by rank
-  std::optional<Message> outcome_;  // of it: Met, Late, Different
+  std::vector<std::string> texts_;  // of the round, by rank
+  std::optional<Message> outcome_;  // the round's result: Met, Late, Different
   std::map<std::string, std::string> values_;
   std::map<std::string, int64_t> numbers_;
   std::vector<Known> known_;  // by rank
-  int64_t num_states_ = 0;    // answers to the question for them
+  int64_t num_states_ = 0;    // replies to States
 
   Waker waker_;
-  std::thread thread_;  // the last to begin
+  std::thread thread_;  // started last
 };
 
 }  // namespace ingot::tcp

@@ -1,4 +1,4 @@
-// A connection that carries messages and never blocks.
+// A connection that sends and receives messages and never blocks.
 #pragma once
 
 #include <deque>
@@ -11,10 +11,10 @@
 
 namespace ingot::tcp {
 
-using Frame = std::shared_ptr<const std::string>;  // encoded; one for all that get it
+using Frame = std::shared_ptr<const std::string>;  // encoded; shared by all receivers
 Frame frame_of(const Message& message);
 
-// One thread at a time.
+// For one thread at a time.
 class Link {
  public:
   Link(Socket socket, size_t longest) : socket_(std::move(socket)), reader_(longest) {}
@@ -25,14 +25,14 @@ class Link {
   bool is_flushed() const { return out_.empty(); }
   pollfd wanted() const;
 
-  // Sends what can be sent.
+  // Sends as much as possible now.
   void flush();
-  // The next message that came, of those that have come whole; never reads beyond it.
+  // The next complete message; never reads beyond it.
   std::optional<Message> next();
 
-  // Why nothing comes any more; empty while it may. What came before is read first.
+  // Why no more messages will come; empty while they may. Read earlier messages first.
   const std::string& broken() const { return broken_; }
-  void finish_sending();  // the other end sees that no more comes
+  void finish_sending();  // the other end sees the end of the stream
 
   const Socket& socket() const { return socket_; }
   Socket take_socket() { return std::move(socket_); }
@@ -41,8 +41,8 @@ class Link {
   Socket socket_;
   FrameReader reader_;
   std::deque<Frame> out_;
-  size_t sent_ = 0;       // of the first of them
-  bool is_mute_ = false;  // what is sent arrives nowhere
+  size_t sent_ = 0;       // bytes of the first frame sent so far
+  bool is_mute_ = false;  // the other end no longer receives
   std::string broken_;
 };
 

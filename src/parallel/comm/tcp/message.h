@@ -1,4 +1,4 @@
-// What ranks say to each other on the host plane, as frames of bytes.
+// The messages of the host plane, as frames of bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,33 +11,33 @@
 namespace ingot::tcp {
 
 enum class Kind : uint8_t {
-  // To come in (handshake.h).
-  Hello,      // rank, number: ranks in the world, name: its machine, or a channel; text: nonce
-  Challenge,  // text: nonce and proof of the one that was asked
-  Proof,      // text: proof of the one that asks
-  Welcome,    // it is in
-  Refused,    // text: why not
+  // To connect (handshake.h).
+  Hello,      // rank, number: world size, name: its machine, or a channel; text: nonce
+  Challenge,  // text: nonce and proof of the server
+  Proof,      // text: proof of the client
+  Welcome,    // admitted
+  Refused,    // text: the reason
   // From a rank to the hub.
-  Meet,    // name: of the meeting, number: patience in ms, text: its own
+  Meet,    // name: of the round, number: timeout in ms, text: its own
   Post,    // name: key, text: value
   Await,   // name: key
   Number,  // name
-  States,  // asks for all
-  Missed,  // rank: this one waits for it in vain; text: how long, empty: it is done
-  Done,    // takes no part from now on, and has not failed
-  Gone,    // text: why it takes no part from now on, rank: that this is due to, number: ErrorCode
+  States,  // requests the states of all ranks
+  Missed,  // rank: waited for in vain; text: how long, empty: that rank is done
+  Done,    // takes part no more, without failure
+  Gone,    // text: why it takes part no more, rank: the cause, number: ErrorCode
   // From the hub to a rank.
-  Text,       // rank, text: of the meeting that is over
-  Met,        // all texts are there
-  Late,       // rank: is missing, text: who else and where they are
-  Different,  // text: who meets for what
+  Text,       // rank, text: of the finished round
+  Met,        // all texts were sent
+  Late,       // rank: is missing, text: other missing ranks and where they are
+  Different,  // text: the ranks' different rounds
   Value,      // name: key, text: value
   Numbered,   // name, number
   State,      // rank, number: age in ms, text
-  StatesEnd,  // all states are there
+  StatesEnd,  // all states were sent
   RankDone,   // rank
-  AllDone,    // every rank is
-  RankLost,   // rank, text: why, number: what it failed with, or kLate
+  AllDone,    // every rank is done
+  RankLost,   // rank, text: why, number: its ErrorCode, or kLate
   // Both ways.
   Beat,  // text: the sender's state
   Count_,
@@ -52,31 +52,31 @@ struct Message {
   std::string name = {}, text = {};
 };
 
-// The longest text that a rank may bring: what a meeting holds of all ranks is kept in memory.
+// The longest text of a rank: a round's texts of all ranks are held in memory.
 inline constexpr size_t kMaxText = size_t{16} << 20;
 inline constexpr size_t kMaxFrame = kMaxText + 4096;
-inline constexpr size_t kMaxHandshake = 4096;  // of frames before a rank is in
+inline constexpr size_t kMaxHandshake = 4096;  // bytes of frames before a rank is admitted
 
-// length: 4 bytes, version: 1, kind: 1, rank: 4, number: 8, name and text: 4 bytes of length each
-// and their bytes; integers are little-endian, `length` counts what follows it.
+// length: 4 bytes, version: 1, kind: 1, rank: 4, number: 8, name and text: 4 bytes of length each,
+// then their bytes. Integers are little-endian; `length` counts what follows it.
 std::string encode(const Message& message);
 
-// Takes frames out of a stream of bytes. Holds no more than what came of one frame, whatever that
-// frame claims to be.
+// Reads frames from a stream of bytes. Buffers only bytes that were received, whatever length a
+// frame claims.
 class FrameReader {
  public:
   explicit FrameReader(size_t longest) : longest_(longest) {}
 
-  // How many bytes are missing of what is known of the frame: at least 1.
+  // The number of bytes still missing in the current frame, as far as known: at least 1.
   size_t missing() const;
-  // No more than missing(). A whole frame gives its message. Throws ErrorCode::Comm for bytes that
-  // are no frame of ours.
+  // Adds at most missing() bytes. Returns the message when the frame is complete. Throws
+  // ErrorCode::Comm for bytes that are not a valid frame.
   std::optional<Message> add(std::span<const std::byte> bytes);
 
  private:
   size_t longest_;
-  std::string frame_;  // as far as it came
-  size_t length_ = 0;  // of what follows the length; known once that came
+  std::string frame_;  // received so far
+  size_t length_ = 0;  // of what follows the length field; 0 until that is received
 };
 
 }  // namespace ingot::tcp

@@ -1,4 +1,4 @@
-// SipHash-2-4 with 128 bits: a keyed hash that nobody can compute without the key.
+// SipHash-2-4 with 128 bits: a keyed hash that cannot be computed without the key.
 #pragma once
 
 #include <array>

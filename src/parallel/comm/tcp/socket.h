@@ -15,12 +15,12 @@ namespace ingot::tcp {
 
 using Clock = std::chrono::steady_clock;
 
-// So much later; however long that is, it can be counted.
+// Now plus `time`, saturated so that it does not overflow.
 inline Clock::time_point in_time(std::chrono::milliseconds time) {
   return Clock::now() + std::min<std::chrono::milliseconds>(time, std::chrono::hours(24 * 365));
 }
 
-// Owns a file descriptor: of a socket, or of what wakes a poll.
+// Owns a file descriptor: of a socket, or one that wakes a poll.
 class Socket {
  public:
   Socket() = default;
@@ -48,46 +48,46 @@ struct Address {
 
   std::string str() const;
 };
-// Throws ErrorCode::Config when `text` is none.
+// Throws ErrorCode::Config if `text` is not an address.
 Address parse_address(const std::string& text);
 
-// Listens where connections to `host` arrive: on this machine alone when that is a loopback
-// address, else on all of its addresses, as a name often means another one on the machine itself.
-// Port 0: a free one. Throws ErrorCode::Config when the port is in use or may not be used.
+// Listens for connections to `host`: on loopback only if it is a loopback address, else on all
+// addresses of the machine, since a machine often resolves its own name to another one. Port 0: any
+// free port. Throws ErrorCode::Config if the port is in use or not permitted.
 Socket listen_at(const std::string& host, int port);
 int port_of(const Socket& listener);
 // The next connection; an empty socket when there is none.
 Socket accept_from(const Socket& listener);
 
-// One attempt to reach `host`. An empty socket: `why` says what was in the way.
+// One attempt to connect to `host`. If the socket is empty, `why` is the reason.
 struct Attempt {
   Socket socket;
   std::string why = {};
   bool unknown_name = false;  // the host's name does not resolve
 };
 Attempt connect_to(const std::string& host, int port, Clock::time_point deadline);
-// Where nobody listens, the system may give a connection the port that it goes to.
+// If nobody listens, the system may connect a socket to its own port.
 bool met_itself(const Socket& socket);
 
-// Of the other end, and of this one: "10.0.0.7"; empty when it has none.
+// The address of the other end, and of this end: "10.0.0.7"; empty if there is none.
 std::string peer_host(const Socket& socket);
 std::string own_host(const Socket& socket);
 bool is_loopback(const std::string& host);  // "localhost", "127.…", "::1"
-std::vector<std::string> machine_hosts();   // names and addresses that others may reach this by
+std::vector<std::string> machine_hosts();   // names and addresses of this machine, for others
 
 std::pair<Socket, Socket> socket_pair();
 
-// Bytes moved, 0 when none can be just yet, -1 when the connection is over (`errno` says how, 0:
-// the other end closed it).
+// Bytes moved; 0 if it would block; -1 if the connection is closed (`errno` has the error, 0:
+// closed by the other end).
 int64_t send_some(const Socket& socket, std::span<const std::byte> bytes);
 int64_t receive_some(const Socket& socket, std::span<std::byte> bytes);
 std::string text_of_errno();  // "the other end closed the connection", "connection reset by peer"
 
-// Waits until one of them is ready or the deadline has come. Signals do not end it early by more
-// than a round of the caller's loop.
+// Waits until a socket is ready or the deadline has passed. A signal may end it early; callers
+// loop.
 void poll_until(std::span<pollfd> sockets, Clock::time_point deadline);
 
-// Makes a poll return, from any thread.
+// Wakes a poll, from any thread.
 class Waker {
  public:
   Waker();

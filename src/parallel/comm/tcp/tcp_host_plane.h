@@ -1,4 +1,4 @@
-// The host plane over TCP, for whoever has opened the port of the rendezvous itself.
+// The host plane over TCP, for callers that have opened the rendezvous port themselves.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace ingot::tcp {
 
-// As tcp_host_plane(); on rank 0 with `listener`, which is at process.rendezvous.
+// As tcp_host_plane(); on rank 0 with `listener`, which listens at process.rendezvous.
 std::unique_ptr<HostPlane> make_host_plane(const Process& process, const Deadlines& deadlines,
                                            Watch& watch, Socket listener);
 

@@ -1,4 +1,4 @@
-// Bytes between ranks that are processes: what the collectives of tcp and mpi are made of.
+// Byte transport between ranks that are processes; the collectives of tcp and mpi are built on it.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +23,18 @@ struct Incoming {
   std::span<std::byte> bytes;
 };
 
-// One order of messages among the members of a group. One thread at a time.
+// An ordered sequence of messages among the members of a group. For one thread at a time.
 class Channel {
  public:
   virtual ~Channel() = default;
-  // Sends and receives all of it, at once and in any order between members; from one member to
-  // another in the order of the spans and of the calls. Sizes are agreed beforehand. Returns when
-  // all has gone and come. Throws ErrorCode::Comm when patience ends, naming the ranks whose bytes
-  // did not come or were not taken, when the host plane knows of a lost rank, and when withdrawn.
+  // Sends and receives all of it at once. Messages from one member to another keep the order of the
+  // spans and of the calls; otherwise the order is free. Both sides know the sizes. Returns when
+  // everything is sent and received. Throws ErrorCode::Comm at a timeout, with the ranks whose
+  // bytes did not come or were not taken; if the host plane knows of a lost rank; and after
+  // withdraw().
   virtual void exchange(std::span<const Outgoing> out, std::span<const Incoming> in,
                         Patience patience) = 0;
-  // From any thread: an exchange that waits, and all later ones, throw.
+  // From any thread: a waiting exchange, and all later ones, throw.
   virtual void withdraw() = 0;
 };
 
@@ -41,23 +42,22 @@ class Wire {
  public:
   virtual ~Wire() = default;
   virtual std::string name() const = 0;  // "tcp", "mpi"
-  // Among `ranks` (by member), which all open it by the same name.
+  // Among `ranks` (by member); all of them open it with the same name.
   virtual std::unique_ptr<Channel> open(const std::string& name, const std::vector<int>& ranks) = 0;
 };
 
 std::unique_ptr<Wire> tcp_wire(HostPlane& plane);
-// Loads MPI; throws ErrorCode::Missing where it is not installed, saying what to install.
+// Loads MPI; throws ErrorCode::Missing with what to install if it is not installed.
 std::unique_ptr<Wire> mpi_wire(HostPlane& plane);
 
-// Collectives over a wire, sums in rank order; memory of a GPU is staged through pinned memory.
-// Of the rank that is ranks[member]; `name` tells communicators of the same ranks apart. `delay`:
-// of its lanes.
+// Collectives over a wire with sums in rank order; GPU memory is staged through pinned memory. For
+// rank ranks[member]; `name` distinguishes communicators of the same ranks. `delay`: for its lanes.
 std::unique_ptr<Communicator> wire_communicator(Wire& wire, HostPlane& plane,
                                                 const std::string& name, std::vector<int> ranks,
                                                 int member, const Context& compute,
                                                 const LaneDelay& delay = {});
 
-// Collectives of NCCL, loaded when asked for; ErrorCode::Missing where it is not there.
+// Collectives with NCCL, loaded on request; throws ErrorCode::Missing if it is not installed.
 std::unique_ptr<Communicator> nccl_communicator(HostPlane& plane, const std::string& name,
                                                 std::vector<int> ranks, int member,
                                                 const Context& compute);

@@ -1,5 +1,5 @@
-// One order of calls over a channel: a communicator's collectives, or what goes from one member to
-// another.
+// An ordered sequence of calls over a channel: a communicator's collectives, or the messages from
+// one member to another.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,19 @@ namespace ingot {
 
 class WireLine {
  public:
-  // Of the rank that is ranks[member]; where it carries messages, from member 0 to member 1.
+  // For rank ranks[member]; messages go from member 0 to member 1.
   WireLine(std::unique_ptr<Channel> channel, HostPlane& plane, std::vector<int> ranks, int member,
            Device device);
 
   std::string text_of(const CollectiveCall& call) const;  // "all_reduce #7 … among 0,1,2"
 
-  // This member's part, on the thread of a lane; on a GPU the tensors have their values where the
-  // stream of `ctx` then is. Throws ErrorCode::Internal on all members when their calls differ, and
-  // as Channel::exchange().
+  // Runs this member's part on a lane's thread; on a GPU the tensors have their values at the then
+  // current position of the stream of `ctx`. Throws ErrorCode::Internal on all members if their
+  // calls differ, and as Channel::exchange() does.
   void take_part(Context& ctx, const CollectiveCall& call);
 
-  // From any thread: calls that others have not joined are abandoned. One that all joined goes on.
+  // From any thread: abandons calls that others have not joined. A call that all have joined
+  // continues.
   void close();
 
  private:

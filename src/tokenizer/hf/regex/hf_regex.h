@@ -1,5 +1,5 @@
-// Regular expressions as Hugging Face tokenizers has them: Oniguruma's, with Unicode 16's general
-// categories, and with bounds.
+// Regular expressions as in Hugging Face tokenizers: Oniguruma's, with Unicode 16's general
+// categories, and with limits.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,13 @@ namespace ingot {
 // Thread-safe.
 class HfRegex {
  public:
-  // Throws ErrorCode::Data, naming `origin`, on what is not a pattern or could not be bounded, and
-  // ErrorCode::Missing where the engine is not there.
+  // Throws ErrorCode::Data, naming `origin`, if it is not a pattern or its cost cannot be bounded,
+  // and ErrorCode::Missing if the regex engine is not installed.
   HfRegex(const std::string& pattern, std::string_view origin);
 
-  // Each match in order, as Hugging Face walks over a text: after an empty match the next begins a
-  // character later. `text` is valid UTF-8. The time is linear in its size: throws ErrorCode::Data
-  // where the pattern would take more.
+  // Visits all matches in order, as Hugging Face does: after an empty match the search continues
+  // one character later. `text` is valid UTF-8. Takes linear time: throws ErrorCode::Data if the
+  // pattern would take more.
   using Visit = std::function<void(const RegexMatch&)>;
   void for_each_match(std::string_view text, const Visit& visit) const;
 

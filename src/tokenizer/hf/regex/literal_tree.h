@@ -1,4 +1,4 @@
-// A pattern that finds the same in fewer steps.
+// Rewrites a pattern to an equivalent one that takes fewer steps.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace ingot {
 
-// The engine tries alternatives one after the other. Those of the whole pattern that are plain
-// characters are written as a tree, «there|them|that» as «t(?:he(?:re|m)|hat)»: what begins
-// otherwise is left at once. The first that matches is the same, since of two alternatives that
-// begin differently at most one can. Other patterns come back as they are.
+// The engine tries alternatives one after the other. Top-level alternatives that are plain
+// characters are rewritten as a tree, «there|them|that» as «t(?:he(?:re|m)|hat)»: texts that begin
+// otherwise are left at once. The first matching alternative is the same, since of two alternatives
+// that begin differently at most one can match. Other patterns are returned unchanged.
 std::string with_literals_as_tree(std::string_view pattern);
 
 }  // namespace ingot

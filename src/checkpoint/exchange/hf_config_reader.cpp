@@ -1,15 +1,13 @@
-#include "checkpoint/exchange/hf_config.h"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 
+#include "checkpoint/exchange/hf_config.h"
 #include "checkpoint/unique_json.h"
 #include "core/error/error.h"
 #include "core/json/json_integer.h"
@@ -21,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// "wfwfwf" is "wf".
+// "wf" for "wfwfwf".
 std::string shortest_period(const std::string& layers) {
   for (size_t length = 1; length <= layers.size(); ++length) {
     bool repeats = true;
@@ -31,21 +29,6 @@ std::string shortest_period(const std::string& layers) {
   }
   return "w";
 }
-
-class ModelFields {
- public:
-  explicit ModelFields(ModelConfig& model) : settings_(model_settings(model)) {}
-
-  const Setting& operator[](std::string_view name) const {
-    for (const Setting& setting : settings_)
-      if (std::string_view(setting.name).substr(6) == name) return setting;  // after "model."
-    throw Error(ErrorCode::Internal, fmt::format("no setting is called model.{}", name));
-  }
-  const std::vector<Setting>& all() const { return settings_; }
-
- private:
-  std::vector<Setting> settings_;
-};
 
 bool flag_in(const Json& json) {
   check(json.is_boolean(), ErrorCode::Data, "expected true or false, got {}", shown(json));
@@ -68,14 +51,14 @@ std::string text_in(const Json& json) {
   return json.get<std::string>();
 }
 
-// Ours, of a number of theirs.
+// Converts a value of the file to a value of the setting.
 SettingValue value_of(const Json& json, const Setting& setting, ConfigRow::As as) {
   if (as == ConfigRow::As::InverseSquare) {
     check(json.is_number() && json.get<double>() > 0, ErrorCode::Data,
           "expected a number above 0, got {}", shown(json));
     return 1.0 / std::sqrt(json.get<double>());
   }
-  // Zero is taken for a number there: of a soft cap it is a division by zero.
+  // transformers treats 0 as a number: a soft cap of 0 divides by zero.
   check(as != ConfigRow::As::NullIsZero || json != 0, ErrorCode::Data,
         "expected null or a number above 0, got {}", shown(json));
   switch (setting.type) {
@@ -90,18 +73,12 @@ SettingValue value_of(const Json& json, const Setting& setting, ConfigRow::As as
   }
 }
 
-// How far a model with dynamic scaling reaches: `factor` times its original context.
-int64_t dynamic_context(ModelConfig model) {
-  const double reach = static_cast<double>(model.rope.original_context) * model.rope.factor;
-  return static_cast<int64_t>(std::min(reach, ModelFields(model)["context"].max));
-}
-
-// Members of an object that were asked for, so that the others can be refused.
+// Tracks which members of an object were read, so that the others can be rejected.
 class Members {
  public:
   explicit Members(const Json& object) : object_(object) {}
 
-  // Null where it is missing.
+  // Null if it is missing.
   const Json& take(const std::string& key) {
     static const Json none;
     taken_.insert(key);
@@ -122,8 +99,6 @@ class Members {
   const Json& object_;
   std::set<std::string> taken_;
 };
-
-constexpr int64_t kMissingWindow = 4096;  // where nothing is said, in all architectures
 
 class Reader {
  public:
@@ -173,7 +148,7 @@ class Reader {
       fields_[row.setting].set(int64_t{0});
     } else {
       check(!value.is_null(), ErrorCode::Data, "it is missing");
-      // Of a flag, null is no, also where a missing one is yes.
+      // A null flag is false, even if a missing one is true.
       set(row, value.is_boolean() ? Json(false) : value);
     }
   }
@@ -199,7 +174,8 @@ class Reader {
                             fmt::join(known, " or "), shown(given)));
   }
 
-  // transformers 5 keeps all in rope_parameters; before, rope_theta stood beside rope_scaling.
+  // transformers 5 keeps everything in rope_parameters; older versions have rope_theta beside
+  // rope_scaling.
   void read_rope() {
     read_row(members_, {"rope_theta", "rope.theta", {10000.0}});
     read_row(members_, whole_rotary_row());
@@ -219,14 +195,14 @@ class Reader {
     if (model_.rope.scaling == RopeScaling::Dynamic) read_dynamic();
   }
 
-  // Dynamic scaling begins beyond "max_position_embeddings", whatever else is written, and is meant
-  // to reach `factor` times as far.
+  // Dynamic scaling starts beyond "max_position_embeddings", whatever else the file says, and is
+  // meant to reach `factor` times that.
   void read_dynamic() {
     model_.rope.original_context = model_.context;
     model_.context = dynamic_context(model_);
   }
 
-  // False where it is not there.
+  // False if it is missing.
   bool read_rope_object(const std::string& key) {
     const Json& object = members_.take(key);
     if (object.is_null()) return false;
@@ -259,12 +235,12 @@ class Reader {
     });
   }
 
-  // Of a head, all pairs are turned.
+  // All pairs of a head must be rotated.
   static ConfigRow whole_rotary_row() {
     return {"partial_rotary_factor", "", {1.0}, {{1.0, false}}};
   }
 
-  // Two numbers that say "attention_factor" where it is not given itself. One alone does not count.
+  // Two numbers that define "attention_factor" if it is missing. One alone has no effect.
   void read_mscale(Members& rope) {
     const auto factor_by = [&](const std::string& key) {
       const Json& given = rope.take(key);
@@ -313,10 +289,10 @@ class Reader {
     }
   }
 
-  // 0: there is none, or it is not used.
+  // 0: no window, or it is not used.
   int64_t window_in(bool used) {
     const Json& size = members_.take("sliding_window");
-    int64_t window = kMissingWindow;
+    int64_t window = kMissingHfWindow;
     if (members_.has("sliding_window")) window = size.is_null() ? 0 : integer_in(size);
     check(!used || size.is_null() || window > 0, ErrorCode::Data,
           "expected null or at least 1, got {}", window);
@@ -357,7 +333,7 @@ const Architecture& architecture_in(const Json& config) {
               architecture_names());
         return *known;
       });
-  // transformers goes by this one.
+  // transformers uses model_type.
   if (type != config.end() && *type != found.model_type)
     throw MemberError(
         {"model_type"},
@@ -367,141 +343,16 @@ const Architecture& architecture_in(const Json& config) {
   return found;
 }
 
-Json json_of(const SettingValue& value) {
-  return std::visit([](const auto& v) { return Json(v); }, value);
-}
-
-class Writer {
- public:
-  Writer(const ModelConfig& model, const Architecture& architecture)
-      : model_(model), architecture_(architecture), fields_(model_) {
-    // As Reader::read_dynamic has it.
-    if (model_.rope.scaling == RopeScaling::Dynamic) model_.context = model_.rope.original_context;
-  }
-
-  nlohmann::ordered_json write() {
-    check(!architecture_.heads_divide_dim || model_.dim % model_.heads == 0, ErrorCode::Config,
-          "model.dim = {} with model.heads = {}, which {} wants a multiple of", model_.dim,
-          model_.heads, architecture_.name);
-    config_["architectures"] = {architecture_.name};
-    config_["model_type"] = architecture_.model_type;
-    for (const ConfigRow& row : architecture_.config) write_row(config_, row);
-    if (model_.positions == Positions::Rotary) write_rope();
-    if (architecture_.windows != WindowRule::None) write_windows();
-    return std::move(config_);
-  }
-
- private:
-  void write_row(nlohmann::ordered_json& to, const ConfigRow& row) {
-    if (row.setting.empty()) return;  // what is computed is what a missing member means
-    const SettingValue value = fields_[row.setting].get();
-    if (row.as == ConfigRow::As::InverseSquare) {
-      // 0 stands for that of the width of a head. Readers take whole numbers only.
-      const double scale = std::get<double>(value);
-      const double exact =
-          scale == 0 ? static_cast<double>(model_.head_dim) : 1.0 / (scale * scale);
-      check(std::abs(exact - std::round(exact)) <= 1e-9 * exact && exact < 1e9, ErrorCode::Config,
-            "{} has no word for model.{} = {}", architecture_.name, row.setting, scale);
-      to[row.key] = static_cast<int64_t>(std::round(exact));
-      return;
-    }
-    if (row.values.empty()) {
-      const bool is_null = row.as == ConfigRow::As::NullIsZero && value == SettingValue(0.0);
-      to[row.key] = is_null ? Json() : json_of(value);
-      return;
-    }
-    for (const auto& [theirs, ours] : row.values) {
-      if (ours != value) continue;
-      to[row.key] = theirs;
-      return;
-    }
-    throw Error(ErrorCode::Config,
-                fmt::format("{} has no word for model.{} = {}", architecture_.name, row.setting,
-                            shown(json_of(value))));
-  }
-
-  // The older spelling, which newer readers take too.
-  void write_rope() {
-    config_["rope_theta"] = model_.rope.theta;
-    config_["rope_scaling"] = nullptr;
-    const auto scaling = std::get<std::string>(fields_["rope.scaling"].get());
-    const auto kind = std::ranges::find(rope_kinds(), scaling, &RopeKind::scaling);
-    check(kind != rope_kinds().end(), ErrorCode::Config,
-          "{} has no word for model.rope.scaling = {}", architecture_.name, scaling);
-    if (kind->rows.empty()) return;
-    nlohmann::ordered_json rope = {{"rope_type", kind->name}};
-    for (const ConfigRow& row : kind->rows) write_row(rope, row);
-    config_["rope_scaling"] = std::move(rope);
-  }
-
-  void write_windows() {
-    const bool has_window = model_.window > 0;
-    config_["sliding_window"] = has_window ? Json(model_.window) : Json();
-    if (architecture_.windows == WindowRule::Always) return;
-    Json types = Json::array();
-    for (int64_t layer = 0; layer < model_.layers; ++layer)
-      types.push_back(model_.window_of(layer) > 0 ? "sliding_attention" : "full_attention");
-    if (architecture_.windows == WindowRule::Switched) {
-      // Readers older than "layer_types" give windows to all layers from this one on.
-      const auto first = std::ranges::find(types, "sliding_attention");
-      config_["use_sliding_window"] = has_window;
-      config_["max_window_layers"] = first - types.begin();
-    } else if (!has_window) {
-      config_["sliding_window"] = kMissingWindow;  // asked for there, even if no layer has one
-    }
-    config_["layer_types"] = types;
-  }
-
-  ModelConfig model_;
-  const Architecture& architecture_;
-  ModelFields fields_;
-  nlohmann::ordered_json config_;
-};
-
-// What a model is, without what has no effect.
-ModelConfig plain(ModelConfig model) {
-  const RopeConfig was = model.rope;
-  model.rope = {};
-  if (model.positions == Positions::Rotary) {
-    model.rope.theta = was.theta;
-    model.rope.scaling = was.scaling;
-    ModelConfig source = model;
-    source.rope = was;
-    const ModelFields from(source), to(model);
-    const auto scaling = std::get<std::string>(from["rope.scaling"].get());
-    for (const RopeKind& kind : rope_kinds())
-      if (kind.scaling == scaling)
-        for (const ConfigRow& row : kind.rows)
-          if (!row.setting.empty()) to[row.setting].set(from[row.setting].get());
-    if (model.rope.scaling == RopeScaling::Dynamic) {
-      model.rope.original_context = was.original_context;
-      model.context = dynamic_context(model);  // a limit of ours, which no word is needed for
-    }
-  }
-  if (!model.qk_norm) model.qk_norm_span = QkNormSpan::Head;
-  if (model.window == 0) model.window_layers = "w";
-  return model;
-}
-
-// Settings of `model` that an architecture has no word for; empty: it has words for all.
-std::vector<std::string> unsaid(const ModelConfig& model, const Architecture& architecture) {
-  ModelConfig wanted = plain(model), said;
-  try {
-    said = plain(Reader(Json(hf_config_of(wanted, architecture)), architecture).read());
-  } catch (const Error& error) {
-    return {error.what()};
-  }
-  const ModelFields ours(wanted), theirs(said);
-  std::vector<std::string> differing;
-  for (size_t i = 0; i < ours.all().size(); ++i) {
-    const SettingValue value = ours.all()[i].get();
-    if (value != theirs.all()[i].get())
-      differing.push_back(fmt::format("{} = {}", ours.all()[i].name, shown(json_of(value))));
-  }
-  return differing;
-}
-
 }  // namespace
+
+int64_t dynamic_context(ModelConfig model) {
+  const double reach = static_cast<double>(model.rope.original_context) * model.rope.factor;
+  return static_cast<int64_t>(std::min(reach, ModelFields(model)["context"].max));
+}
+
+ModelConfig read_hf_config(const Json& config, const Architecture& architecture) {
+  return Reader(config, architecture).read();
+}
 
 HfModel parse_hf_config(std::string_view text, const std::string& path) {
   try {
@@ -509,30 +360,12 @@ HfModel parse_hf_config(std::string_view text, const std::string& path) {
     check(config.is_object(), ErrorCode::Data, "expected a JSON object, got {}",
           config.type_name());
     const Architecture& architecture = architecture_in(config);
-    return {&architecture, Reader(config, architecture).read()};
+    return {&architecture, read_hf_config(config, architecture)};
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::Data, located<Json>(path, text, error));
   } catch (const Error& error) {
     throw Error(ErrorCode::Data, located(path, text, error));
   }
-}
-
-nlohmann::ordered_json hf_config_of(const ModelConfig& model, const Architecture& architecture) {
-  return Writer(model, architecture).write();
-}
-
-const Architecture& architecture_of(const ModelConfig& model, std::string_view preferred) {
-  const Architecture* named = find_architecture(preferred);
-  if (named != nullptr && unsaid(model, *named).empty()) return *named;
-  std::vector<std::string> nearest;
-  for (const Architecture& architecture : architectures()) {
-    const std::vector<std::string> differing = unsaid(model, architecture);
-    if (differing.empty()) return architecture;
-    if (nearest.empty() || differing.size() < nearest.size()) nearest = differing;
-  }
-  throw Error(ErrorCode::Config,
-              fmt::format("no architecture of Hugging Face that is known here has words for {}",
-                          fmt::join(nearest, ", ")));
 }
 
 }  // namespace ingot
