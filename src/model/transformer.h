@@ -59,11 +59,4 @@ class Transformer {
   std::unique_ptr<RunningSum> loss_sum_;
 };
 
-// Bytes of the largest workspace any op of a training step needs, the output head's apart; both go
-// into TrainShape.
-int64_t train_workspace_bytes(const DeviceFacts& facts, bool deterministic,
-                              const ModelConfig& config, const TrainShape& shape);
-int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& config,
-                             const TrainShape& shape);
-
 }  // namespace ingot

@@ -1,14 +1,14 @@
 // Kernels of ops/matmul.h.
 #pragma once
 
+#include "ops/common/gemm.h"
 #include "ops/common/kernel.h"
-#include "ops/cpu/gemm.h"
 
 namespace ingot {
 
 // The whole product; all operands F64, or each F32 or BF16 (a GPU's also F16), a and b on the CPU
 // also 8-bit.
-INGOT_KERNEL(void, matmul, (Context & ctx, const cpu::Gemm& gemm))
+INGOT_KERNEL(void, matmul, (Context & ctx, const Gemm& gemm))
 
 namespace cuda {
 
