@@ -48,7 +48,7 @@ Loop::Loop(const SharedRun& shared, World& world, FaultRecord& faults)
   tasks_.push_back(
       std::make_unique<SaveTask>(SaveTask::Options{.storage = shared.storage,
                                                    .every = resolved_.config.checkpoint.every,
-                                                   .companions = shared.companions,
+                                                   .companions = shared.prepared.companions,
                                                    .folder = &shared.folder,
                                                    .clock = &save_clock_,
                                                    .stop = options.stop}));
@@ -78,11 +78,11 @@ void Loop::run() {
 }
 
 void Loop::begin() {
-  if (shared_.prepared.resume_from) {
-    restore(*shared_.prepared.resume_from);
-  } else if (shared_.prepared.init_from) {
-    load_weights(CheckpointReader(shared_.storage, *shared_.prepared.init_from),
-                 engine_.parameters(), engine_.store());
+  // By a copy: its files are open for as long as they are read.
+  if (const auto& resumed = shared_.prepared.resume_from) {
+    restore(CheckpointReader(*resumed));
+  } else if (const auto& init = shared_.prepared.init_from) {
+    load_weights(CheckpointReader(*init), engine_.parameters(), engine_.store());
   } else {
     engine_.init(static_cast<uint64_t>(resolved_.config.train.seed));
   }
@@ -92,7 +92,7 @@ void Loop::begin() {
   const auto hosts = control().gather("begin", world_.process().host, deadlines().save);
   if (leads()) {
     slow_ranks_.emplace(hosts);
-    shared_.folder.begin(resolved_.recorded);
+    shared_.folder.begin(*resolved_.recorded);
     own_sinks_.push_back(
         std::make_unique<LedgerSink>(shared_.storage, resolved_.config.checkpoint.dir));
     sinks_.push_back(own_sinks_.back().get());
@@ -101,12 +101,12 @@ void Loop::begin() {
   start_from_state();
 }
 
-void Loop::restore(const std::string& checkpoint) {
-  const CheckpointReader reader(shared_.storage, checkpoint);
-  state_ = load_checkpoint(reader, engine_.parameters(), engine_.store());
-  load_sections(state_.sections, sections_, checkpoint);
+void Loop::restore(const CheckpointReader& checkpoint) {
+  const std::string& dir = checkpoint.info().dir;
+  state_ = load_checkpoint(checkpoint, engine_.parameters(), engine_.store());
+  load_sections(state_.sections, sections_, dir);
   result_.train_loss = state_.last_loss;
-  result_.checkpoint = checkpoint;
+  result_.checkpoint = dir;
 }
 
 void Loop::start_from_state() {
@@ -139,11 +139,11 @@ void Loop::announce() {
       .device = device_text(engine_.context().device),
       .precision = std::string(name_of(config.train.precision)),
       .ranks = world_.size(),
-      .threads = resolved_.threads_per_rank * world_.size(),
+      .threads = resolved_.place.threads_per_rank * world_.size(),
       .places = shared_.prepared.places,
       .carrier = world_.carrier(),
-      .config_toml = to_toml(resolved_.recorded),
-      .config_hash = config_hash(resolved_.recorded),
+      .config_toml = to_toml(*resolved_.recorded),
+      .config_hash = config_hash(*resolved_.recorded),
       .data = data.identity});
 }
 
@@ -260,7 +260,7 @@ void Loop::obey(StepVerdict verdict) {
             "step {}: the run is to go back to its newest checkpoint and has none; lower optim.lr "
             "or set checkpoint.every",
             state_.step);
-      restore(result_.checkpoint);
+      restore(CheckpointReader(shared_.storage, result_.checkpoint));
       return start_from_state();
     case StepVerdict::Stop:
       result_.stopped = !walk_->at_end();

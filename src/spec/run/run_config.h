@@ -98,11 +98,6 @@ RunConfig parse_run_config(std::string_view toml, std::string_view origin,
 RunConfig parse_run_config(std::string_view toml, std::string_view origin,
                            const Overrides& overrides, const RunConfig& base);
 
-// Cross-field rules (T within the context, batch divisible, something to stop at, …).
-void validate(const RunConfig& config);
-// All of them but that something says when to stop: for settings that are no run yet.
-void validate_open_ended(const RunConfig& config);
-
 // Whether a resumed run may have another value of a setting than its checkpoint: what was trained
 // so far stays as it is. `setting` is its name, or begins with it ("optim.lr = 1").
 bool may_change_on_resume(std::string_view setting);
