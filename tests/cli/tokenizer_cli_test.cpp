@@ -116,7 +116,8 @@ TEST_F(TokenizerCli, IdsAndTrainedFilesAreTheSameForAnyNumberOfThreads) {
       encoded(one, path("text.txt"), {"--threads", "1", "--separator", "\\n"});
   EXPECT_EQ(std::count(by_line.begin(), by_line.end(), '\n'), 6000);
   for (const std::string threads : {"2", "8"}) {
-    EXPECT_EQ(slurp(train("more.json", {"--vocab", "500", "--threads", threads})), slurp(one));
+    EXPECT_EQ(slurp(train("more.json", {"--vocab", "500", "--threads", threads, "--force"})),
+              slurp(one));
     EXPECT_EQ(encoded(one, path("text.txt"), {"--threads", threads}), ids);
     EXPECT_EQ(encoded(one, path("text.txt"), {"--threads", threads, "--separator", "\\n"}),
               by_line);
@@ -127,7 +128,7 @@ TEST_F(TokenizerCli, TrainingTakesNoMoreThanTheSample) {
   write("many.jsonl", "{\"text\":\"abc\"}\n{\"text\":\"def\"}\n{\"text\":\"ghi\"}\n");
   const auto trained = [&](const std::string& option, const std::string& limit) {
     return json_of({"train", "--input", path("many.jsonl"), "--out", path("t.json"), "--vocab",
-                    "257", option, limit, "--json"});
+                    "257", option, limit, "--json", "--force"});
   };
   EXPECT_EQ(trained("--sample-documents", "2")["characters"], 6);
   EXPECT_EQ(trained("--sample-characters", "4")["characters"], 4);
@@ -258,7 +259,7 @@ TEST_F(TokenizerCli, WritesAConversationAsTheTemplateSays) {
   EXPECT_EQ(output({"decode", "--tokenizer", folder, "--input", ids}), "user: Hi\n");
 
   const std::string other = write("other.jinja", "{{ messages[0].content }}{{ tools|length }}");
-  const std::string object = write("o.json", R"({"messages": [{"content": "x"}], "tools": [1]})");
+  const std::string object = write("o.json", R"({"messages": [{"content": "x"}], "tools": [{}]})");
   EXPECT_EQ(output({"chat", "--tokenizer", folder, "--messages", object, "--template", other}),
             "x1");
   const Outcome broken =

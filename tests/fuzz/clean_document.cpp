@@ -55,6 +55,7 @@ const Cleaner& cleaner_for(uint8_t choice) {
   }
   settings.of<C4Settings>().by_sentence = (choice & 32) != 0;
   settings.of<LengthSettings>().enabled = true;
+  settings.of<LengthSettings>().max_chars = 1000;
   const auto storage = memory_storage();
   storage->make_directories("lists");
   const auto put = [&](const std::string& name, std::string_view contents) {

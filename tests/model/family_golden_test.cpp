@@ -7,7 +7,7 @@
 
 #include "model/decoder.h"
 #include "model/rig.h"
-#include "spec/run_config.h"
+#include "spec/run/run_config.h"
 #include "support/safetensors_file.h"
 
 namespace ingot::test {

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "spec/error_text.h"
-#include "spec/run/run_config.h"
 
 namespace ingot {
 namespace {
@@ -52,14 +51,11 @@ TEST(Layout, ARankOutsideIsRefused) {
             "expected a rank below 4, got 4");
 }
 
-TEST(Layout, SettingsChooseTheAxis) {
-  const auto layout = [](const char* mode) {
-    return layout_of(
-        parse_run_config("", "test", {{"system.ranks", "3"}, {"system.data_parallel", mode}}));
-  };
-  EXPECT_EQ(layout("replicated"), (Layout{.dp_replicate = 3}));
-  for (const char* mode : {"zero1", "zero2", "fully_sharded"})
-    EXPECT_EQ(layout(mode), (Layout{.dp_shard = 3})) << mode;
+TEST(Layout, TheModeChoosesTheAxis) {
+  using enum DataParallel;
+  EXPECT_EQ(data_layout(3, Replicated), (Layout{.dp_replicate = 3}));
+  for (const DataParallel mode : {Zero1, Zero2, FullySharded})
+    EXPECT_EQ(data_layout(3, mode), (Layout{.dp_shard = 3}));
 }
 
 TEST(Layout, SetsOfRanksThatShareAreReplicas) {

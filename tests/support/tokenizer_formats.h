@@ -46,6 +46,7 @@ inline void make_tokenizer(const std::string& name, const std::filesystem::path&
   const std::string type = name.substr(0, name.find('.'));
   if (type == "unigram" || type == "sp-bpe") {
     learn(type + ".model", {"--type", type, "--vocab", "300"});
+    if (name == type + ".model") return;
     const Outcome converted = run_ingot(
         {"tokenizer", "convert", "--tokenizer", folder / (type + ".model"), "--out", folder / name},
         folder);

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/random.h"
+#include "core/random/random.h"
 #include "parallel/comm/world.h"
 #include "plan/resolve.h"
 #include "support/on_gpu.h"
-#include "train/engine.h"
+#include "train/step/engine.h"
 
 namespace ingot::test {
 namespace {

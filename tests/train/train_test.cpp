@@ -356,7 +356,7 @@ TEST_F(Train, SaysWhatToDoWhenItDoesNotFit) {
                              {"batch.seq", "64"},
                              {"batch.tokens", "0"},
                              {"preset", "llama_10m"}});
-  EXPECT_NE(wide.find("batch.micro_batch ="), std::string::npos) << wide;
+  EXPECT_NE(wide.find("--set batch.micro_batch="), std::string::npos) << wide;
 }
 
 TEST_F(Train, AStepPlannedAsOneMicroStepRefusesASecond) {

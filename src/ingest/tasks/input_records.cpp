@@ -168,7 +168,8 @@ InputRecords::Stamps InputRecords::stamps_of(int64_t task) const {
 json InputRecords::kept_stamps(int64_t task) const {
   const std::string path = path_of(task);
   if (!storage_->exists(path)) return {};
-  return json::parse(read_text(*storage_, path), nullptr, false);
+  json kept = json::parse(read_text(*storage_, path), nullptr, false);
+  return kept.is_discarded() ? json() : kept;  // a discarded value differs from none
 }
 
 // Not synced: what a power cut leaves of it is no JSON, and the file is hashed.
