@@ -20,6 +20,8 @@
 namespace {
 
 using ingot::DType;
+using ingot::Gemm;
+using ingot::GemmOperand;
 using namespace ingot::cpu;
 
 struct Linear {

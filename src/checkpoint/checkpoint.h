@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -82,13 +81,17 @@ std::string save_checkpoint(Storage& storage, Control& control, const std::strin
                             const TensorTable& parameters, const ParameterStore& store,
                             const Companions& companions, Patience patience = kPatience);
 
-// Reads tensors by name and element range, whatever the number of ranks that wrote them.
+// Reads tensors by name and element range, whatever the number of ranks that wrote them. Copies
+// share the manifest, which is read once; each has open files of its own.
 class CheckpointReader {
  public:
   // Reads the manifest; throws ErrorCode::Data when it is missing or damaged.
   CheckpointReader(std::shared_ptr<Storage> storage, std::string dir);
+  CheckpointReader(const CheckpointReader& other);
+  CheckpointReader& operator=(const CheckpointReader& other);
   ~CheckpointReader();
   const CheckpointInfo& info() const;
+  const std::string& manifest_text() const;  // as it was read
   // Elements of the whole parameter; throws ErrorCode::Data when the checkpoint has none such.
   int64_t numel(const std::string& name) const;
   // Elements [range) of the flattened tensor into `out` (contiguous, any shape), converted to out's
@@ -102,8 +105,10 @@ class CheckpointReader {
   void verify() const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Contents;
+  struct Files;
+  std::shared_ptr<const Contents> contents_;
+  std::unique_ptr<Files> files_;
 };
 
 // weights.read() of a whole parameter into a tensor on any device.
@@ -131,18 +136,6 @@ std::vector<std::string> list_checkpoints(Storage& storage, const std::string& r
 // The same and folders of steps without a manifest, of which a part was lost: a save that is
 // interrupted leaves none such.
 std::vector<std::string> list_step_folders(Storage& storage, const std::string& run_dir);
-
-// The newest checkpoint that verifies; damaged ones and such folders are reported through
-// `on_damaged` and passed over.
-using OnDamaged = std::function<void(const std::string& dir, const std::string& why)>;
-std::optional<std::string> latest_good_checkpoint(std::shared_ptr<Storage> storage,
-                                                  const std::string& run_dir,
-                                                  const OnDamaged& on_damaged);
-
-// `path` as the user gave it: a checkpoint folder, or a run folder: its newest good one, with a
-// warning where newer ones are passed over. Either is verified; throws ErrorCode::Data when it is
-// damaged.
-std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::string& path);
 
 // Removes the oldest complete checkpoints beyond `keep` and leftovers of interrupted saves. Never
 // removes the newest one that verifies.

@@ -34,22 +34,30 @@ std::vector<int32_t> older_stop_ids(const std::map<std::string, std::string>& hf
 
 }  // namespace
 
-struct CheckpointReader::Impl {
+struct CheckpointReader::Contents {
   std::shared_ptr<Storage> storage;
   std::string dir;
+  std::string text;  // of the manifest
   Manifest manifest;
   CheckpointInfo info;
-  std::mutex mutex;
-  std::map<std::string, RankFile> opened;
 
   std::string path(std::string_view name) const { return join_path(dir, name); }
+};
+
+struct CheckpointReader::Files {
+  explicit Files(const Contents& of) : contents(of) {}
+
+  const Contents& contents;
+  std::mutex mutex;
+  std::map<std::string, RankFile> opened;
 
   const RankFile& rank_file(const std::string& name) {
     const std::lock_guard lock(mutex);
     RankFile& file = opened[name];
     if (!file.file) {
-      auto reader = storage->open(path(name));
-      file.entries = read_safetensors_header(*reader, path(name));
+      const std::string path = contents.path(name);
+      auto reader = contents.storage->open(path);
+      file.entries = read_safetensors_header(*reader, path);
       file.file = std::move(reader);
     }
     return file;
@@ -63,8 +71,8 @@ struct CheckpointReader::Impl {
     const RankFile& source = rank_file(file.name);
     const auto entry = source.entries.find(key);
     check(entry != source.entries.end() && entry->second.numel == held.size(), ErrorCode::Data,
-          "'{}' does not hold elements [{}, {}) of {}; use another checkpoint", path(file.name),
-          held.begin, held.end, key);
+          "'{}' does not hold elements [{}, {}) of {}; use another checkpoint",
+          contents.path(file.name), held.begin, held.end, key);
     const DType dtype = entry->second.dtype;
     const int64_t skipped = (common.begin - held.begin) * size_of(dtype);
     read_elements(*source.file, entry->second.offset + skipped, dtype,
@@ -73,102 +81,118 @@ struct CheckpointReader::Impl {
   }
 };
 
-CheckpointReader::CheckpointReader(std::shared_ptr<Storage> storage, std::string dir)
-    : impl_(std::make_unique<Impl>()) {
-  impl_->storage = std::move(storage);
-  impl_->dir = std::move(dir);
-  const std::string path = impl_->path(kManifestName);
-  if (!impl_->storage->exists(path))
-    throw Error(ErrorCode::Data, why_no_checkpoint(*impl_->storage, impl_->dir));
-  impl_->manifest = parse_manifest(read_text(*impl_->storage, path), path);
+CheckpointReader::CheckpointReader(std::shared_ptr<Storage> storage, std::string dir) {
+  auto contents = std::make_shared<Contents>();
+  contents->storage = std::move(storage);
+  contents->dir = std::move(dir);
+  const std::string path = contents->path(kManifestName);
+  if (!contents->storage->exists(path))
+    throw Error(ErrorCode::Data, why_no_checkpoint(*contents->storage, contents->dir));
+  contents->text = read_text(*contents->storage, path);
+  contents->manifest = parse_manifest(contents->text, path);
 
-  const Manifest& manifest = impl_->manifest;
-  CheckpointInfo& info = impl_->info;
-  info.dir = impl_->dir;
+  const Manifest& manifest = contents->manifest;
+  CheckpointInfo& info = contents->info;
+  info.dir = contents->dir;
   info.state = manifest.state;
   info.config_toml = manifest.config_toml;
   info.model = parse_run_config(manifest.config_toml, path, {}).model;
   // Imports used to keep all settings of a run that never was.
   if (!manifest.has_optimizer) info.config_toml = to_toml(info.model);
   info.hash = manifest.config_hash;
-  info.tokenizer = manifest.has_tokenizer ? impl_->path(kTokenizerName) : "byte";
+  info.tokenizer = manifest.has_tokenizer ? contents->path(kTokenizerName) : "byte";
   info.has_optimizer = manifest.has_optimizer;
   info.origin = manifest.origin;
   for (const ManifestFile& file : manifest.files) info.bytes += file.facts.bytes;
+  contents_ = std::move(contents);
+  files_ = std::make_unique<Files>(*contents_);
+}
+
+CheckpointReader::CheckpointReader(const CheckpointReader& other)
+    : contents_(other.contents_), files_(std::make_unique<Files>(*contents_)) {}
+
+CheckpointReader& CheckpointReader::operator=(const CheckpointReader& other) {
+  contents_ = other.contents_;
+  files_ = std::make_unique<Files>(*contents_);
+  return *this;
 }
 
 CheckpointReader::~CheckpointReader() = default;
 
 const CheckpointInfo& CheckpointReader::info() const {
-  return impl_->info;
+  return contents_->info;
+}
+
+const std::string& CheckpointReader::manifest_text() const {
+  return contents_->text;
 }
 
 int64_t CheckpointReader::numel(const std::string& name) const {
-  const auto found = impl_->manifest.numel.find(name);
-  check(found != impl_->manifest.numel.end(), ErrorCode::Data,
-        "checkpoint '{}' has no tensor {}; it is of another model", impl_->dir, name);
+  const auto found = contents_->manifest.numel.find(name);
+  check(found != contents_->manifest.numel.end(), ErrorCode::Data,
+        "checkpoint '{}' has no tensor {}; it is of another model", contents_->dir, name);
   return found->second;
 }
 
 void CheckpointReader::read(const std::string& what, const std::string& name, ShardRange range,
                             const Tensor& out) const {
   check(0 <= range.begin && range.begin <= range.end && range.end <= numel(name), ErrorCode::Data,
-        "{} in checkpoint '{}': expected elements within [0, {}), got [{}, {})", name, impl_->dir,
-        numel(name), range.begin, range.end);
+        "{} in checkpoint '{}': expected elements within [0, {}), got [{}, {})", name,
+        contents_->dir, numel(name), range.begin, range.end);
   check(out.is_contiguous() && out.numel() == range.size(), ErrorCode::Internal,
         "reading {} elements of {}: expected as many in a contiguous tensor, got {}", range.size(),
         name, out.str());
   const Tensor flat = out.reshape({range.size()});
   const std::string key = entry_key(what, name);
   int64_t read = 0;
-  for (const ManifestFile& file : impl_->manifest.files) {
+  for (const ManifestFile& file : contents_->manifest.files) {
     const auto held = file.ranges.find(name);
     if (held == file.ranges.end()) continue;
-    read += impl_->read_from(file, key, held->second, range, flat);
+    read += files_->read_from(file, key, held->second, range, flat);
   }
   check(read == range.size(), ErrorCode::Data,
         "checkpoint '{}' is incomplete: expected {} elements of {}, got {}; use another one",
-        impl_->dir, range.size(), key, read);
+        contents_->dir, range.size(), key, read);
 }
 
 DType CheckpointReader::dtype(const std::string& name) const {
   const std::string key = entry_key("weight", name);
-  for (const ManifestFile& file : impl_->manifest.files) {
+  for (const ManifestFile& file : contents_->manifest.files) {
     if (!file.ranges.contains(name)) continue;
-    const auto& entries = impl_->rank_file(file.name).entries;
+    const auto& entries = files_->rank_file(file.name).entries;
     if (const auto entry = entries.find(key); entry != entries.end()) return entry->second.dtype;
   }
-  throw Error(
-      ErrorCode::Data,
-      fmt::format("checkpoint '{}' has no tensor {}; it is of another model", impl_->dir, name));
+  throw Error(ErrorCode::Data,
+              fmt::format("checkpoint '{}' has no tensor {}; it is of another model",
+                          contents_->dir, name));
 }
 
 Companions CheckpointReader::companions() const {
   Companions found;
-  found.origin = impl_->manifest.origin;
-  if (impl_->manifest.has_tokenizer)
-    found.tokenizer = read_text(*impl_->storage, impl_->path(kTokenizerName));
+  found.origin = contents_->manifest.origin;
+  if (contents_->manifest.has_tokenizer)
+    found.tokenizer = read_text(*contents_->storage, contents_->path(kTokenizerName));
   const std::string prefix = join_path(kHfFolderName, "");
-  for (const ManifestFile& file : impl_->manifest.files)
+  for (const ManifestFile& file : contents_->manifest.files)
     if (file.name.starts_with(prefix))
       found.hf_files[file.name.substr(prefix.size())] =
-          read_text(*impl_->storage, impl_->path(file.name));
-  const auto& stop_ids = impl_->manifest.stop_ids;
+          read_text(*contents_->storage, contents_->path(file.name));
+  const auto& stop_ids = contents_->manifest.stop_ids;
   found.stop_ids = stop_ids ? *stop_ids
-                            : older_stop_ids(found.hf_files, impl_->path(kHfFolderName),
-                                             impl_->info.model.vocab);
+                            : older_stop_ids(found.hf_files, contents_->path(kHfFolderName),
+                                             contents_->info.model.vocab);
   return found;
 }
 
 void CheckpointReader::verify() const {
-  const int64_t step = impl_->manifest.state.step;
-  const std::optional<int64_t> named = parse_step_name(file_name(impl_->dir));
-  check(!named || *named == step || !impl_->manifest.has_optimizer, ErrorCode::Data,
+  const int64_t step = contents_->manifest.state.step;
+  const std::optional<int64_t> named = parse_step_name(file_name(contents_->dir));
+  check(!named || *named == step || !contents_->manifest.has_optimizer, ErrorCode::Data,
         "'{}' holds step {}, so that its name is wrong: rename it to {}, or move it out of the run",
-        impl_->dir, step, step_name(step));
-  for (const ManifestFile& file : impl_->manifest.files) {
-    const std::string path = impl_->path(file.name);
-    const FileFacts found = hash_file(*impl_->storage->open(path));
+        contents_->dir, step, step_name(step));
+  for (const ManifestFile& file : contents_->manifest.files) {
+    const std::string path = contents_->path(file.name);
+    const FileFacts found = hash_file(*contents_->storage->open(path));
     check(found.bytes == file.facts.bytes, ErrorCode::Data,
           "'{}' is damaged: expected {} bytes, got {}; use another checkpoint", path,
           file.facts.bytes, found.bytes);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/choice.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
 #include "core/error/error.h"
@@ -21,25 +22,6 @@ bool is_file(Storage& storage, const std::string& path) {
   } catch (const Error&) {
     return false;
   }
-}
-
-// The newest of `dirs` (oldest first) that verifies.
-std::optional<std::string> newest_good(const std::shared_ptr<Storage>& storage,
-                                       const std::vector<std::string>& dirs,
-                                       const OnDamaged& on_damaged) {
-  for (auto dir = dirs.rbegin(); dir != dirs.rend(); ++dir) {
-    try {
-      CheckpointReader(storage, *dir).verify();
-      return *dir;
-    } catch (const Error& error) {
-      on_damaged(*dir, error.what());
-    }
-  }
-  return std::nullopt;
-}
-
-void warn_of_damage(const std::string& dir, const std::string& why) {
-  log::warn("checkpoint_damaged", {{"dir", dir}, {"why", why}});
 }
 
 }  // namespace
@@ -66,27 +48,6 @@ std::vector<std::string> list_checkpoints(Storage& storage, const std::string& r
   return dirs;
 }
 
-std::optional<std::string> latest_good_checkpoint(std::shared_ptr<Storage> storage,
-                                                  const std::string& run_dir,
-                                                  const OnDamaged& on_damaged) {
-  return newest_good(storage, list_step_folders(*storage, run_dir), on_damaged);
-}
-
-std::string resolve_checkpoint(std::shared_ptr<Storage> storage, const std::string& path) {
-  if (is_checkpoint(*storage, path)) {
-    CheckpointReader(storage, path).verify();
-    return path;
-  }
-  std::vector<std::pair<std::string, std::string>> passed_over;
-  const auto good = latest_good_checkpoint(
-      storage, path, [&](const auto& dir, const auto& why) { passed_over.emplace_back(dir, why); });
-  for (const auto& [dir, why] : passed_over)
-    log::warn("checkpoint_passed_over",
-              {{"dir", dir}, {"why", why}, {"used", good.value_or("none")}});
-  if (good) return *good;
-  throw Error(ErrorCode::Data, why_no_checkpoint(*storage, path));
-}
-
 void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run_dir,
                         int64_t keep) {
   check(keep >= 1, ErrorCode::Config, "checkpoint.keep: expected at least 1, got {}", keep);
@@ -97,10 +58,13 @@ void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run
   const std::vector<std::string> dirs = list_checkpoints(*storage, run_dir);
   const int64_t surplus = static_cast<int64_t>(dirs.size()) - keep;
   if (surplus <= 0) return;
-  const std::optional<std::string> good = newest_good(storage, dirs, warn_of_damage);
+  CheckpointChoice choice = CheckpointChoice::of_run(storage, run_dir);
+  const CheckpointReader* good = choice.good();
+  for (const auto& [dir, why] : choice.passed_over())
+    if (is_checkpoint(*storage, dir)) log::warn("checkpoint_damaged", {{"dir", dir}, {"why", why}});
   for (int64_t i = 0; i < surplus; ++i) {
     const std::string& dir = dirs[static_cast<size_t>(i)];
-    if (dir != good) discard_folder(*storage, dir);
+    if (good == nullptr || dir != good->info().dir) discard_folder(*storage, dir);
   }
 }
 

@@ -15,13 +15,13 @@ bool holds_tokens(const std::string& path) {
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
                                                TokenDType token_dtype, int64_t vocab,
                                                const TextChoice& text) {
-  if (is_shard_folder(path)) return open_shards(path, tokenizer, vocab);
+  check(tokenizer.vocab_size() <= vocab, ErrorCode::Config,
+        "model.vocab is {}, but the {} tokenizer has {} ids: set model.vocab to at least that",
+        vocab, tokenizer.kind(), tokenizer.vocab_size());
+  if (is_shard_folder(path)) return open_shards(path, tokenizer);
   if (has_megatron_index(path))
     return open_megatron_file(path, vocab, tokenizer.bos(), tokenizer.eos());
   if (path.ends_with(".bin")) return open_token_file(path, token_dtype, vocab);
-  check(tokenizer.vocab_size() <= vocab, ErrorCode::Config,
-        "{}: the {} tokenizer has {} ids, the model's vocabulary only {}; raise it", path,
-        tokenizer.kind(), tokenizer.vocab_size(), vocab);
   return open_text(path, tokenizer, text);
 }
 

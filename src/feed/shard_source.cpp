@@ -178,12 +178,9 @@ bool is_shard_folder(const std::string& path) {
 }
 
 std::unique_ptr<TokenSource> open_shards(const std::string& folder, const Tokenizer& tokenizer,
-                                         int64_t vocab, int64_t compared_here) {
+                                         int64_t compared_here) {
   ShardManifest manifest = read_manifest(*posix_storage(), folder);
   check_tokenizer(manifest, tokenizer, folder);
-  check(manifest.vocab_size <= vocab, ErrorCode::Config,
-        "{}: its vocabulary is {}, the model's only {}; raise it", folder, manifest.vocab_size,
-        vocab);
   check(!manifest.shards.empty(), ErrorCode::Data, "{}: the shards hold no document", folder);
   return std::make_unique<ShardTokens>(folder, std::move(manifest), tokenizer, compared_here);
 }

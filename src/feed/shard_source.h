@@ -16,11 +16,11 @@ bool is_shard_folder(const std::string& path);
 
 // Documents, their bytes and their names come from the shards' own index, BOS and EOS stand where
 // the manifest says they do. Throws ErrorCode::Config when `tokenizer` is not the one that made the
-// shards, with both hashes, or when ids may be outside `vocab`; ErrorCode::Data when a file is
-// missing or not of the size that the manifest says. Shards of a program that wrote no hashes of
+// shards, with both hashes; ErrorCode::Data when a file is missing or not of the size that the
+// manifest says. Shards of a program that wrote no hashes of
 // their chunks are compared with the manifest: here, up to `compared_here` bytes of tokens, and
 // beyond that by compare_in_background().
 std::unique_ptr<TokenSource> open_shards(const std::string& folder, const Tokenizer& tokenizer,
-                                         int64_t vocab, int64_t compared_here = kResidentBytes);
+                                         int64_t compared_here = kResidentBytes);
 
 }  // namespace ingot

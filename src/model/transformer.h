@@ -58,11 +58,4 @@ class Transformer {
   std::unique_ptr<RunningSum> loss_sum_;
 };
 
-// Bytes of the largest workspace of any op of a training step: without the output head, and of the
-// output head. Both go into TrainShape.
-int64_t train_workspace_bytes(const DeviceFacts& facts, bool deterministic,
-                              const ModelConfig& config, const TrainShape& shape);
-int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& config,
-                             const TrainShape& shape);
-
 }  // namespace ingot

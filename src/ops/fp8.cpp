@@ -304,21 +304,21 @@ void product(const char* op, Context& ctx, const Operand& a, const Operand& b, c
                                   .addend = added,
                                   .fast = sum == Sum::Fast});
   const auto side = [](const Operand& operand, bool transposed) {
-    return cpu::GemmOperand{.data = operand.stored.data,
-                            .dtype = operand.dtype,
-                            .stride = operand.stored.strides[0],
-                            .transposed = transposed,
-                            .scale = *operand.inverse.as<float>()};
+    return GemmOperand{.data = operand.stored.data,
+                       .dtype = operand.dtype,
+                       .stride = operand.stored.strides[0],
+                       .transposed = transposed,
+                       .scale = *operand.inverse.as<float>()};
   };
-  const cpu::Gemm gemm{.M = M,
-                       .N = N,
-                       .K = K,
-                       .a = side(a, false),
-                       .b = side(b, true),
-                       .c = c.data,
-                       .c_dtype = c.dtype,
-                       .c_stride = c.strides[0],
-                       .accumulate = accumulate == Accumulate::Yes};
+  const Gemm gemm{.M = M,
+                  .N = N,
+                  .K = K,
+                  .a = side(a, false),
+                  .b = side(b, true),
+                  .c = c.data,
+                  .c_dtype = c.dtype,
+                  .c_stride = c.strides[0],
+                  .accumulate = accumulate == Accumulate::Yes};
   INGOT_CPU_DISPATCH(matmul, ctx, gemm);
 }
 

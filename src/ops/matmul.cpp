@@ -22,13 +22,13 @@ void check_dtypes(const char* op, const Tensor& a, const Tensor& b, const Tensor
 
 enum class Stored { AsIs, Transposed };
 
-cpu::GemmOperand operand(const Tensor& tensor, Stored stored) {
+GemmOperand operand(const Tensor& tensor, Stored stored) {
   return {tensor.data, tensor.dtype, tensor.strides[0], stored == Stored::Transposed};
 }
 
-void product(Context& ctx, const cpu::GemmOperand& a, const cpu::GemmOperand& b, int64_t K,
-             const Tensor& c, Accumulate accumulate, const void* addend = nullptr) {
-  const cpu::Gemm gemm{
+void product(Context& ctx, const GemmOperand& a, const GemmOperand& b, int64_t K, const Tensor& c,
+             Accumulate accumulate, const void* addend = nullptr) {
+  const Gemm gemm{
       c.shape[0], c.shape[1], K, a, b, c.data, c.dtype, c.strides[0], accumulate == Accumulate::Yes,
       addend};
   INGOT_DISPATCH(c, matmul, ctx, gemm);

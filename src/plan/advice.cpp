@@ -36,7 +36,7 @@ struct Lever {
 class Advisor {
  public:
   Advisor(const ResolvedRun& run, int64_t available, bool resumed)
-      : run_(run), config_(run.recorded), resumed_(resumed) {
+      : run_(run), config_(*run.recorded), resumed_(resumed) {
     advice_.needed_bytes = fit_memory(run, 0).needed_bytes;
     advice_.available_bytes = available;
     advice_.resumed = resumed;
@@ -71,7 +71,7 @@ class Advisor {
       if (!lever.values.empty()) all.push_back(std::move(lever));
     };
     const SystemConfig& system = config_.system;
-    const bool on_gpu = run_.facts.kind == DeviceKind::Cuda;
+    const bool on_gpu = run_.place.facts.kind == DeviceKind::Cuda;
     if (config_.train.keep_layers > 0) add({{{"train.keep_layers=0"}}});
     add(recompute());
     add(halved("train.loss_chunk", run_.config.train.loss_chunk, kLeastLossChunk));
@@ -153,7 +153,7 @@ class Advisor {
     const Precision now = config_.train.precision;
     if (now == Precision::Fp32 || now == Precision::Tf32 || now == Precision::Fp64)
       lever.values.push_back({"train.precision=bf16"});
-    if (has_fp8(run_.facts) && now == Precision::Bf16)
+    if (has_fp8(run_.place.facts) && now == Precision::Bf16)
       lever.values.push_back({"train.precision=fp8"});
     return lever;
   }
@@ -161,7 +161,7 @@ class Advisor {
   // For ranks with a GPU each.
   Lever more_gpus(int64_t times) const {
     Lever lever;
-    if (run_.facts.kind != DeviceKind::Cuda || run_.device_ranks > 1) return lever;
+    if (run_.place.facts.kind != DeviceKind::Cuda || run_.place.device_ranks > 1) return lever;
     const int64_t here = config_.system.ranks;
     for (int64_t ranks = 2 * here; ranks <= times * here; ranks *= 2) {
       Changes changes = {fmt::format("system.ranks={}", ranks),
@@ -180,31 +180,28 @@ class Advisor {
   }
 
   // Nothing where the settings then contradict each other.
-  std::optional<RunConfig> changed(const Changes& changes) const {
+  std::optional<ValidConfig> changed(const Changes& changes) const {
     RunConfig config = config_;
     try {
       const std::vector<Setting> settings = settings_of(config);
       for (const std::string& change : changes)
         set_from_text(*std::ranges::find(settings, name_in(change), &Setting::name),
                       change.substr(change.find('=') + 1));
-      validate_open_ended(config);
+      return ValidConfig::open_ended(std::move(config));
     } catch (const Error&) {
       return std::nullopt;
     }
-    return config;
   }
 
   std::optional<MemoryChange> tried(const Changes& changes) const {
-    const std::optional<RunConfig> config = changed(changes);
+    const std::optional<ValidConfig> config = changed(changes);
     if (!config) return std::nullopt;
-    ResolvedRun run = lay_out(*config, run_.facts, run_.threads_per_rank);
-    const bool on_gpus = config->system.ranks != config_.system.ranks;
-    run.device_ranks = on_gpus ? 1 : run_.device_ranks;
-    run.group_of_one = run_.group_of_one;
-    const MemoryFit fit = fit_memory(run, 0);
+    RunPlace place = run_.place;
+    if ((*config)->system.ranks != config_.system.ranks) place.device_ranks = 1;
+    const MemoryFit fit = fit_memory(resolve(*config, place), 0);
     MemoryChange change{.settings = changes, .needed_bytes = fit.needed_bytes};
     change.gives_bytes = advice_.needed_bytes - change.needed_bytes;
-    if (run.facts.kind == DeviceKind::Cuda)
+    if (place.facts.kind == DeviceKind::Cuda)
       change.host_bytes = fit.plan.pinned_bytes + fit.plan.host_bytes;
     change.fits = change.needed_bytes <= advice_.available_bytes;
     return change;

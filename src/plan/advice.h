@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "spec/resolved_run.h"
+#include "plan/resolved_run.h"
 
 namespace ingot {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "spec/resolved_run.h"
+#include "plan/resolved_run.h"
 #include "spec/table/tensor_table.h"
 
 namespace ingot {

@@ -8,11 +8,12 @@ namespace ingot {
 
 MemoryReport memory_report(const ResolvedRun& run, int64_t free_bytes) {
   MemoryReport report;
-  report.device = run.facts.kind == DeviceKind::Cpu ? run.device.str() : run.facts.name;
+  report.device =
+      run.place.facts.kind == DeviceKind::Cpu ? run.place.device.str() : run.place.facts.name;
   report.precision = name_of(run.config.train.precision);
   report.parameters = parameter_count(run.config.model);
   report.ranks = run.config.system.ranks;
-  report.device_ranks = run.device_ranks;
+  report.device_ranks = run.place.device_ranks;
   report.fit = fit_memory(run, free_bytes);
   report.host_bytes = report.fit.plan.pinned_bytes + report.fit.plan.host_bytes;
   if (!report.fit.fits())

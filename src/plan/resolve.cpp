@@ -5,6 +5,7 @@
 
 #include "core/device/compute_device.h"
 #include "core/error/error.h"
+#include "core/error/log.h"
 #include "ops/attention.h"
 #include "plan/workspace.h"
 
@@ -41,8 +42,19 @@ int64_t decided_loss_chunk(const RunConfig& config, DeviceKind device, DType com
   return static_cast<int64_t>(std::bit_floor(rows));
 }
 
-// Without scratch; the config's values are decided.
-TrainShape shape_of(const RunConfig& config) {
+RunConfig with_values(RunConfig config, const StepRules& steps, const RunPlace& place) {
+  config.batch = steps.batch;
+  config.optim = steps.optim;
+  config.train.loss_chunk =
+      decided_loss_chunk(config, place.facts.kind, compute_dtype(config.train.precision));
+  const bool on_gpu = place.facts.kind == DeviceKind::Cuda;
+  config.system.device = on_gpu ? DeviceChoice::Cuda : DeviceChoice::Cpu;
+  config.system.threads = place.threads;
+  return config;
+}
+
+// The config's values are decided.
+TrainShape shape_of(const RunConfig& config, const DeviceFacts& facts) {
   TrainShape shape;
   shape.B = config.batch.micro_batch;
   shape.T = config.batch.seq;
@@ -56,7 +68,31 @@ TrainShape shape_of(const RunConfig& config) {
                              static_cast<int>(config.system.shard_ranks));
   shape.loss_chunk = std::min(config.train.loss_chunk, shape.B * shape.T);
   shape.document_mask = config.train.document_mask;
+  shape.workspace_bytes =
+      std::max(train_workspace_bytes(facts, config.train.deterministic, config.model, shape),
+               update_workspace_bytes(facts, shape.compute, transformer_parameters(config.model),
+                                      config.optim, shape.layout));
+  shape.head_workspace_bytes = head_workspace_bytes(facts, config.model, shape);
   return shape;
+}
+
+// On one device of these facts, or on one each.
+RunPlace place_of(const RunConfig& config, const DeviceFacts& facts, int cores) {
+  RunPlace place;
+  const SystemConfig& system = config.system;
+  place.device = facts.kind == DeviceKind::Cuda ? Device::cuda(0) : Device::cpu();
+  place.facts = facts;
+  place.device_ranks = static_cast<int>(system.ranks);
+  place.threads = system.threads > 0 ? static_cast<int>(system.threads) : cores;
+  place.threads_per_rank = static_cast<int>(std::max<int64_t>(1, place.threads / system.ranks));
+  return place;
+}
+
+// Why a GPU is not there the error of its context says best.
+DeviceFacts facts_here(const RunConfig& config, Device device) {
+  check_heads(config.model, device.kind);
+  if (device.kind == DeviceKind::Cuda && !gpu_facts(device)) ComputeDevice(device, 1, "");
+  return device_facts(device);
 }
 
 }  // namespace
@@ -70,78 +106,68 @@ Precision decided_precision(Precision asked, DeviceKind device) {
   return device == DeviceKind::Cuda ? Precision::Bf16 : Precision::Fp32;
 }
 
-ResolvedRun lay_out(const RunConfig& config, const DeviceFacts& facts, int cores) {
-  const bool on_gpu = facts.kind == DeviceKind::Cuda;
-  ResolvedRun run;
-  run.device = on_gpu ? Device::cuda(0) : Device::cpu();
-  run.facts = facts;
-  run.steps = step_rules(config);
-  run.recorded = config;
-  run.recorded.train.precision = decided_precision(config.train.precision, facts.kind);
+ResolvedRun::ResolvedRun(const ValidConfig& given, const RunPlace& on)
+    : recorded(given),
+      steps(step_rules(*recorded)),
+      place(on),
+      config(with_values(*recorded, steps, place)),
+      shape(shape_of(config, place.facts)),
+      // Of every step: a ramp only makes them smaller.
+      one_micro_step(steps.batch.tokens <= shape.B * shape.T * steps.ranks) {}
 
-  run.config = run.recorded;
-  run.config.batch = run.steps.batch;
-  run.config.optim = run.steps.optim;
-  run.config.train.loss_chunk =
-      decided_loss_chunk(config, facts.kind, compute_dtype(run.recorded.train.precision));
-  run.config.system.device = on_gpu ? DeviceChoice::Cuda : DeviceChoice::Cpu;
-  if (config.system.threads == 0) run.config.system.threads = cores;
-  run.device_ranks = static_cast<int>(run.config.system.ranks);
-  run.threads_per_rank =
-      static_cast<int>(std::max<int64_t>(1, run.config.system.threads / run.config.system.ranks));
+ResolvedRun resolve(const ValidConfig& config, const RunPlace& place) {
+  check_precision(config->train.precision, place.facts);
+  check_heads(config->model, place.facts.kind);
+  return {config.with_precision(decided_precision(config->train.precision, place.facts.kind)),
+          place};
+}
 
-  run.shape = shape_of(run.config);
-  // Of every step: a ramp only makes them smaller.
-  run.one_micro_step = run.steps.batch.tokens <= run.shape.B * run.shape.T * run.steps.ranks;
-  TrainShape& shape = run.shape;
-  shape.workspace_bytes =
-      std::max(train_workspace_bytes(facts, config.train.deterministic, config.model, shape),
-               update_workspace_bytes(facts, shape.compute, transformer_parameters(config.model),
-                                      config.optim, shape.layout));
-  shape.head_workspace_bytes = head_workspace_bytes(facts, config.model, shape);
+namespace {
+
+ResolvedRun resolved_here(const ValidConfig& config, const RunPlace& place) {
+  ResolvedRun run = resolve(config, place);
+  log::debug("run_resolved", {{"device", place.device.str()},
+                              {"precision", std::string(name_of(run.config.train.precision))},
+                              {"threads_per_rank", std::to_string(place.threads_per_rank)}});
   return run;
 }
 
-ResolvedRun resolve(const RunConfig& config, const DeviceFacts& facts, int cores) {
-  validate_open_ended(config);
-  check_precision(config.train.precision, facts);
-  check_heads(config.model, facts.kind);
-  ResolvedRun run = lay_out(config, facts, cores);
-  validate_open_ended(run.recorded);  // with the precision decided
-  return run;
+}  // namespace
+
+ResolvedRun resolve(const ValidConfig& config, const DeviceFacts& facts, int cores) {
+  return resolve(config, place_of(*config, facts, cores));
 }
 
-ResolvedRun resolve_rank_here(const RunConfig& config, const LocalPlace& place) {
-  Device device = choose_device(name_of(config.system.device));
-  const int cores = std::max(1, place.cores / place.ranks);
-  int device_ranks = place.ranks;
-  if (device.kind == DeviceKind::Cuda) {
-    if (!gpu_facts(device)) ComputeDevice(device, 1, "");  // says why it is not there
+ResolvedRun resolve_elsewhere(const ValidConfig& config, const DeviceFacts& facts, int cores) {
+  RunPlace place = place_of(*config, facts, cores);
+  if (facts.kind == DeviceKind::Cuda && !config->system.share_gpu) place.device_ranks = 1;
+  return resolve(config, place);
+}
+
+ResolvedRun resolve_rank_here(const ValidConfig& config, const LocalPlace& local) {
+  RunPlace place;
+  place.device = choose_device(name_of(config->system.device));
+  place.facts = facts_here(*config, place.device);
+  place.device_ranks = local.ranks;
+  if (place.device.kind == DeviceKind::Cuda) {
     const int gpus = static_cast<int>(cuda_facts()->devices.size());
-    device.index = place.rank % gpus;
+    place.device.index = local.rank % gpus;
+    place.facts = device_facts(place.device);
     // Ranks that see one GPU each are told apart when they meet.
-    device_ranks = config.system.share_gpu ? (place.ranks + gpus - 1) / gpus : 1;
+    place.device_ranks = config->system.share_gpu ? (local.ranks + gpus - 1) / gpus : 1;
   }
-  check_heads(config.model, device.kind);
-  ResolvedRun run = resolve(config, device_facts(device), cores);
-  run.device = device;
-  run.device_ranks = device_ranks;
   // system.threads is the machine's, and so are the cores.
-  const int64_t asked = config.system.threads;
-  run.threads_per_rank =
-      asked > 0 ? static_cast<int>(std::max<int64_t>(1, asked / place.ranks)) : cores;
-  run.config.system.threads = int64_t{run.threads_per_rank} * place.ranks;
-  return run;
+  const int64_t threads = config->system.threads > 0 ? config->system.threads : local.cores;
+  place.threads_per_rank = static_cast<int>(std::max<int64_t>(1, threads / local.ranks));
+  place.threads = place.threads_per_rank * local.ranks;
+  return resolved_here(config, place);
 }
 
-ResolvedRun resolve_here(const RunConfig& config) {
-  const SystemConfig& system = config.system;
+ResolvedRun resolve_here(const ValidConfig& config) {
+  const SystemConfig& system = config->system;
   const bool several = system.device == DeviceChoice::Auto && system.ranks > 1;
   const Device device = choose_device(name_of(several ? DeviceChoice::Cpu : system.device));
-  check_heads(config.model, device.kind);
-  // Why a GPU is not there its context says best.
-  if (device.kind == DeviceKind::Cuda && !gpu_facts(device)) ComputeDevice(device, 1, "");
-  return resolve(config, device_facts(device), available_cores());
+  return resolved_here(config, place_of(*config, facts_here(*config, device), available_cores()));
 }
 
 }  // namespace ingot

@@ -10,7 +10,7 @@ TensorTable train_table(const ResolvedRun& run) {
   const RunConfig& config = run.config;
   TensorTable table = transformer_train_table(config.model, run.shape);
   StoreOptions store = store_options(config, run.one_micro_step);
-  store.group_of_one = run.group_of_one;
+  store.group_of_one = run.place.group_of_one;
   add_store_rows(table, transformer_parameters(config.model), run.shape.compute, run.shape.layout,
                  store);
   if (config.system.offload_optimizer)

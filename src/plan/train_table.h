@@ -1,7 +1,7 @@
 // Every tensor that one rank of a training run allocates.
 #pragma once
 
-#include "spec/resolved_run.h"
+#include "plan/resolved_run.h"
 #include "spec/table/tensor_table.h"
 
 namespace ingot {

@@ -53,7 +53,7 @@ Loop::Loop(const SharedRun& shared, World& world, FaultRecord& faults)
   tasks_.push_back(
       std::make_unique<SaveTask>(SaveTask::Options{.storage = shared.storage,
                                                    .every = resolved_.config.checkpoint.every,
-                                                   .companions = shared.companions,
+                                                   .companions = shared.prepared.companions,
                                                    .folder = &shared.folder,
                                                    .clock = &save_clock_,
                                                    .stop = options.stop}));
@@ -83,11 +83,11 @@ void Loop::run() {
 }
 
 void Loop::begin() {
-  if (shared_.prepared.resume_from) {
-    restore(*shared_.prepared.resume_from);
-  } else if (shared_.prepared.init_from) {
-    load_weights(CheckpointReader(shared_.storage, *shared_.prepared.init_from),
-                 engine_.parameters(), engine_.store());
+  // By a copy: its files are open for as long as they are read.
+  if (const auto& resumed = shared_.prepared.resume_from) {
+    restore(CheckpointReader(*resumed));
+  } else if (const auto& init = shared_.prepared.init_from) {
+    load_weights(CheckpointReader(*init), engine_.parameters(), engine_.store());
   } else {
     engine_.init(static_cast<uint64_t>(resolved_.config.train.seed));
   }
@@ -98,7 +98,7 @@ void Loop::begin() {
   state_.run = run_id_ = agreed_run_id();
   if (leads()) {
     slow_ranks_.emplace(hosts);
-    shared_.folder.begin(resolved_.recorded, run_id_);
+    shared_.folder.begin(*resolved_.recorded, run_id_);
     own_sinks_.push_back(
         std::make_unique<LedgerSink>(shared_.storage, resolved_.config.checkpoint.dir, run_id_));
     sinks_.push_back(own_sinks_.back().get());
@@ -115,13 +115,13 @@ std::string Loop::agreed_run_id() {
   return control().gather("id of the run", own)[0];
 }
 
-void Loop::restore(const std::string& checkpoint) {
-  const CheckpointReader reader(shared_.storage, checkpoint);
-  state_ = load_checkpoint(reader, engine_.parameters(), engine_.store());
+void Loop::restore(const CheckpointReader& checkpoint) {
+  const std::string& dir = checkpoint.info().dir;
+  state_ = load_checkpoint(checkpoint, engine_.parameters(), engine_.store());
   if (!run_id_.empty()) state_.run = run_id_;  // the first one loaded may be of an older program
-  load_sections(state_.sections, sections_, checkpoint);
+  load_sections(state_.sections, sections_, dir);
   result_.train_loss = state_.last_loss;
-  result_.checkpoint = checkpoint;
+  result_.checkpoint = dir;
 }
 
 void Loop::start_from_state() {
@@ -141,8 +141,8 @@ void Loop::announce() {
                     .run = run_id_,
                     .step = state_.step,
                     .samples = state_.samples,
-                    .config_hash = hex(config_hash(resolved_.recorded)),
-                    .config = to_toml(resolved_.recorded),
+                    .config_hash = hex(config_hash(*resolved_.recorded)),
+                    .config = to_toml(*resolved_.recorded),
                     .data_hash = hex(data.identity.hash()),
                     .data = to_json(data.identity),
                     .device = device_text(engine_.context().device),
@@ -165,7 +165,7 @@ void Loop::announce() {
       .epochs = epochs_of(data, horizon.tokens / config.batch.seq),
       .predicted_bytes = plan_memory(train_table(resolved_)).total_bytes,
       .nothing_to_resume = shared_.options.resume ? nothing_to_resume(shared_.prepared) : "",
-      .threads = resolved_.threads_per_rank * world_.size()};
+      .threads = resolved_.place.threads_per_rank * world_.size()};
   for (Sink* sink : sinks_) sink->begin(facts);
   record(start);
 }
@@ -303,7 +303,7 @@ void Loop::obey(StepVerdict verdict) {
             "step {}: the run is to go back to its newest checkpoint and has none; lower optim.lr "
             "or set checkpoint.every",
             state_.step);
-      restore(result_.checkpoint);
+      restore(CheckpointReader(shared_.storage, result_.checkpoint));
       return start_from_state();
     case StepVerdict::Stop:
       result_.stopped = !walk_->at_end();

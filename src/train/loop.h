@@ -30,8 +30,7 @@ struct SharedRun {
   const PreparedRun& prepared;
   std::shared_ptr<Storage> storage;
   const TrainOptions& options;
-  RunFolder& folder;      // rank 0 alone
-  Companions companions;  // of every checkpoint
+  RunFolder& folder;  // rank 0 alone
 };
 
 class Loop final : private RunView {
@@ -57,7 +56,7 @@ class Loop final : private RunView {
   void run();
   void begin();
   std::string agreed_run_id();
-  void restore(const std::string& checkpoint);
+  void restore(const CheckpointReader& checkpoint);
   void start_from_state();
   void announce();
   void step();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/choice.h"
 #include "checkpoint/elements.h"
 #include "core/random/random.h"
 #include "parallel/comm/world.h"

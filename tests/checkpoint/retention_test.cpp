@@ -5,6 +5,7 @@
 
 #include "checkpoint/fixture.h"
 #include "core/error/error.h"
+#include "support/counting_storage.h"
 
 namespace ingot::checkpoint_test {
 namespace {
@@ -84,22 +85,48 @@ TEST(Retention, KeepingNoneIsRefused) {
   EXPECT_NO_THROW(retain_checkpoints(storage, "no/such/run", 1));
 }
 
-TEST(ResolveCheckpoint, TakesACheckpointFolderOrARunFolder) {
+std::string used(const std::shared_ptr<Storage>& storage, const std::string& path) {
+  return CheckpointChoice(storage, path).use().info().dir;
+}
+
+TEST(CheckpointChoice, TakesACheckpointFolderOrARunFolder) {
   const auto storage = empty_run();
   save(*storage, 1);
   save(*storage, 2);
-  EXPECT_EQ(resolve_checkpoint(storage, step_dir(1)), step_dir(1));
-  EXPECT_EQ(resolve_checkpoint(storage, kRun), step_dir(2));
+  EXPECT_EQ(used(storage, step_dir(1)), step_dir(1));
+  EXPECT_EQ(used(storage, kRun), step_dir(2));
   flip_byte(*storage, step_dir(2) + "/rank_0.safetensors", 50);
-  EXPECT_EQ(resolve_checkpoint(storage, kRun), step_dir(1));
-  EXPECT_THROW(resolve_checkpoint(storage, step_dir(2)), Error);
+  EXPECT_EQ(used(storage, kRun), step_dir(1));
+  EXPECT_THROW(used(storage, step_dir(2)), Error);
 }
 
-TEST(ResolveCheckpoint, SaysWhatIsMissing) {
+// Of one that is asked for settings first and for numbers later.
+TEST(CheckpointChoice, ReadsAManifestOnceAndPassesOverWhatIsNotGood) {
+  const auto storage = empty_run();
+  for (const int64_t step : {1, 2, 3}) save(*storage, step);
+  flip_byte(*storage, step_dir(2) + "/rank_0.safetensors", 50);
+  flip_byte(*storage, step_dir(3) + "/manifest.json", 50);
+  const auto counting = std::make_shared<test::CountingStorage>(storage);
+  CheckpointChoice choice(counting, kRun);
+  EXPECT_EQ(choice.readable()->info().dir, step_dir(2));
+  EXPECT_EQ(choice.good()->info().dir, step_dir(1));
+  EXPECT_EQ(choice.use().info().dir, step_dir(1));
+  const CheckpointReader copy = *choice.good();
+  EXPECT_EQ(copy.info().state.step, 1);
+  ASSERT_EQ(choice.passed_over().size(), 2u);
+  EXPECT_EQ(choice.passed_over()[0].dir, step_dir(3));
+  EXPECT_NE(choice.passed_over()[0].why.find("manifest.json"), std::string::npos);
+  EXPECT_EQ(choice.passed_over()[1].dir, step_dir(2));
+  EXPECT_NE(choice.passed_over()[1].why.find("checksum"), std::string::npos);
+  for (const int64_t step : {1, 2, 3})
+    EXPECT_EQ(counting->opens(step_dir(step) + "/manifest.json"), 1) << step;
+}
+
+TEST(CheckpointChoice, SaysWhatIsMissing) {
   const auto storage = empty_run();
   for (const std::string& path : {kRun, std::string("no/such")}) {
     try {
-      resolve_checkpoint(storage, path);
+      used(storage, path);
       ADD_FAILURE() << "nothing was thrown";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::Data);

@@ -313,7 +313,7 @@ TEST(Checkpoint, WeightsAloneLoadWithMomentsAtZero) {
                 what == "weight" ? value_of(what, name, i, 9) : 0.0f);
     }
   });
-  EXPECT_EQ(resolve_checkpoint(storage, "out"), "out");
+  EXPECT_EQ(CheckpointChoice(storage, "out").use().info().dir, "out");
 }
 
 TEST(Checkpoint, WeightsAloneAreAModelAndNoRunAlsoWhereTheyWereKeptAsOne) {

@@ -100,7 +100,7 @@ TEST(ShardSource, OlderShardsAreComparedAtOpenOrInTheBackground) {
   const TemporaryFolder folder;
   write_older_shards(folder);
   const auto open = [&](int64_t compared_here) {
-    return open_shards(folder.path("s"), *byte_tokenizer(), 257, compared_here);
+    return open_shards(folder.path("s"), *byte_tokenizer(), compared_here);
   };
   EXPECT_GT(open(1'000)->content_cost(), 0);
   std::string tokens = read_text(*posix_storage(), folder.path("s/00001.tokens"));
@@ -119,11 +119,17 @@ TEST(ShardSource, OlderShardsAreComparedAtOpenOrInTheBackground) {
   EXPECT_NE(message.find("00001.tokens: the file changed"), std::string::npos) << message;
 }
 
-TEST(ShardSource, AVocabularyBeyondTheModelsIsRefused) {
+// Whatever holds the tokens, in the same words.
+TEST(OpenSource, AVocabularyBeyondTheModelsIsRefused) {
   const TemporaryFolder folder;
-  write_small_shards(folder.path("s"), kDocuments, 8);
-  error_of(ErrorCode::Config,
-           [&] { open_token_source(folder.path("s"), *byte_tokenizer(), TokenDType::Auto, 256); });
+  write_small_shards(folder.path("shards"), kDocuments, 8);
+  for (const std::string& path : {folder.path("shards"), folder.write("a.txt", "text"),
+                                  folder.write("a.bin", std::string(100, '\0'))})
+    EXPECT_EQ(error_of(ErrorCode::Config,
+                       [&] { open_token_source(path, *byte_tokenizer(), TokenDType::Auto, 256); }),
+              "model.vocab is 256, but the byte tokenizer has 257 ids: set model.vocab to at least "
+              "that")
+        << path;
 }
 
 TEST(ShardSource, EndsOfDocumentsStandOnceEachInAnEpoch) {

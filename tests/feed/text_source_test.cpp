@@ -128,13 +128,6 @@ TEST(TextSource, BadInputGivesOneClearLine) {
   const std::string latin = folder.write("latin1.txt", std::string(1000, 'x') + "caf\xE9 noir");
   EXPECT_NE(data_error(latin).find("not UTF-8 at byte 1003"), std::string::npos);
   EXPECT_NE(data_error(folder.path()).find("latin1.txt"), std::string::npos);
-  EXPECT_NE(error_of(ErrorCode::Config,
-                     [&] {
-                       open_token_source(folder.write("a.txt", "a"), *byte_tokenizer(),
-                                         TokenDType::Auto, 256);
-                     })
-                .find("257"),
-            std::string::npos);
 }
 
 TEST(TextSource, ACharacterMayStraddleTheCheckedChunks) {

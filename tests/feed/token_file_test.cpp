@@ -100,7 +100,7 @@ TEST(TokenFile, TruncationAndBadHeadersGiveOneClearLine) {
   EXPECT_TRUE(has(message(with_header(20240520, 1, 300, u16).substr(0, 90), TokenDType::Auto),
                   "truncated"));
   EXPECT_TRUE(
-      has(error_of(ErrorCode::Data, [&] { open(folder.path("no.bin"), TokenDType::Auto, 9); }),
+      has(error_of(ErrorCode::Data, [&] { open(folder.path("no.bin"), TokenDType::Auto, 300); }),
           "no such file"));
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/error/error.h"
-#include "spec/run/run_config.h"
+#include "spec/run/valid_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string resolved = ingot::to_toml(config);
   if (ingot::to_toml(ingot::parse_run_config(resolved, "resolved.toml", {})) != resolved) abort();
   try {
-    ingot::validate(config);
+    const ingot::ValidConfig valid(config);
   } catch (const ingot::Error&) {
   }
   return 0;

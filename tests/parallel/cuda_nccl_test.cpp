@@ -47,7 +47,7 @@ Error error_in(const Deadlines& deadlines, const Body& body) {
   Process process = own_process();
   process.rendezvous = next_rendezvous();
   try {
-    run_process_rank(process, {.backend = CommBackend::Nccl, .deadlines = deadlines}, body);
+    rank_launcher(process, {.backend = CommBackend::Nccl, .deadlines = deadlines})->run(body);
   } catch (const Error& error) {
     return error;
   }

@@ -64,7 +64,7 @@ TEST(MpiWire, AMessageThatNobodyTakesEndsWithTheDeadline) {
   options.deadlines.collective = std::chrono::seconds(2);
   if (process.world == 1) GTEST_SKIP() << "needs two ranks";
   try {
-    run_process_rank(process, options, [](World& world) {
+    rank_launcher(process, options)->run([](World& world) {
       if (world.rank() == 0) {
         CommRank rank(world);
         const Tensor tensor = rank.put(std::vector<float>(1'000'000, 1.0f));

@@ -29,7 +29,8 @@ inline Backend process_backend(CommBackend kind, Process process, const Abilitie
   const auto run = [=](const Body& body, const LaneDelay& delay) {
     Process own = process;
     own.rendezvous = rendezvous();
-    run_process_rank(own, {.backend = kind, .deadlines = short_deadlines(), .delay = delay}, body);
+    rank_launcher(own, {.backend = kind, .deadlines = short_deadlines(), .delay = delay})
+        ->run(body);
   };
   return {std::to_string(process.world), process.world, process.device, run, can, process.rank};
 }

@@ -62,7 +62,7 @@ inline void run_tcp_ranks(int ranks, const WorldOptions& options, const Body& bo
                           Device device = Device::cpu()) {
   const int port = port_to_meet_at();
   const auto outcomes = outcomes_of(ranks, [&](int rank) {
-    run_process_rank(tcp_process(rank, ranks, port, device), options, body);
+    rank_launcher(tcp_process(rank, ranks, port, device), options)->run(body);
   });
   for (const bool of_others : {false, true})
     for (int rank = 0; rank < ranks; ++rank) {

@@ -179,13 +179,13 @@ TEST(TcpCommunicator, AKilledProcessReleasesThoseInACollectiveWithIt) {
     for (int round = 0; round < 1000000; ++round)
       rank.comm().all_reduce(tensor, Reduce::Max, rank.ready()).wait();
   };
-  const ChildRank child([&] { run_process_rank(tcp_process(1, 2, port), options, body); });
+  const ChildRank child([&] { rank_launcher(tcp_process(1, 2, port), options)->run(body); });
   std::jthread killer([&] {
     std::this_thread::sleep_for(milliseconds(300));
     child.send(SIGKILL);
   });
   try {
-    run_process_rank(tcp_process(0, 2, port), options, body);
+    rank_launcher(tcp_process(0, 2, port), options)->run(body);
     ADD_FAILURE() << "expected an Error";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::Comm);
@@ -209,7 +209,7 @@ TEST(TcpCommunicator, EachCallIsNotedInTheWatch) {
 TEST(ProcessWorld, OneRankAloneNeedsNoOther) {
   Process alone;
   alone.rendezvous = "nobody:1";
-  run_process_rank(alone, {}, [](World& world) {
+  rank_launcher(alone)->run([](World& world) {
     CommRank rank(world);
     const Tensor tensor = rank.put(std::vector<float>(10, 1.0f));
     rank.comm().all_reduce(tensor, Reduce::Sum, rank.ready()).wait();

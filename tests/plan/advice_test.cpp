@@ -27,9 +27,7 @@ struct Case {
     Overrides all = overrides;
     all.insert(all.end(), more.begin(), more.end());
     const DeviceFacts facts = gpu != nullptr ? known_gpu(gpu).value() : DeviceFacts{};
-    ResolvedRun run = resolve(parse_run_config("", "test", all), facts, 1);
-    if (gpu != nullptr) run.device_ranks = 1;
-    return run;
+    return resolve_elsewhere(ValidConfig::open_ended(parse_run_config("", "test", all)), facts, 1);
   }
   int64_t needed(const Overrides& more = {}) const { return fit_memory(run(more), 0).needed_bytes; }
   // With so much free of what it needs.
@@ -120,7 +118,7 @@ TEST(Advice, SharingIsOverTheRanksThereAre) {
 TEST(Advice, WhereOnlyOffloadOrMoreGpusFitThatIsWhatItSays) {
   const Case one = {{{"preset", "llama_7b"}, {"batch.micro_batch", "1"}}, "h100"};
   const MemoryAdvice advice =
-      memory_advice(one.run(), one.run().facts.memory_bytes - kCudaReserveBytes, false);
+      memory_advice(one.run(), one.run().place.facts.memory_bytes - kCudaReserveBytes, false);
   EXPECT_FALSE(fits(advice, "batch.seq="));
   EXPECT_TRUE(fits(advice, "system.offload_optimizer=true"));
   EXPECT_GT(change_of(advice, "system.offload_optimizer=true")->host_bytes, int64_t{40} << 30);

@@ -8,12 +8,13 @@ namespace ingot {
 namespace {
 
 ResolvedRun on_gpu(const char* gpu, const Overrides& overrides) {
-  return resolve(parse_run_config("", "test", overrides), known_gpu(gpu).value(), 1);
+  return resolve(ValidConfig::open_ended(parse_run_config("", "test", overrides)),
+                 known_gpu(gpu).value(), 1);
 }
 
 TEST(MemoryReport, CategoriesAddUpToWhatARankTakes) {
   const ResolvedRun run = on_gpu("h200", {{"preset", "llama_1b"}, {"batch.seq", "2048"}});
-  const nlohmann::json json = to_json(memory_report(run, run.facts.memory_bytes));
+  const nlohmann::json json = to_json(memory_report(run, run.place.facts.memory_bytes));
   int64_t sum = 0;
   for (const auto& [what, bytes] : json.at("bytes").items()) sum += bytes.get<int64_t>();
   EXPECT_EQ(sum, json.at("bytes_per_rank"));
@@ -27,7 +28,7 @@ TEST(MemoryReport, CategoriesAddUpToWhatARankTakes) {
 
 TEST(MemoryReport, SaysWhatWouldFitWhereItDoesNot) {
   const ResolvedRun run = on_gpu("rtx4090", {{"preset", "llama_7b"}});
-  const MemoryReport report = memory_report(run, run.facts.memory_bytes);
+  const MemoryReport report = memory_report(run, run.place.facts.memory_bytes);
   const nlohmann::json json = to_json(report);
   EXPECT_FALSE(json.at("fits"));
   EXPECT_NE(text_of(report).find("it does not fit: "), std::string::npos) << text_of(report);

@@ -35,10 +35,8 @@ INSTANTIATE_TEST_SUITE_P(All, Recipes, ::testing::ValuesIn(recipe_names()),
 
 TEST_P(Recipes, FitAndEndWhereTheySay) {
   const RunConfig recipe = config({});
-  validate(recipe);
   const DeviceFacts gpu = known_gpu("h100").value();
-  ResolvedRun run = resolve(recipe, gpu, 8);
-  run.device_ranks = 1;  // a GPU each
+  const ResolvedRun run = resolve_elsewhere(recipe, gpu, 8);
   EXPECT_TRUE(fit_memory(run, gpu.memory_bytes).fits());
 
   StepWalk walk(run.steps);
@@ -52,7 +50,7 @@ TEST_P(Recipes, FitAndEndWhereTheySay) {
 }
 
 TEST_P(Recipes, CanBeShortened) {
-  EXPECT_NO_THROW(validate(config({{"train.steps", "5"}})));
+  EXPECT_NO_THROW(ValidConfig(config({{"train.steps", "5"}})));
 }
 
 TEST_P(Recipes, AreWhatTheirFolderIsNamedFor) {

@@ -7,8 +7,8 @@
 namespace ingot {
 namespace {
 
-RunConfig with(const Overrides& overrides) {
-  return parse_run_config("", "test", overrides);
+ValidConfig with(const Overrides& overrides) {
+  return ValidConfig::open_ended(parse_run_config("", "test", overrides));
 }
 
 ResolvedRun on_cpu(const Overrides& overrides, int cores = 8) {
@@ -36,7 +36,7 @@ TEST(Resolve, AutoIsFp32OnTheCpuAndBf16OnAGpu) {
   EXPECT_EQ(gpu.config.train.precision, Precision::Bf16);
   EXPECT_EQ(gpu.config.system.device, DeviceChoice::Cuda);
   EXPECT_EQ(gpu.shape.compute, DType::BF16);
-  EXPECT_EQ(gpu.device, Device::cuda(0));
+  EXPECT_EQ(gpu.place.device, Device::cuda(0));
 }
 
 // Of a world of 5 on two machines: cores and memory are divided among those of this one.
@@ -44,16 +44,17 @@ TEST(Resolve, ARankThatIsAProcessHasItsShareOfItsMachine) {
   const Overrides world = {{"system.ranks", "5"}, {"system.device", "cpu"}};
   const LocalPlace place{.rank = 1, .ranks = 2, .cores = 7};
   const ResolvedRun run = resolve_rank_here(with(world), place);
-  EXPECT_EQ(run.threads_per_rank, 3);
-  EXPECT_EQ(run.device_ranks, 2);
+  EXPECT_EQ(run.place.threads_per_rank, 3);
+  EXPECT_EQ(run.place.device_ranks, 2);
   EXPECT_EQ(run.shape.layout.world(), 5);
-  EXPECT_EQ(run.recorded.system.ranks, 5);
-  EXPECT_EQ(run.recorded.system.threads, 0);
+  EXPECT_EQ(run.recorded->system.ranks, 5);
+  EXPECT_EQ(run.recorded->system.threads, 0);
   Overrides asked = world;
   asked.push_back({"system.threads", "8"});
-  EXPECT_EQ(resolve_rank_here(with(asked), place).threads_per_rank, 4);
-  EXPECT_EQ(resolve_rank_here(with(world), {.rank = 3, .ranks = 4, .cores = 2}).threads_per_rank,
-            1);
+  EXPECT_EQ(resolve_rank_here(with(asked), place).place.threads_per_rank, 4);
+  EXPECT_EQ(
+      resolve_rank_here(with(world), {.rank = 3, .ranks = 4, .cores = 2}).place.threads_per_rank,
+      1);
 }
 
 TEST(Resolve, NothingIsLeftToDecide) {
@@ -69,12 +70,12 @@ TEST(Resolve, NothingIsLeftToDecide) {
   EXPECT_EQ(config.optim.schedule.warmup_fraction, 0.0);
   EXPECT_EQ(config.train.loss_chunk, 512);
   EXPECT_EQ(config.system.threads, 8);
-  EXPECT_EQ(run.threads_per_rank, 4);
+  EXPECT_EQ(run.place.threads_per_rank, 4);
   EXPECT_EQ(run.steps.horizon.tokens, 100 * 4 * 128 * 2);
   EXPECT_EQ(run.shape.layout.world(), 2);
   EXPECT_TRUE(run.one_micro_step);
   EXPECT_GT(run.shape.head_workspace_bytes, 0);
-  validate(config);
+  EXPECT_NO_THROW(ValidConfig{config});
 }
 
 TEST(Resolve, AStepOfSeveralMicroStepsIsKnownAsSuch) {
@@ -84,11 +85,11 @@ TEST(Resolve, AStepOfSeveralMicroStepsIsKnownAsSuch) {
 
 // A checkpoint goes on wherever its settings leave room, but not in another precision.
 TEST(Resolve, OnlyThePrecisionIsDecidedInWhatIsRecorded) {
-  const RunConfig asked = with({{"train.steps", "10"}});
-  RunConfig recorded = resolve(asked, DeviceFacts{}, 8).recorded;
+  const ValidConfig asked = with({{"train.steps", "10"}});
+  RunConfig recorded = *resolve(asked, DeviceFacts{}, 8).recorded;
   EXPECT_EQ(recorded.train.precision, Precision::Fp32);
-  recorded.train.precision = asked.train.precision;
-  EXPECT_EQ(to_toml(recorded), to_toml(asked));
+  recorded.train.precision = asked->train.precision;
+  EXPECT_EQ(to_toml(recorded), to_toml(*asked));
 }
 
 TEST(Resolve, AGpusLossChunkIsOneGibOfLogits) {
@@ -100,7 +101,7 @@ TEST(Resolve, AGpusLossChunkIsOneGibOfLogits) {
 }
 
 TEST(Resolve, SeveralRanksComputeOnTheCpuUnlessTold) {
-  EXPECT_EQ(resolve_here(with({{"system.ranks", "2"}})).device, Device::cpu());
+  EXPECT_EQ(resolve_here(with({{"system.ranks", "2"}})).place.device, Device::cpu());
 }
 
 TEST(Resolve, PrecisionsThatTheDeviceDoesNotHaveAreRefused) {
@@ -126,19 +127,40 @@ TEST(Resolve, PrecisionsThatTheDeviceDoesNotHaveAreRefused) {
 TEST(Resolve, HeadsTooWideForAGpuAreRefusedBeforeItIsTouched) {
   const Overrides wide = {{"model.dim", "2048"}, {"model.heads", "4"}, {"model.kv_heads", "4"}};
   EXPECT_EQ(on_cpu(wide).config.model.head_dim, 512);
-  RunConfig config = with(wide);
-  config.system.device = DeviceChoice::Cuda;
-  const std::string message = refusal([&] { resolve_here(config); });
+  Overrides on_gpu = wide;
+  on_gpu.push_back({"system.device", "cuda"});
+  const std::string message = refusal([&] { resolve_here(with(on_gpu)); });
   EXPECT_NE(message.find("model.head_dim 512"), std::string::npos) << message;
 }
 
-TEST(Resolve, ContradictionsAreRefusedButAnOpenEndIsNot) {
+TEST(Resolve, ContradictionsAreRefusedButAnOpenEndOnlyUnlessItIsMeant) {
   EXPECT_EQ(on_cpu({}).steps.horizon.steps, 0);
+  EXPECT_NE(refusal([&] {
+              resolve(parse_run_config("", "test", {}), DeviceFacts{}, 1);
+            }).find("nothing says when to stop"),
+            std::string::npos);
   EXPECT_NE(refusal([&] {
               on_cpu({{"batch.seq", "4096"}});
             }).find("model.context"),
             std::string::npos);
 }
+
+// What `auto` came to is held to the rules of precision.
+TEST(Resolve, ADecidedPrecisionKeepsItsRules) {
+  const Overrides reduced = {{"system.reduce_dtype", "bf16"}};
+  EXPECT_EQ(on_gpu("h200", reduced).config.train.precision, Precision::Bf16);
+  EXPECT_NE(refusal([&] { on_cpu(reduced); }).find("got train.precision fp32"), std::string::npos);
+}
+
+// There is no way to a run but through the rules: not from settings, nor by changing one.
+static_assert(!std::is_default_constructible_v<ResolvedRun>);
+static_assert(!std::is_aggregate_v<ResolvedRun>);
+static_assert(!std::is_constructible_v<ResolvedRun, RunConfig, RunPlace>);
+static_assert(!std::is_constructible_v<ResolvedRun, ValidConfig, RunPlace>);
+static_assert(!std::is_assignable_v<ResolvedRun&, ResolvedRun>);
+static_assert(!std::is_assignable_v<decltype((std::declval<ResolvedRun&>().config)), RunConfig>);
+static_assert(!std::is_default_constructible_v<ValidConfig>);
+static_assert(!std::is_assignable_v<decltype((*std::declval<ValidConfig&>())), RunConfig>);
 
 }  // namespace
 }  // namespace ingot

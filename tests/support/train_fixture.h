@@ -64,13 +64,19 @@ struct Recorder : Sink {
   }
 };
 
-// With system.ranks threads of the test.
-inline TrainResult train_locally(const RunConfig& config, TrainOptions options) {
+// system.ranks threads of the test.
+inline std::unique_ptr<RankLauncher> local_ranks(const ResolvedRun& run) {
+  return rank_launcher({.world = static_cast<int>(run.config.system.ranks),
+                        .device = run.place.device,
+                        .rendezvous = ""});
+}
+
+inline TrainResult train_locally(const RunConfig& config, TrainOptions options,
+                                 const std::shared_ptr<Storage>& storage = posix_storage()) {
   const ResolvedRun resolved = resolve_here(config);
-  options.ranks = [&](const std::function<void(World&)>& body) {
-    run_local_ranks(static_cast<int>(config.system.ranks), resolved.device, body);
-  };
-  return train(posix_storage(), resolved, options);
+  const auto ranks = local_ranks(resolved);
+  options.ranks = ranks.get();
+  return train(storage, resolved, options);
 }
 
 inline TrainResult run(const RunConfig& config, Recorder& recorder, bool resume = false) {

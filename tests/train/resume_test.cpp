@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "parallel/comm/world.h"
+#include "support/counting_storage.h"
 #include "support/files.h"
 #include "support/train_fixture.h"
 #include "tokenizer/llama2c_file.h"
@@ -44,7 +45,8 @@ class Resume : public test::TrainFixture {
   }
   std::string serialized(const std::string& checkpoint, const std::string& tokenizer) const {
     const RunConfig resumed = config("run", 2, {{"data.tokenizer", tokenizer}});
-    return tokenizer_to_resume(posix_storage(), resumed, checkpoint)->serialize();
+    const CheckpointReader reader(posix_storage(), checkpoint);
+    return tokenizer_to_resume(*posix_storage(), resumed, reader.info())->serialize();
   }
 };
 
@@ -101,7 +103,8 @@ TEST_F(InitTokenizer, IsComparedWhereTheCheckpointSaysItsOwn) {
   const auto check = [&](const std::string& from, const Tokenizer& tokenizer, bool accepted) {
     RunConfig config = parse_run_config("", "", {});
     config.train.other_tokenizer = accepted;
-    check_init_tokenizer(posix_storage(), from, tokenizer, config);
+    const CheckpointReader reader(posix_storage(), from);
+    check_init_tokenizer(*posix_storage(), reader.info(), tokenizer, config);
   };
   const std::string bytes = save(config("bytes", 2), {});
   EXPECT_NO_THROW(check(bytes, *byte_tokenizer(), false));
@@ -114,6 +117,23 @@ TEST_F(InitTokenizer, IsComparedWhereTheCheckpointSaysItsOwn) {
   EXPECT_NO_THROW(check(save(config("ids", 2, {{"data.train", "ids.bin"}}), {}), *other, false));
   const std::string part = save(config("part", 2), {}, {.tokenizer = "YQ== 0\nYg== 1\n"});
   EXPECT_NO_THROW(check(part, *other, false));
+}
+
+// Settings, tokenizer, data, schedule and numbers are of one reader, on however many ranks.
+TEST_F(Resume, ReadsTheManifestOnce) {
+  for (const char* ranks : {"1", "2"}) {
+    const std::string name = std::string("run") + ranks;
+    const auto of = [&](int64_t steps) {
+      return config(name, steps, {{"system.ranks", ranks}, {"optim.schedule.kind", "constant"}});
+    };
+    Recorder recorder;
+    run(of(2), recorder);
+    const auto storage = std::make_shared<test::CountingStorage>(posix_storage());
+    TrainOptions options;
+    options.resume = true;
+    EXPECT_EQ(test::train_locally(of(3), options, storage).state.step, 3);
+    EXPECT_EQ(storage->opens(path(name) + "/step_00000002/manifest.json"), 1) << ranks;
+  }
 }
 
 TEST_F(Resume, WhatAnOlderProgramBeganWithAWarmupBelowAStepGoesOn) {
@@ -145,12 +165,13 @@ TEST_F(Resume, WhatAnOlderProgramBeganWithoutAFractionHoldsOutItsSequence) {
 
 TEST_F(Resume, AnEmptyFolderOrOneOfARunThatSavedNothingStartsFresh) {
   const auto found = [&] {
-    return find_resume_point(posix_storage(), resolve_here(config("run", 2)), /*resume=*/true);
+    return find_resume_point(posix_storage(), resolve_here(config("run", 2)), /*resume=*/true)
+        .has_value();
   };
-  EXPECT_EQ(found(), std::nullopt);
+  EXPECT_FALSE(found());
   fs::create_directories(root_ / "run" / ".step_00000002.tmp");  // its first save was cut off
   write("run/run.toml", "");
-  EXPECT_EQ(found(), std::nullopt);
+  EXPECT_FALSE(found());
   fs::create_directories(root_ / "run" / "step_00000002");
   EXPECT_THROW(found(), Error);
 }

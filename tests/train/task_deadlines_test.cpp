@@ -28,6 +28,29 @@ class StuckDisk final : public test::ForwardingStorage {
   std::latch& told_;
 };
 
+// Two threads, of which the error of rank 0 is told while rank 1 still runs.
+class WatchedRanks final : public RankLauncher {
+ public:
+  WatchedRanks(const LocalOptions& options, std::function<void(const Error&)> tell)
+      : options_(options), tell_(std::move(tell)) {}
+
+ private:
+  void start(const Body& body) override {
+    const auto watched = [&](World& world) {
+      try {
+        body(world);
+      } catch (const Error& error) {
+        if (world.rank() == 0) tell_(error);
+        throw;
+      }
+    };
+    run_local_ranks(2, Device::cpu(), watched, options_);
+  }
+
+  LocalOptions options_;
+  std::function<void(const Error&)> tell_;
+};
+
 class TaskDeadlines : public test::TrainFixture {
  protected:
   RunConfig two_ranks(const std::string& name, Overrides more = {}) const {
@@ -46,22 +69,13 @@ TEST_F(TaskDeadlines, ASaveThatARankDoesNotComeToSaysSo) {
                                           .validation = minutes(5)}};
   std::string text;
   TrainOptions options;
-  options.ranks = [&](const std::function<void(World&)>& body) {
-    const auto watched = [&](World& world) {
-      try {
-        body(world);
-      } catch (const Error& error) {
-        if (world.rank() == 0) {
-          EXPECT_EQ(error.code(), ErrorCode::Comm);
-          EXPECT_EQ(error.rank(), 1);
-          text = error.what();
-          told.count_down();
-        }
-        throw;
-      }
-    };
-    run_local_ranks(2, Device::cpu(), watched, limits);
-  };
+  WatchedRanks ranks(limits, [&](const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::Comm);
+    EXPECT_EQ(error.rank(), 1);
+    text = error.what();
+    told.count_down();
+  });
+  options.ranks = &ranks;
   EXPECT_THROW(train(storage, resolved, options), Error);
   EXPECT_NE(text.find("writing a checkpoint #"), std::string::npos) << text;
   EXPECT_NE(text.find(" among 0,1 at step 2: waited 1.5 s for rank 1; rank 1: step 2, "),

@@ -316,7 +316,7 @@ TEST_F(Train, AutoInAnOldCheckpointIsWhatItMeansHere) {
                                             old, {}, engine.parameters(), engine.store(), {});
   const auto resume_point = [&](const char* precision) {
     const RunConfig wanted = config("run", 2, {{"train.precision", precision}});
-    return find_resume_point(posix_storage(), resolve_here(wanted), /*resume=*/true);
+    return find_resume_point(posix_storage(), resolve_here(wanted), /*resume=*/true)->info().dir;
   };
   EXPECT_EQ(resume_point("fp32"), saved);
   EXPECT_THROW(resume_point("bf16"), Error);

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "checkpoint/choice.h"
 #include "checkpoint/exchange/gguf_header.h"
 #include "checkpoint/exchange/gguf_weights.h"
 #include "checkpoint/exchange/hf_folder.h"
@@ -26,17 +27,18 @@ class OfCheckpoint : public Weights {
 
 class OfFolder : public OfCheckpoint {
  public:
-  explicit OfFolder(std::unique_ptr<CheckpointReader> reader)
-      : OfCheckpoint(*reader), own_(std::move(reader)) {}
+  explicit OfFolder(const CheckpointReader& reader)
+      : OfFolder(std::make_unique<CheckpointReader>(reader)) {}
 
  private:
+  explicit OfFolder(std::unique_ptr<CheckpointReader> own)
+      : OfCheckpoint(*own), own_(std::move(own)) {}
   std::unique_ptr<CheckpointReader> own_;
 };
 
 class OpenCheckpoint : public OpenModel {
  public:
-  OpenCheckpoint(std::shared_ptr<Storage> storage, const std::string& dir)
-      : reader_(std::move(storage), dir), weights_(reader_) {}
+  explicit OpenCheckpoint(const CheckpointReader& reader) : reader_(reader), weights_(reader_) {}
   const CheckpointInfo& info() const override { return reader_.info(); }
   const Weights& weights() const override { return weights_; }
   Companions companions() const override { return reader_.companions(); }
@@ -88,8 +90,7 @@ class OpenGguf : public OpenModel {
 std::unique_ptr<OpenModel> open_model(std::shared_ptr<Storage> storage, const std::string& path) {
   if (is_gguf_file(*storage, path)) return std::make_unique<OpenGguf>(storage, path);
   if (is_hf_folder(*storage, path)) return std::make_unique<OpenHfFolder>(storage, path);
-  const std::string dir = resolve_checkpoint(storage, path);
-  return std::make_unique<OpenCheckpoint>(std::move(storage), dir);
+  return std::make_unique<OpenCheckpoint>(CheckpointChoice(storage, path).use());
 }
 
 std::unique_ptr<Weights> weights_of(const CheckpointReader& reader) {
@@ -100,8 +101,7 @@ std::unique_ptr<Weights> open_weights(std::shared_ptr<Storage> storage, const st
   if (is_hf_folder(*storage, path)) return std::make_unique<HfFolder>(storage, path);
   if (is_gguf_file(*storage, path)) return std::make_unique<GgufWeights>(storage, path);
   if (path.ends_with(".bin")) return std::make_unique<Llama2cFile>(*storage, path);
-  return std::make_unique<OfFolder>(
-      std::make_unique<CheckpointReader>(storage, resolve_checkpoint(storage, path)));
+  return std::make_unique<OfFolder>(CheckpointChoice(storage, path).use());
 }
 
 std::unique_ptr<Tokenizer> tokenizer_of(const Companions& companions) {

@@ -56,8 +56,8 @@ struct BenchCommCommand {
     const std::vector<StepExchange> exchanges = exchanges_of(run);
     std::vector<CollectiveRate> rates;
     LinkLimit limit;
-    run_ranks(run)([&](World& world) {
-      ComputeDevice compute(world.process().device, run.threads_per_rank,
+    started_ranks(run)->run([&](World& world) {
+      ComputeDevice compute(world.process().device, run.place.threads_per_rank,
                             run.config.system.cache_dir);
       const LinkLimit own_limit = limit_of(run, world, compute.context());
       std::vector<CollectiveTask> tasks;
@@ -99,7 +99,7 @@ struct BenchCommCommand {
   void show(const ResolvedRun& run, const std::vector<StepExchange>& exchanges,
             const std::vector<CollectiveRate>& rates, const LinkLimit& limit) const {
     fmt::print("{} {} of {} ranks on {}; the link: {}\n", run.config.preset,
-               name_of(run.config.train.precision), run.config.system.ranks, run.device,
+               name_of(run.config.train.precision), run.config.system.ranks, run.place.device,
                limit.bytes_s == 0
                    ? std::string("its limit is not known")
                    : fmt::format("{}/s, {}", format_bytes(static_cast<int64_t>(limit.bytes_s)),
@@ -124,7 +124,7 @@ struct BenchCommCommand {
     json.print({{"preset", run.config.preset},
                 {"precision", name_of(run.config.train.precision)},
                 {"ranks", run.config.system.ranks},
-                {"device", run.device.str()},
+                {"device", run.place.device.str()},
                 {"limit_bytes_s", limit.bytes_s},
                 {"limit", limit.source},
                 {"collectives", rows}});

@@ -46,10 +46,10 @@ ResolvedRun BenchShape::resolved() const {
                          {"system.ranks", std::to_string(ranks)},
                          {"system.threads", std::to_string(device.threads)}};
   for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
-  const RunConfig config = with_world(with_environment(parse_run_config("", "", overrides)));
-  validate(config);
+  const RunConfig config = with_environment(parse_run_config("", "", overrides));
+  ResolvedRun run = resolve_started(config);
   check_one_micro_batch(config);
-  return resolve_started(config);
+  return run;
 }
 
 ResolvedRun BenchShape::resolved_alone() const {

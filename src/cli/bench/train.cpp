@@ -38,7 +38,8 @@ struct BenchTrainCommand {
           "= {}: leave one of them out",
           config.system.ranks);
     const double before_engine = seconds_since_process_start();
-    const StepBench bench = bench_train_step(run, {.steps = steps, .ranks = run_ranks(run)});
+    const auto ranks = started_ranks(run);
+    const StepBench bench = bench_train_step(run, {.steps = steps, .ranks = ranks.get()});
     if (!leads_run()) return;
     nlohmann::json line = show(run, bench, before_engine + bench.setup_seconds);
     json.print(line);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "checkpoint/checkpoint.h"
 #include "core/error/error.h"
 #include "core/storage/storage.h"
 #include "spec/run/run_length.h"
@@ -23,14 +22,11 @@ RunConfig with_model_of(const ModelConfig& model, const std::string& tokenizer) 
   return base;
 }
 
-RunConfig begun_from(const std::string& init) {
+std::shared_ptr<CheckpointChoice> choice_of(const std::string& init) {
   const auto storage = posix_storage();
   check(storage->exists(init), ErrorCode::Config,
         "train.init: {} does not exist; a run that began from it resumes without it", init);
-  const std::vector<std::string> of_run = list_checkpoints(*storage, init);
-  const CheckpointInfo info =
-      CheckpointReader(storage, of_run.empty() ? init : of_run.back()).info();
-  return with_model_of(info.model, info.tokenizer);
+  return std::make_shared<CheckpointChoice>(storage, init);
 }
 
 }  // namespace
@@ -41,14 +37,18 @@ void RecipeOptions::add_to(Command& command, bool recipe_required) {
   add_sets(command, sets, "override a setting: --set optim.lr=3e-4 (repeatable)");
 }
 
-RunConfig RecipeOptions::load() const {
+LoadedRun RecipeOptions::load() const {
   const std::string text = path.empty() ? std::string() : read_text(*posix_storage(), path);
-  const RunConfig config = parse_run_config(text, path, parse_sets(sets));
-  if (config.train.init.empty()) return config;
-  return parse_run_config(text, path, parse_sets(sets), begun_from(config.train.init));
+  RunConfig config = parse_run_config(text, path, parse_sets(sets));
+  if (config.train.init.empty()) return {std::move(config), nullptr};
+  auto init = choice_of(config.train.init);
+  const CheckpointReader* newest = init->readable();
+  if (newest == nullptr) throw init->none();
+  const auto base = with_model_of(newest->info().model, newest->info().tokenizer);
+  return {parse_run_config(text, path, parse_sets(sets), base), std::move(init)};
 }
 
-RunConfig RecipeOptions::load_to_resume() const {
+LoadedRun RecipeOptions::load_to_resume() const {
   const std::string text = read_text(*posix_storage(), path);
   Overrides overrides = parse_sets(sets);
   const SaidSettings said(text, path, overrides);
@@ -61,9 +61,9 @@ RunConfig RecipeOptions::load_to_resume() const {
     overrides.emplace_back("model.kv_heads", std::to_string(begun->model.kv_heads));
   if (!said.has("batch.tokens"))
     overrides.emplace_back("batch.tokens", std::to_string(full_batch_tokens(*begun)));
-  if (!from_init) return parse_run_config(text, path, overrides);
-  return parse_run_config(text, path, overrides,
-                          with_model_of(begun->model, begun->data.tokenizer));
+  if (!from_init) return {parse_run_config(text, path, overrides), nullptr};
+  const RunConfig base = with_model_of(begun->model, begun->data.tokenizer);
+  return {parse_run_config(text, path, overrides, base), nullptr};
 }
 
 void JsonOption::add_to(Command& command) {

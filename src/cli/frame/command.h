@@ -2,10 +2,12 @@
 // fails; main turns that into an exit code.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "checkpoint/choice.h"
 #include "cli/frame/command_line.h"
 #include "spec/run/run_config.h"
 
@@ -18,16 +20,21 @@ std::string version_text();
 // What tells this build of the program from others.
 std::string build_text();
 
+struct LoadedRun {
+  RunConfig config;
+  std::shared_ptr<CheckpointChoice> init;  // of train.init, where settings were taken from it
+};
+
 // RECIPE.toml plus --set overrides, as config, train and bench take them.
 struct RecipeOptions {
   std::string path;               // empty: defaults only
   std::vector<std::string> sets;  // "key=value"
 
   void add_to(Command& command, bool recipe_required);
-  RunConfig load() const;
+  LoadedRun load() const;
   // The same to go on with the run in checkpoint.dir, if there is one: what the recipe leaves to
   // train.init, and kv_heads, is as that has it.
-  RunConfig load_to_resume() const;
+  LoadedRun load_to_resume() const;
 };
 
 // --json: one line of JSON as the last line of stdout.

@@ -49,10 +49,10 @@ struct ProbeCommand {
                            {"system.device", device.device},
                            {"system.threads", std::to_string(device.threads)}};
     for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
-    const ResolvedRun run =
-        resolve_started(with_world(with_environment(parse_run_config("", "", overrides))));
+    const ResolvedRun run = resolve_started(
+        ValidConfig::open_ended(with_environment(parse_run_config("", "", overrides))));
     ProbeReport report;
-    run_ranks(run)([&](World& world) {
+    started_ranks(run)->run([&](World& world) {
       ProbeReport own = probe(run, world);
       if (world.rank() == 0) report = std::move(own);
     });
@@ -70,7 +70,7 @@ struct ProbeCommand {
   ProbeReport probe(const ResolvedRun& run, World& world) const {
     const std::string& cache = run.config.system.cache_dir;
     const Device own = world.process().device;
-    ComputeDevice compute(own, run.threads_per_rank, cache);
+    ComputeDevice compute(own, run.place.threads_per_rank, cache);
     ProbeOptions asked = options;
     asked.environment = nccl_environment();
     // A machine is measured by one of its ranks, with all of its cores.

@@ -118,6 +118,24 @@ class OwnFolder {
   std::vector<std::string> made_above_;  // the innermost first
 };
 
+// Ranks that find the text there.
+class RanksWithText final : public RankLauncher {
+ public:
+  RanksWithText(RankLauncher& ranks, OwnFolder& folder) : ranks_(ranks), folder_(folder) {}
+
+ private:
+  void start(const Body& body) override {
+    ranks_.run([&](World& world) {
+      if (world.rank() == 0) folder_.make();
+      world.control().barrier("smoke: a text to learn");
+      body(world);
+    });
+  }
+
+  RankLauncher& ranks_;
+  OwnFolder& folder_;
+};
+
 struct SmokeCommand {
   int64_t ranks = 0;  // not given
   int64_t steps = 12;
@@ -175,25 +193,18 @@ struct SmokeCommand {
       overrides.emplace_back(fmt::format("system.timeout_{}", wait), "60");
     overrides.emplace_back("system.timeout_silence", "20");
     for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
-    const RunConfig config =
-        with_world(with_environment(parse_run_config(kRecipe, "smoke", overrides)));
-    validate(config);
-    return resolve_started(config);
+    return resolve_started(with_environment(parse_run_config(kRecipe, "smoke", overrides)));
   }
 
   Losses train_and_generate(const ResolvedRun& run, OwnFolder& folder) const {
     Losses losses;
+    const auto started = started_ranks(run);
     TrainOptions options;
     options.sinks = {&losses};
     options.build = build_text();
     options.place = place_of(run);
-    options.ranks = [&, ranks = run_ranks(run)](const std::function<void(World&)>& body) {
-      ranks([&](World& world) {
-        if (world.rank() == 0) folder.make();
-        world.control().barrier("smoke: a text to learn");
-        body(world);
-      });
-    };
+    RanksWithText with_text(*started, folder);
+    options.ranks = &with_text;
     train(posix_storage(), run, options);
     if (!leads_run()) return losses;
     check(losses.last < losses.first && std::isfinite(losses.last), ErrorCode::Numeric,

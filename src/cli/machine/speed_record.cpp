@@ -34,9 +34,9 @@ constexpr std::array kDecideSpeed = {"model.",
                                      "system.data_parallel"};
 
 std::string key_of(const ResolvedRun& run) {
-  std::string text =
-      fmt::format("{}, {} threads a rank\n", device_text(run.device), run.threads_per_rank);
-  RunConfig config = run.recorded;
+  std::string text = fmt::format("{}, {} threads a rank\n", device_text(run.place.device),
+                                 run.place.threads_per_rank);
+  RunConfig config = *run.recorded;
   for (const Setting& setting : settings_of(config))
     for (const std::string_view name : kDecideSpeed)
       if (setting.name.starts_with(name))

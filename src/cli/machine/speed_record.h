@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "spec/resolved_run.h"
+#include "plan/resolved_run.h"
 
 namespace ingot::cli {
 

@@ -5,6 +5,7 @@
 
 #include "cli/frame/command.h"
 #include "cli/start/machine.h"
+#include "cli/start/processes.h"
 #include "core/error/error.h"
 #include "core/storage/storage.h"
 #include "plan/memory_report.h"
@@ -31,8 +32,9 @@ struct PlanMemoryCommand {
 
  private:
   MemoryReport here() const {
-    const ResolvedRun run = resolve_here(with_environment(recipe.load()));
-    return memory_report(run, available_memory(run.device));
+    const ResolvedRun run =
+        resolve_started(ValidConfig::open_ended(with_environment(recipe.load().config)));
+    return memory_report(run, available_memory(run.place.device));
   }
 
   // On a GPU that has nothing else to do.
@@ -42,29 +44,26 @@ struct PlanMemoryCommand {
     check(facts.has_value(), ErrorCode::Usage, "--gpu {}: no such GPU is known; {}{}", gpu,
           near.empty() ? "" : fmt::format("did you mean {}? ", near),
           fmt::format("expected one of {}", fmt::join(known_gpu_names(), ", ")));
-    RunConfig config = recipe.load();
+    RunConfig config = recipe.load().config;
     config.system.device = DeviceChoice::Cuda;
-    return memory_report(launched(config, *facts, available_cores()), facts->memory_bytes);
+    return planned(config, *facts, available_cores(), facts->memory_bytes);
   }
 
   // On machines that were measured and have nothing else to do.
   MemoryReport profiled() const {
     const HardwareProfile machine =
         parse_hardware_profile(read_text(*posix_storage(), profile), profile);
-    RunConfig config = recipe.load();
+    RunConfig config = recipe.load().config;
     config.system.device = machine.on_gpu ? DeviceChoice::Cuda : DeviceChoice::Cpu;
     const int64_t free = machine.on_gpu ? machine.device_memory_bytes : machine.host_memory_bytes;
     check(free > 0, ErrorCode::Config, "{}: host.memory_bytes: expected the memory to plan for",
           profile);
-    return memory_report(
-        launched(config, device_facts_of(machine), static_cast<int>(machine.cores)), free);
+    return planned(config, device_facts_of(machine), static_cast<int>(machine.cores), free);
   }
 
-  // By `ingot launch`, which gives each rank a GPU of its own.
-  static ResolvedRun launched(const RunConfig& config, const DeviceFacts& facts, int cores) {
-    ResolvedRun run = resolve(config, facts, cores);
-    if (facts.kind == DeviceKind::Cuda && !config.system.share_gpu) run.device_ranks = 1;
-    return run;
+  static MemoryReport planned(const RunConfig& config, const DeviceFacts& facts, int cores,
+                              int64_t free) {
+    return memory_report(resolve_elsewhere(ValidConfig::open_ended(config), facts, cores), free);
   }
 };
 

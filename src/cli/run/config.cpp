@@ -7,9 +7,8 @@
 #include "cli/frame/command.h"
 #include "cli/machine/speed_record.h"
 #include "cli/start/machine.h"
+#include "cli/start/processes.h"
 #include "core/error/error.h"
-#include "plan/resolve.h"
-#include "spec/run/short_length.h"
 #include "train/start/plan.h"
 
 namespace ingot::cli {
@@ -29,18 +28,21 @@ std::string as_comment(const std::string& text) {
 }
 
 void show(const RecipeOptions& recipe, const JsonOption& json) {
-  RunConfig resolved = recipe.load();
+  RunConfig resolved = recipe.load().config;
   // Without a recipe these are settings to look at, which need no end yet.
-  recipe.path.empty() ? validate_open_ended(resolved) : validate(resolved);
-  const std::string short_lengths = lengths_below_a_step(resolved);
-  check(short_lengths.empty(), ErrorCode::Config, "{}", short_lengths);
+  const auto valid = [&](RunConfig config) {
+    return recipe.path.empty() ? ValidConfig::open_ended(std::move(config))
+                               : ValidConfig(std::move(config));
+  };
+  valid(resolved);
+  check_lengths(resolved);
   fmt::print("{}# hash {:016x}\n", to_toml(resolved), config_hash(resolved));
   Json line = {{"config_hash", fmt::format("{:016x}", config_hash(resolved))},
                {"settings", Json::object()}};
   for (const Setting& setting : settings_of(resolved))
     line["settings"][setting.name] = json_of(setting.get());
   try {
-    const ResolvedRun here = resolve_here(with_environment(resolved));
+    const ResolvedRun here = resolve_started(valid(with_environment(resolved)));
     const RunPlan plan = plan_of(here);
     fmt::print("{}\n", as_comment(text_of(plan)));
     if (plan.length.steps > 0) fmt::print("{}\n", as_comment(time_text(here, plan.length.tokens)));

@@ -15,7 +15,6 @@
 #include "core/storage/mapped_file.h"
 #include "feed/text_files.h"
 #include "infer/generate.h"
-#include "plan/resolve.h"
 #include "train/start/resume.h"
 #include "train/step/bench_step.h"
 
@@ -61,14 +60,15 @@ struct QuickstartCommand {
     const bool resume = !earlier.is_null();
     const RunConfig config =
         resume ? with_environment(saved_run_config(storage, dir, {})) : timed_config(*storage, dir);
-    const ResolvedRun resolved = resolve_here(config);
+    const ResolvedRun resolved = resolve_started(config);
+    const auto ranks = started_ranks(resolved);
     QuickstartProgress progress(config, resolved, *this);
     const RunSignals signals;
     TrainOptions options;
     options.resume = resume;
     options.stop = signals.stop();
     options.save = signals.save();
-    options.ranks = run_ranks(resolved);
+    options.ranks = ranks.get();
     options.sinks = {&progress};
     options.peak = progress.peak();
     const TrainResult result = train(storage, resolved, options);
@@ -162,12 +162,13 @@ struct QuickstartCommand {
     Overrides overrides = {{"data.train", text}, {"train.steps", "1"}, {"checkpoint.dir", dir}};
     for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
     RunConfig config = with_environment(parse_run_config(kRecipe, "quickstart", overrides));
-    validate(config);
+    const ValidConfig asked(config);
     fmt::print(stderr, "timing a step …\n");
-    RunConfig one_rank = config;  // of several, which share the cores
+    RunConfig one_rank = *asked;  // of several, which share the cores
     one_rank.system.ranks = 1;
-    const double step_seconds = static_cast<double>(config.system.ranks) *
-                                bench_train_step(resolve_here(one_rank), {.steps = 2}).step_seconds;
+    const double step_seconds =
+        static_cast<double>(config.system.ranks) *
+        bench_train_step(resolve_started(one_rank), {.steps = 2}).step_seconds;
     config.train.steps = std::max<int64_t>(20, std::llround(60.0 * minutes / step_seconds));
     config.train.eval_every = std::max<int64_t>(10, config.train.steps / 5);
     config.checkpoint.every = config.train.eval_every;

@@ -30,7 +30,7 @@ struct TrainCommand {
   bool resume = false, accept_schedule = false, dry_run = false;
 
   // A folder in the recipe's place is a run's, which knows its settings.
-  RunConfig load() const {
+  LoadedRun load() const {
     if (!std::filesystem::is_directory(recipe.path)) return load_recipe();
     check(resume, ErrorCode::Usage,
           "{} is a folder: add --resume to go on with the run in it, or give a recipe",
@@ -38,10 +38,10 @@ struct TrainCommand {
     Overrides sets = parse_sets(recipe.sets);
     // A run goes on with as many ranks as are started, whatever number it had.
     if (this_launch()) sets.emplace(sets.begin(), "system.ranks", "1");
-    return saved_run_config(posix_storage(), recipe.path, std::move(sets));
+    return {saved_run_config(posix_storage(), recipe.path, std::move(sets)), nullptr};
   }
 
-  RunConfig load_recipe() const {
+  LoadedRun load_recipe() const {
     if (!resume) return recipe.load();
     check(std::filesystem::exists(recipe.path), ErrorCode::Usage,
           "no run in {}, and no recipe: expected a run folder, or a recipe with which one starts",
@@ -50,36 +50,39 @@ struct TrainCommand {
   }
 
   Exit run() const {
-    std::string dir;  // once it is known
+    std::string dir;                      // once it is known
+    std::unique_ptr<RankLauncher> ranks;  // likewise
     try {
-      return run_in(dir);
+      return run_in(dir, ranks);
     } catch (Error& error) {
       if (this_launch() && error.rank() < 0) error.on_rank(this_launch()->rank);
-      if (!dry_run) tell_other_ranks(error);  // of a dry run the others are through
+      if (!ranks || !ranks->has_begun()) tell_other_ranks(error);
       if (error.code() != ErrorCode::Comm) throw;
       throw Error(ErrorCode::Comm, error.what() + how_to_resume(dir)).on_rank(error.rank());
     }
   }
 
  private:
-  Exit run_in(std::string& dir) const {
-    const RunConfig config = with_environment(load());
-    validate(config);
-    const ResolvedRun resolved = resolve_started(config);
-    if (dry_run) {
-      if (leads_run()) show_plan(resolved);
-      return Exit::Done;
-    }
-    dir = config.checkpoint.dir;
+  Exit run_in(std::string& dir, std::unique_ptr<RankLauncher>& ranks) const {
+    const LoadedRun loaded = load();
+    const ResolvedRun resolved = resolve_started(with_environment(loaded.config));
+    ranks = started_ranks(resolved);
     TrainOptions options;
-    options.ranks = run_ranks(resolved);
-    options.build = build_text();
-    options.place = place_of(resolved);
-    TerminalProgress progress(
-        config, [&] { return leads_run() ? quick_peak_flops(resolved) : PeakFlops(); });
-    const RunSignals signals(leads_run());
     options.resume = resume;
     options.accept_schedule = accept_schedule;
+    options.init = loaded.init;
+    options.ranks = ranks.get();
+    options.build = build_text();
+    options.place = place_of(resolved);
+    if (dry_run) {
+      const PreparedRun prepared = prepare(posix_storage(), resolved, options);
+      if (leads_run()) show_plan(prepared);
+      return Exit::Done;
+    }
+    dir = resolved.config.checkpoint.dir;
+    TerminalProgress progress(
+        *resolved.recorded, [&] { return leads_run() ? quick_peak_flops(resolved) : PeakFlops(); });
+    const RunSignals signals(leads_run());
     options.stop = signals.stop();
     options.save = signals.save();
     options.sinks = {&progress};
@@ -131,10 +134,8 @@ struct TrainCommand {
   }
 
   // All that a run checks before its first step, and what it would take; writes nothing.
-  void show_plan(const ResolvedRun& resolved) const {
-    const PreparedRun prepared =
-        prepare_run(posix_storage(), resolved, find_resume_point(posix_storage(), resolved, resume),
-                    accept_schedule, /*compares_content=*/true);
+  void show_plan(const PreparedRun& prepared) const {
+    const ResolvedRun& resolved = prepared.resolved;
     const RunPlan plan = plan_of(prepared);
     StepWalk walk(resolved.steps);
     walk.advance(prepared.first_step);

@@ -50,7 +50,7 @@ RunConfig with_environment(RunConfig config) {
 
 std::unique_ptr<ComputeDevice> open_device(const ResolvedRun& run) {
   const SystemConfig& system = run.config.system;
-  return open_device(run.device, this_launch() ? run.threads_per_rank : system.threads,
+  return open_device(run.place.device, this_launch() ? run.place.threads_per_rank : system.threads,
                      system.cache_dir);
 }
 

@@ -6,7 +6,7 @@
 
 #include "cli/frame/command_line.h"
 #include "core/device/compute_device.h"
-#include "spec/resolved_run.h"
+#include "plan/resolved_run.h"
 #include "train/step/mfu.h"
 
 namespace ingot::cli {

@@ -20,7 +20,6 @@
 #include "core/device/cuda_facts.h"
 #include "core/error/stack.h"
 #include "core/text/printable.h"
-#include "parallel/comm/process/process_world.h"
 #include "plan/resolve.h"
 #include "train/hooks/deadlines.h"
 
@@ -51,8 +50,9 @@ void bind_rank(const ResolvedRun& run, const Launched& launch) {
   const bool bound_already = !is_by_ingot(launch) && !allowed.are_all();
   if (!run.config.system.bind || launch.local_world == 1 || bound_already) return;
   std::vector<std::vector<int>> near(static_cast<size_t>(launch.local_world));
-  const int gpus =
-      run.device.kind == DeviceKind::Cuda ? static_cast<int>(cuda_facts()->devices.size()) : 0;
+  const int gpus = run.place.device.kind == DeviceKind::Cuda
+                       ? static_cast<int>(cuda_facts()->devices.size())
+                       : 0;
   // Who sees one GPU does not know which the others have, and leaves the sharing to the system.
   for (int rank = 0; gpus > 1 && rank < launch.local_world; ++rank)
     if (const auto gpu = gpu_identity(rank % gpus))
@@ -63,7 +63,7 @@ void bind_rank(const ResolvedRun& run, const Launched& launch) {
 // On the CPU, and where ranks share GPUs, nobody need ask the others.
 CommBackend backend_of(const ResolvedRun& run) {
   const SystemConfig& system = run.config.system;
-  const bool own_gpu = run.device.kind == DeviceKind::Cuda && !system.share_gpu;
+  const bool own_gpu = run.place.device.kind == DeviceKind::Cuda && !system.share_gpu;
   return system.backend == CommBackend::Auto && !own_gpu ? CommBackend::Tcp : system.backend;
 }
 
@@ -78,7 +78,15 @@ Process process_of(const Launched& launch, Device device) {
           .host = this_machine()};
 }
 
-bool has_met = false;  // or has tried to
+// Of a program that nobody launched: all ranks are in it.
+Process whole_world(const ResolvedRun& run) {
+  const auto ranks = static_cast<int>(run.config.system.ranks);
+  check(ranks <= kMostThreads, ErrorCode::Config,
+        "system.ranks = {}: expected at most {} as threads of one process; ingot launch starts "
+        "processes",
+        ranks, kMostThreads);
+  return {.world = ranks, .local_world = ranks, .device = run.place.device, .rendezvous = ""};
+}
 
 // Another rank was lost: `ingot launch` is told which, and of one that did not say itself what it
 // failed with, people are told what this one did last, and where it stood.
@@ -93,28 +101,40 @@ void tell_loss(World& world, const Error& error) {
     fmt::print(stderr, "ingot: {}  at {}\n", speaker, printable(line));
 }
 
-// body(world), of a rank whose thread is ended if it does not end by itself.
-void run_guarded(World& world, const std::function<void(World&)>& body) {
-  const auto loss = [&]() -> std::optional<std::string> {
-    const auto lost = world.loss();
-    if (!lost) return std::nullopt;
-    return fmt::format("rank {} is lost: {}", lost->rank, lost->why);
-  };
-  const Watchdog watchdog(loss, world.watch(), kGrace);
-  body(world);
-}
+// Ranks of which a lost one is told, and whose threads are ended if they do not end by themselves.
+class GuardedRanks final : public RankLauncher {
+ public:
+  explicit GuardedRanks(std::unique_ptr<RankLauncher> ranks) : ranks_(std::move(ranks)) {}
 
-void run_one_rank(const Process& process, const WorldOptions& options,
-                  const std::function<void(World&)>& body) {
-  has_met = true;
-  run_process_rank(process, options, [&](World& world) {
-    try {
-      run_guarded(world, body);
-    } catch (const Error& error) {
-      if (error.code() == ErrorCode::Comm) tell_loss(world, error);
-      throw;
-    }
-  });
+ private:
+  void start(const Body& body) override {
+    ranks_->run([&](World& world) {
+      if (world.size() == 1) return body(world);
+      try {
+        run_guarded(world, body);
+      } catch (const Error& error) {
+        const bool is_process = !world.process().rendezvous.empty();
+        if (is_process && error.code() == ErrorCode::Comm) tell_loss(world, error);
+        throw;
+      }
+    });
+  }
+
+  static void run_guarded(World& world, const Body& body) {
+    const auto loss = [&]() -> std::optional<std::string> {
+      const auto lost = world.loss();
+      if (!lost) return std::nullopt;
+      return fmt::format("rank {} is lost: {}", lost->rank, lost->why);
+    };
+    const Watchdog watchdog(loss, world.watch(), kGrace);
+    body(world);
+  }
+
+  const std::unique_ptr<RankLauncher> ranks_;
+};
+
+std::unique_ptr<RankLauncher> guarded(const Process& process, const WorldOptions& options) {
+  return std::make_unique<GuardedRanks>(rank_launcher(process, options));
 }
 
 std::string program_name() {
@@ -165,7 +185,7 @@ RunConfig with_world(RunConfig config) {
   return config;
 }
 
-ResolvedRun resolve_started(const RunConfig& config) {
+ResolvedRun resolve_started(const ValidConfig& config) {
   const auto& launch = this_launch();
   if (!launch) return resolve_here(config);
   const AllowedCores allowed = allowed_cores();
@@ -174,44 +194,26 @@ ResolvedRun resolve_started(const RunConfig& config) {
                                     .cores = cores_of_machine(*launch, allowed)});
 }
 
-RunRanks run_ranks(const ResolvedRun& run) {
+std::unique_ptr<RankLauncher> started_ranks(const ResolvedRun& run) {
   const auto& launch = this_launch();
-  const Device device = run.device;
-  if (!launch && run.config.system.ranks == 1)  // whose errors need no rank
-    return [device](const std::function<void(World&)>& body) { body(*single_world(device)); };
-  if (!launch) {
-    const auto ranks = static_cast<int>(run.config.system.ranks);
-    check(ranks <= kMostThreads, ErrorCode::Config,
-          "system.ranks = {}: expected at most {} as threads of one process; ingot launch starts "
-          "processes",
-          ranks, kMostThreads);
-    const LocalOptions options{.deadlines = deadlines_of(run.config.system)};
-    return [ranks, device, options](const std::function<void(World&)>& body) {
-      const auto guarded = [&](World& world) { run_guarded(world, body); };
-      run_local_ranks(ranks, device, guarded, options);
-    };
-  }
+  WorldOptions options{.deadlines = deadlines_of(run.config.system)};
+  if (!launch) return guarded(whole_world(run), options);
   bind_rank(run, *launch);
-  const SystemConfig& system = run.config.system;
-  const WorldOptions options{.backend = backend_of(run),
-                             .deadlines = deadlines_of(system),
-                             .variable = [read = environment()](const char* name) {
-                               const char* value = read(name);
-                               return std::string(value == nullptr ? "" : value);
-                             }};
-  return [process = process_of(*launch, device), options](const std::function<void(World&)>& body) {
-    run_one_rank(process, options, body);
+  options.backend = backend_of(run);
+  options.variable = [read = environment()](const char* name) {
+    const char* value = read(name);
+    return std::string(value == nullptr ? "" : value);
   };
+  return guarded(process_of(*launch, run.place.device), options);
 }
 
 void tell_other_ranks(const Error& error) noexcept {
   try {
     const auto& launch = this_launch();
-    // mpirun ends the others itself.
-    if (!launch || has_met || launch->rendezvous == "mpi") return;
+    if (!launch || launch->rendezvous == "mpi") return;  // mpirun ends the others itself
     WorldOptions options{.backend = CommBackend::Tcp};
     options.deadlines.start = kTelling;
-    run_one_rank(process_of(*launch, Device::cpu()), options, [&](World&) { throw error; });
+    guarded(process_of(*launch, Device::cpu()), options)->run([&](World&) { throw error; });
   } catch (const std::exception&) {
     // They are not there, or have heard it.
   }
@@ -220,9 +222,9 @@ void tell_other_ranks(const Error& error) noexcept {
 RankPlace place_of(const ResolvedRun& run) {
   RankPlace place;
   place.host = this_machine();
-  place.device = device_text(run.device);
-  if (run.device.kind == DeviceKind::Cuda)
-    if (const auto gpu = gpu_identity(run.device.index)) place.gpu = gpu->uuid;
+  place.device = device_text(run.place.device);
+  if (run.place.device.kind == DeviceKind::Cuda)
+    if (const auto gpu = gpu_identity(run.place.device.index)) place.gpu = gpu->uuid;
   const AllowedCores allowed = allowed_cores();
   if (!allowed.are_all()) place.cores = text_of_cores(allowed.cores);
   return place;

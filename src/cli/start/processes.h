@@ -2,13 +2,14 @@
 // this is one.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "cli/start/launched.h"
 #include "core/error/error.h"
-#include "parallel/comm/world.h"
-#include "spec/resolved_run.h"
+#include "parallel/comm/rank_launcher.h"
+#include "plan/resolved_run.h"
 #include "train/agreement.h"
 
 namespace ingot::cli {
@@ -23,19 +24,19 @@ bool leads_run();
 RunConfig with_world(RunConfig config);
 
 // The run on this machine, for the rank that this process is or for all of them.
-ResolvedRun resolve_started(const RunConfig& config);
+ResolvedRun resolve_started(const ValidConfig& config);
 
-// Runs bodies on the ranks that this process is: system.ranks threads, or one rank that meets the
-// others of its launcher. Binds this process to its cores where it is one of several of its
-// machine, so call it before threads are started. A rank that is lost while the body does not
-// return ends the process (watchdog.h).
-RunRanks run_ranks(const ResolvedRun& run);
+// The ranks that this process is: system.ranks threads, or one rank that meets the others of its
+// launcher. Binds this process to its cores where it is one of several of its machine, so call it
+// before threads are started. A rank that is lost while a body does not return ends the process
+// (watchdog.h).
+std::unique_ptr<RankLauncher> started_ranks(const ResolvedRun& run);
 
-// Where this process stands, after run_ranks(); for ranks that are processes.
+// Where this process stands, after started_ranks(); for ranks that are processes.
 RankPlace place_of(const ResolvedRun& run);
 
 // The other processes of the launcher, which may wait for this one, hear that it failed before it
-// met them. Nothing where it has met them, or is alone.
+// met them. Nothing where it is alone.
 void tell_other_ranks(const Error& error) noexcept;
 
 // The command that resumes the run in `dir` in the way that this one was started.

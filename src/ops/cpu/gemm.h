@@ -5,30 +5,9 @@
 #include <cstdint>
 
 #include "core/device/isa.h"
-#include "core/tensor/dtype.h"
+#include "ops/common/gemm.h"
 
 namespace ingot::cpu {
-
-// A row-major matrix, F32, BF16 or 8-bit. `transposed`: the stored matrix is its transpose.
-struct GemmOperand {
-  const void* data = nullptr;
-  DType dtype = DType::F32;
-  int64_t stride = 0;  // elements between stored rows
-  bool transposed = false;
-  float scale = 1;  // of 8-bit elements: value = scale · stored element
-};
-
-// c(M, N) = a(M, K) · b(K, N), or c += that, or c = addend + that. c is F32 or BF16; accumulates in
-// F32.
-struct Gemm {
-  int64_t M = 0, N = 0, K = 0;
-  GemmOperand a, b;
-  void* c = nullptr;
-  DType c_dtype = DType::F32;
-  int64_t c_stride = 0;
-  bool accumulate = false;
-  const void* addend = nullptr;  // GPU only: added instead of c; has the layout of c
-};
 
 // A part of c. The summation order over k depends only on K: every partition of c into blocks gives
 // the same bits.
@@ -39,6 +18,7 @@ struct GemmBlock {
 // Cut blocks at multiples of these for best speed on every ISA.
 inline constexpr int64_t kGemmRowStep = 12, kGemmColStep = 32;
 
+// Operands are F32, BF16 or 8-bit, c is F32 or BF16.
 INGOT_CPU_KERNEL(void, gemm_block, (const Gemm& gemm, const GemmBlock& block))
 
 }  // namespace ingot::cpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/cpu/gemm.h"
 #include "ops/cpu/kernel.h"
 #include "ops/cpu/simd.h"
 

@@ -1,14 +1,14 @@
 // Kernels of ops/matmul.h.
 #pragma once
 
+#include "ops/common/gemm.h"
 #include "ops/common/kernel.h"
-#include "ops/cpu/gemm.h"
 
 namespace ingot {
 
 // One GEMM. All operands F64, or each F32 or BF16 (on a GPU also F16); on the CPU a and b may be
 // 8-bit.
-INGOT_KERNEL(void, matmul, (Context & ctx, const cpu::Gemm& gemm))
+INGOT_KERNEL(void, matmul, (Context & ctx, const Gemm& gemm))
 
 namespace cuda {
 

@@ -51,9 +51,6 @@ class World {
   void check_group(std::span<const int> ranks) const;  // for communicator()
 };
 
-// Runs body(world) on every rank hosted by this process, and rethrows its failure.
-using RunRanks = std::function<void(const std::function<void(World&)>& body)>;
-
 // A world of one rank.
 std::unique_ptr<World> single_world(Device device = Device::cpu());
 

@@ -99,11 +99,6 @@ RunConfig parse_run_config(std::string_view toml, std::string_view origin,
 RunConfig parse_run_config(std::string_view toml, std::string_view origin,
                            const Overrides& overrides, const RunConfig& base);
 
-// Cross-field rules (T within the context, batch divisible, something to stop at, …).
-void validate(const RunConfig& config);
-// All rules except that a run must have an end: for settings that are not a run yet.
-void validate_open_ended(const RunConfig& config);
-
 // Whether a resumed run may change this setting from its checkpoint's value: what was trained so
 // far stays the same. `setting` is its name, or starts with it ("optim.lr = 1").
 bool may_change_on_resume(std::string_view setting);

@@ -62,7 +62,7 @@ bool SaveTask::due(const TaskTime& now) const {
 }
 
 void SaveTask::run(RunView& run) {
-  const RunConfig& config = run.run().resolved.recorded;
+  const RunConfig& config = *run.run().resolved.recorded;
   const std::string& folder = config.checkpoint.dir;
   const SaveClock::Time begin = std::chrono::steady_clock::now();
   if (run.leads()) options_.folder->check_held_now();

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "core/storage/storage.h"
-#include "spec/resolved_run.h"
+#include "plan/resolved_run.h"
 
 namespace ingot {
 

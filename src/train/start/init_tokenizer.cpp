@@ -1,6 +1,5 @@
 #include "train/start/init_tokenizer.h"
 
-#include "checkpoint/checkpoint.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
 #include "tokenizer/same_ids.h"
@@ -28,22 +27,22 @@ std::unique_ptr<Tokenizer> tokenizer_of(Storage& storage, const CheckpointInfo& 
 
 }  // namespace
 
-void check_init_tokenizer(const std::shared_ptr<Storage>& storage, const std::string& from,
-                          const Tokenizer& tokenizer, const RunConfig& config) {
-  const CheckpointInfo info = CheckpointReader(storage, from).info();
-  const auto of_weights = tokenizer_of(*storage, info);
+void check_init_tokenizer(Storage& storage, const CheckpointInfo& from, const Tokenizer& tokenizer,
+                          const RunConfig& config) {
+  const auto of_weights = tokenizer_of(storage, from);
   const std::string difference = of_weights ? id_difference(*of_weights, tokenizer) : "";
   if (of_weights && difference.empty()) return;
-  if (!of_weights || says_nothing(info)) {
-    log::warn("tokenizer_of_init_unknown", {{"train.init", from}, {"used", config.data.tokenizer}});
+  if (!of_weights || says_nothing(from)) {
+    log::warn("tokenizer_of_init_unknown",
+              {{"train.init", from.dir}, {"used", config.data.tokenizer}});
     return;
   }
   check(config.train.other_tokenizer, ErrorCode::Config,
         "data.tokenizer {} is not the tokenizer that the weights of train.init {} were trained "
         "with ({}): leave data.tokenizer out, and it is the checkpoint's; or train on other ids by "
         "--set train.other_tokenizer=true",
-        config.data.tokenizer, from, difference);
-  log::warn("other_tokenizer", {{"train.init", from}, {"difference", difference}});
+        config.data.tokenizer, from.dir, difference);
+  log::warn("other_tokenizer", {{"train.init", from.dir}, {"difference", difference}});
 }
 
 }  // namespace ingot

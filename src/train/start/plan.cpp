@@ -14,7 +14,7 @@ RunPlan plan_of(const ResolvedRun& run) {
   plan.parameters = parameter_count(run.config.model);
   plan.bytes_per_rank = plan_memory(train_table(run)).total_bytes;
   plan.ranks = static_cast<int>(run.config.system.ranks);
-  plan.device = device_text(run.device);
+  plan.device = device_text(run.place.device);
   plan.precision = name_of(run.config.train.precision);
   plan.length = run.steps.horizon;
   return plan;

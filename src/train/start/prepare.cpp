@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "checkpoint/checkpoint.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
 #include "plan/fit.h"
@@ -13,7 +12,6 @@
 #include "train/start/content_checks.h"
 #include "train/start/init_tokenizer.h"
 #include "train/start/resume.h"
-#include "train/start/run_folder.h"
 #include "train/start/schedule_change.h"
 
 namespace ingot {
@@ -28,14 +26,6 @@ void check_schedule_change(const CheckpointInfo& from, const RunConfig& config, 
         "length",
         from.dir, *change);
   log::warn("schedule_changed", {{"dir", from.dir}, {"what", *change}});
-}
-
-// Of the settings as given: a fraction may come to less than a step. A run that resumes was begun
-// with them.
-void check_lengths(const RunConfig& config, bool resumed) {
-  const std::string what = lengths_below_a_step(config);
-  check(what.empty() || resumed, ErrorCode::Config, "{}", what);
-  if (!what.empty()) log::warn("length_below_a_step", {{"what", what}});
 }
 
 void check_end_is_ahead(const CheckpointInfo& from, const ResolvedRun& run) {
@@ -62,21 +52,102 @@ void warn_of_other_settings(const CheckpointInfo& init, ModelConfig here) {
 }
 
 // Opens the data that the run was begun on, and refuses where it cannot go on as it was planned.
-void prepare_to_resume(const std::shared_ptr<Storage>& storage, PreparedRun& run,
-                       bool accept_schedule) {
+void prepare_to_resume(Storage& storage, PreparedRun& run, bool accept_schedule) {
   const RunConfig& config = run.resolved.config;
-  const std::string& from = *run.resume_from;
-  const CheckpointInfo info = CheckpointReader(storage, from).info();
+  const CheckpointInfo& info = run.resume_from->info();
   check_end_is_ahead(info, run.resolved);
-  auto tokenizer = tokenizer_to_resume(storage, config, from);
+  auto tokenizer = tokenizer_to_resume(storage, config, info);
   const std::string& was = info.state.data;
   const auto parsed = nlohmann::json::parse(was, nullptr, /*allow_exceptions=*/false);
-  run.data = was.empty() ? open_run_data(*storage, config, std::move(tokenizer), Doubts::Warn)
-                         : reopen_run_data(*storage, config, parse_data_identity(parsed, from),
+  run.data = was.empty() ? open_run_data(storage, config, std::move(tokenizer), Doubts::Warn)
+                         : reopen_run_data(storage, config, parse_data_identity(parsed, info.dir),
                                            std::move(tokenizer));
-  check_same_data(run.data.identity, was, from);
-  check_schedule_change(info, run.resolved.recorded, accept_schedule);
+  check_same_data(run.data.identity, was, info.dir);
+  check_schedule_change(info, *run.resolved.recorded, accept_schedule);
   run.first_step = info.state.step;
+}
+
+void open_init(PreparedRun& run, const std::shared_ptr<Storage>& storage,
+               const StartOptions& options) {
+  const RunConfig& config = run.resolved.config;
+  const auto choice =
+      options.init ? options.init : std::make_shared<CheckpointChoice>(storage, config.train.init);
+  run.init_from = choice->use();
+  check_same_shapes(*run.init_from, transformer_parameters(config.model));
+  warn_of_other_settings(run.init_from->info(), config.model);
+}
+
+// What came with the weights stays with them, as far as it is about the same tokens.
+Companions companions_of(const PreparedRun& run) {
+  const Tokenizer& tokenizer = *run.data.tokenizer;
+  const auto& from = run.resume_from ? run.resume_from : run.init_from;
+  Companions kept = from ? from->companions() : Companions();
+  const std::string text = tokenizer.kind() == "byte" ? "" : tokenizer.serialize();
+  if (text != kept.tokenizer) {
+    kept.hf_files.clear();
+    kept.stop_ids.clear();
+  }
+  kept.tokenizer = text;
+  return kept;
+}
+
+// All that one process finds out by itself. Whether data is the same under several names, which may
+// read hashes of all documents, one rank finds out for all: `compares_content`.
+void prepare_process(PreparedRun& run, const std::shared_ptr<Storage>& storage,
+                     const StartOptions& options, bool compares_content) {
+  const ResolvedRun& resolved = run.resolved;
+  const RunConfig& config = resolved.config;
+  const bool resumed = run.resume_from.has_value();
+  run.has_run = storage->exists(join_path(config.checkpoint.dir, kRunConfigName));
+  check_lengths(*resolved.recorded, resumed);
+  // Before the data, whose tokenizer may be that of the model.
+  if (!resumed && !config.train.init.empty()) open_init(run, storage, options);
+  if (resumed)
+    prepare_to_resume(*storage, run, options.accept_schedule);
+  else
+    run.data = open_run_data(*storage, config);
+  const int64_t samples = resolved.steps.horizon.tokens / config.batch.seq;
+  check_epochs(run.data, config.data, samples);
+  if (compares_content) {
+    const Doubts doubts = resumed ? Doubts::Warn : Doubts::Refuse;
+    check_documents_are_known(run.data, config, doubts);
+    check_mixture(run.data, config.data, samples, doubts);
+    check_held_out(run.data, config.data, doubts);
+  }
+  if (run.init_from)
+    check_init_tokenizer(*storage, run.init_from->info(), *run.data.tokenizer, config);
+  check_fits_here(resolved, resumed);
+  check_space(*storage, resolved);
+  run.companions = companions_of(run);
+  log::debug("run_prepared", {{"first_step", std::to_string(run.first_step)},
+                              {"data", run.data.train->describe()}});
+}
+
+// Rank 0's choice, in the folder as this rank has it; on ranks that are threads rank 0's alone.
+std::optional<CheckpointReader> resume_point(World& world, const std::shared_ptr<Storage>& storage,
+                                             const ResolvedRun& resolved, bool resume) {
+  std::optional<CheckpointReader> found;
+  if (world.rank() == 0) found = find_resume_point(storage, resolved, resume);
+  const std::string own = found ? file_name(found->info().dir) : "";
+  const std::string name =
+      world.control().gather("where the run starts", own, world.deadlines().save)[0];
+  const bool is_process = !world.process().rendezvous.empty();
+  if (!found && is_process && !name.empty())
+    found.emplace(storage, join_path(resolved.config.checkpoint.dir, name));
+  return found;
+}
+
+void agree_on_contents_of(const PreparedRun& run, Control& control) {
+  const RunData& data = run.data;
+  agree_on_data(control, "data.train", data.identity);
+  if (data.valid) {
+    const std::vector<std::string> held_out(data.valid->parts().size(), "held out");
+    agree_on_data(control, "data.valid", identity_of(*data.valid, Packing::Concat, 0, held_out));
+  }
+  agree_on_contents(control, "data.tokenizer", run.companions.tokenizer, "give all the same");
+  const auto& from = run.resume_from ? run.resume_from : run.init_from;
+  agree_on_contents(control, "the checkpoint to go on from", from ? from->manifest_text() : "",
+                    "use a folder on a file system that all machines share");
 }
 
 }  // namespace
@@ -87,39 +158,43 @@ std::string nothing_to_resume(const PreparedRun& run) {
                      run.resolved.config.checkpoint.dir);
 }
 
-PreparedRun prepare_run(std::shared_ptr<Storage> storage, const ResolvedRun& resolved,
-                        std::optional<std::string> resume_from, bool accept_schedule,
-                        bool compares_content) {
-  const RunConfig& config = resolved.config;
-  validate(config);
-  PreparedRun run;
-  run.resolved = resolved;
-  run.resume_from = std::move(resume_from);
-  run.has_run = storage->exists(join_path(config.checkpoint.dir, kRunConfigName));
-  check_lengths(resolved.recorded, run.resume_from.has_value());
-  // Before the data, whose tokenizer may be that of the model.
-  if (!run.resume_from && !config.train.init.empty()) {
-    run.init_from = resolve_checkpoint(storage, config.train.init);
-    const CheckpointReader reader(storage, *run.init_from);
-    check_same_shapes(reader, transformer_parameters(config.model));
-    warn_of_other_settings(reader.info(), config.model);
+// Of the settings as given: a fraction may come to less than a step.
+void check_lengths(const RunConfig& config, bool resumed) {
+  const std::string what = lengths_below_a_step(config);
+  check(what.empty() || resumed, ErrorCode::Config, "{}", what);
+  if (!what.empty()) log::warn("length_below_a_step", {{"what", what}});
+}
+
+void prepare_rank(World& world, const std::shared_ptr<Storage>& storage,
+                  const ResolvedRun& resolved, const StartOptions& options, RunFolder* folder,
+                  std::optional<PreparedRun>& prepared) {
+  Control& control = world.control();
+  const bool is_process = !world.process().rendezvous.empty(), leads = world.rank() == 0;
+  std::vector<RankPlace> places;
+  if (is_process)
+    places = agree_on_settings(control, options.build, *resolved.recorded, options.place);
+  if (leads && folder != nullptr) folder->take();
+  if (is_process && folder != nullptr)
+    agree_on_folder(control, *storage, resolved.config.checkpoint.dir, options.place.host);
+  auto from = resume_point(world, storage, resolved, options.resume);
+  if (leads || is_process) {
+    PreparedRun& run = prepared.emplace(PreparedRun{.resolved = resolved});
+    run.resume_from = std::move(from);
+    run.places = std::move(places);
+    prepare_process(run, storage, options, /*compares_content=*/leads);
   }
-  if (run.resume_from)
-    prepare_to_resume(storage, run, accept_schedule);
-  else
-    run.data = open_run_data(*storage, config);
-  const int64_t samples = resolved.steps.horizon.tokens / config.batch.seq;
-  check_epochs(run.data, config.data, samples);
-  if (compares_content) {
-    const Doubts doubts = run.resume_from ? Doubts::Warn : Doubts::Refuse;
-    check_documents_are_known(run.data, config, doubts);
-    check_mixture(run.data, config.data, samples, doubts);
-    check_held_out(run.data, config.data, doubts);
-  }
-  if (run.init_from) check_init_tokenizer(storage, *run.init_from, *run.data.tokenizer, config);
-  check_fits_here(resolved, run.resume_from.has_value());
-  check_space(*storage, resolved);
-  return run;
+  // To verify a checkpoint, or to open the data, may take as long as to save one.
+  control.barrier("prepared", world.deadlines().save);
+  if (is_process) agree_on_contents_of(*prepared, control);
+}
+
+PreparedRun prepare(const std::shared_ptr<Storage>& storage, const ResolvedRun& resolved,
+                    const StartOptions& options) {
+  std::optional<PreparedRun> prepared;
+  options.ranks->run([&](World& world) {
+    prepare_rank(world, storage, resolved, options, /*folder=*/nullptr, prepared);
+  });
+  return *std::move(prepared);
 }
 
 }  // namespace ingot

@@ -2,7 +2,7 @@
 
 #include <fmt/ranges.h>
 
-#include "checkpoint/checkpoint.h"
+#include "checkpoint/choice.h"
 #include "checkpoint/folder.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
@@ -19,9 +19,9 @@ std::string text_of(const SettingValue& value) {
 }
 
 std::vector<std::string> conflicts(const RunConfig& saved, const ResolvedRun& wanted) {
-  RunConfig a = saved, b = wanted.recorded;
+  RunConfig a = saved, b = *wanted.recorded;
   // Old checkpoints say `auto` where newer ones say what it meant.
-  a.train.precision = decided_precision(a.train.precision, wanted.device.kind);
+  a.train.precision = decided_precision(a.train.precision, wanted.place.device.kind);
   for (RunConfig* config : {&a, &b}) config->batch.tokens = full_batch_tokens(*config);
   const std::vector<Setting> was = settings_of(a), now = settings_of(b);
   std::vector<std::string> found;
@@ -58,10 +58,6 @@ void check_nothing_was_trained(Storage& storage, const std::string& dir) {
   });
 }
 
-void warn_of_damage(const std::string& dir, const std::string& why) {
-  log::warn("checkpoint_damaged", {{"dir", dir}, {"why", why}});
-}
-
 // Whether a checkpoint's file is the tokenizer: as it serializes, also under another version of
 // Unicode, or as a plain copy of the file that was given.
 bool is_same(Storage& storage, const std::string& saved, const Tokenizer& tokenizer,
@@ -80,8 +76,8 @@ bool is_same(Storage& storage, const std::string& saved, const Tokenizer& tokeni
 
 }  // namespace
 
-std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
-                                             const ResolvedRun& run, bool resume) {
+std::optional<CheckpointReader> find_resume_point(std::shared_ptr<Storage> storage,
+                                                  const ResolvedRun& run, bool resume) {
   const std::string& dir = run.config.checkpoint.dir;
   if (!resume) {
     const auto existing = list_step_folders(*storage, dir);
@@ -91,61 +87,52 @@ std::optional<std::string> find_resume_point(std::shared_ptr<Storage> storage,
           dir, existing.size());
     return std::nullopt;
   }
-  std::vector<std::pair<std::string, std::string>> passed_over;
-  const auto newest = latest_good_checkpoint(
-      storage, dir,
-      [&](const auto& folder, const auto& why) { passed_over.emplace_back(folder, why); });
-  if (!newest) {
+  CheckpointChoice choice = CheckpointChoice::of_run(storage, dir);
+  const CheckpointReader* newest = choice.good();
+  if (newest == nullptr) {
     check_nothing_was_trained(*storage, dir);
     return std::nullopt;
   }
-  const CheckpointReader reader(storage, *newest);
-  const RunConfig saved = parse_run_config(reader.info().config_toml, *newest, {});
-  const auto differing = conflicts(saved, run);
+  const CheckpointInfo& info = newest->info();
+  const auto differing = conflicts(parse_run_config(info.config_toml, info.dir, {}), run);
   check(
       differing.empty(), ErrorCode::Config,
       "cannot resume from {}: these settings define the run and differ: {}; restore them, or start "
       "another run in another checkpoint.dir",
-      *newest, fmt::join(differing, ", "));
-  for (const auto& [folder, why] : passed_over)
+      info.dir, fmt::join(differing, ", "));
+  for (const auto& [folder, why] : choice.passed_over())
     log::warn("checkpoint_passed_over",
               {{"dir", folder},
                {"why", why},
-               {"resumes_from", *newest},
+               {"resumes_from", info.dir},
                {"then", "it is replaced when the run saves that step again"}});
-  return newest;
+  return *newest;
 }
 
-std::unique_ptr<Tokenizer> tokenizer_to_resume(std::shared_ptr<Storage> storage,
-                                               const RunConfig& config,
-                                               const std::string& checkpoint) {
+std::unique_ptr<Tokenizer> tokenizer_to_resume(Storage& storage, const RunConfig& config,
+                                               const CheckpointInfo& checkpoint) {
   const std::string& given = config.data.tokenizer;
-  const std::string saved = CheckpointReader(storage, checkpoint).info().tokenizer;
-  if (given != "byte" && !storage->exists(given)) {
+  const std::string& saved = checkpoint.tokenizer;
+  if (given != "byte" && !storage.exists(given)) {
     log::info("tokenizer_of_checkpoint", {{"missing", given}, {"used", saved}});
-    return load_tokenizer(*storage, saved);
+    return load_tokenizer(storage, saved);
   }
-  auto tokenizer = load_tokenizer(*storage, given);
-  check(is_same(*storage, saved, *tokenizer, given), ErrorCode::Config,
+  auto tokenizer = load_tokenizer(storage, given);
+  check(is_same(storage, saved, *tokenizer, given), ErrorCode::Config,
         "cannot resume from {}: data.tokenizer {} is not the tokenizer that it was trained with, "
         "{}; restore it, or start another run in another checkpoint.dir",
-        checkpoint, given, saved);
+        checkpoint.dir, given, saved);
   return tokenizer;
 }
 
-std::optional<RunConfig> config_of_run(std::shared_ptr<Storage> storage, const std::string& dir) {
-  const std::vector<std::string> saved = list_checkpoints(*storage, dir);
-  for (auto newest = saved.rbegin(); newest != saved.rend(); ++newest) {
-    try {
-      const CheckpointInfo info = CheckpointReader(storage, *newest).info();
-      return parse_run_config(info.config_toml, *newest, {});
-    } catch (const Error&) {
-      // Damaged: find_resume_point() says so.
-    }
-  }
+std::optional<RunConfig> config_of_run(std::shared_ptr<Storage> storage, const std::string& dir,
+                                       const Overrides& overrides) {
   const std::string path = join_path(dir, kRunConfigName);
-  if (!storage->exists(path)) return std::nullopt;
-  return parse_run_config(read_text(*storage, path), path, {});
+  if (storage->exists(path)) return parse_run_config(read_text(*storage, path), path, overrides);
+  CheckpointChoice choice = CheckpointChoice::of_run(storage, dir);
+  const CheckpointReader* newest = choice.readable();
+  if (newest == nullptr) return std::nullopt;
+  return parse_run_config(newest->info().config_toml, newest->info().dir, overrides);
 }
 
 RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& dir,
@@ -160,14 +147,11 @@ RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& 
                                        [](const auto& o) { return o.first == "batch.tokens"; });
   if (begun && begun->batch.tokens == 0 && !says_tokens)
     overrides.emplace_back("batch.tokens", std::to_string(full_batch_tokens(*begun)));
-  const std::string path = join_path(dir, kRunConfigName);
-  if (storage->exists(path)) return parse_run_config(read_text(*storage, path), path, overrides);
-  const auto newest = latest_good_checkpoint(storage, dir, warn_of_damage);
-  check(newest.has_value(), ErrorCode::Data,
+  auto config = config_of_run(storage, dir, overrides);
+  check(config.has_value(), ErrorCode::Data,
         "{} is no run to go on with: expected a {} or a sound checkpoint in it; give its recipe",
         dir, kRunConfigName);
-  return parse_run_config(CheckpointReader(storage, *newest).info().config_toml, *newest,
-                          overrides);
+  return *std::move(config);
 }
 
 }  // namespace ingot

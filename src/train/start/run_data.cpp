@@ -70,9 +70,6 @@ RunData open_run_data(Storage& storage, const RunConfig& config,
   check(!config.data.train.empty(), ErrorCode::Config, "data.train is empty: set it to {}", kKinds);
   data.tokenizer =
       tokenizer ? std::move(tokenizer) : load_tokenizer(storage, config.data.tokenizer);
-  check(data.tokenizer->vocab_size() <= config.model.vocab, ErrorCode::Config,
-        "model.vocab is {}, but the {} tokenizer has {} ids: set model.vocab to at least that",
-        config.model.vocab, data.tokenizer->kind(), data.tokenizer->vocab_size());
 
   Opener opener(storage, config, data, doubts);
   const bool holds_out = config.data.valid.empty() && config.data.valid_fraction > 0;

@@ -11,25 +11,19 @@
 #include "checkpoint/checkpoint.h"
 #include "core/storage/storage.h"
 #include "feed/token_counts.h"
-#include "parallel/comm/world.h"
-#include "spec/resolved_run.h"
-#include "train/agreement.h"
+#include "plan/resolved_run.h"
 #include "train/hooks/policy.h"
 #include "train/records/record.h"
+#include "train/start/prepare.h"
 #include "train/step/mfu.h"
 
 namespace ingot {
 
-struct TrainOptions {
-  bool resume = false;  // go on from the newest good checkpoint of the run folder, if there is one
-  bool accept_schedule = false;  // also where the learning rates are not those that were planned
+struct TrainOptions : StartOptions {
   // Set from outside, at any time. `stop`: save after this step and return, leaving a validation
   // unfinished. `save`: save after this step and go on; taken back when that is seen.
   const std::atomic<bool>* stop = nullptr;
   std::atomic<bool>* save = nullptr;
-  RunRanks ranks;            // who takes part, as whoever started the program knows
-  std::string build;         // of the program, which ranks that are processes have alike
-  RankPlace place;           // of this process, where it is one rank
   std::vector<Sink*> sinks;  // besides the ledger, which is always one; of rank 0
   // Of rank 0, if it is known: what all devices together can do. May change from step to step.
   const PeakFlops* peak = nullptr;

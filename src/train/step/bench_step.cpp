@@ -8,6 +8,7 @@
 #include "core/error/error.h"
 #include "core/random/random.h"
 #include "plan/fit.h"
+#include "plan/resolve.h"
 #include "plan/train_table.h"
 #include "train/step/engine.h"
 
@@ -147,10 +148,8 @@ StepBench bench_train_step(const ResolvedRun& run, const StepBenchOptions& optio
     StepBench own = RankBench(run, world, options).run();
     std::call_once(kept, [&] { bench = std::move(own); });
   };
-  if (options.ranks)
-    options.ranks(body);
-  else
-    body(*single_world(run.device));
+  const auto alone = rank_launcher({.device = run.place.device, .rendezvous = ""});
+  (options.ranks != nullptr ? *options.ranks : *alone).run(body);
   return bench;
 }
 
@@ -159,11 +158,12 @@ CommunicatorBench bench_communicator(const ResolvedRun& run, int64_t steps) {
         "a communicator's cost is that of one rank, got {}: several talk to each other besides",
         run.shape.layout.world());
   check_fits_here(run);
-  ResolvedRun grouped = run;
-  grouped.group_of_one = true;
+  RunPlace of_one = run.place;
+  of_one.group_of_one = true;
+  const ResolvedRun grouped = resolve(run.recorded, of_one);
   CommunicatorBench bench;
-  run_local_ranks(1, run.device, [&](World& world) {
-    const auto alone = single_world(run.device);
+  run_local_ranks(1, run.place.device, [&](World& world) {
+    const auto alone = single_world(run.place.device);
     RankBench plain(run, *alone, {.steps = steps}), through(grouped, world, {.steps = steps});
     std::vector<double> plain_times, through_times, differences;
     for (int64_t step = 0; step < steps + 2; ++step) {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "parallel/comm/world.h"
-#include "spec/resolved_run.h"
+#include "parallel/comm/rank_launcher.h"
+#include "plan/resolved_run.h"
 
 namespace ingot {
 
@@ -23,8 +23,8 @@ struct StepBench {
 };
 
 struct StepBenchOptions {
-  int64_t steps = 8;    // timed
-  RunRanks ranks = {};  // who takes part; empty: one rank alone
+  int64_t steps = 8;              // timed
+  RankLauncher* ranks = nullptr;  // who takes part; null: one rank alone
 };
 
 // One warm-up step after the first, then the timed ones; one micro-batch of each rank a step,

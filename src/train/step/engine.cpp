@@ -10,9 +10,9 @@ namespace ingot {
 Engine::Engine(const ResolvedRun& run, World& world)
     : run_(run),
       choices_(world),
-      compute_(run.device, run.threads_per_rank, run.config.system.cache_dir),
+      compute_(run.place.device, run.place.threads_per_rank, run.config.system.cache_dir),
       parameters_(transformer_parameters(run.config.model)),
-      placed_(train_table(run), run.device) {
+      placed_(train_table(run), run.place.device) {
   const RunConfig& config = run_.config;
   const TrainShape& shape = run_.shape;
   Context& ctx = compute_.context();
@@ -39,8 +39,8 @@ void Engine::make_updater() {
                                          placed_);
   };
   if (!config.system.offload_optimizer) return make(*store_);
-  if (run_.device.kind == DeviceKind::Cuda)
-    host_.emplace(Device::cpu(), run_.threads_per_rank, config.system.cache_dir);
+  if (run_.place.device.kind == DeviceKind::Cuda)
+    host_.emplace(Device::cpu(), run_.place.threads_per_rank, config.system.cache_dir);
   auto offloaded = std::make_unique<OffloadedStore>(ctx, host_ ? host_->context() : ctx,
                                                     std::move(store_), parameters_, placed_);
   make(*offloaded);

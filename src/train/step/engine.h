@@ -13,7 +13,7 @@
 #include "optim/updater.h"
 #include "parallel/comm/world.h"
 #include "parallel/shard/offloaded_store.h"
-#include "spec/resolved_run.h"
+#include "plan/resolved_run.h"
 #include "spec/table/placed_tensors.h"
 #include "train/step/loss_scale.h"
 #include "train/step/rank_choices.h"

@@ -6,7 +6,7 @@
 
 #include "feed/sample_stream.h"
 #include "parallel/comm/control.h"
-#include "spec/resolved_run.h"
+#include "plan/resolved_run.h"
 #include "train/start/trainer.h"
 #include "train/step/engine.h"
 

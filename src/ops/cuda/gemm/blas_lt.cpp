@@ -169,7 +169,7 @@ uint16_t alignment_of(const void* c, const void* addend) {
   return addend == nullptr ? alignment_of(c) : std::min(alignment_of(c), alignment_of(addend));
 }
 
-GemmKey key_of(const Context& ctx, const cpu::Gemm& gemm) {
+GemmKey key_of(const Context& ctx, const Gemm& gemm) {
   const bool tf32 = ctx.tf32 && gemm.a.dtype == DType::F32;
   return {.M = gemm.M,
           .N = gemm.N,
@@ -191,7 +191,7 @@ GemmKey key_of(const Context& ctx, const cpu::Gemm& gemm) {
 
 // Whether cuBLASLt has the combination of dtypes (its table of cublasLtMatmul for
 // CUBLAS_COMPUTE_32F) and can express the extents.
-bool blas_takes(const cpu::Gemm& gemm) {
+bool blas_takes(const Gemm& gemm) {
   const DType in = gemm.a.dtype, out = gemm.c_dtype;
   const bool dtypes =
       gemm.b.dtype == in &&
@@ -442,7 +442,7 @@ BlasLt::Algorithm BlasLt::fastest(Context& ctx, const GemmKey& key, const Plan& 
   return keep(candidates[chosen], microseconds[chosen]);
 }
 
-void matmul(Context& ctx, const cpu::Gemm& gemm) {
+void matmul(Context& ctx, const Gemm& gemm) {
   if (gemm.M == 0 || gemm.N == 0) return;
   const bool done = blas_takes(gemm) &&
                     ctx.cuda->library<BlasLt>().matmul(

@@ -89,7 +89,7 @@ __global__ void noise_kernel(T* data, int64_t count) {
   }
 }
 
-Matrix view_of(const cpu::GemmOperand& operand) {
+Matrix view_of(const GemmOperand& operand) {
   const int64_t row = operand.transposed ? 1 : operand.stride;
   const int64_t col = operand.transposed ? operand.stride : 1;
   return {const_cast<void*>(operand.data), operand.dtype, row, col};
@@ -97,7 +97,7 @@ Matrix view_of(const cpu::GemmOperand& operand) {
 
 }  // namespace
 
-void plain_product(Context& ctx, const cpu::Gemm& gemm) {
+void plain_product(Context& ctx, const Gemm& gemm) {
   const Matrix a = view_of(gemm.a), b = view_of(gemm.b);
   const Matrix c{gemm.c, gemm.c_dtype, gemm.c_stride, 1};
   bool wide = false;

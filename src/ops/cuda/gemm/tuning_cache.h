@@ -20,7 +20,7 @@ namespace ingot::cuda {
 enum class GemmMath : uint8_t { Full, Tf32, FastFp8 };
 
 // All that the choice of an algorithm depends on: c(M, N) = a(M, K) · b(K, N), or c += that, stored
-// as in cpu::Gemm.
+// as in Gemm.
 struct GemmKey {
   int64_t M = 0, N = 0, K = 0;
   int64_t a_stride = 0, b_stride = 0, c_stride = 0;  // elements between stored rows

@@ -19,9 +19,13 @@
 namespace ingot {
 namespace {
 
+// How the ranks of a world meet.
+using Meet = std::unique_ptr<HostPlane> (*)(const Process&, const Deadlines&, Watch&);
+
 // Where there is no rendezvous but MPI's: rank 0 opens a port, and MPI tells the others where.
-std::unique_ptr<HostPlane> plane_met_by_mpi(Process process, const Deadlines& deadlines,
+std::unique_ptr<HostPlane> plane_met_by_mpi(const Process& own, const Deadlines& deadlines,
                                             Watch& watch) {
+  Process process = own;
   tcp::Socket listener;
   std::string text;
   if (process.rank == 0) {
@@ -71,11 +75,10 @@ CommBackend chosen(CommBackend wanted, HostPlane& plane) {
 
 class ProcessWorld final : public World {
  public:
-  ProcessWorld(const Process& process, const WorldOptions& options)
+  ProcessWorld(const Process& process, const WorldOptions& options, Meet meet)
       : exceptions_(std::uncaught_exceptions()),
         variable_(options.variable),
-        plane_(process.rendezvous == "mpi" ? plane_met_by_mpi(process, options.deadlines, watch_)
-                                           : tcp_host_plane(process, options.deadlines, watch_)),
+        plane_(meet(process, options.deadlines, watch_)),
         delay_{options.delay.seed + (static_cast<uint64_t>(process.rank) << 32),
                options.delay.most} {
     try {
@@ -143,19 +146,28 @@ bool is_released(const Error& error, int rank) {
   return is_refusal(error.code()) && error.rank() >= 0 && error.rank() != rank;
 }
 
-}  // namespace
+class OneOfProcesses final : public RankLauncher {
+ public:
+  OneOfProcesses(const Process& process, const WorldOptions& options, Meet meet)
+      : process_(process), options_(options), meet_(meet) {}
 
-std::unique_ptr<World> join_world(const Process& process, const WorldOptions& options) {
-  if (process.world == 1) return single_world(process.device);
-  return std::make_unique<ProcessWorld>(process, options);
-}
+ private:
+  void start(const Body& body) override {
+    const int rank = process_.rank;
+    try {
+      ProcessWorld world(process_, options_, meet_);
+      run_in(world, body);
+      world.plane().go("");
+    } catch (Error& error) {
+      if (!is_released(error, rank)) error.on_rank(rank);
+      throw;
+    } catch (const std::exception& error) {
+      throw translated(error).on_rank(rank);
+    }
+  }
 
-void run_process_rank(const Process& process, const WorldOptions& options,
-                      const std::function<void(World&)>& body) {
-  const int rank = process.rank;
-  if (process.world == 1) return body(*single_world(process.device));
-  try {
-    ProcessWorld world(process, options);
+  static void run_in(ProcessWorld& world, const Body& body) {
+    const int rank = world.rank();
     try {
       body(world);
     } catch (const Error& error) {
@@ -166,13 +178,25 @@ void run_process_rank(const Process& process, const WorldOptions& options,
       world.plane().go(ours.what(), rank, ours.code());
       throw;
     }
-    world.plane().go("");
-  } catch (Error& error) {
-    if (!is_released(error, rank)) error.on_rank(rank);
-    throw;
-  } catch (const std::exception& error) {
-    throw translated(error).on_rank(rank);
   }
+
+  const Process process_;
+  const WorldOptions options_;
+  const Meet meet_;
+};
+
+}  // namespace
+
+std::unique_ptr<RankLauncher> tcp_rank(const Process& process, const WorldOptions& options) {
+  return std::make_unique<OneOfProcesses>(process, options, tcp_host_plane);
+}
+
+std::unique_ptr<RankLauncher> mpi_rank(const Process& process, const WorldOptions& options) {
+  return std::make_unique<OneOfProcesses>(process, options, plane_met_by_mpi);
+}
+
+std::unique_ptr<World> join_world(const Process& process, const WorldOptions& options) {
+  return std::make_unique<ProcessWorld>(process, options, tcp_host_plane);
 }
 
 }  // namespace ingot

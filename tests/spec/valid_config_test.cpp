@@ -1,7 +1,8 @@
+#include "spec/run/valid_config.h"
+
 #include <gtest/gtest.h>
 
 #include "spec/error_text.h"
-#include "spec/run/run_config.h"
 
 namespace ingot {
 namespace {
@@ -13,11 +14,11 @@ RunConfig good() {
 std::string refusal(const Overrides& overrides) {
   Overrides all = {{"train.steps", "10"}};
   all.insert(all.end(), overrides.begin(), overrides.end());
-  return error_text([&] { validate(parse_run_config("", "", all)); });
+  return error_text([&] { ValidConfig(parse_run_config("", "", all)); });
 }
 
-TEST(RunConfigRules, AConsistentRunPasses) {
-  EXPECT_NO_THROW(validate(good()));
+TEST(ValidConfig, AConsistentRunPasses) {
+  EXPECT_NO_THROW(ValidConfig{good()});
   RunConfig c = good();
   c.batch.tokens = 8 * 512 * 4;
   c.system.ranks = 2;
@@ -27,10 +28,10 @@ TEST(RunConfigRules, AConsistentRunPasses) {
   c.optim.schedule.unit = ScheduleUnit::Steps;
   c.optim.schedule.warmup = 2;
   c.optim.schedule.decay = 8;
-  EXPECT_NO_THROW(validate(c));
+  EXPECT_NO_THROW(ValidConfig{c});
 }
 
-TEST(RunConfigRules, PrecisionSettingsFitTogether) {
+TEST(ValidConfig, PrecisionSettingsFitTogether) {
   EXPECT_EQ(refusal({{"train.fp8_head", "true"}}),
             "train.fp8_head belongs to train.precision fp8, got auto: set it to false or the "
             "precision to fp8");
@@ -42,36 +43,36 @@ TEST(RunConfigRules, PrecisionSettingsFitTogether) {
             "or use fp32");
   RunConfig c = good();
   c.train.precision = Precision::Fp64;
-  EXPECT_NO_THROW(validate(c));
+  EXPECT_NO_THROW(ValidConfig{c});
   c.train.precision = Precision::Fp8;
   c.train.fp8_head = true;
-  EXPECT_NO_THROW(validate(c));
+  EXPECT_NO_THROW(ValidConfig{c});
 }
 
-TEST(RunConfigRules, LayersAreKeptOrOffloadedAndThereAreAsMany) {
+TEST(ValidConfig, LayersAreKeptOrOffloadedAndThereAreAsMany) {
   for (const char* name : {"train.keep_layers", "train.offload_layers"}) {
     EXPECT_EQ(refusal({{name, "9"}}),
               std::string(name) + ": expected at most the model's 8 layers, got 9");
-    EXPECT_NO_THROW(validate(parse_run_config("", "", {{"train.steps", "10"}, {name, "8"}})));
+    EXPECT_NO_THROW(ValidConfig{parse_run_config("", "", {{"train.steps", "10"}, {name, "8"}})});
   }
   EXPECT_EQ(refusal({{"train.keep_layers", "2"}, {"train.offload_layers", "3"}}),
             "train.keep_layers spends memory and train.offload_layers saves it, got 2 and 3: set "
             "one of them to 0");
 }
 
-TEST(RunConfigRules, TheModelMustBePossible) {
+TEST(ValidConfig, TheModelMustBePossible) {
   EXPECT_EQ(refusal({{"model.heads", "7"}}),
             "model.heads must divide model.dim: expected a divisor of 256, got 7; or set "
             "model.head_dim");
 }
 
-TEST(RunConfigRules, SequencesMustFitTheContext) {
+TEST(ValidConfig, SequencesMustFitTheContext) {
   EXPECT_EQ(refusal({{"batch.seq", "4096"}}),
             "batch.seq is beyond the model's context: expected at most model.context = 2048, got "
             "4096; lower batch.seq or raise model.context");
 }
 
-TEST(RunConfigRules, AStepMustBeWholeMicroBatchesOnEveryRank) {
+TEST(ValidConfig, AStepMustBeWholeMicroBatchesOnEveryRank) {
   EXPECT_EQ(refusal({{"batch.tokens", "10000"}, {"system.ranks", "2"}}),
             "batch.tokens must be a multiple of micro_batch · seq · ranks = 8 · 512 · 2 = 8192, "
             "got 10000: nearest are 8192 and 16384");
@@ -80,7 +81,7 @@ TEST(RunConfigRules, AStepMustBeWholeMicroBatchesOnEveryRank) {
             "got 100: nearest is 4096");
 }
 
-TEST(RunConfigRules, ARampHasAStartALengthAndGrows) {
+TEST(ValidConfig, ARampHasAStartALengthAndGrows) {
   EXPECT_EQ(refusal({{"batch.ramp_start_tokens", "4096"}}),
             "a batch-size ramp needs both batch.ramp_start_tokens and batch.ramp_tokens, got 4096 "
             "and 0: set both, or neither for no ramp");
@@ -99,7 +100,7 @@ TEST(RunConfigRules, ARampHasAStartALengthAndGrows) {
             "= 16384, got 8192: nearest is 16384; batch.micro_batch = 4 keeps it");
 }
 
-TEST(RunConfigRules, ExactlyOneSettingSaysWhenToStop) {
+TEST(ValidConfig, ExactlyOneSettingSaysWhenToStop) {
   EXPECT_EQ(refusal({{"train.steps", "0"}}),
             "nothing says when to stop: set train.total_tokens or train.steps");
   EXPECT_EQ(
@@ -108,7 +109,7 @@ TEST(RunConfigRules, ExactlyOneSettingSaysWhenToStop) {
       "or where both stand in the recipe add --set train.steps=10");
 }
 
-TEST(RunConfigRules, TheScheduleMustFitTheRun) {
+TEST(ValidConfig, TheScheduleMustFitTheRun) {
   EXPECT_EQ(refusal({{"optim.schedule.kind", "wsd"}}),
             "optim.schedule.kind wsd ends in a decay: set optim.schedule.decay to its length, or "
             "optim.schedule.decay_fraction");
@@ -142,20 +143,20 @@ TEST(RunConfigRules, TheScheduleMustFitTheRun) {
             "optim.schedule.warmup_fraction=0.1");
 }
 
-TEST(RunConfigRules, APeakWithSparsityIsRefused) {
+TEST(ValidConfig, APeakWithSparsityIsRefused) {
   EXPECT_EQ(refusal({{"system.peak_tflops", "1979"}}),
             "system.peak_tflops: 1979 TFLOP/s is the NVIDIA H200's figure with sparsity, which "
             "training does not use; its dense peak in bf16 is 989.4: leave system.peak_tflops out, "
             "or --set system.peak_tflops=989.4");
   RunConfig c = good();
   c.system.peak_tflops = 989;
-  EXPECT_NO_THROW(validate(c));
+  EXPECT_NO_THROW(ValidConfig{c});
   c.system.peak_tflops = 1979;
   c.train.precision = Precision::Fp8;  // in 8 bits it is dense
-  EXPECT_NO_THROW(validate(c));
+  EXPECT_NO_THROW(ValidConfig{c});
 }
 
-TEST(RunConfigRules, AnOffloadedOptimizerIsAdamWBesideWeightsThatTheCpuCanWrite) {
+TEST(ValidConfig, AnOffloadedOptimizerIsAdamWBesideWeightsThatTheCpuCanWrite) {
   const std::pair<std::string, std::string> offloaded = {"system.offload_optimizer", "true"};
   EXPECT_EQ(refusal({offloaded, {"optim.kind", "muon"}}),
             "system.offload_optimizer updates with adamw, got optim.kind muon, whose GEMMs need "
@@ -165,10 +166,10 @@ TEST(RunConfigRules, AnOffloadedOptimizerIsAdamWBesideWeightsThatTheCpuCanWrite)
             "bf16");
   RunConfig c = good();
   c.system.offload_optimizer = true;
-  EXPECT_NO_THROW(validate(c));
+  EXPECT_NO_THROW(ValidConfig{c});
 }
 
-TEST(RunConfigRules, LayoutsThatContradictThemselvesAreRefused) {
+TEST(ValidConfig, LayoutsThatContradictThemselvesAreRefused) {
   EXPECT_EQ(refusal({{"system.ranks", "4"}, {"system.shard_ranks", "2"}}),
             "system.shard_ranks says how many ranks share a copy, and replicated ones share "
             "nothing, got 2: set system.data_parallel to zero1, zero2 or fully_sharded, or it to "
@@ -188,7 +189,7 @@ TEST(RunConfigRules, LayoutsThatContradictThemselvesAreRefused) {
             "fp32: use fp32");
 }
 
-TEST(RunConfigRules, MuonNeedsASchedule) {
+TEST(ValidConfig, MuonNeedsASchedule) {
   EXPECT_EQ(refusal({{"optim.kind", "muon"}, {"optim.lr", "0"}}),
             "optim.kind muon follows the schedule of optim.lr: expected it above 0, got 0; set "
             "optim.muon_lr for the matrices");
@@ -196,7 +197,7 @@ TEST(RunConfigRules, MuonNeedsASchedule) {
   c.optim.kind = OptimKind::Muon;
   c.system.ranks = 2;
   c.system.data_parallel = DataParallel::FullySharded;
-  EXPECT_NO_THROW(validate(c));
+  EXPECT_NO_THROW(ValidConfig{c});
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
+#include "spec/run/valid_config.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error/error.h"
+#include "core/error/log.h"
 #include "spec/machine/gpu_peaks.h"
-#include "spec/run/run_config.h"
 #include "spec/run/run_length.h"
 
 namespace ingot {
@@ -141,8 +144,11 @@ void check_layout(const RunConfig& c) {
         ErrorCode::Config,
         "system.data_parallel zero2 shares gradients, so they are reduced in every micro-step, got "
         "system.gradient_sync step: leave it out, or use zero1");
+}
+
+void check_reduce_dtype(const RunConfig& c) {
   const Precision p = c.train.precision;
-  check(s.reduce_dtype == DType::F32 || p == Precision::Auto || p == Precision::Bf16 ||
+  check(c.system.reduce_dtype == DType::F32 || p == Precision::Auto || p == Precision::Bf16 ||
             p == Precision::Fp8,
         ErrorCode::Config,
         "system.reduce_dtype bf16 is for runs that compute in bf16 or fp8, got train.precision {}: "
@@ -193,15 +199,8 @@ void check_fp8(const RunConfig& c) {
   whole("train.loss_chunk", c.train.loss_chunk);
 }
 
-}  // namespace
-
-void validate(const RunConfig& c) {
-  validate_open_ended(c);
-  check(says_when_to_stop(c.train), ErrorCode::Config,
-        "nothing says when to stop: set train.total_tokens or train.steps");
-}
-
-void validate_open_ended(const RunConfig& c) {
+// All rules but that something says when to stop.
+void check_rules(const RunConfig& c) {
   check(c.preset != kNoPreset || !c.train.init.empty(), ErrorCode::Config,
         "preset = \"none\" takes the model of train.init, which is not set: set it, or a preset");
   validate(c.model);
@@ -217,12 +216,36 @@ void validate_open_ended(const RunConfig& c) {
                static_cast<double>(c.train.steps), "when to stop");
   check_schedule(c);
   check_layout(c);
+  check_reduce_dtype(c);
   check_muon(c);
   check_offload(c);
   check_precision(c);
   check_activations(c);
   check_fp8(c);
   if (c.system.peak_tflops > 0) check_dense_peak(c.system.peak_tflops, "", c.train.precision);
+}
+
+}  // namespace
+
+ValidConfig::ValidConfig(RunConfig config) : config_(std::move(config)) {
+  check_rules(config_);
+  check(says_when_to_stop(config_.train), ErrorCode::Config,
+        "nothing says when to stop: set train.total_tokens or train.steps");
+  if (log::is_verbose())
+    log::debug("settings_checked", {{"hash", fmt::format("{:016x}", config_hash(config_))}});
+}
+
+ValidConfig ValidConfig::open_ended(RunConfig config) {
+  check_rules(config);
+  return {std::move(config), Checked()};
+}
+
+// Every other rule on precision holds for fp32 and bf16 where it holds for `auto`.
+ValidConfig ValidConfig::with_precision(Precision decided) const {
+  RunConfig config = config_;
+  config.train.precision = decided;
+  check_reduce_dtype(config);
+  return {std::move(config), Checked()};
 }
 
 bool may_change_on_resume(std::string_view setting) {
