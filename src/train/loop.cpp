@@ -244,7 +244,7 @@ StepReport Loop::report_of(const StepPlan& plan, const Ending& ending, double se
   if (several) report.ranks = ranks_of_step(ending.ranks);
   if (!several)
     report.comm_wait = 0.0;
-  else if (resolved_.device.kind == DeviceKind::Cpu)
+  else if (resolved_.place.device.kind == DeviceKind::Cpu)
     report.comm_wait = mean_of(ending.ranks, &RankTime::tickets);
   return report;
 }

@@ -285,7 +285,7 @@ class Reader {
     model_.window_layers = shortest_period(layers);
     if (model_.window_layers == "f" || window == 0) {
       model_.window = 0;
-      model_.window_layers = "w";
+      model_.window_layers.assign(1, 'w');  // g++ 12 takes = "w" for an overflow
     }
   }
 

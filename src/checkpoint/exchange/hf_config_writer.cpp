@@ -127,7 +127,7 @@ ModelConfig plain(ModelConfig model) {
     }
   }
   if (!model.qk_norm) model.qk_norm_span = QkNormSpan::Head;
-  if (model.window == 0) model.window_layers = "w";
+  if (model.window == 0) model.window_layers.assign(1, 'w');  // see the reader
   return model;
 }
 
