@@ -96,8 +96,6 @@ if(INGOT_CUDA)
   # Headers only: cuDNN itself and the driver are loaded when attention first runs on a GPU, so that
   # the program starts, and says what is missing, on a machine without them.
   add_library(CUDNN::frontend INTERFACE IMPORTED)
-  target_include_directories(CUDNN::frontend SYSTEM INTERFACE ${CUDNN_INCLUDE} ${CUDNN_FRONTEND_INCLUDE})
-  target_compile_definitions(CUDNN::frontend INTERFACE NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING)
   target_link_libraries(CUDNN::frontend INTERFACE ${CMAKE_DL_LIBS})
   # What is loaded by name is looked for in the folders that the program was linked with: cuDNN's has
   # to be one of them where the system would not look.
@@ -110,7 +108,6 @@ if(INGOT_CUDA)
   find_path(NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${site_packages}/nvidia/nccl/include)
   if(NCCL_INCLUDE)
     add_library(NCCL::nccl INTERFACE IMPORTED)
-    target_include_directories(NCCL::nccl SYSTEM INTERFACE ${NCCL_INCLUDE})
     target_link_libraries(NCCL::nccl INTERFACE ${CMAKE_DL_LIBS})
     cmake_path(GET NCCL_INCLUDE PARENT_PATH folder)
     find_library(NCCL_LIBRARY libnccl.so.2 HINTS ${folder} PATH_SUFFIXES lib lib64)
