@@ -6,7 +6,6 @@
 
 #include "core/error/error.h"
 #include "core/storage/storage.h"
-#include "spec/run/run_length.h"
 #include "spec/settings/said_settings.h"
 #include "train/start/resume.h"
 
@@ -59,8 +58,9 @@ LoadedRun RecipeOptions::load_to_resume() const {
   // Older programs took the preset's number, whatever model.heads was.
   if (!said.has("model.kv_heads"))
     overrides.emplace_back("model.kv_heads", std::to_string(begun->model.kv_heads));
-  if (!said.has("batch.tokens"))
-    overrides.emplace_back("batch.tokens", std::to_string(full_batch_tokens(*begun)));
+  // A step stays as large as it was, by whatever ranks it is computed.
+  if (!said.has("batch.tokens") && begun->batch.tokens > 0)
+    overrides.emplace_back("batch.tokens", std::to_string(begun->batch.tokens));
   if (!from_init) return {parse_run_config(text, path, overrides), nullptr};
   const RunConfig base = with_model_of(begun->model, begun->data.tokenizer);
   return {parse_run_config(text, path, overrides, base), nullptr};

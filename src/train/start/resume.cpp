@@ -127,12 +127,26 @@ std::unique_ptr<Tokenizer> tokenizer_to_resume(Storage& storage, const RunConfig
 
 std::optional<RunConfig> config_of_run(std::shared_ptr<Storage> storage, const std::string& dir,
                                        const Overrides& overrides) {
-  const std::string path = join_path(dir, kRunConfigName);
-  if (storage->exists(path)) return parse_run_config(read_text(*storage, path), path, overrides);
-  CheckpointChoice choice = CheckpointChoice::of_run(storage, dir);
-  const CheckpointReader* newest = choice.readable();
-  if (newest == nullptr) return std::nullopt;
-  return parse_run_config(newest->info().config_toml, newest->info().dir, overrides);
+  std::string from = join_path(dir, kRunConfigName), text;
+  if (storage->exists(from)) text = read_text(*storage, from);
+  Overrides all = overrides;
+  // run.toml of an older program does not say how many tokens a step has, nor how many processes
+  // computed it.
+  if (text.empty() || parse_run_config(text, from, {}).batch.tokens == 0) {
+    CheckpointChoice choice = CheckpointChoice::of_run(storage, dir);
+    const CheckpointReader* newest = choice.readable();
+    if (newest == nullptr && text.empty()) return std::nullopt;
+    if (newest != nullptr) {
+      const CheckpointInfo& info = newest->info();
+      const RunConfig saved = parse_run_config(info.config_toml, info.dir, {});
+      all.emplace(all.begin(), "batch.tokens", std::to_string(full_batch_tokens(saved)));
+      if (text.empty()) {
+        text = info.config_toml;
+        from = info.dir;
+      }
+    }
+  }
+  return parse_run_config(text, from, all);
 }
 
 RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& dir,
@@ -141,12 +155,6 @@ RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& 
     check(name != "checkpoint.dir", ErrorCode::Usage,
           "checkpoint.dir = {}: the run goes on in {}, where its checkpoints are", value, dir);
   overrides.emplace_back("checkpoint.dir", dir);  // the folder may have moved
-  // A step stays as large as it was, however many ranks take it and by what micro-batch.
-  const auto begun = config_of_run(storage, dir);
-  const bool says_tokens = std::any_of(overrides.begin(), overrides.end(),
-                                       [](const auto& o) { return o.first == "batch.tokens"; });
-  if (begun && begun->batch.tokens == 0 && !says_tokens)
-    overrides.emplace_back("batch.tokens", std::to_string(full_batch_tokens(*begun)));
   auto config = config_of_run(storage, dir, overrides);
   check(config.has_value(), ErrorCode::Data,
         "{} is no run to go on with: expected a {} or a sound checkpoint in it; give its recipe",

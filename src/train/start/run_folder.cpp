@@ -2,6 +2,7 @@
 
 #include "core/error/error.h"
 #include "spec/run/run_id.h"
+#include "spec/run/run_length.h"
 
 namespace ingot {
 
@@ -18,6 +19,8 @@ std::string RunFolder::run_id_to_go_on(const std::string& saved) const {
 }
 
 void RunFolder::begin(RunConfig config, const std::string& run_id) {
+  // A step stays as large as it is, by whatever ranks a resume computes it.
+  config.batch.tokens = full_batch_tokens(config);
   config.system.ranks = ranks_of_process_;
   const std::string path = join_path(dir_, kRunConfigName);
   if (!lock_) {
