@@ -69,7 +69,9 @@ TEST_F(OneStart, OfARunThatBeginsWithAnothersWeights) {
 
 // Settings and numbers are of one checkpoint, chosen by one rule: the newest good one.
 TEST_F(OneStart, ADamagedCheckpointOfTrainInitIsPassedOverForSettingsToo) {
-  ASSERT_EQ(ingot(with(train_args("run", {"train.steps=6"}), {"--resume"})).code, 0);
+  Args six = kFour;
+  six[0] = "train.steps=6";
+  ASSERT_EQ(ingot(with(train_args("run", six), {"--resume"})).code, 0);
   write("run/step_00000006/manifest.json", "{}");
   const Args sets = {"train.init=" + path("run"), "preset=none", "train.steps=1"};
   const Outcome outcome = ingot(train_args("tuned", sets));
