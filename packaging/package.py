@@ -59,7 +59,6 @@ class Build:
         with open(cache, encoding="utf-8") as file:
             settings = dict(re.findall(r"^(\w+):\w+=(.*)$", file.read(), re.MULTILINE))
         self.version = settings["CMAKE_PROJECT_VERSION"]
-        self.time = int(output_of("git", "log", "-1", "--format=%ct", cwd=HERE))
         self.tree = os.path.join(self.out, "tree")
 
     def stage(self):
@@ -113,10 +112,9 @@ class Build:
         def plain(info):
             info.uid = info.gid = 0
             info.uname = info.gname = "root"
-            info.mtime = self.time
             return info
 
-        with gzip.GzipFile(path, "wb", mtime=self.time) as file, tarfile.open(fileobj=file, mode="w") as tar:
+        with tarfile.open(path, "w:gz") as tar:
             tar.add(tree, f"ingot-{system}", filter=plain)
         return path
 
@@ -140,8 +138,7 @@ class Build:
                    "Installed-Size": str(size // 1024), "Section": "science", "Priority": "optional", **fields}
         write(f"{root}/DEBIAN/control", "".join(f"{key}: {value}\n" for key, value in control.items() if value))
         path = os.path.join(self.out, f"{name}_{control['Version']}_amd64.deb")
-        output_of("dpkg-deb", "--root-owner-group", "-Zzstd", "--build", root, path,
-                  env={**os.environ, "SOURCE_DATE_EPOCH": str(self.time)})
+        output_of("dpkg-deb", "--root-owner-group", "-Zzstd", "--build", root, path)
         return path
 
     def debian_packages(self, arrow):
@@ -195,7 +192,7 @@ class Build:
         out = os.path.join(self.out, f"{base}-{tag}.whl")
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as wheel:
             for name, data in sorted(files.items(), key=lambda item: (".dist-info/" in item[0], item[0])):
-                info = zipfile.ZipInfo(name)  # of 1980: the same bytes give the same wheel
+                info = zipfile.ZipInfo(name)
                 info.compress_type = zipfile.ZIP_DEFLATED
                 info.external_attr = (0o100755 if "/scripts/" in name else 0o100644) << 16
                 wheel.writestr(info, data)

@@ -29,7 +29,7 @@ std::optional<int64_t> line_of(const std::vector<std::string>& member) {
 }
 
 TEST(LineOfMember, IsWhereTheMemberBegins) {
-  ASSERT_NO_THROW(Json::parse(kText));
+  ASSERT_TRUE(Json::accept(kText));
   EXPECT_EQ(line_of({"name"}), 2);
   EXPECT_EQ(line_of({"list"}), 3);
   EXPECT_EQ(line_of({"list", "0"}), 3);
