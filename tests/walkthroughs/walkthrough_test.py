@@ -24,7 +24,7 @@ SOURCE, BUILD, CMAKE, NINJA = sys.argv[1:5]
 PAGES = os.path.join(SOURCE, "docs", "walkthroughs")
 COPY = os.path.join(BUILD, "walkthroughs", "ingot")  # as deep below its sources as BUILD: ccache counts paths from there
 COPY_BUILD = os.path.join(COPY, "build", os.path.basename(BUILD))
-PARTS = ("CMakeLists.txt", "CMakePresets.json", "bench", "cmake", "docs", "src", "tests")
+PARTS = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "NOTICE", "bench", "cmake", "docs", "src", "tests")
 MOST_FILES = {"add-a-filter.md": 5, "add-a-family.md": 5, "add-a-setting.md": 1, "add-a-command.md": 3,
               "add-a-communicator-backend.md": 4, "add-an-op.md": 8, "add-an-optimizer.md": 6,
               "add-a-record.md": 2}
