@@ -54,8 +54,10 @@ TEST_F(OneStart, OfAResumeHoweverItIsAskedFor) {
   expect_one_start("a folder", {"train", "--resume", path("run"), "--set", "train.steps=6"}, 1, 6,
                    manifest_of_step(5));
   expect_one_start("threads", resumed("7", {"system.ranks=2"}), 1, 7, manifest_of_step(6));
-  expect_one_start("processes", with({"launch", "-n", "2", "--"}, resumed("8", {})), 2, 8,
+  const Args launched = with({"launch", "-n", "2", "--"}, resumed("8", {}));
+  expect_one_start("a dry run of processes", with(launched, {"--dry-run"}), 2, 7,
                    manifest_of_step(7));
+  expect_one_start("processes", launched, 2, 8, manifest_of_step(7));
 }
 
 TEST_F(OneStart, OfARunThatBeginsWithAnothersWeights) {
