@@ -16,6 +16,7 @@
 #include "checkpoint/fixture.h"
 #include "core/error/error.h"
 #include "spec/model/transformer_parameters.h"
+#include "support/source_path.h"
 
 namespace ingot::checkpoint_test {
 namespace {
@@ -199,7 +200,7 @@ TEST(ExportLlama2c, AModelThatTheFormatCannotSayIsRefused) {
 }
 
 TEST(ImportLlama2c, TheGoldenModelIsRead) {
-  const std::string weights = INGOT_SOURCE_DIR "/../shared/data/weights/";
+  const std::string weights = testing_support::source_path("../shared/data/weights/");
   const auto storage = posix_storage();
   if (!storage->exists(weights + "stories260K.bin")) {
     GTEST_SKIP() << "no stories260K.bin beside the checkout";

@@ -5,6 +5,7 @@
 #include "cli/stage_fixture.h"
 #include "ingest/write/document_writer.h"
 #include "support/build_folder.h"
+#include "support/source_path.h"
 
 namespace ingot::test {
 namespace {
@@ -80,7 +81,8 @@ TEST_F(DataBadInput, ACutZstdFileIsAnError) {
 TEST_F(DataBadInput, ACutParquetFileIsAnError) {
   if (!fs::exists(testing_support::build_folder() / "libingot_arrow.so"))
     GTEST_SKIP() << "built without Arrow";
-  const std::string whole = slurp(INGOT_SOURCE_DIR "/tests/ingest/parquet/plain.parquet");
+  const std::string whole =
+      slurp(testing_support::source_path("tests/ingest/parquet/plain.parquet"));
   std::ofstream(root_ / "in/a.parquet", std::ios::binary) << whole.substr(0, whole.size() * 2 / 3);
   expect_refused("in/a.parquet", "not a parquet file");
 }

@@ -13,12 +13,13 @@
 #include "cli/process.h"
 #include "ingest/web_server.h"
 #include "support/own_folder.h"
+#include "support/source_path.h"
 
 namespace ingot::test {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kGolden = INGOT_SOURCE_DIR "/tests/golden/hf";
+const fs::path kGolden = testing_support::source_path("tests/golden/hf");
 
 std::vector<std::string> golden_models() {
   std::vector<std::string> names;

@@ -5,6 +5,7 @@
 
 #include "cli/process.h"
 #include "support/own_folder.h"
+#include "support/source_path.h"
 
 namespace ingot::test {
 namespace {
@@ -53,7 +54,7 @@ TEST_F(PlanCommand, WhatDoesNotFitFailsAndSaysWhatWould) {
 }
 
 TEST_F(PlanCommand, RanksHaveAGpuEachUnlessTheyShareIt) {
-  const std::string recipe = INGOT_SOURCE_DIR "/recipes/llama_7b.toml";
+  const std::string recipe = testing_support::source_path("recipes/llama_7b.toml");
   const Outcome each = memory({recipe, "--gpu", "H100"});
   EXPECT_EQ(each.code, 0) << each.out;
   EXPECT_NE(each.out.find("8 ranks of one each"), std::string::npos) << each.out;

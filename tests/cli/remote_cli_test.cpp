@@ -7,6 +7,7 @@
 #include "cli/process.h"
 #include "ingest/web_server.h"
 #include "support/own_folder.h"
+#include "support/source_path.h"
 
 namespace ingot::test {
 namespace {
@@ -61,7 +62,8 @@ TEST_F(RemoteCli, WithoutTheModulesTheProgramWorksAndSaysWhatIsMissing) {
   };
   EXPECT_EQ(run((root_ / "served/a.jsonl").string(), "local"), 0) << slurp(root_ / "err.txt");
   for (const auto& [input, missing] :
-       {std::pair{INGOT_SOURCE_DIR "/tests/ingest/parquet/plain.parquet", "libingot_arrow.so"},
+       {std::pair{testing_support::source_path("tests/ingest/parquet/plain.parquet"),
+                  "libingot_arrow.so"},
         {"http://127.0.0.1:1/a.jsonl", "libingot_http.so"}}) {
     EXPECT_NE(run(input, missing), 0);
     const std::string error = slurp(root_ / "err.txt");

@@ -6,6 +6,7 @@
 
 #include "cli/process.h"
 #include "support/own_folder.h"
+#include "support/source_path.h"
 #include "tokenizer/llama2c_file.h"
 #include "tokenizer/nasty_text.h"
 
@@ -13,7 +14,7 @@ namespace ingot::test {
 namespace {
 
 namespace fs = std::filesystem;
-const std::string kShared = INGOT_SOURCE_DIR "/../shared/data";
+const std::string kShared = testing_support::source_path("../shared/data");
 
 class TokenizerCli : public ::testing::Test {
  protected:

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/run_fixture.h"
+#include "support/source_path.h"
 
 namespace ingot::test {
 namespace {
@@ -17,7 +18,7 @@ nlohmann::json last_line(const std::string& out) {
 }
 
 std::string of_the_tree(const std::string& file) {
-  return slurp(std::filesystem::path(INGOT_SOURCE_DIR) / file);
+  return slurp(testing_support::source_path(file));
 }
 
 TEST_F(Version, LicensesAreTheFilesOfTheTree) {

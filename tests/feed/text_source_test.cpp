@@ -5,6 +5,7 @@
 
 #include "feed/open_source.h"
 #include "support/files.h"
+#include "support/source_path.h"
 #include "tokenizer/llama2c_file.h"
 
 namespace ingot {
@@ -145,7 +146,7 @@ TEST(TextSource, ACharacterMayStraddleTheCheckedChunks) {
 }
 
 TEST(TextSource, ReadsTheNovels) {
-  const std::string path = INGOT_SOURCE_DIR "/../shared/data/text/novels_en";
+  const std::string path = testing_support::source_path("../shared/data/text/novels_en");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is absent";
   const auto source = open_bytes(path);
   int64_t bytes = 0;

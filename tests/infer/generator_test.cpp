@@ -7,6 +7,7 @@
 #include "core/device/context.h"
 #include "core/error/error.h"
 #include "infer/generate.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 class Stories : public ::testing::Test {
  protected:
   void SetUp() override {
-    const fs::path weights = fs::path(INGOT_SOURCE_DIR) / ".." / "shared" / "data" / "weights";
+    const fs::path weights = testing_support::source_path("../shared/data/weights");
     if (!fs::exists(weights / "stories260K.bin")) GTEST_SKIP() << "needs ../shared/data/weights";
     // Tests run beside each other as processes: each has a folder of its own.
     dir_ = fs::path(::testing::TempDir()) / ("ingot_stories_" + std::to_string(::getpid()));

@@ -26,6 +26,7 @@
 #include "ingest/clean_vectors.h"
 #include "ingest/text/normalize.h"
 #include "support/files.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -289,10 +290,10 @@ std::vector<CleanSettings> runs_of(const std::string& column) {
 // 1,337 documents and half as many worn ones: reasons and texts of the recipe and of every filter
 // alone, with four pairs of version and splitter, equal those of a plain Python implementation.
 TEST(Cleaner, AgreesWithAnIndependentImplementation) {
-  const std::string data = INGOT_SOURCE_DIR "/../shared/data";
+  const std::string data = testing_support::source_path("../shared/data");
   if (!std::filesystem::exists(data)) GTEST_SKIP() << data << " is absent";
   const CleanDocuments documents(data);
-  std::ifstream golden(INGOT_SOURCE_DIR "/tests/golden/data/clean.txt");
+  std::ifstream golden(testing_support::source_path("tests/golden/data/clean.txt"));
   std::string line, word;
   std::getline(golden, line);  // of every character: clean_text_test.cpp
   std::getline(golden, line);

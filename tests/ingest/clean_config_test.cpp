@@ -8,6 +8,7 @@
 #include "ingest/clean/filters/fineweb.h"
 #include "ingest/clean/filters/gopher_repetition.h"
 #include "ingest/clean/filters/language.h"
+#include "support/source_path.h"
 
 namespace ingot::test {
 namespace {
@@ -70,7 +71,8 @@ TEST(CleanConfig, OptionsOfAFilterThatIsOffAreRefusedUnlessItWasTurnedOffOnPurpo
 }
 
 TEST(CleanConfig, ThePageOfCleaningListsEveryFilterInOrder) {
-  const std::string page = read_text(*posix_storage(), INGOT_SOURCE_DIR "/docs/ingest-cleaning.md");
+  const std::string page =
+      read_text(*posix_storage(), testing_support::source_path("docs/ingest-cleaning.md"));
   size_t at = page.find("## Filters");
   for (const OwnedFilterSettings& filter : clean_preset("datatrove-0.10").filters) {
     const std::string row = fmt::format("| `{}` | {} | {} |\n", filter->name(), filter->doc(),

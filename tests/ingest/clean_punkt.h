@@ -7,12 +7,14 @@
 
 #include "core/storage/storage.h"
 #include "ingest/clean/splitters/splitter.h"
+#include "support/source_path.h"
 
 namespace ingot::testing_support {
 
 inline PunktFiles punkt_files() {
   const auto read = [](const std::string& name) {
-    std::ifstream file(INGOT_SOURCE_DIR "/tests/golden/data/punkt/" + name, std::ios::binary);
+    std::ifstream file(testing_support::source_path("tests/golden/data/punkt/") + name,
+                       std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   };
   return {read("abbrev_types.txt"), read("collocations.tab"), read("sent_starters.txt"),

@@ -11,6 +11,7 @@
 #include "ingest/clean/filters/url.h"
 #include "ingest/clean/language/language.h"
 #include "support/files.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -214,7 +215,8 @@ TEST(CleanLanguage, ALanguageIsKnownByAScriptThatItAloneHas) {
 }
 
 std::string read_golden(const std::string& name) {
-  std::ifstream file(INGOT_SOURCE_DIR "/tests/golden/data/fasttext/" + name, std::ios::binary);
+  std::ifstream file(testing_support::source_path("tests/golden/data/fasttext/") + name,
+                     std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

@@ -7,6 +7,7 @@
 #include "ingest/clean/splitters/splitter.h"
 #include "ingest/clean_punkt.h"
 #include "support/files.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -42,7 +43,7 @@ std::vector<size_t> ends_of(const Splitter& splitter, const std::string& text) {
 
 // Hard strings, as spaCy 3.8, NLTK 3.8.1 and Perl's UAX #29 split them.
 TEST(CleanSplitter, SplitsAsTheOriginalsDo) {
-  std::ifstream golden(INGOT_SOURCE_DIR "/tests/golden/data/splitters.jsonl");
+  std::ifstream golden(testing_support::source_path("tests/golden/data/splitters.jsonl"));
   int num_lines = 0;
   for (std::string line; std::getline(golden, line); ++num_lines) {
     const auto record = nlohmann::json::parse(line);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "support/read_support.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -96,7 +97,7 @@ TEST(ReadCsv, AMissingColumnAndAnOpenQuoteAreErrors) {
 }
 
 TEST(ReadCsv, ReadsAFileWithQuotedCommas) {
-  const std::string path = INGOT_SOURCE_DIR "/../shared/data/core/baselines_v1.csv";
+  const std::string path = testing_support::source_path("../shared/data/core/baselines_v1.csv");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is absent";
   ReadSettings settings;
   settings.text_field = "Eval Task";

@@ -6,6 +6,7 @@
 
 #include "support/build_folder.h"
 #include "support/read_support.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -16,7 +17,7 @@ using testing_support::TemporaryFolder;
 using Texts = std::vector<std::string>;
 using Skipped = std::map<std::string, int64_t>;
 
-const std::string kSamples = INGOT_SOURCE_DIR "/tests/ingest/parquet/";
+const std::string kSamples = testing_support::source_path("tests/ingest/parquet/");
 
 // A build without Arrow has no module; what it then says is tested in tests/cli.
 class ReadParquet : public ::testing::Test {
@@ -132,7 +133,7 @@ Texts string_columns(const std::string& path) {
 }
 
 TEST_F(ReadParquet, ReadsOrRefusesTheFilesOfParquetTesting) {
-  const std::string folder = INGOT_SOURCE_DIR "/../shared/data/parquet";
+  const std::string folder = testing_support::source_path("../shared/data/parquet");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
   ReadCounts counts;
   int64_t num_files = 0, num_columns = 0;
@@ -167,7 +168,7 @@ TEST_F(ReadParquet, ReadsOrRefusesTheFilesOfParquetTesting) {
 
 TEST_F(ReadParquet, AMapThatWouldFillTheMemoryIsRefused) {
   const std::string path =
-      INGOT_SOURCE_DIR "/../shared/data/parquet/large_string_map.brotli.parquet";
+      testing_support::source_path("../shared/data/parquet/large_string_map.brotli.parquet");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is absent";
   ReadSettings settings;
   settings.text_field = "arr";

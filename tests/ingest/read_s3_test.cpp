@@ -3,6 +3,7 @@
 #include "ingest/web_server.h"
 #include "support/build_folder.h"
 #include "support/read_support.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -23,7 +24,7 @@ class ReadS3 : public ::testing::Test {
     for (const char* name : {"x/a.jsonl", "x/b.jsonl", "x/deep/c.jsonl", "y.txt"}) {
       folder_.write(name, "{\"text\": \"" + std::string(name) + "\"}\n");
     }
-    std::filesystem::copy(INGOT_SOURCE_DIR "/tests/ingest/parquet/plain.parquet",
+    std::filesystem::copy(testing_support::source_path("tests/ingest/parquet/plain.parquet"),
                           folder_.path("plain.parquet"));
     settings_.remote.s3_endpoint = server_.root();
     settings_.remote.s3_anonymous = true;

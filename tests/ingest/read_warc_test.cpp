@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "support/read_support.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -126,7 +127,7 @@ TEST(ReadWarc, DamageIsAnError) {
 }
 
 TEST(ReadWarc, ReadsCrawledPages) {
-  const std::string folder = INGOT_SOURCE_DIR "/../shared/data/warc/";
+  const std::string folder = testing_support::source_path("../shared/data/warc/");
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is absent";
   for (const auto& [name, records, pages] :
        {std::tuple{"sample-0000.warc.gz", 48, 22}, {"sample-0001.warc.gz", 34, 15}}) {

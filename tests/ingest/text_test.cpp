@@ -9,6 +9,7 @@
 #include "core/text/unicode.h"
 #include "core/text/utf8.h"
 #include "ingest/text/normalize.h"
+#include "support/source_path.h"
 
 namespace ingot::text {
 namespace {
@@ -122,7 +123,7 @@ TEST(CleanText, NormalFormsFollowTheirVectors) {
 
 // All of Unicode at once against hashes that tools/clean_reference.py took of CPython's results.
 TEST(CleanText, EveryCharacterIsLoweredAndNormalisedAsByPython) {
-  std::ifstream golden(INGOT_SOURCE_DIR "/tests/golden/data/clean.txt");
+  std::ifstream golden(testing_support::source_path("tests/golden/data/clean.txt"));
   std::string name, expected;
   golden >> name;
   ASSERT_EQ(name, "unicode");

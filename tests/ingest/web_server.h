@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <string>
 
+#include "support/source_path.h"
+
 namespace ingot::testing_support {
 
 // tests/ingest/http_server.py with a folder of files, until the end of the test.
@@ -21,7 +23,8 @@ class WebServer {
     if (process_ == 0) {
       dup2(out[1], STDOUT_FILENO);
       close(out[0]);
-      execlp("python3", "python3", INGOT_SOURCE_DIR "/tests/ingest/http_server.py", folder.c_str(),
+      execlp("python3", "python3",
+             testing_support::source_path("tests/ingest/http_server.py").c_str(), folder.c_str(),
              nullptr);
       _exit(127);
     }

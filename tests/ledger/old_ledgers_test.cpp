@@ -3,12 +3,13 @@
 
 #include "core/storage/storage.h"
 #include "ledger/records/run_ledger.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
 
 std::string golden(const std::string& name) {
-  return INGOT_SOURCE_DIR "/tests/golden/ledger/" + name + ".jsonl";
+  return testing_support::source_path("tests/golden/ledger/") + name + ".jsonl";
 }
 
 template <class Report>

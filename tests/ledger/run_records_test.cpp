@@ -13,6 +13,7 @@
 #include "ledger/records/run_ledger.h"
 #include "support/build_folder.h"
 #include "support/files.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -176,7 +177,7 @@ TEST(RunRecords, MetricsHaveATitleAndADefinition) {
 }
 
 TEST(RunRecords, PageIsCurrent) {
-  std::ifstream file(INGOT_SOURCE_DIR "/docs/ledger-records.md");
+  std::ifstream file(testing_support::source_path("docs/ledger-records.md"));
   std::stringstream committed;
   committed << file.rdbuf();
   const std::string generated = testing_support::build_folder() / "ledger-records.md";

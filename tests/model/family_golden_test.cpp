@@ -9,6 +9,7 @@
 #include "model/rig.h"
 #include "spec/run/run_config.h"
 #include "support/safetensors_file.h"
+#include "support/source_path.h"
 
 namespace ingot::test {
 namespace {
@@ -18,7 +19,7 @@ constexpr double kGradients = 1e-4;  // of a gradient's length, and of the loss
 constexpr int64_t kB = 2, kT = 24;
 
 std::string golden_dir() {
-  return std::string(INGOT_SOURCE_DIR) + "/tests/golden/families/";
+  return testing_support::source_path("tests/golden/families/");
 }
 
 std::vector<std::string> golden_names() {

@@ -7,6 +7,7 @@
 
 #include "model/rig.h"
 #include "support/safetensors_file.h"
+#include "support/source_path.h"
 
 namespace ingot::test {
 namespace {
@@ -49,7 +50,7 @@ class Golden : public ::testing::TestWithParam<GoldenCase> {};
 
 TEST_P(Golden, TenStepsEqualPyTorchInLossAndEveryGradient) {
   const bool everything = GetParam().name == "everything";
-  const SafetensorsFile golden(std::string(INGOT_SOURCE_DIR) + "/tests/golden/model/" +
+  const SafetensorsFile golden(testing_support::source_path("tests/golden/model/") +
                                GetParam().name + ".safetensors");
   RigOptions options;
   options.model = everything ? model_with_everything() : plain_model();

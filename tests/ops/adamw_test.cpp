@@ -16,6 +16,7 @@
 #include "rig.h"
 #include "support/forced_isa.h"
 #include "support/safetensors_file.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -33,8 +34,8 @@ void adamw_at(Context& ctx, const AdamWStep& settings, const UpdateAt& at,
 constexpr int64_t n = 37;
 
 struct State {
-  test::SafetensorsFile golden{std::string(INGOT_SOURCE_DIR) +
-                               "/tests/golden/ops/adamw_10_steps_n37.safetensors"};
+  test::SafetensorsFile golden{
+      testing_support::source_path("tests/golden/ops/adamw_10_steps_n37.safetensors")};
   std::vector<float> master, grads, m = std::vector<float>(n), v = std::vector<float>(n);
   State() : master(golden.values<float>("param")), grads(golden.values<float>("grads")) {}
 

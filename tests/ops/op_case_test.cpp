@@ -9,6 +9,7 @@
 #include "support/build_folder.h"
 #include "support/forced_isa.h"
 #include "support/safetensors_file.h"
+#include "support/source_path.h"
 
 namespace ingot::test {
 namespace {
@@ -100,7 +101,7 @@ TEST_P(OpCases, AgreesWithPyTorchOrItsOwnReference) {
   const OpCase& c = GetParam();
   if (c.reference) return expect_reference(c);
   const std::string path =
-      std::string(INGOT_SOURCE_DIR) + "/tests/golden/ops/" + c.name + ".safetensors";
+      testing_support::source_path("tests/golden/ops/") + c.name + ".safetensors";
   ASSERT_TRUE(std::filesystem::exists(path))
       << path
       << " is missing: give the case a reference, or add it to "
@@ -189,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(Ops, OpCases, ::testing::ValuesIn(op_cases()), case_nam
 INSTANTIATE_TEST_SUITE_P(Ops, TrainingShapes, ::testing::ValuesIn(training_shapes()), case_name);
 
 TEST(OpSupport, CommittedPageIsTheGeneratedOne) {
-  const std::string page = std::string(INGOT_SOURCE_DIR) + "/docs/op_support.md";
+  const std::string page = testing_support::source_path("docs/op_support.md");
   std::ifstream file(page);
   const std::string committed(std::istreambuf_iterator<char>(file), {});
   const std::string generated = testing_support::build_folder() / "op_support.md";

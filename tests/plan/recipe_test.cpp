@@ -9,13 +9,15 @@
 
 #include "plan/fit.h"
 #include "plan/resolve.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
 
 std::vector<std::string> recipe_names() {
   std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator(INGOT_SOURCE_DIR "/recipes"))
+  for (const auto& file :
+       std::filesystem::directory_iterator(testing_support::source_path("recipes")))
     if (file.path().extension() == ".toml") names.push_back(file.path().stem().string());
   std::ranges::sort(names);
   return names;
@@ -24,7 +26,7 @@ std::vector<std::string> recipe_names() {
 class Recipes : public ::testing::TestWithParam<std::string> {
  protected:
   RunConfig config(const Overrides& overrides) const {
-    const std::string path = INGOT_SOURCE_DIR "/recipes/" + GetParam() + ".toml";
+    const std::string path = testing_support::source_path("recipes/") + GetParam() + ".toml";
     std::ifstream file(path);
     const std::string text(std::istreambuf_iterator<char>(file), {});
     return parse_run_config(text, path, overrides);

@@ -1,4 +1,5 @@
 #include "spec/model/flops.h"
+#include "support/source_path.h"
 
 #include <gtest/gtest.h>
 
@@ -60,7 +61,7 @@ std::vector<std::string> csv_fields(const std::string& line) {
 }
 
 TEST(Flops, ReproducesTheMfuOfPublishedRuns) {
-  std::ifstream file(INGOT_SOURCE_DIR "/../shared/reference/published_runs.csv");
+  std::ifstream file(testing_support::source_path("../shared/reference/published_runs.csv"));
   if (!file) GTEST_SKIP() << "../shared/reference/published_runs.csv is not there";
   std::string line;
   ASSERT_TRUE(std::getline(file, line));

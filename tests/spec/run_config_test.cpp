@@ -9,6 +9,7 @@
 #include "spec/error_text.h"
 #include "spec/run/run_id.h"
 #include "spec/run/run_length.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -291,7 +292,7 @@ TEST(RunConfig, AHeadMayBeOtherThanDimByHeads) {
 }
 
 TEST(RunConfig, ShakespeareRecipeIsTheBaselinesShape) {
-  const RunConfig c = parse(file_text(INGOT_SOURCE_DIR "/recipes/shakespeare.toml"));
+  const RunConfig c = parse(file_text(testing_support::source_path("recipes/shakespeare.toml")));
   EXPECT_EQ(c.model, model_preset("llama_tiny"));
   EXPECT_EQ(c.batch.micro_batch, 12);
   EXPECT_EQ(c.batch.seq, 64);

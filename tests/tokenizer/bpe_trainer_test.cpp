@@ -15,6 +15,7 @@
 
 #include "core/error/error.h"
 #include "core/random/random.h"
+#include "support/source_path.h"
 #include "tokenizer/bpe/split.h"
 
 namespace ingot {
@@ -400,9 +401,9 @@ std::vector<std::string> documents_below(const fs::path& folder) {
 }
 
 TEST(BpeTrainer, LearnsTheMergesThatHuggingFaceLearns) {
-  const fs::path text = INGOT_SOURCE_DIR "/../shared/data/text";
+  const fs::path text = testing_support::source_path("../shared/data/text");
   if (!fs::exists(text)) GTEST_SKIP() << text << " is absent";
-  std::ifstream goldens(INGOT_SOURCE_DIR "/tests/golden/tokenizer/bpe_trainer.txt");
+  std::ifstream goldens(testing_support::source_path("tests/golden/tokenizer/bpe_trainer.txt"));
   std::string corpus, hash;
   BpeTrainerOptions options;
   options.special_tokens = {"<|endoftext|>"};

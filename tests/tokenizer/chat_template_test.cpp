@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error/error.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -32,7 +33,7 @@ void expect_part(const std::string& text, const std::string& part) {
 // Templates in the style of ChatML, Llama 2 and 3, Qwen 2, Mistral, Gemma and Zephyr, and every
 // feature by itself; tools/goldens/make_chat_goldens.py has them.
 TEST(ChatTemplate, GivesTheTextThatJinjaGives) {
-  std::ifstream goldens(INGOT_SOURCE_DIR "/tests/golden/tokenizer/chat.jsonl");
+  std::ifstream goldens(testing_support::source_path("tests/golden/tokenizer/chat.jsonl"));
   int cases = 0, refused = 0;
   for (std::string line; std::getline(goldens, line); ++cases) {
     const Json golden = Json::parse(line);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "core/error/error.h"
+#include "support/source_path.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/hf/pieces.h"
 #include "tokenizer/nasty_text.h"
@@ -108,7 +109,7 @@ TEST(HfConvert, ModelsBecomeTokenizerJsonAndComeBack) {
 
 // The line of that name: a tokenizer.json, texts and the ids that Hugging Face gives them.
 Json golden_named(std::string_view name) {
-  std::ifstream file(INGOT_SOURCE_DIR "/tests/golden/tokenizer/hf_pieces.jsonl");
+  std::ifstream file(testing_support::source_path("tests/golden/tokenizer/hf_pieces.jsonl"));
   for (std::string line; std::getline(file, line);) {
     Json golden = Json::parse(line);
     if (golden["name"] == name) return golden;

@@ -8,6 +8,7 @@
 
 #include "core/error/error.h"
 #include "core/storage/storage.h"
+#include "support/source_path.h"
 #include "tokenizer/nasty_text.h"
 
 namespace ingot {
@@ -15,7 +16,7 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-const std::string kGoldens = INGOT_SOURCE_DIR "/tests/golden/tokenizer/hf_pieces.jsonl";
+const std::string kGoldens = testing_support::source_path("tests/golden/tokenizer/hf_pieces.jsonl");
 
 std::vector<Json> goldens() {
   std::ifstream file(kGoldens);

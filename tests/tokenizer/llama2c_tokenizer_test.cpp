@@ -6,6 +6,7 @@
 
 #include "core/error/error.h"
 #include "core/random/random.h"
+#include "support/source_path.h"
 #include "tokenizer/llama2c_file.h"
 #include "tokenizer/tokenizer.h"
 
@@ -206,7 +207,7 @@ TEST(Llama2cTokenizer, RefusesDamagedFiles) {
 }
 
 TEST(Llama2cTokenizer, ReadsTheStoriesVocabulary) {
-  const std::string path = INGOT_SOURCE_DIR "/../shared/data/weights/tok512.bin";
+  const std::string path = testing_support::source_path("../shared/data/weights/tok512.bin");
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is absent";
   const auto tokenizer = load_tokenizer(*posix_storage(), path);
   EXPECT_EQ(tokenizer->vocab_size(), 512);

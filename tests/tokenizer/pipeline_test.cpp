@@ -12,6 +12,7 @@
 #include "core/storage/storage.h"
 #include "core/text/utf8.h"
 #include "support/build_folder.h"
+#include "support/source_path.h"
 #include "tokenizer/nasty_text.h"
 
 namespace ingot {
@@ -19,7 +20,7 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 
-const std::string kGoldens = INGOT_SOURCE_DIR "/tests/golden/tokenizer/pipelines.jsonl";
+const std::string kGoldens = testing_support::source_path("tests/golden/tokenizer/pipelines.jsonl");
 
 struct Goldens {
   std::vector<std::string> parts;  // of generated texts
@@ -329,7 +330,7 @@ std::string page_of_kinds() {
 }
 
 TEST(PipelineFile, ThePageOfKindsIsUpToDate) {
-  std::ifstream file(INGOT_SOURCE_DIR "/docs/tokenizer-kinds.md");
+  std::ifstream file(testing_support::source_path("docs/tokenizer-kinds.md"));
   const std::string committed((std::istreambuf_iterator<char>(file)), {});
   const std::string generated = testing_support::build_folder() / "tokenizer-kinds.md",
                     page = page_of_kinds();

@@ -18,6 +18,7 @@
 
 #include "core/error/error.h"
 #include "core/random/random.h"
+#include "support/source_path.h"
 #include "tokenizer/sentencepiece_file.h"
 
 namespace ingot {
@@ -435,7 +436,7 @@ TEST(SentencePiece, RefusesDamagedModels) {
 // ---- Against SentencePiece itself
 // ----------------------------------------------------------------
 
-const std::string kShared = INGOT_SOURCE_DIR "/../shared/data";
+const std::string kShared = testing_support::source_path("../shared/data");
 const std::string kTestModel = kShared + "/tokenizers/sentencepiece_test_unigram.model";
 
 TEST(SentencePiece, EncodesThePublishedExamples) {
@@ -455,7 +456,7 @@ TEST(SentencePiece, EncodesThePublishedExamples) {
 TEST(SentencePiece, EncodesAndDecodesAsTheLibraryDoes) {
   if (!fs::exists(kTestModel)) GTEST_SKIP() << kTestModel << " is absent";
   const auto tokenizer = load_tokenizer(*posix_storage(), kTestModel);
-  std::ifstream goldens(INGOT_SOURCE_DIR "/tests/golden/tokenizer/sentencepiece.txt");
+  std::ifstream goldens(testing_support::source_path("tests/golden/tokenizer/sentencepiece.txt"));
   std::string corpus, mode, hash;
   size_t num_ids = 0, num_cases = 0;
   while (goldens >> corpus >> mode >> num_ids >> hash) {

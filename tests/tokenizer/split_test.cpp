@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/forced_isa.h"
+#include "support/source_path.h"
 #include "tokenizer/bpe/split_scalar.h"
 #include "tokenizer/nasty_text.h"
 #include "tokenizer/unicode/unicode_classes.h"
@@ -103,7 +104,7 @@ TEST(Split, WhatPythonCallsASpaceBelow20IsNone) {
 }
 
 TEST(Split, CutsAsTwoRegexEnginesDo) {
-  std::ifstream file(INGOT_SOURCE_DIR "/tests/golden/tokenizer/split.jsonl");
+  std::ifstream file(testing_support::source_path("tests/golden/tokenizer/split.jsonl"));
   int texts = 0;
   for (std::string line; std::getline(file, line); ++texts) {
     const auto golden = nlohmann::json::parse(line);

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/error/error.h"
+#include "support/source_path.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/nasty_text.h"
@@ -28,9 +29,9 @@ using testing_support::nasty_text;
 using testing_support::random_model;
 using Ids = std::vector<int32_t>;
 
-const std::string kShared = INGOT_SOURCE_DIR "/../shared/";
+const std::string kShared = testing_support::source_path("../shared/");
 const std::string kTokenizers = kShared + "data/tokenizers/";
-const std::string kGolden = INGOT_SOURCE_DIR "/tests/golden/tokenizer/";
+const std::string kGolden = testing_support::source_path("tests/golden/tokenizer/");
 
 std::string slurp(const std::string& path) {
   return read_text(*posix_storage(), path);
@@ -423,8 +424,7 @@ TEST_F(SharedTokenizers, EveryTextHasTheIdsOfTheOtherPrograms) {
     const std::string path = line.substr(0, line.find('\t'));
     std::istringstream fields(line.substr(path.size()));
     const bool shared = path.starts_with("shared/");
-    const std::string text =
-        slurp(shared ? INGOT_SOURCE_DIR "/../" + path : INGOT_SOURCE_DIR "/" + path);
+    const std::string text = slurp(testing_support::source_path(shared ? "../" + path : path));
     for (const auto& tokenizer : tokenizers) {
       size_t count = 0;
       std::string hash;

@@ -11,12 +11,13 @@
 #include "parallel/comm/world.h"
 #include "plan/resolve.h"
 #include "support/on_gpu.h"
+#include "support/source_path.h"
 #include "train/step/engine.h"
 
 namespace ingot::test {
 namespace {
 
-constexpr const char* kGoldenFile = INGOT_SOURCE_DIR "/tests/golden/h200_ten_steps.json";
+const std::string kGoldenFile = testing_support::source_path("tests/golden/h200_ten_steps.json");
 constexpr int64_t kB = 2, kT = 256, kSteps = 10;
 
 struct GoldenRun {

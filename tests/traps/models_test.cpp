@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/safetensors.h"
+#include "support/source_path.h"
 #include "tokenizer/llama2c_file.h"
 #include "traps/trap.h"
 
@@ -11,7 +12,7 @@ namespace ingot::test {
 namespace {
 
 using Json = nlohmann::json;
-const fs::path kGolden = INGOT_SOURCE_DIR "/tests/golden/hf";
+const fs::path kGolden = testing_support::source_path("tests/golden/hf");
 
 class ModelsTrap : public Trap {
  protected:
