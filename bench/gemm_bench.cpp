@@ -79,9 +79,9 @@ Rate measure(const Gemm& g) {
   // Short runs fit between two interruptions.
   const int repeats = std::max(1, static_cast<int>(1e8 / flops));
   const int rounds = std::max(16, static_cast<int>(3e10 / (flops * repeats)));
-  const auto seconds = [&](const std::function<void(const Gemm&)>& product) {
+  const auto seconds = [&](const std::function<void(const Gemm&)>& run_gemm) {
     const double start = thread_seconds();
-    for (int i = 0; i < repeats; ++i) product(g);
+    for (int i = 0; i < repeats; ++i) run_gemm(g);
     return (thread_seconds() - start) / repeats;
   };
   std::vector<double> onednn, ours;

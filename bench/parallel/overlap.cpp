@@ -100,7 +100,7 @@ double exposed_ends(const RigOptions& options, const Link& link) {
     return std::chrono::duration<double>(link.latency).count() + moved / link.bytes_per_second;
   };
   return seconds(blocks[0], options.compute) + seconds(blocks[1], options.compute) +
-         seconds(blocks[0], wide_dtype(options.compute));
+         seconds(blocks[0], accumulation_dtype(options.compute));
 }
 
 Measured faster(const Measured& a, const Measured& b) {

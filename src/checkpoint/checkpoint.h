@@ -50,7 +50,7 @@ struct Origin {
 };
 
 // What a checkpoint keeps besides numbers, from the first save of a run to the last.
-struct Companions {
+struct AuxiliaryFiles {
   std::string tokenizer = {};  // as it serializes; empty for the byte tokenizer
   Origin origin = {};
   // By name, of a Hugging Face folder: config.json, tokenizer_config.json, generation_config.json,
@@ -75,11 +75,12 @@ struct CheckpointInfo {
 
 // Saves a whole run state; every rank calls it. Of a replicated store each rank writes its share. A
 // failed save throws on every rank, leaves no partial checkpoint visible and touches no older one.
-// `patience`: of a rank with the others, at each of its meetings. Returns the folder.
+// `timeout`: of a rank with the others, at each of its meetings. Returns the folder.
 std::string save_checkpoint(Storage& storage, Control& control, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
-                            const Companions& companions, Patience patience = kPatience);
+                            const AuxiliaryFiles& auxiliary_files,
+                            Timeout timeout = kDefaultTimeout);
 
 // Reads tensors by name and element range, whatever the number of ranks that wrote them. Copies
 // share the manifest, which is read once; each has open files of its own.
@@ -100,7 +101,7 @@ class CheckpointReader {
             const Tensor& out) const;
   // Of a weight, as it is stored.
   DType dtype(const std::string& name) const;
-  Companions companions() const;
+  AuxiliaryFiles auxiliary_files() const;
   // Checks sizes and checksums of all files; throws ErrorCode::Data naming the first bad one.
   void verify() const;
 
@@ -145,7 +146,7 @@ void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run
 // NewFolder, and ErrorCode::Data for a weight that is NaN or infinite; no folder is made then. In
 // up to four files of `file_bytes` or more, which are written side by side.
 void write_weights(Storage& storage, const std::string& dir, const TensorTable& parameters,
-                   const Weights& weights, const Companions& companions,
+                   const Weights& weights, const AuxiliaryFiles& auxiliary_files,
                    int64_t file_bytes = int64_t{256} << 20);
 
 }  // namespace ingot

@@ -167,8 +167,8 @@ DType CheckpointReader::dtype(const std::string& name) const {
                           contents_->dir, name));
 }
 
-Companions CheckpointReader::companions() const {
-  Companions found;
+AuxiliaryFiles CheckpointReader::auxiliary_files() const {
+  AuxiliaryFiles found;
   found.origin = contents_->manifest.origin;
   if (contents_->manifest.has_tokenizer)
     found.tokenizer = read_text(*contents_->storage, contents_->path(kTokenizerName));

@@ -17,7 +17,7 @@ namespace {
 
 // Runs `body` on every rank and throws on every rank when one of them failed, so that no rank goes
 // on to a collective that the failed one never reaches.
-void on_all_ranks(Control& control, std::string_view what, Patience patience,
+void on_all_ranks(Control& control, std::string_view what, Timeout timeout,
                   const std::function<void()>& body) {
   std::exception_ptr own;
   try {
@@ -25,7 +25,7 @@ void on_all_ranks(Control& control, std::string_view what, Patience patience,
   } catch (...) {
     own = std::current_exception();
   }
-  const std::vector<std::string> all = control.gather(what, own ? "failed" : "", patience);
+  const std::vector<std::string> all = control.gather(what, own ? "failed" : "", timeout);
   if (own) std::rethrow_exception(own);
   const auto bad = std::find(all.begin(), all.end(), "failed");
   check(bad == all.end(), ErrorCode::Comm, "the checkpoint was not saved: rank {} failed",
@@ -83,7 +83,7 @@ FileFacts write_rank_file(Context& ctx, Storage& storage, const std::string& pat
 }
 
 // All ranks' files as rank 0 lists them; the others learn them too, at no cost worth a branch.
-std::vector<ManifestFile> gather_files(Control& control, Patience patience,
+std::vector<ManifestFile> gather_files(Control& control, Timeout timeout,
                                        const TensorTable& parameters, const FileFacts& facts,
                                        const std::vector<OwnPart>& parts) {
   const size_t num_parameters = parameters.rows().size();
@@ -97,7 +97,7 @@ std::vector<ManifestFile> gather_files(Control& control, Patience patience,
     own[at + 1] = part.range.end;
   }
   const std::string_view bytes(reinterpret_cast<const char*>(own.data()), row * sizeof(int64_t));
-  const std::vector<std::string> all = control.gather("files of a checkpoint", bytes, patience);
+  const std::vector<std::string> all = control.gather("files of a checkpoint", bytes, timeout);
 
   std::vector<ManifestFile> files;
   std::vector<int64_t> of_rank(row);
@@ -115,23 +115,23 @@ std::vector<ManifestFile> gather_files(Control& control, Patience patience,
   return files;
 }
 
-// Writes the companions into the folder and then closes the folder with its manifest. Called once,
-// when all other files are there and synced.
+// Writes the auxiliary files into the folder and then closes the folder with its manifest. Called
+// once, when all other files are there and synced.
 void write_manifest(Storage& storage, const std::string& folder, const TensorTable& parameters,
-                    const Companions& companions, Manifest manifest) {
+                    const AuxiliaryFiles& auxiliary_files, Manifest manifest) {
   for (const TensorSpec& row : parameters.rows()) manifest.numel[row.name] = row.shape.numel();
-  manifest.origin = companions.origin;
-  manifest.stop_ids = companions.stop_ids;
-  manifest.has_tokenizer = !companions.tokenizer.empty();
+  manifest.origin = auxiliary_files.origin;
+  manifest.stop_ids = auxiliary_files.stop_ids;
+  manifest.has_tokenizer = !auxiliary_files.tokenizer.empty();
   const auto keep = [&](const std::string& name, const std::string& contents) {
     HashedFile file(storage, join_path(folder, name));
     file.append(contents);
     manifest.files.push_back({name, file.finish(), {}});
   };
-  if (manifest.has_tokenizer) keep(std::string(kTokenizerName), companions.tokenizer);
-  if (!companions.hf_files.empty()) {
+  if (manifest.has_tokenizer) keep(std::string(kTokenizerName), auxiliary_files.tokenizer);
+  if (!auxiliary_files.hf_files.empty()) {
     storage.make_directories(join_path(folder, kHfFolderName));
-    for (const auto& [name, contents] : companions.hf_files)
+    for (const auto& [name, contents] : auxiliary_files.hf_files)
       keep(join_path(kHfFolderName, name), contents);
     storage.sync_directory(join_path(folder, kHfFolderName));
   }
@@ -183,17 +183,17 @@ ManifestFile write_weight_file(Storage& storage, const std::string& folder, cons
 std::string save_checkpoint(Storage& storage, Control& control, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,
-                            const Companions& companions, Patience patience) {
+                            const AuxiliaryFiles& auxiliary_files, Timeout timeout) {
   const std::string dir = join_path(run_dir, step_name(state.step));
   const std::string folder = temporary_path(dir);
   const bool first = control.rank() == 0;
   try {
-    on_all_ranks(control, "start of a checkpoint", patience, [&] {
+    on_all_ranks(control, "start of a checkpoint", timeout, [&] {
       if (first) start_folder(storage, dir);
     });
     const std::vector<OwnPart> parts = own_parts(store);
     FileFacts facts;
-    on_all_ranks(control, "writing a checkpoint", patience, [&] {
+    on_all_ranks(control, "writing a checkpoint", timeout, [&] {
       facts = write_rank_file(store.context(), storage,
                               join_path(folder, rank_file_name(control.rank())), parameters, parts);
     });
@@ -202,10 +202,10 @@ std::string save_checkpoint(Storage& storage, Control& control, const std::strin
     manifest.has_optimizer = true;
     manifest.config_toml = to_toml(config);
     manifest.config_hash = config_hash(config);
-    manifest.files = gather_files(control, patience, parameters, facts, parts);
-    on_all_ranks(control, "end of a checkpoint", patience, [&] {
+    manifest.files = gather_files(control, timeout, parameters, facts, parts);
+    on_all_ranks(control, "end of a checkpoint", timeout, [&] {
       if (!first) return;
-      write_manifest(storage, folder, parameters, companions, std::move(manifest));
+      write_manifest(storage, folder, parameters, auxiliary_files, std::move(manifest));
       publish_folder(storage, dir);
     });
   } catch (...) {
@@ -216,7 +216,8 @@ std::string save_checkpoint(Storage& storage, Control& control, const std::strin
 }
 
 void write_weights(Storage& storage, const std::string& dir, const TensorTable& parameters,
-                   const Weights& weights, const Companions& companions, int64_t file_bytes) {
+                   const Weights& weights, const AuxiliaryFiles& auxiliary_files,
+                   int64_t file_bytes) {
   NewFolder folder(storage, dir);
   const std::vector<std::vector<WeightsRange>> files =
       weight_files(parameters, weights, file_bytes);
@@ -232,7 +233,7 @@ void write_weights(Storage& storage, const std::string& dir, const TensorTable& 
   // Weights alone are a model and no run: no other setting would be true of them.
   manifest.config_toml = to_toml(weights.model());
   manifest.config_hash = hash_text(manifest.config_toml);
-  write_manifest(storage, folder.path(), parameters, companions, std::move(manifest));
+  write_manifest(storage, folder.path(), parameters, auxiliary_files, std::move(manifest));
   folder.publish();
 }
 

@@ -29,7 +29,7 @@ class StepReader {
   void read(const StartReport& start) {
     check(start.step >= 0 && start.step < kMost, ErrorCode::Data, "{}: a start after step {}",
           path_, start.step);
-    give_up_after(start.step);
+    discard_after(start.step);
     ++run_.num_starts;
     run_.id = start.run.value_or("");
     note_counts(start);
@@ -49,7 +49,7 @@ class StepReader {
     const auto [first, end] = report.samples;
     check(report.step > 0 && report.step < kMost && first >= 0 && end > first && end < kMost,
           ErrorCode::Data, "{}: step {} with the samples {} to {}", path_, report.step, first, end);
-    give_up_after(report.step - 1);
+    discard_after(report.step - 1);
     append(run_.held, {report.step, 1, first, end - first});
     note_counts(report);
   }
@@ -64,8 +64,8 @@ class StepReader {
   }
 
   // A run that goes on from `step` has no use for what came after it.
-  void give_up_after(int64_t step) {
-    std::vector<StepRange> given_up;
+  void discard_after(int64_t step) {
+    std::vector<StepRange> discarded;
     while (!run_.held.empty() && run_.held.back().end_step() > step + 1) {
       StepRange& last = run_.held.back();
       StepRange tail = last;
@@ -73,10 +73,10 @@ class StepReader {
       tail.first_step += last.num_steps;
       tail.first_sample += last.num_steps * last.samples_per_step;
       tail.num_steps -= last.num_steps;
-      given_up.push_back(tail);
+      discarded.push_back(tail);
       if (last.num_steps == 0) run_.held.pop_back();
     }
-    for (auto range = given_up.rbegin(); range != given_up.rend(); ++range)
+    for (auto range = discarded.rbegin(); range != discarded.rend(); ++range)
       append(run_.lost, *range);
   }
 

@@ -48,9 +48,9 @@ struct Generator::Impl {
   // Once text is wanted: logits of ids need none.
   const Text& text() {
     if (own_text) return *own_text;
-    const Companions companions = source->companions();
-    own_text.emplace(tokenizer_of(companions));
-    own_text->stop_ids = stop_ids_of(companions, *own_text->tokenizer);
+    const AuxiliaryFiles auxiliary_files = source->auxiliary_files();
+    own_text.emplace(tokenizer_of(auxiliary_files));
+    own_text->stop_ids = stop_ids_of(auxiliary_files, *own_text->tokenizer);
     if (own_text->tokenizer->bos() >= 0) own_text->stop_ids.push_back(own_text->tokenizer->bos());
     return *own_text;
   }

@@ -7,8 +7,8 @@ LayerParameters::LayerParameters(const TensorTable& parameters, const PlacedTens
     : ids_(layer_parts<TensorId>(
           [&](std::string_view what) { return parameters.try_find(layer_name(layer, what)); })) {
   if (!fp8) return;
-  for (const Product product : {Product::Qkv, Product::Out, Product::Up, Product::Down})
-    fp8_[static_cast<size_t>(product)] = fp8_weight(placed, layer, product);
+  for (const LayerGemm gemm : {LayerGemm::Qkv, LayerGemm::Out, LayerGemm::Up, LayerGemm::Down})
+    fp8_[static_cast<size_t>(gemm)] = fp8_weight(placed, layer, gemm);
 }
 
 namespace {
@@ -29,11 +29,11 @@ LayerParts<T> parts_of(const LayerParts<TensorId>& ids, const F& of) {
 
 LayerWeights LayerParameters::weights(const ParameterStore& store) const {
   LayerWeights w = parts_of<Operand>(ids_, [&](TensorId id) { return store.weight(id); });
-  const auto fp8 = [&](Product product) { return fp8_[static_cast<size_t>(product)]; };
-  w.qkv.weight.fp8 = fp8(Product::Qkv);
-  w.out.weight.fp8 = fp8(Product::Out);
-  w.up.weight.fp8 = fp8(Product::Up);
-  w.down.weight.fp8 = fp8(Product::Down);
+  const auto fp8 = [&](LayerGemm gemm) { return fp8_[static_cast<size_t>(gemm)]; };
+  w.qkv.weight.fp8 = fp8(LayerGemm::Qkv);
+  w.out.weight.fp8 = fp8(LayerGemm::Out);
+  w.up.weight.fp8 = fp8(LayerGemm::Up);
+  w.down.weight.fp8 = fp8(LayerGemm::Down);
   return w;
 }
 
@@ -52,10 +52,10 @@ LayerTensors layer_tensors(const PlacedTensors& placed, const ModelConfig& confi
   x.policy = policy_of(shape, layer, config.layers);
   if (shape.fp8) {
     const int64_t N = shape.B * shape.T, C = config.dim;
-    x.attn_norm.fp8 = fp8_input(placed, layer, Product::Qkv, N, C);
-    x.attn.fp8 = fp8_input(placed, layer, Product::Out, N, config.heads * config.head_dim);
-    x.mlp_norm.fp8 = fp8_input(placed, layer, Product::Up, N, C);
-    x.act.fp8 = fp8_input(placed, layer, Product::Down, N, config.ffn);
+    x.attn_norm.fp8 = fp8_input(placed, layer, LayerGemm::Qkv, N, C);
+    x.attn.fp8 = fp8_input(placed, layer, LayerGemm::Out, N, config.heads * config.head_dim);
+    x.mlp_norm.fp8 = fp8_input(placed, layer, LayerGemm::Up, N, C);
+    x.act.fp8 = fp8_input(placed, layer, LayerGemm::Down, N, config.ffn);
   }
   return x;
 }
@@ -82,12 +82,12 @@ LayerGradients layer_gradients(const PlacedTensors& placed, const ModelConfig& c
                    .norm = placed.try_find("d.norm")};
   if (shape.fp8) {
     const int64_t N = shape.B * shape.T, C = config.dim;
-    d.down.fp8 = fp8_gradient(placed, layer, Product::Down, N, C);
-    d.up.fp8 = fp8_gradient(placed, layer, Product::Up, N, config.up_rows());
-    d.out.fp8 = fp8_gradient(placed, layer, Product::Out, N, C);
-    d.qkv.fp8 = fp8_gradient(placed, layer, Product::Qkv, N, config.qkv_rows());
+    d.down.fp8 = fp8_gradient(placed, layer, LayerGemm::Down, N, C);
+    d.up.fp8 = fp8_gradient(placed, layer, LayerGemm::Up, N, config.up_rows());
+    d.out.fp8 = fp8_gradient(placed, layer, LayerGemm::Out, N, C);
+    d.qkv.fp8 = fp8_gradient(placed, layer, LayerGemm::Qkv, N, config.qkv_rows());
     if (!after) d.mid.fp8 = d.out.fp8;
-    if (!after && previous) d.residual.fp8 = fp8_gradient(placed, layer - 1, Product::Down, N, C);
+    if (!after && previous) d.residual.fp8 = fp8_gradient(placed, layer - 1, LayerGemm::Down, N, C);
   }
   return d;
 }

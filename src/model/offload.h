@@ -31,7 +31,7 @@ class ActivationOffload {
  private:
   using Place = std::optional<int64_t>;
   Place place_of(int64_t layer) const { return offload_place(layer, num_layers_, num_offloaded_); }
-  bool stored(int64_t place) const { return is_put_away(place, num_offloaded_); }
+  bool stored(int64_t place) const { return is_copied_to_host(place, num_offloaded_); }
   const std::vector<Tensor>& set_of(int64_t place) const {
     return sets_[static_cast<size_t>(place % 2)];
   }

@@ -12,8 +12,8 @@ namespace ingot {
 namespace {
 
 // Place of a tensor among the scales.
-int64_t scale_of(int64_t layer, Product product) {
-  return kFp8PerLayer * layer + static_cast<int64_t>(product);
+int64_t scale_of(int64_t layer, LayerGemm gemm) {
+  return kFp8PerLayer * layer + static_cast<int64_t>(gemm);
 }
 int64_t scale_of_head(const ModelConfig& config) {
   return kFp8PerLayer * config.layers;
@@ -57,26 +57,26 @@ Quantized weight_copies(const PlacedTensors& placed, int64_t index, const std::s
 
 }  // namespace
 
-Quantized fp8_input(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,
+Quantized fp8_input(const PlacedTensors& placed, int64_t layer, LayerGemm gemm, int64_t N,
                     int64_t width) {
-  return with_scale(placed, "activations", scale_of(layer, product),
+  return with_scale(placed, "activations", scale_of(layer, gemm),
                     part_of(placed, "fp8.x", {N, width}), part_of(placed, "fp8.xt", {width, N}));
 }
 
 // The residual stream's gradient is read by the GEMMs that end a branch; a wider gradient of the
 // same branch is read by those that begin it: two buffers are enough.
-Quantized fp8_gradient(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,
+Quantized fp8_gradient(const PlacedTensors& placed, int64_t layer, LayerGemm gemm, int64_t N,
                        int64_t width) {
-  const bool stream = product == Product::Out || product == Product::Down;
-  return with_scale(placed, "gradients", scale_of(layer, product),
+  const bool stream = gemm == LayerGemm::Out || gemm == LayerGemm::Down;
+  return with_scale(placed, "gradients", scale_of(layer, gemm),
                     part_of(placed, stream ? "fp8.d" : "fp8.wide_d", {N, width}),
                     part_of(placed, stream ? "fp8.dt" : "fp8.wide_dt", {width, N}));
 }
 
-Quantized fp8_weight(const PlacedTensors& placed, int64_t layer, Product product) {
+Quantized fp8_weight(const PlacedTensors& placed, int64_t layer, LayerGemm gemm) {
   constexpr std::array kNames = {"qkv.weight", "out.weight", "up.weight", "down.weight"};
-  return weight_copies(placed, scale_of(layer, product),
-                       layer_name(layer, kNames[static_cast<size_t>(product)]));
+  return weight_copies(placed, scale_of(layer, gemm),
+                       layer_name(layer, kNames[static_cast<size_t>(gemm)]));
 }
 
 Quantized fp8_head_input(const PlacedTensors& placed, const ModelConfig& config) {

@@ -32,16 +32,16 @@ struct Affine {
 };
 
 // The GEMMs of a layer; its scales are stored in this order.
-enum class Product { Qkv, Out, Up, Down };
+enum class LayerGemm { Qkv, Out, Up, Down };
 
 // The memory of the 8-bit operands of a layer's GEMMs (spec/rows/transformer_table.h). An input or
 // gradient is (N, width) and shares memory with those of other GEMMs: it is valid until the next
 // one is written.
-Quantized fp8_input(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,
+Quantized fp8_input(const PlacedTensors& placed, int64_t layer, LayerGemm gemm, int64_t N,
                     int64_t width);
-Quantized fp8_gradient(const PlacedTensors& placed, int64_t layer, Product product, int64_t N,
+Quantized fp8_gradient(const PlacedTensors& placed, int64_t layer, LayerGemm gemm, int64_t N,
                        int64_t width);
-Quantized fp8_weight(const PlacedTensors& placed, int64_t layer, Product product);
+Quantized fp8_weight(const PlacedTensors& placed, int64_t layer, LayerGemm gemm);
 // The output head's operands: its input's scale without matrices, and its weight `name`.
 Quantized fp8_head_input(const PlacedTensors& placed, const ModelConfig& config);
 Quantized fp8_head_weight(const PlacedTensors& placed, const ModelConfig& config,

@@ -97,8 +97,8 @@ void Stage::run_forward(const Slot& slot, Mode mode, FirstNotFinite* search) {
     begin(use);
     const LayerWeights w = parameters_[i].weights(store_);
     if (new_weights)
-      for (const auto* product : {&w.qkv, &w.out, &w.up, &w.down})
-        quantize_weight(ctx_, product->weight);
+      for (const auto* linear : {&w.qkv, &w.out, &w.up, &w.down})
+        quantize_weight(ctx_, linear->weight);
     const LayerPass pass = pass_of(slot, layer, w, layers[i]);
     layer_.forward(ctx_, pass);
     const bool last = i + 1 == layers.size();

@@ -140,7 +140,7 @@ AttentionOptions check_attention(const Context& ctx, const AttentionTensors& t,
   check_heads("k", k, q.dtype, {B, Tk, G, D});
   check_heads("v", t.v, q.dtype, {B, Tk, G, D});
   check_heads("out", t.out, q.dtype, q.shape);
-  check_dtype(kOp, "lse", t.lse, wide_dtype(q.dtype));
+  check_dtype(kOp, "lse", t.lse, accumulation_dtype(q.dtype));
   check_shape(kOp, "lse", t.lse, {B, H, Tq});
   check_contiguous(kOp, "lse", t.lse);
   check(!options.causal || Tq <= Tk, ErrorCode::Internal,

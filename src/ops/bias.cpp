@@ -16,7 +16,7 @@ void add_bias(Context& ctx, const Tensor& x, const Tensor& bias) {
 void bias_gradient(Context& ctx, const Tensor& dy, const Tensor& dbias) {
   check_rank("bias_gradient", "dy", dy, 2);
   check_operand("bias_gradient", "dy", dy, dy.shape, dy.dtype);
-  check_operand("bias_gradient", "dbias", dbias, {dy.shape[1]}, wide_dtype(dy.dtype));
+  check_operand("bias_gradient", "dbias", dbias, {dy.shape[1]}, accumulation_dtype(dy.dtype));
   INGOT_DISPATCH(dy, bias_gradient, ctx, dy, dbias);
 }
 

@@ -45,7 +45,7 @@ void embedding_add(Context& ctx, const Tensor& tokens, const Tensor& table, cons
 void embedding_backward(Context& ctx, const Tensor& tokens, const Tensor& dout,
                         const Tensor& dtable) {
   check_lookup("embedding_backward", tokens, dout, dtable);
-  check_dtype("embedding_backward", "dtable", dtable, wide_dtype(dout.dtype));
+  check_dtype("embedding_backward", "dtable", dtable, accumulation_dtype(dout.dtype));
   INGOT_DISPATCH(dtable, embedding_backward, ctx, tokens, dout, dtable);
 }
 

@@ -279,8 +279,8 @@ struct Operand {
 enum class Sum { Float, Fast };  // on a GPU: promoted to F32 on the way, or as the cores have it
 
 // c(M, N) = a(M, K) · b(N, K)ᵀ
-void product(const char* op, Context& ctx, const Operand& a, const Operand& b, const char* c_name,
-             const Tensor& c, Accumulate accumulate, Sum sum, const Tensor& addend = {}) {
+void multiply(const char* op, Context& ctx, const Operand& a, const Operand& b, const char* c_name,
+              const Tensor& c, Accumulate accumulate, Sum sum, const Tensor& addend = {}) {
   check_matrix(op, c_name, c);
   check_rank(op, a.name, a.stored, 2);
   const int64_t M = c.shape[0], N = c.shape[1], K = a.stored.shape[1];
@@ -326,22 +326,24 @@ void product(const char* op, Context& ctx, const Operand& a, const Operand& b, c
 
 void linear_forward(Context& ctx, const Quantized& x, const Quantized& w, const Tensor& y,
                     const Tensor& addend) {
-  product("linear_forward", ctx, {"x.rows", x.rows, x.inverse, kActivation},
-          {"w.rows", w.rows, w.inverse, kActivation}, "y", y,
-          addend.defined() ? Accumulate::Yes : Accumulate::No, Sum::Fast, addend);
+  multiply("linear_forward", ctx, {"x.rows", x.rows, x.inverse, kActivation},
+           {"w.rows", w.rows, w.inverse, kActivation}, "y", y,
+           addend.defined() ? Accumulate::Yes : Accumulate::No, Sum::Fast, addend);
 }
 
 void linear_backward_input(Context& ctx, const Quantized& dy, const Quantized& w, const Tensor& dx,
                            Accumulate accumulate) {
-  product("linear_backward_input", ctx, {"dy.rows", dy.rows, dy.inverse, kGradient},
-          {"w.transposed", w.transposed, w.inverse, kActivation}, "dx", dx, accumulate, Sum::Float);
+  multiply("linear_backward_input", ctx, {"dy.rows", dy.rows, dy.inverse, kGradient},
+           {"w.transposed", w.transposed, w.inverse, kActivation}, "dx", dx, accumulate,
+           Sum::Float);
 }
 
 void linear_backward_weight(Context& ctx, const Quantized& dy, const Quantized& x, const Tensor& dw,
                             Accumulate accumulate) {
   check_dtype("linear_backward_weight", "dw", dw, DType::F32);
-  product("linear_backward_weight", ctx, {"dy.transposed", dy.transposed, dy.inverse, kGradient},
-          {"x.transposed", x.transposed, x.inverse, kActivation}, "dw", dw, accumulate, Sum::Float);
+  multiply("linear_backward_weight", ctx, {"dy.transposed", dy.transposed, dy.inverse, kGradient},
+           {"x.transposed", x.transposed, x.inverse, kActivation}, "dw", dw, accumulate,
+           Sum::Float);
 }
 
 int64_t fp8_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t num_rows,

@@ -21,7 +21,7 @@ void check_norm(const char* op, const Tensor& x, const Tensor& weight, const Ten
   check_rows(op, "x", x, x);
   check_operand(op, "weight", weight, {x.shape[1]}, x.dtype);
   check_operand(op, "bias", bias, {x.shape[1]}, x.dtype);
-  check_operand(op, "rstd", rstd, {x.shape[0]}, wide_dtype(x.dtype));
+  check_operand(op, "rstd", rstd, {x.shape[0]}, accumulation_dtype(x.dtype));
 }
 
 }  // namespace
@@ -40,8 +40,8 @@ void layer_norm_backward(Context& ctx, const LayerNormBackward& n) {
   check_rows(kOp, "dx", n.dx, n.x);
   check(!n.accumulate_dx || n.dx.data != n.dy.data, ErrorCode::Internal,
         "{}: dx must be another buffer than dy to accumulate", kOp);
-  check_operand(kOp, "dweight", n.dweight, n.weight.shape, wide_dtype(n.x.dtype));
-  check_operand(kOp, "dbias", n.dbias, n.weight.shape, wide_dtype(n.x.dtype));
+  check_operand(kOp, "dweight", n.dweight, n.weight.shape, accumulation_dtype(n.x.dtype));
+  check_operand(kOp, "dbias", n.dbias, n.weight.shape, accumulation_dtype(n.x.dtype));
   if (n.y.defined()) {
     check_rows(kOp, "y", n.y, n.x);
     check(n.y.data != n.dy.data && n.y.data != n.dx.data, ErrorCode::Internal,

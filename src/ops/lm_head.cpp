@@ -23,7 +23,7 @@ void check_head(const char* op, const Tensor& h, int64_t V, const Tensor& target
   check_dtype(op, "targets", targets, DType::I32);
   check_shape(op, "targets", targets, {h.shape[0]});
   check_contiguous(op, "targets", targets);
-  check_dtype(op, "losses", losses, wide_dtype(h.dtype));
+  check_dtype(op, "losses", losses, accumulation_dtype(h.dtype));
   check_shape(op, "losses", losses, {h.shape[0]});
   check_contiguous(op, "losses", losses);
   check(options.chunk > 0, ErrorCode::Internal, "{}: chunk must be positive, got {}", op,
@@ -38,7 +38,7 @@ void check_head(const char* op, const Tensor& h, int64_t V, const Tensor& target
 }
 
 DType logits_dtype(const DeviceFacts& facts, DType dtype) {
-  return facts.kind == DeviceKind::Cuda ? dtype : wide_dtype(dtype);
+  return facts.kind == DeviceKind::Cuda ? dtype : accumulation_dtype(dtype);
 }
 
 // Elements from one row of logits to the next. On a GPU each row begins at a whole vector of 16
@@ -144,7 +144,7 @@ void check_gradients(const char* op, const Tensor& h, const Tensor& dh, const Te
   check_dtype(op, "dh", dh, h.dtype);
   check_shape(op, "dh", dh, h.shape);
   check_float(op, "dw", dw);
-  check_dtype(op, "dw", dw, wide_dtype(h.dtype));
+  check_dtype(op, "dw", dw, accumulation_dtype(h.dtype));
 }
 
 template <class Head>
@@ -179,16 +179,16 @@ void for_shard_losses(Context& ctx, const PlainHead& head, const VocabularyShard
                       const Tensor& losses, const F& f) {
   const Workspace::Scope scope(ctx.workspace);
   const int64_t chunk = std::min(options.chunk, head.h.shape[0]);
-  const DType wide = wide_dtype(head.h.dtype);
-  const Tensor own = ctx.workspace.take(wide, {chunk, 3});
-  const Tensor all = ctx.workspace.take(wide, {shard.num_shards, chunk, 3});
+  const DType acc = accumulation_dtype(head.h.dtype);
+  const Tensor own = ctx.workspace.take(acc, {chunk, 3});
+  const Tensor all = ctx.workspace.take(acc, {shard.num_shards, chunk, 3});
   for_logits(ctx, head, head.w.shape[0], options,
              [&](int64_t first, int64_t end, const Tensor& logits) {
                const int64_t n = end - first;
                const Tensor ids = targets.slice(0, first, end);
                const Tensor part = own.slice(0, 0, n);  // (n, 3)
                const Tensor parts =                     // (R, n, 3)
-                   Tensor::contiguous(all.data, wide, {shard.num_shards, n, 3}, all.device);
+                   Tensor::contiguous(all.data, acc, {shard.num_shards, n, 3}, all.device);
                cross_entropy_statistics(ctx, logits, ids, shard.first, options, part);
                shard.gather(part, parts);
                cross_entropy_from_statistics(ctx, logits, ids, shard.first, options, parts, scale,
@@ -212,7 +212,8 @@ void cross_entropy_statistics(Context& ctx, const Tensor& logits, const Tensor& 
                               int64_t first, const LossOptions& options, const Tensor& statistics) {
   const char* op = "cross_entropy_statistics";
   check_logits(op, logits, targets);
-  check_operand(op, "statistics", statistics, {logits.shape[0], 3}, wide_dtype(logits.dtype));
+  check_operand(op, "statistics", statistics, {logits.shape[0], 3},
+                accumulation_dtype(logits.dtype));
   INGOT_DISPATCH(logits, cross_entropy_statistics, ctx, logits, targets, first, options,
                  statistics);
 }
@@ -222,11 +223,11 @@ void cross_entropy_from_statistics(Context& ctx, const Tensor& logits, const Ten
                                    const Tensor& statistics, const Tensor& scale,
                                    const Tensor& losses) {
   const char* op = "cross_entropy_from_statistics";
-  const DType wide = wide_dtype(logits.dtype);
+  const DType acc = accumulation_dtype(logits.dtype);
   check_logits(op, logits, targets);
   check_rank(op, "statistics", statistics, 3);
-  check_operand(op, "statistics", statistics, {statistics.shape[0], logits.shape[0], 3}, wide);
-  check_operand(op, "losses", losses, {logits.shape[0]}, wide);
+  check_operand(op, "statistics", statistics, {statistics.shape[0], logits.shape[0], 3}, acc);
+  check_operand(op, "losses", losses, {logits.shape[0]}, acc);
   if (scale.defined()) check_scale(op, ctx, scale);
   INGOT_DISPATCH(logits, cross_entropy_from_statistics, ctx, logits, targets, first, options,
                  statistics, scale, losses);
@@ -303,7 +304,7 @@ int64_t lm_head_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t c
 
 int64_t lm_head_shard_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
                                       int64_t vocab, int64_t num_shards) {
-  const int64_t statistics = chunk * 3 * size_of(wide_dtype(dtype));
+  const int64_t statistics = chunk * 3 * size_of(accumulation_dtype(dtype));
   return lm_head_workspace_bytes(facts, dtype, chunk, vocab) + align_up(statistics) +
          align_up(num_shards * statistics);
 }

@@ -26,8 +26,8 @@ GemmOperand operand(const Tensor& tensor, Stored stored) {
   return {tensor.data, tensor.dtype, tensor.strides[0], stored == Stored::Transposed};
 }
 
-void product(Context& ctx, const GemmOperand& a, const GemmOperand& b, int64_t K, const Tensor& c,
-             Accumulate accumulate, const void* addend = nullptr) {
+void multiply(Context& ctx, const GemmOperand& a, const GemmOperand& b, int64_t K, const Tensor& c,
+              Accumulate accumulate, const void* addend = nullptr) {
   const Gemm gemm{
       c.shape[0], c.shape[1], K, a, b, c.data, c.dtype, c.strides[0], accumulate == Accumulate::Yes,
       addend};
@@ -44,9 +44,9 @@ void linear_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor
   check_dtypes("linear_forward", x, w, y);
   check_shape("linear_forward", "w", w, {y.shape[1], x.shape[1]});
   check_shape("linear_forward", "y", y, {x.shape[0], w.shape[0]});
-  product(ctx, operand(x, Stored::AsIs), operand(w, Stored::Transposed), x.shape[1], y,
-          addend.defined() ? Accumulate::Yes : Accumulate::No,
-          addend_for("linear_forward", ctx, addend, y));
+  multiply(ctx, operand(x, Stored::AsIs), operand(w, Stored::Transposed), x.shape[1], y,
+           addend.defined() ? Accumulate::Yes : Accumulate::No,
+           addend_for("linear_forward", ctx, addend, y));
 }
 
 void linear_backward_input(Context& ctx, const Tensor& dy, const Tensor& w, const Tensor& dx,
@@ -57,7 +57,7 @@ void linear_backward_input(Context& ctx, const Tensor& dy, const Tensor& w, cons
   check_dtypes("linear_backward_input", dy, w, dx);
   check_shape("linear_backward_input", "w", w, {dy.shape[1], dx.shape[1]});
   check_shape("linear_backward_input", "dx", dx, {dy.shape[0], w.shape[1]});
-  product(ctx, operand(dy, Stored::AsIs), operand(w, Stored::AsIs), dy.shape[1], dx, accumulate);
+  multiply(ctx, operand(dy, Stored::AsIs), operand(w, Stored::AsIs), dy.shape[1], dx, accumulate);
 }
 
 void linear_backward_weight(Context& ctx, const Tensor& dy, const Tensor& x, const Tensor& dw,
@@ -68,9 +68,9 @@ void linear_backward_weight(Context& ctx, const Tensor& dy, const Tensor& x, con
   check_dtypes("linear_backward_weight", dy, x, dw);
   check_shape("linear_backward_weight", "x", x, {dy.shape[0], dw.shape[1]});
   check_shape("linear_backward_weight", "dw", dw, {dy.shape[1], x.shape[1]});
-  check_dtype("linear_backward_weight", "dw", dw, wide_dtype(dy.dtype));
-  product(ctx, operand(dy, Stored::Transposed), operand(x, Stored::AsIs), dy.shape[0], dw,
-          accumulate);
+  check_dtype("linear_backward_weight", "dw", dw, accumulation_dtype(dy.dtype));
+  multiply(ctx, operand(dy, Stored::Transposed), operand(x, Stored::AsIs), dy.shape[0], dw,
+           accumulate);
 }
 
 int64_t matmul_workspace_bytes(const DeviceFacts& facts) {

@@ -55,7 +55,7 @@ void copy_to_host(Context& ctx, const Tensor& src, void* host) {
 
 void fill(Context& ctx, float value, const Tensor& tensor) {
   const bool on_gpu = runs_on_cuda(ctx, tensor);
-  check_dtype("fill", "tensor", tensor, on_gpu ? DType::F32 : wide_dtype(tensor.dtype));
+  check_dtype("fill", "tensor", tensor, on_gpu ? DType::F32 : accumulation_dtype(tensor.dtype));
   check_contiguous("fill", "tensor", tensor);
   if (on_gpu) return cuda::fill(ctx, value, tensor);
   const auto fill_with = [&]<class T>(T element) {

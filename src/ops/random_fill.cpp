@@ -29,7 +29,7 @@ void fill_range(const RandomStream& stream, uint64_t first_index, float scale, c
 void fill_normal(Context& ctx, const RandomStream& stream, uint64_t first_index, float scale,
                  const Tensor& out) {
   const bool on_gpu = runs_on_cuda(ctx, out);
-  check_dtype("fill_normal", "out", out, on_gpu ? DType::F32 : wide_dtype(out.dtype));
+  check_dtype("fill_normal", "out", out, on_gpu ? DType::F32 : accumulation_dtype(out.dtype));
   check_contiguous("fill_normal", "out", out);
   if (on_gpu) return cuda::fill_normal(ctx, stream, first_index, scale, out);
   constexpr int64_t kPerTask = 64 * 1024;

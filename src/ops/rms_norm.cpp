@@ -25,7 +25,7 @@ void check_norm(const char* op, const Tensor& x, const Tensor& weight, const Ten
   check_dtype(op, "weight", weight, x.dtype);
   check_shape(op, "weight", weight, {x.shape[-1]});
   check_contiguous(op, "weight", weight);
-  check_dtype(op, "rstd", rstd, wide_dtype(x.dtype));
+  check_dtype(op, "rstd", rstd, accumulation_dtype(x.dtype));
   check_shape(op, "rstd", rstd, row_shape(x));
   check_contiguous(op, "rstd", rstd);
 }
@@ -47,7 +47,7 @@ void rms_norm_backward(Context& ctx, const Tensor& dy, const Tensor& x, const Te
   check_values("rms_norm_backward", "dx", dx, x);
   check(!accumulate_dx || dx.data != dy.data, ErrorCode::Internal,
         "rms_norm_backward: dx must be another buffer than dy to accumulate");
-  check_dtype("rms_norm_backward", "dweight", dweight, wide_dtype(x.dtype));
+  check_dtype("rms_norm_backward", "dweight", dweight, accumulation_dtype(x.dtype));
   check_shape("rms_norm_backward", "dweight", dweight, weight.shape);
   check_contiguous("rms_norm_backward", "dweight", dweight);
   if (y.defined()) {

@@ -30,8 +30,8 @@ MuonPolynomial with_margin(const MuonPolynomial& p) {
 
 void make_gram(Context& ctx, const MatrixShape& matrix, const PolarTensors& t) {
   if (!matrix.tall()) return linear_forward(ctx, t.x, t.x, t.gram);
-  const bool narrow = t.wide_gram.defined();
-  const Tensor& gram = narrow ? t.wide_gram : t.gram;
+  const bool narrow = t.acc_gram.defined();
+  const Tensor& gram = narrow ? t.acc_gram : t.gram;
   linear_backward_weight(ctx, t.x, t.x, gram, Accumulate::No);
   if (narrow) cast(ctx, gram, t.gram);
 }

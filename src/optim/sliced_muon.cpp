@@ -50,7 +50,7 @@ std::vector<Round> rounds_of(const std::vector<SlicedMatrix>& matrices, DType dt
 // Views of what sliced_scratch() lists.
 struct Scratch {
   std::array<Tensor, 2> x, y;  // (n) of the largest matrix
-  Tensor gram, square, wide_gram;
+  Tensor gram, square, acc_gram;
   Tensor squares;
   Tensor outgoing, incoming;
 
@@ -67,7 +67,7 @@ struct Scratch {
     squares = taken[kSlicedPartials];
     outgoing = taken[kSlicedOutgoing];
     incoming = taken[kSlicedIncoming];
-    if (taken.size() > kSlicedWideGram) wide_gram = taken[kSlicedWideGram];
+    if (taken.size() > kSlicedAccGram) acc_gram = taken[kSlicedAccGram];
   }
 
   PolarTensors of(const MatrixShape& matrix, size_t place) const {
@@ -80,7 +80,7 @@ struct Scratch {
             square_of(gram),
             square_of(square),
             squares.slice(0, 0, muon_num_partials(n)),
-            matrix.tall() ? square_of(wide_gram) : Tensor{}};
+            matrix.tall() ? square_of(acc_gram) : Tensor{}};
   }
 };
 

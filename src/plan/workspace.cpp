@@ -54,7 +54,7 @@ int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
                                const TensorTable& parameters, const OptimConfig& optim,
                                const Layout& layout) {
   const UpdateScratch scratch = update_scratch({optim, facts.kind, compute, parameters, layout});
-  return scratch.bytes + (scratch.products ? matmul_workspace_bytes(facts) : 0);
+  return scratch.bytes + (scratch.gemms ? matmul_workspace_bytes(facts) : 0);
 }
 
 int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c, DType compute,

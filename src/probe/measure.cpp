@@ -67,10 +67,10 @@ double cuda_peak_flops(const Context& ctx) {
   const Tensor x = operands.random(DType::BF16, {kSide, kSide});
   const Tensor w = operands.random(DType::BF16, {kSide, kSide});
   const Tensor y = operands.zeros(DType::BF16, {kSide, kSide});
-  const auto product = [&] { linear_forward(own, x, w, y); };
-  product();
+  const auto gemm = [&] { linear_forward(own, x, w, y); };
+  gemm();
   std::vector<double> times;
-  for (int i = 0; i < 15; ++i) times.push_back(seconds_of(own, product));
+  for (int i = 0; i < 15; ++i) times.push_back(seconds_of(own, gemm));
   return kFlops / median_of(times);
 }
 

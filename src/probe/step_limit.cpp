@@ -57,11 +57,11 @@ class LimitMeter {
     double flops = 0.0;
     for (const LimitPart& part : limit_.parts) {
       flops += part.flops;
-      (part.flops > 0 ? limit_.product_seconds : limit_.memory_seconds) += part.seconds;
+      (part.flops > 0 ? limit_.gemm_seconds : limit_.memory_seconds) += part.seconds;
     }
     limit_.tokens_per_second =
-        static_cast<double>(N_) / (limit_.product_seconds + limit_.memory_seconds);
-    limit_.product_share = flops / limit_.product_seconds / limit_.peak_flops;
+        static_cast<double>(N_) / (limit_.gemm_seconds + limit_.memory_seconds);
+    limit_.gemm_share = flops / limit_.gemm_seconds / limit_.peak_flops;
     return limit_;
   }
 
@@ -76,9 +76,9 @@ class LimitMeter {
     const Tensor w = operands.random(compute_, {rows, columns});    // (R, C)
     const Tensor y = operands.random(compute_, {n, rows});          // (N, R)
     const Tensor dw = operands.zeros(DType::F32, {rows, columns});  // (R, C)
-    const Tensor product = operands.zeros(compute_, {n, std::max(rows, columns)});
+    const Tensor result = operands.zeros(compute_, {n, std::max(rows, columns)});
     const auto out = [&](int64_t width) {  // (N, width), so that operands stay as they were drawn
-      return product.reshape({product.numel()}).slice(0, 0, n * width).reshape({n, width});
+      return result.reshape({result.numel()}).slice(0, 0, n * width).reshape({n, width});
     };
     Seconds seconds = {
         best_seconds(ctx, kRepeats, [&] { linear_forward(ctx, x, w, out(rows)); }),

@@ -22,12 +22,12 @@ struct LimitPart {
 
 struct StepLimit {
   std::vector<LimitPart> parts;
-  double product_seconds = 0.0;  // GEMMs and attention
-  double memory_seconds = 0.0;   // the other bytes at copy speed
-  double peak_flops = 0.0;       // measure_peak_flops()
+  double gemm_seconds = 0.0;    // GEMMs and attention
+  double memory_seconds = 0.0;  // the other bytes at copy speed
+  double peak_flops = 0.0;      // measure_peak_flops()
   double copy_bytes_per_second = 0.0;
   double tokens_per_second = 0.0;  // the limit: B·T / (GEMM + memory time)
-  double product_share = 0.0;      // rate of the GEMMs alone / peak_flops
+  double gemm_share = 0.0;         // rate of the GEMMs alone / peak_flops
 };
 
 struct LimitShape {

@@ -50,13 +50,13 @@ Loop::Loop(const SharedRun& shared, World& world, FaultRecord& faults)
     sections_.push_back(evaluate.get());
     tasks_.push_back(std::move(evaluate));
   }
-  tasks_.push_back(
-      std::make_unique<SaveTask>(SaveTask::Options{.storage = shared.storage,
-                                                   .every = resolved_.config.checkpoint.every,
-                                                   .companions = shared.prepared.companions,
-                                                   .folder = &shared.folder,
-                                                   .clock = &save_clock_,
-                                                   .stop = options.stop}));
+  tasks_.push_back(std::make_unique<SaveTask>(
+      SaveTask::Options{.storage = shared.storage,
+                        .every = resolved_.config.checkpoint.every,
+                        .auxiliary_files = shared.prepared.auxiliary_files,
+                        .folder = &shared.folder,
+                        .clock = &save_clock_,
+                        .stop = options.stop}));
 }
 
 TrainResult Loop::go() {
@@ -150,9 +150,9 @@ void Loop::announce() {
                     .ranks = world_.size(),
                     .bytes = engine_.placed().allocated_bytes(),
                     .places = shared_.prepared.places};
-  const Carrier carrier = world_.carrier();
-  if (world_.size() > 1) start.carrier = carrier.name;
-  if (!carrier.facts.empty()) start.carrier_facts = carrier.facts;
+  const Transport transport = world_.transport();
+  if (world_.size() > 1) start.transport = transport.name;
+  if (!transport.facts.empty()) start.carrier_facts = transport.facts;
   put(counts_, start);
   const RunFacts facts{
       .start = start,
@@ -194,7 +194,7 @@ void Loop::step() {
   const std::optional<double> loss_scale = engine_.loss_scale();
   engine_.update(lr, plan.step);
   const UpdateReport update = timer_.waiting([&] { return engine_.take_report(); });
-  const Ending ending = meet();
+  const Ending ending = agree_on_ending();
 
   walk_->advance();
   state_.step = walk_->at().step;
@@ -258,7 +258,7 @@ std::string Loop::first_not_finite() {
 
 // One small meeting carries the loss, how each rank spent the step and what was asked for from
 // outside, so that all ranks stop or save after the same step.
-Loop::Ending Loop::meet() {
+Loop::Ending Loop::agree_on_ending() {
   const RankTime time = timer_.so_far();
   const double own[] = {engine_.take_loss(),
                         is_set(shared_.options.stop) ? 1.0 : 0.0,

@@ -66,7 +66,7 @@ class Loop final : private RunView {
     bool stop_asked = false, save_asked = false;
     std::vector<RankTime> ranks;
   };
-  Ending meet();
+  Ending agree_on_ending();
   StepReport report_of(const StepPlan& plan, const Ending& ending, double seconds) const;
   bool is_save_asked();  // on rank 0
   StepVerdict judge(const StepFacts& facts);

@@ -104,10 +104,11 @@ inline ModelConfig small_model() {
   return model;
 }
 
-inline Gguf exported(const ModelConfig& model, GgufType type, const Companions& companions = {}) {
+inline Gguf exported(const ModelConfig& model, GgufType type,
+                     const AuxiliaryFiles& auxiliary_files = {}) {
   const MadeWeights weights(hf_value, model);
   const auto storage = memory_storage();
-  export_gguf(*storage, weights, companions, "model.gguf", type);
+  export_gguf(*storage, weights, auxiliary_files, "model.gguf", type);
   EXPECT_EQ(storage->list("."), std::vector<std::string>{"model.gguf"});
   return Gguf(read_text(*storage, "model.gguf"));
 }

@@ -21,10 +21,10 @@ using testing_support::add_special;
 constexpr char kPath[] = "model.gguf";
 
 std::string file_of(const ModelConfig& model, GgufType type = GgufType::F32,
-                    const Companions& companions = {}) {
+                    const AuxiliaryFiles& auxiliary_files = {}) {
   const MadeWeights weights(hf_value, model);
   const auto storage = memory_storage();
-  export_gguf(*storage, weights, companions, kPath, type);
+  export_gguf(*storage, weights, auxiliary_files, kPath, type);
   return read_text(*storage, kPath);
 }
 
@@ -208,12 +208,12 @@ TEST(GgufWeights, DivisorsOfNoKnownScalingAreRefused) {
 }
 
 // What the file of such a model says of text, read back.
-Companions back(const ModelConfig& model, const Companions& companions) {
-  return opened(file_of(model, GgufType::F32, companions))->companions(kPath, "");
+AuxiliaryFiles back(const ModelConfig& model, const AuxiliaryFiles& auxiliary_files) {
+  return opened(file_of(model, GgufType::F32, auxiliary_files))->auxiliary_files(kPath, "");
 }
 
 TEST(GgufTokens, TheByteTokenizerComesBackAsItself) {
-  const Companions found = back(small_model(), {});
+  const AuxiliaryFiles found = back(small_model(), {});
   EXPECT_EQ(found.tokenizer, "");
   EXPECT_EQ(found.origin, (Origin{"GGUF", kPath, "LlamaForCausalLM"}));
 }
@@ -227,10 +227,10 @@ TEST(GgufTokens, AnArrangementThatIsNoPatternOfOursIsCutAsBefore) {
   json["pre_tokenizer"] = Json::parse(R"({"type": "Sequence", "pretokenizers": [
     {"type": "Digits", "individual_digits": true},
     {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}]})");
-  Companions companions;
-  companions.tokenizer = json.dump();
-  const Companions found = back(small_model(), companions);
-  const auto before = tokenizer_of(companions), after = tokenizer_of(found);
+  AuxiliaryFiles auxiliary_files;
+  auxiliary_files.tokenizer = json.dump();
+  const AuxiliaryFiles found = back(small_model(), auxiliary_files);
+  const auto before = tokenizer_of(auxiliary_files), after = tokenizer_of(found);
   EXPECT_EQ(after->kind(), "huggingface");
   for (const char* text : {"12", "a 12 b", "x1212", "don't 3"})
     EXPECT_EQ(after->encode(text), before->encode(text)) << text;
@@ -240,9 +240,9 @@ TEST(GgufTokens, BosIsNoTokenWhereEosOnlyStandsInItsPlace) {
   BpeModel model = testing_support::bytes_only();
   add_special(model, "<|end|>");
   model.eos = model.added.back().id;
-  Companions companions;
-  companions.tokenizer = to_tokenizer_json(model);
-  const auto tokenizer = tokenizer_of(back(small_model(), companions));
+  AuxiliaryFiles auxiliary_files;
+  auxiliary_files.tokenizer = to_tokenizer_json(model);
+  const auto tokenizer = tokenizer_of(back(small_model(), auxiliary_files));
   EXPECT_EQ(tokenizer->bos(), -1);
   EXPECT_EQ(tokenizer->eos(), 256);
 }
@@ -250,10 +250,10 @@ TEST(GgufTokens, BosIsNoTokenWhereEosOnlyStandsInItsPlace) {
 TEST(GgufTokens, UnigramPiecesComeBack) {
   testing_support::SmallModel model;
   model.pieces = {{"ab", -1, PieceType::Normal}, {"\u2581", -2, PieceType::Normal}};
-  Companions companions;
-  companions.tokenizer = model.file();
-  const Companions found = back(small_model(), companions);
-  const auto before = tokenizer_of(companions), after = tokenizer_of(found);
+  AuxiliaryFiles auxiliary_files;
+  auxiliary_files.tokenizer = model.file();
+  const AuxiliaryFiles found = back(small_model(), auxiliary_files);
+  const auto before = tokenizer_of(auxiliary_files), after = tokenizer_of(found);
   EXPECT_EQ(after->bos(), before->bos());
   EXPECT_EQ(after->eos(), before->eos());
   for (const char* text : {"ab", " ab  ab", "abc"})
@@ -261,19 +261,19 @@ TEST(GgufTokens, UnigramPiecesComeBack) {
 }
 
 TEST(GgufTokens, ChatTemplateAndStopIdsComeBack) {
-  Companions companions;
-  companions.hf_files["chat_template.jinja"] = "{{ messages }}\n";
-  companions.stop_ids = {3, 7, 256};
-  const Companions found = back(small_model(), companions);
+  AuxiliaryFiles auxiliary_files;
+  auxiliary_files.hf_files["chat_template.jinja"] = "{{ messages }}\n";
+  auxiliary_files.stop_ids = {3, 7, 256};
+  const AuxiliaryFiles found = back(small_model(), auxiliary_files);
   EXPECT_EQ(chat_files_of(found).templates.at("default").text, "{{ messages }}\n");
-  EXPECT_EQ(found.stop_ids, companions.stop_ids);
+  EXPECT_EQ(found.stop_ids, auxiliary_files.stop_ids);
 }
 
 TEST(GgufTokens, UnknownKeysAreRefusedWithWhatHelps) {
   const std::string file = file_of(small_model());
   const auto refusal = [&](const std::string& key, int64_t value) {
     const auto weights = opened(with_key(file, "tokenizer.ggml." + key, value));
-    return error_of([&] { weights->companions(kPath, ""); });
+    return error_of([&] { weights->auxiliary_files(kPath, ""); });
   };
   EXPECT_EQ(refusal("padding_token_id", 3), "");
   EXPECT_TRUE(contains(refusal("normalizer.lowercase", 1), "--tokenizer"));

@@ -12,9 +12,9 @@ namespace ingot::checkpoint_test {
 namespace {
 
 TEST(Gguf, TheModelAndItsTokensAreNamed) {
-  Companions companions;
-  companions.hf_files["chat_template.jinja"] = "{{ messages }}";
-  const Gguf file = exported(small_model(), GgufType::F32, companions);
+  AuxiliaryFiles auxiliary_files;
+  auxiliary_files.hf_files["chat_template.jinja"] = "{{ messages }}";
+  const Gguf file = exported(small_model(), GgufType::F32, auxiliary_files);
   const auto& facts = file.metadata;
   EXPECT_EQ(facts.at("general.architecture"), "llama");
   EXPECT_EQ(facts.at("llama.embedding_length"), 32);

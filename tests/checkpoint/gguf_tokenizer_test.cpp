@@ -23,20 +23,20 @@ BpeModel small_bpe(Split split) {
   return model;
 }
 
-Companions with_tokenizer(std::string file) {
-  Companions companions;
-  companions.tokenizer = std::move(file);
-  return companions;
+AuxiliaryFiles with_tokenizer(std::string file) {
+  AuxiliaryFiles auxiliary_files;
+  auxiliary_files.tokenizer = std::move(file);
+  return auxiliary_files;
 }
 
-std::map<std::string, Json> facts_of(const Companions& companions) {
-  return exported(small_model(), GgufType::F32, companions).metadata;
+std::map<std::string, Json> facts_of(const AuxiliaryFiles& auxiliary_files) {
+  return exported(small_model(), GgufType::F32, auxiliary_files).metadata;
 }
 std::map<std::string, Json> facts_of(const BpeModel& model) {
   return facts_of(with_tokenizer(to_tokenizer_json(model)));
 }
-std::string refusal_of(const Companions& companions) {
-  return error_of([&] { facts_of(companions); });
+std::string refusal_of(const AuxiliaryFiles& auxiliary_files) {
+  return error_of([&] { facts_of(auxiliary_files); });
 }
 std::string refusal_of(const BpeModel& model) {
   return refusal_of(with_tokenizer(to_tokenizer_json(model)));
@@ -154,22 +154,22 @@ TEST(GgufTokenizer, BosStandsBeforeATextAsWhereTheModelComesFrom) {
   EXPECT_EQ(facts_of(model).at("tokenizer.ggml.add_bos_token"), true);
   // With files of its own: by them.
   const auto with_files = [](const BpeModel& of) {
-    Companions companions = with_tokenizer(to_tokenizer_json(of));
-    companions.hf_files["tokenizer.json"] = companions.tokenizer;
-    return companions;
+    AuxiliaryFiles auxiliary_files = with_tokenizer(to_tokenizer_json(of));
+    auxiliary_files.hf_files["tokenizer.json"] = auxiliary_files.tokenizer;
+    return auxiliary_files;
   };
   EXPECT_EQ(facts_of(with_files(model)).at("tokenizer.ggml.add_bos_token"), false);
   model.post_processor = R"({"type": "Sequence", "processors": [{"type": "TemplateProcessing",
     "single": [{"SpecialToken": {"id": "<|endoftext|>", "type_id": 0}},
                {"Sequence": {"id": "A", "type_id": 0}}],
     "special_tokens": {"<|endoftext|>": {"id": "<|endoftext|>", "ids": [258]}}}]})";
-  Companions companions = with_files(model);
-  EXPECT_EQ(facts_of(companions).at("tokenizer.ggml.add_bos_token"), true);
-  EXPECT_EQ(facts_of(companions).at("tokenizer.ggml.add_eos_token"), false);
-  companions.hf_files["tokenizer_config.json"] =
+  AuxiliaryFiles auxiliary_files = with_files(model);
+  EXPECT_EQ(facts_of(auxiliary_files).at("tokenizer.ggml.add_bos_token"), true);
+  EXPECT_EQ(facts_of(auxiliary_files).at("tokenizer.ggml.add_eos_token"), false);
+  auxiliary_files.hf_files["tokenizer_config.json"] =
       R"({"add_bos_token": false, "add_eos_token": true})";
-  EXPECT_EQ(facts_of(companions).at("tokenizer.ggml.add_bos_token"), false);
-  EXPECT_EQ(facts_of(companions).at("tokenizer.ggml.add_eos_token"), true);
+  EXPECT_EQ(facts_of(auxiliary_files).at("tokenizer.ggml.add_bos_token"), false);
+  EXPECT_EQ(facts_of(auxiliary_files).at("tokenizer.ggml.add_eos_token"), true);
 }
 
 SmallModel llama_pieces() {
@@ -272,18 +272,18 @@ TEST(GgufTokenizer, WhatTokenizerJsonSaysOtherwiseComesFromTheModelBesideItIfIts
   SmallModel model = llama_pieces();
   model.rules.add_dummy_prefix = false;
   model.pieces = {{"▁", -1, PieceType::Normal}, {"▁▁", 0, PieceType::UserDefined}};
-  Companions companions = with_tokenizer(gemma_json(true).dump());
-  EXPECT_TRUE(contains(refusal_of(companions), "with its tokenizer.model"));
-  companions.hf_files["tokenizer.model"] = model.file();
-  EXPECT_EQ(facts_of(companions).at("tokenizer.ggml.tokens").at(260), "▁▁");
-  companions.tokenizer = gemma_json(false).dump();
-  EXPECT_TRUE(contains(refusal_of(companions), "with its tokenizer.model"));
+  AuxiliaryFiles auxiliary_files = with_tokenizer(gemma_json(true).dump());
+  EXPECT_TRUE(contains(refusal_of(auxiliary_files), "with its tokenizer.model"));
+  auxiliary_files.hf_files["tokenizer.model"] = model.file();
+  EXPECT_EQ(facts_of(auxiliary_files).at("tokenizer.ggml.tokens").at(260), "▁▁");
+  auxiliary_files.tokenizer = gemma_json(false).dump();
+  EXPECT_TRUE(contains(refusal_of(auxiliary_files), "with its tokenizer.model"));
   Json more = gemma_json(true);  // a token that .model does not have
   more["added_tokens"].push_back(more["added_tokens"].back());
   more["added_tokens"].back()["id"] = 261;
   more["added_tokens"].back()["content"] = "<tool>";
-  companions.tokenizer = more.dump();
-  EXPECT_TRUE(contains(refusal_of(companions), "with its tokenizer.model"));
+  auxiliary_files.tokenizer = more.dump();
+  EXPECT_TRUE(contains(refusal_of(auxiliary_files), "with its tokenizer.model"));
 }
 
 TEST(GgufTokenizer, RunsOfSpacesMergeFirst) {

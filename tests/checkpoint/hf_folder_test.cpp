@@ -59,7 +59,7 @@ TEST(HfFolder, WeightsKeepTheirDtypeAndComeBackBitForBit) {
     import(storage);
     const CheckpointReader reader(storage, "out");
     EXPECT_EQ(reader.dtype("head.weight"), dtype);
-    export_hf(*storage, *weights_of(reader), reader.companions(), "again", {});
+    export_hf(*storage, *weights_of(reader), reader.auxiliary_files(), "again", {});
     EXPECT_EQ(read_text(*storage, "again/model.safetensors"),
               read_text(*storage, "hf/model.safetensors"));
     const Json config = Json::parse(read_text(*storage, "again/config.json"));
@@ -72,7 +72,7 @@ TEST(HfFolder, SeveralFilesAndTheirIndexAreReadAndWritten) {
   const auto storage = hf_storage(llama_config());
   import(storage);
   const CheckpointReader reader(storage, "out");
-  export_hf(*storage, *weights_of(reader), reader.companions(), "hf2", {.file_bytes = 4096});
+  export_hf(*storage, *weights_of(reader), reader.auxiliary_files(), "hf2", {.file_bytes = 4096});
   const Json index = Json::parse(read_text(*storage, "hf2/model.safetensors.index.json"));
   EXPECT_EQ(index.at("weight_map").size(), tensors_of(llama_config()).size());
   EXPECT_EQ(index.at("weight_map").at("model.embed_tokens.weight"),
@@ -333,7 +333,7 @@ TEST(HfFolder, AnInterleavedModelIsWrittenAsHalves) {
 }
 
 std::vector<int32_t> stop_ids_in(const std::shared_ptr<Storage>& storage) {
-  return CheckpointReader(storage, "out").companions().stop_ids;
+  return CheckpointReader(storage, "out").auxiliary_files().stop_ids;
 }
 
 TEST(HfFolder, StopIdsAreThoseOfBothConfigs) {

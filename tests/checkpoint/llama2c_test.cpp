@@ -173,7 +173,7 @@ TEST(ExportLlama2c, TheFileThatWasReadIsWrittenAgain) {
     const auto storage = with_files(h, num_floats(h));
     import_llama2c(*storage, "model.bin", "tok.bin", "out");
     const CheckpointReader reader(storage, "out");
-    export_llama2c(*storage, *weights_of(reader), reader.companions(), "again");
+    export_llama2c(*storage, *weights_of(reader), reader.auxiliary_files(), "again");
     std::string expected = read_text(*storage, "model.bin");
     std::string written = read_text(*storage, "again/model.bin");
     ASSERT_EQ(written.size(), expected.size());

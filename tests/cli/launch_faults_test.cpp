@@ -49,7 +49,7 @@ class RankFaults : public RanksFixture {
   }
 
   // A stopped rank goes on; nsenter, which started it, stops with it.
-  void go_on(const Ranks& ranks, int rank) const {
+  void resume(const Ranks& ranks, int rank) const {
     send("run", rank, SIGCONT);
     ranks[static_cast<size_t>(rank)]->signal(SIGCONT);
   }
@@ -79,7 +79,7 @@ TEST_F(RankFaults, AStoppedRankIsNamedByAllOthersAndEndsOnceItGoesOn) {
     Ranks ranks = running();
     send("run", culprit, SIGSTOP);
     expect_named(ranks, culprit);
-    go_on(ranks, culprit);
+    resume(ranks, culprit);
     EXPECT_EQ(end_of(*ranks[static_cast<size_t>(culprit)]), kLost);
   }
   expect_undisturbed_losses();
@@ -125,7 +125,7 @@ TEST_F(RankFaults, ARankThatIsSlowForLessThanTheDeadlineIsWaitedFor) {
   for (int pause = 0; pause < 2; ++pause) {
     send("run", 1, SIGSTOP);
     std::this_thread::sleep_for(std::chrono::milliseconds(700));
-    go_on(ranks, 1);
+    resume(ranks, 1);
     EXPECT_TRUE(passes_step("run", last_step("run") + 1));
   }
   for (auto& rank : ranks) EXPECT_TRUE(rank->is_running()) << rank->err();

@@ -50,7 +50,7 @@ TEST_F(HostLaunch, GivesTheLossesOfThreads) {
 }
 
 TEST_F(HostLaunch, NamesARankThatWasKilledOrIsOutOfReachAndEndsTheOthers) {
-  const auto goes_on = [&] {
+  const auto resumes = [&] {
     const int64_t before = last_step("run");
     Args train = run_args("run", kEndless);
     if (before > 0) train.push_back("--resume");
@@ -58,20 +58,20 @@ TEST_F(HostLaunch, NamesARankThatWasKilledOrIsOutOfReachAndEndsTheOthers) {
     EXPECT_TRUE(passes_step("run", before + 4)) << job->err();
     return job;
   };
-  auto job = goes_on();
+  auto job = resumes();
   send("run", 1, SIGKILL);
   EXPECT_EQ(end_of(*job), 4) << job->err();
   EXPECT_NE(job->err().find("launch: rank 1 (host node2)"), std::string::npos) << job->err();
   EXPECT_TRUE(nobody_is_left());
 
-  job = goes_on();
+  job = resumes();
   network_->drop_packets(2);  // but for ssh's
   EXPECT_EQ(end_of(*job), 4) << job->err();
   EXPECT_NE(job->err().find("rank 2"), std::string::npos) << job->err();
   EXPECT_TRUE(nobody_is_left());
   network_->deliver_packets(2);
 
-  job = goes_on();
+  job = resumes();
   network_->pull_cable(2);  // and with it ssh
   EXPECT_EQ(end_of(*job), 4) << job->err();
   EXPECT_NE(job->err().find("launch: rank 2 (host node3)"), std::string::npos) << job->err();

@@ -38,10 +38,10 @@ void knock_with(std::span<const std::byte> bytes, size_t at_a_time) {
   auto stage = Admission::Stage::Waits;
   for (size_t at = 0; at < bytes.size() && stage == Admission::Stage::Waits; at += at_a_time) {
     send_some(other, bytes.subspan(at, std::min(at_a_time, bytes.size() - at)));
-    stage = admission.go_on();
+    stage = admission.advance();
   }
   other.close();
-  for (int i = 0; i < 2 && stage == Admission::Stage::Waits; ++i) stage = admission.go_on();
+  for (int i = 0; i < 2 && stage == Admission::Stage::Waits; ++i) stage = admission.advance();
   if (stage != Admission::Stage::Failed) abort();
 }
 

@@ -54,12 +54,13 @@ TEST_F(CudaModel, StepsOfRanksThatShareAGpuAreOneRanks) {
          {Layout{.dp_replicate = 2}, Layout{.dp_replicate = 3}, Layout{.dp_shard = 2},
           Layout{.dp_shard = 3}, Layout{.dp_replicate = 2, .dp_shard = 2}})
       for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
-        for (const WholeWeights whole :
-             {WholeWeights::AroundUses, WholeWeights::ForwardToBackward, WholeWeights::Always}) {
-          if (layout.dp_shard == 1 && whole != WholeWeights::Always) continue;
+        for (const UnshardedWeights whole :
+             {UnshardedWeights::AroundUses, UnshardedWeights::ForwardToBackward,
+              UnshardedWeights::Always}) {
+          if (layout.dp_shard == 1 && whole != UnshardedWeights::Always) continue;
           options.layout = layout;
           options.gradient_sync = sync;
-          options.whole_weights = whole;
+          options.unsharded_weights = whole;
           const Trace many = run_steps(options, run);
           for (size_t i = 0; i < one.losses.size(); ++i)
             EXPECT_NEAR(many.losses[i] / one.losses[i], 1.0, 1e-5) << "step " << i;

@@ -49,13 +49,13 @@ TEST(MuonRanks, StepsAreOneRanks) {
 }
 
 // Only who holds the states matters, not when weights are whole or gradients are reduced.
-TEST(MuonRanks, StepsOfRanksWithWholeWeightsAreOneRanks) {
+TEST(MuonRanks, StepsOfRanksWithUnshardedWeightsAreOneRanks) {
   const StepsOptions run{.rows = kRows, .steps = 4, .lr = 2e-4};
   const Trace one = run_steps(muon_options({}, DType::F64), run);
   for (const Layout& layout : {Layout{.dp_shard = 3}, Layout{.dp_replicate = 2, .dp_shard = 2}})
     for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step}) {
       RigOptions options = muon_options(layout, DType::F64);
-      options.whole_weights = WholeWeights::Always;
+      options.unsharded_weights = UnshardedWeights::Always;
       options.gradient_sync = sync;
       const Trace many = run_steps(options, run);
       for (size_t step = 0; step < one.losses.size(); ++step)

@@ -44,10 +44,10 @@ TEST(OffloadedOptimizer, StepsAreThoseOfOneOnTheDevice) {
       }
 }
 
-TEST(OffloadedOptimizer, ServesRanksThatShareStatesAndHaveWholeWeights) {
+TEST(OffloadedOptimizer, ServesRanksThatShardStatesAndHaveUnshardedWeights) {
   for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step}) {
     RigOptions options = options_of({.dp_shard = 3}, DType::BF16);
-    options.whole_weights = WholeWeights::Always;
+    options.unsharded_weights = UnshardedWeights::Always;
     options.gradient_sync = sync;
     const StepsOptions run{.rows = 6, .steps = 3, .evaluates = true};
     const Trace on_device = run_steps(options, run);

@@ -39,7 +39,7 @@ struct RigOptions {
   int threads = 2;
   bool one_micro_step = false;
   GradientSync gradient_sync = GradientSync::MicroStep;
-  WholeWeights whole_weights = WholeWeights::AroundUses;
+  UnshardedWeights unsharded_weights = UnshardedWeights::AroundUses;
   bool narrow_reduction = false;
   bool group_of_one = false;
   int overlap_ticks = 1;
@@ -113,7 +113,7 @@ class Rig {
                    {.optim = o.optim,
                     .one_micro_step = o.one_micro_step,
                     .order = block_uses(o.model),
-                    .whole_weights = o.whole_weights,
+                    .unsharded_weights = o.unsharded_weights,
                     .gradient_sync = o.gradient_sync,
                     .narrow_reduction = o.narrow_reduction,
                     .group_of_one = o.group_of_one,

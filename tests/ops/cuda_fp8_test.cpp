@@ -226,7 +226,7 @@ double promoted_sum(int64_t) {
   return 0x1p-11;
 }
 
-TEST_F(CudaFp8, ProductsAgreeWithDoubleAndRepeatBitForBit) {
+TEST_F(CudaFp8, GemmsAgreeWithDoubleAndRepeatBitForBit) {
   constexpr int64_t kShapes[][3] = {
       {16, 16, 16}, {48, 80, 112}, {1040, 1280, 512}, {256, 512, 4096}, {4096, 272, 1040}};
   for (const auto& [N, R, C] : kShapes) {
@@ -234,7 +234,7 @@ TEST_F(CudaFp8, ProductsAgreeWithDoubleAndRepeatBitForBit) {
       for (Accumulate accumulate : {Accumulate::No, Accumulate::Yes}) {
         SCOPED_TRACE(fmt::format("N {} R {} C {} {} {}", N, R, C, name_of(out),
                                  accumulate == Accumulate::Yes ? "added" : "written"));
-        check_products(gpu(), N, R, C, out, accumulate, fast_sum, promoted_sum);
+        check_gemms(gpu(), N, R, C, out, accumulate, fast_sum, promoted_sum);
       }
     }
   }

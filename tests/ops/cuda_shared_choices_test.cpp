@@ -31,7 +31,7 @@ class Told final : public SharedChoices {
 };
 
 // y(1024, 1024) of two matrices of ones, on a context of its own that keeps what it times in `dir`.
-std::vector<float> product(Told& told, const std::string& dir) {
+std::vector<float> multiply(Told& told, const std::string& dir) {
   constexpr int64_t n = 1024;
   ComputeDevice compute(Device::cuda(0), 1, dir);
   Context& ctx = compute.context();
@@ -53,20 +53,20 @@ TEST_F(CudaSharedChoices, ALargeGemmIsTimedByRankZeroAlone) {
   const std::string root = ::testing::TempDir() + "shared_choices";
   std::filesystem::remove_all(root);
   Told told;
-  const auto first = product(told, root + "/rank0");
+  const auto first = multiply(told, root + "/rank0");
   EXPECT_EQ(first[0], 1024.0f);
   ASSERT_EQ(told.told.size(), 1u);
   EXPECT_TRUE(std::filesystem::exists(root + "/rank0"));
 
   told.leads = false;
   told.asked = 0;
-  EXPECT_EQ(product(told, root + "/rank1"), first);
+  EXPECT_EQ(multiply(told, root + "/rank1"), first);
   EXPECT_EQ(told.asked, 1);
   EXPECT_FALSE(std::filesystem::exists(root + "/rank1")) << "it timed the GEMM itself";
 
   // What rank 0 says of another GPU is not taken.
   for (auto& [what, choice] : told.told) choice = "another GPU" + choice.substr(choice.find('\n'));
-  EXPECT_EQ(product(told, root + "/rank2"), first);
+  EXPECT_EQ(multiply(told, root + "/rank2"), first);
   EXPECT_TRUE(std::filesystem::exists(root + "/rank2"));
 }
 

@@ -180,9 +180,9 @@ inline std::vector<double> dequantized(Fp8Rig& rig, const Tensor& order, const T
 using SumTolerance = double (*)(int64_t K);
 
 // got(M, N) against before + a(M, K) · b(N, K)ᵀ in double, in at most 8 rows.
-inline void expect_product(const std::vector<double>& a, const std::vector<double>& b,
-                           const std::vector<double>& before, const std::vector<double>& got,
-                           int64_t M, int64_t N, double tolerance, DType out) {
+inline void expect_gemm(const std::vector<double>& a, const std::vector<double>& b,
+                        const std::vector<double>& before, const std::vector<double>& got,
+                        int64_t M, int64_t N, double tolerance, DType out) {
   const double rounding = out == DType::BF16 ? 0x1p-8 : 0x1p-23;
   const int64_t K = static_cast<int64_t>(a.size()) / M;
   for (int64_t i = 0; i < M; i += std::max<int64_t>(1, M / 7)) {
@@ -232,8 +232,8 @@ struct PaddedResult {
 
 // The three products of y(N, R) = x(N, C) · w(R, C)ᵀ against double, results of dtype `out`; each
 // twice, with equal bits.
-inline void check_products(const Context& ctx, int64_t N, int64_t R, int64_t C, DType out,
-                           Accumulate accumulate, SumTolerance forward, SumTolerance backward) {
+inline void check_gemms(const Context& ctx, int64_t N, int64_t R, int64_t C, DType out,
+                        Accumulate accumulate, SumTolerance forward, SumTolerance backward) {
   Fp8Rig rig(ctx, DType::F32, N, std::max(R, C));
   const auto operand = [&](DType dtype, int64_t rows, int64_t width, float scale) {
     const Quantized q = rig.quantized(dtype, rows, width, Orders::Both, scale);
@@ -256,8 +256,8 @@ inline void check_products(const Context& ctx, int64_t N, int64_t R, int64_t C, 
     const Tensor again = rig.copy_of(result.whole);
     run(result.view);
     run(again.slice(1, 0, cols));
-    expect_product(dequantized(rig, a, a_inverse), dequantized(rig, b, b_inverse), before,
-                   result.columns(rig, 0, cols), rows, cols, tolerance(K), dtype);
+    expect_gemm(dequantized(rig, a, a_inverse), dequantized(rig, b, b_inverse), before,
+                result.columns(rig, 0, cols), rows, cols, tolerance(K), dtype);
     EXPECT_EQ(padding(), padding_before);
     expect_equal(rig, again, result.whole, "the second time");
   };
@@ -266,8 +266,8 @@ inline void check_products(const Context& ctx, int64_t N, int64_t R, int64_t C, 
   });
   const PaddedResult addend(rig, out, N, R), elsewhere(rig, out, N, R);
   linear_forward(rig.ctx, x, w, elsewhere.view, addend.view);
-  expect_product(dequantized(rig, x.rows, x.inverse), dequantized(rig, w.rows, w.inverse),
-                 addend.columns(rig, 0, R), elsewhere.columns(rig, 0, R), N, R, forward(C), out);
+  expect_gemm(dequantized(rig, x.rows, x.inverse), dequantized(rig, w.rows, w.inverse),
+              addend.columns(rig, 0, R), elsewhere.columns(rig, 0, R), N, R, forward(C), out);
   check("backward_input", dy.rows, dy.inverse, w.transposed, w.inverse, out, R, backward,
         [&](const Tensor& dx) { linear_backward_input(rig.ctx, dy, w, dx, accumulate); });
   check("backward_weight", dy.transposed, dy.inverse, x.transposed, x.inverse, DType::F32, N,

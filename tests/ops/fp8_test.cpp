@@ -322,15 +322,15 @@ double float_sum(int64_t K) {
   return static_cast<double>(K + 2) * 0x1p-24;
 }
 
-TEST(Fp8, ProductsAgreeWithDoubleOnEveryIsa) {
+TEST(Fp8, GemmsAgreeWithDoubleOnEveryIsa) {
   for (cpu::Isa isa : runnable_isas()) {
     const ForcedIsa forced(isa);
     SCOPED_TRACE(cpu::name_of(isa));
     for (DType out : kInputs) {
       for (Accumulate accumulate : {Accumulate::No, Accumulate::Yes}) {
-        check_products(host(), 48, 80, 16, out, accumulate, float_sum, float_sum);
+        check_gemms(host(), 48, 80, 16, out, accumulate, float_sum, float_sum);
         // Beyond one part of k (256) and of rows (288), and no multiple of a tile.
-        check_products(host(), 304, 64, 528, out, accumulate, float_sum, float_sum);
+        check_gemms(host(), 304, 64, 528, out, accumulate, float_sum, float_sum);
       }
     }
   }

@@ -106,12 +106,12 @@ class Buffer {
 enum class Pass { Forward, Backward };
 
 Result run(Pass pass, const Values& v, const LossOptions& options, DType dtype, int threads = 2) {
-  const DType wide = dtype == DType::F64 ? DType::F64 : DType::F32;
+  const DType acc = dtype == DType::F64 ? DType::F64 : DType::F32;
   std::vector<int32_t> targets = v.targets;
   const Buffer h(v.h, dtype, {N, C}), w(v.w, dtype, {V, C});
-  const Buffer losses(std::vector<double>(N, 9.0), wide, {N});
+  const Buffer losses(std::vector<double>(N, 9.0), acc, {N});
   const Buffer dh(std::vector<double>(N * C, 9.0), dtype, {N, C});
-  const Buffer dw(std::vector<double>(V * C, kOldGradient), wide, {V, C});
+  const Buffer dw(std::vector<double>(V * C, kOldGradient), acc, {V, C});
   const Tensor ids = Tensor::contiguous(targets.data(), DType::I32, {N});
   ThreadPool pool(threads);
   Context ctx;
@@ -140,12 +140,12 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& want
 
 void expect_as_naive(const Values& v, const LossOptions& options, DType dtype) {
   const Result want = naive(v, options);
-  const double wide = dtype == DType::F64 ? 1e-13 : 2e-5;
-  expect_near(run(Pass::Forward, v, options, dtype).losses, want.losses, wide, "forward loss");
+  const double acc = dtype == DType::F64 ? 1e-13 : 2e-5;
+  expect_near(run(Pass::Forward, v, options, dtype).losses, want.losses, acc, "forward loss");
   const Result got = run(Pass::Backward, v, options, dtype);
-  expect_near(got.losses, want.losses, wide, "loss");
-  expect_near(got.dh, want.dh, dtype == DType::BF16 ? 4e-3 : wide, "dh");
-  expect_near(got.dw, want.dw, wide, "dw");
+  expect_near(got.losses, want.losses, acc, "loss");
+  expect_near(got.dh, want.dh, dtype == DType::BF16 ? 4e-3 : acc, "dh");
+  expect_near(got.dw, want.dw, acc, "dw");
 }
 
 class LmHead : public ::testing::Test {

@@ -61,11 +61,11 @@ class Matrix {
   std::vector<std::byte> bytes_;
 };
 
-enum class Product { Forward, BackwardInput, BackwardWeight };
-constexpr Product kProducts[] = {Product::Forward, Product::BackwardInput, Product::BackwardWeight};
+enum class Pass { Forward, BackwardInput, BackwardWeight };
+constexpr Pass kPasses[] = {Pass::Forward, Pass::BackwardInput, Pass::BackwardWeight};
 
 struct Case {
-  Product product = Product::Forward;
+  Pass pass = Pass::Forward;
   int64_t N = 1, R = 1, C = 1;  // x(N, C), w(R, C), y(N, R)
   DType in = DType::F32, out = DType::F32;
   Accumulate accumulate = Accumulate::No;
@@ -76,10 +76,10 @@ struct Case {
 // N).
 struct Operands {
   Operands(const Case& c, std::mt19937& rng)
-      : a(c.N, c.product == Product::Forward ? c.C : c.R, c.in, rng),
-        b(c.product == Product::BackwardWeight ? c.N : c.R, c.C, c.in, rng),
-        out(c.product == Product::BackwardWeight ? c.R : c.N,
-            c.product == Product::Forward ? c.R : c.C, c.out, rng) {}
+      : a(c.N, c.pass == Pass::Forward ? c.C : c.R, c.in, rng),
+        b(c.pass == Pass::BackwardWeight ? c.N : c.R, c.C, c.in, rng),
+        out(c.pass == Pass::BackwardWeight ? c.R : c.N, c.pass == Pass::Forward ? c.R : c.C, c.out,
+            rng) {}
   Matrix a, b, out;
 };
 
@@ -87,13 +87,13 @@ void run(const Case& c, Operands& o) {
   ThreadPool pool(c.threads);
   Context ctx;
   ctx.pool = &pool;
-  switch (c.product) {
-    case Product::Forward:
+  switch (c.pass) {
+    case Pass::Forward:
       return linear_forward(ctx, o.a.tensor(), o.b.tensor(), o.out.tensor(),
                             c.accumulate == Accumulate::Yes ? o.out.tensor() : Tensor{});
-    case Product::BackwardInput:
+    case Pass::BackwardInput:
       return linear_backward_input(ctx, o.a.tensor(), o.b.tensor(), o.out.tensor(), c.accumulate);
-    case Product::BackwardWeight:
+    case Pass::BackwardWeight:
       return linear_backward_weight(ctx, o.a.tensor(), o.b.tensor(), o.out.tensor(), c.accumulate);
   }
 }
@@ -104,8 +104,8 @@ double unit_roundoff(DType dtype) {
 
 // |got - exact| against the bound of a sum of K products in F32 (F64), rounded once to the output.
 void expect_close(const Case& c, const Operands& before, const Operands& after) {
-  const bool weight = c.product == Product::BackwardWeight;
-  const bool forward = c.product == Product::Forward;
+  const bool weight = c.pass == Pass::BackwardWeight;
+  const bool forward = c.pass == Pass::Forward;
   const int64_t M = weight ? c.R : c.N, N = forward ? c.R : c.C;
   const int64_t K = weight ? c.N : forward ? c.C : c.R;
   const DType sum_type = c.in == DType::F64 ? DType::F64 : DType::F32;
@@ -122,8 +122,8 @@ void expect_close(const Case& c, const Operands& before, const Operands& after) 
       const double bound = static_cast<double>(K + 2) * unit_roundoff(sum_type) * magnitude +
                            unit_roundoff(c.out) * std::abs(exact);
       ASSERT_NEAR(after.out.at(i, j), exact, bound + 1e-300)
-          << "product " << static_cast<int>(c.product) << " N " << c.N << " R " << c.R << " C "
-          << c.C << " in " << name_of(c.in) << " out " << name_of(c.out) << " at " << i << ", " << j
+          << "product " << static_cast<int>(c.pass) << " N " << c.N << " R " << c.R << " C " << c.C
+          << " in " << name_of(c.in) << " out " << name_of(c.out) << " at " << i << ", " << j
           << " on " << cpu::name_of(cpu::active_isa());
     }
   }
@@ -147,11 +147,11 @@ TEST_F(Matmul, OddShapesAgreeWithExactSumsOnEveryIsa) {
   std::uniform_int_distribution<int64_t> extent(1, 70);
   for (cpu::Isa isa : test::runnable_isas()) {
     cpu::force_isa(isa);
-    for (Product product : kProducts) {
+    for (Pass pass : kPasses) {
       for (int i = 0; i < 12; ++i) {
         const Accumulate accumulate = i % 2 == 0 ? Accumulate::No : Accumulate::Yes;
         check_case(
-            {product, extent(rng_), extent(rng_), extent(rng_), DType::F32, DType::F32, accumulate},
+            {pass, extent(rng_), extent(rng_), extent(rng_), DType::F32, DType::F32, accumulate},
             rng_);
       }
     }
@@ -161,14 +161,14 @@ TEST_F(Matmul, OddShapesAgreeWithExactSumsOnEveryIsa) {
 TEST_F(Matmul, ShapesBeyondOneBlockAgreeWithExactSums) {
   for (cpu::Isa isa : test::runnable_isas()) {
     cpu::force_isa(isa);
-    for (Product product : kProducts) {
+    for (Pass pass : kPasses) {
       // Each extent in turn exceeds what one part of rows (288), columns (2048) and k (256) holds.
-      check_case({product, 397, 33, 50}, rng_);
-      check_case({product, 41, 391, 50, DType::F32, DType::F32, Accumulate::Yes}, rng_);
-      check_case({product, 41, 33, 531}, rng_);
+      check_case({pass, 397, 33, 50}, rng_);
+      check_case({pass, 41, 391, 50, DType::F32, DType::F32, Accumulate::Yes}, rng_);
+      check_case({pass, 41, 33, 531}, rng_);
     }
   }
-  check_case({Product::Forward, 9, 4101, 5}, rng_);
+  check_case({Pass::Forward, 9, 4101, 5}, rng_);
 }
 
 TEST_F(Matmul, SixteenBitOperandsAreSummedInFloat) {
@@ -177,21 +177,21 @@ TEST_F(Matmul, SixteenBitOperandsAreSummedInFloat) {
     for (int64_t N : {3, 45}) {
       for (Accumulate accumulate : {Accumulate::No, Accumulate::Yes}) {
         for (DType out : {DType::F32, DType::BF16}) {
-          check_case({Product::Forward, N, 67, 300, DType::BF16, out, accumulate}, rng_);
-          check_case({Product::BackwardInput, N, 300, 67, DType::BF16, out, accumulate}, rng_);
+          check_case({Pass::Forward, N, 67, 300, DType::BF16, out, accumulate}, rng_);
+          check_case({Pass::BackwardInput, N, 300, 67, DType::BF16, out, accumulate}, rng_);
         }
-        check_case({Product::BackwardWeight, N, 35, 67, DType::BF16, DType::F32, accumulate}, rng_);
+        check_case({Pass::BackwardWeight, N, 35, 67, DType::BF16, DType::F32, accumulate}, rng_);
       }
     }
   }
   // More rows and columns than one scratch tile of F32 sums.
-  check_case({Product::Forward, 530, 520, 9, DType::BF16, DType::BF16}, rng_);
+  check_case({Pass::Forward, 530, 520, 9, DType::BF16, DType::BF16}, rng_);
 }
 
 TEST_F(Matmul, DoublesKeepTheirDigits) {
-  for (Product product : kProducts) {
-    check_case({product, 7, 13, 19, DType::F64, DType::F64, Accumulate::No}, rng_);
-    check_case({product, 7, 13, 19, DType::F64, DType::F64, Accumulate::Yes}, rng_);
+  for (Pass pass : kPasses) {
+    check_case({pass, 7, 13, 19, DType::F64, DType::F64, Accumulate::No}, rng_);
+    check_case({pass, 7, 13, 19, DType::F64, DType::F64, Accumulate::Yes}, rng_);
   }
 }
 
@@ -200,7 +200,7 @@ TEST_F(Matmul, FewRowsAgreeWithExactSums) {
     cpu::force_isa(isa);
     for (int64_t N = 1; N <= 9; ++N) {
       for (DType dtype : {DType::F32, DType::BF16}) {
-        check_case({Product::Forward, N, 131, 72 + N, dtype, dtype}, rng_);  // every tail
+        check_case({Pass::Forward, N, 131, 72 + N, dtype, dtype}, rng_);  // every tail
       }
     }
   }
@@ -209,10 +209,10 @@ TEST_F(Matmul, FewRowsAgreeWithExactSums) {
 TEST_F(Matmul, TheNumberOfThreadsDoesNotChangeABit) {
   for (cpu::Isa isa : test::runnable_isas()) {
     cpu::force_isa(isa);
-    for (Product product : kProducts) {
+    for (Pass pass : kPasses) {
       for (DType dtype : {DType::F32, DType::BF16}) {
         for (int64_t N : {5, 330}) {
-          Case c{product, N, 210, 290, dtype, DType::F32, Accumulate::Yes, 1};
+          Case c{pass, N, 210, 290, dtype, DType::F32, Accumulate::Yes, 1};
           const Operands inputs(c, rng_);
           Operands one = inputs;
           run(c, one);
@@ -230,9 +230,9 @@ TEST_F(Matmul, TheNumberOfThreadsDoesNotChangeABit) {
 }
 
 TEST_F(Matmul, AnEmptySumIsZero) {
-  for (Product product : kProducts) {
-    Case c{product, 20, 20, 20};
-    (product == Product::BackwardWeight ? c.N : product == Product::Forward ? c.C : c.R) = 0;
+  for (Pass pass : kPasses) {
+    Case c{pass, 20, 20, 20};
+    (pass == Pass::BackwardWeight ? c.N : pass == Pass::Forward ? c.C : c.R) = 0;
     check_case(c, rng_);
     c.accumulate = Accumulate::Yes;
     check_case(c, rng_);
@@ -240,7 +240,7 @@ TEST_F(Matmul, AnEmptySumIsZero) {
 }
 
 TEST_F(Matmul, ANanStaysInItsRowAndColumn) {
-  Case c{Product::Forward, 31, 37, 23};
+  Case c{Pass::Forward, 31, 37, 23};
   Operands o(c, rng_);
   o.a.tensor().slice(0, 30, 31).as<float>()[4] = std::nanf("");
   run(c, o);

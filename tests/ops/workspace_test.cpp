@@ -55,8 +55,8 @@ TEST(Workspace, TheNormsPartsFollowTheNumberOfMultiprocessors) {
 
 TEST(Workspace, EveryOpAnswersForAGpuAndForTheCpu) {
   const DeviceFacts cpu;
-  const int64_t products = 64 * kMiB;
-  EXPECT_EQ(matmul_workspace_bytes(kH200), products);
+  const int64_t gemms = 64 * kMiB;
+  EXPECT_EQ(matmul_workspace_bytes(kH200), gemms);
   EXPECT_EQ(matmul_workspace_bytes(cpu), 0);
   // Three lists, cub's two and a quarter of one, its histograms.
   EXPECT_EQ(embedding_backward_workspace_bytes(kH200, 65536), 65536 * (3 + 2) * 4 + 65536 + 65536);
@@ -64,10 +64,10 @@ TEST(Workspace, EveryOpAnswersForAGpuAndForTheCpu) {
   EXPECT_EQ(fp8_workspace_bytes(kH200, DType::BF16, 4096, 1024), 0);
   EXPECT_GE(fp8_workspace_bytes(cpu, DType::BF16, 4096, 1024), 2 * 4096 * 1024);
   // Logits in bf16 there and in F32 here; rows of whole vectors there.
-  EXPECT_EQ(lm_head_workspace_bytes(kH200, DType::BF16, 512, 32001), 512 * 32008 * 2 + products);
+  EXPECT_EQ(lm_head_workspace_bytes(kH200, DType::BF16, 512, 32001), 512 * 32008 * 2 + gemms);
   EXPECT_EQ(lm_head_workspace_bytes(cpu, DType::BF16, 512, 32000), 512 * 32000 * 4);
   EXPECT_EQ(lm_head_fp8_workspace_bytes(kH200, DType::BF16, 512, 32000, 1024),
-            512 * (32000 * 2 + 2 * 32000 + 2 * 1024) + 2 * 256 + products);
+            512 * (32000 * 2 + 2 * 32000 + 2 * 1024) + 2 * 256 + gemms);
 }
 
 }  // namespace

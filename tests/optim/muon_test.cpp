@@ -38,7 +38,7 @@ Matrix transposed(const Matrix& a) {
   return t;
 }
 
-Matrix product(const Matrix& a, const Matrix& b) {
+Matrix multiply(const Matrix& a, const Matrix& b) {
   Matrix c(a.rows, b.cols);
   for (int64_t i = 0; i < a.rows; ++i)
     for (int64_t k = 0; k < a.cols; ++k)
@@ -68,8 +68,8 @@ Matrix polar_express(const Matrix& direction) {
       {2.300652019954817, -1.6689039845747493, 0.4188073119525673}};
   Matrix x = sum(1.0 / (1.01 * norm(direction) + 1e-7), direction, 0.0, direction);
   for (const auto& [a, b, c] : kCoefficients) {
-    const Matrix cube = product(product(x, transposed(x)), x);
-    const Matrix fifth = product(product(x, transposed(x)), cube);
+    const Matrix cube = multiply(multiply(x, transposed(x)), x);
+    const Matrix fifth = multiply(multiply(x, transposed(x)), cube);
     x = sum(1.0, sum(a / 1.01, x, b / std::pow(1.01, 3), cube), c / std::pow(1.01, 5), fifth);
   }
   return x;

@@ -179,7 +179,7 @@ inline void large_tensors_arrive_whole(const Backend& backend) {
 }
 
 // Everybody sends to both neighbours before it receives anything.
-inline void sends_meet_their_receives_in_order(const Backend& backend) {
+inline void sends_match_their_receives_in_order(const Backend& backend) {
   backend([&](World& world) {
     CommRank rank(world);
     const int right = (rank.rank() + 1) % rank.size();
@@ -457,7 +457,7 @@ inline std::vector<Promise> all_promises() {
       {"ManyCallsMayBeInFlight", 1, many_calls_may_be_in_flight},
       {"TicketsAloneKeepTheOrder", 1, tickets_alone_keep_the_order},
       {"WrongArgumentsAreRefusedAtTheCall", 1, wrong_arguments_are_refused_at_the_call},
-      {"SendsMeetTheirReceivesInOrder", 2, sends_meet_their_receives_in_order},
+      {"SendsMeetTheirReceivesInOrder", 2, sends_match_their_receives_in_order},
       {"SubgroupsKeepToThemselves", 2, subgroups_keep_to_themselves},
       {"AFailedRankReleasesTheOthers", 2, a_failed_rank_releases_the_others, &Abilities::releases},
       {"DifferentCallsAreRefused", 2, different_calls_are_refused, &Abilities::compares_calls},

@@ -15,9 +15,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 
-LocalOptions with_collective(Patience patience) {
+LocalOptions with_collective(Timeout timeout) {
   LocalOptions options;
-  options.deadlines.collective = patience;
+  options.deadlines.collective = timeout;
   return options;
 }
 
@@ -166,14 +166,14 @@ TEST(Deadline, WhoIsReleasedByARankThatGaveUpNamesTheOneItWaitedFor) {
   failures.name(3, 3, {"all_reduce #1 (max) of f32 (8) on cpu among 2,3 at step 0: waited 0."});
 }
 
-TEST(Deadline, TheMeetingsOwnPatienceCounts) {
+TEST(Deadline, TheRoundsOwnTimeoutCounts) {
   Failures failures(2);
   EXPECT_THROW(run_local_ranks(
                    4, Device::cpu(),
                    [&](World& world) {
                      if (world.rank() % 2 == 1) return failures.wait();
                      failures.expect([&] {
-                       const Patience own = world.rank() == 0 ? minutes(5) : milliseconds(20);
+                       const Timeout own = world.rank() == 0 ? minutes(5) : milliseconds(20);
                        world.control().barrier("save", own);
                      });
                    },

@@ -18,7 +18,7 @@ namespace ingot::test {
 struct Form {
   const char* name;
   DataParallel mode;
-  WholeWeights whole = WholeWeights::AroundUses;
+  UnshardedWeights whole = UnshardedWeights::AroundUses;
   GradientSync sync = GradientSync::MicroStep;
   bool replicas = false;  // half of the ranks share, the others are their replicas
   bool offload = false;   // masters and states in host memory
@@ -26,16 +26,16 @@ struct Form {
 
 inline constexpr std::array kForms = {
     Form{"dp", DataParallel::Replicated},
-    Form{"zero1", DataParallel::Zero1, WholeWeights::Always, GradientSync::Step},
-    Form{"zero2", DataParallel::Zero2, WholeWeights::Always},
+    Form{"zero1", DataParallel::Zero1, UnshardedWeights::Always, GradientSync::Step},
+    Form{"zero2", DataParallel::Zero2, UnshardedWeights::Always},
     Form{"fsdp", DataParallel::FullySharded},
-    Form{"fsdp_step", DataParallel::FullySharded, WholeWeights::AroundUses, GradientSync::Step},
-    Form{"fsdp_kept", DataParallel::FullySharded, WholeWeights::ForwardToBackward},
-    Form{"hsdp", DataParallel::FullySharded, WholeWeights::AroundUses, GradientSync::MicroStep,
+    Form{"fsdp_step", DataParallel::FullySharded, UnshardedWeights::AroundUses, GradientSync::Step},
+    Form{"fsdp_kept", DataParallel::FullySharded, UnshardedWeights::ForwardToBackward},
+    Form{"hsdp", DataParallel::FullySharded, UnshardedWeights::AroundUses, GradientSync::MicroStep,
          true},
-    Form{"zero1_offload", DataParallel::Zero1, WholeWeights::Always, GradientSync::Step, false,
+    Form{"zero1_offload", DataParallel::Zero1, UnshardedWeights::Always, GradientSync::Step, false,
          true},
-    Form{"fsdp_offload", DataParallel::FullySharded, WholeWeights::AroundUses,
+    Form{"fsdp_offload", DataParallel::FullySharded, UnshardedWeights::AroundUses,
          GradientSync::MicroStep, false, true},
 };
 
@@ -148,7 +148,7 @@ inline RigOptions options_of(const Way& way, DType compute) {
   options.policy = way.policy;
   options.compute = compute;
   options.layout = data_layout(way.ranks, way.form.mode, way.form.replicas ? way.ranks / 2 : 0);
-  options.whole_weights = way.form.whole;
+  options.unsharded_weights = way.form.whole;
   options.gradient_sync = way.form.sync;
   options.offload_optimizer = way.form.offload;
   options.one_micro_step = !way.accumulates;

@@ -55,7 +55,7 @@ class StaleWeights final : public ForwardingStore {
   using ForwardingStore::ForwardingStore;
 
  private:
-  void share_weights() override {
+  void gather_new_weights() override {
     if (++changes_ <= 1) inner_->publish_weights();
   }
   int changes_ = 0;

@@ -155,12 +155,12 @@ INSTANTIATE_TEST_SUITE_P(Layouts, StoreOnLayout, ::testing::ValuesIn(layouts()),
 
 // When weights are whole and gradients reduced; where nobody shares, there is one form.
 std::vector<ToyOptions> forms(const Layout& layout, DType compute = DType::F32) {
-  using enum WholeWeights;
+  using enum UnshardedWeights;
   if (layout.dp_shard == 1) return {{.compute = compute}};
   std::vector<ToyOptions> all;
-  for (const WholeWeights whole : {AroundUses, ForwardToBackward, Always})
+  for (const UnshardedWeights whole : {AroundUses, ForwardToBackward, Always})
     for (const GradientSync sync : {GradientSync::MicroStep, GradientSync::Step})
-      all.push_back({.compute = compute, .gradient_sync = sync, .whole_weights = whole});
+      all.push_back({.compute = compute, .gradient_sync = sync, .unsharded_weights = whole});
   return all;
 }
 
@@ -177,7 +177,7 @@ TEST_P(StoreOnLayout, StepsGiveOneRanksWeightsAndGradients) {
 TEST_P(StoreOnLayout, GradientsSentInBf16AreAddedUpWide) {
   const Trained one = toy_run({}, 1);
   for (ToyOptions form : forms(GetParam())) {
-    if (form.whole_weights == WholeWeights::ForwardToBackward) continue;
+    if (form.unsharded_weights == UnshardedWeights::ForwardToBackward) continue;
     form.narrow_reduction = true;
     const Trained many = toy_run(GetParam(), 1, form);
     EXPECT_EQ(many.weights, one.weights);

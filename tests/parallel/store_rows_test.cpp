@@ -41,13 +41,14 @@ TEST(StoreRows, ARankHoldsItsShareAndTheBlocksInUse) {
     const int64_t own_weights = all_shards * width, own_gradients = all_shards * 4;
     const auto weights = [&](int b) { return kRanks * shard[static_cast<size_t>(b)] * width; };
     const auto gradients = [&](int b) { return kRanks * shard[static_cast<size_t>(b)] * 4; };
-    const auto total = [&](WholeWeights whole, GradientSync sync) {
+    const auto total = [&](UnshardedWeights whole, GradientSync sync) {
       return plan_memory(
-                 store_table(parameters, {.dp_shard = kRanks},
-                             {.compute = compute, .gradient_sync = sync, .whole_weights = whole}))
+                 store_table(
+                     parameters, {.dp_shard = kRanks},
+                     {.compute = compute, .gradient_sync = sync, .unsharded_weights = whole}))
           .total_bytes;
     };
-    using enum WholeWeights;
+    using enum UnshardedWeights;
     using enum GradientSync;
     // By tick: embedding, layer, layer, loss (tied), layer, layer, embedding, beside which the next
     // micro-step's embedding is gathered.

@@ -28,7 +28,7 @@ constexpr Deadlines kShort{.start = seconds(30),
 // The body on a plane of each of `ranks` in a world of `world`; then it is done.
 std::vector<std::exception_ptr> on_planes(int ranks, int world, const Deadlines& deadlines,
                                           const PlaneBody& body) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   return outcomes_of(ranks, [&](int rank) {
     Watch watch;
     const auto plane = tcp_host_plane(tcp_process(rank, world, port), deadlines, watch);
@@ -67,7 +67,7 @@ void expect_words(const Error& error, const std::vector<std::string>& words) {
     EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
 }
 
-Error refused(const Process& process, Patience start = seconds(20)) {
+Error refused(const Process& process, Timeout start = seconds(20)) {
   Deadlines deadlines = kShort;
   deadlines.start = start;
   return error_of([&] {
@@ -91,7 +91,7 @@ TEST(TcpHostPlane, WhoDidNotStartIsNamedOnEveryRankThatDid) {
 }
 
 TEST(TcpHostPlane, RanksMayStartInAnyOrder) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   expect_none(outcomes_of(3, [&](int rank) {
     if (rank == 0) std::this_thread::sleep_for(milliseconds(200));
     Watch watch;
@@ -102,7 +102,7 @@ TEST(TcpHostPlane, RanksMayStartInAnyOrder) {
 }
 
 TEST(TcpHostPlane, MeetsOverIpv6) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   expect_none(outcomes_of(2, [&](int rank) {
     Watch watch;
     Process process = tcp_process(rank, 2, port);
@@ -117,7 +117,7 @@ TEST(TcpHostPlane, MeetsOverIpv6) {
 // A run of two ranks, of which rank 1 comes only when `meanwhile` is over.
 void while_rank_1_is_missing(const std::function<void(int port)>& meanwhile,
                              const Deadlines& deadlines = kShort) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   expect_none(outcomes_of(2, [&](int rank) {
     if (rank == 1) meanwhile(port);
     Watch watch;
@@ -138,7 +138,7 @@ TEST(TcpHostPlane, AnotherSecretIsRefusedAtOnceAndHarmsNobody) {
 }
 
 TEST(TcpHostPlane, AnotherSecretIsToldByThoseWhoWaitForTheRank) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   const auto outcomes = outcomes_of(2, [&](int rank) {
     Process process = tcp_process(rank, 2, port);
     Deadlines deadlines = kShort;
@@ -153,7 +153,7 @@ TEST(TcpHostPlane, AnotherSecretIsToldByThoseWhoWaitForTheRank) {
 }
 
 TEST(TcpHostPlane, ARankThatIsThereAlreadyIsRefused) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   expect_none(outcomes_of(2, [&](int rank) {
     Watch watch;
     const auto plane = tcp_host_plane(tcp_process(rank, 2, port), kShort, watch);
@@ -204,14 +204,14 @@ TEST(TcpHostPlane, APortInUseIsAClearError) {
 }
 
 TEST(TcpHostPlane, NobodyAtTheRendezvousIsAClearError) {
-  const Error error = refused(tcp_process(1, 2, port_to_meet_at()), milliseconds(300));
+  const Error error = refused(tcp_process(1, 2, rendezvous_port()), milliseconds(300));
   EXPECT_EQ(error.code(), ErrorCode::Comm);
   expect_words(error, {"no rank answered at 127.0.0.1:", "refused", "firewall"});
 }
 
 // The system may give a connection the port that it goes to.
 TEST(TcpHostPlane, AConnectionThatMeetsItselfIsNone) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   const tcp::Socket socket(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -263,7 +263,7 @@ TEST(TcpHostPlane, MeetingsGiveEveryRanksTextInOrder) {
   }));
 }
 
-TEST(TcpHostPlane, MeetingsForDifferentThingsAreToldOnEveryRankAndDoNoHarm) {
+TEST(TcpHostPlane, RoundsOfDifferentNamesAreToldOnEveryRankAndDoNoHarm) {
   expect_none(on_planes(3, 3, kShort, [](HostPlane& plane) {
     const bool other = plane.process().rank == 1;
     const Error error = error_of([&] { plane.control().barrier(other ? "save" : "step"); });
@@ -433,7 +433,7 @@ TEST(TcpHostPlane, ARankThatIsDoneIsLostOnlyToThoseWhoNeedIt) {
 // with.
 Error lost_child(const std::function<void(const ChildRank&)>& meanwhile, const Deadlines& deadlines,
                  int child_rank) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   const ChildRank child([&] {
     Watch watch;
     const auto plane = tcp_host_plane(tcp_process(child_rank, 2, port), deadlines, watch);
@@ -477,7 +477,7 @@ TEST_P(ChildOf, AProcessThatStandsStillIsLostWhenItWasSilentForTooLong) {
 }
 
 TEST(TcpHostPlane, AProcessThatStoodStillForLessGoesOn) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   Deadlines deadlines = kShort;
   deadlines.silence = seconds(2);
   const ChildRank child([&] {

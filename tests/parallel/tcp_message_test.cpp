@@ -44,7 +44,7 @@ std::vector<Message> read_all(FrameReader& reader, std::string_view bytes, size_
 }
 
 TEST(FrameReader, GivesBackWhatWasEncodedHoweverItArrives) {
-  const Message first{Kind::Meet, 3, -600000, "save", std::string(70000, 'x')};
+  const Message first{Kind::JoinRound, 3, -600000, "save", std::string(70000, 'x')};
   const Message second{Kind::Done};
   const std::string bytes = encode(first) + encode(second);
   for (const size_t at_a_time : {1, 7, 65536}) {

@@ -18,7 +18,7 @@ namespace ingot::test {
 
 // Nobody listens at it. Below the ports that connections are given, of which some other test's may
 // have it when it is asked for.
-inline int port_to_meet_at() {
+inline int rendezvous_port() {
   static std::mt19937 random(std::random_device{}());
   for (;;) {
     const int port = std::uniform_int_distribution<int>(15000, 31999)(random);
@@ -60,7 +60,7 @@ inline std::vector<std::exception_ptr> outcomes_of(int ranks, const std::functio
 // As run_local_ranks(): the failure of the rank that failed itself is rethrown.
 inline void run_tcp_ranks(int ranks, const WorldOptions& options, const Body& body,
                           Device device = Device::cpu()) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   const auto outcomes = outcomes_of(ranks, [&](int rank) {
     rank_launcher(tcp_process(rank, ranks, port, device), options)->run(body);
   });

@@ -17,7 +17,7 @@ using std::chrono::seconds;
 using WireBody = std::function<void(HostPlane&, Wire&)>;
 
 void on_wires(int ranks, const WireBody& body) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   const auto outcomes = outcomes_of(ranks, [&](int rank) {
     Watch watch;
     const auto plane = tcp_host_plane(tcp_process(rank, ranks, port), {}, watch);
@@ -81,7 +81,7 @@ TEST(TcpWire, ChannelsOfOneNameMeetWhoeverOpensThemFirst) {
 
 TEST(TcpWire, APatienceThatEndsNamesWhoseBytesDidNotCome) {
   std::latch tired(1);
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   const auto outcomes = outcomes_of(3, [&](int rank) {
     Watch watch;
     const auto plane = tcp_host_plane(tcp_process(rank, 3, port), {}, watch);
@@ -171,7 +171,7 @@ TEST(TcpCommunicator, ADeadlineNamesTheCallAndWhereTheMissingRankIs) {
 }
 
 TEST(TcpCommunicator, AKilledProcessReleasesThoseInACollectiveWithIt) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   const WorldOptions options{.backend = CommBackend::Tcp};
   const auto body = [&](World& world) {
     CommRank rank(world);
@@ -218,14 +218,14 @@ TEST(ProcessWorld, OneRankAloneNeedsNoOther) {
 }
 
 TEST(ProcessWorld, AWorldThatIsGivenBackEndsTheRunOrFailsIt) {
-  const int port = port_to_meet_at();
+  const int port = rendezvous_port();
   EXPECT_EQ(outcomes_of(2,
                         [&](int rank) {
                           const auto world = join_world(tcp_process(rank, 2, port), {});
                           world->control().barrier("together");
                         }),
             std::vector<std::exception_ptr>(2));
-  const int other = port_to_meet_at();
+  const int other = rendezvous_port();
   const auto outcomes = outcomes_of(2, [&](int rank) {
     const auto world = join_world(tcp_process(rank, 2, other), {});
     if (rank == 1) throw Error(ErrorCode::Data, "damaged");

@@ -63,7 +63,7 @@ TEST(LocalRanks, WhoAwaitsALostRankIsReleased) {
 
 TEST(LocalRanks, AGroupOfOneIsACommunicatorLikeOthers) {
   on_ranks(1, [](World& world) {
-    EXPECT_EQ(world.carrier().name, "threads");
+    EXPECT_EQ(world.transport().name, "threads");
     ComputeDevice compute(Device::cpu(), 1, "");
     const auto group = world.everyone(compute.context());
     EXPECT_EQ(group->size(), 1);
@@ -152,7 +152,7 @@ TEST(Control, WhoDisagreesIsNamedOnEveryRank) {
   EXPECT_EQ(refused, 3);
 }
 
-TEST(Control, MeetingsForDifferentThingsAreToldOnEveryRankAndDoNoHarm) {
+TEST(Control, RoundsOfDifferentNamesAreToldOnEveryRankAndDoNoHarm) {
   std::atomic<int> refused = 0;
   on_ranks(3, [&](World& world) {
     try {

@@ -27,7 +27,7 @@ NodeFacts machine(const std::string& name, int first_rank) {
 // Nothing is wrong with these.
 ProbeFacts two_machines() {
   ProbeFacts facts;
-  facts.carrier = "nccl";
+  facts.transport = "nccl";
   facts.on_gpu = true;
   facts.nodes = {machine("a", 0), machine("b", 2)};
   facts.within = {400e9, 450e9};
@@ -55,9 +55,9 @@ TEST(Advice, OfNcclIsForThoseWhoUseIt) {
   ProbeFacts facts = two_machines();
   facts.between = {1e9, 12.5e9};
   facts.nodes[0].host.shm_free_bytes = 0;
-  for (const char* carrier : {"threads", "tcp", "mpi"}) {
-    facts.carrier = carrier;
-    EXPECT_TRUE(advise(facts).empty()) << carrier;
+  for (const char* transport : {"threads", "tcp", "mpi"}) {
+    facts.transport = transport;
+    EXPECT_TRUE(advise(facts).empty()) << transport;
   }
 }
 
@@ -72,7 +72,7 @@ TEST(Advice, FindsTheLoopbackTrap) {
   EXPECT_EQ(all[1].value, "eth0");
   for (const Advice& advice : all)
     EXPECT_NE(advice.why.find("loopback address on b"), std::string::npos) << advice.why;
-  facts.carrier = "tcp";  // names mislead it as well
+  facts.transport = "tcp";  // names mislead it as well
   EXPECT_EQ(only(facts, "MASTER_ADDR").value, "10.0.0.1");
   facts.nodes.pop_back();
   facts.nodes[0].rendezvous_address = "127.0.0.1";  // one machine may talk to itself

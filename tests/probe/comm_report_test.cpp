@@ -67,7 +67,7 @@ TEST(LinkLimits, OfGpusAreByTheirMaker) {
 // A report of two machines, one rank each, on eth0 of 1 and 10 Gbit/s.
 ProbeReport two_machines() {
   ProbeReport report;
-  report.carrier = "tcp";
+  report.transport = "tcp";
   report.ranks = {{.host = "a", .device = "cpu"}, {.host = "b", .device = "cpu"}};
   report.nodes = {{"a", {0}}, {"b", {1}}};
   for (const double gbit : {1.0, 10.0}) {

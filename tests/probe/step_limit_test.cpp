@@ -51,9 +51,9 @@ TEST_P(StepLimits, AreTheSumOfTheirParts) {
     seconds += part.seconds;
     flops += part.flops;
   }
-  EXPECT_DOUBLE_EQ(limit.product_seconds + limit.memory_seconds, seconds);
+  EXPECT_DOUBLE_EQ(limit.gemm_seconds + limit.memory_seconds, seconds);
   EXPECT_DOUBLE_EQ(limit.tokens_per_second, static_cast<double>(kN) / seconds);
-  EXPECT_DOUBLE_EQ(limit.product_share, flops / limit.product_seconds / limit.peak_flops);
+  EXPECT_DOUBLE_EQ(limit.gemm_share, flops / limit.gemm_seconds / limit.peak_flops);
 }
 
 TEST_P(StepLimits, CountTheFlopsOfEveryProduct) {
@@ -62,11 +62,11 @@ TEST_P(StepLimits, CountTheFlopsOfEveryProduct) {
       c.qkv_rows() * c.dim + c.dim * c.heads * c.head_dim + c.up_rows() * c.dim + c.dim * c.ffn;
   // 2 each forward, for the input's gradient and for the weight's; causal attention 4 and 8 over
   // half of T² pairs.
-  const int64_t products = 6 * kN * (c.layers * per_layer + c.vocab * c.dim);
+  const int64_t gemms = 6 * kN * (c.layers * per_layer + c.vocab * c.dim);
   const int64_t attention = 12 * c.layers * kB * c.heads * kT * kT * c.head_dim / 2;
   double flops = 0.0;
   for (const LimitPart& part : limit_in(GetParam()).parts) flops += part.flops;
-  EXPECT_DOUBLE_EQ(flops, static_cast<double>(products + attention));
+  EXPECT_DOUBLE_EQ(flops, static_cast<double>(gemms + attention));
 }
 
 TEST_P(StepLimits, CountLayersWithAWindowByThemselves) {

@@ -64,7 +64,7 @@ TEST(BlockUse, GatheredWeightsLiveFromTheTickBeforeTheirUse) {
 }
 
 TEST(BlockUse, GatheredWeightsMayStayFromForwardToBackward) {
-  const GatherRule kept{.whole = WholeWeights::ForwardToBackward};
+  const GatherRule kept{.whole = UnshardedWeights::ForwardToBackward};
   const std::vector<BlockUse> order = block_uses(model(3, true));
   EXPECT_EQ(gathered_lives(order, 0, kept), (Lives{{0, 4}}));  // to the tied head
   EXPECT_EQ(gathered_lives(order, 1, kept), (Lives{{0, 7}}));
@@ -85,7 +85,7 @@ TEST(BlockUse, WithoutOverlapNothingLivesBesideItsUse) {
   EXPECT_EQ(reduced_lives(order, 2, 0), (Lives{{6, 6}}));
 }
 
-TEST(BlockUse, WholeGradientsLiveThroughTheTickAfterTheirUse) {
+TEST(BlockUse, UnshardedGradientsLiveThroughTheTickAfterTheirUse) {
   EXPECT_EQ(reduced_lives(block_uses(model(3, false)), 0), (Lives{{8, 8}}));  // nothing follows
   EXPECT_EQ(reduced_lives(block_uses(model(3, true)), 0), (Lives{{4, 5}, {8, 8}}));
   EXPECT_EQ(reduced_lives(block_uses(model(3, false)), 1), (Lives{{7, 8}}));

@@ -10,7 +10,7 @@ namespace {
 HardwareProfile two_gpus() {
   HardwareProfile p;
   p.made = "2026-11-16T12:00:00Z";
-  p.carrier = "nccl";
+  p.transport = "nccl";
   p.ranks = 2, p.nodes = 1;
   p.on_gpu = true;
   p.device_name = "NVIDIA \"H200\" \\ x";  // what TOML must quote

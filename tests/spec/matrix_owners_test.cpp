@@ -95,11 +95,11 @@ TEST(MatrixOwners, ScratchHoldsTheSlicesOfAnyRound) {
   EXPECT_EQ(scratch[kSlicedOutgoing].shape.numel(), most);
   EXPECT_EQ(scratch[kSlicedIncoming].shape.numel(), most);
   EXPECT_EQ(scratch[kSlicedX].shape, (Shape{2, slice_room(DType::F32, {0, largest})}));
-  EXPECT_EQ(scratch.size(), static_cast<size_t>(kSlicedWideGram));
+  EXPECT_EQ(scratch.size(), static_cast<size_t>(kSlicedAccGram));
   const std::vector<ScratchSpec> on_gpu = sliced_scratch(DeviceKind::Cuda, DType::BF16, all);
   EXPECT_EQ(on_gpu[kSlicedOutgoing].dtype, DType::BF16);
-  ASSERT_GT(on_gpu.size(), static_cast<size_t>(kSlicedWideGram));
-  EXPECT_EQ(on_gpu[kSlicedWideGram].dtype, DType::F32);
+  ASSERT_GT(on_gpu.size(), static_cast<size_t>(kSlicedAccGram));
+  EXPECT_EQ(on_gpu[kSlicedAccGram].dtype, DType::F32);
 }
 
 }  // namespace

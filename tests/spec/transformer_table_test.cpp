@@ -33,7 +33,7 @@ void expect_row(const TensorTable& table, std::string_view name, Shape shape, DT
   EXPECT_EQ(table[id].dtype, dtype) << name;
 }
 
-TEST(LlamaTable, ParametersAreListedInCheckpointOrder) {
+TEST(TransformerTable, ParametersAreListedInCheckpointOrder) {
   ModelConfig c = model_preset("llama_test");
   c.layers = 1;
   c.qk_norm = true;
@@ -47,7 +47,7 @@ TEST(LlamaTable, ParametersAreListedInCheckpointOrder) {
   EXPECT_FALSE(transformer_parameters(c).try_find("head.weight").valid());
 }
 
-TEST(LlamaTable, BiasesAndPostNormsStandBesideTheirs) {
+TEST(TransformerTable, BiasesAndPostNormsStandBesideTheirs) {
   ModelConfig c = model_preset("gpt2_124m");
   c.layers = 1;
   c.norm_place = NormPlace::Both;
@@ -80,7 +80,7 @@ TEST(LlamaTable, BiasesAndPostNormsStandBesideTheirs) {
   EXPECT_EQ(table[table.find("position.weight")].shape, Shape({1024, 768}));
 }
 
-TEST(LlamaTable, ParametersCarryRoleBlockInitAndSplit) {
+TEST(TransformerTable, ParametersCarryRoleBlockInitAndSplit) {
   const ModelConfig c = model_preset("llama_test");
   const TensorTable table = transformer_parameters(c);
   auto row = [&](std::string_view name) { return table[table.find(name)]; };
@@ -98,7 +98,7 @@ TEST(LlamaTable, ParametersCarryRoleBlockInitAndSplit) {
   EXPECT_EQ(row("final_norm.weight").block, 3);
 }
 
-TEST(LlamaTable, StackedMatricesSayTheirRows) {
+TEST(TransformerTable, StackedMatricesSayTheirRows) {
   ModelConfig c = model_preset("llama_test");  // H 4, G 2, D 8, F 64
   auto parts = [&](std::string_view name) {
     const TensorTable table = transformer_parameters(c);
@@ -111,7 +111,7 @@ TEST(LlamaTable, StackedMatricesSayTheirRows) {
   EXPECT_TRUE(parts("layers.1.up.weight").empty());
 }
 
-TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
+TEST(TransformerTable, TrainingRowsHaveTheDocumentedShapes) {
   ModelConfig c = model_preset("llama_test");  // C 32, H 4, G 2, D 8, F 64
   c.qk_norm = true;
   TrainShape shape = small(ActivationPolicy::None);
@@ -160,7 +160,7 @@ TEST(LlamaTable, TrainingRowsHaveTheDocumentedShapes) {
     EXPECT_FALSE(plain.try_find(name).valid()) << name;
 }
 
-TEST(LlamaTable, InF64NoNumberOfAStepIsNarrower) {
+TEST(TransformerTable, InF64NoNumberOfAStepIsNarrower) {
   ModelConfig c = model_preset("llama_test");
   c.qk_norm = true;
   TrainShape shape = small(ActivationPolicy::Selective);
@@ -180,7 +180,7 @@ TEST(LlamaTable, InF64NoNumberOfAStepIsNarrower) {
     }
 }
 
-TEST(LlamaTable, PolicyDecidesWhichRowsLayersShare) {
+TEST(TransformerTable, PolicyDecidesWhichRowsLayersShare) {
   const ModelConfig c = model_preset("llama_test");
   struct Expectation {
     ActivationPolicy policy;
@@ -209,7 +209,7 @@ TEST(LlamaTable, PolicyDecidesWhichRowsLayersShare) {
   }
 }
 
-TEST(LlamaTable, TheLastLayersAreKeptWhole) {
+TEST(TransformerTable, TheLastLayersAreKeptWhole) {
   ModelConfig c = model_preset("llama_test");
   c.layers = 4;
   for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full}) {
@@ -228,7 +228,7 @@ TEST(LlamaTable, TheLastLayersAreKeptWhole) {
   }
 }
 
-TEST(LlamaTable, AKeptLayerTakesTheRowsItWouldDropAndNothingElse) {
+TEST(TransformerTable, AKeptLayerTakesTheRowsItWouldDropAndNothingElse) {
   const ModelConfig c = model_preset("llama_10m");
   for (const ActivationPolicy policy : {ActivationPolicy::Selective, ActivationPolicy::Full})
     for (const bool fp8 : {false, true}) {
@@ -256,13 +256,13 @@ TEST(LlamaTable, AKeptLayerTakesTheRowsItWouldDropAndNothingElse) {
     }
 }
 
-TEST(LlamaTable, LayersAreKeptOrOffloaded) {
+TEST(TransformerTable, LayersAreKeptOrOffloaded) {
   TrainShape shape = small(ActivationPolicy::Selective);
   shape.keep_layers = shape.offload_layers = 1;
   EXPECT_THROW(transformer_train_table(model_preset("llama_test"), shape), Error);
 }
 
-TEST(LlamaTable, OffloadedLayersAreSpreadOverTheModel) {
+TEST(TransformerTable, OffloadedLayersAreSpreadOverTheModel) {
   const auto offloaded = [](int64_t num_layers, int64_t num_offloaded) {
     std::vector<int64_t> layers;
     for (int64_t i = 0; i < num_layers; ++i)
@@ -289,7 +289,7 @@ TEST(LlamaTable, OffloadedLayersAreSpreadOverTheModel) {
   EXPECT_EQ(layer_row(t, 3, std::nullopt, "qkv"), t.find("layers.3.qkv"));
 }
 
-TEST(LlamaTable, WhatIsPutAwayHasRowsInHostMemory) {
+TEST(TransformerTable, WhatIsPutAwayHasRowsInHostMemory) {
   ModelConfig c = model_preset("llama_tiny");
   c.layers = 5;
   for (const int64_t layers : {0, 2, 3, 5}) {
@@ -307,7 +307,7 @@ TEST(LlamaTable, WhatIsPutAwayHasRowsInHostMemory) {
   }
 }
 
-TEST(LlamaTable, SlotsRepeatWhatAMicroBatchKeeps) {
+TEST(TransformerTable, SlotsRepeatWhatAMicroBatchKeeps) {
   const ModelConfig c = model_preset("llama_tiny");
   TrainShape shape = small(ActivationPolicy::Selective);
   shape.document_mask = true;
@@ -330,7 +330,7 @@ TEST(LlamaTable, SlotsRepeatWhatAMicroBatchKeeps) {
   EXPECT_THROW(transformer_train_table(c, shape), Error);
 }
 
-TEST(LlamaTable, WhatALayerKeepsLivesFromItsForwardToItsBackward) {
+TEST(TransformerTable, WhatALayerKeepsLivesFromItsForwardToItsBackward) {
   const ModelConfig c = model_preset("llama_tiny");
   const TensorTable t = transformer_train_table(c, small(ActivationPolicy::Selective));
   auto life = [&](const std::string& name) { return t[t.find(name)].lives.front(); };
@@ -347,7 +347,7 @@ TEST(LlamaTable, WhatALayerKeepsLivesFromItsForwardToItsBackward) {
   EXPECT_LE(life("layers.1.residual").first, life("layers.0.mid").first + 1);
 }
 
-TEST(LlamaTable, EachPolicyTakesLessThanTheOneBefore) {
+TEST(TransformerTable, EachPolicyTakesLessThanTheOneBefore) {
   const ModelConfig c = model_preset("llama_10m");
   auto bytes = [&](ActivationPolicy policy) {
     return plan_memory(transformer_train_table(c, small(policy))).total_bytes;
@@ -356,7 +356,7 @@ TEST(LlamaTable, EachPolicyTakesLessThanTheOneBefore) {
   EXPECT_GT(bytes(ActivationPolicy::Selective), bytes(ActivationPolicy::Full));
 }
 
-TEST(LlamaTable, InferenceHoldsWeightsCacheAndOneChunk) {
+TEST(TransformerTable, InferenceHoldsWeightsCacheAndOneChunk) {
   const ModelConfig c = model_preset("llama_test");
   const TensorTable t = transformer_infer_table(c, DType::BF16, 100, 7, 55);
   const TensorTable parameters = transformer_parameters(c);

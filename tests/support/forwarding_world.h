@@ -50,7 +50,7 @@ class ForwardingWorld : public World {
   Board& board() override { return inner_.board(); }
   Watch& watch() override { return inner_.watch(); }
   const Deadlines& deadlines() const override { return inner_.deadlines(); }
-  Carrier carrier() const override { return inner_.carrier(); }
+  Transport transport() const override { return inner_.transport(); }
   std::optional<LostRank> loss() override { return inner_.loss(); }
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {

@@ -58,7 +58,7 @@ struct ToyOptions {
   DType compute = DType::F32;
   DType moments = DType::F32;
   GradientSync gradient_sync = GradientSync::MicroStep;
-  WholeWeights whole_weights = WholeWeights::AroundUses;
+  UnshardedWeights unsharded_weights = UnshardedWeights::AroundUses;
   bool narrow_reduction = false;
 };
 
@@ -69,7 +69,7 @@ inline TensorTable store_table(const TensorTable& parameters, const Layout& layo
   options.optim.moments = toy.moments;
   options.order = toy_order();
   options.gradient_sync = toy.gradient_sync;
-  options.whole_weights = toy.whole_weights;
+  options.unsharded_weights = toy.unsharded_weights;
   options.narrow_reduction = toy.narrow_reduction;
   add_store_rows(table, parameters, toy.compute, layout, options);
   return table;

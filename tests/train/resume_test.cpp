@@ -28,7 +28,7 @@ class Resume : public test::TrainFixture {
   }
   // A checkpoint without any training, whatever a run would check.
   std::string save(const RunConfig& saved, const RunState& state,
-                   const Companions& companions = {}) const {
+                   const AuxiliaryFiles& auxiliary_files = {}) const {
     const auto world = single_world();
     Engine engine(resolve_here(saved), *world);
     engine.init(1);
@@ -37,7 +37,7 @@ class Resume : public test::TrainFixture {
     StateSection* sections[] = {&rate};
     all.sections = save_sections(sections);
     return save_checkpoint(*posix_storage(), world->control(), saved.checkpoint.dir, saved, all,
-                           engine.parameters(), engine.store(), companions);
+                           engine.parameters(), engine.store(), auxiliary_files);
   }
   // A checkpoint of a run with this tokenizer, as the file in it.
   std::string saved_with(const std::string& tokenizer) const {

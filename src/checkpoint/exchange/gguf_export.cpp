@@ -67,10 +67,10 @@ Contents contents_of(const ModelConfig& model, const std::string& gguf, GgufType
 
 }  // namespace
 
-void export_gguf(Storage& storage, const Weights& weights, const Companions& companions,
+void export_gguf(Storage& storage, const Weights& weights, const AuxiliaryFiles& auxiliary_files,
                  const std::string& path, GgufType type, NewFile::Existing existing) {
   const Architecture& architecture =
-      architecture_of(weights.model(), companions.origin.architecture);
+      architecture_of(weights.model(), auxiliary_files.origin.architecture);
   const auto styled = with_rope_style(weights, gguf_rope_style(architecture.gguf));
   const ModelConfig& model = styled->model();
   check_gguf_model(model, architecture);
@@ -81,7 +81,7 @@ void export_gguf(Storage& storage, const Weights& weights, const Companions& com
   metadata.add_u32("general.file_type", file_type(type));
   metadata.add_u32("general.quantization_version", kGgufQuantizationVersion);
   add_gguf_model(metadata, model, architecture);
-  add_gguf_tokenizer(metadata, companions, model.vocab);
+  add_gguf_tokenizer(metadata, auxiliary_files, model.vocab);
 
   Contents contents = contents_of(model, architecture.gguf, type);
   const std::vector<float> divisors = gguf_rope_divisors(model);

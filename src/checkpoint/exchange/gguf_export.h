@@ -14,11 +14,12 @@ namespace ingot {
 // F32. The file appears complete or not at all. Throws ErrorCode::Config if llama.cpp does not
 // support the model, ErrorCode::Usage if `path` exists and must not be replaced, ErrorCode::Data
 // for a tokenizer without a GGUF form.
-void export_gguf(Storage& storage, const Weights& weights, const Companions& companions,
+void export_gguf(Storage& storage, const Weights& weights, const AuxiliaryFiles& auxiliary_files,
                  const std::string& path, GgufType type,
                  NewFile::Existing existing = NewFile::Existing::Refused);
 
 // Adds tokenizer.ggml.*, for `vocab` ids.
-void add_gguf_tokenizer(GgufMetadata& metadata, const Companions& companions, int64_t vocab);
+void add_gguf_tokenizer(GgufMetadata& metadata, const AuxiliaryFiles& auxiliary_files,
+                        int64_t vocab);
 
 }  // namespace ingot

@@ -41,15 +41,16 @@ void read_template(const Json& processor, const Tokenizer& tokenizer, Ends& ends
 }
 
 // As with the files that came with a model; else as this program generates, which is after BOS.
-Ends ends_of(const Companions& companions, const Tokenizer& tokenizer) {
+Ends ends_of(const AuxiliaryFiles& auxiliary_files, const Tokenizer& tokenizer) {
   Ends ends{tokenizer.bos() >= 0, false};
-  if (companions.hf_files.contains("tokenizer.json") && companions.tokenizer.starts_with('{')) {
+  if (auxiliary_files.hf_files.contains("tokenizer.json") &&
+      auxiliary_files.tokenizer.starts_with('{')) {
     ends.bos = false;
-    read_template(member(parse_object(companions.tokenizer, kTokenizer), "post_processor"),
+    read_template(member(parse_object(auxiliary_files.tokenizer, kTokenizer), "post_processor"),
                   tokenizer, ends);
   }
-  if (const auto file = companions.hf_files.find("tokenizer_config.json");
-      file != companions.hf_files.end()) {
+  if (const auto file = auxiliary_files.hf_files.find("tokenizer_config.json");
+      file != auxiliary_files.hf_files.end()) {
     const Json config = parse_object(file->second, file->first);
     const auto said = [&](const char* key, bool otherwise) {
       const Json& value = member(config, key);
@@ -72,12 +73,12 @@ bool same_ids(const Tokenizer& a, const Tokenizer& b, const SentencePieceModel& 
 }
 
 // Of a tokenizer.json that .model cannot say, the one that came with it: Gemma's is such.
-SentencePieceModel pieces_of(const Tokenizer& tokenizer, const Companions& companions) {
+SentencePieceModel pieces_of(const Tokenizer& tokenizer, const AuxiliaryFiles& auxiliary_files) {
   try {
     return parse_sentencepiece_model(file_as(tokenizer, "tokenizer.model"), kTokenizer);
   } catch (const Error& error) {
-    if (const auto own = companions.hf_files.find("tokenizer.model");
-        own != companions.hf_files.end()) {
+    if (const auto own = auxiliary_files.hf_files.find("tokenizer.model");
+        own != auxiliary_files.hf_files.end()) {
       SentencePieceModel model = parse_sentencepiece_model(own->second, own->first);
       if (same_ids(tokenizer, *parse_sentencepiece(own->second, own->first), model)) {
         log::warn(
@@ -111,15 +112,15 @@ void add_stop_ids(GgufMetadata& metadata, const std::vector<int32_t>& ids) {
                                              ids.end(), ", "))}});
 }
 
-void add_tokens(GgufMetadata& metadata, const Tokenizer& tokenizer, const Companions& companions,
-                int64_t vocab) {
+void add_tokens(GgufMetadata& metadata, const Tokenizer& tokenizer,
+                const AuxiliaryFiles& auxiliary_files, int64_t vocab) {
   const std::string kind = tokenizer.kind();
   if (kind == "sentencepiece")
-    return add_gguf_pieces(metadata, pieces_of(tokenizer, companions), vocab);
-  if (kind == "llama2c") return add_gguf_llama2c(metadata, companions.tokenizer, vocab);
+    return add_gguf_pieces(metadata, pieces_of(tokenizer, auxiliary_files), vocab);
+  if (kind == "llama2c") return add_gguf_llama2c(metadata, auxiliary_files.tokenizer, vocab);
   BpeModel model;
   if (kind == "huggingface") {
-    const std::string_view pre = gguf_pre_of(companions.tokenizer, model);
+    const std::string_view pre = gguf_pre_of(auxiliary_files.tokenizer, model);
     return add_gguf_bpe(metadata, model, pre, vocab);
   }
   model = kind == "byte" ? byte_bpe_model()
@@ -144,20 +145,21 @@ void add_chat_template(GgufMetadata& metadata,
 
 }  // namespace
 
-void add_gguf_tokenizer(GgufMetadata& metadata, const Companions& companions, int64_t vocab) {
-  const auto tokenizer = tokenizer_of(companions);
-  add_tokens(metadata, *tokenizer, companions, vocab);
+void add_gguf_tokenizer(GgufMetadata& metadata, const AuxiliaryFiles& auxiliary_files,
+                        int64_t vocab) {
+  const auto tokenizer = tokenizer_of(auxiliary_files);
+  add_tokens(metadata, *tokenizer, auxiliary_files, vocab);
   // Without these llama.cpp takes ids of its own choice, and ends texts at a comma.
   check(tokenizer->eos() >= 0, ErrorCode::Data,
         "the tokenizer names no token that ends a text, and llama.cpp would take any other for it: "
         "name it as eos_token in tokenizer_config.json and import the model again, or use --to hf");
   const int32_t bos = tokenizer->bos() >= 0 ? tokenizer->bos() : tokenizer->eos();
   metadata.add_u32("tokenizer.ggml.bos_token_id", bos);
-  add_stop_ids(metadata, stop_ids_of(companions, *tokenizer));
-  const Ends ends = ends_of(companions, *tokenizer);
+  add_stop_ids(metadata, stop_ids_of(auxiliary_files, *tokenizer));
+  const Ends ends = ends_of(auxiliary_files, *tokenizer);
   metadata.add_flag("tokenizer.ggml.add_bos_token", ends.bos);
   metadata.add_flag("tokenizer.ggml.add_eos_token", ends.eos);
-  add_chat_template(metadata, chat_files_of(companions).templates);
+  add_chat_template(metadata, chat_files_of(auxiliary_files).templates);
 }
 
 }  // namespace ingot

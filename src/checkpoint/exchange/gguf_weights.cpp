@@ -206,9 +206,9 @@ void GgufWeights::read(const std::string& name, ShardRange range, const Tensor& 
   }
 }
 
-Companions GgufWeights::companions(const std::string& named_as,
-                                   const std::string& tokenizer) const {
-  Companions found;
+AuxiliaryFiles GgufWeights::auxiliary_files(const std::string& named_as,
+                                            const std::string& tokenizer) const {
+  AuxiliaryFiles found;
   found.origin = origin(named_as);
   try {
     GgufText text = gguf_text_of(impl_->header, tokenizer.empty());
@@ -234,9 +234,9 @@ void import_gguf(std::shared_ptr<Storage> storage, const std::string& path,
                  const std::string& tokenizer, const std::string& out, WeightsProgress progress) {
   check_new_folder(*storage, out);
   const GgufWeights weights(storage, path);
-  const Companions companions = weights.companions(path, tokenizer);
+  const AuxiliaryFiles auxiliary_files = weights.auxiliary_files(path, tokenizer);
   write_weights(*storage, out, transformer_parameters(weights.model()),
-                *with_progress(weights, std::move(progress)), companions);
+                *with_progress(weights, std::move(progress)), auxiliary_files);
 }
 
 }  // namespace ingot

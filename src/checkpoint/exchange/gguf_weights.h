@@ -24,7 +24,7 @@ class GgufWeights : public Weights {
   void read(const std::string& name, ShardRange range, const Tensor& out) const override;
   // The file's tokenizer, or the one at `tokenizer` if that is not empty; chat template and stop
   // ids as files of a Hugging Face folder.
-  Companions companions(const std::string& named_as, const std::string& tokenizer) const;
+  AuxiliaryFiles auxiliary_files(const std::string& named_as, const std::string& tokenizer) const;
 
  private:
   struct Impl;

@@ -127,37 +127,38 @@ std::string_view torch_name(DType dtype) {
 
 // The model's words, the tokens' ids, and what the file it came with says of neither.
 std::string config_text(const Weights& weights, const Architecture& architecture, DType dtype,
-                        const Companions& companions) {
+                        const AuxiliaryFiles& auxiliary_files) {
   nlohmann::ordered_json config = hf_config_of(weights.model(), architecture);
   config["torch_dtype"] = torch_name(dtype);
-  const auto kept = companions.hf_files.find(std::string(kHfConfigName));
-  if (kept != companions.hf_files.end()) {
+  const auto kept = auxiliary_files.hf_files.find(std::string(kHfConfigName));
+  if (kept != auxiliary_files.hf_files.end()) {
     const auto was = nlohmann::ordered_json::parse(kept->second, nullptr, false);
     if (was.is_object())
       for (const auto& [key, value] : was.items())
         if (is_harmless_config(key) && !config.contains(key) && key != "dtype") config[key] = value;
   } else {
-    add_token_ids(config, companions, *tokenizer_of(companions));
+    add_token_ids(config, auxiliary_files, *tokenizer_of(auxiliary_files));
   }
   return config.dump(2) + "\n";
 }
 
 }  // namespace
 
-void export_hf(Storage& storage, const Weights& weights, const Companions& companions,
+void export_hf(Storage& storage, const Weights& weights, const AuxiliaryFiles& auxiliary_files,
                const std::string& dir, const HfExportOptions& options) {
   check_new_folder(storage, dir);
   const auto halves = with_rope_style(weights, RopeStyle::HalfSplit);
   const Architecture& architecture =
-      architecture_of(halves->model(), companions.origin.architecture);
+      architecture_of(halves->model(), auxiliary_files.origin.architecture);
   const auto files = files_of(*halves, architecture, options);
-  const auto small_files = hf_tokenizer_files(companions);
+  const auto small_files = hf_tokenizer_files(auxiliary_files);
   NewFolder folder(storage, dir);
   write_tensors(storage, folder.path(), *halves, files);
   for (const auto& [name, contents] : small_files)
     write_file_atomically(storage, join_path(folder.path(), name), contents);
-  write_file_atomically(storage, join_path(folder.path(), kHfConfigName),
-                        config_text(*halves, architecture, files[0][0].there.dtype, companions));
+  write_file_atomically(
+      storage, join_path(folder.path(), kHfConfigName),
+      config_text(*halves, architecture, files[0][0].there.dtype, auxiliary_files));
   folder.publish();
 }
 

@@ -19,7 +19,7 @@ struct HfExportOptions {
 // tokenizer and the model's other files. The folder appears complete or not at all. Throws
 // ErrorCode::Config if no architecture supports the model, ErrorCode::Data if a weight is not
 // finite.
-void export_hf(Storage& storage, const Weights& weights, const Companions& companions,
+void export_hf(Storage& storage, const Weights& weights, const AuxiliaryFiles& auxiliary_files,
                const std::string& dir, const HfExportOptions& options);
 
 }  // namespace ingot

@@ -275,9 +275,10 @@ void HfFolder::check_tied_head() const {
         path);
 }
 
-Companions HfFolder::companions(const std::string& named_as, const std::string& given) const {
+AuxiliaryFiles HfFolder::auxiliary_files(const std::string& named_as,
+                                         const std::string& given) const {
   Storage& storage = *impl_->storage;
-  Companions found;
+  AuxiliaryFiles found;
   found.origin = origin(named_as);
   for (const std::string_view name : {kHfConfigName, kHfGenerationName})
     if (storage.exists(impl_->path(name)))
@@ -312,10 +313,10 @@ void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
                WeightsProgress progress) {
   check_new_folder(*storage, out);
   const HfFolder folder(storage, dir);
-  const Companions companions = folder.companions(named_as, tokenizer);
+  const AuxiliaryFiles auxiliary_files = folder.auxiliary_files(named_as, tokenizer);
   folder.check_tied_head();
   write_weights(*storage, out, transformer_parameters(folder.model()),
-                *with_progress(folder, std::move(progress)), companions);
+                *with_progress(folder, std::move(progress)), auxiliary_files);
 }
 
 }  // namespace ingot

@@ -30,7 +30,7 @@ class HfFolder : public Weights {
   // Its small files unchanged, and the tokenizer: its own, or the one at `tokenizer` if that is not
   // empty, whose files then replace its own. Throws ErrorCode::Data if there is none, and for
   // invalid files.
-  Companions companions(const std::string& named_as, const std::string& tokenizer) const;
+  AuxiliaryFiles auxiliary_files(const std::string& named_as, const std::string& tokenizer) const;
 
  private:
   struct Impl;
@@ -43,8 +43,8 @@ bool is_kept_hf_file(std::string_view name);
 bool is_hf_folder(Storage& storage, const std::string& path);
 
 // Converts the folder `dir` to the checkpoint `out`. `named_as`: its origin, for the record;
-// `tokenizer` as in companions(). Throws ErrorCode::Data, and ErrorCode::Usage unless `out` is new
-// or empty; on failure nothing is left there.
+// `tokenizer` as in auxiliary_files(). Throws ErrorCode::Data, and ErrorCode::Usage unless `out` is
+// new or empty; on failure nothing is left there.
 void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
                const std::string& named_as, const std::string& tokenizer, const std::string& out,
                WeightsProgress progress = {});

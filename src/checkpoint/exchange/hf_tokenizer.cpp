@@ -87,26 +87,28 @@ std::unique_ptr<Tokenizer> own_hf_tokenizer(Storage& storage, const std::string&
 }
 
 std::unique_ptr<Tokenizer> given_hf_tokenizer(Storage& storage, const std::string& folder,
-                                              const std::string& given, Companions& companions) {
+                                              const std::string& given,
+                                              AuxiliaryFiles& auxiliary_files) {
   auto tokenizer = load_tokenizer(storage, given);
   if (!holds_tokenizer(storage, folder) || is_tokenizer_of(storage, folder, *tokenizer))
     return tokenizer;
   std::vector<std::string> left_out;
-  std::erase_if(companions.hf_files, [&](const auto& file) {
+  std::erase_if(auxiliary_files.hf_files, [&](const auto& file) {
     if (!is_hf_tokenizer_file(file.first)) return false;
     left_out.push_back(file.first);
     return true;
   });
-  companions.hf_files.merge(files_of_given(storage, given));
+  auxiliary_files.hf_files.merge(files_of_given(storage, given));
   log::warn("tokenizer_replaced", {{"by", given},
                                    {"left_out", fmt::format("{} files of {}: {}", left_out.size(),
                                                             folder, fmt::join(left_out, ", "))}});
   return tokenizer;
 }
 
-void add_token_ids(Json& config, const Companions& companions, const Tokenizer& tokenizer) {
+void add_token_ids(Json& config, const AuxiliaryFiles& auxiliary_files,
+                   const Tokenizer& tokenizer) {
   if (tokenizer.bos() >= 0) config["bos_token_id"] = tokenizer.bos();
-  const std::vector<int32_t> stop_ids = stop_ids_of(companions, tokenizer);
+  const std::vector<int32_t> stop_ids = stop_ids_of(auxiliary_files, tokenizer);
   if (stop_ids.size() == 1)
     config["eos_token_id"] = stop_ids.front();
   else if (!stop_ids.empty())
@@ -126,14 +128,14 @@ BpeModel byte_bpe_model() {
   return model;
 }
 
-std::map<std::string, std::string> hf_tokenizer_files(const Companions& companions) {
-  std::map<std::string, std::string> files = companions.hf_files;
+std::map<std::string, std::string> hf_tokenizer_files(const AuxiliaryFiles& auxiliary_files) {
+  std::map<std::string, std::string> files = auxiliary_files.hf_files;
   files.erase(std::string(kHfConfigName));
   const auto has = [&](const char* name) { return files.contains(name); };
-  const auto tokenizer = tokenizer_of(companions);
+  const auto tokenizer = tokenizer_of(auxiliary_files);
   if (tokenizer->kind() == "llama2c") {
     // No file of theirs encodes by its rules; this program finds it again.
-    files["tokenizer.bin"] = companions.tokenizer;
+    files["tokenizer.bin"] = auxiliary_files.tokenizer;
     log::warn("tokenizer_not_of_transformers",
               {{"file", "tokenizer.bin"},
                {"why",
@@ -152,7 +154,7 @@ std::map<std::string, std::string> hf_tokenizer_files(const Companions& companio
   }
   if (!files.contains(std::string(kHfGenerationName))) {
     Json config = Json::object();
-    add_token_ids(config, companions, *tokenizer);
+    add_token_ids(config, auxiliary_files, *tokenizer);
     files[std::string(kHfGenerationName)] = config.dump(2) + "\n";
   }
   return files;

@@ -172,7 +172,7 @@ void import_llama2c(Storage& storage, const std::string& model_path,
                 {.tokenizer = tokenizer->serialize(), .origin = {"llama2.c", model_path, ""}});
 }
 
-void export_llama2c(Storage& storage, const Weights& weights, const Companions& companions,
+void export_llama2c(Storage& storage, const Weights& weights, const AuxiliaryFiles& auxiliary_files,
                     const std::string& out_dir) {
   check_new_folder(storage, out_dir);
   const auto interleaved = with_rope_style(weights, RopeStyle::Interleaved);
@@ -198,9 +198,10 @@ void export_llama2c(Storage& storage, const Weights& weights, const Companions& 
                    [&](const Tensor& values) { file.append(bytes_of(values)); });
   }
   file.finish();
-  const auto tokenizer = tokenizer_of(companions);
+  const auto tokenizer = tokenizer_of(auxiliary_files);
   if (tokenizer->kind() == "llama2c")
-    write_file_atomically(storage, join_path(folder.path(), "tokenizer.bin"), companions.tokenizer);
+    write_file_atomically(storage, join_path(folder.path(), "tokenizer.bin"),
+                          auxiliary_files.tokenizer);
   folder.publish();
   if (tokenizer->kind() != "llama2c")
     log::warn(

@@ -35,7 +35,7 @@ void import_llama2c(Storage& storage, const std::string& model_path,
 
 // Writes the folder `out_dir` with model.bin and, for a tokenizer of llama2.c's kind,
 // tokenizer.bin. Throws ErrorCode::Config for a model that the format cannot express.
-void export_llama2c(Storage& storage, const Weights& weights, const Companions& companions,
+void export_llama2c(Storage& storage, const Weights& weights, const AuxiliaryFiles& auxiliary_files,
                     const std::string& out_dir);
 
 }  // namespace ingot

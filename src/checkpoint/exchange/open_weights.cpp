@@ -41,7 +41,7 @@ class OpenCheckpoint : public OpenModel {
   explicit OpenCheckpoint(const CheckpointReader& reader) : reader_(reader), weights_(reader_) {}
   const CheckpointInfo& info() const override { return reader_.info(); }
   const Weights& weights() const override { return weights_; }
-  Companions companions() const override { return reader_.companions(); }
+  AuxiliaryFiles auxiliary_files() const override { return reader_.auxiliary_files(); }
 
  private:
   CheckpointReader reader_;
@@ -59,7 +59,7 @@ class OpenHfFolder : public OpenModel {
   }
   const CheckpointInfo& info() const override { return info_; }
   const Weights& weights() const override { return folder_; }
-  Companions companions() const override { return folder_.companions(info_.dir, ""); }
+  AuxiliaryFiles auxiliary_files() const override { return folder_.auxiliary_files(info_.dir, ""); }
 
  private:
   HfFolder folder_;
@@ -78,7 +78,9 @@ class OpenGguf : public OpenModel {
   }
   const CheckpointInfo& info() const override { return info_; }
   const Weights& weights() const override { return weights_; }
-  Companions companions() const override { return weights_.companions(info_.dir, ""); }
+  AuxiliaryFiles auxiliary_files() const override {
+    return weights_.auxiliary_files(info_.dir, "");
+  }
 
  private:
   GgufWeights weights_;
@@ -104,17 +106,17 @@ std::unique_ptr<Weights> open_weights(std::shared_ptr<Storage> storage, const st
   return std::make_unique<OfFolder>(CheckpointChoice(storage, path).use());
 }
 
-std::unique_ptr<Tokenizer> tokenizer_of(const Companions& companions) {
-  if (companions.tokenizer.empty()) return byte_tokenizer();
+std::unique_ptr<Tokenizer> tokenizer_of(const AuxiliaryFiles& auxiliary_files) {
+  if (auxiliary_files.tokenizer.empty()) return byte_tokenizer();
   const auto files = memory_storage();
-  files->create("tokenizer.bin")->append(std::as_bytes(std::span(companions.tokenizer)));
+  files->create("tokenizer.bin")->append(std::as_bytes(std::span(auxiliary_files.tokenizer)));
   return load_tokenizer(*files, "tokenizer.bin");
 }
 
-ChatFiles chat_files_of(const Companions& companions) {
+ChatFiles chat_files_of(const AuxiliaryFiles& auxiliary_files) {
   const auto files = memory_storage();
   files->make_directories("folder");
-  for (const auto& [name, contents] : companions.hf_files)
+  for (const auto& [name, contents] : auxiliary_files.hf_files)
     files->create(join_path("folder", name))->append(std::as_bytes(std::span(contents)));
   return read_chat_files(*files, "folder");
 }

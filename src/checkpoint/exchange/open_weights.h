@@ -26,16 +26,16 @@ class OpenModel {
   virtual const CheckpointInfo& info() const = 0;
   virtual const Weights& weights() const = 0;
   // Throws ErrorCode::Data if the model has no tokenizer.
-  virtual Companions companions() const = 0;
+  virtual AuxiliaryFiles auxiliary_files() const = 0;
 };
 
 // A checkpoint or run folder (verified), a Hugging Face folder, or a GGUF file. Throws
 // ErrorCode::Data for anything else.
 std::unique_ptr<OpenModel> open_model(std::shared_ptr<Storage> storage, const std::string& path);
 
-std::unique_ptr<Tokenizer> tokenizer_of(const Companions& companions);
+std::unique_ptr<Tokenizer> tokenizer_of(const AuxiliaryFiles& auxiliary_files);
 
 // As they came with a model.
-ChatFiles chat_files_of(const Companions& companions);
+ChatFiles chat_files_of(const AuxiliaryFiles& auxiliary_files);
 
 }  // namespace ingot

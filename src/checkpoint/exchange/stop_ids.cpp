@@ -67,10 +67,11 @@ std::vector<int32_t> hf_stop_ids(const std::map<std::string, std::string>& files
   return {ids.begin(), ids.end()};
 }
 
-std::vector<int32_t> stop_ids_of(const Companions& companions, const Tokenizer& tokenizer) {
+std::vector<int32_t> stop_ids_of(const AuxiliaryFiles& auxiliary_files,
+                                 const Tokenizer& tokenizer) {
   std::vector<int32_t> ids;
   if (tokenizer.eos() >= 0) ids.push_back(tokenizer.eos());
-  for (const int32_t id : companions.stop_ids)
+  for (const int32_t id : auxiliary_files.stop_ids)
     if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
   return ids;
 }

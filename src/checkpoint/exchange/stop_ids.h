@@ -21,6 +21,6 @@ std::vector<int32_t> hf_stop_ids(const std::map<std::string, std::string>& files
                                  const std::string& dir);
 
 // The tokenizer's EOS, if any, followed by the model's other stop ids.
-std::vector<int32_t> stop_ids_of(const Companions& companions, const Tokenizer& tokenizer);
+std::vector<int32_t> stop_ids_of(const AuxiliaryFiles& auxiliary_files, const Tokenizer& tokenizer);
 
 }  // namespace ingot

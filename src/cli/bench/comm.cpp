@@ -30,7 +30,7 @@ std::vector<StepExchange> exchanges_of(const ResolvedRun& run) {
   const TensorTable parameters = transformer_parameters(model);
   for (const TensorSpec& parameter : parameters.rows())
     numel[parameter.block] += parameter.shape.numel();
-  const DType compute = run.shape.compute, wide = wide_dtype(compute);
+  const DType compute = run.shape.compute, wide = accumulation_dtype(compute);
   std::vector<StepExchange> all;
   const auto add = [&](const std::string& name, ProbedCollective kind, int64_t count, DType dtype) {
     all.push_back({name, {kind, count * size_of(dtype), dtype}});
@@ -78,10 +78,10 @@ struct BenchCommCommand {
  private:
   // Of the way between two ranks. In one memory all ranks share it: what each gets of it.
   static LinkLimit limit_of(const ResolvedRun& run, World& world, Context& ctx) {
-    const std::string carrier = world.carrier().name;
-    if (carrier == "nccl" && world.process().local_world == world.size())
+    const std::string transport = world.transport().name;
+    if (transport == "nccl" && world.process().local_world == world.size())
       return gpu_link_limit(gpu_name(ctx.device));
-    if (carrier != "threads")
+    if (transport != "threads")
       return {measure_socket_ring(world, 1.0), "one plain socket from each rank to the next"};
     double copy = 0;
     if (world.rank() == 0) {

@@ -36,13 +36,13 @@ void run_limit(const BenchShape& shape, const JsonOption& json) {
   fmt::print(
       "GEMMs and attention {:.1f} ms at {} of the machine's GEMM rate ({:.0f} GFLOP/s), "
       "bytes {:.1f} ms at {:.1f} GB/s\nlimit {} tok/s, MFU {}; peak {}\n",
-      limit.product_seconds * 1e3, format_percent(limit.product_share), limit.peak_flops / 1e9,
+      limit.gemm_seconds * 1e3, format_percent(limit.gemm_share), limit.peak_flops / 1e9,
       limit.memory_seconds * 1e3, limit.copy_bytes_per_second / 1e9,
       format_count(std::llround(limit.tokens_per_second)), mfu_text(flops, peak), text_of(peak));
   nlohmann::json line = {{"limit_tok_s", limit.tokens_per_second},
-                         {"product_ms", limit.product_seconds * 1e3},
+                         {"product_ms", limit.gemm_seconds * 1e3},
                          {"memory_ms", limit.memory_seconds * 1e3},
-                         {"product_share", limit.product_share},
+                         {"product_share", limit.gemm_share},
                          {"copy_bytes_s", limit.copy_bytes_per_second},
                          {"moments", name_of(config.optim.moments)},
                          {"parts", parts}};

@@ -112,9 +112,10 @@ struct TextFacts {
 // Where no tokenizer came with the model, or none that can be used, `why` says so.
 std::optional<TextFacts> text_facts_of(const OpenModel& model, std::string& why) {
   try {
-    const Companions companions = model.companions();
-    TextFacts facts{tokenizer_of(companions), {}, !chat_files_of(companions).templates.empty()};
-    facts.stop_ids = stop_ids_of(companions, *facts.tokenizer);
+    const AuxiliaryFiles auxiliary_files = model.auxiliary_files();
+    TextFacts facts{
+        tokenizer_of(auxiliary_files), {}, !chat_files_of(auxiliary_files).templates.empty()};
+    facts.stop_ids = stop_ids_of(auxiliary_files, *facts.tokenizer);
     return facts;
   } catch (const Error& error) {
     why = error.what();

@@ -99,15 +99,15 @@ struct Export {
   void write_model(Storage& storage, const OpenModel& model, const std::string& path) const {
     ModelProgress progress("exporting");
     const auto weights = with_progress(model.weights(), progress.watch());
-    const Companions companions = model.companions();
+    const AuxiliaryFiles auxiliary_files = model.auxiliary_files();
     if (to == "hf")
-      return export_hf(storage, *weights, companions, path, {.dtype = wanted_dtype()});
+      return export_hf(storage, *weights, auxiliary_files, path, {.dtype = wanted_dtype()});
     if (to == "gguf") {
-      return export_gguf(storage, *weights, companions, path, gguf_type(), out.existing());
+      return export_gguf(storage, *weights, auxiliary_files, path, gguf_type(), out.existing());
     }
     check(dtype == "stored" || dtype == "f32", ErrorCode::Usage,
           "--dtype {}: a llama2.c file holds f32; leave --dtype out", dtype);
-    export_llama2c(storage, *weights, companions, path);
+    export_llama2c(storage, *weights, auxiliary_files, path);
   }
 
   std::string checked_out() const {

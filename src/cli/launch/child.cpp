@@ -38,7 +38,7 @@ struct Ends {
 // In the child, until exec; ends.report tells the parent what failed.
 [[noreturn]] void become(const std::vector<std::string>& words, const ChildOptions& options,
                          pid_t parent, const Ends& ends) {
-  const auto give_up = [&](Step step) {
+  const auto fail = [&](Step step) {
     const int reason = errno;
     std::array<char, 1 + sizeof(reason)> text{static_cast<char>(step)};
     std::memcpy(text.data() + 1, &reason, sizeof(reason));
@@ -55,7 +55,7 @@ struct Ends {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   std::signal(SIGPIPE, SIG_DFL);
-  if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) give_up(Step::Folder);
+  if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) fail(Step::Folder);
   for (const auto& [name, value] : options.variables) ::setenv(name.c_str(), value.c_str(), 1);
   if (ends.notes >= 0) {
     ::fcntl(ends.notes, F_SETFD, 0);  // stays open
@@ -65,7 +65,7 @@ struct Ends {
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());
-  give_up(Step::Program);
+  fail(Step::Program);
   ::_exit(127);
 }
 

@@ -15,7 +15,7 @@ std::optional<DType> parse_dtype(std::string_view name);
 
 // The accumulation dtype of `dtype`: exact weights, gradients, statistics, tables and sums use it.
 // F64 for F64, else F32.
-constexpr DType wide_dtype(DType dtype) {
+constexpr DType accumulation_dtype(DType dtype) {
   return dtype == DType::F64 ? DType::F64 : DType::F32;
 }
 

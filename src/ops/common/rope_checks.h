@@ -16,7 +16,7 @@ inline void check_rotation(const char* op, const Tensor& x, const RopeInput& rop
   check_rank(op, "cos", cos, 2);
   const int64_t context = cos.shape[0];
   for (const Tensor* table : {&cos, &sin}) {
-    check_dtype(op, "table", *table, wide_dtype(x.dtype));
+    check_dtype(op, "table", *table, accumulation_dtype(x.dtype));
     check_shape(op, "table", *table, {context, D / 2});
     check_contiguous(op, "table", *table);
   }

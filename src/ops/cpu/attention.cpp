@@ -116,12 +116,12 @@ struct Forward {
         const int64_t query = block * kQueryBlock;
         const RunningSoftmax<Real> running{max + query, sum + query, rescale};
         const auto attend = [&]<bool kMasked> {
-          score_products<kMasked>(width, key_rows, columns + query * padded, mask, scores);
+          score_gemm<kMasked>(width, key_rows, columns + query * padded, mask, scores);
           if (options.softcap > 0.0)
             cap_scores<kMasked>(mask, static_cast<Real>(options.softcap), scores);
           softmax_block<kMasked>(mask, scores, running);
-          query_products<Start::LoadScaled, kMasked>(width, scores, value_rows, mask,
-                                                     sums + query * padded, rescale);
+          query_gemm<Start::LoadScaled, kMasked>(width, scores, value_rows, mask,
+                                                 sums + query * padded, rescale);
         };
         const KeyRange shared = visible.shared[block];
         if (shared.begin <= key && shared.end >= key + kKeyBlock) {
@@ -203,10 +203,9 @@ struct Backward {
           const BlockMask<Real> mask(visible, block, position);
           const int64_t query = block * kQueryBlock, query_row = query * padded;
           const auto attend = [&]<bool kMasked> {
-            score_products<kMasked>(width, key_rows + key_row, head.columns + query_row, mask,
-                                    weights);
-            score_products<kMasked>(width, value_rows + key_row, head.dout_columns + query_row,
-                                    mask, dscores);
+            score_gemm<kMasked>(width, key_rows + key_row, head.columns + query_row, mask, weights);
+            score_gemm<kMasked>(width, value_rows + key_row, head.dout_columns + query_row, mask,
+                                dscores);
             if (options.softcap > 0.0) {
               const auto cap = static_cast<Real>(options.softcap);
               cap_scores<kMasked>(mask, cap, weights);
@@ -216,11 +215,11 @@ struct Backward {
               softmax_backward_block<kMasked, false>(mask, head.lse + query, head.delta + query,
                                                      Real{0}, weights, dscores);
             }
-            key_products<kMasked>(width, weights, head.dout_rows + query_row, mask,
-                                  dvalue_rows + key_row);
-            key_products<kMasked>(width, dscores, head.rows + query_row, mask, dkey_rows + key_row);
-            query_products<Start::Load, kMasked>(width, dscores, key_rows + key_row, mask,
-                                                 head.drows + query_row);
+            key_gemm<kMasked>(width, weights, head.dout_rows + query_row, mask,
+                              dvalue_rows + key_row);
+            key_gemm<kMasked>(width, dscores, head.rows + query_row, mask, dkey_rows + key_row);
+            query_gemm<Start::Load, kMasked>(width, dscores, key_rows + key_row, mask,
+                                             head.drows + query_row);
           };
           const KeyRange shared = visible.shared[block];
           if (shared.begin <= position && shared.end >= position + kKeyBlock) {

@@ -35,7 +35,7 @@ struct BlockMask {
   KeyRange keys_of_rows(int64_t row_tile) const {
     return kMasked ? in_block(row_tiles[row_tile], key0) : KeyRange{0, kKeyBlock};
   }
-  // The same, rounded to whole row tiles of keys, which is what score_products computes.
+  // The same, rounded to whole row tiles of keys, which is what score_gemm computes.
   template <bool kMasked>
   KeyRange keys_of_lanes(int64_t lane_tile) const {
     if (!kMasked) return {0, kKeyBlock};
@@ -63,46 +63,46 @@ struct BlockMask {
 
 // scores(kKeyBlock, kQueryBlock) = rows(kKeyBlock, D) · columns(D, kQueryBlock), visible part only.
 template <bool kMasked, class Real, int kD>
-void score_products(Width<Real, kD> width, const Real* rows, const Real* columns,
-                    const BlockMask<Real>& mask, Real* scores) {
+void score_gemm(Width<Real, kD> width, const Real* rows, const Real* columns,
+                const BlockMask<Real>& mask, Real* scores) {
   for (int64_t lane = 0; lane < kQueryBlock; lane += kTileLanes<Real>) {
     const KeyRange keys = mask.template keys_of_lanes<kMasked>(lane / kTileLanes<Real>);
     for (int64_t key = keys.begin; key < keys.end; key += kTileRows) {
-      product_tile<Start::Zero>(rows + key * width.padded(), width.padded(), 1, columns + lane,
-                                kQueryBlock, width.D(), scores + key * kQueryBlock + lane,
-                                kQueryBlock);
+      gemm_tile<Start::Zero>(rows + key * width.padded(), width.padded(), 1, columns + lane,
+                             kQueryBlock, width.D(), scores + key * kQueryBlock + lane,
+                             kQueryBlock);
     }
   }
 }
 
 // out(kQueryBlock, D) = start + weights(kKeyBlock, kQueryBlock)ᵀ · rows(kKeyBlock, D).
 template <Start kStart, bool kMasked, class Real, int kD>
-void query_products(Width<Real, kD> width, const Real* weights, const Real* rows,
-                    const BlockMask<Real>& mask, Real* out, const Real* out_scale = nullptr) {
+void query_gemm(Width<Real, kD> width, const Real* weights, const Real* rows,
+                const BlockMask<Real>& mask, Real* out, const Real* out_scale = nullptr) {
   for (int64_t query = 0; query < kQueryBlock; query += kTileRows) {
     const KeyRange keys = mask.template keys_of_rows<kMasked>(query / kTileRows);
     if (keys.begin >= keys.end) continue;
     for (int64_t d = 0; d < width.padded(); d += kTileLanes<Real>) {
-      product_tile<kStart>(weights + keys.begin * kQueryBlock + query, 1, kQueryBlock,
-                           rows + keys.begin * width.padded() + d, width.padded(),
-                           keys.end - keys.begin, out + query * width.padded() + d, width.padded(),
-                           out_scale + query);
+      gemm_tile<kStart>(weights + keys.begin * kQueryBlock + query, 1, kQueryBlock,
+                        rows + keys.begin * width.padded() + d, width.padded(),
+                        keys.end - keys.begin, out + query * width.padded() + d, width.padded(),
+                        out_scale + query);
     }
   }
 }
 
 // out(kKeyBlock, D) += weights(kKeyBlock, kQueryBlock) · rows(kQueryBlock, D).
 template <bool kMasked, class Real, int kD>
-void key_products(Width<Real, kD> width, const Real* weights, const Real* rows,
-                  const BlockMask<Real>& mask, Real* out) {
+void key_gemm(Width<Real, kD> width, const Real* weights, const Real* rows,
+              const BlockMask<Real>& mask, Real* out) {
   for (int64_t key = 0; key < kKeyBlock; key += kTileRows) {
     const KeyRange queries = mask.template queries_of_keys<kMasked>(key);
     if (queries.begin >= queries.end) continue;
     for (int64_t d = 0; d < width.padded(); d += kTileLanes<Real>) {
-      product_tile<Start::Load>(weights + key * kQueryBlock + queries.begin, kQueryBlock, 1,
-                                rows + queries.begin * width.padded() + d, width.padded(),
-                                queries.end - queries.begin, out + key * width.padded() + d,
-                                width.padded());
+      gemm_tile<Start::Load>(weights + key * kQueryBlock + queries.begin, kQueryBlock, 1,
+                             rows + queries.begin * width.padded() + d, width.padded(),
+                             queries.end - queries.begin, out + key * width.padded() + d,
+                             width.padded());
     }
   }
 }

@@ -31,8 +31,8 @@ enum class Start { Zero, Load, LoadScaled };  // the initial value of a GEMM's o
 // c(kTileRows, kTileLanes) = start + a(kTileRows, num_k) · b(num_k, kTileLanes); element (r, k) of
 // a is a[r·a_row + k·a_k]. LoadScaled: row r of c is first multiplied by c_scale[r].
 template <Start kStart, class Real>
-INGOT_SIMD void product_tile(const Real* a, int64_t a_row, int64_t a_k, const Real* b, int64_t b_k,
-                             int64_t num_k, Real* c, int64_t c_row, const Real* c_scale = nullptr) {
+INGOT_SIMD void gemm_tile(const Real* a, int64_t a_row, int64_t a_k, const Real* b, int64_t b_k,
+                          int64_t num_k, Real* c, int64_t c_row, const Real* c_scale = nullptr) {
   using V = VectorOf<Real>;
   V sum[kTileRows][2];
 #pragma GCC unroll 8

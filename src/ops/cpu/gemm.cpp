@@ -91,9 +91,9 @@ struct Ahead {
 // c(num_rows, num_cols) = or += a panel of a · a panel of b over num_k; of the panels, the first
 // kRows rows and kVectors vectors are computed.
 template <int kRows, int kVectors>
-[[gnu::noinline]] void tile_product(int64_t num_rows, int64_t num_cols, int64_t num_k,
-                                    const float* a, const float* b, float* c, int64_t c_stride,
-                                    Store how, Ahead ahead) {
+[[gnu::noinline]] void multiply_tile(int64_t num_rows, int64_t num_cols, int64_t num_k,
+                                     const float* a, const float* b, float* c, int64_t c_stride,
+                                     Store how, Ahead ahead) {
   FloatV sums[kRows][kVectors];
   const auto for_tile = [&](auto f) INGOT_INLINE {
     unroll<kRows>([&](auto i)
@@ -158,7 +158,7 @@ void fitting_tile(int64_t num_rows, int64_t num_cols, const Arguments&... argume
       return fitting_tile<kRows, kVectors - 1>(num_rows, num_cols, arguments...);
     }
   }
-  tile_product<kRows, kVectors>(num_rows, num_cols, arguments...);
+  multiply_tile<kRows, kVectors>(num_rows, num_cols, arguments...);
 }
 
 // Panels of the rows (of b: columns) from `first` on, over [k, k + num_k). `along_k`: stored rows
@@ -239,8 +239,8 @@ int64_t k_part(int64_t K) {
 // one empty part, which writes the zeros.
 // Operands are packed as they come up, a by groups of rows and b by panels, while tiles before them
 // fetch what is stored: packing that waits for memory takes 9 % of the time, this way 4 %.
-void wide_product(const Gemm& gemm, const GemmBlock& block, float* c, int64_t c_stride,
-                  bool accumulate) {
+void wide_gemm(const Gemm& gemm, const GemmBlock& block, float* c, int64_t c_stride,
+               bool accumulate) {
   const int64_t part = k_part(gemm.K);
   const bool a_along_k = !gemm.a.transposed, b_along_k = gemm.b.transposed;
   float* const a_panels = buffers.a();
@@ -303,14 +303,14 @@ void for_parts(const GemmBlock& block, int64_t rows, int64_t cols, const F& f) {
 void gemm_block(const Gemm& gemm, const GemmBlock& block) {
   if (gemm.c_dtype == DType::F32) {
     for_parts(block, block.num_rows, kMaxCols, [&](const GemmBlock& part) {
-      wide_product(gemm, part, static_cast<float*>(gemm.c) + part.row * gemm.c_stride + part.col,
-                   gemm.c_stride, gemm.accumulate);
+      wide_gemm(gemm, part, static_cast<float*>(gemm.c) + part.row * gemm.c_stride + part.col,
+                gemm.c_stride, gemm.accumulate);
     });
     return;
   }
   for_parts(block, kScratchRows, kScratchCols, [&](const GemmBlock& part) {
     float* sums = buffers.sums();
-    wide_product(gemm, part, sums, kScratchCols, false);
+    wide_gemm(gemm, part, sums, kScratchCols, false);
     for (int64_t i = 0; i < part.num_rows; ++i) {
       const float* from = sums + i * kScratchCols;
       Bf16* to = static_cast<Bf16*>(gemm.c) + (part.row + i) * gemm.c_stride + part.col;

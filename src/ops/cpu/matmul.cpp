@@ -28,11 +28,11 @@ Grid choose_grid(const Gemm& gemm, int num_threads) {
   constexpr double kPack = 6.5;  // 0.4 cycles per packed element, 16 multiply-adds per cycle
   constexpr double kTail = 0.1;
   constexpr int64_t kBlocksPerThread = 4;
-  constexpr double kProductsPerBlock = 1e6;  // 20 µs: dispatch is about 1
-  const double products = static_cast<double>(gemm.M) * static_cast<double>(gemm.N) *
-                          static_cast<double>(std::max<int64_t>(1, gemm.K));
-  const int64_t most = std::clamp(static_cast<int64_t>(products / kProductsPerBlock), int64_t{1},
-                                  kBlocksPerThread * num_threads);
+  constexpr double kMultiplyAddsPerBlock = 1e6;  // 20 µs: dispatch is about 1
+  const double multiply_adds = static_cast<double>(gemm.M) * static_cast<double>(gemm.N) *
+                               static_cast<double>(std::max<int64_t>(1, gemm.K));
+  const int64_t most = std::clamp(static_cast<int64_t>(multiply_adds / kMultiplyAddsPerBlock),
+                                  int64_t{1}, kBlocksPerThread * num_threads);
   Grid best;
   double best_cost = 0;
   for (int64_t row_cuts = 1; row_cuts <= most; ++row_cuts) {
@@ -52,7 +52,7 @@ Grid choose_grid(const Gemm& gemm, int num_threads) {
   return best;
 }
 
-void blocked_product(Context& ctx, const Gemm& gemm) {
+void blocked_gemm(Context& ctx, const Gemm& gemm) {
   const Grid grid = choose_grid(gemm, ctx.pool->num_threads());
   const int64_t across = ceil_div(gemm.N, grid.cols);
   ctx.pool->run(ceil_div(gemm.M, grid.rows) * across, [&](int64_t task, int) {
@@ -84,7 +84,7 @@ INGOT_SIMD float dot(const A* a, const B* b, int64_t n) {
 constexpr int64_t kThinRows = 8;
 
 template <class A, class B, class C>
-void thin_product(Context& ctx, const Gemm& gemm) {
+void thin_gemm(Context& ctx, const Gemm& gemm) {
   for_chunks(ctx, gemm.N, rows_per_task(gemm.K), [&](int64_t begin, int64_t end) {
     for (int64_t j = begin; j < end; ++j) {
       const B* b = static_cast<const B*>(gemm.b.data) + j * gemm.b.stride;
@@ -109,7 +109,7 @@ void with_storage_type(DType dtype, const F& f) {
 }
 
 // The reference for gradient checks: plain loops.
-void double_product(Context& ctx, const Gemm& gemm) {
+void double_gemm(Context& ctx, const Gemm& gemm) {
   struct View {
     const double* data;
     int64_t row, col;
@@ -136,15 +136,15 @@ void double_product(Context& ctx, const Gemm& gemm) {
 
 void matmul(Context& ctx, const Gemm& gemm) {
   if (gemm.M == 0 || gemm.N == 0) return;
-  if (gemm.a.dtype == DType::F64) return double_product(ctx, gemm);
+  if (gemm.a.dtype == DType::F64) return double_gemm(ctx, gemm);
   const bool narrow = size_of(gemm.a.dtype) == 1 || size_of(gemm.b.dtype) == 1;  // only packed
   if (gemm.M > kThinRows || gemm.a.transposed || !gemm.b.transposed || narrow) {
-    return blocked_product(ctx, gemm);
+    return blocked_gemm(ctx, gemm);
   }
   with_storage_type(gemm.a.dtype, [&](auto a) {
     with_storage_type(gemm.b.dtype, [&](auto b) {
       with_storage_type(gemm.c_dtype, [&](auto c) {
-        thin_product<decltype(a), decltype(b), decltype(c)>(ctx, gemm);
+        thin_gemm<decltype(a), decltype(b), decltype(c)>(ctx, gemm);
       });
     });
   });

@@ -19,13 +19,13 @@ void check_operand(const Context& ctx, const char* name, const Tensor& tensor, i
 void check_tensors(const Context& ctx, const AdamWTensors& tensors) {
   const Tensor &master = tensors.master, &m = tensors.m, &weight = tensors.weight;
   const int64_t n = master.numel();
-  const DType wide = wide_dtype(master.dtype);
+  const DType acc = accumulation_dtype(master.dtype);
   check_operand(ctx, "grad", tensors.grad, n);
-  check_dtype(kOp, "grad", tensors.grad, wide);
-  const bool narrow = m.dtype == DType::BF16 && wide == DType::F32;
+  check_dtype(kOp, "grad", tensors.grad, acc);
+  const bool narrow = m.dtype == DType::BF16 && acc == DType::F32;
   for (const Tensor* moment : {&m, &tensors.v}) {
     check_operand(ctx, "moment", *moment, n);
-    check_dtype(kOp, "moment", *moment, narrow ? DType::BF16 : wide);
+    check_dtype(kOp, "moment", *moment, narrow ? DType::BF16 : acc);
   }
   if (master.dtype == DType::U16) {
     check_contiguous(kOp, "master", master);
@@ -34,10 +34,10 @@ void check_tensors(const Context& ctx, const AdamWTensors& tensors) {
     return check_dtype(kOp, "weight", weight, DType::BF16);
   }
   check_operand(ctx, "master", master, n);
-  check_dtype(kOp, "master", master, wide);
+  check_dtype(kOp, "master", master, acc);
   if (!weight.defined()) return;
   check_operand(ctx, "weight", weight, n);
-  check_dtype(kOp, "master", master, wide_dtype(weight.dtype));
+  check_dtype(kOp, "master", master, accumulation_dtype(weight.dtype));
 }
 
 }  // namespace

@@ -20,16 +20,16 @@ void check_operand(const char* op, const char* name, const Tensor& tensor, const
   check_contiguous(op, name, tensor);
 }
 
-void check_wide(const char* op, const char* name, const Tensor& tensor, const Shape& shape,
-                const Tensor& like) {
+void check_acc(const char* op, const char* name, const Tensor& tensor, const Shape& shape,
+               const Tensor& like) {
   check_operand(op, name, tensor, shape);
-  check_dtype(op, name, tensor, wide_dtype(like.dtype));
+  check_dtype(op, name, tensor, accumulation_dtype(like.dtype));
 }
 
 // A direction goes with wide states: F32 or BF16 with F32, F64 with F64.
 void check_direction(const char* op, const char* name, const Tensor& tensor, const Tensor& state) {
   check_operand(op, name, tensor, state.shape);
-  check_dtype(op, "state", state, wide_dtype(tensor.dtype));
+  check_dtype(op, "state", state, accumulation_dtype(tensor.dtype));
 }
 
 }  // namespace
@@ -49,9 +49,9 @@ void muon_momentum(Context& ctx, double beta, const UpdateScalars& scalars, cons
   constexpr const char* kOp = "muon_momentum";
   check_update_scalars(kOp, ctx, scalars);
   check_rank(kOp, "m", m, 1);
-  check_wide(kOp, "m", m, m.shape, m);
-  check_wide(kOp, "grad", grad, m.shape, m);
-  if (squares.defined()) check_wide(kOp, "squares", squares, {muon_num_partials(m.numel())}, m);
+  check_acc(kOp, "m", m, m.shape, m);
+  check_acc(kOp, "grad", grad, m.shape, m);
+  if (squares.defined()) check_acc(kOp, "squares", squares, {muon_num_partials(m.numel())}, m);
   check_direction(kOp, "u", u, m);
   INGOT_DISPATCH(m, muon_momentum, ctx, beta, scalars, grad, m, u, squares);
 }
@@ -60,14 +60,14 @@ void muon_squares(Context& ctx, const Tensor& u, const Tensor& squares) {
   constexpr const char* kOp = "muon_squares";
   check_rank(kOp, "u", u, 1);
   check_operand(kOp, "u", u, u.shape);
-  check_wide(kOp, "squares", squares, {muon_num_partials(u.numel())}, u);
+  check_acc(kOp, "squares", squares, {muon_num_partials(u.numel())}, u);
   INGOT_DISPATCH(u, muon_squares, ctx, u, squares);
 }
 
 void muon_normalize(Context& ctx, const Tensor& squares, double margin, const Tensor& u) {
   constexpr const char* kOp = "muon_normalize";
   check_operand(kOp, "u", u, u.shape);
-  check_wide(kOp, "squares", squares, {muon_num_partials(u.numel())}, u);
+  check_acc(kOp, "squares", squares, {muon_num_partials(u.numel())}, u);
   INGOT_DISPATCH(u, muon_normalize, ctx, squares, margin, u);
 }
 
@@ -88,7 +88,7 @@ void muon_apply(Context& ctx, double keep, double rate, const UpdateScalars& sca
   constexpr const char* kOp = "muon_apply";
   check_update_scalars(kOp, ctx, scalars);
   check_rank(kOp, "master", master, 1);
-  check_wide(kOp, "master", master, master.shape, master);
+  check_acc(kOp, "master", master, master.shape, master);
   check_direction(kOp, "x", x, master);
   INGOT_DISPATCH(master, muon_apply, ctx, keep, rate, scalars, x, master);
 }

@@ -22,7 +22,7 @@ PolarTensors take_scratch(Context& ctx, DType compute, const MatrixShape& matrix
           taken[kMuonGram],
           taken[kMuonSquare],
           taken[kMuonPartials].slice(0, 0, partials),
-          taken.size() > kMuonWideGram ? taken[kMuonWideGram] : Tensor{}};
+          taken.size() > kMuonAccGram ? taken[kMuonAccGram] : Tensor{}};
 }
 
 // A whole matrix, or each of the matrices stacked in it. The shard's one state is the momentum.

@@ -13,7 +13,7 @@ class Board {
   virtual ~Board() = default;
   virtual void post(const std::string& key, const std::string& value) = 0;
   // Throws ErrorCode::Comm, naming the key at a timeout, or the rank if one is lost.
-  virtual std::string await(const std::string& key, Patience patience) = 0;
+  virtual std::string await(const std::string& key, Timeout timeout) = 0;
 };
 
 }  // namespace ingot

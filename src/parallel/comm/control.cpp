@@ -7,31 +7,31 @@
 
 namespace ingot {
 
-void Control::barrier(std::string_view what, Patience patience) {
-  gather(what, {}, patience);
+void Control::barrier(std::string_view what, Timeout timeout) {
+  gather(what, {}, timeout);
 }
 
-bool Control::any(std::string_view what, bool own, Patience patience) {
-  const auto all = gather(what, own ? "1" : "0", patience);
+bool Control::any(std::string_view what, bool own, Timeout timeout) {
+  const auto all = gather(what, own ? "1" : "0", timeout);
   return std::find(all.begin(), all.end(), "1") != all.end();
 }
 
-double Control::sum(std::string_view what, double own, Patience patience) {
-  sum(what, std::span(&own, 1), patience);
+double Control::sum(std::string_view what, double own, Timeout timeout) {
+  sum(what, std::span(&own, 1), timeout);
   return own;
 }
 
-void Control::sum(std::string_view what, std::span<double> values, Patience patience) {
-  const std::vector<double> all = gather_values(what, values, patience);
+void Control::sum(std::string_view what, std::span<double> values, Timeout timeout) {
+  const std::vector<double> all = gather_values(what, values, timeout);
   std::copy_n(all.begin(), values.size(), values.begin());
   for (size_t at = values.size(); at < all.size(); at += values.size())
     for (size_t i = 0; i < values.size(); ++i) values[i] += all[at + i];
 }
 
 std::vector<double> Control::gather_values(std::string_view what, std::span<const double> own,
-                                           Patience patience) {
+                                           Timeout timeout) {
   const auto texts =
-      gather(what, {reinterpret_cast<const char*>(own.data()), own.size_bytes()}, patience);
+      gather(what, {reinterpret_cast<const char*>(own.data()), own.size_bytes()}, timeout);
   std::vector<double> all(own.size() * texts.size());
   for (size_t rank = 0; rank < texts.size(); ++rank) {
     check(texts[rank].size() == own.size_bytes(), ErrorCode::Internal,
@@ -43,8 +43,8 @@ std::vector<double> Control::gather_values(std::string_view what, std::span<cons
   return all;
 }
 
-void Control::agree(std::string_view what, std::string_view own, Patience patience) {
-  const auto all = gather(what, own, patience);
+void Control::agree(std::string_view what, std::string_view own, Timeout timeout) {
+  const auto all = gather(what, own, timeout);
   for (size_t rank = 1; rank < all.size(); ++rank)
     check(all[rank] == all[0], ErrorCode::Config,
           "{}: expected the same on all ranks, got «{}» on rank 0 and «{}» on rank {}", what,

@@ -9,8 +9,8 @@
 
 namespace ingot {
 
-using Patience = std::chrono::milliseconds;
-inline constexpr Patience kPatience{0};  // Deadlines::collective of the run
+using Timeout = std::chrono::milliseconds;
+inline constexpr Timeout kDefaultTimeout{0};  // Deadlines::collective of the run
 
 // Every rank makes the same calls in the same order. `what` names the round («save») for errors.
 // Ranks that call for different rounds throw ErrorCode::Internal with both names. At a timeout a
@@ -18,33 +18,33 @@ inline constexpr Patience kPatience{0};  // Deadlines::collective of the run
 // failed, the others throw ErrorCode::Comm naming it.
 class Control {
  public:
-  explicit Control(Patience usual = std::chrono::minutes(30)) : usual_(usual) {}
+  explicit Control(Timeout usual = std::chrono::minutes(30)) : usual_(usual) {}
   virtual ~Control() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
   // All-gather of texts in rank order. Returns when all ranks have called it.
   virtual std::vector<std::string> gather(std::string_view what, std::string_view own,
-                                          Patience patience = kPatience) = 0;
+                                          Timeout timeout = kDefaultTimeout) = 0;
 
   // The same for numbers, equally many on every rank: those of rank r begin at [r * own.size()].
   std::vector<double> gather_values(std::string_view what, std::span<const double> own,
-                                    Patience patience = kPatience);
+                                    Timeout timeout = kDefaultTimeout);
 
-  void barrier(std::string_view what, Patience patience = kPatience);
+  void barrier(std::string_view what, Timeout timeout = kDefaultTimeout);
   // True on every rank if it is true on any rank.
-  bool any(std::string_view what, bool own, Patience patience = kPatience);
+  bool any(std::string_view what, bool own, Timeout timeout = kDefaultTimeout);
   // Σ over ranks, added in rank order: the same bits on all.
-  double sum(std::string_view what, double own, Patience patience = kPatience);
-  void sum(std::string_view what, std::span<double> values, Patience patience = kPatience);
+  double sum(std::string_view what, double own, Timeout timeout = kDefaultTimeout);
+  void sum(std::string_view what, std::span<double> values, Timeout timeout = kDefaultTimeout);
   // Throws ErrorCode::Config on every rank, with each rank's value, unless all values are equal.
-  void agree(std::string_view what, std::string_view own, Patience patience = kPatience);
+  void agree(std::string_view what, std::string_view own, Timeout timeout = kDefaultTimeout);
 
  protected:
-  Patience length_of(Patience patience) const { return patience == kPatience ? usual_ : patience; }
+  Timeout length_of(Timeout timeout) const { return timeout == kDefaultTimeout ? usual_ : timeout; }
 
  private:
-  Patience usual_;
+  Timeout usual_;
 };
 
 }  // namespace ingot

@@ -6,11 +6,11 @@
 namespace ingot {
 
 struct Deadlines {
-  Patience start = std::chrono::minutes(5);        // to connect and make a communicator
-  Patience collective = std::chrono::minutes(10);  // for a call, or a host-plane round
-  Patience save = std::chrono::minutes(30);        // for the rounds of a save
-  Patience validation = std::chrono::minutes(30);  // for the rounds of a validation
-  Patience silence = std::chrono::minutes(1);      // without a heartbeat of a rank
+  Timeout start = std::chrono::minutes(5);        // to connect and make a communicator
+  Timeout collective = std::chrono::minutes(10);  // for a call, or a host-plane round
+  Timeout save = std::chrono::minutes(30);        // for the rounds of a save
+  Timeout validation = std::chrono::minutes(30);  // for the rounds of a validation
+  Timeout silence = std::chrono::minutes(1);      // without a heartbeat of a rank
 };
 
 }  // namespace ingot

@@ -17,7 +17,7 @@ void HostPlane::throw_if_lost(std::span<const int> needed) {
   if (const auto lost = this->lost(needed)) throw lost_error(*lost);
 }
 
-void HostPlane::throw_late(Patience waited, std::span<const int> missing) {
+void HostPlane::throw_late(Timeout waited, std::span<const int> missing) {
   const std::vector<RankState> all = states();
   std::vector<MissingRank> known;
   for (const int rank : missing) {
@@ -25,8 +25,8 @@ void HostPlane::throw_late(Patience waited, std::span<const int> missing) {
     known.push_back({rank, fmt::format("{} (heard {:.1f} s ago)", one.state, one.age_seconds)});
   }
   const Error error = waited_for(waited, known);
-  give_up_on({error.rank(),
-              fmt::format("rank {} ({}): {}", process().rank, watch().state(), error.what())});
+  declare_lost({error.rank(),
+                fmt::format("rank {} ({}): {}", process().rank, watch().state(), error.what())});
   throw error;
 }
 

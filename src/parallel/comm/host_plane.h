@@ -47,10 +47,10 @@ class HostPlane : public Board {
 
   // Declares a rank lost after waiting for it in vain: all ranks are told, and every rank logs its
   // last calls.
-  virtual void give_up_on(const LostRank& late) = 0;
-  // Calls give_up_on() for the first of `missing`; throws waited_for() with the known states of all
-  // of them.
-  [[noreturn]] void throw_late(Patience waited, std::span<const int> missing);
+  virtual void declare_lost(const LostRank& late) = 0;
+  // Calls declare_lost() for the first of `missing`; throws waited_for() with the known states of
+  // all of them.
+  [[noreturn]] void throw_late(Timeout waited, std::span<const int> missing);
 
   // This rank stops taking part, for the reason `why`; the other ranks are told and released. Empty
   // `why`: it is done, which is no failure if all others finish too: waits for them, and throws

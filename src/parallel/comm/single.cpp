@@ -35,7 +35,7 @@ class SingleControl final : public Control {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  std::vector<std::string> gather(std::string_view, std::string_view own, Patience) override {
+  std::vector<std::string> gather(std::string_view, std::string_view own, Timeout) override {
     return {std::string(own)};
   }
 };
@@ -44,7 +44,7 @@ class SingleControl final : public Control {
 class SingleBoard final : public Board {
  public:
   void post(const std::string&, const std::string&) override {}
-  std::string await(const std::string& key, Patience) override {
+  std::string await(const std::string& key, Timeout) override {
     throw Error(ErrorCode::Internal, "a world of one awaits «" + key + "»");
   }
 };
@@ -58,7 +58,7 @@ class SingleWorld final : public World {
   Board& board() override { return board_; }
   Watch& watch() override { return watch_; }
   const Deadlines& deadlines() const override { return deadlines_; }
-  Carrier carrier() const override { return {"none"}; }
+  Transport transport() const override { return {"none"}; }
   std::optional<LostRank> loss() override { return std::nullopt; }
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,
                                              Context& compute) override {

@@ -20,7 +20,7 @@ namespace ingot {
 
 // The transport of tensors between ranks: "threads" within one process, "tcp", "mpi" or "nccl"
 // between processes, "none" for a single rank.
-struct Carrier {
+struct Transport {
   std::string name;
   std::string facts = {};  // for nccl: its version, and what decides the order of its sums
 };
@@ -33,7 +33,7 @@ class World {
   virtual Board& board() = 0;
   virtual Watch& watch() = 0;  // this rank's communication in flight
   virtual const Deadlines& deadlines() const = 0;
-  virtual Carrier carrier() const = 0;
+  virtual Transport transport() const = 0;
   // The rank whose loss ended the run, if any. From any thread.
   virtual std::optional<LostRank> loss() = 0;
 

@@ -107,7 +107,7 @@ void BlockGradients::reduce(size_t block, bool is_complete, bool narrow) {
     state.reduced = is_complete;
     return;
   }
-  const WholeRow& sent = narrow ? rows.narrow : rows.gradients;
+  const UnshardedRow& sent = narrow ? rows.narrow : rows.gradients;
   // Kept gradients are summed where they are, the others go into the shard.
   const Tensor part = keeps() || narrow ? sent.own : rows.gradient_shard;
   if (has_news) {

@@ -44,7 +44,7 @@ void BlockStore::end() {
 // Memory whose life ended with the tick before is free when what was issued so far is done and what
 // was in flight through that tick too; then what begins to live now may be written.
 void BlockStore::acquire(const BlockUse& use) {
-  check(!shares() ||
+  check(!is_sharded() ||
             (std::find(order_.begin(), order_.end(), use) != order_.end() && use.tick >= tick_),
         ErrorCode::Internal, "store: block {} is acquired at tick {}, which is not its turn",
         use.block, use.tick);
@@ -62,7 +62,7 @@ void BlockStore::release(const BlockUse& use) {
 
 Tensor BlockStore::weight(TensorId parameter) const {
   const Weight& weight = whole_[static_cast<size_t>(parameter.row)];
-  check(!shares() || weights_.is_acquired(weight.block), ErrorCode::Internal,
+  check(!is_sharded() || weights_.is_acquired(weight.block), ErrorCode::Internal,
         "store: weight of block {} read while the block is not acquired", weight.block);
   return weight.whole;
 }

@@ -37,8 +37,8 @@ class BlockStore final : public ParameterStore {
     int block = -1;
     Tensor whole;  // unsharded, in the parameter's shape
   };
-  void share_weights() override { weights_.changed(); }
-  bool shares() const { return groups_.shards->size() > 1; }
+  void gather_new_weights() override { weights_.changed(); }
+  bool is_sharded() const { return groups_.shards->size() > 1; }
 
   Context& ctx_;
   DataGroups groups_;

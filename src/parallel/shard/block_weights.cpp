@@ -22,7 +22,7 @@ void BlockWeights::begin(std::span<const BlockUse> order, bool last) {
   next_ = 0;
   stays_from_ = kNever;
   if (shards_.size() == 1) return;
-  if (always_whole())
+  if (always_unsharded())
     plan_changed(order);
   else
     plan_lives(order, last);
@@ -76,7 +76,7 @@ void BlockWeights::enter(int tick) {
     const StoreBlock& rows = rows_[block];
     blocks_[block].gathered = shards_.all_gather(rows.weight_shard, rows.weights.whole, room);
     blocks_[block].awaited = false;
-    if (always_whole()) blocks_[block].current = true;
+    if (always_unsharded()) blocks_[block].current = true;
   }
 }
 
@@ -115,7 +115,7 @@ void BlockWeights::changed() {
 
 bool BlockWeights::gathers() const {
   if (shards_.size() == 1) return false;
-  return !always_whole() ||
+  return !always_unsharded() ||
          std::any_of(blocks_.begin(), blocks_.end(), [](const Block& b) { return !b.current; });
 }
 
@@ -128,8 +128,8 @@ std::string BlockWeights::record_key() const {
 
 void BlockWeights::note_record(bool last) {
   if (shards_.size() == 1) return;
-  for (Block& block : blocks_) block.current = always_whole();
-  if (!always_whole() && !last)
+  for (Block& block : blocks_) block.current = always_unsharded();
+  if (!always_unsharded() && !last)
     for (const size_t block : staying_) blocks_[block].current = true;
 }
 

@@ -50,7 +50,7 @@ class BlockWeights {
 
   Block& at(int block);
   const Block& at(int block) const { return blocks_[static_cast<size_t>(block)]; }
-  bool always_whole() const { return rows_.front().always_whole(); }
+  bool always_unsharded() const { return rows_.front().always_unsharded(); }
   void plan_changed(std::span<const BlockUse> order);
   void plan_lives(std::span<const BlockUse> order, bool last);
 

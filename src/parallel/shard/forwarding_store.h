@@ -34,7 +34,7 @@ class ForwardingStore : public ParameterStore {
   std::span<const ParameterShard> shards() const override { return inner_->shards(); }
 
  protected:
-  void share_weights() override { inner_->publish_weights(); }
+  void gather_new_weights() override { inner_->publish_weights(); }
   std::unique_ptr<ParameterStore> inner_;
 };
 

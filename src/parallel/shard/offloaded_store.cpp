@@ -60,7 +60,7 @@ void OffloadedStore::send_weight(const ParameterShard& shard) {
   of(shard).sent = true;
 }
 
-void OffloadedStore::share_weights() {
+void OffloadedStore::gather_new_weights() {
   up_->after(compute_->mark("weights are read"));
   for (const ParameterShard& shard : shards_) {
     if (!of(shard).sent) send_weight(shard);

@@ -33,7 +33,7 @@ class OffloadedStore final : public ForwardingStore {
     Ticket down;        // of the gradient's copy to the host
     bool sent = false;  // the weight's copy has been issued
   };
-  void share_weights() override;
+  void gather_new_weights() override;
   Transfer& of(const ParameterShard& shard) {
     return transfers_[static_cast<size_t>(shard.parameter.row)];
   }

@@ -18,7 +18,7 @@
 
 namespace ingot {
 
-// Memory for a gradient: accumulation dtype (wide_dtype of the weight), unsharded shape.
+// Memory for a gradient: accumulation dtype (accumulation_dtype of the weight), unsharded shape.
 struct GradientSlot {
   Tensor tensor;
   Accumulate accumulate = Accumulate::No;  // No: the first write since the slot was cleared
@@ -85,7 +85,7 @@ class ParameterStore {
   // Call it after changing shards: makes the new weights visible to acquire().
   void publish_weights() {
     ++weights_version_;
-    share_weights();
+    gather_new_weights();
   }
   // Increases with every change of the weights, for caches derived from them.
   int64_t weights_version() const { return weights_version_; }
@@ -93,7 +93,7 @@ class ParameterStore {
   virtual std::span<const ParameterShard> shards() const = 0;
 
  private:
-  virtual void share_weights() = 0;
+  virtual void gather_new_weights() = 0;
   int64_t weights_version_ = 0;
 };
 

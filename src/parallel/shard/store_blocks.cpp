@@ -20,7 +20,7 @@ class RowFinder {
   Tensor find(StoreRow what, size_t block) const {
     return placed_.find(store_row_name(what, block));
   }
-  WholeRow whole(StoreRow what, size_t block, int64_t shard_elements) const {
+  UnshardedRow whole(StoreRow what, size_t block, int64_t shard_elements) const {
     const TensorId id = placed_.table().find(store_row_name(what, block));
     const Tensor row = placed_[id];
     const int64_t begin = shard_rank_ * shard_elements;
@@ -54,15 +54,15 @@ std::vector<StoreBlock> store_blocks(const TensorTable& parameters, const Layout
     const auto whole = [&](StoreRow row, StoreRow shard) {
       return rows.whole(rows.has(row, i) ? row : shard, i, S);
     };
-    const auto own = [&](StoreRow row, StoreRow shard, const WholeRow& its_whole) {
+    const auto own = [&](StoreRow row, StoreRow shard, const UnshardedRow& its_whole) {
       return rows.has(row, i) ? rows.find(shard, i) : its_whole.own;
     };
     StoreBlock one;
-    one.weights = whole(StoreRow::WholeWeights, StoreRow::Weights);
-    one.weight_shard = own(StoreRow::WholeWeights, StoreRow::Weights, one.weights);
+    one.weights = whole(StoreRow::UnshardedWeights, StoreRow::Weights);
+    one.weight_shard = own(StoreRow::UnshardedWeights, StoreRow::Weights, one.weights);
     if (rows.has(StoreRow::Gradients, i)) {
-      one.gradients = whole(StoreRow::WholeGradients, StoreRow::Gradients);
-      one.gradient_shard = own(StoreRow::WholeGradients, StoreRow::Gradients, one.gradients);
+      one.gradients = whole(StoreRow::UnshardedGradients, StoreRow::Gradients);
+      one.gradient_shard = own(StoreRow::UnshardedGradients, StoreRow::Gradients, one.gradients);
     }
     if (rows.has(StoreRow::NarrowGradients, i))
       one.narrow = rows.whole(StoreRow::NarrowGradients, i, S);

@@ -9,7 +9,7 @@
 namespace ingot {
 
 // A row of an unsharded block, flat, including padding.
-struct WholeRow {
+struct UnshardedRow {
   Tensor whole;  // (ranks · S), S elements per rank
   Tensor own;    // (S): this rank's part of it
   std::vector<Lifetime> lives;
@@ -18,15 +18,15 @@ struct WholeRow {
 // A block on one rank. If the unsharded row is always in memory, the shard is a part of it.
 struct StoreBlock {
   BlockLayout layout;
-  WholeRow weights;       // compute dtype
-  Tensor weight_shard;    // (S)
-  WholeRow gradients;     // acc dtype; undefined if nothing is sent, like gradient_shard
-  Tensor gradient_shard;  // (S) accumulation dtype
-  WholeRow narrow;        // BF16: gradients as sent; undefined if sent in their own dtype
+  UnshardedRow weights;    // compute dtype
+  Tensor weight_shard;     // (S)
+  UnshardedRow gradients;  // acc dtype; undefined if nothing is sent, like gradient_shard
+  Tensor gradient_shard;   // (S) accumulation dtype
+  UnshardedRow narrow;     // BF16: gradients as sent; undefined if sent in their own dtype
   // The parameters in the unsharded rows, in their own shapes, by entry of the layout.
   std::vector<Tensor> weight_views, gradient_views;
 
-  bool always_whole() const { return weight_shard.data == weights.own.data; }
+  bool always_unsharded() const { return weight_shard.data == weights.own.data; }
   bool keeps_gradients() const { return gradient_shard.data == gradients.own.data; }
 };
 

@@ -34,9 +34,9 @@ OpCase added_case(std::string name, int64_t N, int64_t R, int64_t C) {
   c.forward = [](Context& ctx, const OpTensors& t) {
     linear_forward(ctx, t.at("x"), t.at("w"), t.at("y"), t.at("addend"));
   };
-  const auto products_backward = c.backward;
-  c.backward = [products_backward](Context& ctx, const OpTensors& t) {
-    products_backward(ctx, t);
+  const auto gemms_backward = c.backward;
+  c.backward = [gemms_backward](Context& ctx, const OpTensors& t) {
+    gemms_backward(ctx, t);
     copy(ctx, t.at("d.y"), t.at("d.addend"));
   };
   return c;

@@ -47,9 +47,9 @@ OpCase rope_case(std::string name, int64_t B, int64_t T, int64_t H, int64_t D,
 
 RopeInput take_rope_tables(Context& ctx, DType dtype, int64_t context, int64_t D,
                            const RopeFrequencies& frequencies) {
-  const DType wide = dtype == DType::F64 ? DType::F64 : DType::F32;
-  const RopeInput rope{.cos = ctx.workspace.take(wide, {context, D / 2}),
-                       .sin = ctx.workspace.take(wide, {context, D / 2})};
+  const DType acc = dtype == DType::F64 ? DType::F64 : DType::F32;
+  const RopeInput rope{.cos = ctx.workspace.take(acc, {context, D / 2}),
+                       .sin = ctx.workspace.take(acc, {context, D / 2})};
   rope_table(ctx, frequencies, rope.cos, rope.sin);
   return rope;
 }

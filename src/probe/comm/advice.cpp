@@ -19,7 +19,7 @@ struct Wanted {
 using Verdict = std::optional<Wanted>;
 
 bool uses_nccl(const ProbeFacts& f) {
-  return f.on_gpu && f.carrier == "nccl";
+  return f.on_gpu && f.transport == "nccl";
 }
 bool is_spread(const ProbeFacts& f) {
   return f.nodes.size() > 1;

@@ -28,7 +28,7 @@ struct LinkFacts {
 };
 
 struct ProbeFacts {
-  std::string carrier;  // the transport: "threads", "tcp", "mpi", "nccl"
+  std::string transport;  // the transport: "threads", "tcp", "mpi", "nccl"
   bool on_gpu = false;
   std::vector<NodeFacts> nodes;
   LinkFacts within, between;       // nodes

@@ -163,7 +163,7 @@ std::string link_lines(const ProbeReport& report) {
   constexpr size_t kMostShown = 8;
   if (report.links.empty()) return "";
   const auto rates = rates_of(report);
-  std::string text = fmt::format("links by {}, from rank to rank\n{}", report.carrier,
+  std::string text = fmt::format("links by {}, from rank to rank\n{}", report.transport,
                                  draw_links(rates, static_cast<int>(report.ranks.size())));
   text += fmt::format("slowest  {}\n", link_text(report, report_of(report, *slowest_link(rates))));
   const auto slow = slow_links(rates);
@@ -196,7 +196,7 @@ std::string text_of(const ProbeReport& report) {
 }
 
 nlohmann::json to_json(const ProbeReport& report) {
-  nlohmann::json line = {{"carrier", report.carrier},
+  nlohmann::json line = {{"carrier", report.transport},
                          {"ranks", report.ranks.size()},
                          {"nodes", nlohmann::json::array()},
                          {"devices", nlohmann::json::array()},

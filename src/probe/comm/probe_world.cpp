@@ -47,7 +47,7 @@ std::vector<T> gather_json(World& world, const char* what, const T& own) {
   return all;
 }
 
-void meet(World& world, const ProbeOptions& options, ProbeReport& report) {
+void exchange_nodes(World& world, const ProbeOptions& options, ProbeReport& report) {
   const auto all = gather_json(world, "probe: who is here", introduce(world, options));
   std::vector<RankHost> places;
   for (const Introduction& one : all) {
@@ -132,7 +132,7 @@ double least(double a, double b) {
 
 ProbeFacts facts_of(const ProbeReport& report) {
   ProbeFacts facts;
-  facts.carrier = report.carrier;
+  facts.transport = report.transport;
   facts.nodes = report.node_facts;
   facts.on_gpu =
       std::ranges::all_of(report.ranks, [](const RankReport& r) { return !r.gpu.empty(); });
@@ -164,7 +164,7 @@ LinkLimit link_limit(const ProbeReport& report, int from, int to) {
   }
   const RankReport &sender = report.ranks[a], &receiver = report.ranks[b];
   if (sender.device != receiver.device) return gpu_link_limit(sender.gpu);
-  if (report.carrier != "threads") return {};  // by the system's own copies
+  if (report.transport != "threads") return {};  // by the system's own copies
   // In one memory: a byte that arrives is read once and written once.
   double copy = 0;
   for (const int rank : here.ranks)
@@ -175,9 +175,9 @@ LinkLimit link_limit(const ProbeReport& report, int from, int to) {
 
 ProbeReport probe_world(World& world, Context& ctx, Context& whole, const ProbeOptions& options) {
   ProbeReport report;
-  report.carrier = world.carrier().name;
+  report.transport = world.transport().name;
   report.device = ctx.facts;
-  meet(world, options, report);
+  exchange_nodes(world, options, report);
   measure_machines(world, whole, options, report);
   if (world.size() > 1) {
     measure_groups(world, ctx, options, report);
@@ -195,7 +195,7 @@ ProbeReport probe_world(World& world, Context& ctx, Context& whole, const ProbeO
 HardwareProfile profile_of(const ProbeReport& report, const std::string& made) {
   HardwareProfile p;
   p.made = made;
-  p.carrier = report.carrier;
+  p.transport = report.transport;
   p.ranks = static_cast<int64_t>(report.ranks.size());
   p.nodes = static_cast<int64_t>(report.nodes.size());
   const DeviceFacts& device = report.device;

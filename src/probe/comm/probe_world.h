@@ -47,7 +47,7 @@ struct LinkReport {
 };
 
 struct ProbeReport {
-  std::string carrier;
+  std::string transport;
   DeviceFacts device;  // of rank 0
   std::vector<RankNode> nodes;
   std::vector<NodeFacts> node_facts;  // by node

@@ -17,7 +17,7 @@ namespace {
 
 using tcp::Clock;
 using tcp::Socket;
-constexpr std::chrono::seconds kPatience(20);
+constexpr std::chrono::seconds kDefaultTimeout(20);
 constexpr size_t kPiece = size_t{1} << 20;
 
 double seconds_since(Clock::time_point start) {
@@ -36,7 +36,7 @@ std::vector<std::string> own_hosts(const Process& process) {
 Socket connected_to(const tcp::Address& address, size_t rank) {
   std::string why;
   for (const std::string& host : address.hosts) {
-    tcp::Attempt attempt = tcp::connect_to(host, address.port, Clock::now() + kPatience);
+    tcp::Attempt attempt = tcp::connect_to(host, address.port, Clock::now() + kDefaultTimeout);
     if (attempt.socket) return std::move(attempt.socket);
     why = attempt.why;
   }
@@ -45,7 +45,7 @@ Socket connected_to(const tcp::Address& address, size_t rank) {
 }
 
 Socket accepted_by(const Socket& listener) {
-  const auto deadline = Clock::now() + kPatience;
+  const auto deadline = Clock::now() + kDefaultTimeout;
   while (Clock::now() < deadline) {
     if (Socket socket = tcp::accept_from(listener)) return socket;
     pollfd wanted{listener.fd(), POLLIN, 0};
@@ -56,14 +56,14 @@ Socket accepted_by(const Socket& listener) {
 
 void expect_in_time(Clock::time_point deadline) {
   check(Clock::now() < deadline, ErrorCode::Comm,
-        "probe: a plain socket between ranks was not served for {} s", kPatience.count());
+        "probe: a plain socket between ranks was not served for {} s", kDefaultTimeout.count());
 }
 
 // Sends `bytes` while it receives as many, each on a thread of its own; the seconds until both are
 // done.
 double exchange(const Socket& out, const Socket& in, int64_t bytes) {
   const auto start = Clock::now();
-  const auto deadline = start + kPatience;
+  const auto deadline = start + kDefaultTimeout;
   const auto move = [&](const Socket& socket, short event, const auto& some) {
     std::vector<std::byte> piece(kPiece);
     for (int64_t left = bytes; left > 0;) {

@@ -42,7 +42,7 @@ enum class GradientSync { MicroStep, Step };
 
 // How long gathered weights of a block stay in memory: around each use, from the first to the last
 // use in a micro-step, or for the whole run.
-enum class WholeWeights { AroundUses, ForwardToBackward, Always };
+enum class UnshardedWeights { AroundUses, ForwardToBackward, Always };
 
 // `shard_ranks`: the ranks that together hold one copy of the sharded state; the sets are replicas
 // of each other. 0: all ranks. Throws ErrorCode::Config if it does not divide the ranks.

@@ -18,7 +18,7 @@ std::vector<Setting> settings_of(HardwareProfile& p) {
   return {
       integer_setting("version", p.version, {1, kMost}, "", "Of this format."),
       text_setting("made", p.made, "When it was measured."),
-      text_setting("carrier", p.carrier, "What carried tensors: threads, tcp, mpi or nccl."),
+      text_setting("carrier", p.transport, "What carried tensors: threads, tcp, mpi or nccl."),
       integer_setting("ranks", p.ranks, {1, kMostRanks}, "", "Ranks that were measured."),
       integer_setting("nodes", p.nodes, {1, kMostRanks}, "", "Machines that they ran on."),
       enum_setting<bool>("device.kind", p.on_gpu, {{"cpu", false}, {"cuda", true}},

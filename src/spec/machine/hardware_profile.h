@@ -30,8 +30,8 @@ struct HardwareProfile {
   };
 
   int64_t version = kProfileVersion;
-  std::string made;     // time of measurement: "2026-11-20T18:15:00Z"
-  std::string carrier;  // the transport of tensors: "threads", "tcp", "mpi", "nccl"
+  std::string made;       // time of measurement: "2026-11-20T18:15:00Z"
+  std::string transport;  // the transport of tensors: "threads", "tcp", "mpi", "nccl"
   int64_t ranks = 1, nodes = 1;
 
   bool on_gpu = false;  // whether the ranks compute on GPUs; the fields below it describe one

@@ -40,7 +40,7 @@ std::vector<Lifetime> gathered_lives(std::span<const BlockUse> order, int block,
     const int first = std::max(0, use.tick - rule.ahead);
     if (lives.empty()) before = rule.ahead - use.tick;
     if (!lives.empty() &&
-        (rule.whole == WholeWeights::ForwardToBackward || first <= lives.back().last + 1))
+        (rule.whole == UnshardedWeights::ForwardToBackward || first <= lives.back().last + 1))
       lives.back().last = use.tick;
     else
       lives.push_back({first, use.tick});

@@ -45,7 +45,7 @@ std::vector<BlockUse> evaluation_uses(const ModelConfig& config);
 
 // When weights are gathered for their uses.
 struct GatherRule {
-  WholeWeights whole = WholeWeights::AroundUses;
+  UnshardedWeights whole = UnshardedWeights::AroundUses;
   int ahead = 1;  // ticks before a use in which they may be gathered
   bool again =
       false;  // another micro-step follows with the same weights; its first gathers need room

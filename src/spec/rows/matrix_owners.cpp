@@ -85,15 +85,14 @@ std::vector<ScratchSpec> sliced_scratch(DeviceKind device, DType compute,
   if (matrices.empty()) return {};
   const std::vector<ScratchSpec> any = muon_scratch(device, compute, matrices[0].matrix.shape);
   const DType dtype = any[kMuonX].dtype;
-  int64_t elements = 0, gram = 0, wide_gram = 0, slices = 0;
+  int64_t elements = 0, gram = 0, acc_gram = 0, slices = 0;
   std::vector<int64_t> of_round(matrices[0].held.size());  // by rank
   int round = 0;
   for (const auto& [matrix, held] : matrices) {
     const std::vector<ScratchSpec> rows = muon_scratch(device, compute, matrix.shape);
     elements = std::max(elements, slice_room(dtype, {0, matrix.shape.numel()}));
     gram = std::max(gram, rows[kMuonGram].shape.numel());
-    if (rows.size() > kMuonWideGram)
-      wide_gram = std::max(wide_gram, rows[kMuonWideGram].shape.numel());
+    if (rows.size() > kMuonAccGram) acc_gram = std::max(acc_gram, rows[kMuonAccGram].shape.numel());
     if (matrix.round != std::exchange(round, matrix.round)) std::ranges::fill(of_round, 0);
     for (size_t rank = 0; rank < held.size(); ++rank) {
       if (static_cast<int>(rank) == matrix.owner) continue;
@@ -104,7 +103,7 @@ std::vector<ScratchSpec> sliced_scratch(DeviceKind device, DType compute,
   std::vector<ScratchSpec> scratch = {
       {dtype, {2, elements}}, {dtype, {2, elements}}, {dtype, {gram}},  {dtype, {gram}},
       any[kMuonPartials],     {dtype, {slices}},      {dtype, {slices}}};
-  if (wide_gram > 0) scratch.push_back({any[kMuonPartials].dtype, {wide_gram}});
+  if (acc_gram > 0) scratch.push_back({any[kMuonPartials].dtype, {acc_gram}});
   return scratch;
 }
 

@@ -50,7 +50,7 @@ enum SlicedScratch {
   kSlicedPartials,  // as kMuonPartials
   kSlicedOutgoing,  // the slices of directions that the rank sends in a round
   kSlicedIncoming,  // the slices of updates that it receives
-  kSlicedWideGram   // (S, S) in the accumulation dtype: only if some matrix needs it
+  kSlicedAccGram    // (S, S) in the accumulation dtype: only if some matrix needs it
 };
 // The maximum over all ranks, so that all ranks plan the same memory.
 std::vector<ScratchSpec> sliced_scratch(DeviceKind device, DType compute,

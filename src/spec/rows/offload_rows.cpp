@@ -28,7 +28,7 @@ void add_offload_rows(TensorTable& table, const TensorTable& parameters, DType c
       row.space = MemorySpace::Pinned;
       table.add(row);
     };
-    add(OffloadRow::Gradients, TensorKind::Gradient, wide_dtype(compute));
+    add(OffloadRow::Gradients, TensorKind::Gradient, accumulation_dtype(compute));
     add(OffloadRow::Weights, TensorKind::MasterWeight, compute);
   }
 }

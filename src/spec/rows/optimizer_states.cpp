@@ -75,7 +75,7 @@ UpdateScratch scratch_of_muon(const UpdateCase& update) {
   UpdateScratch most;
   for (const OwnedMatrix& one : matrix_owners(parameters, config, 1)) {
     most.bytes = std::max(most.bytes, bytes_of(muon_scratch(device, compute, one.shape)));
-    most.products = true;
+    most.gemms = true;
   }
   return most;
 }
@@ -150,7 +150,7 @@ void add_update_rows(TensorTable& table, const OptimConfig& config, bool offload
 UpdateScratch update_scratch(const UpdateCase& update) {
   const UpdateScratch of_adamw = declaration_of(OptimKind::AdamW).scratch(update);
   const UpdateScratch own = declaration_of(update.config.kind).scratch(update);
-  return {std::max(of_adamw.bytes, own.bytes), of_adamw.products || own.products};
+  return {std::max(of_adamw.bytes, own.bytes), of_adamw.gemms || own.gemms};
 }
 
 std::vector<MatrixShape> matrices_of(const TensorSpec& parameter) {
@@ -169,16 +169,16 @@ std::vector<MatrixShape> matrices_of(const TensorSpec& parameter) {
 
 std::vector<ScratchSpec> muon_scratch(DeviceKind device, DType compute, const MatrixShape& matrix) {
   constexpr int64_t kMostPartials = 1024;
-  const DType wide = wide_dtype(compute);
+  const DType acc = accumulation_dtype(compute);
   // The GEMMs need few bits (Jordan trained in BF16) and a GPU is 15 times faster with few.
-  const DType dtype = device == DeviceKind::Cuda && wide == DType::F32 ? DType::BF16 : wide;
+  const DType dtype = device == DeviceKind::Cuda && acc == DType::F32 ? DType::BF16 : acc;
   const int64_t S = matrix.small();
   std::vector<ScratchSpec> rows = {{dtype, {matrix.rows, matrix.cols}},
                                    {dtype, {matrix.rows, matrix.cols}},
                                    {dtype, {S, S}},
                                    {dtype, {S, S}},
-                                   {wide, {kMostPartials}}};
-  if (matrix.tall() && dtype != wide) rows.push_back({wide, {S, S}});
+                                   {acc, {kMostPartials}}};
+  if (matrix.tall() && dtype != acc) rows.push_back({acc, {S, S}});
   return rows;
 }
 

@@ -67,7 +67,7 @@ struct UpdateCase {
 // their own workspace is added to it.
 struct UpdateScratch {
   int64_t bytes = 0;
-  bool products = false;
+  bool gemms = false;
 };
 UpdateScratch update_scratch(const UpdateCase& update);
 
@@ -88,7 +88,7 @@ enum MuonScratch {
   kMuonSquare,    // (S, S): gram², then the polynomial of it
   kMuonPartials,  // partial sums of the norm, accumulation dtype; at most one per part
                   // of ops/update/muon.h
-  kMuonWideGram   // (S, S) accumulation dtype: only if the GEMM of gram gives no other
+  kMuonAccGram    // (S, S) accumulation dtype: only if the GEMM of gram gives no other
 };
 // `compute`: dtype of the weights; if it is F64, so is all scratch.
 std::vector<ScratchSpec> muon_scratch(DeviceKind device, DType compute, const MatrixShape& matrix);

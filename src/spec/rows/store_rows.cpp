@@ -75,7 +75,7 @@ class BlockRows {
 
   Lives gathered() const {
     return gathered_lives(options_.order, block(),
-                          {.whole = options_.whole_weights,
+                          {.whole = options_.unsharded_weights,
                            .ahead = options_.overlap_ticks,
                            .again = !options_.one_micro_step});
   }
@@ -127,9 +127,9 @@ std::string store_row_name(StoreRow what, size_t block) {
         return "gradients";
       case StoreRow::Masters:
         return "masters";
-      case StoreRow::WholeWeights:
+      case StoreRow::UnshardedWeights:
         return "whole.weights";
-      case StoreRow::WholeGradients:
+      case StoreRow::UnshardedGradients:
         return "whole.gradients";
       case StoreRow::NarrowGradients:
         return "narrow.gradients";
@@ -164,14 +164,14 @@ StoreOptions store_options(const RunConfig& config, bool one_micro_step) {
     case DataParallel::Replicated:
       break;
     case DataParallel::Zero1:
-      options.whole_weights = WholeWeights::Always;
+      options.unsharded_weights = UnshardedWeights::Always;
       options.gradient_sync = GradientSync::Step;
       break;
     case DataParallel::Zero2:
-      options.whole_weights = WholeWeights::Always;
+      options.unsharded_weights = UnshardedWeights::Always;
       break;
     case DataParallel::FullySharded:
-      if (!system.reshard) options.whole_weights = WholeWeights::ForwardToBackward;
+      if (!system.reshard) options.unsharded_weights = UnshardedWeights::ForwardToBackward;
       break;
   }
   return options;
@@ -179,10 +179,10 @@ StoreOptions store_options(const RunConfig& config, bool one_micro_step) {
 
 void add_store_rows(TensorTable& table, const TensorTable& parameters, DType compute,
                     const Layout& layout, const StoreOptions& options) {
-  const DType wide = wide_dtype(compute);
+  const DType acc = accumulation_dtype(compute);
   const bool alone = layout.dp_shard == 1;
   const bool sends = layout.data_ranks() > 1 || options.group_of_one;
-  const bool always_whole = alone || options.whole_weights == WholeWeights::Always;
+  const bool always_unsharded = alone || options.unsharded_weights == UnshardedWeights::Always;
   // In a step of one micro-step nothing is added to what was reduced.
   const bool kept =
       alone || (options.gradient_sync == GradientSync::Step && !options.one_micro_step);
@@ -190,24 +190,25 @@ void add_store_rows(TensorTable& table, const TensorTable& parameters, DType com
   for (size_t i = 0; i < blocks.size(); ++i) {
     BlockRows rows(table, i, blocks[i], options);
     const int64_t shard = rows.shard(), whole = rows.whole();
-    rows.add(StoreRow::Weights, TensorKind::Weight, always_whole ? whole : shard, compute,
+    rows.add(StoreRow::Weights, TensorKind::Weight, always_unsharded ? whole : shard, compute,
              {Lifetime{}});
     if (sends)
-      rows.add(StoreRow::Gradients, TensorKind::Gradient, kept ? whole : shard, wide,
+      rows.add(StoreRow::Gradients, TensorKind::Gradient, kept ? whole : shard, acc,
                rows.from_first_write());
     else
-      rows.add_gradients(parameters, wide);
-    if (compute != wide)
+      rows.add_gradients(parameters, acc);
+    if (compute != acc)
       rows.add(StoreRow::Masters, TensorKind::MasterWeight, shard,
                compute == DType::BF16 ? DType::U16 : DType::F32, {Lifetime{}});
     for (const BlockState& state : states_of(blocks[i], parameters, compute, options.optim))
       rows.add_state(state);
 
     if (!alone) rows.first_write();  // there is one
-    if (!always_whole)
-      rows.add(StoreRow::WholeWeights, TensorKind::GatherBuffer, whole, compute, rows.gathered());
+    if (!always_unsharded)
+      rows.add(StoreRow::UnshardedWeights, TensorKind::GatherBuffer, whole, compute,
+               rows.gathered());
     if (!kept)
-      rows.add(StoreRow::WholeGradients, TensorKind::GatherBuffer, whole, wide, rows.reduced());
+      rows.add(StoreRow::UnshardedGradients, TensorKind::GatherBuffer, whole, acc, rows.reduced());
     if (options.narrow_reduction && sends)
       rows.add(StoreRow::NarrowGradients, TensorKind::GatherBuffer, whole, DType::BF16,
                kept ? rows.reduced_at_last() : rows.reduced());

@@ -16,12 +16,12 @@ namespace ingot {
 
 // The rows of a block, flat, in the order of its BlockLayout. n ranks share it, S elements each.
 enum class StoreRow {
-  Weights,       // (S) in compute dtype; (n·S) if always unsharded
-  Gradients,     // (S) accumulation dtype; (n·S) if kept unsharded through the step; see below
-  Masters,       // (S) accumulation dtype, or U16 if compute is BF16; none if compute is that dtype
-  WholeWeights,  // (n·S), gathered around the block's uses; none if always unsharded
-  WholeGradients,  // (n·S) accumulation dtype, around the ticks that write them; none if kept
-  NarrowGradients  // (n·S) BF16, sent in the reduction; none if it is in their own dtype
+  Weights,    // (S) in compute dtype; (n·S) if always unsharded
+  Gradients,  // (S) accumulation dtype; (n·S) if kept unsharded through the step; see below
+  Masters,    // (S) accumulation dtype, or U16 if compute is BF16; none if compute is that dtype
+  UnshardedWeights,    // (n·S), gathered around the block's uses; none if always unsharded
+  UnshardedGradients,  // (n·S) accumulation dtype, around the ticks that write them; none if kept
+  NarrowGradients      // (n·S) BF16, sent in the reduction; none if it is in their own dtype
 };
 std::string store_row_name(StoreRow what, size_t block);  // "weights.3"
 // On a single rank nothing is sent, and each gradient has its own row, "gradients.NAME": small rows
@@ -43,7 +43,7 @@ struct StoreOptions {
   std::vector<BlockUse> order = {};
   // If blocks are sharded: how long gathered weights stay, and when gradients are reduced. Step:
   // unsharded gradients are kept through the step.
-  WholeWeights whole_weights = WholeWeights::AroundUses;
+  UnshardedWeights unsharded_weights = UnshardedWeights::AroundUses;
   GradientSync gradient_sync = GradientSync::MicroStep;
   bool narrow_reduction = false;  // send gradients between ranks in BF16
   bool group_of_one = false;      // one rank reduces its gradients as several do

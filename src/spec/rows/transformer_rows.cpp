@@ -19,7 +19,7 @@ std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DTy
                                  bool fp8) {
   using enum Recompute;
   const int64_t N = B * T, C = c.dim, H = c.heads, G = c.kv_heads, D = c.head_dim, F = c.ffn;
-  const DType acc = wide_dtype(compute);
+  const DType acc = accumulation_dtype(compute);
   const bool before = c.norm_before(), after = c.norm_after();
   // Under fp8 a GEMM's input exists in 8 bits only, except LayerNorm's output, from which they are
   // made, and act, whose memory also takes its gradient.
@@ -54,7 +54,7 @@ std::vector<StepRow> input_rows(const ModelConfig& c, const TrainShape& s) {
   using enum TensorKind;
   using enum RowLife;
   const int64_t B = s.B, T = s.T, N = B * T, D = c.head_dim;
-  const DType acc = wide_dtype(s.compute);
+  const DType acc = accumulation_dtype(s.compute);
   const bool learned = c.positions == Positions::Learned, documents = s.document_mask;
   return existing<StepRow>({
       // name, shape, dtype, exists, kind, life, copies
@@ -113,7 +113,7 @@ std::vector<StepRow> output_rows(const ModelConfig& c, const TrainShape& s) {
   using enum TensorKind;
   using enum RowLife;
   const int64_t N = s.B * s.T, C = c.dim, H = c.heads, G = c.kv_heads, D = c.head_dim;
-  const DType compute = s.compute, acc = wide_dtype(compute);
+  const DType compute = s.compute, acc = accumulation_dtype(compute);
   // The gradients of up and act overwrite the values. The head's workspace mostly shares memory
   // with rows that hold nothing while the head computes.
   return existing<StepRow>({

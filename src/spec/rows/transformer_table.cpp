@@ -131,7 +131,7 @@ class TrainTable {
     if (!place) {
       add_slots(activation(layer_name(layer, row.name), row,
                            {tick_.forward(layer) - 1, tick_.backward(layer)}));
-    } else if (is_put_away(*place, shape_.offload_layers)) {
+    } else if (is_copied_to_host(*place, shape_.offload_layers)) {
       TensorSpec spec = activation(host_name(*place, row.name), row,
                                    {tick_.forward(layer), tick_.backward(layer)});
       spec.space = MemorySpace::Pinned;
@@ -168,7 +168,7 @@ TensorTable transformer_train_table(const ModelConfig& c, const TrainShape& shap
 TensorTable transformer_infer_table(const ModelConfig& c, DType compute, int64_t context,
                                     int64_t chunk, int64_t workspace_bytes) {
   check_compute(compute);
-  const DType acc = wide_dtype(compute);
+  const DType acc = accumulation_dtype(compute);
   TensorTable table;
   const TensorTable parameters = transformer_parameters(c);
   for (TensorSpec row : parameters.rows()) {
@@ -220,7 +220,7 @@ std::string offload_name(int64_t place, std::string_view what) {
   return fmt::format("offload.{}.{}", place % 2, what);
 }
 
-bool is_put_away(int64_t place, int64_t num_offloaded) {
+bool is_copied_to_host(int64_t place, int64_t num_offloaded) {
   return place >= 0 && place < num_offloaded - 2;
 }
 

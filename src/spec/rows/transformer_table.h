@@ -55,7 +55,7 @@ TensorTable transformer_train_table(const ModelConfig& config, const TrainShape&
 std::optional<int64_t> offload_place(int64_t layer, int64_t num_layers, int64_t num_offloaded);
 
 // Whether the layer of this place is copied to the host: the last two offloaded ones need not be.
-bool is_put_away(int64_t place, int64_t num_offloaded);
+bool is_copied_to_host(int64_t place, int64_t num_offloaded);
 
 // The row "layers.i.what" of the slot, or the shared one "offload.….what" or "shared.what"; invalid
 // if there is none. `place`: offload_place() of the layer.

@@ -187,10 +187,10 @@ ExpressionPtr ExpressionParser::sum_level() {
 }
 
 ExpressionPtr ExpressionParser::concat_level() {
-  return binary(&ExpressionParser::product_level, {"~"});
+  return binary(&ExpressionParser::term_level, {"~"});
 }
 
-ExpressionPtr ExpressionParser::product_level() {
+ExpressionPtr ExpressionParser::term_level() {
   return binary(&ExpressionParser::power_level, {"*", "/", "//", "%"});
 }
 

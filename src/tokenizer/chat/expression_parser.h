@@ -62,7 +62,7 @@ class ExpressionParser {
   ExpressionPtr compare_level();
   ExpressionPtr sum_level();
   ExpressionPtr concat_level();
-  ExpressionPtr product_level();
+  ExpressionPtr term_level();
   ExpressionPtr power_level();
   ExpressionPtr unary_level() { return unary(true); }
   ExpressionPtr unary(bool with_filters);

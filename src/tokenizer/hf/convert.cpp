@@ -300,12 +300,12 @@ void set_scores_by_merges(SentencePieceModel& model, std::string_view origin) {
   double score = 0;
   for (size_t i = 0; i < merges.size(); ++i) {
     const auto& [left, right, result] = merges[i];
-    const bool goes_on = i > 0 && merges[i - 1].result == result;
-    check(goes_on || made[result].empty(), ErrorCode::Data,
+    const bool same_token = i > 0 && merges[i - 1].result == result;
+    check(same_token || made[result].empty(), ErrorCode::Data,
           "{}: between the merges that make «{}» there are others: .model cannot say that", origin,
           model.pieces[result].text);
     made[result].insert({left, right});
-    score -= goes_on ? 0 : 1;
+    score -= same_token ? 0 : 1;
     model.pieces[result].score = score;
   }
   for (const int32_t id : pieces.ids()) {

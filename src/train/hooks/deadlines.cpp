@@ -4,7 +4,7 @@ namespace ingot {
 
 Deadlines deadlines_of(const SystemConfig& system) {
   const auto after = [](double seconds) {
-    return std::chrono::duration_cast<Patience>(std::chrono::duration<double>(seconds));
+    return std::chrono::duration_cast<Timeout>(std::chrono::duration<double>(seconds));
   };
   return {.start = after(system.timeout_start),
           .collective = after(system.timeout_collective),

@@ -68,7 +68,7 @@ void SaveTask::run(RunView& run) {
   if (run.leads()) options_.folder->check_held_now();
   std::string& dir = run.result().checkpoint;
   dir = save_checkpoint(*options_.storage, run.control(), folder, config, run.state(),
-                        run.engine().parameters(), run.engine().store(), options_.companions,
+                        run.engine().parameters(), run.engine().store(), options_.auxiliary_files,
                         run.deadlines().save);
   if (run.leads()) options_.folder->check_held_now();  // saving would make a removed folder again
   run.record(SavedReport{.step = run.state().step, .dir = dir});

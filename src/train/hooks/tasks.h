@@ -42,9 +42,9 @@ class SaveTask final : public Task {
   struct Options {
     std::shared_ptr<Storage> storage;
     int64_t every = 0;
-    Companions companions;        // of every checkpoint
-    RunFolder* folder = nullptr;  // rank 0's
-    SaveClock* clock = nullptr;   // is told of every save
+    AuxiliaryFiles auxiliary_files;  // of every checkpoint
+    RunFolder* folder = nullptr;     // rank 0's
+    SaveClock* clock = nullptr;      // is told of every save
     const std::atomic<bool>* stop = nullptr;
   };
   explicit SaveTask(Options options) : options_(std::move(options)) {}

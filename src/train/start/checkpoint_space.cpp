@@ -13,7 +13,7 @@ int64_t checkpoint_bytes(const ResolvedRun& run) {
   int64_t bytes = 0;
   const TensorTable parameters = transformer_parameters(run.config.model);
   for (const TensorSpec& row : parameters.rows()) {
-    int64_t of_element = size_of(wide_dtype(compute));
+    int64_t of_element = size_of(accumulation_dtype(compute));
     for (const StateSpec& state : optimizer_states(run.config.optim, compute, row))
       of_element += size_of(state.dtype);
     bytes += row.shape.numel() * of_element;

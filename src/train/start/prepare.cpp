@@ -78,10 +78,10 @@ void open_init(PreparedRun& run, const std::shared_ptr<Storage>& storage,
 }
 
 // What came with the weights stays with them, as far as it is about the same tokens.
-Companions companions_of(const PreparedRun& run) {
+AuxiliaryFiles auxiliary_files_of(const PreparedRun& run) {
   const Tokenizer& tokenizer = *run.data.tokenizer;
   const auto& from = run.resume_from ? run.resume_from : run.init_from;
-  Companions kept = from ? from->companions() : Companions();
+  AuxiliaryFiles kept = from ? from->auxiliary_files() : AuxiliaryFiles();
   const std::string text = tokenizer.kind() == "byte" ? "" : tokenizer.serialize();
   if (text != kept.tokenizer) {
     kept.hf_files.clear();
@@ -118,7 +118,7 @@ void prepare_process(PreparedRun& run, const std::shared_ptr<Storage>& storage,
     check_init_tokenizer(*storage, run.init_from->info(), *run.data.tokenizer, config);
   check_fits_here(resolved, resumed);
   check_space(*storage, resolved);
-  run.companions = companions_of(run);
+  run.auxiliary_files = auxiliary_files_of(run);
   log::debug("run_prepared", {{"first_step", std::to_string(run.first_step)},
                               {"data", run.data.train->describe()}});
 }
@@ -144,7 +144,7 @@ void agree_on_contents_of(const PreparedRun& run, Control& control) {
     const std::vector<std::string> held_out(data.valid->parts().size(), "held out");
     agree_on_data(control, "data.valid", identity_of(*data.valid, Packing::Concat, 0, held_out));
   }
-  agree_on_contents(control, "data.tokenizer", run.companions.tokenizer, "give all the same");
+  agree_on_contents(control, "data.tokenizer", run.auxiliary_files.tokenizer, "give all the same");
   const auto& from = run.resume_from ? run.resume_from : run.init_from;
   agree_on_contents(control, "the checkpoint to go on from", from ? from->manifest_text() : "",
                     "use a folder on a file system that all machines share");

@@ -32,7 +32,7 @@ struct PreparedRun {
   RunData data = {};
   std::optional<CheckpointReader> resume_from = {};
   std::optional<CheckpointReader> init_from = {};  // train.init's, of a run that is not resumed
-  Companions companions = {};                      // of every checkpoint
+  AuxiliaryFiles auxiliary_files = {};             // of every checkpoint
   int64_t first_step = 0;                          // > 0 when resumed
   bool has_run = false;                // the folder holds one, perhaps without a checkpoint
   std::vector<RankPlace> places = {};  // of ranks that are processes

@@ -15,7 +15,7 @@ namespace ingot {
 
 std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
                                         const SampleStream& stream, const ResolvedRun& run,
-                                        const std::atomic<bool>* stop, Patience patience) {
+                                        const std::atomic<bool>* stop, Timeout timeout) {
   const RunConfig& config = run.config;
   const int64_t B = config.batch.micro_batch, T = config.batch.seq;
   const Loader loader(stream, config.train.document_mask);
@@ -29,7 +29,7 @@ std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
   for (int64_t round = 0; round < rounds; ++round) {
     // Agreed by all before each pass: one that left alone would leave the others waiting.
     const bool asked = stop != nullptr && stop->load(std::memory_order_relaxed);
-    if (control.any("validation", asked, patience)) return std::nullopt;
+    if (control.any("validation", asked, timeout)) return std::nullopt;
     const int64_t micro = round * ranks + control.rank(), first = micro * B;
     loader.fill(first, B, batch);
     const int64_t wanted = std::clamp<int64_t>(samples - first, 0, B);
@@ -43,7 +43,7 @@ std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
   // Micro-batches are added up in their own order, so that the sum is the same bits for any number
   // of ranks.
   const auto total = [&](std::vector<double>& of_each) {
-    control.sum("validation loss", of_each, patience);
+    control.sum("validation loss", of_each, timeout);
     return std::accumulate(of_each.begin(), of_each.end(), 0.0);
   };
   const double all_nats = total(nats), all_targets = total(targets);
@@ -53,7 +53,7 @@ std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
     const int64_t round = (bad - nats.begin()) / ranks;
     const int64_t first = (round * ranks + control.rank()) * B;
     const std::string found =
-        first_not_finite(engine, control, loader, B, std::span(&first, 1), patience);
+        first_not_finite(engine, control, loader, B, std::span(&first, 1), timeout);
     throw Error(ErrorCode::Numeric,
                 fmt::format("validation: {}; the weights are damaged or training diverged",
                             found.empty() ? "loss: not finite" : found));

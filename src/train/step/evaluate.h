@@ -16,11 +16,11 @@ namespace ingot {
 // and bits per byte where its sources know their bytes. Every rank calls it and makes as many
 // passes through the model as the others; the result is equal on all and does not depend on their
 // number. Nothing, on all ranks, when `stop` was set on the way on one. Throws ErrorCode::Numeric,
-// naming the first activation that is not finite, where the loss is not. `patience`: of a rank with
+// naming the first activation that is not finite, where the loss is not. `timeout`: of a rank with
 // the others, at each of its meetings.
 std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
                                         const SampleStream& stream, const ResolvedRun& run,
                                         const std::atomic<bool>* stop = nullptr,
-                                        Patience patience = kPatience);
+                                        Timeout timeout = kDefaultTimeout);
 
 }  // namespace ingot

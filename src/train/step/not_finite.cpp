@@ -6,7 +6,7 @@
 namespace ingot {
 
 std::string first_not_finite(Engine& engine, Control& control, const Loader& loader, int64_t B,
-                             std::span<const int64_t> firsts, Patience patience) {
+                             std::span<const int64_t> firsts, Timeout timeout) {
   FirstNotFinite search(engine.context());
   Batch batch;
   // All passes, whatever is found: fully sharded ranks gather weights in each.
@@ -17,7 +17,7 @@ std::string first_not_finite(Engine& engine, Control& control, const Loader& loa
                     &search);
   }
   const std::vector<std::string> all =
-      control.gather("what is not finite", search.found(), patience);
+      control.gather("what is not finite", search.found(), timeout);
   const auto found = std::ranges::find_if(all, [](const auto& text) { return !text.empty(); });
   return found == all.end() ? std::string() : *found;
 }

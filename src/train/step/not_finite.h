@@ -15,6 +15,6 @@ namespace ingot {
 // rank calls it, with as many. "layer 3, attention output: not finite", of the first rank that
 // finds some, the same on all; empty: everything is finite.
 std::string first_not_finite(Engine& engine, Control& control, const Loader& loader, int64_t B,
-                             std::span<const int64_t> firsts, Patience patience = kPatience);
+                             std::span<const int64_t> firsts, Timeout timeout = kDefaultTimeout);
 
 }  // namespace ingot

@@ -93,9 +93,9 @@ void Spool::close() {
   changed_.notify_all();
 }
 
-bool Spool::wait_until_finished(std::chrono::milliseconds patience) {
+bool Spool::wait_until_finished(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  if (!changed_.wait_for(lock, patience, [&] { return finished_; })) return false;
+  if (!changed_.wait_for(lock, timeout, [&] { return finished_; })) return false;
   if (failure_) std::rethrow_exception(failure_);
   return true;
 }

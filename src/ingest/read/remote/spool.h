@@ -29,8 +29,8 @@ class Spool : public FetchSink {
   // earlier bytes were read.
   size_t read(char* into, size_t size);
   void close();  // releases the fetching thread: nobody will read
-  // False if it takes longer than `patience`; throws like read().
-  bool wait_until_finished(std::chrono::milliseconds patience);
+  // False if it takes longer than `timeout`; throws like read().
+  bool wait_until_finished(std::chrono::milliseconds timeout);
   int64_t bytes();     // received so far
   std::string etag();  // of the version of these bytes; empty: unknown
 

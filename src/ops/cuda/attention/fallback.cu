@@ -34,10 +34,10 @@ struct Problem {
 
   // A score for the softmax, from the dot product of query and key.
   template <bool kCapped, class Real>
-  __device__ __forceinline__ Real score(Real product) const {
-    if constexpr (!kCapped) return product * static_cast<Real>(scale);
+  __device__ __forceinline__ Real score(Real dot) const {
+    if constexpr (!kCapped) return dot * static_cast<Real>(scale);
     const auto cap = static_cast<Real>(softcap);
-    return cap * tanh(product * static_cast<Real>(scale) / cap);
+    return cap * tanh(dot * static_cast<Real>(scale) / cap);
   }
   // d score / d(scale · dot product), where `capped` is the score.
   template <bool kCapped, class Real>

@@ -76,7 +76,7 @@ __device__ __forceinline__ void run_attention(const Arguments& a, const Fetch& f
 
 // Rotates a warp's 16 rows of 64 sums back, in the register layout of a GEMM's output. The rows are
 // tokens of batch row `row`, T each, from `first` on. Both numbers of a pair are in one thread.
-__device__ __forceinline__ void turn_back(float (&sums)[32], const RopeAngles& rope, int row, int T,
+__device__ __forceinline__ void unrotate(float (&sums)[32], const RopeAngles& rope, int row, int T,
                                           int first) {
   if (rope.cos == nullptr) return;
   const bool halves = rope.pairs == RopePairs::HalfSplit;
@@ -162,7 +162,7 @@ __global__ void round_queries_kernel(const float* sums, float scale, RopeAngles 
     mine[4 * i + 3] = four.w;
   }
   const int token = block * kGroupTokens + warp * 16;
-  turn_back(mine, rope, row, T, token);
+  unrotate(mine, rope, row, T, token);
   store_sums(mine, scale, dq + row * row_stride + token * token_stride + head * kHeadWidth,
              token_stride);
 }

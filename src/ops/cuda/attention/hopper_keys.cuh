@@ -150,15 +150,15 @@ class AttentionWorker {
     const KeyBlock keys(a_, n);
     float dk[32], dv[32];  // (64 keys, 64), in the layout of a GEMM's output
     QueryWalk walk(a_, keys);
-    meet(keys, walk, dk, dv, std::true_type{});
-    for (walk.advance(); walk.more(); walk.advance()) meet(keys, walk, dk, dv, std::false_type{});
-    products_read(dk);
-    products_read(dv);
+    process(keys, walk, dk, dv, std::true_type{});
+    for (walk.advance(); walk.more(); walk.advance()) process(keys, walk, dk, dv, std::false_type{});
+    wgmma_read(dk);
+    wgmma_read(dv);
     barrier_arrive_as_warp(lane_, at_.keys_free);
     const int token = keys.block * kBlockTokens + group_ * kGroupTokens + warp_ * 16;
     const int64_t to = keys.row * a_.d_row + token * a_.d_token + keys.group * kHeadWidth;
     store_sums(dv, 1.0f, a_.dv + to, a_.d_token);
-    turn_back(dk, a_.rope, keys.row, a_.T, token);
+    unrotate(dk, a_.rope, keys.row, a_.T, token);
     store_sums(dk, a_.scale, a_.dk + to, a_.d_token);
     return true;
   }
@@ -175,7 +175,7 @@ class AttentionWorker {
 
   // Processes one block of queries.
   template <class First>
-  __device__ __forceinline__ void meet(const KeyBlock& keys, const QueryWalk& walk,
+  __device__ __forceinline__ void process(const KeyBlock& keys, const QueryWalk& walk,
                                        float (&dk)[32], float (&dv)[32], First first) {
     const int stage = place_.stage;
     const uint32_t q = at_.q + stage * kBlockBytes, d_out = at_.d_out + stage * kBlockBytes;
@@ -186,29 +186,29 @@ class AttentionWorker {
     multiply_by_queries(scores, at_.k, q);
     barrier_wait(at_.d_out_full + 8 * stage, place_.parity);
     multiply_by_queries(d_weights, at_.v, d_out);
-    products_wait<1>();
-    products_read(scores);
+    wgmma_wait<1>();
+    wgmma_read(scores);
     weigh(scores, at_.lse2 + stage * kFactorBytes, walk.block == keys.block);
 #pragma unroll
     for (int i = 0; i < 32; ++i) weights[i] = pack(scores[2 * i], scores[2 * i + 1]);
     add_over_queries(dv, weights, d_out, first);
-    products_wait<1>();
-    products_read(d_weights);
+    wgmma_wait<1>();
+    wgmma_read(d_weights);
     derive(weights, d_weights, at_.delta + stage * kFactorBytes, d_scores);
     if constexpr (kQueries) share(d_scores);
     add_over_queries(dk, d_scores, q, first);
     float dq[32];  // (64 queries, 64)
     if constexpr (kQueries) {
       multiply_by_keys(dq);
-      products_wait<1>();
+      wgmma_wait<1>();
     } else {
-      products_wait<0>();
+      wgmma_wait<0>();
     }
     barrier_arrive_as_warp(lane_, at_.q_free + 8 * stage);
     barrier_arrive_as_warp(lane_, at_.d_out_free + 8 * stage);
     if constexpr (kQueries) {
-      products_wait<0>();
-      products_read(dq);
+      wgmma_wait<0>();
+      wgmma_read(dq);
       barrier_arrive_as_warp(lane_, at_.d_scores_free + 8 * stage);
       send(dq, a_.dq + (walk.token(a_, keys.row) + group_ * kGroupTokens) * kHeadWidth);
     }
@@ -218,36 +218,36 @@ class AttentionWorker {
   // sums(64 keys, 128 queries) = this group's keys · queriesᵀ
   __device__ __forceinline__ void multiply_by_queries(float (&sums)[64], uint32_t keys,
                                                       uint32_t queries) const {
-    products_begin();
+    wgmma_begin();
 #pragma unroll
     for (int i = 0; i < kHeadWidth / 16; ++i)
       multiply_64x128(sums, matrix_descriptor(keys + group_ * kGroupBytes + 32 * i, 0),
                       matrix_descriptor(queries + 32 * i, 0), i == 0);
-    products_commit();
+    wgmma_commit();
   }
 
   // sums(64 keys, 64) += held(64 keys, 128 queries) · queries
   template <class First>
   __device__ __forceinline__ void add_over_queries(float (&sums)[32], const uint32_t (&held)[32],
                                                    uint32_t queries, First) const {
-    products_begin();
+    wgmma_begin();
 #pragma unroll
     for (int i = 0; i < kBlockTokens / 16; ++i)
       multiply_held_64x64(sums, held + 4 * i, matrix_descriptor(queries + i * 16 * 128, kBlockBytes),
                           First::value && i == 0);
-    products_commit();
+    wgmma_commit();
   }
 
   // dq(64 queries, 64) = gradients of the scores of all 128 keys · keys
   __device__ __forceinline__ void multiply_by_keys(float (&dq)[32]) const {
     const uint32_t d_scores = at_.d_scores + (2 * place_.stage + group_) * kBlockBytes;
     barrier_wait(at_.d_scores_full + 8 * place_.stage, place_.parity);
-    products_begin();
+    wgmma_begin();
 #pragma unroll
     for (int i = 0; i < kBlockTokens / 16; ++i)
       multiply_across_64x64(dq, matrix_descriptor(d_scores + i * 16 * 128, kBlockBytes),
                             matrix_descriptor(at_.k + i * 16 * 128, kBlockBytes), i == 0);
-    products_commit();
+    wgmma_commit();
   }
 
   // Replaces scores by weights.

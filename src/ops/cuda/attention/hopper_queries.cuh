@@ -85,15 +85,15 @@ class QueryWorker {
     const float lse2[2] = {a_.lse2[token], a_.lse2[token + 8]};
     const float delta[2] = {a_.delta[token], a_.delta[token + 8]};
     float dq[32];  // (64 queries, 64), in the layout of a GEMM's output
-    meet(queries.block == 0, lse2, delta, dq, std::true_type{});
+    process(queries.block == 0, lse2, delta, dq, std::true_type{});
     for (int block = 1; block <= queries.block; ++block)
-      meet(block == queries.block, lse2, delta, dq, std::false_type{});
-    products_wait<0>();
-    products_read(dq);
+      process(block == queries.block, lse2, delta, dq, std::false_type{});
+    wgmma_wait<0>();
+    wgmma_read(dq);
     barrier_arrive_as_warp(lane_, at_.keys_free + 8 * before_);
     barrier_arrive_as_warp(lane_, at_.q_free + 8 * place_.stage);
     place_.advance();
-    turn_back(dq, a_.rope, queries.row, a_.T, first);
+    unrotate(dq, a_.rope, queries.row, a_.T, first);
     store_sums(dq, a_.scale,
                a_.dq + queries.row * a_.d_row + first * a_.d_token + queries.head * kHeadWidth,
                a_.d_token);
@@ -104,7 +104,7 @@ class QueryWorker {
  private:
   // Processes one block of keys.
   template <class First>
-  __device__ __forceinline__ void meet(bool diagonal, const float (&lse2)[2],
+  __device__ __forceinline__ void process(bool diagonal, const float (&lse2)[2],
                                        const float (&delta)[2], float (&dq)[32], First) {
     const int stage = keys_.stage;
     const uint32_t k = at_.k + stage * kBlockBytes, v = at_.v + stage * kBlockBytes;
@@ -112,8 +112,8 @@ class QueryWorker {
     barrier_wait(at_.keys_full + 8 * stage, keys_.parity);
     multiply(scores, at_.q, k);
     multiply(d_weights, at_.d_out, v);
-    products_wait<1>();
-    products_read(scores);
+    wgmma_wait<1>();
+    wgmma_read(scores);
     if constexpr (!First::value) barrier_arrive_as_warp(lane_, at_.keys_free + 8 * before_);
 #pragma unroll
     for (int i = 0; i < 64; ++i)
@@ -124,20 +124,20 @@ class QueryWorker {
       for (int i = 0; i < 64; ++i)
         if (key + 8 * (i / 4) + i % 2 > query + 8 * (i / 2 % 2)) scores[i] = 0.0f;
     }
-    products_wait<0>();
-    products_read(d_weights);
+    wgmma_wait<0>();
+    wgmma_read(d_weights);
 #pragma unroll
     for (int i = 0; i < 32; ++i) {
       const float2 w = unpack(pack(scores[2 * i], scores[2 * i + 1]));  // rounded as for dk and dv
       d_scores_[i] = pack(w.x * (d_weights[2 * i] - delta[i % 2]),
                           w.y * (d_weights[2 * i + 1] - delta[i % 2]));
     }
-    products_begin();
+    wgmma_begin();
 #pragma unroll
     for (int i = 0; i < kBlockTokens / 16; ++i)
       multiply_held_64x64(dq, d_scores_ + 4 * i, matrix_descriptor(k + i * 16 * 128, kBlockBytes),
                           First::value && i == 0);
-    products_commit();
+    wgmma_commit();
     before_ = stage;
     keys_.advance();
   }
@@ -146,12 +146,12 @@ class QueryWorker {
   __device__ __forceinline__ void multiply(float (&sums)[64], uint32_t queries,
                                            uint32_t keys) const {
     const uint32_t mine = queries + place_.stage * kBlockBytes + group_ * kGroupBytes;
-    products_begin();
+    wgmma_begin();
 #pragma unroll
     for (int i = 0; i < kHeadWidth / 16; ++i)
       multiply_64x128(sums, matrix_descriptor(mine + 32 * i, 0),
                       matrix_descriptor(keys + 32 * i, 0), i == 0);
-    products_commit();
+    wgmma_commit();
   }
 
   const AttentionQueries& a_;

@@ -15,8 +15,8 @@ constexpr bool kHasHopperKernels = false;
 // Building cuDNN's graphs takes 0.7 s each, for one shape only. So lengths as prompts and caches
 // have them, other at every call, are not for cuDNN, nor is work that our kernels do in tens of
 // microseconds (estimated).
-constexpr int64_t kCudnnTokens = 64;                   // T must be a multiple
-constexpr int64_t kCudnnProducts = int64_t{64} << 20;  // B·H·T·T·D at least
+constexpr int64_t kCudnnTokens = 64;                       // T must be a multiple
+constexpr int64_t kCudnnMultiplyAdds = int64_t{64} << 20;  // B·H·T·T·D at least
 
 // What the workspace of a backward pass may take before it is run in pieces. On Hopper cuDNN's
 // deterministic one stores the T×T gradients of the scores: 3.2 GB at B 32, H 12, T 2048; ours the
@@ -99,7 +99,7 @@ int64_t attention_workspace_bytes(const DeviceFacts& facts, const AttentionCalls
 
 bool is_for_cudnn(DType dtype, int64_t B, int64_t Tq, int64_t Tk, int64_t H, int64_t D) {
   return (dtype == DType::BF16 || dtype == DType::F16) && Tq == Tk && Tq % kCudnnTokens == 0 &&
-         B * H * Tq * Tk * D >= kCudnnProducts;
+         B * H * Tq * Tk * D >= kCudnnMultiplyAdds;
 }
 
 bool is_for_hopper(const DeviceFacts& facts, DType dtype, int64_t T, int64_t D) {

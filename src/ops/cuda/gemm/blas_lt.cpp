@@ -17,12 +17,12 @@ namespace ingot::cuda {
 namespace {
 
 constexpr int kMaxCandidates = 24;
-constexpr double kMinTunedProducts = 1e8;  // a µs of work: below, launching decides
+constexpr double kMinTunedMultiplyAdds = 1e8;  // a µs of work: below, launching decides
 constexpr int kTimedRuns = 3;
-constexpr double kTimedProducts = 1e11;  // some 300 µs: less is launched several times in a run
-constexpr int kWakingRuns = 5;           // before the first timed one: clocks rise from idle
-constexpr double kHopeless = 1.3;        // × the best: not timed again
-constexpr double kAsGood = 1.01;         // × the best: noise, cuBLASLt's own order decides
+constexpr double kTimedMultiplyAdds = 1e11;  // some 300 µs: less is launched several times in a run
+constexpr int kWakingRuns = 5;               // before the first timed one: clocks rise from idle
+constexpr double kHopeless = 1.3;            // × the best: not timed again
+constexpr double kAsGood = 1.01;             // × the best: noise, cuBLASLt's own order decides
 constexpr size_t kFullAlignment = 256, kUsefulAlignment = 16;  // bytes
 
 // `about`: anything fmt prints, formatted only on failure.
@@ -144,12 +144,12 @@ class Stopwatch {
   OwnedEvent begin_ = make_timing_event(), end_ = make_timing_event();
 };
 
-double num_products(const GemmKey& key) {
+double num_multiply_adds(const GemmKey& key) {
   return static_cast<double>(key.M) * static_cast<double>(key.N) * static_cast<double>(key.K);
 }
 
 bool is_large(const GemmKey& key) {
-  return num_products(key) >= kMinTunedProducts;
+  return num_multiply_adds(key) >= kMinTunedMultiplyAdds;
 }
 
 std::string choice_name(const GemmKey& key) {
@@ -408,7 +408,8 @@ BlasLt::Algorithm BlasLt::fastest(Context& ctx, const GemmKey& key, const Plan& 
     return run(ctx, key, plan, candidates[i], trial.get()) == CUBLAS_STATUS_SUCCESS;
   };
   Stopwatch stopwatch(stream_of(ctx));
-  const int launches = static_cast<int>(std::clamp(kTimedProducts / num_products(key), 1.0, 20.0));
+  const int launches =
+      static_cast<int>(std::clamp(kTimedMultiplyAdds / num_multiply_adds(key), 1.0, 20.0));
   constexpr double kNever = std::numeric_limits<double>::infinity();
   std::vector<double> microseconds(candidates.size(), kNever);
   double best = kNever;
@@ -448,7 +449,7 @@ void matmul(Context& ctx, const Gemm& gemm) {
                     ctx.cuda->library<BlasLt>().matmul(
                         ctx, key_of(ctx, gemm),
                         {.a = gemm.a.data, .b = gemm.b.data, .c = gemm.c, .addend = gemm.addend});
-  if (!done) plain_product(ctx, gemm);
+  if (!done) plain_gemm(ctx, gemm);
 }
 
 void matmul_fp8(Context& ctx, const Fp8Gemm& gemm) {

@@ -86,7 +86,7 @@ class BlasLt {
 // Our own kernels, in matmul.cu.
 
 // Any GEMM with any strides, each operand F64, F32, BF16 or F16: correct, not fast.
-void plain_product(Context& ctx, const Gemm& gemm);
+void plain_gemm(Context& ctx, const Gemm& gemm);
 // `count` pseudo-random elements of [-1, 1]. Multiplying zeros draws less power, so that clocks
 // rise and every algorithm seems faster than it is.
 void fill_noise(Context& ctx, DType dtype, int64_t count, void* data);

@@ -13,7 +13,7 @@ namespace {
 using hopper::kPieceWidth;
 
 // One per CudaContext: what launches need to know of the GPU and its driver.
-class HopperProducts : public HopperMaps {
+class HopperGemms : public HopperMaps {
  public:
   using HopperMaps::HopperMaps;
 
@@ -36,7 +36,7 @@ class HopperProducts : public HopperMaps {
            const typename Epilogue::Arguments& arguments, int64_t column_tiles) {
     using namespace hopper;
     constexpr int kBytes = shared_bytes<Epilogue>();
-    const auto kernel = product_kernel<Epilogue>;
+    const auto kernel = gemm_kernel<Epilogue>;
     const auto tiles = [](int64_t extent, int64_t tile) {
       return static_cast<int>((extent + tile - 1) / tile);
     };
@@ -92,28 +92,28 @@ bool worth_it(const Tensor& x, int64_t columns) {
 bool linear_swiglu_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& gate_up,
                            const Tensor& out) {
   using hopper::SwigluForward;
-  auto& products = ctx.cuda->library<HopperProducts>();
-  if (!products.available() || !fits(x) || !fits(w) || !fits(out) || !fits(gate_up) ||
+  auto& gemms = ctx.cuda->library<HopperGemms>();
+  if (!gemms.available() || !fits(x) || !fits(w) || !fits(out) || !fits(gate_up) ||
       !worth_it(x, w.shape[0]))
     return false;
   const int64_t F = out.shape[1];
-  products.run<SwigluForward>(ctx, x, products.pieces(w, 2),
-                              {products.slivers(gate_up, 2), products.slivers(out)},
-                              (F + SwigluForward::kActColumns - 1) / SwigluForward::kActColumns);
+  gemms.run<SwigluForward>(ctx, x, gemms.pieces(w, 2),
+                           {gemms.slivers(gate_up, 2), gemms.slivers(out)},
+                           (F + SwigluForward::kActColumns - 1) / SwigluForward::kActColumns);
   return true;
 }
 
 bool linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, const Tensor& gate_up,
                             const Tensor& dgate_up, const Tensor& out, bool out_is_kept) {
   using hopper::kTileColumns;
-  auto& products = ctx.cuda->library<HopperProducts>();
-  if (!products.available() || !fits(dy) || !fits(w) || !fits(out) || !fits(gate_up) ||
+  auto& gemms = ctx.cuda->library<HopperGemms>();
+  if (!gemms.available() || !fits(dy) || !fits(w) || !fits(out) || !fits(gate_up) ||
       !fits(dgate_up) || !worth_it(dy, w.shape[1]))
     return false;
   const auto run = [&]<bool kBuild>(std::bool_constant<kBuild>) {
-    products.run<hopper::SwigluBackward<kBuild>>(
-        ctx, dy, products.pieces(w),
-        {products.slivers(gate_up, 2), products.slivers(dgate_up, 2), products.slivers(out)},
+    gemms.run<hopper::SwigluBackward<kBuild>>(
+        ctx, dy, gemms.pieces(w),
+        {gemms.slivers(gate_up, 2), gemms.slivers(dgate_up, 2), gemms.slivers(out)},
         (out.shape[1] + kTileColumns - 1) / kTileColumns);
   };
   out_is_kept ? run(std::false_type{}) : run(std::true_type{});
@@ -123,18 +123,18 @@ bool linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, con
 bool linear_rope_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y,
                          const Tensor& heads, const RopeInput& rope) {
   using hopper::kTileColumns;
-  auto& products = ctx.cuda->library<HopperProducts>();
+  auto& gemms = ctx.cuda->library<HopperGemms>();
   const int64_t T = heads.shape[1], H = heads.shape[2], D = heads.shape[3];
   const bool first_columns = heads.data == y.data && heads.strides[2] == D &&
                              heads.strides[1] == y.strides[0] && heads.shape[0] * T == y.shape[0];
-  if (!products.available() || !fits(x) || !fits(w) || !fits(y) || !worth_it(x, w.shape[0]) ||
+  if (!gemms.available() || !fits(x) || !fits(w) || !fits(y) || !worth_it(x, w.shape[0]) ||
       !first_columns || (D != 64 && D != 128) || rope.pairs != RopePairs::HalfSplit ||
       rope.first_position != 0)
     return false;
   const auto run = [&]<int kHead>(std::integral_constant<int, kHead>) {
-    products.run<hopper::RopeForward<kHead>>(
-        ctx, x, products.pieces(w),
-        {.y = products.slivers(y),
+    gemms.run<hopper::RopeForward<kHead>>(
+        ctx, x, gemms.pieces(w),
+        {.y = gemms.slivers(y),
          .cos = rope.cos.as<float>(),
          .sin = rope.sin.as<float>(),
          .positions = rope.positions.defined() ? rope.positions.as<int32_t>() : nullptr,

@@ -54,8 +54,8 @@ __device__ void store_as(const Matrix& matrix, int64_t i, int64_t j, V value) {
 // by row. Each element is summed in the order of k.
 template <class V>
 __global__ void __launch_bounds__(kTile* kTile)
-    plain_product_kernel(Matrix a, Matrix b, Matrix c, Matrix addend, int64_t M, int64_t N,
-                         int64_t K) {
+    plain_gemm_kernel(Matrix a, Matrix b, Matrix c, Matrix addend, int64_t M, int64_t N,
+                      int64_t K) {
   __shared__ V a_tile[kTile][kTile];  // rows of c, k
   __shared__ V b_tile[kTile][kTile];  // k, columns of c
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
@@ -97,7 +97,7 @@ Matrix view_of(const GemmOperand& operand) {
 
 }  // namespace
 
-void plain_product(Context& ctx, const Gemm& gemm) {
+void plain_gemm(Context& ctx, const Gemm& gemm) {
   const Matrix a = view_of(gemm.a), b = view_of(gemm.b);
   const Matrix c{gemm.c, gemm.c_dtype, gemm.c_stride, 1};
   bool wide = false;
@@ -105,7 +105,7 @@ void plain_product(Context& ctx, const Gemm& gemm) {
     with_device_type(dtype, [](auto) {});  // throws for others than it names
     wide = wide || dtype == DType::F64;
   }
-  const auto kernel = wide ? plain_product_kernel<double> : plain_product_kernel<float>;
+  const auto kernel = wide ? plain_gemm_kernel<double> : plain_gemm_kernel<float>;
   const unsigned tiles = blocks_for(gemm.M, kTile) * blocks_for(gemm.N, kTile);
   Matrix addend = c;
   if (gemm.addend != nullptr || !gemm.accumulate) addend.data = const_cast<void*>(gemm.addend);

@@ -277,15 +277,15 @@ __device__ __forceinline__ uint64_t matrix_descriptor(uint32_t address, uint32_t
 }
 
 // Registers must not be touched between begin and end of multiplications in flight.
-__device__ __forceinline__ void products_begin() {
+__device__ __forceinline__ void wgmma_begin() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
-__device__ __forceinline__ void products_commit() {
+__device__ __forceinline__ void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 // Waits until at most kLeft committed groups are in flight.
 template <int kLeft>
-__device__ __forceinline__ void products_wait() {
+__device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
 }
 
@@ -376,7 +376,7 @@ __device__ __forceinline__ void multiply_across_64x64(float (&sums)[32], uint64_
 
 // Keeps the compiler from reading the results of multiplications before they were waited for.
 template <int kCount>
-__device__ __forceinline__ void products_read(float (&sums)[kCount]) {
+__device__ __forceinline__ void wgmma_read(float (&sums)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(sums[i])::"memory");
 }

@@ -1,7 +1,7 @@
 // The unit that the epilogues of product.cuh move.
 #pragma once
 
-#include "ops/cuda/hopper/product.cuh"
+#include "ops/cuda/hopper/gemm.cuh"
 
 namespace ingot::cuda::hopper {
 

@@ -124,7 +124,7 @@ NcclLink::~NcclLink() {
 void NcclLink::connect() {
   const std::scoped_lock lock(mutex_);
   try {
-    meet();
+    connect_members();
   } catch (const Error& error) {
     fail(error.during("NCCL among " + text_of_ranks(ranks_)));
     std::rethrow_exception(failure_);
@@ -143,7 +143,7 @@ void NcclLink::register_memory(const Tensor& memory) {
     log::warn("nccl", {{"memory_not_registered", nccl.get_error_string(status)}});
 }
 
-void NcclLink::meet() {
+void NcclLink::connect_members() {
   const NcclLibrary& nccl = nccl_library();
   const auto begun = Clock::now();
   const std::string what = "NCCL among " + text_of_ranks(ranks_);
@@ -180,7 +180,7 @@ std::string NcclLink::await(const std::string& key) {
 
 // NCCL works on in a thread of its own; it may be waiting for other ranks.
 void NcclLink::settle(ncclResult_t status, const std::string& what, Clock::time_point begun,
-                      Patience patience) {
+                      Timeout timeout) {
   check_nccl(status, "a call");
   const auto first = Clock::now();
   while (status == ncclInProgress) {
@@ -189,7 +189,7 @@ void NcclLink::settle(ncclResult_t status, const std::string& what, Clock::time_
     } else {
       check(!withdrawn_, ErrorCode::Comm, "abandoned by this rank");
       check_others(now - begun);
-      if (now - begun >= patience) throw_late(what, patience);
+      if (now - begun >= timeout) throw_late(what, timeout);
       std::this_thread::sleep_for(kPollTime);
     }
     nccl_check(nccl_library().comm_get_async_error(comm_, &status), "ncclCommGetAsyncError");
@@ -204,7 +204,7 @@ std::shared_ptr<StreamEvent> NcclLink::put(Context& ctx, const CollectiveCall& c
   try {
     check(!withdrawn_, ErrorCode::Comm, "abandoned by this rank");
     plane_.throw_if_lost();
-    if (comm_ == nullptr) meet();
+    if (comm_ == nullptr) connect_members();
     const cudaStream_t stream = stream_of(ctx);
     const bool captured = is_captured(stream);
     const int64_t number = ++num_calls_;
@@ -286,7 +286,7 @@ void NcclLink::check_progress() {
     if (!inside) return;
     check_others(now - since_);
     if (now - since_ >= plane_.deadlines().collective)
-      throw_late(what, std::chrono::duration_cast<Patience>(now - since_));
+      throw_late(what, std::chrono::duration_cast<Timeout>(now - since_));
   } catch (const Error& error) {
     const Error named = error.during(what);
     // Nobody waits for a ticket of recorded work: where no rank is lost, which all hear of, this
@@ -372,7 +372,7 @@ std::string NcclLink::text_of(int64_t number) const {
 }
 
 // NCCL does not say for whom it waits: it is those whose state does not speak of the same call.
-void NcclLink::throw_late(const std::string& what, Patience waited) {
+void NcclLink::throw_late(const std::string& what, Timeout waited) {
   const std::vector<RankState> states = plane_.states();
   std::vector<int> others, missing;
   for (const int rank : ranks_) {

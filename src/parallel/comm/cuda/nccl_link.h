@@ -59,11 +59,11 @@ class NcclLink {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void meet();
+  void connect_members();
   void issue(const CollectiveCall& call, cudaStream_t stream);
   std::string await(const std::string& key);
   void settle(ncclResult_t status, const std::string& what, Clock::time_point begun,
-              Patience patience);
+              Timeout timeout);
   void check_progress();
   void forget_what_is_over();
   void fail(const Error& error);
@@ -72,7 +72,7 @@ class NcclLink {
   std::string text_of(int64_t number) const;
   void check_others(Clock::duration waited);
   void check_nccl(ncclResult_t status, const char* call);
-  [[noreturn]] void throw_late(const std::string& what, Patience waited);
+  [[noreturn]] void throw_late(const std::string& what, Timeout waited);
 
   HostPlane& plane_;
   const std::string name_;

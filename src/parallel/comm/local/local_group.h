@@ -6,7 +6,7 @@
 
 #include "core/async/stream_event.h"
 #include "parallel/comm/communicator.h"
-#include "parallel/comm/local/meeting_point.h"
+#include "parallel/comm/local/rank_barrier.h"
 #include "parallel/comm/rank_order.h"
 
 namespace ingot {
@@ -24,7 +24,7 @@ class LocalGroup {
   LocalGroup(LocalRanks& all, const std::vector<int>& ranks)
       : all_(all), point_(ranks), offers_(ranks.size()), endings_(ranks.size()) {}
 
-  MeetingPoint& point() { return point_; }
+  RankBarrier& point() { return point_; }
 
   // Runs the member's part of one collective: complete at return on the CPU, put on the stream of
   // `ctx` on a GPU. `what` is its name in the rank's watch. Throws ErrorCode::Internal on all
@@ -40,7 +40,7 @@ class LocalGroup {
   void check_agreement() const;
 
   LocalRanks& all_;
-  MeetingPoint point_;
+  RankBarrier point_;
   std::vector<Offer> offers_;    // by member; each writes its own before arrive()
   std::vector<Ending> endings_;  // by member; each writes its own before part()
 };

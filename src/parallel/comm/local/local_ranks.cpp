@@ -64,15 +64,15 @@ void LocalRanks::post(const std::string& key, const std::string& value) {
   changed_.notify_all();
 }
 
-std::string LocalRanks::await(const std::string& key, Patience patience) {
+std::string LocalRanks::await(const std::string& key, Timeout timeout) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, patience, [&] { return posted_.contains(key) || loss_; });
+  changed_.wait_for(lock, timeout, [&] { return posted_.contains(key) || loss_; });
   const auto found = posted_.find(key);
   if (found != posted_.end()) return found->second;
   if (loss_) throw lost_error(*loss_).during(fmt::format("waits for «{}»", key));
   throw Error(ErrorCode::Comm,
               fmt::format("the board: waited {:.1f} s for «{}», which no rank posted",
-                          std::chrono::duration<double>(patience).count(), key));
+                          std::chrono::duration<double>(timeout).count(), key));
 }
 
 std::optional<LostRank> LocalRanks::loss() {
@@ -80,11 +80,10 @@ std::optional<LostRank> LocalRanks::loss() {
   return loss_;
 }
 
-void LocalRanks::arrive(MeetingPoint& point, int member, const std::string& what,
-                        Patience patience) {
+void LocalRanks::arrive(RankBarrier& point, int member, const std::string& what, Timeout timeout) {
   const int rank = point.rank_of(member);
   try {
-    const std::vector<int> missing = point.arrive(member, patience);
+    const std::vector<int> missing = point.arrive(member, timeout);
     if (missing.empty()) return;
     const std::scoped_lock lock(mutex_);
     // Whoever gave up first has said where the missing rank was: by now it is released.
@@ -92,7 +91,7 @@ void LocalRanks::arrive(MeetingPoint& point, int member, const std::string& what
     if (first != gone_.end()) throw lost_error(first->cause);
     std::vector<MissingRank> states;
     for (const int other : missing) states.push_back({other, watch(other).state()});
-    const Error error = waited_for(patience, states);
+    const Error error = waited_for(timeout, states);
     is_late_ = true;
     go(missing.front(), {missing.front(), fmt::format("rank {} in {} at step {}: {}", rank, what,
                                                       watch(rank).step(), error.what())});
@@ -118,13 +117,13 @@ void LocalRanks::tell_records(int rank, const Error& why) {
 }
 
 std::vector<std::string> LocalRanks::gather(int rank, std::string_view what, std::string_view own,
-                                            Patience patience) {
+                                            Timeout timeout) {
   Place& place = places_[static_cast<size_t>(rank)];
   place.what = what, place.text = own;
-  const std::string name = fmt::format("{} #{} among {}", what, ++place.num_meetings, everyone_);
+  const std::string name = fmt::format("{} #{} among {}", what, ++place.num_rounds, everyone_);
   const Watched watched(place.watch, name);
   try {
-    arrive(hall_, rank, name, patience);
+    arrive(hall_, rank, name, timeout);
   } catch (const Error& error) {
     throw error.during(fmt::format("{} at step {}", name, place.watch.step()));
   }
@@ -134,11 +133,11 @@ std::vector<std::string> LocalRanks::gather(int rank, std::string_view what, std
     texts.push_back(places_[i].text);
     if (other == 0 && places_[i].what != places_[0].what) other = i;
   }
-  const std::string meetings[] = {places_[0].what, places_[other].what};
+  const std::string rounds[] = {places_[0].what, places_[other].what};
   hall_.part();
   check(other == 0, ErrorCode::Internal,
-        "ranks meet for different things: rank 0 for «{}», rank {} for «{}»", meetings[0], other,
-        meetings[1]);
+        "ranks meet for different things: rank 0 for «{}», rank {} for «{}»", rounds[0], other,
+        rounds[1]);
   return texts;
 }
 

@@ -13,7 +13,7 @@
 #include "parallel/comm/board.h"
 #include "parallel/comm/deadlines.h"
 #include "parallel/comm/local/local_group.h"
-#include "parallel/comm/local/meeting_point.h"
+#include "parallel/comm/local/rank_barrier.h"
 #include "parallel/comm/watch.h"
 
 namespace ingot {
@@ -28,10 +28,10 @@ class LocalRanks final : public Board {
   Watch& watch(int rank) { return places_[static_cast<size_t>(rank)].watch; }
   std::shared_ptr<LocalGroup> group(const std::string& name, const std::vector<int>& ranks);
 
-  // MeetingPoint::arrive for a member that joins `what`. At a timeout the first missing rank is
+  // RankBarrier::arrive for a member that joins `what`. At a timeout the first missing rank is
   // lost for all: every rank that waits, or joins later, fails naming it, and each logs its last
   // calls.
-  void arrive(MeetingPoint& point, int member, const std::string& what, Patience patience);
+  void arrive(RankBarrier& point, int member, const std::string& what, Timeout timeout);
   // This rank stops taking part, and ranks that wait for it are released. It is done, or failed;
   // `cause`: the rank responsible, itself or one whose loss released it.
   void leave(int rank);
@@ -40,17 +40,17 @@ class LocalRanks final : public Board {
 
   // The host plane: all-gather of every rank's text.
   std::vector<std::string> gather(int rank, std::string_view what, std::string_view own,
-                                  Patience patience);
+                                  Timeout timeout);
 
   void post(const std::string& key, const std::string& value) override;
-  std::string await(const std::string& key, Patience patience) override;
+  std::string await(const std::string& key, Timeout timeout) override;
 
  private:
   struct Place {
     Watch watch;
-    std::string what, text;    // its contribution to a round, written before arrive()
-    int64_t num_meetings = 0;  // host-plane rounds so far
-    std::once_flag told;       // logs its last records
+    std::string what, text;  // its contribution to a round, written before arrive()
+    int64_t num_rounds = 0;  // host-plane rounds so far
+    std::once_flag told;     // logs its last records
   };
   struct Leaving {
     int rank;
@@ -60,7 +60,7 @@ class LocalRanks final : public Board {
   void tell_records(int rank, const Error& why);
 
   const Deadlines deadlines_;
-  MeetingPoint hall_;
+  RankBarrier hall_;
   const std::string everyone_;  // ranks, for messages
   std::vector<Place> places_;   // by rank
 

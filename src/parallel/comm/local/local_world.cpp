@@ -18,8 +18,8 @@ class LocalControl final : public Control {
   int rank() const override { return rank_; }
   int size() const override { return all_.size(); }
   std::vector<std::string> gather(std::string_view what, std::string_view own,
-                                  Patience patience) override {
-    return all_.gather(rank_, what, own, length_of(patience));
+                                  Timeout timeout) override {
+    return all_.gather(rank_, what, own, length_of(timeout));
   }
 
  private:
@@ -40,7 +40,7 @@ class LocalWorld final : public World {
   Board& board() override { return all_; }
   Watch& watch() override { return all_.watch(process_.rank); }
   const Deadlines& deadlines() const override { return all_.deadlines(); }
-  Carrier carrier() const override { return {"threads"}; }
+  Transport transport() const override { return {"threads"}; }
   std::optional<LostRank> loss() override { return all_.loss(); }
 
   std::unique_ptr<Communicator> communicator(std::span<const int> ranks,

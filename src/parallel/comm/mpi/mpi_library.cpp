@@ -11,7 +11,7 @@ namespace ingot {
 namespace {
 
 // Those that failed too come soon.
-constexpr Patience kMoment = std::chrono::seconds(5);
+constexpr Timeout kMoment = std::chrono::seconds(5);
 
 // Lives from the first use of MPI to the end of the process.
 struct Leave {

@@ -43,7 +43,7 @@ using MpiFunction = MpiLibrary*();
 
 // Timeout of MPI_Init, which waits for every process of the launcher.
 struct MpiStart {
-  Patience timeout = Deadlines{}.start;
+  Timeout timeout = Deadlines{}.start;
   std::string host = "this machine";  // for the error
 };
 

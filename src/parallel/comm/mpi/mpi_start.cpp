@@ -28,7 +28,7 @@ void wait_for(MpiTransfer& transfer, std::chrono::steady_clock::time_point end, 
 
 }  // namespace
 
-void check_mpi_process(const Process& process, Patience timeout) {
+void check_mpi_process(const Process& process, Timeout timeout) {
   const MpiLibrary& mpi = mpi_library({timeout, machine_name(process)});
   check(mpi.rank() == process.rank && mpi.size() == process.world, ErrorCode::Config,
         "MPI: this process is rank {} of {}, and MPI takes it for {} of {}; start the run with the "
@@ -36,7 +36,7 @@ void check_mpi_process(const Process& process, Patience timeout) {
         process.rank, process.world, mpi.rank(), mpi.size());
 }
 
-std::string mpi_broadcast_text(const std::string& own, const Process& process, Patience timeout) {
+std::string mpi_broadcast_text(const std::string& own, const Process& process, Timeout timeout) {
   const auto end = std::chrono::steady_clock::now() + timeout;
   MpiLibrary& mpi = mpi_library({timeout, machine_name(process)});
   static std::array<char, 1024> room;  // static: what is not taken in time is not taken back

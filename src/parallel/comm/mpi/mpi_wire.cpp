@@ -99,7 +99,7 @@ class Direction {
     return moved;
   }
 
-  void give_up() {
+  void abandon() {
     for (Piece& piece : pieces_) {
       if (!piece.transfer) continue;
       bool given_back = false;
@@ -123,17 +123,17 @@ class MpiChannel final : public Channel {
       : mpi_(mpi), plane_(plane), ranks_(std::move(ranks)), tag_(tag) {}
 
   void exchange(std::span<const Outgoing> out, std::span<const Incoming> in,
-                Patience patience) override {
+                Timeout timeout) override {
     std::map<int, Stream<const std::byte>> to;  // by member
     std::map<int, Stream<std::byte>> from;
     for (const Outgoing& one : out) to[one.member].add(one.bytes);
     for (const Incoming& one : in) from[one.member].add(one.bytes);
     try {
-      carry(to, from, patience);
+      carry(to, from, timeout);
     } catch (...) {
       mpi_failed();
       for (auto* directions : {&sends_, &receives_})
-        for (auto& [member, direction] : *directions) direction.give_up();
+        for (auto& [member, direction] : *directions) direction.abandon();
       withdrawn_ = true;  // what comes next could not tell old bytes from new ones
       throw;
     }
@@ -143,7 +143,7 @@ class MpiChannel final : public Channel {
 
  private:
   void carry(const std::map<int, Stream<const std::byte>>& to,
-             const std::map<int, Stream<std::byte>>& from, Patience patience) {
+             const std::map<int, Stream<std::byte>>& from, Timeout timeout) {
     for (const auto& [member, stream] : to) sends_[member].begin(stream.total());
     for (const auto& [member, stream] : from) receives_[member].begin(stream.total());
     const auto begun = Clock::now();
@@ -160,9 +160,9 @@ class MpiChannel final : public Channel {
         pause.something_came();
         continue;
       }
-      const bool is_late = now - begun >= patience;
+      const bool is_late = now - begun >= timeout;
       if (is_late || now - moved > kGrace) plane_.throw_if_lost(needed);
-      if (is_late) plane_.throw_late(patience, needed);
+      if (is_late) plane_.throw_late(timeout, needed);
       pause.rest();
     }
   }

@@ -106,7 +106,7 @@ class ProcessWorld final : public World {
   Watch& watch() override { return watch_; }
   const Deadlines& deadlines() const override { return plane_->deadlines(); }
   std::optional<LostRank> loss() override { return plane_->lost(); }
-  Carrier carrier() const override {
+  Transport transport() const override {
     if (uses_nccl(process().device)) return {"nccl", nccl_facts(variable_)};
     return {backend_ == CommBackend::Mpi ? "mpi" : "tcp"};
   }

@@ -56,7 +56,7 @@ void Gate::accept_all() {
 }
 
 bool Gate::is_over(Admission& admission) {
-  const Admission::Stage stage = admission.go_on();
+  const Admission::Stage stage = admission.advance();
   if (stage == Admission::Stage::Waits) return false;
   const Message hello = admission.hello();
   std::string why = admission.why();

@@ -91,7 +91,7 @@ std::string random_nonce() {
 }
 
 Socket knock(const Address& address, const Key& key, Message hello, Clock::time_point deadline,
-             const std::function<void()>& go_on) {
+             const std::function<void()>& advance) {
   const Clock::time_point begin = Clock::now();
   hello.text = random_nonce();
   for (milliseconds pause(20);; pause = std::min(2 * pause, milliseconds(500))) {
@@ -110,7 +110,7 @@ Socket knock(const Address& address, const Key& key, Message hello, Clock::time_
         throw Error(ErrorCode::Config,
                     fmt::format("rank {} was refused at {}: {}", hello.rank, address.str(), why));
     }
-    go_on();
+    advance();
     if (is_final || Clock::now() + pause >= deadline) {
       const std::chrono::duration<double> waited = Clock::now() - begin;
       throw Error(ErrorCode::Comm,
@@ -129,7 +129,7 @@ Admission::Admission(Socket socket, const Key& key, Clock::time_point deadline)
       deadline_(deadline),
       nonce_(random_nonce()) {}
 
-Admission::Stage Admission::go_on() {
+Admission::Stage Admission::advance() {
   link_.flush();
   while (why_.empty() && !is_proven_) {
     const auto message = link_.next();

@@ -25,7 +25,7 @@ std::string random_nonce();  // 16 bytes
 // `go_on` is called between attempts and may throw. Throws ErrorCode::Comm if nobody answers,
 // ErrorCode::Config if the secret differs or the server refuses.
 Socket knock(const Address& address, const Key& key, Message hello, Clock::time_point deadline,
-             const std::function<void()>& go_on);
+             const std::function<void()>& advance);
 
 // The server's side of one connection. Does not wait.
 class Admission {
@@ -39,7 +39,7 @@ class Admission {
 
   enum class Stage { Waits, Proven, Failed };
   // Processes received bytes. Proven: the client knows the secret; answer it.
-  Stage go_on();
+  Stage advance();
   const std::string& why() const { return why_; }  // the reason of a failure
 
   Socket welcome();

@@ -80,7 +80,7 @@ void Hub::serve() {
     take_newcomers();
     // What has come is heard before anybody is called late or silent.
     for (int rank = 0; rank < size(); ++rank) listen_to(rank);
-    see_to_meeting();
+    check_round();
     see_to_time();
     for (Member& member : members_)
       if (member.link) member.link->flush();
@@ -127,13 +127,13 @@ void Hub::handle(int rank, const Message& message) {
     case Kind::Beat:
       member.state = message.text;
       return;
-    case Kind::Meet:
+    case Kind::JoinRound:
       member.is_waiting = true;
       member.what = message.name;
       member.text = message.text;
       member.came = Clock::now();
       member.until = in_time(milliseconds(message.number));
-      return see_to_meeting();
+      return check_round();
     case Kind::Post:
       return post(rank, message);
     case Kind::Await:
@@ -167,22 +167,22 @@ void Hub::handle(int rank, const Message& message) {
 }
 
 // Ends it when all have come; somebody who is done will not.
-void Hub::see_to_meeting() {
+void Hub::check_round() {
   const auto is_waiting = [](const Member& member) { return member.is_waiting; };
-  if (std::ranges::all_of(members_, is_waiting)) return end_meeting();
+  if (std::ranges::all_of(members_, is_waiting)) return finish_round();
   if (std::ranges::none_of(members_, is_waiting)) return;
   for (int rank = 0; rank < size(); ++rank)
     if (of(rank).fate == Fate::Done && !of(rank).is_waiting) lose(rank, kReturned);
 }
 
-void Hub::end_meeting() {
+void Hub::finish_round() {
   int other = 0;  // the first that came for something else
   for (int rank = size() - 1; rank > 0; --rank)
     if (of(rank).what != of(0).what) other = rank;
   if (other == 0) {
     for (int rank = 0; rank < size(); ++rank)
       tell_all({.kind = Kind::Text, .rank = rank, .text = std::move(of(rank).text)});
-    tell_all({.kind = Kind::Met});
+    tell_all({.kind = Kind::RoundComplete});
   } else {
     tell_all(
         {.kind = Kind::Different,
@@ -277,13 +277,13 @@ bool Hub::are_all_done() const {
 bool Hub::is_over() {
   if (!is_ending_) return false;
   const Clock::time_point now = Clock::now();
-  if (give_up_ == Clock::time_point{})
-    give_up_ = now + std::min<Clock::duration>(seconds(10), deadlines_.silence);
+  if (leave_at_ == Clock::time_point{})
+    leave_at_ = now + std::min<Clock::duration>(seconds(10), deadlines_.silence);
   const bool is_alone = std::ranges::none_of(members_, [](const Member& member) {
     return member.link.has_value() && member.fate != Fate::Gone;
   });
   const std::scoped_lock lock(mutex_);
-  return (is_alone && newcomers_.empty()) || now >= give_up_;
+  return (is_alone && newcomers_.empty()) || now >= leave_at_;
 }
 
 void Hub::tell(int rank, const Frame& frame) {

@@ -62,8 +62,8 @@ class Hub {
   void take_newcomers();
   void listen_to(int rank);
   void handle(int rank, const Message& message);
-  void see_to_meeting();
-  void end_meeting();
+  void check_round();
+  void finish_round();
   void post(int rank, const Message& message);
   void tell_states(int rank);
   void see_to_time();
@@ -86,7 +86,7 @@ class Hub {
   std::map<std::string, std::string> board_;
   std::map<std::string, int64_t> numbers_;
   Frame lost_;  // the message about the first lost rank, as sent to all
-  Clock::time_point next_beat_{}, last_round_ = Clock::now(), give_up_{};
+  Clock::time_point next_beat_{}, last_round_ = Clock::now(), leave_at_{};
 
   std::mutex mutex_;  // guards what the gate's thread writes
   std::vector<bool> is_taken_;

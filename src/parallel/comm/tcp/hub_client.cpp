@@ -106,7 +106,7 @@ void HubClient::handle(Message message) {
     case Kind::Text:
       texts_[rank] = std::move(message.text);
       return;
-    case Kind::Met:
+    case Kind::RoundComplete:
     case Kind::Late:
     case Kind::Different:
       outcome_ = std::move(message);
@@ -193,21 +193,21 @@ bool HubClient::wait_until(std::unique_lock<std::mutex>& lock, Clock::time_point
   return false;
 }
 
-std::vector<std::string> HubClient::meet(std::string_view what, std::string_view own,
-                                         Patience patience) {
-  const std::string name = fmt::format("{} #{} among {}", what, ++num_meetings_, everyone_);
+std::vector<std::string> HubClient::join_round(std::string_view what, std::string_view own,
+                                               Timeout timeout) {
+  const std::string name = fmt::format("{} #{} among {}", what, ++num_rounds_, everyone_);
   const Watched watched(watch_, name);
   std::unique_lock lock(mutex_);
   try {
     throw_if_lost();
     outcome_.reset();
-    say({.kind = Kind::Meet,
+    say({.kind = Kind::JoinRound,
          .rank = rank_,
-         .number = patience.count(),
+         .number = timeout.count(),
          .name = std::string(what),
          .text = std::string(own)});
     // The hub reports timeouts and missing ranks; its heartbeats show that it is alive.
-    const auto end = in_time(patience) + deadlines_.silence + seconds(5);
+    const auto end = in_time(timeout) + deadlines_.silence + seconds(5);
     const bool is_over = wait_until(lock, end, [this] { return outcome_.has_value(); });
     check(is_over, ErrorCode::Comm, "rank 0 did not say who is missing");
     if (outcome_->kind == Kind::Late)
@@ -225,14 +225,14 @@ void HubClient::post(const std::string& key, const std::string& value) {
   say({.kind = Kind::Post, .rank = rank_, .name = key, .text = value});
 }
 
-std::string HubClient::await(const std::string& key, Patience patience) {
+std::string HubClient::await(const std::string& key, Timeout timeout) {
   std::unique_lock lock(mutex_);
   if (const auto found = values_.find(key); found != values_.end()) return found->second;
   say({.kind = Kind::Await, .rank = rank_, .name = key});
   const bool is_here =
-      wait_until(lock, in_time(patience), [&] { return values_.find(key) != values_.end(); });
+      wait_until(lock, in_time(timeout), [&] { return values_.find(key) != values_.end(); });
   check(is_here, ErrorCode::Comm, "the board: waited {:.1f} s for «{}», which no rank posted",
-        std::chrono::duration<double>(patience).count(), key);
+        std::chrono::duration<double>(timeout).count(), key);
   return values_[key];
 }
 
@@ -272,7 +272,7 @@ std::vector<RankState> HubClient::states() {
   return states;
 }
 
-void HubClient::give_up_on(const LostRank& late) {
+void HubClient::declare_lost(const LostRank& late) {
   const std::scoped_lock lock(mutex_);
   lose(late, /*is_late=*/true);
   say({.kind = Kind::Missed, .rank = late.rank, .text = late.why});
@@ -287,11 +287,10 @@ void HubClient::go(const std::string& why, int culprit, ErrorCode code) {
         {.kind = Kind::Gone, .rank = culprit, .number = static_cast<int64_t>(code), .text = why});
   say({.kind = Kind::Done, .rank = rank_});
   const Watched watched(watch_, "the end of the run");
-  const Patience patience =
-      std::max({deadlines_.collective, deadlines_.save, deadlines_.validation});
-  const bool is_over = wait_until(lock, in_time(patience), [this] { return are_all_done_; });
+  const Timeout timeout = std::max({deadlines_.collective, deadlines_.save, deadlines_.validation});
+  const bool is_over = wait_until(lock, in_time(timeout), [this] { return are_all_done_; });
   check(is_over, ErrorCode::Comm, "the end of the run: waited {:.1f} s for ranks that still run",
-        std::chrono::duration<double>(patience).count());
+        std::chrono::duration<double>(timeout).count());
 }
 
 }  // namespace ingot::tcp

@@ -14,7 +14,7 @@
 
 namespace ingot::tcp {
 
-// Calls as in HostPlane and Control. meet() is for one thread; the others are thread-safe.
+// Calls as in HostPlane and Control. join_round() is for one thread; the others are thread-safe.
 class HubClient {
  public:
   HubClient(Socket socket, const Process& process, const Deadlines& deadlines, Watch& watch);
@@ -22,13 +22,13 @@ class HubClient {
   HubClient(const HubClient&) = delete;
   HubClient& operator=(const HubClient&) = delete;
 
-  std::vector<std::string> meet(std::string_view what, std::string_view own, Patience patience);
+  std::vector<std::string> join_round(std::string_view what, std::string_view own, Timeout timeout);
   void post(const std::string& key, const std::string& value);
-  std::string await(const std::string& key, Patience patience);
+  std::string await(const std::string& key, Timeout timeout);
   int64_t number_of(const std::string& name);
   std::optional<LostRank> lost(std::span<const int> needed);
   std::vector<RankState> states();
-  void give_up_on(const LostRank& late);
+  void declare_lost(const LostRank& late);
   void go(const std::string& why, int culprit, ErrorCode code);
 
  private:
@@ -63,7 +63,7 @@ class HubClient {
   std::vector<Frame> outbox_;
   std::optional<LostRank> lost_;
   std::vector<bool> is_done_;  // by rank
-  int64_t num_meetings_ = 0;
+  int64_t num_rounds_ = 0;
   bool are_all_done_ = false, is_gone_ = false, is_ending_ = false;
   std::vector<std::string> texts_;  // of the round, by rank
   std::optional<Message> outcome_;  // the round's result: Met, Late, Different

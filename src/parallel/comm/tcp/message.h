@@ -18,26 +18,26 @@ enum class Kind : uint8_t {
   Welcome,    // admitted
   Refused,    // text: the reason
   // From a rank to the hub.
-  Meet,    // name: of the round, number: timeout in ms, text: its own
-  Post,    // name: key, text: value
-  Await,   // name: key
-  Number,  // name
-  States,  // requests the states of all ranks
-  Missed,  // rank: waited for in vain; text: how long, empty: that rank is done
-  Done,    // takes part no more, without failure
-  Gone,    // text: why it takes part no more, rank: the cause, number: ErrorCode
+  JoinRound,  // name: of the round, number: timeout in ms, text: its own
+  Post,       // name: key, text: value
+  Await,      // name: key
+  Number,     // name
+  States,     // requests the states of all ranks
+  Missed,     // rank: waited for in vain; text: how long, empty: that rank is done
+  Done,       // takes part no more, without failure
+  Gone,       // text: why it takes part no more, rank: the cause, number: ErrorCode
   // From the hub to a rank.
-  Text,       // rank, text: of the finished round
-  Met,        // all texts were sent
-  Late,       // rank: is missing, text: other missing ranks and where they are
-  Different,  // text: the ranks' different rounds
-  Value,      // name: key, text: value
-  Numbered,   // name, number
-  State,      // rank, number: age in ms, text
-  StatesEnd,  // all states were sent
-  RankDone,   // rank
-  AllDone,    // every rank is done
-  RankLost,   // rank, text: why, number: its ErrorCode, or kLate
+  Text,           // rank, text: of the finished round
+  RoundComplete,  // all texts were sent
+  Late,           // rank: is missing, text: other missing ranks and where they are
+  Different,      // text: the ranks' different rounds
+  Value,          // name: key, text: value
+  Numbered,       // name, number
+  State,          // rank, number: age in ms, text
+  StatesEnd,      // all states were sent
+  RankDone,       // rank
+  AllDone,        // every rank is done
+  RankLost,       // rank, text: why, number: its ErrorCode, or kLate
   // Both ways.
   Beat,  // text: the sender's state
   Count_,

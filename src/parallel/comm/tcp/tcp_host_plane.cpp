@@ -12,13 +12,13 @@ namespace {
 
 class TcpControl final : public Control {
  public:
-  TcpControl(HubClient& client, const Process& process, Patience usual)
+  TcpControl(HubClient& client, const Process& process, Timeout usual)
       : Control(usual), client_(client), process_(process) {}
   int rank() const override { return process_.rank; }
   int size() const override { return process_.world; }
   std::vector<std::string> gather(std::string_view what, std::string_view own,
-                                  Patience patience) override {
-    return client_.meet(what, own, length_of(patience));
+                                  Timeout timeout) override {
+    return client_.join_round(what, own, length_of(timeout));
   }
 
  private:
@@ -35,8 +35,8 @@ class TcpHostPlane final : public HostPlane {
         watch_(watch),
         client_(connect(std::move(listener)), process_, deadlines_, watch_),
         control_(client_, process_, deadlines_.collective) {
-    const auto left = std::chrono::duration_cast<Patience>(deadline_ - Clock::now());
-    control_.barrier("start", std::max(left, Patience(1)));
+    const auto left = std::chrono::duration_cast<Timeout>(deadline_ - Clock::now());
+    control_.barrier("start", std::max(left, Timeout(1)));
   }
 
   const Process& process() const override { return process_; }
@@ -45,15 +45,15 @@ class TcpHostPlane final : public HostPlane {
   Control& control() override { return control_; }
   std::string reachable_at() const override { return hosts_; }
   void post(const std::string& key, const std::string& value) override { client_.post(key, value); }
-  std::string await(const std::string& key, Patience patience) override {
-    return client_.await(key, patience);
+  std::string await(const std::string& key, Timeout timeout) override {
+    return client_.await(key, timeout);
   }
   int64_t number_of(const std::string& name) override { return client_.number_of(name); }
   std::optional<LostRank> lost(std::span<const int> needed) override {
     return client_.lost(needed);
   }
   std::vector<RankState> states() override { return client_.states(); }
-  void give_up_on(const LostRank& late) override { client_.give_up_on(late); }
+  void declare_lost(const LostRank& late) override { client_.declare_lost(late); }
   void go(const std::string& why, int culprit, ErrorCode code) override {
     client_.go(why, culprit, code);
   }

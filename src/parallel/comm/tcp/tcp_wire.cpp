@@ -87,10 +87,10 @@ class TcpChannel final : public Channel {
         peers_(ranks_.size()) {}
 
   void exchange(std::span<const Outgoing> out, std::span<const Incoming> in,
-                Patience patience) override {
+                Timeout timeout) override {
     moved_ = Clock::now();
-    deadline_ = in_time(patience);
-    patience_ = patience;
+    deadline_ = in_time(timeout);
+    timeout_ = timeout;
     try {
       for (const Outgoing& piece : out)
         if (!piece.bytes.empty()) peer(piece.member).out.push_back(piece.bytes);
@@ -121,8 +121,8 @@ class TcpChannel final : public Channel {
     return peers_[at];
   }
 
-  Patience left() const {
-    return std::max(std::chrono::duration_cast<Patience>(deadline_ - Clock::now()), Patience(0));
+  Timeout left() const {
+    return std::max(std::chrono::duration_cast<Timeout>(deadline_ - Clock::now()), Timeout(0));
   }
 
   // To a lower rank, whose gate lets this one in whatever that rank is at; a higher one comes.
@@ -204,7 +204,7 @@ class TcpChannel final : public Channel {
     if (ended >= 0 && now - moved_ > kTimeToExplain)
       throw Error(ErrorCode::Comm, fmt::format("rank {} closed its connection", ended))
           .on_rank(ended);
-    if (is_late) plane_.throw_late(patience_, needed);
+    if (is_late) plane_.throw_late(timeout_, needed);
   }
 
   HostPlane& plane_;
@@ -215,7 +215,7 @@ class TcpChannel final : public Channel {
   std::vector<Peer> peers_;       // by member
   std::atomic<bool> withdrawn_ = false;
   Clock::time_point deadline_{}, moved_{};  // of the exchange
-  Patience patience_{};
+  Timeout timeout_{};
 };
 
 class TcpWire final : public Wire {

@@ -33,7 +33,7 @@ class Channel {
   // bytes did not come or were not taken; if the host plane knows of a lost rank; and after
   // withdraw().
   virtual void exchange(std::span<const Outgoing> out, std::span<const Incoming> in,
-                        Patience patience) = 0;
+                        Timeout timeout) = 0;
   // From any thread: a waiting exchange, and all later ones, throw.
   virtual void withdraw() = 0;
 };

@@ -71,8 +71,8 @@ std::string WireLine::text_of(const CollectiveCall& call) const {
 
 void WireLine::take_part(Context& ctx, const CollectiveCall& call) {
   const Watched watched(plane_.watch(), text_of(call));
-  deadline_ = Clock::now() +
-              std::min<Patience>(plane_.deadlines().collective, std::chrono::hours(24 * 365));
+  deadline_ =
+      Clock::now() + std::min<Timeout>(plane_.deadlines().collective, std::chrono::hours(24 * 365));
   try {
     open(ctx, call);
     if (!is_small(call)) carry_out(ctx, call);
@@ -108,8 +108,8 @@ void WireLine::close() {
 }
 
 void WireLine::exchange() {
-  const auto left = std::chrono::duration_cast<Patience>(deadline_ - Clock::now());
-  channel_->exchange(out_, in_, std::max(left, Patience(1)));
+  const auto left = std::chrono::duration_cast<Timeout>(deadline_ - Clock::now());
+  channel_->exchange(out_, in_, std::max(left, Timeout(1)));
   out_.clear();
   in_.clear();
 }

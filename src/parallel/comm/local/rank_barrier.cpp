@@ -1,4 +1,4 @@
-#include "parallel/comm/local/meeting_point.h"
+#include "parallel/comm/local/rank_barrier.h"
 
 #include <algorithm>
 
@@ -7,31 +7,31 @@
 
 namespace ingot {
 
-bool MeetingPoint::is_hopeless(size_t member) const {
+bool RankBarrier::is_hopeless(size_t member) const {
   if (is_withdrawn_[member]) return true;
   if (gone_ < 0) return false;
   const auto gone = static_cast<size_t>(gone_);
   return gone == member || !is_here_[gone];
 }
 
-std::vector<int> MeetingPoint::arrive(int member, Patience patience) {
+std::vector<int> RankBarrier::arrive(int member, Timeout timeout) {
   const auto own = static_cast<size_t>(member);
   std::unique_lock lock(mutex_);
-  const int64_t meeting = meetings_;
+  const int64_t round = rounds_;
   is_here_[own] = true;
   if (++num_here_ == size()) {
     std::fill(is_here_.begin(), is_here_.end(), false);
     num_here_ = 0;
-    ++meetings_;
+    ++rounds_;
     changed_.notify_all();
     return {};
   }
   {
     const log::Wait wait("other ranks");
-    changed_.wait_until(lock, std::chrono::steady_clock::now() + patience,
-                        [&] { return meetings_ != meeting || is_hopeless(own); });
+    changed_.wait_until(lock, std::chrono::steady_clock::now() + timeout,
+                        [&] { return rounds_ != round || is_hopeless(own); });
   }
-  if (meetings_ != meeting) return {};
+  if (rounds_ != round) return {};
 
   std::vector<int> missing;
   for (size_t i = 0; i < ranks_.size(); ++i)
@@ -47,7 +47,7 @@ std::vector<int> MeetingPoint::arrive(int member, Patience patience) {
   return missing_;
 }
 
-void MeetingPoint::part() {
+void RankBarrier::part() {
   std::unique_lock lock(mutex_);
   const int64_t parting = partings_;
   if (++num_parted_ == size()) {
@@ -59,13 +59,13 @@ void MeetingPoint::part() {
   changed_.wait(lock, [&] { return partings_ != parting; });
 }
 
-void MeetingPoint::withdraw(int member) {
+void RankBarrier::withdraw(int member) {
   const std::scoped_lock lock(mutex_);
   is_withdrawn_[static_cast<size_t>(member)] = true;
   changed_.notify_all();
 }
 
-void MeetingPoint::go(int rank, const LostRank& cause) {
+void RankBarrier::go(int rank, const LostRank& cause) {
   const auto found = std::find(ranks_.begin(), ranks_.end(), rank);
   const std::scoped_lock lock(mutex_);
   if (found == ranks_.end() || gone_ >= 0) return;

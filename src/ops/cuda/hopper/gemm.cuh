@@ -81,7 +81,7 @@ constexpr int shared_bytes() {
 // per group; they share kBarriers barriers, the i-th of which expects arrivals_at(i).
 template <class Epilogue>
 __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlocks, 1, 1)
-    product_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
+    gemm_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b,
                    const __grid_constant__ typename Epilogue::Arguments arguments,
                    const Extents extents) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
       const uint32_t from = ring + place.stage * kStageBytes;
       const uint32_t rows = from + group * kPieceBytes, columns = from + kGroups * kPieceBytes;
       barrier_wait(full + 8 * place.stage, place.parity);
-      products_begin();
+      wgmma_begin();
 #pragma unroll
       for (int i = 0; i < kTileDepth / 16; ++i) {
         // A depth of 16 is 32 bytes of a row, or 16 rows.
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
                                            matrix_descriptor(columns + depth_bytes, kPieceBytes),
                                            first && i == 0);
       }
-      products_commit();
+      wgmma_commit();
     };
     auto release = [&](uint32_t stage) {
       if (thread < kClusterBlocks) barrier_arrive_at(empty + 8 * stage, thread);
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
     };
     auto next_step = [&] {
       multiply(false);
-      products_wait<1>();  // the step before is done
+      wgmma_wait<1>();  // the step before is done
       release(last_stage);
       last_stage = place.stage;
       place.advance();
@@ -203,8 +203,8 @@ __global__ void __launch_bounds__(kBlockThreads, 1) __cluster_dims__(kClusterBlo
       if (!more) break;
       if constexpr (!Epilogue::kSpread) k = Epilogue::kSlices;
       for (; k < steps; ++k) next_step();
-      products_wait<0>();
-      products_read(sums);
+      wgmma_wait<0>();
+      wgmma_read(sums);
       release(last_stage);
 #pragma unroll
       for (int i = 0; i < 64; ++i) held[i] = pack(sums[2 * i], sums[2 * i + 1]);

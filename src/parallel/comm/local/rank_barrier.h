@@ -15,9 +15,9 @@ namespace ingot {
 // A round begins when all members have arrived and ends when all have parted. What a member wrote
 // before arrive(), the others may read until they part. What it wrote before part(), they may read
 // until they arrive again.
-class MeetingPoint {
+class RankBarrier {
  public:
-  explicit MeetingPoint(std::vector<int> ranks)
+  explicit RankBarrier(std::vector<int> ranks)
       : ranks_(std::move(ranks)), is_here_(ranks_.size()), is_withdrawn_(ranks_.size()) {}
 
   int size() const { return static_cast<int>(ranks_.size()); }
@@ -26,7 +26,7 @@ class MeetingPoint {
   // Returns an empty list when all members have arrived. At a timeout returns the missing ranks;
   // this member has then left the round. Throws ErrorCode::Comm if a missing member is lost (naming
   // the cause), if this member withdrew, or if another member timed out.
-  std::vector<int> arrive(int member, Patience patience);
+  std::vector<int> arrive(int member, Timeout timeout);
   // Returns when all members have parted. Every member that arrived must call it.
   void part();
 
@@ -44,7 +44,7 @@ class MeetingPoint {
   std::condition_variable changed_;
   std::vector<bool> is_here_, is_withdrawn_;  // by member
   int num_here_ = 0, num_parted_ = 0;
-  int64_t meetings_ = 0, partings_ = 0;
+  int64_t rounds_ = 0, partings_ = 0;
   int gone_ = -1;             // member
   LostRank cause_;            // of that
   std::vector<int> missing_;  // at the first timeout; a member that times out later is not counted
