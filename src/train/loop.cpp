@@ -151,7 +151,7 @@ void Loop::announce() {
                     .bytes = engine_.placed().allocated_bytes(),
                     .places = shared_.prepared.places};
   const Transport transport = world_.transport();
-  if (world_.size() > 1) start.transport = transport.name;
+  if (world_.size() > 1) start.carrier = transport.name;
   if (!transport.facts.empty()) start.carrier_facts = transport.facts;
   put(counts_, start);
   const RunFacts facts{
