@@ -9,12 +9,14 @@
 
 namespace ingot::testing_support {
 
-// source_path("tests/golden/x"): the root of the tree is the folder above the build folder that holds
-// CMakePresets.json. Found out and not compiled in, as build_folder() is: work trees share ccache's objects.
+// source_path("tests/golden/x"): the root of the tree is the folder above the build folder that
+// holds CMakePresets.json. Found out and not compiled in, as build_folder() is: work trees share
+// ccache's objects.
 inline std::string source_path(const std::string& file) {
   std::filesystem::path root = build_folder();
   while (!std::filesystem::exists(root / "CMakePresets.json")) {
-    if (root == root.parent_path()) throw std::runtime_error("the build folder does not lie in the tree of sources");
+    if (root == root.parent_path())
+      throw std::runtime_error("the build folder does not lie in the tree of sources");
     root = root.parent_path();
   }
   return (root / file).string();

@@ -62,6 +62,7 @@ Curve ten_steps(const GoldenRun& run) {
                                              {"optim.moments", run.moments},
                                              {"batch.micro_batch", std::to_string(kB)},
                                              {"batch.seq", std::to_string(kT)},
+                                             {"train.steps", std::to_string(kSteps)},
                                              {"system.device", "cuda"}});
   const auto world = single_world();
   Engine engine(resolve_here(config), *world);

@@ -2,7 +2,10 @@
 // none.
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdlib>
 
 #include "cli/process.h"
 #include "support/build_folder.h"
@@ -33,8 +36,13 @@ class CudaRefusals : public ::testing::Test {
   }
 
   const std::string kNoGpu = "CUDA_VISIBLE_DEVICES=";
-  const std::string kOldDriver =
-      "LD_LIBRARY_PATH=" + (testing_support::build_folder() / "old_driver").string();
+  // In front of what is there: other libraries of the program may be found only that way.
+  static std::string old_driver() {
+    const char* others = std::getenv("LD_LIBRARY_PATH");
+    return fmt::format("LD_LIBRARY_PATH={}:{}",
+                       (testing_support::build_folder() / "old_driver").string(),
+                       others ? others : "");
+  }
 
  private:
   std::filesystem::path root_ = testing_support::own_folder();
@@ -47,12 +55,12 @@ TEST_F(CudaRefusals, WithoutAGpu) {
 }
 
 TEST_F(CudaRefusals, AnOldDriver) {
-  expect_one_line(bench(kOldDriver, {"--device", "cuda"}),
+  expect_one_line(bench(old_driver(), {"--device", "cuda"}),
                   "driver is too old for this program: it serves CUDA 12.4");
 }
 
 TEST_F(CudaRefusals, UnderAutoAnOldDriverIsWarnedOfAndTheCpuComputes) {
-  const Outcome outcome = bench(kOldDriver, {"--device", "auto"});
+  const Outcome outcome = bench(old_driver(), {"--device", "auto"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("on cpu"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.err.find("driver is too old"), std::string::npos) << outcome.err;
