@@ -131,13 +131,15 @@ TEST_F(PlanTrap, ThreadsBeyondTheCoresDoNotRaiseThePeak) {
 }
 
 TEST_F(PlanTrap, AGpuIsNotPlannedForWhereTheSettingsSayTheCpu) {
-  const Args cpu = {"preset=llama_test", "system.device=cpu"};
+  const Args cpu = {"preset=llama_test", "batch.seq=64", "system.device=cpu"};
   const Outcome refused = memory(cpu, "h100");
   EXPECT_EQ(refused.code, 2) << refused.out;
   for (const char* part : {"--gpu h100", "system.device = cpu", "--set system.device=auto"})
     EXPECT_TRUE(contains(refused.err, part)) << refused.err;
   for (const char* device : {"auto", "cuda"})
-    EXPECT_EQ(memory({"preset=llama_test", std::string("system.device=") + device}, "h100").code,
+    EXPECT_EQ(memory({"preset=llama_test", "batch.seq=64", std::string("system.device=") + device},
+                     "h100")
+                  .code,
               0);
 }
 

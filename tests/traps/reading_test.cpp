@@ -33,6 +33,10 @@ class ReadingTrap : public Trap {
     for (const std::string& input : inputs) args.insert(args.end(), {"--input", input});
     return ingot(args);
   }
+  // Without Arrow neither parquet files nor s3:// are read.
+  static bool reads_parquet() {
+    return fs::exists(testing_support::build_folder() / "libingot_arrow.so");
+  }
   void expect_refused(const Outcome& outcome, const Args& parts) const {
     EXPECT_TRUE(outcome.code == 1 || outcome.code == 2) << outcome.code << outcome.out;
     for (const std::string& part : parts) EXPECT_TRUE(contains(outcome.err, part)) << outcome.err;
@@ -122,6 +126,10 @@ TEST_F(ReadingTrap, OfTwoColumnsOfOneNameNoneIsChosen) {
   write("b.tsv", "id\ttext\tid\n1\tfirst\t2\n");
   expect_refused(tokenize({path("a.csv")}, "tokens"), {path("a.csv"), "2 columns «text»"});
   expect_refused(tokenize({path("b.tsv")}, "tokens"), {path("b.tsv"), "2 columns «id»"});
+  if (reads_parquet())
+    expect_refused(
+        tokenize({testing_support::source_path("tests/ingest/parquet/doubled.parquet")}, "tokens"),
+        {"doubled.parquet", "2 columns are named «text»"});
   // A name that is not asked for may stand twice.
   write("c.csv", "text,x,x\nfirst,1,second\n");
   EXPECT_EQ(tokenize({path("c.csv")}, "tokens").code, 0);
@@ -140,9 +148,8 @@ TEST_F(ReadingTrap, WhatARemoteFolderHoldsThatNothingReadsIsCounted) {
   setenv("HF_ENDPOINT", server.root().c_str(), 1);
   setenv("AWS_ENDPOINT_URL_S3", server.root().c_str(), 1);
   setenv("AWS_REGION", "us-east-1", 1);
-  const bool reads_s3 = fs::exists(testing_support::build_folder() / "libingot_arrow.so");
   Args folders = {"hf://datasets/owner/name/data"};
-  if (reads_s3) folders.push_back("s3://bucket/data");
+  if (reads_parquet()) folders.push_back("s3://bucket/data");
   for (const std::string& folder : folders) {
     const Outcome outcome = tokenize({folder, "--cache", ""}, "tokens");
     ASSERT_EQ(outcome.code, 0) << outcome.err;
