@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "cli/frame/command.h"
+#include "core/device/thread_pool.h"
 #include "core/error/error.h"
 #include "core/text/format.h"
-#include "ingest/read/equal_inputs.h"
 
 namespace ingot::cli {
 
@@ -20,7 +20,8 @@ TextDocuments::TextDocuments(const std::vector<std::string>& locations, const Re
     : settings_(options.settings) {
   settings_.remote = options.remote.settings();
   files_ = list_input_files(locations, settings_.remote);
-  const std::string problem = same_file_twice(files_);
+  std::string problem = same_file_twice(files_);
+  if (problem.empty()) problem = equal_inputs(files_, available_cores());
   check(problem.empty(), ErrorCode::Data, "{}", problem);
   check_text_field(files_, settings_);
 }
@@ -36,6 +37,7 @@ bool TextDocuments::next(std::string& text) {
       return true;
     }
     counts_ += reader_->counts();
+    equal_.add(files_[next_file_ - 1], reader_->content());
     reader_ = nullptr;
   }
 }
@@ -48,6 +50,8 @@ void TextDocuments::report() const {
     fmt::print(stderr, "left out: {} documents ({}; the first: {}, record {})\n",
                format_count(count), reason, first->second.file, first->second.record);
   }
+  if (equal_.count() > 0)
+    fmt::print(stderr, "{}\n", text_of_equal_files(equal_.count(), equal_.examples()));
   check(all.documents > 0, ErrorCode::Data,
         "no document in {} files: expected text, or records with a field «{}» (--text-field)",
         files_.size(), settings_.text_field);

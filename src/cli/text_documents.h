@@ -8,6 +8,7 @@
 #include "cli/frame/command_line.h"
 #include "cli/remote.h"
 #include "ingest/read/document_reader.h"
+#include "ingest/read/equal_inputs.h"
 #include "tokenizer/train/documents.h"
 
 namespace ingot::cli {
@@ -23,11 +24,12 @@ struct ReadOptions {
 // Files of any kind that open_documents() reads, one after the other.
 class TextDocuments {
  public:
-  // Throws as list_input_files() does.
+  // Throws as list_input_files() does, and ErrorCode::Data for inputs that hold the same.
   TextDocuments(const std::vector<std::string>& locations, const ReadOptions& options);
 
   bool next(std::string& text);  // false at the end
-  // What was left out, and why, on stderr; throws ErrorCode::Data when there was not one document.
+  // What was left out, and why, and what was read twice, on stderr; throws ErrorCode::Data when
+  // there was not one document.
   void report() const;
 
  private:
@@ -37,6 +39,7 @@ class TextDocuments {
   std::unique_ptr<DocumentReader> reader_;
   Document document_;
   ReadCounts counts_;  // of files that are done
+  EqualFiles equal_;
 };
 
 }  // namespace ingot::cli

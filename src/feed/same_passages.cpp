@@ -10,7 +10,8 @@ namespace {
 constexpr auto kLength = static_cast<size_t>(kPassageTokens);
 // Runs of spaces, rulers and the like are in any two texts.
 constexpr size_t kFewestKinds = 12;
-constexpr int64_t kReadAtOnce = int64_t{1} << 16;  // tokens
+constexpr int64_t kReadAtOnce = int64_t{1} << 16;        // tokens
+constexpr int64_t kReadForPassage = 2 * kPassageTokens;  // some of them are line ends
 
 using Passage = std::array<int32_t, kLength>;
 
@@ -40,16 +41,62 @@ uint64_t hash_of(const Passage& passage) {
   return hash.value();
 }
 
+bool is_line_end(char byte) {
+  return byte == '\n' || byte == '\r';
+}
+
+// What ids are compared as: the text of each without CR and LF, as the id that stands for it.
+class ComparedIds {
+ public:
+  explicit ComparedIds(const Tokenizer& tokenizer) {
+    std::vector<std::string> texts;
+    std::unordered_map<std::string, int32_t> id_of;
+    for (int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
+      compared_as_.push_back(id);
+      texts.push_back(tokenizer.decode(id));
+      if (std::none_of(texts.back().begin(), texts.back().end(), is_line_end))
+        id_of.emplace(texts.back(), id);
+    }
+    for (size_t id = 0; id < texts.size(); ++id) {
+      if (std::erase_if(texts[id], is_line_end) == 0) continue;
+      const auto same = id_of.find(texts[id]);
+      if (texts[id].empty())
+        compared_as_[id] = kLeftOut;
+      else if (same != id_of.end())
+        compared_as_[id] = same->second;
+    }
+  }
+
+  void append(std::span<const int32_t> ids, std::vector<int32_t>& compared) const {
+    for (const int32_t id : ids) {
+      const bool is_known = static_cast<size_t>(id) < compared_as_.size();
+      const int32_t as = is_known ? compared_as_[static_cast<size_t>(id)] : id;
+      if (as != kLeftOut) compared.push_back(as);
+    }
+  }
+
+ private:
+  static constexpr int32_t kLeftOut = -1;
+  std::vector<int32_t> compared_as_;  // by id
+};
+
 class Passages {
  public:
-  Passages(std::span<const NamedSource> sources, PassageCounts& counts) {
+  Passages(std::span<const NamedSource> sources, const ComparedIds& ids, PassageCounts& counts) {
+    std::vector<int32_t> read, tokens;
     for (size_t i = 0; i < sources.size(); ++i) {
       const TokenSource& source = *sources[i].source;
       const int64_t room = source.num_tokens() - kPassageTokens;
       const int64_t most = std::min(kPassagesLookedFor, source.num_tokens() / kPassageTokens);
       for (int64_t p = 0; room >= 0 && p < most; ++p) {
+        const int64_t begin = most == 1 ? 0 : room * p / (most - 1);
+        read.resize(static_cast<size_t>(std::min(kReadForPassage, source.num_tokens() - begin)));
+        source.read(begin, read);
+        tokens.clear();
+        ids.append(read, tokens);
+        if (tokens.size() < kLength) continue;
         Passage passage;
-        source.read(most == 1 ? 0 : room * p / (most - 1), passage);
+        std::copy_n(tokens.begin(), kLength, passage.begin());
         counts.looked_for[i] += add(passage, i);
       }
     }
@@ -94,12 +141,15 @@ class Passages {
 
 // Calls f(hash, tokens) for every passage of a source.
 template <class F>
-void for_each_passage(const TokenSource& source, const F& f) {
-  std::vector<int32_t> tokens;
-  for (int64_t begin = 0; begin + kPassageTokens <= source.num_tokens(); begin += kReadAtOnce) {
-    const int64_t end = std::min(source.num_tokens(), begin + kReadAtOnce + kPassageTokens - 1);
-    tokens.resize(static_cast<size_t>(end - begin));
-    source.read(begin, tokens);
+void for_each_passage(const TokenSource& source, const ComparedIds& ids, const F& f) {
+  std::vector<int32_t> read, tokens;
+  for (int64_t begin = 0; begin < source.num_tokens(); begin += kReadAtOnce) {
+    read.resize(static_cast<size_t>(std::min(kReadAtOnce, source.num_tokens() - begin)));
+    source.read(begin, read);
+    const size_t kept = std::min(tokens.size(), kLength - 1);  // of the block before
+    tokens.erase(tokens.begin(), tokens.end() - static_cast<std::ptrdiff_t>(kept));
+    ids.append(read, tokens);
+    if (tokens.size() < kLength) continue;
     RollingHash hash;
     for (size_t i = 0; i < kLength; ++i) hash.push(tokens[i]);
     f(hash.value(), std::span<const int32_t>(tokens).first(kLength));
@@ -113,11 +163,12 @@ void for_each_passage(const TokenSource& source, const F& f) {
 }  // namespace
 
 PassageCounts same_passages(std::span<const NamedSource> sources,
-                            std::span<const NamedSource> where) {
+                            std::span<const NamedSource> where, const Tokenizer& tokenizer) {
   PassageCounts counts;
   counts.looked_for.assign(sources.size(), 0);
   counts.found.assign(sources.size(), std::vector<int64_t>(where.size(), 0));
-  Passages passages(sources, counts);
+  const ComparedIds ids(tokenizer);
+  Passages passages(sources, ids, counts);
   int64_t left = kMostTokensRead;
   for (size_t i = 0; i < where.size(); ++i) {
     const TokenSource& source = *where[i].source;
@@ -126,7 +177,7 @@ PassageCounts same_passages(std::span<const NamedSource> sources,
       continue;
     }
     left -= source.num_tokens();
-    for_each_passage(source, [&](uint64_t hash, std::span<const int32_t> tokens) {
+    for_each_passage(source, ids, [&](uint64_t hash, std::span<const int32_t> tokens) {
       if (passages.may_hold(hash))
         passages.look_for(hash, tokens, static_cast<int>(i), &source, sources, counts);
     });

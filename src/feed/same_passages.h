@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "feed/same_content.h"
+#include "tokenizer/tokenizer.h"
 
 namespace ingot {
 
@@ -21,9 +22,10 @@ struct PassageCounts {
 };
 
 // Takes passages evenly from each source, those of few different tokens aside, and reads `where`
-// for them. Sources that are the same object are not compared.
+// for them. Sources that are the same object are not compared. Line ends do not count as tokens, so
+// that lines may end in LF or CR LF; `tokenizer` tells which ids they are.
 PassageCounts same_passages(std::span<const NamedSource> sources,
-                            std::span<const NamedSource> where);
+                            std::span<const NamedSource> where, const Tokenizer& tokenizer);
 
 // Whether all documents of a source are known by recorded hashes, so that none of this is needed.
 bool records_documents(const TokenSource& source);

@@ -26,6 +26,12 @@ void check_precision(Precision precision, const DeviceFacts& facts) {
         facts.name, facts.major, facts.minor);
 }
 
+void check_backend(CommBackend backend, const DeviceFacts& facts) {
+  check(backend != CommBackend::Nccl || facts.kind == DeviceKind::Cuda, ErrorCode::Config,
+        "system.backend = nccl carries tensors of GPUs and this run is on the CPU: set "
+        "system.backend=auto (or tcp, mpi), or compute on a GPU");
+}
+
 void check_heads(const ModelConfig& model, DeviceKind device) {
   check(device != DeviceKind::Cuda || model.head_dim <= kMaxCudaHeadDim, ErrorCode::Config,
         "model.head_dim {} is more than attention on a GPU takes: expected at most {}; set more "
@@ -118,6 +124,7 @@ ResolvedRun::ResolvedRun(const ValidConfig& given, const RunPlace& on)
 ResolvedRun resolve(const ValidConfig& config, const RunPlace& place) {
   check_precision(config->train.precision, place.facts);
   check_heads(config->model, place.facts.kind);
+  check_backend(config->system.backend, place.facts);
   return {config.with_precision(decided_precision(config->train.precision, place.facts.kind)),
           place};
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/error/error.h"
+#include "core/error/log.h"
 #include "shards/duplicates.h"
 
 namespace ingot {
@@ -113,13 +114,55 @@ void check_each_once(const std::vector<std::string>& files) {
     }
 }
 
+// How many documents begin or end with a mark, where files say where documents are.
+struct MarkedDocuments {
+  int64_t documents = 0, begin_with_bos = 0, end_with_eos = 0;
+};
+
+MarkedDocuments count_marked(const std::vector<std::string>& files,
+                             const ImportSettings& settings) {
+  const Tokenizer& tokenizer = *settings.tokenizer;
+  MarkedDocuments counts;
+  for (const std::string& file : files)
+    open_foreign_tokens(file, settings.marks, tokenizer.vocab_size(), settings.format)
+        ->each_edges([&](int32_t first, int32_t last) {
+          ++counts.documents;
+          counts.begin_with_bos += first == tokenizer.bos();
+          counts.end_with_eos += last == tokenizer.eos();
+        });
+  return counts;
+}
+
+// The mark, if every document has it.
+int32_t mark_of_all(const char* name, int32_t id, int64_t with, int64_t documents) {
+  if (with > 0 && with < documents)
+    log::warn("mark_of_some", {{"mark", name},
+                               {"documents", fmt::format("{} of {}", with, documents)},
+                               {"why", "the manifest names a mark that every document has"}});
+  return with > 0 && with == documents ? id : -1;
+}
+
+DocumentMarks marks_of(const std::vector<std::string>& files, const ImportSettings& settings) {
+  DocumentMarks marks = settings.marks;
+  if (settings.tokenizer == nullptr) return marks;
+  const int32_t bos = settings.tokenizer->bos(), eos = settings.tokenizer->eos();
+  const MarkedDocuments counts = count_marked(files, settings);
+  if (marks.eos < 0 && eos >= 0)
+    marks.eos = mark_of_all("EOS", eos, counts.end_with_eos, counts.documents);
+  if (marks.bos < 0 && bos >= 0 && bos != eos)
+    marks.bos = mark_of_all("BOS", bos, counts.begin_with_bos, counts.documents);
+  return marks;
+}
+
 }  // namespace
 
 ShardManifest import_tokens(std::shared_ptr<Storage> storage, const std::vector<std::string>& files,
-                            const ImportSettings& settings, const std::string& folder) {
+                            const ImportSettings& given, const std::string& folder) {
   check(!storage->exists(join_path(folder, kShardManifestName)), ErrorCode::Config,
         "{} is a finished folder of shards: choose another", folder);
   check_each_once(files);
+  ImportSettings settings = given;
+  settings.marks = marks_of(files, given);
   Importer importer(storage, settings, folder);
   for (const std::string& file : files) importer.add_file(file);
   ShardManifest manifest = importer.finish();

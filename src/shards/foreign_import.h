@@ -24,8 +24,10 @@ struct ImportSettings {
 };
 
 // Writes the documents of `files`, named "FILE:NUMBER", as a folder of shards; starts again after
-// an interruption. A document without the BOS or EOS of the marks throws ErrorCode::Data; only the
-// last of a file may lack EOS and counts as cut. Documents without ids are counted as left out.
+// an interruption. Where files say where documents are, and all of them end with the tokenizer's
+// EOS or begin with its BOS, those are the marks unless `settings` name others; where only some do,
+// the log counts them. A document without the BOS or EOS of the marks throws ErrorCode::Data; only
+// the last of a file may lack EOS and counts as cut. Documents without ids are counted as left out.
 ShardManifest import_tokens(std::shared_ptr<Storage> storage, const std::vector<std::string>& files,
                             const ImportSettings& settings, const std::string& folder);
 

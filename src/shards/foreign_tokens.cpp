@@ -29,6 +29,15 @@ void read_parts(const TokenSource& tokens, int64_t begin, int64_t end, const F& 
   if (begin == end) part(std::span<const int32_t>(), true);
 }
 
+void read_edges(const TokenSource& tokens, int64_t begin, int64_t end,
+                const ForeignTokens::OnEdges& edges) {
+  if (begin == end) return;
+  int32_t first = 0, last = 0;
+  tokens.read(begin, {&first, 1});
+  tokens.read(end - 1, {&last, 1});
+  edges(first, last);
+}
+
 // Formats whose documents are found by the ids that begin or end them.
 class MarkedTokens final : public ForeignTokens {
  public:
@@ -74,6 +83,11 @@ class MegatronTokens final : public ForeignTokens {
       read_parts(*tokens_, tokens_->document_begin(i), tokens_->document_begin(i + 1), part);
     }
   }
+  void each_edges(const OnEdges& edges) const override {
+    for (int64_t i = 0; i < tokens_->num_documents(); ++i) {
+      read_edges(*tokens_, tokens_->document_begin(i), tokens_->document_begin(i + 1), edges);
+    }
+  }
 
  private:
   std::unique_ptr<TokenSource> tokens_;
@@ -98,6 +112,15 @@ class DatatroveTokens final : public ForeignTokens {
 
   ForeignFormat format() const override { return ForeignFormat::Datatrove; }
   void each_document(const OnPart& part) const override {
+    each_range([&](int64_t begin, int64_t end) { read_parts(*tokens_, begin, end, part); });
+  }
+  void each_edges(const OnEdges& edges) const override {
+    each_range([&](int64_t begin, int64_t end) { read_edges(*tokens_, begin, end, edges); });
+  }
+
+ private:
+  template <class F>
+  void each_range(const F& range) const {
     const auto count = static_cast<uint64_t>(tokens_->num_tokens());
     uint64_t begin = 0;
     for (size_t at = 0; at < index_.bytes().size(); at += sizeof(uint64_t)) {
@@ -105,12 +128,11 @@ class DatatroveTokens final : public ForeignTokens {
       check(end >= begin && end <= count, ErrorCode::Data,
             "{}: document {} ends at {}: expected from {} to {}", index_.path(),
             at / sizeof(uint64_t), end, begin, count);
-      read_parts(*tokens_, static_cast<int64_t>(begin), static_cast<int64_t>(end), part);
+      range(static_cast<int64_t>(begin), static_cast<int64_t>(end));
       begin = end;
     }
   }
 
- private:
   uint64_t end_at(size_t offset) const {
     uint64_t end;
     std::memcpy(&end, index_.bytes().data() + offset, sizeof(end));

@@ -32,6 +32,10 @@ class ForeignTokens {
   // ErrorCode::Data for an id outside the vocabulary.
   using OnPart = std::function<void(std::span<const int32_t> ids, bool last)>;
   virtual void each_document(const OnPart& part) const = 0;
+  // Calls `edges` with the first and last id of each document that has any, without reading the
+  // others; nothing for formats whose documents are found by marks.
+  using OnEdges = std::function<void(int32_t first, int32_t last)>;
+  virtual void each_edges(const OnEdges& /*edges*/) const {}
 };
 
 // Without `format`, name and header decide: .idx beside a .bin, .ds, llm.c's magic. A bare .bin may

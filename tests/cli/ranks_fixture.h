@@ -6,14 +6,11 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cli/namespaces.h"
@@ -37,15 +34,6 @@ class RanksFixture : public RunFixture {
 
   static constexpr int kDidNotEnd = -1000;
 
-  // False when it does not come true within so many seconds.
-  static bool comes_true(const std::function<bool()>& fact, double seconds = 30) {
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    while (!fact()) {
-      if (std::chrono::steady_clock::now() > give_up) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return true;
-  }
   // Exit code, -signal, or kDidNotEnd.
   static int end_of(Process& process, double seconds = 30) {
     return comes_true([&] { return !process.is_running(); }, seconds) ? process.wait() : kDidNotEnd;

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cli/process.h"
@@ -38,12 +41,27 @@ class RunFixture : public ::testing::Test {
   std::string path(const std::string& name) const { return (root_ / name).string(); }
   Outcome ingot(const Args& args) const { return run_ingot(args, root_); }
 
-  // `ingot train` of the tiny run of six steps into the folder `run`; `sets` are more KEY=VALUE.
+  // `ingot train` of the tiny run of six steps into the folder `run`; `sets` are more KEY=VALUE, of
+  // which the last of a setting counts.
   Args train_args(const std::string& run, const Args& sets = {}) const {
-    Args args = {"train", path("recipe.toml"),          "--set", "data.train=" + path("text.txt"),
-                 "--set", "checkpoint.dir=" + path(run)};
-    for (const std::string& set : sets) args.insert(args.end(), {"--set", set});
+    Args all = {"data.train=" + path("text.txt"), "checkpoint.dir=" + path(run)};
+    for (const std::string& set : sets) {
+      const std::string key = set.substr(0, set.find('=') + 1);
+      std::erase_if(all, [&](const std::string& earlier) { return earlier.starts_with(key); });
+      all.push_back(set);
+    }
+    Args args = {"train", path("recipe.toml")};
+    for (const std::string& set : all) args.insert(args.end(), {"--set", set});
     return args;
+  }
+  // False when it does not come true within so many seconds.
+  static bool comes_true(const std::function<bool()>& fact, double seconds = 30) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (!fact()) {
+      if (std::chrono::steady_clock::now() > give_up) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
   }
   static Args with(Args args, const Args& more) {
     args.insert(args.end(), more.begin(), more.end());

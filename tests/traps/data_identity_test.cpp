@@ -62,12 +62,6 @@ class DataIdentityTrap : public Trap {
     write("mix.toml", text);
     return "mix.toml";
   }
-  static json result_of(const Outcome& outcome) {
-    const std::string out = outcome.out.substr(0, outcome.out.find_last_not_of('\n') + 1);
-    const json result = json::parse(out.substr(out.rfind('\n') + 1), nullptr, false);
-    EXPECT_TRUE(result.is_object()) << outcome.out << outcome.err;
-    return result.is_object() ? result : json::object();
-  }
 };
 
 // Of each 64 KiB of the tokens one byte.
@@ -272,6 +266,36 @@ TEST_F(DataIdentityTrap, APartOfTheTrainedTextIsNotValidatedOn) {
       train("accepted", "text.txt", {valid, "data.valid_in_train=false"}, {"--resume"});
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_TRUE(contains(resumed.err, "passages of 64 tokens")) << resumed.err;
+}
+
+// Of bytes, and of pairs of bytes, where line ends are parts of longer tokens.
+TEST_F(DataIdentityTrap, PassagesAreTheSameWhateverTheirLinesEndIn) {
+  std::string text, other;
+  for (int i = 0; i < 3000; ++i) {
+    text += "verse " + std::to_string(i * 7919 % 3001) + ",\n" + (i % 5 == 0 ? "\n" : "");
+    other += "another " + std::to_string(i * 7907 % 3001) + ".\n";
+  }
+  std::string crlf;
+  for (const char c : text) crlf += c == '\n' ? "\r\n" : std::string(1, c);
+  write("lf.txt", text);
+  write("crlf.txt", crlf);
+  write("other.txt", other);
+  ASSERT_EQ(ingot({"tokenizer", "train", "--input", path("lf.txt"), "--vocab", "400", "--out",
+                   path("pairs.json")})
+                .code,
+            0);
+  for (const std::string& tokenizer : {std::string("byte"), path("pairs.json")}) {
+    const auto validated_on = [&](const char* data, const char* valid) {
+      return train("of " + std::string(valid), data,
+                   {"data.valid=" + path(valid), "data.tokenizer=" + tokenizer, "model.vocab=512",
+                    "train.steps=2"});
+    };
+    expect_refused(validated_on("lf.txt", "crlf.txt"), {"passages of 64 tokens", path("crlf.txt")});
+    expect_refused(validated_on("crlf.txt", "lf.txt"), {"passages of 64 tokens", path("lf.txt")});
+    const Outcome fine = validated_on("crlf.txt", "other.txt");
+    EXPECT_EQ(fine.code, 0) << fine.err;
+    fs::remove_all(root_ / "of other.txt");
+  }
 }
 
 TEST_F(DataIdentityTrap, ATextThatLiesTwiceInAFolderIsCounted) {

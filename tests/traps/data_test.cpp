@@ -19,13 +19,6 @@ class DataTrap : public Trap {
     }
     return file;
   }
-  // The object that is the last line of what a command with --json says.
-  static json result_of(const Outcome& outcome) {
-    const std::string out = outcome.out.substr(0, outcome.out.find_last_not_of('\n') + 1);
-    const json result = json::parse(out.substr(out.rfind('\n') + 1), nullptr, false);
-    EXPECT_TRUE(result.is_object()) << outcome.out << outcome.err;
-    return result.is_object() ? result : json::object();
-  }
   Outcome tokenize(const Args& inputs, const std::string& out, const Args& more = {}) const {
     return ingot(with(
         with({"data", "tokenize", "--tokenizer", "byte", "--out", path(out), "--json"}, inputs),

@@ -458,6 +458,23 @@ TEST_F(ModelsTrap, ARenamedStepFolderIsNotTheNewestCheckpoint) {
   EXPECT_EQ(verified.code, 1) << verified.out;
 }
 
+TEST_F(ModelsTrap, SeveralSequencesOfIdsAreNotTakenForOne) {
+  copy_model();
+  const auto logits = [&](const std::string& ids) {
+    write("ids.txt", ids);
+    return ingot({"checkpoint", "logits", path("F"), "--ids", path("ids.txt"), "--out",
+                  path("logits.safetensors"), "--force"});
+  };
+  for (const char* several : {"1 2 3\n4 5 6\n", "1\n2 3\n", "[[1, 2], [3, 4]]", "[1,\n2][3]"}) {
+    const Outcome refused = logits(several);
+    EXPECT_EQ(refused.code, 1) << several;
+    EXPECT_TRUE(contains(refused.err, "one sequence of ids, got 2")) << refused.err;
+  }
+  EXPECT_FALSE(fs::exists(root_ / "logits.safetensors"));
+  for (const char* one : {"1 2 3 4\n", "\n1\n2\n3\n4", "[1, 2,\n 3, 4]\n", "[[1 2 3 4]]"})
+    EXPECT_TRUE(contains(logits(one).out, "of 4 tokens")) << one;
+}
+
 TEST_F(ModelsTrap, TrainingFromAGgufFileSaysHowToImportIt) {
   train_run();
   done({"checkpoint", "export", path("run"), "--to", "gguf", "--out", path("run.gguf")});

@@ -45,6 +45,14 @@ class RanksTrap : public RanksFixture {
     const int code = end_of(process);
     return {code, process.out(), process.err()};
   }
+  // Whether it listens to signals as a run does.
+  static bool handles_hangup(const Process& process) {
+    std::ifstream status("/proc/" + std::to_string(process.pid()) + "/status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("SigCgt:"))
+        return (std::stoull(line.substr(7), nullptr, 16) >> (SIGHUP - 1) & 1) != 0;
+    return false;
+  }
   static void expect_said_once(const Outcome& outcome, const std::string& what) {
     EXPECT_EQ(outcome.code, kRefused) << outcome.err;
     const Args lines = lines_of(outcome.err);
@@ -220,6 +228,20 @@ TEST_F(RanksTrap, AnOptionOfTheRanksBeforeTheDashesIsToldWhereItBelongs) {
   const Outcome refused =
       ingot({"launch", "-n", "2", "train", path("recipe.toml"), "--set", "a=1"});
   expect_said_once(refused, "comes after --");
+}
+
+// There is nothing to save yet, and the others may never come.
+TEST_F(RanksTrap, ASignalEndsARankThatWaitsForTheOthersAtTheStart) {
+  const Args args = run_args("run", 3, {"system.timeout_start=100"});
+  for (const int rank : {0, 1})
+    for (const int number : {SIGTERM, SIGINT}) {
+      Process waiting(args, root_, torch(rank, 2));
+      ASSERT_TRUE(comes_true([&] { return handles_hangup(waiting); }));
+      waiting.signal(number);
+      EXPECT_EQ(end_of(waiting, 10), -number) << rank << waiting.err();
+      EXPECT_TRUE(contains(waiting.err(), "before all ranks had come")) << waiting.err();
+    }
+  EXPECT_FALSE(fs::exists(root_ / "run"));
 }
 
 }  // namespace

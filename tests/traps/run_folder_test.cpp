@@ -1,11 +1,8 @@
 // Run folders and checkpoints: docs/traps.md.
 #include <unistd.h>
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <set>
-#include <thread>
 
 #include "core/storage/storage.h"
 #include "ledger/ledger.h"
@@ -15,16 +12,6 @@
 
 namespace ingot::test {
 namespace {
-
-// Waits for what other processes do; false when it does not come about.
-bool comes_true(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
 
 std::string host_name() {
   char name[256] = {};

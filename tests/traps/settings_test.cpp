@@ -11,13 +11,6 @@ using Json = nlohmann::json;
 
 class SettingsTrap : public Trap {
  protected:
-  // The last line of stdout.
-  static Json json_of(const Outcome& outcome) {
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    const size_t line = outcome.out.rfind('\n', outcome.out.empty() ? 0 : outcome.out.size() - 2);
-    return Json::parse(outcome.out.substr(line == std::string::npos ? 0 : line + 1), nullptr,
-                       false);
-  }
   // A folder of 60 documents of about 60 tokens, as token shards.
   std::string shards() const {
     std::vector<testing_support::SmallDocument> documents;
@@ -68,7 +61,7 @@ TEST_F(SettingsTrap, StepsOnTheCommandLineShortenARecipeOfTokens) {
         "320\neval_tokens = 64\n");
   const Outcome run = ingot(with(train_args("run", {"train.steps=3"}), {"--json"}));
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_EQ(json_of(run).at("step"), 3);
+  EXPECT_EQ(result_of(run).at("step"), 3);
 }
 
 TEST_F(SettingsTrap, AWarmupLongerThanTheRunNamesTheSetThatShortensIt) {
@@ -100,7 +93,7 @@ TEST_F(SettingsTrap, ConfigShowChecksWhatItShows) {
   const Outcome bad = ingot({"config", "show", path("recipe.toml"), "--set", "batch.tokens=33"});
   EXPECT_EQ(bad.code, 2);
   EXPECT_TRUE(contains(bad.err, "batch.tokens")) << bad.err;
-  const Json good = json_of(ingot({"config", "show", path("recipe.toml"), "--json"}));
+  const Json good = result_of(ingot({"config", "show", path("recipe.toml"), "--json"}));
   EXPECT_EQ(good.at("settings").at("train.steps"), 6);
   EXPECT_EQ(good.at("parameters"), 35040);
   EXPECT_EQ(good.at("tokens"), 192);
@@ -110,7 +103,7 @@ TEST_F(SettingsTrap, ConfigShowChecksWhatItShows) {
 TEST_F(SettingsTrap, ADryRunSaysWhatARunWouldTakeAndLeavesNothing) {
   const Args dry = with(train_args("run"), {"--dry-run", "--json"});
   const Outcome before = ingot(dry);
-  const Json plan = json_of(before);
+  const Json plan = result_of(before);
   EXPECT_EQ(plan.at("steps"), 6);
   EXPECT_EQ(plan.at("tokens"), 192);
   EXPECT_GT(plan.at("epochs")[0].at("epochs"), 0.0);
@@ -119,12 +112,12 @@ TEST_F(SettingsTrap, ADryRunSaysWhatARunWouldTakeAndLeavesNothing) {
   EXPECT_FALSE(fs::exists(root_ / "run"));
   // Once these settings ran here, their speed is known.
   ASSERT_EQ(ingot(train_args("other")).code, 0);
-  EXPECT_GT(json_of(ingot(dry)).at("seconds"), 0.0);
+  EXPECT_GT(result_of(ingot(dry)).at("seconds"), 0.0);
   EXPECT_FALSE(fs::exists(root_ / "run"));
 }
 
 TEST_F(SettingsTrap, EverySettingIsListedForProgramsToo) {
-  const Json keys = json_of(ingot({"config", "keys", "--json"}));
+  const Json keys = result_of(ingot({"config", "keys", "--json"}));
   ASSERT_TRUE(keys.is_array());
   EXPECT_GT(keys.size(), 60u);
 }
@@ -138,7 +131,7 @@ TEST_F(SettingsTrap, HeadsOfAnotherNumberAreOfAnotherWidth) {
 TEST_F(SettingsTrap, TrainedPaddedAndUniqueTokensAreThreeNumbers) {
   const Args packed = {"data.train=" + shards(), "data.packing=best_fit", "train.steps=4"};
   const Outcome run = ingot(with(train_args("run", packed), {"--json"}));
-  const Json end = json_of(run);
+  const Json end = result_of(run);
   EXPECT_EQ(end.at("trained_tokens").get<int64_t>() + end.at("padded_tokens").get<int64_t>(),
             4 * 32);
   EXPECT_GT(end.at("padded_tokens"), 0);
@@ -148,7 +141,7 @@ TEST_F(SettingsTrap, TrainedPaddedAndUniqueTokensAreThreeNumbers) {
     EXPECT_TRUE(contains(run.err, word)) << run.err;
     EXPECT_TRUE(contains(run.out, word)) << run.out;
   }
-  const Json seen = json_of(ingot({"data", "seen", path("run"), "--json"}));
+  const Json seen = result_of(ingot({"data", "seen", path("run"), "--json"}));
   for (const char* key : {"trained_tokens", "padded_tokens", "unique_tokens"}) {
     EXPECT_EQ(seen.at(key), end.at(key));
     EXPECT_TRUE(contains(slurp(root_ / "run" / "ledger.jsonl"), key)) << key;

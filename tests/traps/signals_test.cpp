@@ -1,9 +1,5 @@
 #include <sys/stat.h>
 
-#include <chrono>
-#include <functional>
-#include <thread>
-
 #include "core/storage/storage.h"
 #include "ledger/ledger.h"
 #include "traps/pty.h"
@@ -11,16 +7,6 @@
 
 namespace ingot::test {
 namespace {
-
-// False when it does not come true within ten seconds: a trap caught.
-bool becomes_true(const std::function<bool()>& fact) {
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!fact()) {
-    if (std::chrono::steady_clock::now() > give_up) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
-}
 
 class Signals : public Trap {
  protected:
@@ -43,11 +29,11 @@ class Signals : public Trap {
     return count;
   }
   bool runs(size_t steps = 3) const {
-    return becomes_true([&] { return steps_recorded() >= steps; });
+    return comes_true([&] { return steps_recorded() >= steps; });
   }
   // Its exit code, or -1000 when it does not end.
   static int end_of(Process& process) {
-    return becomes_true([&] { return !process.is_running(); }) ? process.wait() : -1000;
+    return comes_true([&] { return !process.is_running(); }) ? process.wait() : -1000;
   }
 
   // More than a run of this model reads in a minute.
@@ -84,9 +70,9 @@ TEST_F(Signals, Usr2SavesAndTheRunGoesOn) {
   Process process(endless({"checkpoint.keep=5"}), root_);
   ASSERT_TRUE(runs());
   process.signal(SIGUSR2);
-  ASSERT_TRUE(becomes_true([&] { return records("checkpoint") == 1; })) << process.err();
+  ASSERT_TRUE(comes_true([&] { return records("checkpoint") == 1; })) << process.err();
   const size_t then = steps_recorded();
-  EXPECT_TRUE(becomes_true([&] { return steps_recorded() > then + 3; }));
+  EXPECT_TRUE(comes_true([&] { return steps_recorded() > then + 3; }));
   EXPECT_TRUE(contains(process.err(), "SIGUSR2"));
   process.signal(SIGTERM);
   EXPECT_EQ(end_of(process), 3);
@@ -129,9 +115,9 @@ TEST_F(Signals, AllRanksAgreeToAbandonValidation) {
 
 TEST_F(Signals, TheFirstIsAcknowledgedAtOnceAndTheSecondEnds) {
   Process process(with_long_step(), root_);
-  ASSERT_TRUE(becomes_true([&] { return contains(process.err(), "folder"); }));
+  ASSERT_TRUE(comes_true([&] { return contains(process.err(), "folder"); }));
   process.signal(SIGINT);
-  ASSERT_TRUE(becomes_true([&] { return contains(process.err(), "SIGINT"); })) << process.err();
+  ASSERT_TRUE(comes_true([&] { return contains(process.err(), "SIGINT"); })) << process.err();
   process.signal(SIGTERM);
   EXPECT_EQ(end_of(process), -SIGTERM) << process.err();
 }

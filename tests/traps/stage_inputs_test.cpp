@@ -30,12 +30,6 @@ class StageInputsTrap : public Trap {
     }
     return all;
   }
-  static json result_of(const Outcome& outcome) {
-    const std::string out = outcome.out.substr(0, outcome.out.find_last_not_of('\n') + 1);
-    const json result = json::parse(out.substr(out.rfind('\n') + 1), nullptr, false);
-    EXPECT_TRUE(result.is_object()) << outcome.out << outcome.err;
-    return result.is_object() ? result : json::object();
-  }
   Outcome stage(const std::string& name, const Args& inputs, const std::string& out,
                 const Args& more = {}) const {
     const std::map<std::string, Args> needs = {
@@ -453,6 +447,33 @@ TEST_F(StageInputsTrap, AnImportTakesAFileOnceAndCountsWhatIsEqual) {
   EXPECT_EQ(result_of(copied).value("equal_documents", 0), 3) << copied.out << copied.err;
   const Outcome one = import({path("a.bin")}, "one", {});
   EXPECT_TRUE(contains(one.out, "--eos 256")) << one.out << one.err;
+}
+
+TEST_F(StageInputsTrap, AnImportKnowsWhatEndsTheDocumentsOfAFile) {
+  write("in/a.jsonl", lines({"the first text", "another", "a third"}));
+  ASSERT_EQ(tokenize({path("in")}, "with").code, 0);
+  ASSERT_EQ(tokenize({path("in")}, "without", {"--no-eos"}).code, 0);
+  const auto import = [&](const Args& names, const std::string& out) {
+    Args args = {"data", "import", "--tokenizer", "byte", "--out", path(out), "--json"};
+    for (const std::string& name : names) {
+      ingot({"data", "export", path(name), "--format", "megatron", "--out", path(name + ".file"),
+             "--force"});
+      args.push_back(path(name + ".file.bin"));
+    }
+    return ingot(args);
+  };
+  const auto eos_of = [&](const std::string& folder) {
+    return json::parse(slurp(root_ / folder / "manifest.json")).value("eos", -2);
+  };
+  const Outcome whole = import({"with"}, "whole");
+  EXPECT_EQ(eos_of("whole"), 256) << whole.err;
+  EXPECT_TRUE(contains(whole.out, "ends with EOS 256")) << whole.out;
+  const Outcome none = import({"without"}, "none");
+  EXPECT_EQ(eos_of("none"), -1);
+  EXPECT_FALSE(contains(none.err, "EOS")) << none.err;
+  const Outcome some = import({"with", "without"}, "some");
+  EXPECT_EQ(eos_of("some"), -1);
+  EXPECT_TRUE(contains(some.err, "mark=EOS documents=\"3 of 6\"")) << some.err;
 }
 
 TEST_F(StageInputsTrap, AFileThatComesFromTheCacheIsSaidToDoSo) {

@@ -21,14 +21,8 @@ class TokenizerTrap : public Trap {
     }
     return file;
   }
-  static json last_json(const Outcome& outcome) {
-    const std::string out = outcome.out.substr(0, outcome.out.find_last_not_of('\n') + 1);
-    const json result = json::parse(out.substr(out.rfind('\n') + 1), nullptr, false);
-    EXPECT_TRUE(result.is_object()) << outcome.out << outcome.err;
-    return result.is_object() ? result : json::object();
-  }
   json info(const std::string& tokenizer, const Args& more = {}) const {
-    return last_json(ingot(with({"tokenizer", "info", "--tokenizer", tokenizer, "--json"}, more)));
+    return result_of(ingot(with({"tokenizer", "info", "--tokenizer", tokenizer, "--json"}, more)));
   }
   Outcome tokenize(const std::string& tokenizer, const Args& more = {}) const {
     fs::remove_all(root_ / "tokens");
@@ -50,7 +44,7 @@ TEST_F(TokenizerTrap, ARankFilesSpecialTokensComeWithTheNameOfItsPattern) {
   EXPECT_EQ(facts.value("bos", -1), 256);
   EXPECT_EQ(facts.value("eos", -1), 257);
   ASSERT_EQ(tokenize(path("mine.tiktoken"), {"--split", "llama3"}).code, 0);
-  const json shards = last_json(ingot({"data", "inspect", path("tokens"), "--json"}));
+  const json shards = result_of(ingot({"data", "inspect", path("tokens"), "--json"}));
   EXPECT_EQ(shards.value("bos", -1), 256);
   EXPECT_EQ(shards.value("eos", -1), 257);
 }
@@ -169,15 +163,15 @@ TEST_F(TokenizerTrap, CommandsThatAnswerDoSoInJson) {
   train("tokenizer.json", {"--vocab", "300"});
   const Args tokenizer = {"--tokenizer", path("tokenizer.json")};
   write("word.txt", "text");
-  const json encoded = last_json(
+  const json encoded = result_of(
       ingot(with({"tokenizer", "encode", "--input", path("word.txt"), "--json"}, tokenizer)));
   EXPECT_TRUE(encoded.value("ids", json()).is_array());
   write("ids.txt", "70\n");
-  EXPECT_TRUE(last_json(ingot(with({"tokenizer", "decode", "--input", path("ids.txt"), "--json"},
+  EXPECT_TRUE(result_of(ingot(with({"tokenizer", "decode", "--input", path("ids.txt"), "--json"},
                                    tokenizer)))
                   .contains("text"));
   EXPECT_EQ(
-      last_json(ingot(with({"tokenizer", "convert", "--out", path("b.json"), "--json"}, tokenizer)))
+      result_of(ingot(with({"tokenizer", "convert", "--out", path("b.json"), "--json"}, tokenizer)))
           .value("vocab_size", 0),
       300);
 }

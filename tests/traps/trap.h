@@ -3,6 +3,7 @@
 // program, where each must fail.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "cli/run_fixture.h"
@@ -17,6 +18,13 @@ class Trap : public RunFixture {
         root_, {"env", "INGOT=" + program(), "sh", "-c", "cd '" + root_.string() + "'; " + script});
     const int code = process.wait();
     return {code, process.out(), process.err()};
+  }
+  // The JSON that is the last line of what a command with --json says.
+  static nlohmann::json result_of(const Outcome& outcome) {
+    const std::string out = outcome.out.substr(0, outcome.out.find_last_not_of('\n') + 1);
+    const auto result = nlohmann::json::parse(out.substr(out.rfind('\n') + 1), nullptr, false);
+    EXPECT_FALSE(result.is_discarded()) << outcome.out << outcome.err;
+    return result.is_discarded() ? nlohmann::json::object() : result;
   }
 };
 

@@ -18,34 +18,34 @@ void check_one_micro_batch(const RunConfig& config) {
 }  // namespace
 
 void BenchShape::add_to(Command& command) {
-  command.add_option("--preset", preset, "model preset")->capture_default_str();
-  command.add_option("--batch", batch, "sequences a step and rank (B)")->capture_default_str();
-  command.add_option("--seq", seq, "tokens a sequence (T)")->capture_default_str();
-  command
-      .add_option("--precision", precision,
-                  "fp64, fp32, tf32, bf16, fp16 or fp8; auto = bf16 on a GPU, fp32 on the CPU")
-      ->capture_default_str();
-  device.add_to(command);
+  const auto add = [&](const char* setting, const char* name, auto& value, const char* help) {
+    options.add(setting, command.add_option(name, value, help)->capture_default_str());
+  };
+  add("preset", "--preset", preset, "model preset");
+  add("batch.micro_batch", "--batch", batch, "sequences a step and rank (B)");
+  add("batch.seq", "--seq", seq, "tokens a sequence (T)");
+  add("train.precision", "--precision", precision,
+      "fp64, fp32, tf32, bf16, fp16 or fp8; auto = bf16 on a GPU, fp32 on the CPU");
+  device.add_to(command, options);
   add_sets(command, sets, "any other setting");
 }
 
 void BenchShape::add_ranks_to(Command& command) {
-  command.add_option("-n,--ranks", ranks, "local ranks, where no launcher starts them")
-      ->capture_default_str()
-      ->between(1, 256);
+  options.add("system.ranks",
+              command.add_option("-n,--ranks", ranks, "local ranks, where no launcher starts them")
+                  ->capture_default_str()
+                  ->between(1, 256));
+}
+
+void BenchShape::add_recompute_to(Command& command) {
+  options.add("train.recompute",
+              command.add_option("--recompute", recompute, "none, selective or full")
+                  ->capture_default_str());
 }
 
 ResolvedRun BenchShape::resolved() const {
-  Overrides overrides = {{"preset", preset},
-                         {"batch.micro_batch", std::to_string(batch)},
-                         {"batch.seq", std::to_string(seq)},
-                         {"train.precision", precision},
-                         {"train.recompute", recompute},
-                         {"train.steps", "1"},
-                         {"system.device", device.device},
-                         {"system.ranks", std::to_string(ranks)},
-                         {"system.threads", std::to_string(device.threads)}};
-  for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
+  Overrides overrides = options.overrides(sets);
+  overrides.insert(overrides.begin(), {{"train.recompute", recompute}, {"train.steps", "1"}});
   const RunConfig config = with_environment(parse_run_config("", "", overrides));
   ResolvedRun run = resolve_started(config);
   check_one_micro_batch(config);

@@ -21,9 +21,11 @@ struct BenchShape {
   int64_t ranks = 1;
   DeviceOptions device;
   std::vector<std::string> sets;
+  SettingOptions options;  // the ones above
 
   void add_to(Command& command);
-  void add_ranks_to(Command& command);  // -n
+  void add_ranks_to(Command& command);      // -n
+  void add_recompute_to(Command& command);  // --recompute
   // One rank, or all that take part.
   ResolvedRun resolved_alone() const;
   ResolvedRun resolved() const;

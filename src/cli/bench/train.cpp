@@ -137,8 +137,7 @@ void add_bench_train(Command& bench) {
   auto* train = bench.add_subcommand("train", "whole training steps on synthetic tokens");
   command->shape.add_to(*train);
   command->shape.add_ranks_to(*train);
-  train->add_option("--recompute", command->shape.recompute, "none, selective or full")
-      ->capture_default_str();
+  command->shape.add_recompute_to(*train);
   train->add_option("--steps", command->steps, "timed steps")->capture_default_str()->positive();
   train->add_flag("--limit", command->limit, "measure the limit too and say how close this is");
   train->add_flag("--communicator", command->communicator,

@@ -16,6 +16,20 @@
 namespace ingot::cli {
 namespace {
 
+// How many sequences it looks like: parts with ids between brackets, or lines without brackets. A
+// line each for every id is one.
+size_t count_sequences(std::string_view text, size_t num_ids) {
+  const bool has_brackets = text.find_first_of("[]") != std::string_view::npos;
+  const std::string_view between = has_brackets ? "[]" : "\r\n";
+  size_t parts = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_of(between, at), text.size());
+    if (text.substr(at, end - at).find_first_of("0123456789") != std::string_view::npos) ++parts;
+    at = end + 1;
+  }
+  return has_brackets || parts < num_ids ? parts : 1;
+}
+
 // Whole numbers, with spaces, line ends, commas or brackets between them.
 std::vector<int32_t> parse_ids(std::string_view text, const std::string& path) {
   constexpr std::string_view kBetween = " \t\r\n,[]";
@@ -31,6 +45,11 @@ std::vector<int32_t> parse_ids(std::string_view text, const std::string& path) {
     at = end;
   }
   check(!ids.empty(), ErrorCode::Data, "{}: expected ids of tokens, got none", path);
+  const size_t sequences = count_sequences(text, ids.size());
+  check(sequences == 1, ErrorCode::Data,
+        "{}: expected one sequence of ids, got {}: give each a file of its own; if they are one, "
+        "write [ before it and ] after it",
+        path, sequences);
   return ids;
 }
 

@@ -37,7 +37,7 @@ void print_report(const nlohmann::json& report, const std::string& folder) {
     fmt::print("  {:>12}  {:>7}  {} {}\n", format_count(count), format_percent(count, documents),
                rule["step"].get<std::string>(), rule["reason"].get<std::string>());
   }
-  print_skipped(report);
+  print_what_was_read(report);
   fmt::print("documents in {0}/documents, samples in {0}/report.html\n", folder);
 }
 

@@ -42,7 +42,7 @@ void print_report(const nlohmann::json& report, const std::string& folder) {
                task["items"].get<int64_t>(), task["unprotected_items"].get<int64_t>(),
                task["name"].get<std::string>());
   }
-  print_skipped(report);
+  print_what_was_read(report);
   fmt::print(
       "unprotected items are too short for an n-gram; documents in {0}/documents, samples "
       "in {0}/report.html\n",

@@ -30,14 +30,14 @@ void print_report(const nlohmann::json& report, const std::string& folder) {
                row["to"].get<int64_t>());
   }
   fmt::print("\n");
-  print_skipped(report);
+  print_what_was_read(report);
   fmt::print("documents in {0}/documents, samples in {0}/report.html\n", folder);
 }
 
 void dedup(const Options& options) {
   DedupStage stage;
   stage.settings = options.dedup;
-  stage.inputs = options.stage.stage_inputs();
+  stage.inputs = options.stage.stage_inputs(Copies::Removed);
   stage.keeps_removed = options.keeps_removed;
   stage.memory_bytes = options.memory_bytes;
   finish_stage(

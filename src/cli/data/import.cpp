@@ -42,6 +42,12 @@ struct ImportCommand {
     fmt::print("{}: {} tokens of {} documents, {} shards\n", folder,
                format_count(manifest.num_tokens()), format_count(manifest.num_documents()),
                manifest.shards.size());
+    const auto say_found = [&](const char* what, int32_t given, int32_t found) {
+      if (given < 0 && found >= 0)
+        fmt::print("every document {} {}: the manifest says so\n", what, found);
+    };
+    say_found("begins with BOS", settings.marks.bos, manifest.bos);
+    say_found("ends with EOS", settings.marks.eos, manifest.eos);
     for (const auto& [reason, count] : manifest.left_out) {
       fmt::print("left out: {} {}\n", format_count(count), reason);
     }
@@ -50,11 +56,13 @@ struct ImportCommand {
                  format_count(manifest.equal_documents));
     if (const int32_t eos = loaded ? loaded->eos() : -1;
         manifest.num_documents() == static_cast<int64_t>(files.size()) && eos >= 0 &&
-        settings.marks.bos < 0 && settings.marks.eos < 0)
+        manifest.bos < 0 && manifest.eos < 0)
       fmt::print("each file is one document: --eos {}, the tokenizer's EOS, tells those in it\n",
                  eos);
     json.print({{"tokens", manifest.num_tokens()},
                 {"documents", manifest.num_documents()},
+                {"bos", manifest.bos},
+                {"eos", manifest.eos},
                 {"shards", manifest.shards.size()},
                 {"left_out", manifest.left_out},
                 {"equal_documents", manifest.equal_documents}});

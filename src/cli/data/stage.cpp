@@ -59,11 +59,15 @@ void StageOptions::add_to(Command& command) {
   json.add_to(command);
 }
 
-StageInputs StageOptions::stage_inputs() const {
+StageInputs StageOptions::stage_inputs(Copies copies) const {
   StageInputs listed{{}, read};
   listed.read.remote = remote.settings();
   listed.files = list_input_files(inputs, listed.read.remote, out);
   check_read_once(listed.files, out);
+  if (copies == Copies::Refused && !is_begun(out)) {
+    const std::string problem = equal_inputs(listed.files, threads);
+    check(problem.empty(), ErrorCode::Data, "{}", problem);
+  }
   check_text_field(listed.files, listed.read, is_first_look(out, process_share(process)));
   return listed;
 }
@@ -146,12 +150,16 @@ void finish_stage(
   options.json.print(*report);
 }
 
-void print_skipped(const nlohmann::json& report) {
+void print_what_was_read(const nlohmann::json& report) {
   for (const auto& [reason, count] : report["skipped"].items()) {
     fmt::print("  {:>12}           skipped while reading: {}{}\n",
                format_count(count.get<int64_t>()), reason,
                first_place(report["first_skipped"], reason));
   }
+  const int64_t equal_files = report.value("equal_files", int64_t{0});
+  if (equal_files == 0) return;
+  fmt::print("{}\n", text_of_equal_files(equal_files,
+                                         report["equal_examples"].get<std::vector<std::string>>()));
 }
 
 }  // namespace ingot::cli

@@ -16,6 +16,8 @@
 
 namespace ingot::cli {
 
+enum class Copies { Refused, Removed };  // of an input, beside it
+
 struct StageOptions {
   std::vector<std::string> inputs;
   std::string out;
@@ -27,7 +29,9 @@ struct StageOptions {
 
   StageOptions();
   void add_to(Command& command);
-  StageInputs stage_inputs() const;
+  // Throws ErrorCode::Data for an input that would be read twice, as itself or, unless the stage
+  // removes copies, as a copy.
+  StageInputs stage_inputs(Copies copies = Copies::Refused) const;
   // Says on stderr which process this is, where there are several.
   StageRun stage_run(StageObserver& observer) const;
 };
@@ -73,7 +77,8 @@ void finish_stage(
     const std::function<std::optional<nlohmann::json>(const StageRun& run)>& run_stage,
     const std::function<void(const nlohmann::json& report, const std::string& folder)>& print);
 
-// What a report says about records that were no documents, a line for each reason.
-void print_skipped(const nlohmann::json& report);
+// What a report says about records that were no documents, a line for each reason, and about files
+// that hold the same.
+void print_what_was_read(const nlohmann::json& report);
 
 }  // namespace ingot::cli

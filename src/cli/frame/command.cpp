@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error/error.h"
+#include "core/error/log.h"
 #include "core/storage/storage.h"
 #include "spec/settings/said_settings.h"
 #include "train/start/resume.h"
@@ -94,9 +95,31 @@ Overrides parse_sets(const std::vector<std::string>& sets) {
     const size_t equals = set.find('=');
     check(equals != std::string::npos && equals > 0, ErrorCode::Usage,
           "--set expected KEY=VALUE, got \"{}\"", set);
-    overrides.emplace_back(set.substr(0, equals), set.substr(equals + 1));
+    const std::string key = set.substr(0, equals), value = set.substr(equals + 1);
+    const auto earlier = std::find_if(overrides.rbegin(), overrides.rend(),
+                                      [&](const auto& other) { return other.first == key; });
+    if (earlier != overrides.rend() && earlier->second != value)
+      log::warn("set_twice", {{"setting", key}, {"used", value}, {"ignored", earlier->second}});
+    overrides.emplace_back(key, value);
   }
   return overrides;
+}
+
+void SettingOptions::add(const std::string& setting, const Option* option) {
+  options_.emplace_back(setting, option);
+}
+
+Overrides SettingOptions::overrides(const std::vector<std::string>& sets) const {
+  Overrides all;
+  for (const auto& [setting, option] : options_) all.emplace_back(setting, option->value());
+  for (auto& [key, value] : parse_sets(sets)) {
+    for (const auto& [setting, option] : options_)
+      check(!option->is_given() || setting != key || option->value() == value, ErrorCode::Usage,
+            "{} {} and --set {}={}: leave one of them out", option->name(), option->value(), key,
+            value);
+    all.emplace_back(std::move(key), std::move(value));
+  }
+  return all;
 }
 
 void add_settings(Command& command, const std::vector<Setting>& settings,

@@ -51,7 +51,20 @@ void add_sets(Command& command, std::vector<std::string>& sets, const std::strin
 void add_settings(Command& command, const std::vector<Setting>& settings,
                   const std::vector<std::string>& names = {});
 
-// "a=b" → {"a", "b"}; throws ErrorCode::Usage without '='.
+// "a=b" → {"a", "b"}; throws ErrorCode::Usage without '='. The last value of a setting is used; the
+// log names the ones before it that differ.
 Overrides parse_sets(const std::vector<std::string>& sets);
+
+// Options of a command that are settings of a run, beside --set.
+class SettingOptions {
+ public:
+  void add(const std::string& setting, const Option* option);
+  // Their values, then `sets`. Throws ErrorCode::Usage where an option that was given and a --set
+  // contradict each other, and as parse_sets().
+  Overrides overrides(const std::vector<std::string>& sets) const;
+
+ private:
+  std::vector<std::pair<std::string, const Option*>> options_;
+};
 
 }  // namespace ingot::cli

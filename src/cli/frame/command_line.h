@@ -51,6 +51,8 @@ class Option {
   bool is_required() const { return required_; }
   bool takes_many() const { return takes_many_; }
   bool is_everywhere() const { return everywhere_; }
+  bool is_given() const { return times_ > 0; }
+  std::string value() const { return value_text_(); }  // of one that takes a single value
 
  private:
   friend class Command;

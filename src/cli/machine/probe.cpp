@@ -41,16 +41,13 @@ struct ProbeCommand {
   ProbeOptions options;
   OutputFile save;
   std::vector<std::string> sets;
+  SettingOptions settings;
   JsonOption json;
 
   void run() const {
     if (save.is_given()) save.check_free();
-    Overrides overrides = {{"system.ranks", std::to_string(ranks)},
-                           {"system.device", device.device},
-                           {"system.threads", std::to_string(device.threads)}};
-    for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
-    const ResolvedRun run = resolve_started(
-        ValidConfig::open_ended(with_environment(parse_run_config("", "", overrides))));
+    const ResolvedRun run = resolve_started(ValidConfig::open_ended(
+        with_environment(parse_run_config("", "", settings.overrides(sets)))));
     ProbeReport report;
     started_ranks(run)->run([&](World& world) {
       ProbeReport own = probe(run, world);
@@ -85,10 +82,12 @@ void add_probe(Command& program) {
   auto command = std::make_shared<ProbeCommand>();
   auto* probe = program.add_subcommand(
       "probe", "measure devices, links and disks, and say what holds them back");
-  probe->add_option("-n,--ranks", command->ranks, "local ranks, where no launcher starts them")
-      ->capture_default_str()
-      ->between(1, 256);
-  command->device.add_to(*probe);
+  command->settings.add(
+      "system.ranks",
+      probe->add_option("-n,--ranks", command->ranks, "local ranks, where no launcher starts them")
+          ->capture_default_str()
+          ->between(1, 256));
+  command->device.add_to(*probe, command->settings);
   probe->add_option("--dir", command->options.disk_folder, "measure the disk of this folder too");
   probe->add_option("--seconds", command->options.seconds, "about how long to measure links")
       ->capture_default_str()

@@ -142,9 +142,11 @@ struct SmokeCommand {
   std::string dir;
   DeviceOptions device;
   std::vector<std::string> sets;
+  SettingOptions settings;
   JsonOption json;
 
-  Exit run() const {
+  Exit run() {
+    if (ranks == 0) ranks = this_launch() ? 1 : 2;
     const auto start = std::chrono::steady_clock::now();
     const auto seconds = [&] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -180,19 +182,14 @@ struct SmokeCommand {
 
  private:
   ResolvedRun resolved(const OwnFolder& folder) const {
-    const int64_t wanted = ranks > 0 ? ranks : this_launch() ? 1 : 2;
     Overrides overrides = {{"data.train", folder.file("text.txt")},
                            {"checkpoint.dir", folder.file("run")},
-                           {"train.steps", std::to_string(steps)},
-                           {"system.data_parallel", "fully_sharded"},
-                           {"system.ranks", std::to_string(wanted)},
-                           {"system.device", device.device},
-                           {"system.threads", std::to_string(device.threads)}};
+                           {"system.data_parallel", "fully_sharded"}};
     // A run of seconds need not wait for half an hour.
     for (const char* wait : {"start", "collective", "save", "validation"})
       overrides.emplace_back(fmt::format("system.timeout_{}", wait), "60");
     overrides.emplace_back("system.timeout_silence", "20");
-    for (auto& override : parse_sets(sets)) overrides.push_back(std::move(override));
+    for (auto& override : settings.overrides(sets)) overrides.push_back(std::move(override));
     return resolve_started(with_environment(parse_run_config(kRecipe, "smoke", overrides)));
   }
 
@@ -228,13 +225,15 @@ void add_smoke(Command& program) {
   smoke->add_option("-n,--ranks", command->ranks, "local ranks, where no launcher starts them")
       ->default_str("2")
       ->between(1, 256);
-  smoke->add_option("--steps", command->steps, "training steps")
-      ->capture_default_str()
-      ->between(2, 1000);
+  command->settings.add("system.ranks", smoke->get_option("--ranks"));
+  command->settings.add("train.steps",
+                        smoke->add_option("--steps", command->steps, "training steps")
+                            ->capture_default_str()
+                            ->between(2, 1000));
   smoke->add_option("--dir", command->dir,
                     "folder for a folder of its own, which it removes; with several hosts on a "
                     "file system that all see");
-  command->device.add_to(*smoke);
+  command->device.add_to(*smoke, command->settings);
   add_sets(*smoke, command->sets, "any setting");
   command->json.add_to(*smoke);
   smoke->footer(

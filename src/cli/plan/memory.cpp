@@ -44,8 +44,7 @@ struct PlanMemoryCommand {
     check(facts.has_value(), ErrorCode::Usage, "--gpu {}: no such GPU is known; {}{}", gpu,
           near.empty() ? "" : fmt::format("did you mean {}? ", near),
           fmt::format("expected one of {}", fmt::join(known_gpu_names(), ", ")));
-    RunConfig config = recipe.load().config;
-    config.system.device = DeviceChoice::Cuda;
+    const RunConfig config = on_device(DeviceChoice::Cuda, "--gpu " + gpu);
     return planned(config, *facts, available_cores(), facts->memory_bytes);
   }
 
@@ -53,12 +52,23 @@ struct PlanMemoryCommand {
   MemoryReport profiled() const {
     const HardwareProfile machine =
         parse_hardware_profile(read_text(*posix_storage(), profile), profile);
-    RunConfig config = recipe.load().config;
-    config.system.device = machine.on_gpu ? DeviceChoice::Cuda : DeviceChoice::Cpu;
+    const RunConfig config =
+        on_device(machine.on_gpu ? DeviceChoice::Cuda : DeviceChoice::Cpu, "--profile " + profile);
     const int64_t free = machine.on_gpu ? machine.device_memory_bytes : machine.host_memory_bytes;
     check(free > 0, ErrorCode::Config, "{}: host.memory_bytes: expected the memory to plan for",
           profile);
     return planned(config, device_facts_of(machine), static_cast<int>(machine.cores), free);
+  }
+
+  RunConfig on_device(DeviceChoice device, const std::string& option) const {
+    RunConfig config = recipe.load().config;
+    const DeviceChoice asked = config.system.device;
+    check(asked == DeviceChoice::Auto || asked == device, ErrorCode::Usage,
+          "{} plans for {} and system.device = {} says otherwise: leave {} out, or add --set "
+          "system.device=auto",
+          option, device == DeviceChoice::Cuda ? "a GPU" : "a CPU", name_of(asked), option);
+    config.system.device = device;
+    return config;
   }
 
   static MemoryReport planned(const RunConfig& config, const DeviceFacts& facts, int cores,

@@ -31,6 +31,12 @@ void DeviceOptions::add_to(Command& command) {
       ->capture_default_str();
 }
 
+void DeviceOptions::add_to(Command& command, SettingOptions& settings) {
+  add_to(command);
+  settings.add("system.device", command.get_option("--device"));
+  settings.add("system.threads", command.get_option("--threads"));
+}
+
 std::unique_ptr<ComputeDevice> DeviceOptions::open() const {
   return open_device(choose_device(device), threads, default_cache_dir());
 }

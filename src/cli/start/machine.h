@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "cli/frame/command_line.h"
+#include "cli/frame/command.h"
 #include "core/device/compute_device.h"
 #include "plan/resolved_run.h"
 #include "train/step/mfu.h"
@@ -17,6 +17,7 @@ struct DeviceOptions {
   int64_t threads = 0;
 
   void add_to(Command& command);
+  void add_to(Command& command, SettingOptions& settings);  // as options of a run's settings too
   std::unique_ptr<ComputeDevice> open() const;
 };
 

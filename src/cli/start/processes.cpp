@@ -15,6 +15,7 @@
 #include "cli/launch/hosts.h"
 #include "cli/launch/notes.h"
 #include "cli/start/cores.h"
+#include "cli/start/signals.h"
 #include "cli/start/watchdog.h"
 #include "core/device/compute_device.h"
 #include "core/device/cuda_facts.h"
@@ -109,6 +110,7 @@ class GuardedRanks final : public RankLauncher {
  private:
   void start(const Body& body) override {
     ranks_->run([&](World& world) {
+      RunSignals::ranks_have_met();
       if (world.size() == 1) return body(world);
       try {
         run_guarded(world, body);

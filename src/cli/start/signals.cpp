@@ -21,6 +21,7 @@ namespace {
 constexpr std::array kRunSignals = {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGHUP};
 
 std::atomic<bool> stop_asked{false}, save_asked{false}, interrupted{false}, answered{true};
+std::atomic<bool> ranks_met{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 // Known before a handler needs it: a terminal that is gone does not say that it was one.
@@ -62,8 +63,12 @@ void on_run_signal(int number) {
   const bool impatient = number == SIGINT || number == SIGTERM;
   // A live progress line stands on a terminal.
   if (is_terminal[STDERR_FILENO] && answered) write_stderr({"\n"});
-  if (impatient && interrupted.exchange(true)) {
-    write_stderr({"ingot: ended by a second signal; what was saved before is good\n"});
+  const bool is_early = !ranks_met && (impatient || number == SIGUSR1);
+  if (is_early || (impatient && interrupted.exchange(true))) {
+    if (is_early)
+      write_stderr({"ingot: ended by a signal before all ranks had come; nothing was begun\n"});
+    else
+      write_stderr({"ingot: ended by a second signal; what was saved before is good\n"});
     std::signal(number, SIG_DFL);
     std::raise(number);  // once this handler returns
   } else {
@@ -120,7 +125,7 @@ void prepare_process() {
 }
 
 RunSignals::RunSignals(bool answers) {
-  stop_asked = save_asked = interrupted = false;
+  stop_asked = save_asked = interrupted = ranks_met = false;
   answered = answers;
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     is_terminal[static_cast<size_t>(descriptor)] = ::isatty(descriptor) == 1;
@@ -159,6 +164,10 @@ Interruption::~Interruption() {
 
 void Interruption::throw_if_asked() const {
   check(interruption == 0, ErrorCode::Storage, "ended by signal {}", interruption.load());
+}
+
+void RunSignals::ranks_have_met() {
+  ranks_met = true;
 }
 
 const std::atomic<bool>* RunSignals::stop() const {

@@ -16,7 +16,8 @@ void prepare_process();
 // once;
 // - SIGUSR2 asks it to save and go on;
 // - SIGHUP lets it go on without its terminal.
-// Each is acknowledged on stderr at once, where `answers`. One at a time.
+// Each is acknowledged on stderr at once, where `answers`. Until the ranks have met there is
+// nothing to save: the first three end the process at once. One at a time.
 class RunSignals {
  public:
   explicit RunSignals(bool answers = true);
@@ -24,6 +25,7 @@ class RunSignals {
   RunSignals(const RunSignals&) = delete;
   RunSignals& operator=(const RunSignals&) = delete;
 
+  static void ranks_have_met();
   const std::atomic<bool>* stop() const;
   std::atomic<bool>* save() const;  // for the run to take back
 };

@@ -89,7 +89,8 @@ std::optional<json> run_clean(const CleanStage& stage, const StageRun& run) {
 
   CleanTotals totals;
   tasks.read_records([&](const json& record) { add_record(totals, record); });
-  const json report = clean_report(stage.settings, tasks.num_tasks(), totals);
+  json report = clean_report(stage.settings, tasks.num_tasks(), totals);
+  report.update(equal_files(tasks, stage.inputs.files));
   publish_file(*run.storage, join_path(run.folder, "report.html"),
                clean_report_page(stage.settings, report, totals.samples));
   publish_file(*run.storage, join_path(run.folder, "report.json"), report.dump(1) + "\n");

@@ -171,7 +171,8 @@ std::optional<json> run_decontaminate(const DecontaminateStage& stage, const Sta
 
   Totals totals;
   tasks.read_records([&](const json& record) { add_record(totals, record); });
-  const json report = report_of(description, index, totals, tasks.num_tasks());
+  json report = report_of(description, index, totals, tasks.num_tasks());
+  report.update(equal_files(tasks, files));
   publish_file(*run.storage, join_path(run.folder, "report.html"), page_of(report, totals.samples));
   publish_file(*run.storage, join_path(run.folder, "report.json"), report.dump(1) + "\n");
   return report;

@@ -45,6 +45,9 @@ class CsvReader final : public RecordReader {
     num_columns_ = names.size();
     const auto column_of = [&](const std::string& name) {
       const auto found = std::find(names.begin(), names.end(), name);
+      check(std::count(names.begin(), names.end(), name) < 2, ErrorCode::Data,
+            "{}: the first line names {} columns «{}»: which is meant? Give them different names",
+            file().location, std::count(names.begin(), names.end(), name), name);
       return found == names.end() ? kNoColumn : static_cast<size_t>(found - names.begin());
     };
     text_ = column_of(settings().text_field);

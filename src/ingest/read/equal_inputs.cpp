@@ -1,6 +1,6 @@
 #include "ingest/read/equal_inputs.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/device/thread_pool.h"
+#include "core/text/format.h"
 #include "ingest/read/input_content.h"
 #include "ingest/read/remote/remote.h"
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr const char* kAdvice =
     "leave one of them out; training repeats documents by data.max_epochs";
+
+constexpr size_t kMostExamples = 3;
 
 // The files of an input by their sizes.
 struct Input {
@@ -109,6 +112,22 @@ std::string equal_inputs(const std::vector<InputFile>& files, int64_t threads) {
     }
   }
   return "";
+}
+
+void EqualFiles::add(const InputFile& file, const InputContent& content) {
+  if (content.hash.empty() || file.bytes == 0) return;
+  const auto [first, is_new] = name_of_.emplace(content.hash, file.name);
+  if (is_new) return;
+  ++count_;
+  if (examples_.size() < kMostExamples)
+    examples_.push_back(fmt::format("{} = {}", file.name, first->second));
+}
+
+std::string text_of_equal_files(int64_t count, const std::vector<std::string>& examples) {
+  return fmt::format(
+      "read, but they hold the same as an earlier file: {} ({}); ingot data dedup --method exact "
+      "removes such documents",
+      format_count(count), fmt::join(examples, ", "));
 }
 
 }  // namespace ingot

@@ -11,7 +11,7 @@
 #include "core/error/log.h"
 #include "core/text/format.h"
 #include "ingest/read/byte_stream.h"
-#include "ingest/read/document_reader.h"
+#include "ingest/read/listed_files.h"
 #include "ingest/read/remote/remote.h"
 #include "ingest/read/stage_folder.h"
 
@@ -35,16 +35,6 @@ InputFile local_file(const fs::path& path, const fs::path& below) {
   return {path.string(), name, error ? -1 : static_cast<int64_t>(bytes)};
 }
 
-// What a folder holds and nothing reads, by what it is; hidden files aside.
-using LeftOut = std::map<std::string, int64_t>;
-
-std::string list_of(const LeftOut& left_out) {
-  std::vector<std::string> parts;
-  for (const auto& [what, count] : left_out)
-    parts.push_back(fmt::format("{} {}", format_count(count), what));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
 // What it is, if it is not read.
 std::string not_read(const fs::directory_entry& entry) {
   std::error_code error;
@@ -54,29 +44,25 @@ std::string not_read(const fs::directory_entry& entry) {
                                             : "";
   if (!entry.exists(error)) return "links to nothing";
   if (!entry.is_regular_file(error)) return "of no regular kind";
-  const FileKind kind = file_kind(entry.path());
-  if (is_readable_kind(kind.kind)) return "";
-  const std::string ending = kind.kind + kind.compression;
-  return ending.empty() ? "without an ending" : ending;
+  return left_out_as(entry.path().native());
 }
 
-LeftOut list_folder(const fs::path& folder, const fs::path& own_output,
-                    std::vector<InputFile>& files) {
-  LeftOut left_out;
+ListedFiles list_folder(const fs::path& folder, const fs::path& own_output) {
+  ListedFiles listed;
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error)) {
     const bool hidden = is_hidden(it->path()) || is_same_folder(it->path(), own_output);
     const std::string what = hidden ? "" : not_read(*it);
-    if (!what.empty()) ++left_out[what];
+    if (!what.empty()) ++listed.left_out[what];
     if (hidden || !what.empty())
       it.disable_recursion_pending();
     else if (it->is_regular_file())
-      files.push_back(local_file(it->path(), folder));
+      listed.files.push_back(local_file(it->path(), folder));
   }
   check(!error, ErrorCode::Storage, "{}: cannot list the folder: {}", folder.string(),
         error.message());
-  return left_out;
+  return listed;
 }
 
 // A stage's folder stands for its documents: others that lie in it are not read.
@@ -155,12 +141,14 @@ void say_what_is_cached(const std::vector<InputFile>& files, const RemoteSetting
 
 std::vector<InputFile> list_location(const std::string& location, const RemoteSettings& remote,
                                      const fs::path& own_output) {
-  std::vector<InputFile> files;
+  ListedFiles listed;
+  std::vector<InputFile>& files = listed.files;
   std::error_code error;
   const fs::path path = fs::path(location).lexically_normal();
   if (is_remote(location)) {
-    files = list_remote(location, remote);
-    check(!files.empty(), ErrorCode::Data, "{}: no documents there", location);
+    listed = list_remote(location, remote);
+    check(!files.empty(), ErrorCode::Data, "{}: no documents there; expected files as {}, got {}",
+          location, readable_kinds(), list_of(listed.left_out));
     for (const InputFile& file : files) {  // names become paths of what is written
       const fs::path name(file.name);
       check(std::find(name.begin(), name.end(), "..") == name.end(), ErrorCode::Data,
@@ -169,13 +157,11 @@ std::vector<InputFile> list_location(const std::string& location, const RemoteSe
     say_what_is_cached(files, remote);
   } else if (fs::is_directory(path, error)) {
     const fs::path documents = documents_folder(path, own_output);
-    LeftOut left_out = list_folder(documents, own_output, files);
-    if (documents != path) left_out.merge(documents_beside(path));
+    listed = list_folder(documents, own_output);
+    if (documents != path) listed.left_out.merge(documents_beside(path));
     check(!files.empty(), ErrorCode::Data,
           "{}: no documents in this folder; expected files as .txt, .jsonl, .parquet, …, got {}",
-          location, left_out.empty() ? "none" : list_of(left_out));
-    if (!left_out.empty())
-      log::warn("left_out", {{"folder", location}, {"files", list_of(left_out)}});
+          location, list_of(listed.left_out));
   } else if (fs::exists(path, error)) {
     files.push_back(local_file(path, path));
   } else if (is_pattern(location)) {
@@ -184,6 +170,8 @@ std::vector<InputFile> list_location(const std::string& location, const RemoteSe
   } else {
     throw Error(ErrorCode::Data, location + ": no such file or folder");
   }
+  if (!listed.left_out.empty())
+    log::warn("left_out", {{"folder", location}, {"files", list_of(listed.left_out)}});
   std::sort(files.begin(), files.end(),
             [](const InputFile& a, const InputFile& b) { return a.name < b.name; });
   return files;
@@ -208,6 +196,20 @@ bool names_are_unique(const std::vector<InputFile>& files) {
 }
 
 }  // namespace
+
+std::string left_out_as(const std::string& name) {
+  const FileKind kind = file_kind(name);
+  if (is_readable_kind(kind.kind)) return "";
+  const std::string ending = kind.kind + kind.compression;
+  return ending.empty() ? "without an ending" : ending;
+}
+
+std::string list_of(const LeftOut& left_out) {
+  std::vector<std::string> parts;
+  for (const auto& [what, count] : left_out)
+    parts.push_back(fmt::format("{} {}", format_count(count), what));
+  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
+}
 
 std::vector<InputFile> list_input_files(const std::vector<std::string>& locations,
                                         const RemoteSettings& remote,

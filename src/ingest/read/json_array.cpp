@@ -38,7 +38,7 @@ bool JsonArraySplitter::take(char& byte) {
 void JsonArraySplitter::fail(const std::string& what) const {
   throw Error(ErrorCode::Data,
               fmt::format("{}: the JSON array {} (before byte {} as stored); is it cut short, or "
-                          "are there several? One record a line can be read as .jsonl",
+                          "are there several? Expected one array, or one record a line",
                           name_, what, stream_.bytes_read()));
 }
 
@@ -101,11 +101,10 @@ PeekedStream::PeekedStream(std::unique_ptr<ByteStream> inner) : inner_(std::move
   if (head_.starts_with(kByteOrderMark)) given_ = kByteOrderMark.size();
 }
 
-char PeekedStream::first_byte() const {
+std::string_view PeekedStream::head() const {
   std::string_view rest = head_;
   if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
-  const size_t first = rest.find_first_not_of(kSpaces);
-  return first == std::string_view::npos ? '\0' : rest[first];
+  return rest.substr(std::min(rest.size(), rest.find_first_not_of(kSpaces)));
 }
 
 size_t PeekedStream::read(char* into, size_t size) {

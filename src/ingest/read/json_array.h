@@ -41,8 +41,8 @@ class JsonArraySplitter {
 class PeekedStream final : public ByteStream {
  public:
   explicit PeekedStream(std::unique_ptr<ByteStream> inner);
-  // The first byte after a byte order mark and whitespace; '\0' if the look-ahead has none.
-  char first_byte() const;
+  // The look-ahead, some thousand bytes, without a byte order mark and leading whitespace.
+  std::string_view head() const;
   size_t read(char* into, size_t size) override;
   int64_t bytes_read() const override { return inner_->bytes_read(); }
   InputContent content() override { return inner_->content(); }

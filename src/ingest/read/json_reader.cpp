@@ -1,5 +1,6 @@
 #include <array>
 
+#include "core/error/error.h"
 #include "ingest/read/json_array.h"
 #include "ingest/read/json_record.h"
 #include "ingest/read/line_reader.h"
@@ -13,8 +14,8 @@ namespace {
 // this much longer than a document before it is passed over unread.
 constexpr size_t kRecordPerTextBytes = 4;
 constexpr size_t kOtherFieldsBytes = size_t{1} << 20;
+constexpr std::string_view kSpaces = " \t\r\n";
 
-// Of a .json file the first byte tells whether it is one array or a record a line.
 template <class Splitter>
 class JsonReader final : public RecordReader {
  public:
@@ -37,7 +38,7 @@ class JsonReader final : public RecordReader {
       const LineOutcome outcome = records_.next(line);
       if (outcome == LineOutcome::End) return Outcome::End;
       if (outcome == LineOutcome::TooLong) return skip("too_large");
-    } while (line.find_first_not_of(" \t\r\n") == std::string_view::npos);
+    } while (line.find_first_not_of(kSpaces) == std::string_view::npos);
     return parse(line, document);
   }
 
@@ -78,21 +79,37 @@ class JsonReader final : public RecordReader {
   TextFieldWatch watch_;
 };
 
+// Whether a file that begins so is one array of records. Of a .jsonl file a first record that is an
+// array of something else is no record, and what follows it is read.
+bool is_array(std::string_view head, const std::string& kind) {
+  if (!head.starts_with('[')) return false;
+  const size_t next = head.find_first_not_of(kSpaces, 1);
+  return kind == ".json" || (next != std::string_view::npos && head[next] == '{');
+}
+
+// Of records that take several lines every line would be left out.
+void check_first_line(std::string_view head, const InputFile& file) {
+  const size_t end = head.find('\n');
+  if (!head.starts_with('{') || end == std::string_view::npos) return;
+  const size_t last = head.find_last_not_of(kSpaces, end);
+  check(head[last] != '{' && head[last] != '[' && head[last] != ',', ErrorCode::Data,
+        "{}: its first record takes several lines: expected one record a line, or an array of "
+        "them; jq -c . FILE > NEW.jsonl writes one a line",
+        file.location);
+}
+
 }  // namespace
 
 std::unique_ptr<DocumentReader> read_json(const InputFile& file, const ReadSettings& settings) {
   const size_t max_record_bytes =
       static_cast<size_t>(settings.max_document_bytes) * kRecordPerTextBytes + kOtherFieldsBytes;
-  std::unique_ptr<ByteStream> stream = open_stream(file, settings);
-  if (file_kind(file.name).kind == ".json") {
-    auto peeked = std::make_unique<PeekedStream>(std::move(stream));
-    if (peeked->first_byte() == '[') {
-      JsonArraySplitter splitter(*peeked, max_record_bytes, file.location);
-      return std::make_unique<JsonReader<JsonArraySplitter>>(file, settings, std::move(peeked),
-                                                             std::move(splitter));
-    }
-    stream = std::move(peeked);
+  auto stream = std::make_unique<PeekedStream>(open_stream(file, settings));
+  if (is_array(stream->head(), file_kind(file.name).kind)) {
+    JsonArraySplitter splitter(*stream, max_record_bytes, file.location);
+    return std::make_unique<JsonReader<JsonArraySplitter>>(file, settings, std::move(stream),
+                                                           std::move(splitter));
   }
+  check_first_line(stream->head(), file);
   LineReader splitter(*stream, max_record_bytes);
   return std::make_unique<JsonReader<LineReader>>(file, settings, std::move(stream),
                                                   std::move(splitter));

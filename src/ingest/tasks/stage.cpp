@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/json/json_integer.h"
+#include "ingest/read/equal_inputs.h"
 
 namespace ingot {
 namespace {
@@ -104,6 +105,17 @@ std::string first_place(const json& places, const std::string& reason) {
   if (found == places.end()) return "";
   return fmt::format(" (the first: {}, record {})", found->at("file").get<std::string>(),
                      found->at("record").get<int64_t>());
+}
+
+json equal_files(const TaskFolder& tasks, const std::vector<InputFile>& files) {
+  EqualFiles equal;
+  size_t file = 0;
+  tasks.read_records([&](const json& record) {
+    const auto contents = input_contents_of(record.value("inputs", json::array()));
+    if (contents.size() == 1) equal.add(files[file], contents[0]);
+    ++file;
+  });
+  return {{"equal_files", equal.count()}, {"equal_examples", equal.examples()}};
 }
 
 void run_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,

@@ -63,6 +63,10 @@ RecordPlaces record_places_of(const nlohmann::json& json);  // throws nlohmann's
 // " (the first: a.jsonl, record 7)"; empty if `places`, in the form of to_json(), has none.
 std::string first_place(const nlohmann::json& places, const std::string& reason);
 
+// Members of a report: how many of `files` hold the same as an earlier one, by the records of
+// finished work items, one per file.
+nlohmann::json equal_files(const TaskFolder& tasks, const std::vector<InputFile>& files);
+
 // Runs this process's work items with progress named `step`.
 void run_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
                const TaskFolder::Work& work);

@@ -94,11 +94,12 @@ class Repeated {
 // Sources whose documents are not known by hashes, compared by their passages.
 class SharedPassages {
  public:
-  explicit SharedPassages(const std::vector<NamedSource>& sources) : sources_(sources) {
+  SharedPassages(const std::vector<NamedSource>& sources, const Tokenizer& tokenizer)
+      : sources_(sources) {
     is_needed_ = !std::all_of(sources.begin(), sources.end(), [](const NamedSource& named) {
       return records_documents(*named.source);
     });
-    if (is_needed_) counts_ = same_passages(sources, sources);
+    if (is_needed_) counts_ = same_passages(sources, sources, tokenizer);
   }
 
   // Adds the sources all of whose passages are in another, and says of the rest how many are.
@@ -191,7 +192,7 @@ void check_passages(const RunData& data, const std::vector<NamedSource>& trained
   if (std::all_of(trained.begin(), trained.end(), is_known) &&
       std::all_of(data.held_out.begin(), data.held_out.end(), is_known))
     return;
-  const PassageCounts counts = same_passages(data.held_out, trained);
+  const PassageCounts counts = same_passages(data.held_out, trained, *data.tokenizer);
   for (size_t of = 0; of < data.held_out.size(); ++of)
     for (size_t in = 0; in < trained.size(); ++in) {
       const int64_t found = counts.found[of][in], looked_for = counts.looked_for[of];
@@ -234,7 +235,7 @@ void check_mixture(const RunData& data, const DataConfig& config, int64_t num_sa
   if (data.whole.size() < 2) return;
   std::vector<Overlap> overlaps =
       doubts == Doubts::Warn ? equal_sources(data.whole) : overlaps_among(data.whole);
-  SharedPassages(data.whole).add_to(overlaps);
+  SharedPassages(data.whole, *data.tokenizer).add_to(overlaps);
   std::map<size_t, std::pair<std::vector<size_t>, int64_t>> repeated;
   for (const Overlap& overlap : overlaps) {
     if (!overlap.all) continue;

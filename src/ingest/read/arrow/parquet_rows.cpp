@@ -137,6 +137,7 @@ class Rows final : public ParquetRows {
       }
     }
     std::sort(chosen.begin(), chosen.end());
+    check_named_once(manifest, request);
     for (const auto& [column, place] : chosen) {
       *place = static_cast<int>(columns_.size());
       columns_.push_back(column);
@@ -146,6 +147,19 @@ class Rows final : public ParquetRows {
                                                 : "column «" + request.text_column + "» is " +
                                                       type_of_text + ", not a string";
     throw Refusal(is + "; columns of strings:" + (strings.empty() ? " none" : strings));
+  }
+
+  static void check_named_once(const parquet::arrow::SchemaManifest& manifest,
+                               const ParquetRequest& request) {
+    for (const std::string* asked :
+         {&request.text_column, &request.id_column, &request.url_column}) {
+      const auto count =
+          std::count_if(manifest.schema_fields.begin(), manifest.schema_fields.end(),
+                        [&](const auto& field) { return field.field->name() == *asked; });
+      if (count > 1)
+        throw Refusal(std::to_string(count) + " columns are named «" + *asked +
+                      "»: which is meant? Give them different names");
+    }
   }
 
   int64_t batch_rows() const {

@@ -92,17 +92,20 @@ bool has_hidden_component(const std::string& path) {
 
 // Of all `files` below `folder`, whose names are paths from the dataset's or the service's root,
 // those that `pattern` asks for, or, where it is empty, those that a folder stands for.
-std::vector<InputFile> choose(std::vector<InputFile> files, const std::string& folder,
-                              const std::string& pattern) {
-  std::vector<InputFile> chosen;
+ListedFiles choose(std::vector<InputFile> files, const std::string& folder,
+                   const std::string& pattern) {
+  ListedFiles chosen;
   for (InputFile& file : files) {
     const std::string path = file.name;
     file.name = folder.empty() ? path : path.substr(std::min(path.size(), folder.size() + 1));
     if (file.name.empty()) file.name = file_name(path);  // the folder is a file
-    const bool wanted =
-        pattern.empty() ? is_readable_kind(file_kind(path).kind) && !has_hidden_component(file.name)
-                        : matches_pattern(pattern, path);
-    if (wanted) chosen.push_back(std::move(file));
+    if (pattern.empty() ? has_hidden_component(file.name) : !matches_pattern(pattern, path))
+      continue;
+    const std::string what = pattern.empty() ? left_out_as(path) : "";
+    if (what.empty())
+      chosen.files.push_back(std::move(file));
+    else
+      ++chosen.left_out[what];
   }
   return chosen;
 }
@@ -111,7 +114,7 @@ bool is_pattern(const std::string& path) {
   return path.find_first_of("*?[") != std::string::npos;
 }
 
-std::vector<InputFile> list_hf(const std::string& address, const RemoteSettings& remote) {
+ListedFiles list_hf(const std::string& address, const RemoteSettings& remote) {
   HfAddress parsed = parse_hf_address(address);
   const std::string path = parsed.path;
   if (is_pattern(path)) {
@@ -119,14 +122,17 @@ std::vector<InputFile> list_hf(const std::string& address, const RemoteSettings&
     return choose(list_hf_folder(parsed, remote), parsed.path, path);
   }
   // A name with a kind is a file: to list its folder would be a request more for nothing.
-  if (is_readable_kind(file_kind(path).kind)) return {{to_string(parsed), file_name(path), -1}};
-  std::vector<InputFile> files = choose(list_hf_folder(parsed, remote), path, "");
+  if (is_readable_kind(file_kind(path).kind))
+    return {{{to_string(parsed), file_name(path), -1}}, {}};
+  ListedFiles listed = choose(list_hf_folder(parsed, remote), path, "");
   // The dataset's description is no document.
-  std::erase_if(files, [](const InputFile& file) { return file_name(file.name) == "README.md"; });
-  return files;
+  const auto descriptions = std::erase_if(
+      listed.files, [](const InputFile& file) { return file_name(file.name) == "README.md"; });
+  if (descriptions > 0) listed.left_out["README.md"] = static_cast<int64_t>(descriptions);
+  return listed;
 }
 
-std::vector<InputFile> list_s3(const std::string& address, const RemoteSettings& remote) {
+ListedFiles list_s3(const std::string& address, const RemoteSettings& remote) {
   const std::string path = address.substr(5);
   const std::string folder = is_pattern(path) ? fixed_folder(path) : path;
   auto files =
@@ -179,13 +185,13 @@ bool never_changes(const std::string& address) {
   return is_hf(address) && is_commit(parse_hf_address(address).revision);
 }
 
-std::vector<InputFile> list_remote(const std::string& address, const RemoteSettings& remote) {
+ListedFiles list_remote(const std::string& address, const RemoteSettings& remote) {
   if (is_hf(address)) return list_hf(address, remote);
   if (is_s3(address)) return list_s3(address, remote);
   check(address.starts_with("http://") || address.starts_with("https://"), ErrorCode::Data,
         "{}: expected a path, or an address that begins with http://, https://, hf:// or s3://",
         address);
-  return {{address, file_name(address.substr(0, address.find_first_of("?#"))), -1}};
+  return {{{address, file_name(address.substr(0, address.find_first_of("?#"))), -1}}, {}};
 }
 
 bool matches_pattern(const std::string& pattern, const std::string& path) {

@@ -7,6 +7,7 @@
 
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/document_reader.h"
+#include "ingest/read/listed_files.h"
 
 namespace ingot {
 
@@ -30,7 +31,7 @@ std::string remote_version(const std::string& address, const RemoteSettings& rem
 bool never_changes(const std::string& address);
 
 // The files of the address, as in list_input_files(), in no order.
-std::vector<InputFile> list_remote(const std::string& address, const RemoteSettings& remote);
+ListedFiles list_remote(const std::string& address, const RemoteSettings& remote);
 
 // Whether the path matches, component by component; "**" matches any number of them.
 bool matches_pattern(const std::string& pattern, const std::string& path);
