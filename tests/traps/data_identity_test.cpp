@@ -308,6 +308,27 @@ TEST_F(DataIdentityTrap, ATextThatLiesTwiceInAFolderIsCounted) {
   EXPECT_TRUE(contains(twice.err, "passages of 64 tokens")) << twice.err;
 }
 
+TEST_F(DataIdentityTrap, ShardsWithoutTheEosOfTheOthersAreNamed) {
+  tokenize(texts(0, 40), "with");
+  write("more.jsonl", lines(texts(40, 80)));
+  for (const auto& [out, more] : {std::pair("without", Args{"--no-eos"}), {"alike", Args{}}})
+    ASSERT_EQ(ingot(with({"data", "tokenize", path("more.jsonl"), "--tokenizer", "byte", "--out",
+                          path(out)},
+                         more))
+                  .code,
+              0);
+  const auto said = [&](const std::string& data, const Args& sets) {
+    const Outcome outcome = train("run", data, sets, {"--dry-run"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return contains(outcome.err, "marks_differ") && contains(outcome.err, "BOS none, EOS 256") &&
+           contains(outcome.err, "BOS none, EOS none") && contains(outcome.err, path("without"));
+  };
+  EXPECT_TRUE(said(mixture({"with", "without"}), {}));
+  EXPECT_TRUE(said("with", {"data.valid=" + path("without")}));
+  EXPECT_FALSE(said(mixture({"with", "alike"}), {}));
+  EXPECT_FALSE(said("without", {}));
+}
+
 // Of token files that do not know their documents, and of Megatron's, which count EOS to them.
 TEST_F(DataIdentityTrap, TheSameTokensInAnotherFormatAreTheSameContent) {
   tokenize(texts(0, 100), "ss");

@@ -167,6 +167,9 @@ TEST_F(PlanTrap, AnOptionThatContradictsASetIsRefused) {
     EXPECT_EQ(bench({"--seq", "16", "--set", set}).code, 2) << set;
   EXPECT_EQ(ingot({"probe", "-n", "2", "--set", "system.ranks=1"}).code, 2);
   EXPECT_EQ(ingot({"smoke", "--steps", "4", "--set", "train.steps=5"}).code, 2);
+  const Outcome presets = ingot({"data", "clean", path("text.txt"), "--out", path("out"),
+                                 "--preset", "datatrove-0.10", "--set", "preset=fineweb-v1"});
+  EXPECT_TRUE(contains(presets.err, "and --set preset=fineweb-v1: leave")) << presets.err;
   // Defaults contradict nothing, and the same twice is no contradiction.
   EXPECT_EQ(bench({"--batch", "1", "--set", "batch.seq=16", "--set", "batch.micro_batch=1"}).code,
             0);

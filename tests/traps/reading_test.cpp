@@ -121,6 +121,15 @@ TEST_F(ReadingTrap, RecordsThatTakeSeveralLinesAreNotLeftOutLineByLine) {
   EXPECT_FALSE(fs::exists(root_ / "tokens"));
 }
 
+TEST_F(ReadingTrap, ATextFieldOfFilesWithoutFieldsIsSaidToDoNothing) {
+  write("in/a.txt", "some text");
+  const Outcome outcome = tokenize({path("in"), "--text-field", "body"}, "tokens");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "setting=read.text_field")) << outcome.err;
+  write("in/b.jsonl", json{{"body", "more text"}}.dump());
+  EXPECT_FALSE(contains(tokenize({path("in"), "--text-field", "body"}, "both").err, "no_effect"));
+}
+
 TEST_F(ReadingTrap, OfTwoColumnsOfOneNameNoneIsChosen) {
   write("a.csv", "text,id,text\nfirst,1,second\n");
   write("b.tsv", "id\ttext\tid\n1\tfirst\t2\n");

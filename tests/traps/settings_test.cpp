@@ -49,6 +49,26 @@ TEST_F(SettingsTrap, APeakWithSparsityIsRefused) {
   EXPECT_TRUE(contains(sparse.err, "989")) << sparse.err;
 }
 
+TEST_F(SettingsTrap, SettingsThatDoNothingAreNamed) {
+  write("other.txt", "Another text, which is not that of the training.\n");
+  const Outcome run =
+      ingot(with(train_args("run", {"optim.muon_lr=0.05", "model.rope.factor=4",
+                                    "data.valid_fraction=0.2", "data.valid=" + path("other.txt")}),
+                 {"--dry-run"}));
+  EXPECT_EQ(run.code, 0) << run.err;
+  for (const char* part : {"setting=optim.muon_lr why=\"optim.kind is not muon\"",
+                           "setting=model.rope.factor why=\"model.rope.scaling is none\"",
+                           "setting=data.valid_fraction why=\"data.valid is set\""})
+    EXPECT_TRUE(contains(run.err, part)) << part << ": " << run.err;
+  const Outcome used = ingot(
+      train_args("used", {"optim.kind=muon", "optim.muon_lr=0.05", "model.rope.scaling=linear",
+                          "model.rope.factor=4", "data.valid_fraction=0.2", "train.eval_every=3"}));
+  EXPECT_FALSE(contains(used.err, "no_effect")) << used.err;
+  const Outcome unseen =
+      ingot(train_args("unseen", {"data.valid_fraction=0", "train.eval_every=3"}));
+  EXPECT_TRUE(contains(unseen.err, "setting=train.eval_every")) << unseen.err;
+}
+
 TEST_F(SettingsTrap, AnMfuAboveThePeakIsDoubted) {
   const Outcome run = ingot(train_args("run", {"system.device=cpu", "system.peak_tflops=1e-9"}));
   EXPECT_EQ(run.code, 0) << run.err;

@@ -20,6 +20,9 @@ struct Options {
 
 CleanSettings load_settings(const Options& options) {
   Overrides overrides = parse_sets(options.sets);
+  for (const auto& [key, value] : overrides)
+    check(key != "preset" || options.preset.empty() || options.preset == value, ErrorCode::Usage,
+          "--preset {} and --set preset={}: leave one of them out", options.preset, value);
   if (!options.preset.empty()) overrides.insert(overrides.begin(), {"preset", options.preset});
   const auto storage = posix_storage();
   const std::string toml = options.config.empty() ? "" : read_text(*storage, options.config);

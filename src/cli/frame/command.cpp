@@ -7,6 +7,7 @@
 #include "core/error/error.h"
 #include "core/error/log.h"
 #include "core/storage/storage.h"
+#include "spec/run/no_effect.h"
 #include "spec/settings/said_settings.h"
 #include "train/start/resume.h"
 
@@ -103,6 +104,11 @@ Overrides parse_sets(const std::vector<std::string>& sets) {
     overrides.emplace_back(key, value);
   }
   return overrides;
+}
+
+void warn_of_no_effect(const RunConfig& config) {
+  for (const NoEffect& found : settings_without_effect(config))
+    log::warn("no_effect", {{"setting", found.setting}, {"why", found.why}});
 }
 
 void SettingOptions::add(const std::string& setting, const Option* option) {

@@ -55,6 +55,9 @@ void add_settings(Command& command, const std::vector<Setting>& settings,
 // log names the ones before it that differ.
 Overrides parse_sets(const std::vector<std::string>& sets);
 
+// Names the settings that do nothing in this run.
+void warn_of_no_effect(const RunConfig& config);
+
 // Options of a command that are settings of a run, beside --set.
 class SettingOptions {
  public:

@@ -36,6 +36,7 @@ void show(const RecipeOptions& recipe, const JsonOption& json) {
   };
   valid(resolved);
   check_lengths(resolved);
+  warn_of_no_effect(resolved);
   fmt::print("{}# hash {:016x}\n", to_toml(resolved), config_hash(resolved));
   Json line = {{"config_hash", fmt::format("{:016x}", config_hash(resolved))},
                {"settings", Json::object()}};

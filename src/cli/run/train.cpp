@@ -65,6 +65,7 @@ struct TrainCommand {
  private:
   Exit run_in(std::string& dir, std::unique_ptr<RankLauncher>& ranks) const {
     const LoadedRun loaded = load();
+    if (leads_run()) warn_of_no_effect(loaded.config);
     const ResolvedRun resolved = resolve_started(with_environment(loaded.config));
     ranks = started_ranks(resolved);
     TrainOptions options;

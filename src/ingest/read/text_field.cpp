@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error/error.h"
+#include "core/error/log.h"
 #include "ingest/read/byte_stream.h"
 #include "ingest/read/document_reader.h"
 #include "ingest/read/remote/begun_streams.h"
@@ -74,6 +75,17 @@ void check_head(const InputFile& file) {
   check_first_bytes(file, {head.data(), count});
 }
 
+// Of files without fields the text is all that there is.
+void warn_of_unused_fields(const std::vector<InputFile>& files, ReadSettings& settings) {
+  if (files.empty() || std::any_of(files.begin(), files.end(), has_fields)) return;
+  ReadSettings defaults;
+  const std::vector<Setting> given = settings_of(settings), usual = settings_of(defaults);
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i].name.ends_with("_field") && given[i].get() != usual[i].get())
+      log::warn("no_effect",
+                {{"setting", given[i].name}, {"why", "no input file has records with fields"}});
+}
+
 void look(const std::vector<InputFile>& files, const ReadSettings& settings, bool remote_too) {
   std::set<std::string> string_fields;
   int64_t without_text = 0;
@@ -101,6 +113,7 @@ void check_text_field(const std::vector<InputFile>& files, ReadSettings& setting
   if (remote_too)
     for (const InputFile& file : files)
       if (!is_remote(file.location)) check_head(file);
+  if (remote_too) warn_of_unused_fields(files, settings);
   settings.remote.begun->record(true);
   look(files, settings, remote_too);
   settings.remote.begun->record(false);

@@ -11,6 +11,7 @@
 #include "core/text/format.h"
 #include "feed/same_content.h"
 #include "feed/same_passages.h"
+#include "shards/manifest.h"
 
 namespace ingot {
 namespace {
@@ -258,6 +259,28 @@ void check_held_out(const RunData& data, const DataConfig& config, Doubts doubts
   const bool refuses = doubts == Doubts::Refuse;
   if (refuses) check_documents(data);
   check_passages(data, data.whole, refuses);
+}
+
+void warn_of_different_marks(Storage& storage, const RunData& data) {
+  std::vector<NamedSource> all = data.whole;
+  all.insert(all.end(), data.held_out.begin(), data.held_out.end());
+  std::string first, marks_of_first;
+  for (const NamedSource& named : all) {
+    if (!storage.exists(join_path(named.name, kShardManifestName))) continue;
+    const ShardManifest manifest = read_manifest(storage, named.name);
+    const auto mark = [](int32_t id) { return id < 0 ? "none" : std::to_string(id); };
+    const std::string marks = fmt::format("BOS {}, EOS {}", mark(manifest.bos), mark(manifest.eos));
+    if (first.empty()) {
+      first = named.name;
+      marks_of_first = marks;
+    }
+    if (marks == marks_of_first) continue;
+    return log::warn("marks_differ", {{"shards", first},
+                                      {"marks", marks_of_first},
+                                      {"other", named.name},
+                                      {"other_marks", marks},
+                                      {"advice", "tokenize both alike, unless this is meant"}});
+  }
 }
 
 void check_documents_are_known(const RunData& data, const RunConfig& config, Doubts doubts) {

@@ -21,6 +21,10 @@ void check_mixture(const RunData& data, const DataConfig& config, int64_t num_sa
 // hashes are not recorded. Under Doubts::Warn whole sources and passages are compared.
 void check_held_out(const RunData& data, const DataConfig& config, Doubts doubts);
 
+// Names in the log two folders of shards, of training or validation, whose documents begin or end
+// with other marks: a model learns both, and losses of the two are of different tasks.
+void warn_of_different_marks(Storage& storage, const RunData& data);
+
 // Throws ErrorCode::Config where data.packing or train.document_mask asks for documents of a token
 // file that does not say where they are, so that it would do nothing; a resume is warned.
 void check_documents_are_known(const RunData& data, const RunConfig& config, Doubts doubts);

@@ -110,6 +110,7 @@ void prepare_process(PreparedRun& run, const std::shared_ptr<Storage>& storage,
   check_epochs(run.data, config.data, samples);
   if (compares_content) {
     const Doubts doubts = resumed ? Doubts::Warn : Doubts::Refuse;
+    warn_of_different_marks(*storage, run.data);
     check_documents_are_known(run.data, config, doubts);
     check_mixture(run.data, config.data, samples, doubts);
     check_held_out(run.data, config.data, doubts);
