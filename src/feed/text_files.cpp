@@ -13,7 +13,7 @@
 #include "core/error/log.h"
 #include "core/text/format.h"
 #include "shards/document_kinds.h"
-#include "shards/folders_below.h"
+#include "shards/shard_folder.h"
 
 namespace ingot {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/error/error.h"
 #include "core/text/hex.h"
-#include "shards/folders_below.h"
+#include "shards/shard_folder.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {

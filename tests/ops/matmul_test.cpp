@@ -206,6 +206,27 @@ TEST_F(Matmul, FewRowsAgreeWithExactSums) {
   }
 }
 
+TEST_F(Matmul, ARowsBitsDoNotDependOnTheNumberOfRows) {
+  for (cpu::Isa isa : test::runnable_isas()) {
+    cpu::force_isa(isa);
+    for (DType dtype : {DType::F32, DType::BF16}) {
+      Operands all({Pass::Forward, 20, 131, 700, dtype}, rng_);
+      run({}, all);
+      for (int64_t N : {1, 3, 8, 9}) {
+        Operands few = all;
+        ThreadPool pool(2);
+        Context ctx;
+        ctx.pool = &pool;
+        linear_forward(ctx, few.a.tensor().slice(0, 20 - N, 20), few.b.tensor(),
+                       few.out.tensor().slice(0, 0, N));
+        for (int64_t i = 0; i < N; ++i)
+          for (int64_t j = 0; j < 131; ++j)
+            ASSERT_EQ(few.out.at(i, j), all.out.at(20 - N + i, j)) << N << " rows";
+      }
+    }
+  }
+}
+
 TEST_F(Matmul, TheNumberOfThreadsDoesNotChangeABit) {
   for (cpu::Isa isa : test::runnable_isas()) {
     cpu::force_isa(isa);

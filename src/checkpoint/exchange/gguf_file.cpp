@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "checkpoint/hashed_file.h"
@@ -39,15 +38,12 @@ bool put_f16(float value, std::string& to) {
   return (bits & ~kSign) != kInfinity;
 }
 
-// A scale in 16 bits and 32 signed bytes; rounded as ggml does, halves away from zero.
+// A scale in 16 bits and 32 signed bytes.
 bool put_q8_0(std::span<const float> values, std::string& to) {
   for (size_t at = 0; at < values.size(); at += kGgufBlock) {
-    const auto block = values.subspan(at, kGgufBlock);
-    float largest = 0.0f;
-    for (const float value : block) largest = std::max(largest, std::abs(value));
-    const float scale = largest / 127.0f, inverse = scale == 0.0f ? 0.0f : 1.0f / scale;
-    if (!put_f16(scale, to)) return false;
-    for (const float value : block) put(to, static_cast<int8_t>(std::round(value * inverse)));
+    int8_t codes[kGgufBlock];
+    if (!put_f16(quantize_q8_0(values.data() + at, codes), to)) return false;
+    to.append(reinterpret_cast<const char*>(codes), sizeof codes);
   }
   return true;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/storage/storage.h"
+#include "core/tensor/q8_0.h"
 #include "core/tensor/shape.h"
 #include "core/tensor/tensor.h"
 
@@ -45,7 +46,7 @@ struct GgufTensor {
   GgufType type = GgufType::F32;
 };
 
-inline constexpr int64_t kGgufBlock = 32;  // elements of a row that share a scale in Q8_0
+inline constexpr int64_t kGgufBlock = kQ8Block;  // elements of a row that share a scale in Q8_0
 inline constexpr int64_t kGgufQuantizationVersion = 2;
 
 int64_t gguf_bytes(const GgufTensor& tensor);

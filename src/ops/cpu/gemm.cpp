@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <utility>
 
 #include "ops/cpu/gemm_pack.h"
+#include "ops/cpu/unroll.h"
 
 namespace ingot::cpu::INGOT_ISA {
 namespace {
@@ -26,9 +26,8 @@ constexpr int kTileCols = kTileVectors * kLanes<float>;
 static_assert(kGemmRowStep % kTileRows == 0 && kGemmColStep % kTileCols == 0);
 
 // The panels of a (kMaxRows, kMaxK) stay in L2, from 512 KB on, while each panel of b
-// (kMaxK, kTileCols) passes; b waits in L3. kMaxRows 144 and 288 measured the same. kMaxK fixes the
-// order of sums, and with it the bits of c.
-constexpr int64_t kMaxK = 256;
+// (kMaxK, kTileCols) passes; b waits in L3. kMaxRows 144 and 288 measured the same.
+constexpr int64_t kMaxK = kGemmMaxK;
 constexpr int64_t kMaxRows = 192;
 constexpr int64_t kMaxCols = 2048;
 constexpr int64_t kGroupRows = 48;                         // of a, packed at once
@@ -62,18 +61,6 @@ class Buffers {
   std::unique_ptr<float, Free> data_;
 };
 thread_local Buffers buffers;
-
-template <class F, int... kIndices>
-INGOT_SIMD void unroll(std::integer_sequence<int, kIndices...>, const F& f) {
-  (f(std::integral_constant<int, kIndices>{}), ...);
-}
-// f(0), f(1), … with constants: arrays indexed by them become registers. #pragma GCC unroll on
-// plain loops measured 3 % slower.
-template <int kCount, class F>
-INGOT_SIMD void unroll(const F& f) {
-  unroll(std::make_integer_sequence<int, kCount>{}, f);
-}
-#define INGOT_INLINE __attribute__((always_inline))
 
 enum class Store { Overwrite, Add };
 
@@ -228,20 +215,13 @@ Ahead packed_slice(const float* panel, int64_t num_k, int64_t slice) {
   return {reinterpret_cast<const char*>(panel) + slice * kStep * (num_k / kSteps), kLine, kStep};
 }
 
-// Equal parts up to 8: K 344 is 176 + 168, since 256 + 88 would touch c for little work.
-int64_t k_part(int64_t K) {
-  const int64_t parts = std::max<int64_t>(1, (K + kMaxK - 1) / kMaxK);
-  const int64_t part = (K + parts - 1) / parts;
-  return std::clamp<int64_t>((part + 7) / 8 * 8, 8, kMaxK);
-}
-
 // c(num_rows, num_cols) at `c` for the block's rows and columns; num_cols <= kMaxCols. K = 0 takes
 // one empty part, which writes the zeros.
 // Operands are packed as they come up, a by groups of rows and b by panels, while tiles before them
 // fetch what is stored: packing that waits for memory takes 9 % of the time, this way 4 %.
 void wide_gemm(const Gemm& gemm, const GemmBlock& block, float* c, int64_t c_stride,
                bool accumulate) {
-  const int64_t part = k_part(gemm.K);
+  const int64_t part = gemm_k_part(gemm.K);
   const bool a_along_k = !gemm.a.transposed, b_along_k = gemm.b.transposed;
   float* const a_panels = buffers.a();
   float* const b_panels = buffers.b();

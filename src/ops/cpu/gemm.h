@@ -15,6 +15,16 @@ struct GemmBlock {
   int64_t row = 0, col = 0, num_rows = 0, num_cols = 0;
 };
 
+// Sums over k run through parts of this many, one after the other; the sum of each part is added to
+// those before it. This order fixes the bits of c. Parts are equal up to 8: K 344 is 176 + 168,
+// since 256 + 88 would touch c for little work.
+inline constexpr int64_t kGemmMaxK = 256;
+constexpr int64_t gemm_k_part(int64_t K) {
+  const int64_t parts = K > kGemmMaxK ? (K + kGemmMaxK - 1) / kGemmMaxK : 1;
+  const int64_t part = (((K + parts - 1) / parts) + 7) / 8 * 8;
+  return part < 8 ? 8 : part > kGemmMaxK ? kGemmMaxK : part;
+}
+
 // Cut blocks at multiples of these for best speed on every ISA.
 inline constexpr int64_t kGemmRowStep = 12, kGemmColStep = 32;
 

@@ -62,52 +62,6 @@ void blocked_gemm(Context& ctx, const Gemm& gemm) {
   });
 }
 
-// Σ a[k]·b[k], in an order that n alone fixes.
-template <class A, class B>
-INGOT_SIMD float dot(const A* a, const B* b, int64_t n) {
-  constexpr int64_t kStep = kLanes<float>;
-  FloatV sums[4] = {};
-  int64_t k = 0;
-  for (; k + 4 * kStep <= n; k += 4 * kStep) {
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      sums[i] = fma(load(a + k + i * kStep), load(b + k + i * kStep), sums[i]);
-    }
-  }
-  for (; k + kStep <= n; k += kStep) sums[0] = fma(load(a + k), load(b + k), sums[0]);
-  if (k < n) sums[1] = fma(load_partial(a + k, n - k), load_partial(b + k, n - k), sums[1]);
-  return horizontal_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
-}
-
-// Decoding: a few rows of x against all of w, which is read once, at the speed of memory; packing
-// it would cost more than the GEMM.
-constexpr int64_t kThinRows = 8;
-
-template <class A, class B, class C>
-void thin_gemm(Context& ctx, const Gemm& gemm) {
-  for_chunks(ctx, gemm.N, rows_per_task(gemm.K), [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j) {
-      const B* b = static_cast<const B*>(gemm.b.data) + j * gemm.b.stride;
-      for (int64_t i = 0; i < gemm.M; ++i) {
-        const A* a = static_cast<const A*>(gemm.a.data) + i * gemm.a.stride;
-        C* c = static_cast<C*>(gemm.c) + i * gemm.c_stride + j;
-        float sum = dot(a, b, gemm.K);
-        if (gemm.accumulate) sum += load_scalar(c);
-        if constexpr (std::is_same_v<C, Bf16>) {
-          *c = Bf16::from_float(sum);
-        } else {
-          *c = sum;
-        }
-      }
-    }
-  });
-}
-
-template <class F>
-void with_storage_type(DType dtype, const F& f) {
-  return dtype == DType::BF16 ? f(Bf16{}) : f(float{});
-}
-
 // The reference for gradient checks: plain loops.
 void double_gemm(Context& ctx, const Gemm& gemm) {
   struct View {
@@ -137,17 +91,7 @@ void double_gemm(Context& ctx, const Gemm& gemm) {
 void matmul(Context& ctx, const Gemm& gemm) {
   if (gemm.M == 0 || gemm.N == 0) return;
   if (gemm.a.dtype == DType::F64) return double_gemm(ctx, gemm);
-  const bool narrow = size_of(gemm.a.dtype) == 1 || size_of(gemm.b.dtype) == 1;  // only packed
-  if (gemm.M > kThinRows || gemm.a.transposed || !gemm.b.transposed || narrow) {
-    return blocked_gemm(ctx, gemm);
-  }
-  with_storage_type(gemm.a.dtype, [&](auto a) {
-    with_storage_type(gemm.b.dtype, [&](auto b) {
-      with_storage_type(gemm.c_dtype, [&](auto c) {
-        thin_gemm<decltype(a), decltype(b), decltype(c)>(ctx, gemm);
-      });
-    });
-  });
+  blocked_gemm(ctx, gemm);
 }
 
 }  // namespace ingot::cpu::INGOT_ISA
