@@ -200,7 +200,7 @@ TEST_P(Cached, NarrowWeightsFollowWideOnes) {
     const std::vector<float> narrow = logits(format);
     double error = 0;
     for (size_t i = 0; i < wide.size(); ++i) error += std::pow(double{narrow[i]} - wide[i], 2);
-    EXPECT_LT(std::sqrt(error / norm), 0.05) << name_of_format(format);
+    EXPECT_LT(std::sqrt(error / norm), 0.1) << name_of_format(format);
     EXPECT_GT(error, 0);
   }
 }
