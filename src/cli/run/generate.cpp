@@ -107,12 +107,12 @@ struct GenerateCommand {
     const std::string text =
         prompt == "-" ? std::string(std::istreambuf_iterator(std::cin), {}) : prompt;
     check_room(model, text);
-    fmt::print("{}", text);
-    std::fflush(stdout);
     const Written written = submit(model, text, [](std::string_view piece) {
       fmt::print("{}", piece);
       std::fflush(stdout);
     });
+    fmt::print("{}", text);  // now that the request is not refused
+    std::fflush(stdout);
     model.engine().run();
     fmt::print("\n");
     const Finish& finish = written.sink->reply().finish;
