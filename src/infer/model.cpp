@@ -37,8 +37,8 @@ DecodeShape shape_that_fits(const Context& ctx, const ModelConfig& config,
   if (options.pages > 0) return shape;
   const int64_t most = available_memory(ctx.device) / 10 * 9;
   const int64_t needed = plan_memory(transformer_decode_table(config, shape)).total_bytes;
-  const int64_t page_bytes = config.layers * page_elements(config.kv_heads, config.head_dim) *
-                             size_of(cache_dtype(shape));
+  const int64_t page_bytes =
+      config.layers * page_elements(config.kv_heads, config.head_dim) * size_of(cache_dtype(shape));
   const int64_t too_many = needed > most ? (needed - most) / page_bytes + 1 : 0;
   shape.pages = std::max(shape.pages / shape.max_sequences, shape.pages - too_many);
   return shape;
