@@ -67,22 +67,29 @@ size_t AddedTokenFinder::next_candidate(std::string_view text, size_t at) const 
   return at;
 }
 
-const AddedToken* AddedTokenFinder::longest_at(std::string_view text, size_t at) const {
+bool AddedTokenFinder::has_special() const {
+  return std::ranges::any_of(tokens_, &AddedToken::special);
+}
+
+const AddedToken* AddedTokenFinder::longest_at(std::string_view text, const TrustedText& trusted,
+                                               size_t at) const {
   if (at + 1 < text.size() && !first_two_[two_bytes(text, at)]) return nullptr;
   for (const size_t size : sizes_of_[static_cast<uint8_t>(text[at])]) {
     const std::string_view wanted = text.substr(at, size);
     const auto token = std::lower_bound(
         tokens_.begin(), tokens_.end(), wanted,
         [](const AddedToken& a, std::string_view content) { return a.content < content; });
-    if (token != tokens_.end() && token->content == wanted) return &*token;
+    const bool is_found = token != tokens_.end() && token->content == wanted;
+    if (is_found && (!token->special || trusted.contains(at, at + size))) return &*token;
   }
   return nullptr;
 }
 
-std::optional<AddedTokenFinder::Found> AddedTokenFinder::find(std::string_view text, size_t from,
-                                                              size_t taken) const {
+std::optional<AddedTokenFinder::Found> AddedTokenFinder::find(std::string_view text,
+                                                              const TrustedText& trusted,
+                                                              size_t from, size_t taken) const {
   for (size_t at = from; (at = next_candidate(text, at)) < text.size();) {
-    const AddedToken* token = longest_at(text, at);
+    const AddedToken* token = longest_at(text, trusted, at);
     if (token == nullptr) {
       ++at;
       continue;
@@ -120,6 +127,16 @@ AddedTokenFinders::AddedTokenFinders(const std::vector<AddedToken>& tokens, bool
   }
   raw = AddedTokenFinder(std::move(before));
   normalized = AddedTokenFinder(std::move(after));
+}
+
+TrustedText AddedTokenFinders::trusted_in(std::string_view part, std::string_view normal_form,
+                                          std::string_view text, const TrustedText& trusted,
+                                          const Normalize& normalize) const {
+  if (!normalized.has_special()) return {};
+  const auto begin = static_cast<size_t>(part.data() - text.data());
+  return trusted.of_part(begin, part.size()).of_normalized(part, normal_form, [&](auto before) {
+    return normalize(std::string(before));
+  });
 }
 
 }  // namespace ingot

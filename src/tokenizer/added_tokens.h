@@ -10,13 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/trusted_text.h"
+
 namespace ingot {
 
 // A token that is cut out of the text before anything else, as in Hugging Face tokenizers.
 struct AddedToken {
   std::string content;
   int32_t id = -1;
-  bool special = false;      // only encode_with_specials() finds it; decodes to nothing
+  bool special = false;      // only encode_with_specials() finds it, in trusted text; decodes to
+                             // nothing
   bool normalized = false;   // searched in the normalised text, not in the original
   bool lstrip = false;       // includes the spaces before it
   bool rstrip = false;       // includes the spaces after it
@@ -37,11 +40,13 @@ class AddedTokenFinder {
     int32_t id;
   };
   // The first token at or after `from` in `text`. lstrip never reaches before `taken`.
-  std::optional<Found> find(std::string_view text, size_t from, size_t taken) const;
+  std::optional<Found> find(std::string_view text, const TrustedText& trusted, size_t from,
+                            size_t taken) const;
+  bool has_special() const;
 
  private:
   size_t next_candidate(std::string_view text, size_t from) const;
-  const AddedToken* longest_at(std::string_view text, size_t at) const;
+  const AddedToken* longest_at(std::string_view text, const TrustedText& trusted, size_t at) const;
 
   std::vector<AddedToken> tokens_;                 // sorted by content
   std::array<std::vector<size_t>, 256> sizes_of_;  // by first byte, longest first
@@ -55,15 +60,20 @@ struct AddedTokenFinders {
   AddedTokenFinders(const std::vector<AddedToken>& tokens, bool with_specials,
                     const Normalize& normalize);
 
+  // Which bytes of a part's normal form are trusted. `part` is a view into `text`.
+  TrustedText trusted_in(std::string_view part, std::string_view normal_form, std::string_view text,
+                         const TrustedText& trusted, const Normalize& normalize) const;
+
   AddedTokenFinder raw, normalized;
 };
 
 // In order: calls on_text for the text between tokens, on_id for each token.
 template <class OnText, class OnId>
-void cut_out(std::string_view text, const AddedTokenFinder& finder, OnText on_text, OnId on_id) {
+void cut_out(std::string_view text, const TrustedText& trusted, const AddedTokenFinder& finder,
+             OnText on_text, OnId on_id) {
   size_t begin = 0;
   for (size_t from = 0; !finder.empty();) {
-    const auto found = finder.find(text, from, begin);
+    const auto found = finder.find(text, trusted, from, begin);
     if (!found) break;
     if (found->begin > begin) on_text(text.substr(begin, found->begin - begin));
     if (found->begin < found->end) on_id(found->id);

@@ -11,6 +11,7 @@
 #include "core/storage/storage.h"
 #include "tokenizer/chat/chat_template.h"
 #include "tokenizer/chat/conversation.h"
+#include "tokenizer/chat/rendered_conversation.h"
 
 namespace ingot::cli {
 namespace {
@@ -32,14 +33,14 @@ struct ChatCommand {
         template_file.empty()
             ? files.chosen(has_tools, folder)
             : ChatFiles::Source{read_text(*storage, template_file), template_file};
-    const std::string text = ChatTemplate(source.text, source.origin).render(values);
+    const MarkedText rendered = render_marked(source, values, files.variables);
+    const std::string& text = rendered.text;
     if (!ids) {
       fmt::print("{}{}", text, json.wanted && !text.ends_with('\n') ? "\n" : "");
       json.print({{"text", text}});
       return;
     }
-    std::vector<int32_t> encoded;
-    tokenizer.load()->encode_with_specials(text, encoded);
+    const std::vector<int32_t> encoded = ids_of(rendered, *tokenizer.load());
     fmt::print("{}\n", fmt::join(encoded, " "));
     json.print({{"text", text}, {"ids", encoded}});
   }
@@ -68,7 +69,8 @@ void add_tokenizer_chat(Command& tokenizer) {
                    "a Jinja file in place of the one beside the tokenizer");
   chat->add_flag("--generation-prompt", command->generation_prompt,
                  "end where the assistant's answer begins");
-  chat->add_flag("--ids", command->ids, "write the text's ids, special tokens found");
+  chat->add_flag("--ids", command->ids,
+                 "write the text's ids; special tokens are found in what the template wrote");
   command->json.add_to(*chat);
   chat->callback([command] { command->run(); });
 }

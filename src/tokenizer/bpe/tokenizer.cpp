@@ -8,6 +8,7 @@
 #include "tokenizer/bpe/encoder.h"
 #include "tokenizer/bpe/model.h"
 #include "tokenizer/bpe/prepared.h"
+#include "tokenizer/prompt_encoder.h"
 #include "tokenizer/unicode/nfc.h"
 #include "tokenizer/unicode/unicode_classes.h"
 
@@ -100,7 +101,7 @@ class AddedTokenCuts {
   bool never_ = false;
 };
 
-class BpeTokenizer final : public Tokenizer {
+class BpeTokenizer final : public Tokenizer, public PromptEncoder {
  public:
   using Tokenizer::encode;
 
@@ -146,11 +147,15 @@ class BpeTokenizer final : public Tokenizer {
   }
 
   void encode(std::string_view text, std::vector<int32_t>& ids) const override {
-    encode_with(in_text_, text, ids);
+    encode_with(in_text_, text, {}, ids);
   }
 
   void encode_with_specials(std::string_view text, std::vector<int32_t>& ids) const override {
-    encode_with(in_prompts_, text, ids);
+    encode_prompt(text, {}, ids);
+  }
+  void encode_prompt(std::string_view text, const TrustedText& trusted,
+                     std::vector<int32_t>& ids) const override {
+    encode_with(in_prompts_, text, trusted, ids);
   }
 
   void encode_parallel(std::string_view text, ThreadPool& pool,
@@ -162,7 +167,7 @@ class BpeTokenizer final : public Tokenizer {
     std::vector<Part> parts;
     std::deque<std::string> normalized;  // what parts view
     for_each_part(
-        in_text_, text, [&]() -> std::string& { return normalized.emplace_back(); },
+        in_text_, text, {}, [&]() -> std::string& { return normalized.emplace_back(); },
         [&](std::string_view part) {
           while (!part.empty()) {
             const size_t size = chunk_size(part);
@@ -214,21 +219,27 @@ class BpeTokenizer final : public Tokenizer {
   // `new_storage` gives the string that normalised text may go to.
   template <class NewStorage, class OnText, class OnId>
   void for_each_part(const AddedTokenFinders& finders, std::string_view text,
-                     NewStorage new_storage, OnText on_text, OnId on_id) const {
+                     const TrustedText& trusted, NewStorage new_storage, OnText on_text,
+                     OnId on_id) const {
+    const auto normalize = [&](const std::string& raw) {
+      std::string storage;
+      return std::string(model_.nfc ? to_nfc(raw, storage) : raw);
+    };
     cut_out(
-        text, finders.raw,
+        text, trusted, finders.raw,
         [&](std::string_view raw) {
-          cut_out(model_.nfc ? to_nfc(raw, new_storage()) : raw, finders.normalized, on_text,
-                  on_id);
+          const std::string_view normal = model_.nfc ? to_nfc(raw, new_storage()) : raw;
+          cut_out(normal, finders.trusted_in(raw, normal, text, trusted, normalize),
+                  finders.normalized, on_text, on_id);
         },
         on_id);
   }
 
   void encode_with(const AddedTokenFinders& finders, std::string_view text,
-                   std::vector<int32_t>& ids) const {
+                   const TrustedText& trusted, std::vector<int32_t>& ids) const {
     std::string normalized;
     for_each_part(
-        finders, text, [&]() -> std::string& { return normalized; },
+        finders, text, trusted, [&]() -> std::string& { return normalized; },
         [&](std::string_view part) { encoder_.encode(part, ids); },
         [&](int32_t id) { ids.push_back(id); });
   }

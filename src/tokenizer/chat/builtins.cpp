@@ -30,7 +30,7 @@ bool reads_whole(std::string_view text, Number& number) {
 std::optional<double> float_of(const Value& value) {
   if (value.is_number()) return value.number();
   if (value.as_text() == nullptr) return std::nullopt;
-  const std::string text = stripped(*value.as_text(), nullptr, true, true);
+  const std::string text(stripped(*value.as_text(), nullptr, true, true));
   double number = 0;
   return reads_whole(text, number) ? std::optional(number) : std::nullopt;
 }
@@ -40,7 +40,7 @@ Value to_integer(const Value& value, const CallArguments& arguments) {
     return Value::Data(integer_of(value, "int"));
   }
   if (value.as_text() != nullptr) {
-    const std::string text = stripped(*value.as_text(), nullptr, true, true);
+    const std::string text(stripped(*value.as_text(), nullptr, true, true));
     int64_t number = 0;
     if (reads_whole(text, number)) return Value::Data(number);
   }
@@ -172,8 +172,12 @@ List items_of(const Value& value) {
     return items;
   }
   check(value.as_text() != nullptr, ErrorCode::Data, "expected a list, got {}", kind_of(value));
-  for (const std::string_view character : characters_of(*value.as_text())) {
-    items.push_back(Value::text(character));
+  const MarkedText text = value.marked();
+  size_t at = 0;
+  for (const std::string_view character : characters_of(text.text)) {
+    items.push_back(value.has_message() ? Value::text(text.part(at, at + character.size()))
+                                        : Value::text(character));
+    at += character.size();
   }
   return items;
 }
@@ -211,9 +215,7 @@ bool is_less(const Value& a, const Value& b) {
 Value apply_filter(std::string_view name, const Value& value, const CallArguments& arguments,
                    size_t most_bytes) {
   if (name == "trim") {
-    const Value* set = arguments.get(0, "chars");
-    return Value::text(
-        stripped(value.str(), set == nullptr ? nullptr : &text_of(*set, name), true, true));
+    return call_text_method(value.marked(), "strip", arguments, most_bytes);
   }
   if (name == "tojson") return json_of(value, arguments);
   if (name == "length" || name == "count") return length_of(value);
@@ -226,14 +228,15 @@ Value apply_filter(std::string_view name, const Value& value, const CallArgument
   }
   if (name == "join") {
     const Value* between = arguments.get(0, "d");
-    return Value::text(joined(items_of(value), between == nullptr ? "" : between->str(),
+    return Value::text(joined(items_of(value),
+                              between == nullptr ? MarkedText() : between->marked(),
                               arguments.get(1, "attribute"), most_bytes));
   }
   if (name == "upper") return Value::text(upper(value.str()));
   if (name == "lower") return Value::text(lower(value.str()));
   if (name == "title") return Value::text(jinja_title(value.str()));
   if (name == "capitalize") return Value::text(capitalized(value.str()));
-  if (name == "string") return Value::text(value.str());
+  if (name == "string") return value.as_text() == nullptr ? Value::text(value.str()) : value;
   if (name == "safe") return value;
   if (name == "int") return to_integer(value, arguments);
   if (name == "abs" && value.is_number()) {
@@ -253,7 +256,7 @@ Value apply_filter(std::string_view name, const Value& value, const CallArgument
                                    ? Value::Data(int64_t{80})
                                    : needed(arguments, 0, "width", name)},
                               {}};
-    return call_text_method(value.str(), name, width, most_bytes);
+    return call_text_method(value.marked(), name, width, most_bytes);
   }
   if (name == "format") {
     check(arguments.named.empty() || arguments.positional.empty(), ErrorCode::Data,
@@ -270,12 +273,12 @@ Value apply_filter(std::string_view name, const Value& value, const CallArgument
     List items = items_of(value);
     std::reverse(items.begin(), items.end());
     return value.as_text() == nullptr ? Value::list(std::move(items))
-                                      : Value::text(joined(items, "", nullptr, most_bytes));
+                                      : Value::text(joined(items, {}, nullptr, most_bytes));
   }
   if (name == "items" && value.as_dict() != nullptr) return item_pairs(*value.as_dict());
   if (name == "items" && value.as_undefined() != nullptr) return Value::list({});
   if (name == "dictsort" && value.as_dict() != nullptr) return dict_sorted(value, arguments);
-  if (name == "replace") return call_text_method(value.str(), name, arguments, most_bytes);
+  if (name == "replace") return call_text_method(value.marked(), name, arguments, most_bytes);
   if (name == "indent") return indented(value, arguments, most_bytes);
   if (auto made = apply_list_filter(name, value, arguments, most_bytes)) return *std::move(made);
   throw Error(ErrorCode::Data,
@@ -336,9 +339,8 @@ bool has_method(const Value& object, std::string_view name) {
 
 Value call_method(const Value& object, std::string_view name, const CallArguments& arguments,
                   size_t most_bytes) {
-  if (const auto* text = object.as_text()) {
-    return call_text_method(*text, name, arguments, most_bytes);
-  }
+  if (object.as_text() != nullptr)
+    return call_text_method(object.marked(), name, arguments, most_bytes);
   if (const auto* list = object.as_list()) {
     const Value& wanted = needed(arguments, 0, "value", name);
     if (name == "count") {

@@ -57,10 +57,8 @@ ChatTemplate::~ChatTemplate() = default;
 ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
 
 std::string ChatTemplate::render(std::string_view variables) const {
-  const chat::Value values = chat::parse_json(variables, "the conversation");
-  check(values.as_dict() != nullptr, ErrorCode::Data,
-        "the conversation: expected a JSON object with \"messages\"");
-  return chat::run(parsed_->nodes, values, parsed_->origin);
+  const chat::Value values = chat::parse_variables(variables, "{}", "the conversation");
+  return chat::run(parsed_->nodes, values, parsed_->origin).text;
 }
 
 const ChatFiles::Source& ChatFiles::chosen(bool has_tools, std::string_view folder) const {

@@ -67,9 +67,9 @@ class Interpreter {
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
 
-  std::string run(const std::vector<Node>& nodes) {
+  MarkedText run(const std::vector<Node>& nodes) {
     try {
-      std::string out;
+      MarkedText out;
       run(nodes, globals_, out);
       return out;
     } catch (const Error& error) {
@@ -103,21 +103,22 @@ class Interpreter {
   }
   size_t work_left() const { return kMostWork - work_; }
 
-  Flow run(const std::vector<Node>& nodes, Scope& scope, std::string& out) {
+  Flow run(const std::vector<Node>& nodes, Scope& scope, MarkedText& out) {
     for (const Node& node : nodes) {
       if (const Flow flow = run(node, scope, out); flow != Flow::On) return flow;
     }
     return Flow::On;
   }
 
-  Flow run(const Node& node, Scope& scope, std::string& out) {
+  Flow run(const Node& node, Scope& scope, MarkedText& out) {
     const Step step(*this, node.line);
     switch (node.kind) {
       case Node::Kind::Text:
-        append(node.text, out);
+        spend(node.text.size());
+        out.append(node.text, true);
         return Flow::On;
       case Node::Kind::Print:
-        append(evaluate(*node.value, scope).str(), out);
+        append(evaluate(*node.value, scope).marked(), out);
         return Flow::On;
       case Node::Kind::If:
         return run(evaluate(*node.value, scope).is_true() ? node.body : node.otherwise, scope, out);
@@ -128,7 +129,7 @@ class Interpreter {
         return Flow::On;
       case Node::Kind::SetBlock:
       case Node::Kind::FilterBlock: {
-        std::string text;
+        MarkedText text;
         Scope inner{&scope};
         const Flow flow = run(node.body, inner, text);
         inner.set(std::string(kBlockText), Value::text(text));
@@ -136,7 +137,7 @@ class Interpreter {
         if (node.kind == Node::Kind::SetBlock) {
           scope.set(node.names[0], made);
         } else {
-          append(made.str(), out);
+          append(made.marked(), out);
         }
         return flow;
       }
@@ -154,15 +155,20 @@ class Interpreter {
         return Flow::Break;
       case Node::Kind::Continue:
         return Flow::Continue;
-      case Node::Kind::Body:
-        return run(node.body, scope, out);
+      case Node::Kind::Generation: {
+        MarkedText text;
+        const Flow flow = run(node.body, scope, text);
+        text.mark_generation();
+        append(text, out);
+        return flow;
+      }
     }
     return Flow::On;
   }
 
-  void append(std::string_view text, std::string& out) {
-    spend(text.size());
-    out += text;
+  void append(const MarkedText& text, MarkedText& out) {
+    spend(text.text.size());
+    out.append(text);
   }
 
   static void assign(const std::vector<std::string>& names, const Value& value, Scope& scope) {
@@ -187,8 +193,8 @@ class Interpreter {
     space->emplace_back(node.text, value);
   }
 
-  Flow run_for(const Node& node, Scope& scope, std::string& out) {
-    List items = items_of(evaluate(*node.value, scope));
+  Flow run_for(const Node& node, Scope& scope, MarkedText& out) {
+    List items = settled_items_of(evaluate(*node.value, scope));
     spend(items.size() * kItemWork);
     if (node.condition) {
       List kept;
@@ -208,6 +214,12 @@ class Interpreter {
       if (run(node.body, inner, out) == Flow::Break) break;
     }
     return Flow::On;
+  }
+
+  static List settled_items_of(const Value& value) {
+    List items = items_of(value);
+    for (Value& item : items) item = item.settled(value.has_message());
+    return items;
   }
 
   static Value loop_at(const List& items, size_t i) {
@@ -231,7 +243,7 @@ class Interpreter {
     const auto part = [&](size_t i) { return evaluate(*expression.parts[i], scope); };
     switch (expression.kind) {
       case Expression::Kind::Literal:
-        return expression.value;
+        return expression.value.settled(false);
       case Expression::Kind::Name: {
         const Value* value = scope.find(expression.text);
         return value == nullptr ? Value::undefined(expression.text) : *value;
@@ -244,11 +256,14 @@ class Interpreter {
       }
       case Expression::Kind::Pairs: {
         Scope made;  // for its way of setting
+        bool keys_have_message = false;
         for (size_t i = 0; i < expression.parts.size(); i += 2) {
           const Value key = part(i);
+          keys_have_message |= key.has_message();
           made.set(text_of(key, "a key of a dict"), part(i + 1));
         }
-        return Value::dict(std::move(made.variables));
+        return keys_have_message ? Value::message_dict(std::move(made.variables))
+                                 : Value::dict(std::move(made.variables));
       }
       case Expression::Kind::Attribute:
         return attribute(part(0), expression.text);
@@ -260,9 +275,9 @@ class Interpreter {
         return call(expression, scope);
       case Expression::Kind::Filter: {
         const Value value = part(0);
-        Value result = apply_filter(expression.text, value, evaluate(expression.arguments, scope),
-                                    work_left());
-        return spent(std::move(result));
+        const CallArguments arguments = evaluate(expression.arguments, scope);
+        const Value result = apply_filter(expression.text, value, arguments, work_left());
+        return spent(result.settled(value.has_message() || have_message(arguments)));
       }
       case Expression::Kind::Test: {
         const Value value = part(0);
@@ -276,8 +291,10 @@ class Interpreter {
         check(value.is_number(), ErrorCode::Data, "-: expected a number, got {}", kind_of(value));
         return calculate("*", value, Value::Data(int64_t{-1}));
       }
-      case Expression::Kind::Binary:
-        return binary(expression.text, part(0), part(1));
+      case Expression::Kind::Binary: {
+        const Value a = part(0), b = part(1);
+        return binary(expression.text, a, b).settled(a.has_message() || b.has_message());
+      }
       case Expression::Kind::And: {
         Value left = part(0);
         return left.is_true() ? part(1) : left;
@@ -309,15 +326,18 @@ class Interpreter {
 
   Value binary(std::string_view op, const Value& a, const Value& b) {
     if (op == "~") {
-      std::string text = a.str() + b.str();
-      return spent(Value::text(text));
+      MarkedText text = a.marked();
+      text.append(b.marked());
+      return spent(Value::text(std::move(text)));
     }
     check_defined(a);
     check_defined(b);
     if (a.is_number() && b.is_number()) return calculate(op, a, b);
     if (op == "+" && a.as_text() != nullptr && b.as_text() != nullptr) {
       spend(a.as_text()->size() + b.as_text()->size());
-      return Value::text(*a.as_text() + *b.as_text());
+      MarkedText text = a.marked();
+      text.append(b.marked());
+      return Value::text(std::move(text));
     }
     if (op == "+" && a.as_list() != nullptr && b.as_list() != nullptr) {
       spend((a.as_list()->size() + b.as_list()->size()) * kItemWork);
@@ -346,16 +366,17 @@ class Interpreter {
         value.as_text() != nullptr ? value.as_text()->size() : value.as_list()->size() * kItemWork;
     check(size == 0 || times <= work_left() / size, ErrorCode::Data,
           "it makes texts that are too long");
-    std::string text;
+    const MarkedText once = value.as_text() == nullptr ? MarkedText() : value.marked();
+    MarkedText text;
     List items;
     for (size_t i = 0; i < times && size > 0; ++i) {
       if (value.as_text() != nullptr) {
-        text += *value.as_text();
+        text.append(once);
       } else {
         items.insert(items.end(), value.as_list()->begin(), value.as_list()->end());
       }
     }
-    if (value.as_text() != nullptr) return spent(Value::text(text));
+    if (value.as_text() != nullptr) return spent(Value::text(std::move(text)));
     return spent(value.is_tuple() ? Value::tuple(std::move(items)) : Value::list(std::move(items)));
   }
 
@@ -396,7 +417,7 @@ class Interpreter {
     }
     check(key.as_integer() != nullptr, ErrorCode::Data, "an index: expected an integer, got {}",
           kind_of(key));
-    const List items = items_of(object);
+    const List items = settled_items_of(object);
     const auto size = static_cast<int64_t>(items.size());
     const int64_t at = *key.as_integer() + (*key.as_integer() < 0 ? size : 0);
     return at < 0 || at >= size ? Value::undefined(fmt::format("item {}", *key.as_integer()))
@@ -416,7 +437,7 @@ class Interpreter {
     };
     check(object.as_list() != nullptr || object.as_text() != nullptr, ErrorCode::Data,
           "a slice: expected a list or a string, got {}", kind_of(object));
-    const List items = items_of(object);
+    const List items = settled_items_of(object);
     spend(items.size() * kItemWork);
     const auto size = static_cast<int64_t>(items.size());
     const int64_t step = bound(3, 1);
@@ -430,17 +451,23 @@ class Interpreter {
     const int64_t begin = given_begin == kNone ? (step > 0 ? 0 : size - 1) : clamped(given_begin);
     const int64_t end = given_end == kNone ? (step > 0 ? size : -1) : clamped(given_end);
     List taken;
-    std::string text;
+    MarkedText text;
     for (int64_t i = begin; step > 0 ? i < end : i > end;) {
       if (object.as_list() != nullptr) {
         taken.push_back(items[static_cast<size_t>(i)]);
       } else {
-        text += *items[static_cast<size_t>(i)].as_text();
+        text.append(items[static_cast<size_t>(i)].marked());
       }
       if (__builtin_add_overflow(i, step, &i)) break;
     }
-    if (object.as_list() == nullptr) return Value::text(text);
+    if (object.as_list() == nullptr) return Value::text(std::move(text));
     return object.is_tuple() ? Value::tuple(std::move(taken)) : Value::list(std::move(taken));
+  }
+
+  static bool have_message(const CallArguments& arguments) {
+    return std::ranges::any_of(arguments.positional, &Value::has_message) ||
+           std::ranges::any_of(arguments.named,
+                               [](const auto& named) { return named.second.has_message(); });
   }
 
   CallArguments evaluate(const Arguments& arguments, Scope& scope) {
@@ -466,8 +493,9 @@ class Interpreter {
         return given.positional[at % given.positional.size()];
       }
       if (has_method(object, callee.text)) {
-        return spent(
-            call_method(object, callee.text, evaluate(expression.arguments, scope), work_left()));
+        const CallArguments arguments = evaluate(expression.arguments, scope);
+        return spent(call_method(object, callee.text, arguments, work_left())
+                         .settled(object.has_message() || have_message(arguments)));
       }
     }
     const Value function = evaluate(callee, scope);
@@ -480,7 +508,7 @@ class Interpreter {
     }
     check(function.as_function() != nullptr && callee.kind == Expression::Kind::Name,
           ErrorCode::Data, "«{}» cannot be called", callee.text);
-    return call_function(function.as_function()->name, arguments);
+    return call_function(function.as_function()->name, arguments).settled(have_message(arguments));
   }
 
   Value call_macro(const Node& macro, const CallArguments& arguments, Scope& made_in) {
@@ -494,9 +522,9 @@ class Interpreter {
                                 : macro.defaults[i] ? evaluate(*macro.defaults[i], scope)
                                                     : Value::undefined(macro.names[i]));
     }
-    std::string text;
+    MarkedText text;
     run(macro.body, scope, text);
-    return Value::text(text);
+    return Value::text(std::move(text));
   }
 
   Value call_function(std::string_view name, const CallArguments& arguments) {
@@ -514,7 +542,7 @@ class Interpreter {
     localtime_r(&now, &local);
     char text[256];
     const size_t size = std::strftime(text, sizeof(text), first.str().c_str(), &local);
-    return Value::text({text, size});
+    return Value::text(std::string_view(text, size));
   }
 
   Value range(const List& bounds) {
@@ -550,7 +578,7 @@ class Interpreter {
 
 }  // namespace
 
-std::string run(const std::vector<Node>& nodes, const Value& variables, std::string_view origin) {
+MarkedText run(const std::vector<Node>& nodes, const Value& variables, std::string_view origin) {
   return Interpreter(variables, origin).run(nodes);
 }
 

@@ -1,7 +1,6 @@
 // Runs a parsed chat template.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +10,6 @@ namespace ingot::chat {
 
 // Renders a template with `variables`, a dict. Throws ErrorCode::Data, naming `origin` and the
 // line, as ChatTemplate::render() does.
-std::string run(const std::vector<Node>& nodes, const Value& variables, std::string_view origin);
+MarkedText run(const std::vector<Node>& nodes, const Value& variables, std::string_view origin);
 
 }  // namespace ingot::chat

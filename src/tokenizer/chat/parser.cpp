@@ -71,8 +71,8 @@ class Parser {
       if (loops_ == 0) in_.fail(fmt::format("{} outside of a loop", name));
       node.kind = name == "break" ? Node::Kind::Break : Node::Kind::Continue;
       end_tag();
-    } else if (name == "generation") {  // marks what is trained on; it prints as it stands
-      node.kind = Node::Kind::Body;
+    } else if (name == "generation") {
+      node.kind = Node::Kind::Generation;
       end_tag();
       node.body = body({"endgeneration"});
       end_tag();

@@ -66,7 +66,7 @@ struct Node {
     Macro,        // text(names = defaults): body
     Break,
     Continue,
-    Body,  // body
+    Generation,  // body, as {% generation %} marks it
   };
   Kind kind;
   int line = 0;

@@ -11,28 +11,44 @@
 namespace ingot::chat {
 namespace {
 
-std::string replaced(std::string_view text, const std::string& from, const std::string& to,
-                     int64_t count, size_t most_bytes) {
-  std::string out;
-  const auto characters = characters_of(text);
+MarkedText replaced(const MarkedText& object, const std::string& from, const MarkedText& to,
+                    int64_t count, size_t most_bytes) {
+  MarkedText out;
+  const std::string_view text = object.text;
   size_t at = 0;
   if (from.empty()) {  // before each character and at the end
-    for (const std::string_view character : characters) {
-      if (count-- != 0) out += to;
-      out += character;
-      check_size(out.size(), most_bytes);
+    for (const std::string_view character : characters_of(text)) {
+      if (count-- != 0) out.append(to);
+      out.append(object, at, at + character.size());
+      at += character.size();
+      check_size(out.text.size(), most_bytes);
     }
-    return count != 0 ? out + to : out;
+    if (count != 0) out.append(to);
+    return out;
   }
   while (count-- != 0) {
     const size_t found = text.find(from, at);
     if (found == std::string_view::npos) break;
-    out += text.substr(at, found - at);
-    out += to;
+    out.append(object, at, found);
+    out.append(to);
     at = found + from.size();
-    check_size(out.size(), most_bytes);
+    check_size(out.text.size(), most_bytes);
   }
-  return out.append(text.substr(at));
+  out.append(object, at, text.size());
+  return out;
+}
+
+// Texts that lie in `object` in their order, with `gap` bytes or spaces alone between them.
+List parts_of(const MarkedText& object, const List& parts, size_t gap) {
+  List marked;
+  size_t at = 0;
+  for (const Value& part : parts) {
+    const std::string& text = *part.as_text();
+    if (gap == 0) at = object.text.find(text, at);
+    marked.push_back(Value::text(object.part(at, at + text.size())));
+    at += text.size() + gap;
+  }
+  return marked;
 }
 
 // Words; what is left after `most` cuts is one, with the spaces in it.
@@ -91,14 +107,16 @@ bool is_at_end(const Value& what, const std::function<bool(const std::string&)>&
   });
 }
 
-Value partition(const std::string& text, const std::string& between, bool from_end) {
+Value partition(const MarkedText& object, const std::string& between, bool from_end) {
+  const std::string& text = object.text;
   check(!between.empty(), ErrorCode::Data, "partition: expected a separator, got an empty one");
   const size_t at = from_end ? text.rfind(between) : text.find(between);
-  const auto tuple = [](std::string_view a, std::string_view b, std::string_view c) {
-    return Value::tuple({Value::text(a), Value::text(b), Value::text(c)});
+  const auto cut = [&](size_t a, size_t b) {
+    return Value::tuple({Value::text(object.part(0, a)), Value::text(object.part(a, b)),
+                         Value::text(object.part(b, text.size()))});
   };
-  if (at == std::string::npos) return from_end ? tuple("", "", text) : tuple(text, "", "");
-  return tuple(text.substr(0, at), between, text.substr(at + between.size()));
+  if (at == std::string::npos) return from_end ? cut(0, 0) : cut(text.size(), text.size());
+  return cut(at, at + between.size());
 }
 
 // ljust, rjust, center and zfill.
@@ -179,14 +197,14 @@ List split_lines(std::string_view text, bool keep_ends) {
   return lines;
 }
 
-std::string joined(const List& items, std::string_view between, const Value* attribute,
-                   size_t most_bytes) {
-  std::string out;
+MarkedText joined(const List& items, const MarkedText& between, const Value* attribute,
+                  size_t most_bytes) {
+  MarkedText out;
   for (size_t i = 0; i < items.size(); ++i) {
-    if (i > 0) out += between;
+    if (i > 0) out.append(between);
     const Value* item = attribute == nullptr ? &items[i] : items[i].find(attribute->str());
-    if (item != nullptr) out += item->str();
-    check_size(out.size(), most_bytes);
+    if (item != nullptr) out.append(item->marked());
+    check_size(out.text.size(), most_bytes);
   }
   return out;
 }
@@ -203,13 +221,16 @@ bool is_text_method(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-Value call_text_method(const std::string& text, std::string_view name,
+Value call_text_method(const MarkedText& object, std::string_view name,
                        const CallArguments& arguments, size_t most_bytes) {
+  const std::string& text = object.text;
   if (name == "strip" || name == "lstrip" || name == "rstrip") {
     const Value* set = arguments.get(0, "chars");
     const bool by_set = set != nullptr && !set->is_none();
-    return Value::text(stripped(text, by_set ? &text_of(*set, name) : nullptr, name != "rstrip",
-                                name != "lstrip"));
+    const std::string* characters = by_set ? &text_of(*set, name) : nullptr;
+    const std::string_view left = stripped(text, characters, name != "rstrip", name != "lstrip");
+    const auto begin = static_cast<size_t>(left.data() - text.data());
+    return Value::text(object.part(begin, begin + left.size()));
   }
   if (name == "upper") return Value::text(upper(text));
   if (name == "lower") return Value::text(lower(text));
@@ -218,10 +239,13 @@ Value call_text_method(const std::string& text, std::string_view name,
   if (name == "swapcase") return Value::text(swapped_case(text));
   if (name.starts_with("is")) return Value::Data(has_only(text, name));
   if (name == "split" || name == "rsplit") {
-    return Value::list(split(text, arguments, name == "rsplit"));
+    const Value* separator = arguments.get(0, "sep");
+    const bool by_text = separator != nullptr && !separator->is_none();
+    return Value::list(parts_of(object, split(text, arguments, name == "rsplit"),
+                                by_text ? text_of(*separator, name).size() : 0));
   }
   if (name == "splitlines") {
-    return Value::list(split_lines(text, arguments.is_true(0, "keepends")));
+    return Value::list(parts_of(object, split_lines(text, arguments.is_true(0, "keepends")), 0));
   }
   if (name == "format") return Value::text(formatted(text, arguments, most_bytes));
   if (name == "ljust" || name == "rjust" || name == "center" || name == "zfill") {
@@ -230,7 +254,7 @@ Value call_text_method(const std::string& text, std::string_view name,
   if (name == "join") {
     const List items = items_of(needed(arguments, 0, "iterable", name));
     for (const Value& item : items) text_of(item, name);
-    return Value::text(joined(items, text, nullptr, most_bytes));
+    return Value::text(joined(items, object, nullptr, most_bytes));
   }
   const Value& first = needed(arguments, 0, "a string", name);
   if (name == "startswith" || name == "endswith") {
@@ -240,20 +264,21 @@ Value call_text_method(const std::string& text, std::string_view name,
     }));
   }
   if (name == "partition" || name == "rpartition") {
-    return partition(text, text_of(first, name), name == "rpartition");
+    return partition(object, text_of(first, name), name == "rpartition");
   }
   if (name == "removeprefix" || name == "removesuffix") {
     const std::string& part = text_of(first, name);
     if (name == "removeprefix" && text.starts_with(part)) {
-      return Value::text(text.substr(part.size()));
+      return Value::text(object.part(part.size(), text.size()));
     }
     const bool ends = name == "removesuffix" && text.ends_with(part);
-    return Value::text(text.substr(0, text.size() - (ends ? part.size() : 0)));
+    return Value::text(object.part(0, text.size() - (ends ? part.size() : 0)));
   }
   if (name == "replace") {
     const Value* count = arguments.get(2, "count");
-    return Value::text(replaced(text, text_of(first, name),
-                                text_of(needed(arguments, 1, "new", name), name),
+    const Value& to = needed(arguments, 1, "new", name);
+    text_of(to, name);
+    return Value::text(replaced(object, text_of(first, name), to.marked(),
                                 count == nullptr ? -1 : integer_of(*count, name), most_bytes));
   }
   check(arguments.positional.size() == 1, ErrorCode::Data, "{}: places are not supported", name);

@@ -82,7 +82,7 @@ std::string TextTemplate::render(const Value& variables) const {
   for (const std::string& name : reads_)
     check(variables.find(name) != nullptr, ErrorCode::Data, "{}: «{}» is no field of the document",
           origin_, name);
-  return run(nodes_, variables, origin_);
+  return run(nodes_, variables, origin_).text;
 }
 
 Value python_literal(std::string_view text, std::string_view origin) {

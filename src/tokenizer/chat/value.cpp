@@ -75,6 +75,13 @@ void check_depth(int depth) {
         "values lie more than {} deep inside each other", Value::kMostDepth);
 }
 
+// Roles that programs give messages, and not people: a template may make a special token of one.
+bool is_role(std::string_view text) {
+  constexpr std::string_view kRoles[] = {"system", "user",     "assistant",   "tool",
+                                         "model",  "function", "environment", "developer"};
+  return std::ranges::find(kRoles, text) != std::end(kRoles);
+}
+
 Value value_of(const nlohmann::ordered_json& json, int depth = 0) {
   check_depth(depth);
   switch (json.type()) {
@@ -88,7 +95,7 @@ Value value_of(const nlohmann::ordered_json& json, int depth = 0) {
     case nlohmann::json::value_t::number_float:
       return Value::Data(json.get<double>());
     case nlohmann::json::value_t::string:
-      return Value::text(json.get_ref<const std::string&>());
+      return Value::message_text(json.get_ref<const std::string&>());
     case nlohmann::json::value_t::array: {
       List items;
       for (const auto& item : json) items.push_back(value_of(item, depth + 1));
@@ -96,9 +103,13 @@ Value value_of(const nlohmann::ordered_json& json, int depth = 0) {
     }
     case nlohmann::json::value_t::object: {
       Dict items;
-      for (const auto& [key, item] : json.items())
-        items.emplace_back(key, value_of(item, depth + 1));
-      return Value::dict(std::move(items));
+      for (const auto& [key, item] : json.items()) {
+        const bool by_program =
+            key == "role" && item.is_string() && is_role(item.get_ref<const std::string&>());
+        items.emplace_back(key, by_program ? Value::text(MarkedText(item.get<std::string>(), true))
+                                           : value_of(item, depth + 1));
+      }
+      return Value::message_dict(std::move(items));
     }
     default:
       return Value::Data(None{});
@@ -182,13 +193,36 @@ class JsonWriter {
 
 }  // namespace
 
-Value Value::list(List items) {
-  int depth = 0;
-  for (const Value& item : items) depth = std::max(depth, item.depth_ + 1);
-  check_depth(depth);
-  Value value(Data(std::make_shared<List>(std::move(items))));
-  value.depth_ = depth;
+Value Value::text(MarkedText text) {
+  Value value(Data(std::move(text.text)));
+  value.has_message_ = !text.is_from_template();
+  value.origin_ = text.spans.empty() ? Origin::Template : Origin::Spans;
+  if (value.origin_ == Origin::Spans)
+    value.spans_ = std::make_shared<const std::vector<RenderedSpan>>(std::move(text.spans));
   return value;
+}
+
+template <class Items, class Get>
+Value Value::holding(Items items, Get get) {
+  int depth = 0;
+  bool has_message = false, just_made = false;
+  for (const auto& one : items) {
+    const Value& item = get(one);
+    depth = std::max(depth, item.depth_ + 1);
+    has_message |= item.has_message();
+    just_made |=
+        item.holds_just_made_ || (item.as_text() != nullptr && item.origin_ == Origin::JustMade);
+  }
+  check_depth(depth);
+  Value value(Data(std::make_shared<Items>(std::move(items))));
+  value.depth_ = depth;
+  value.has_message_ = has_message;
+  value.holds_just_made_ = just_made;
+  return value;
+}
+
+Value Value::list(List items) {
+  return holding(std::move(items), [](const Value& item) -> const Value& { return item; });
 }
 
 Value Value::tuple(List items) {
@@ -198,12 +232,48 @@ Value Value::tuple(List items) {
 }
 
 Value Value::dict(Dict items) {
-  int depth = 0;
-  for (const auto& [key, item] : items) depth = std::max(depth, item.depth_ + 1);
-  check_depth(depth);
-  Value value(Data(std::make_shared<Dict>(std::move(items))));
-  value.depth_ = depth;
+  return holding(std::move(items), [](const auto& item) -> const Value& { return item.second; });
+}
+
+Value Value::message_dict(Dict items) {
+  Value value = dict(std::move(items));
+  value.has_message_ = true;
   return value;
+}
+
+Value Value::settled(bool from_message) const {
+  if (as_text() != nullptr && origin_ == Origin::JustMade) {
+    if (from_message) return message_text(*as_text());
+    Value value = *this;
+    value.origin_ = Origin::Template;
+    return value;
+  }
+  if (!holds_just_made_ || is_namespace_) return *this;
+  Value value;
+  if (const List* items = as_list()) {
+    List settled_items;
+    for (const Value& item : *items) settled_items.push_back(item.settled(from_message));
+    value = list(std::move(settled_items));
+    value.is_tuple_ = is_tuple_;
+  } else {
+    Dict settled_items;
+    for (const auto& [key, item] : *as_dict())
+      settled_items.emplace_back(key, item.settled(from_message));
+    value = dict(std::move(settled_items));
+  }
+  value.has_message_ |= has_message_;
+  return value;
+}
+
+MarkedText Value::marked() const {
+  const std::string* text = as_text();
+  if (text != nullptr && origin_ == Origin::Spans) {
+    MarkedText made;
+    made.text = *text;
+    made.spans = *spans_;
+    return made;
+  }
+  return {str(), text != nullptr ? origin_ == Origin::Template : !has_message()};
 }
 
 Value Value::name_space(Dict items) {
@@ -321,6 +391,21 @@ Value parse_json(std::string_view text, std::string_view origin) {
   return value_of(json);
 }
 
+Value parse_variables(std::string_view text, std::string_view known, std::string_view origin) {
+  const auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto own = nlohmann::ordered_json::parse(known, nullptr, /*allow_exceptions=*/false);
+  check(json.is_object() && own.is_object(), ErrorCode::Data,
+        "{}: expected a JSON object with \"messages\"", origin);
+  Dict variables;
+  for (const auto& [name, value] : json.items()) {
+    const auto same = own.find(name);
+    const bool is_own = value.is_string() && same != own.end() && *same == value;
+    variables.emplace_back(name, is_own ? Value::text(MarkedText(value.get<std::string>(), true))
+                                        : value_of(value, 1));
+  }
+  return Value::dict(std::move(variables));
+}
+
 std::vector<std::string_view> characters_of(std::string_view text) {
   std::vector<std::string_view> characters;
   while (!text.empty()) {
@@ -335,7 +420,8 @@ bool is_python_space(std::string_view character) {
   return (c.classes & kSpace) != 0 || (c.code_point >= 0x1C && c.code_point <= 0x1F);
 }
 
-std::string stripped(std::string_view text, const std::string* characters, bool left, bool right) {
+std::string_view stripped(std::string_view text, const std::string* characters, bool left,
+                          bool right) {
   const auto goes = [&](std::string_view character) {
     if (characters == nullptr) return is_python_space(character);
     const auto set = characters_of(*characters);
@@ -351,7 +437,7 @@ std::string stripped(std::string_view text, const std::string* characters, bool 
     if (!goes(last)) break;
     text.remove_suffix(last.size());
   }
-  return std::string(text);
+  return text;
 }
 
 }  // namespace ingot::chat

@@ -4,6 +4,7 @@
 #include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "tokenizer/hf/pieces.h"
+#include "tokenizer/prompt_encoder.h"
 #include "tokenizer/sentencepiece/byte_pieces.h"
 #include "tokenizer/sentencepiece/encoder.h"
 #include "tokenizer/sentencepiece/normalizer.h"
@@ -12,7 +13,7 @@
 namespace ingot {
 namespace {
 
-class HfPieceTokenizer final : public Tokenizer {
+class HfPieceTokenizer final : public Tokenizer, public PromptEncoder {
  public:
   HfPieceTokenizer(HfPieces pieces, std::string file, std::string_view origin)
       : file_(std::move(file)),
@@ -49,10 +50,14 @@ class HfPieceTokenizer final : public Tokenizer {
   }
 
   void encode(std::string_view text, std::vector<int32_t>& ids) const override {
-    encode_with(in_text_, text, ids);
+    encode_with(in_text_, text, {}, ids);
   }
   void encode_with_specials(std::string_view text, std::vector<int32_t>& ids) const override {
-    encode_with(in_prompts_, text, ids);
+    encode_prompt(text, {}, ids);
+  }
+  void encode_prompt(std::string_view text, const TrustedText& trusted,
+                     std::vector<int32_t>& ids) const override {
+    encode_with(in_prompts_, text, trusted, ids);
   }
 
   std::string decode(int32_t id) const override {
@@ -78,19 +83,25 @@ class HfPieceTokenizer final : public Tokenizer {
     return model().pieces[id];
   }
 
+  std::string normal_form(std::string text) const {
+    pieces_.normalizer.normalize(text);
+    return text;
+  }
+
   AddedTokenFinders finders(bool with_specials) const {
-    return {pieces_.added, with_specials, [&](std::string content) {
-              pieces_.normalizer.normalize(content);
-              return content;
-            }};
+    return {pieces_.added, with_specials,
+            [&](std::string content) { return normal_form(std::move(content)); }};
   }
 
   void encode_with(const AddedTokenFinders& finders, std::string_view text,
-                   std::vector<int32_t>& ids) const {
+                   const TrustedText& trusted, std::vector<int32_t>& ids) const {
+    const auto normalize = [&](std::string raw) {
+      return normal_form(pieces_.normalizer.empty() ? std::move(raw) : valid_utf8(raw));
+    };
     const auto on_id = [&](int32_t id) { ids.push_back(id); };
     std::string storage;
     cut_out(
-        text, finders.raw,
+        text, trusted, finders.raw,
         [&](std::string_view raw) {
           bool at_start = raw.data() == text.data();
           std::string_view normalized = raw;
@@ -100,7 +111,8 @@ class HfPieceTokenizer final : public Tokenizer {
             normalized = storage;
           }
           cut_out(
-              normalized, finders.normalized,
+              normalized, finders.trusted_in(raw, normalized, text, trusted, normalize),
+              finders.normalized,
               [&](std::string_view part) {
                 encode_part(part, at_start && part.data() == normalized.data(), ids);
               },

@@ -5,6 +5,7 @@
 
 #include "core/error/error.h"
 #include "core/text/utf8.h"
+#include "tokenizer/prompt_encoder.h"
 
 namespace ingot {
 namespace {
@@ -25,7 +26,7 @@ void check_post_processor(const Json& part, std::string_view origin) {
         origin, type);
 }
 
-class HfTokenizer final : public Tokenizer {
+class HfTokenizer final : public Tokenizer, public PromptEncoder {
  public:
   HfTokenizer(HfPipeline pipeline, std::string file)
       : file_(std::move(file)),
@@ -67,10 +68,14 @@ class HfTokenizer final : public Tokenizer {
   }
 
   void encode(std::string_view text, std::vector<int32_t>& ids) const override {
-    encode_with(in_text_, text, ids);
+    encode_with(in_text_, text, {}, ids);
   }
   void encode_with_specials(std::string_view text, std::vector<int32_t>& ids) const override {
-    encode_with(in_prompts_, text, ids);
+    encode_prompt(text, {}, ids);
+  }
+  void encode_prompt(std::string_view text, const TrustedText& trusted,
+                     std::vector<int32_t>& ids) const override {
+    encode_with(in_prompts_, text, trusted, ids);
   }
 
   std::string decode(int32_t id) const override {
@@ -95,24 +100,29 @@ class HfTokenizer final : public Tokenizer {
     return tokens()[id];
   }
 
+  std::string normal_form(std::string text) const {
+    pipeline_.normalizer.normalize(text);
+    return text;
+  }
+
   AddedTokenFinders finders(bool with_specials) const {
-    return {vocabulary().added, with_specials, [&](std::string content) {
-              pipeline_.normalizer.normalize(content);
-              return content;
-            }};
+    return {vocabulary().added, with_specials,
+            [&](std::string content) { return normal_form(std::move(content)); }};
   }
 
   void encode_with(const AddedTokenFinders& finders, std::string_view text,
-                   std::vector<int32_t>& ids) const {
+                   const TrustedText& trusted, std::vector<int32_t>& ids) const {
+    const auto normalize = [&](std::string raw) { return normal_form(valid_utf8(raw)); };
     const auto on_id = [&](int32_t id) { ids.push_back(id); };
     cut_out(
-        text, finders.raw,
+        text, trusted, finders.raw,
         [&](std::string_view raw) {
           std::string normalized = valid_utf8(raw);
           const bool at_start =
               pipeline_.normalizer.normalize(normalized) && raw.data() == text.data();
           cut_out(
-              normalized, finders.normalized,
+              normalized, finders.trusted_in(raw, normalized, text, trusted, normalize),
+              finders.normalized,
               [&](std::string_view part) {
                 const bool is_first = at_start && part.data() == normalized.data();
                 pipeline_.words.model->encode(

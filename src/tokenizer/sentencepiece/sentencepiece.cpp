@@ -7,6 +7,7 @@
 
 #include "core/error/error.h"
 #include "core/text/utf8.h"
+#include "tokenizer/prompt_encoder.h"
 #include "tokenizer/sentencepiece/byte_pieces.h"
 #include "tokenizer/sentencepiece/encoder.h"
 #include "tokenizer/sentencepiece/normalizer.h"
@@ -27,7 +28,7 @@ std::string surface(const SentencePieceModel::Piece& piece, const std::string& u
   }
 }
 
-class SentencePieceTokenizer final : public Tokenizer {
+class SentencePieceTokenizer final : public Tokenizer, public PromptEncoder {
  public:
   SentencePieceTokenizer(std::string_view file, SentencePieceModel model, std::string_view origin)
       : file_(file), model_(std::move(model)), encoder_(model_, origin) {
@@ -66,10 +67,14 @@ class SentencePieceTokenizer final : public Tokenizer {
   // Control pieces are cut out where they are spelt, the longest at each place; what lies between
   // is encoded as texts of their own.
   void encode_with_specials(std::string_view text, std::vector<int32_t>& ids) const override {
+    encode_prompt(text, {}, ids);
+  }
+  void encode_prompt(std::string_view text, const TrustedText& trusted,
+                     std::vector<int32_t>& ids) const override {
     size_t begin = 0;
     for (size_t at = 0; at < text.size();) {
       const size_t size = controls_.longest_prefix(text.substr(at));
-      if (size == 0) {
+      if (size == 0 || !trusted.contains(at, at + size)) {
         ++at;
         continue;
       }
