@@ -51,7 +51,8 @@ function(add_fuzz_target name)
 endfunction()
 
 function(see_parsers target)
-  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/include/ingest ${CMAKE_BINARY_DIR}/include/feed)
-  target_link_libraries(${target} PRIVATE ingot_options ingest feed)
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/include/ingest ${CMAKE_BINARY_DIR}/include/feed
+                             ${CMAKE_BINARY_DIR}/include/net)
+  target_link_libraries(${target} PRIVATE ingot_options ingest feed net)
   precompile(${target} common_headers)
 endfunction()
