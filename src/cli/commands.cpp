@@ -10,6 +10,7 @@ void add_bench_encode(Command& bench);
 void add_bench_limit(Command& bench);
 void add_bench_ops(Command& bench);
 void add_bench_train(Command& bench);
+void add_chat(Command& program);
 void add_checkpoint_diff(Command& checkpoint);
 void add_checkpoint_export(Command& checkpoint);
 void add_checkpoint_import(Command& checkpoint);
@@ -38,6 +39,7 @@ void add_man(Command& program);
 void add_plan_memory(Command& plan);
 void add_probe(Command& program);
 void add_quickstart(Command& program);
+void add_serve(Command& program);
 void add_smoke(Command& program);
 void add_tokenizer_chat(Command& tokenizer);
 void add_tokenizer_compare(Command& tokenizer);
@@ -66,6 +68,8 @@ void add_commands(Command& program) {
   add_train(program);
   add_launch(program);
   add_generate(program);
+  add_chat(program);
+  add_serve(program);
   add_eval(program);
 
   Command& checkpoint =

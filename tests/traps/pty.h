@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/process.h"
@@ -46,6 +48,27 @@ class Terminal {
       text.append(bytes, static_cast<size_t>(got));
     return text;
   }
+  // Until `end` has come; all that was written before it, and it. Nothing more: less.
+  std::string read_until(const std::string& end) {
+    char bytes[4096];
+    while (waiting_.find(end) == std::string::npos) {
+      const ssize_t got = ::read(terminal_, bytes, sizeof(bytes));
+      if (got <= 0) return std::exchange(waiting_, {});
+      waiting_.append(bytes, static_cast<size_t>(got));
+    }
+    const size_t size = waiting_.find(end) + end.size();
+    std::string text = waiting_.substr(0, size);
+    waiting_.erase(0, size);
+    return text;
+  }
+  // As if somebody typed it: "\x03" is Ctrl-C, "\x04" Ctrl-D.
+  void type(std::string_view keys) {
+    while (!keys.empty()) {
+      const ssize_t count = ::write(terminal_, keys.data(), keys.size());
+      if (count <= 0) return;
+      keys.remove_prefix(static_cast<size_t>(count));
+    }
+  }
   // The terminal goes away; how the program ends then.
   int hang_up() {
     close(terminal_);
@@ -63,6 +86,7 @@ class Terminal {
  private:
   pid_t pid_ = -1;
   int terminal_ = -1;
+  std::string waiting_;  // of read_until()
 };
 
 }  // namespace ingot::test

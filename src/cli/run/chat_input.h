@@ -1,0 +1,41 @@
+// Lines from the person at the terminal, and Ctrl-C.
+#pragma once
+
+#include <atomic>
+#include <csignal>
+#include <optional>
+#include <string>
+
+namespace ingot::cli {
+
+// While it lives, Ctrl-C only sets a flag. One at a time.
+class CtrlC {
+ public:
+  CtrlC();
+  ~CtrlC();
+  CtrlC(const CtrlC&) = delete;
+  CtrlC& operator=(const CtrlC&) = delete;
+
+  bool take();  // whether it was pressed since the last call
+
+ private:
+  struct sigaction before_ {};
+};
+
+class ChatInput {
+ public:
+  explicit ChatInput(CtrlC& ctrl_c) : ctrl_c_(ctrl_c) {}
+
+  // The next line, without its end; a line that ends with \ goes on with the next. Ctrl-C drops
+  // what was typed and begins anew. Nothing: the input has ended. `prompt` is written where a
+  // person reads it.
+  std::optional<std::string> line(const std::string& prompt);
+
+ private:
+  std::optional<std::string> plain_line(const std::string& prompt, bool& dropped);
+
+  CtrlC& ctrl_c_;
+  std::string waiting_;
+};
+
+}  // namespace ingot::cli
