@@ -12,8 +12,8 @@
 #include "core/error/error.h"
 #include "core/error/log.h"
 #include "core/text/format.h"
-#include "feed/shard_source.h"
 #include "shards/document_kinds.h"
+#include "shards/shard_folder.h"
 
 namespace ingot {
 namespace {
@@ -139,14 +139,8 @@ Found look_through(const std::string& folder) {
 // A folder above token shards, as `ingot data mix` writes, or of shards that are not finished.
 void check_for_shards(const std::string& folder, const Found& found) {
   if (!found.texts.empty()) return;
+  check_holds_no_shard_folders(folder);
   std::error_code error;
-  std::vector<std::string> below;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (is_shard_folder(entry.path().string())) below.push_back(entry.path().string());
-  std::sort(below.begin(), below.end());
-  check(below.empty(), ErrorCode::Data,
-        "{}: expected one folder of token shards, got a folder of them: name one of {}", folder,
-        fmt::join(below, ", "));
   check(!fs::exists(fs::path(folder) / "stage.json", error) ||
             !fs::is_directory(fs::path(folder) / "tasks", error),
         ErrorCode::Data,

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "core/error/error.h"
+#include "core/error/log.h"
 #include "core/storage/mapped_file.h"
 #include "core/text/format.h"
 #include "core/text/utf8.h"
@@ -187,6 +189,25 @@ class EncodedText final : public TextSource {
   std::string kind_;
 };
 
+// A text that lies twice in a folder is trained on twice.
+void count_equal_files(const std::vector<MappedFile>& files, const std::string& path) {
+  std::map<size_t, std::vector<const MappedFile*>> by_size;
+  for (const MappedFile& file : files) by_size[file.bytes().size()].push_back(&file);
+  int64_t count = 0;
+  std::string first;
+  for (const auto& [size, candidates] : by_size) {
+    std::map<uint64_t, const MappedFile*> by_content;
+    for (const MappedFile* file : candidates) {
+      if (candidates.size() == 1) break;
+      const auto [same, is_new] = by_content.emplace(file->content_hash(), file);
+      if (is_new) continue;
+      if (count++ == 0) first = fmt::format("{} = {}", file->path(), same->second->path());
+    }
+  }
+  if (count > 0)
+    log::warn("equal_files", {{"folder", path}, {"files", format_count(count)}, {"first", first}});
+}
+
 }  // namespace
 
 std::unique_ptr<TokenSource> open_text(const std::string& path, const Tokenizer& tokenizer,
@@ -198,6 +219,7 @@ std::unique_ptr<TokenSource> open_text(const std::string& path, const Tokenizer&
     files.emplace_back(name);
     total_bytes += static_cast<int64_t>(files.back().bytes().size());
   }
+  count_equal_files(files, path);
   const bool resident = total_bytes <= kResidentBytes;
   for (const auto& file : files) check_utf8(file, resident);
   if (is_bytes) return std::make_unique<ByteText>(std::move(files), tokenizer, resident);

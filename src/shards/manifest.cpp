@@ -8,6 +8,7 @@
 
 #include "core/error/error.h"
 #include "core/text/hex.h"
+#include "shards/shard_folder.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -253,6 +254,7 @@ ShardManifest read_manifest(Storage& storage, const std::string& folder) {
   const std::string path = join_path(folder, kShardManifestName);
   check(storage.exists(folder), ErrorCode::Data, "{}: no such folder; expected one of shards",
         folder);
+  if (!storage.exists(path)) check_holds_no_shard_folders(folder);
   check(storage.exists(path), ErrorCode::Data,
         "{}: no {} in it: not a folder of shards, or the command that makes it has not finished; "
         "run that again to resume",

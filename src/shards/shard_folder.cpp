@@ -1,6 +1,9 @@
 #include "shards/shard_folder.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "core/error/error.h"
 
@@ -43,6 +46,18 @@ std::vector<int32_t> ShardFolder::ids(int64_t number) const {
   std::vector<int32_t> ids(static_cast<size_t>(count));
   place.shard->tokens(place.begin(), ids);
   return ids;
+}
+
+void check_holds_no_shard_folders(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> below;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (std::filesystem::exists(entry.path() / kShardManifestName, error))
+      below.push_back(entry.path().string());
+  std::sort(below.begin(), below.end());
+  check(below.empty(), ErrorCode::Data,
+        "{}: expected one folder of token shards, got a folder of them: name one of {}", folder,
+        fmt::join(below, ", "));
 }
 
 }  // namespace ingot

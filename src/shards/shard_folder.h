@@ -44,4 +44,8 @@ class ShardFolder {
   mutable std::vector<std::unique_ptr<ShardReader>> shards_;
 };
 
+// Throws ErrorCode::Data naming the folders of shards in `folder`, if there are any: it is above
+// them, as the one that `ingot data mix` writes.
+void check_holds_no_shard_folders(const std::string& folder);
+
 }  // namespace ingot

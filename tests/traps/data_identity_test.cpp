@@ -298,6 +298,17 @@ TEST_F(DataIdentityTrap, PassagesAreTheSameWhateverTheirLinesEndIn) {
   }
 }
 
+TEST_F(DataIdentityTrap, TextsOfAFolderThatHoldTheSameAreCounted) {
+  write("books/a.txt", slurp(root_ / "text.txt"));
+  write("books/b.txt", std::string(slurp(root_ / "text.txt").size(), 'b'));
+  EXPECT_FALSE(contains(train("once", "books", {}, {"--dry-run"}).err, "equal_files"));
+  write("books/deep/c.txt", slurp(root_ / "text.txt"));
+  const Outcome twice = train("twice", "books", {"data.valid_fraction=0"}, {"--dry-run"});
+  EXPECT_EQ(twice.code, 0) << twice.err;
+  EXPECT_TRUE(contains(twice.err, "files=1 first=\"" + path("books/deep/c.txt") + " = "))
+      << twice.err;
+}
+
 TEST_F(DataIdentityTrap, ATextThatLiesTwiceInAFolderIsCounted) {
   write("books/a.txt", slurp(root_ / "text.txt"));
   EXPECT_FALSE(contains(train("once", "books").err, "valid_in_train"));

@@ -130,6 +130,21 @@ TEST_F(ReadingTrap, ATextFieldOfFilesWithoutFieldsIsSaidToDoNothing) {
   EXPECT_FALSE(contains(tokenize({path("in"), "--text-field", "body"}, "both").err, "no_effect"));
 }
 
+TEST_F(ReadingTrap, AFieldOfIdsThatIsNotThereIsNamed) {
+  write("a.jsonl", json{{"text", "some text"}, {"key", "k"}}.dump());
+  write("b.csv", "text,key\nsome text,k\n");
+  for (const char* name : {"a.jsonl", "b.csv"}) {
+    const Outcome wrong = tokenize({path(name), "--id-field", "kee"}, "wrong");
+    EXPECT_EQ(wrong.code, 0) << wrong.err;
+    EXPECT_TRUE(contains(wrong.err, "setting=read.id_field field=kee")) << wrong.err;
+    EXPECT_FALSE(contains(tokenize({path(name), "--id-field", "key"}, "right").err, "no_such"));
+    EXPECT_FALSE(contains(tokenize({path(name)}, "none").err, "no_such_field"));
+    for (const char* out : {"wrong", "right", "none"}) fs::remove_all(root_ / out);
+  }
+  EXPECT_TRUE(contains(clean({path("a.jsonl"), "--url-field", "link"}, "cleaned").err,
+                       "setting=read.url_field field=link"));
+}
+
 TEST_F(ReadingTrap, OfTwoColumnsOfOneNameNoneIsChosen) {
   write("a.csv", "text,id,text\nfirst,1,second\n");
   write("b.tsv", "id\ttext\tid\n1\tfirst\t2\n");

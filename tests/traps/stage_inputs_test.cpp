@@ -449,6 +449,16 @@ TEST_F(StageInputsTrap, AnImportTakesAFileOnceAndCountsWhatIsEqual) {
   EXPECT_TRUE(contains(one.out, "--eos 256")) << one.out << one.err;
 }
 
+TEST_F(StageInputsTrap, AFolderAboveShardsIsNotCalledUnfinished) {
+  write("in/a.jsonl", lines({"the first text", "another"}));
+  ASSERT_EQ(tokenize({path("in")}, "all/one").code, 0);
+  ASSERT_EQ(tokenize({path("in")}, "all/two").code, 0);
+  for (const Args& command : {Args{"data", "verify", path("all")},
+                              {"data", "inspect", path("all")},
+                              {"data", "cat", path("all"), "0"}})
+    expect_refused(ingot(command), {path("all/one") + ", " + path("all/two")});
+}
+
 TEST_F(StageInputsTrap, AnImportKnowsWhatEndsTheDocumentsOfAFile) {
   write("in/a.jsonl", lines({"the first text", "another", "a third"}));
   ASSERT_EQ(tokenize({path("in")}, "with").code, 0);

@@ -86,6 +86,21 @@ void warn_of_unused_fields(const std::vector<InputFile>& files, ReadSettings& se
                 {{"setting", given[i].name}, {"why", "no input file has records with fields"}});
 }
 
+// Fields that the user named and the first record with text lacks; ids are made up in their place.
+void warn_of_absent_fields(const InputFile& file, const Document& first,
+                           const ReadSettings& settings) {
+  const ReadSettings defaults;
+  const auto warn = [&](std::string_view setting, const std::string& field) {
+    log::warn("no_such_field", {{"setting", std::string(setting)},
+                                {"field", field},
+                                {"in", "the first record of " + file.location}});
+  };
+  if (settings.id_field != defaults.id_field && first.id.starts_with(file.name + ":"))
+    warn("read.id_field", settings.id_field);
+  if (settings.url_field != defaults.url_field && first.url.empty())
+    warn("read.url_field", settings.url_field);
+}
+
 void look(const std::vector<InputFile>& files, const ReadSettings& settings, bool remote_too) {
   std::set<std::string> string_fields;
   int64_t without_text = 0;
@@ -95,7 +110,10 @@ void look(const std::vector<InputFile>& files, const ReadSettings& settings, boo
     if (++num_files > kMostFiles) return;
     const auto reader = open_documents(file, settings);
     Document document;
-    if (reader->next(document)) return;
+    if (reader->next(document)) {
+      if (remote_too) warn_of_absent_fields(file, document, settings);
+      return;
+    }
     for (const char* reason : {"no_text", "not_a_string"}) {
       const auto found = reader->counts().skipped.find(reason);
       without_text += found == reader->counts().skipped.end() ? 0 : found->second;
