@@ -63,18 +63,14 @@ double read_bandwidth(ThreadPool& pool) {
   for (int round = 0; round < 7; ++round) {
     const double start = now();
     pool.run(kBytes / kChunk, [&](int64_t task, int) {
-      constexpr int64_t kWords = kChunk / 8, kStreams = 4;
       const auto* words = reinterpret_cast<const uint64_t*>(data + task * kChunk);
-      uint64_t sums[kStreams] = {};
-      for (int64_t i = 0; i < kWords / kStreams; i += 8) {
-        for (int64_t j = 0; j < kStreams; ++j) {
-          const uint64_t* line = words + j * kWords / kStreams + i;
-          __builtin_prefetch(line + 64);
-          sums[j] += ((line[0] + line[1]) + (line[2] + line[3])) +
-                     ((line[4] + line[5]) + (line[6] + line[7]));
-        }
+      uint64_t even = 0, odd = 0;
+      for (int64_t i = 0; i < kChunk / 8; i += 8) {
+        __builtin_prefetch(words + i + 512);
+        even += (words[i] + words[i + 2]) + (words[i + 4] + words[i + 6]);
+        odd += (words[i + 1] + words[i + 3]) + (words[i + 5] + words[i + 7]);
       }
-      __atomic_fetch_add(&sink, sums[0] + sums[1] + sums[2] + sums[3], __ATOMIC_RELAXED);
+      __atomic_fetch_add(&sink, even + odd, __ATOMIC_RELAXED);
     });
     rates.push_back(static_cast<double>(kBytes) / (now() - start));
   }
