@@ -176,7 +176,11 @@ struct Bf16Format {
 struct Bf16Format {
   static constexpr int64_t kUnitCols = 2;
   static constexpr int kWords = 2;
+#if defined(INGOT_ISA_avx2)
+  static constexpr int kMaxRows = 4;  // 8 + 4 + 1 of 16 registers; 6 spill
+#else
   static constexpr int kMaxRows = F32Format::kMaxRows;
+#endif
 
   static void pack_x(const float* const* rows, int64_t num_rows, int64_t K, uint32_t* to) {
     for (int64_t i = 0; i < num_rows; ++i) {
