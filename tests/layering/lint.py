@@ -31,7 +31,8 @@ ROOMS = {
     "parallel": ["comm", "shard"],
     "parallel/comm": ["wire", "tcp", "mpi", "local", "cuda", "process"],
     "ingest": ["text", "read", "write", "tasks", "clean", "dedup", "decontaminate", "tokenize"],
-    "cli": ["frame", "launch", "start", "plan", "machine", "tokenizer", "data", "checkpoint", "bench", "run"],
+    "cli": ["frame", "launch", "start", "plan", "machine", "tokenizer", "data", "checkpoint", "bench", "eval", "run"],
+    "eval": ["core", "harness", "prompts"],
 }
 BASES = {"core/text", "tokenizer/unicode"}  # these include nothing of their layer but themselves
 # Layers that must not meet, whatever their CMakeLists say: data is prepared, and read in training,
