@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/system/timing.h"
 #include "ops/matmul.h"
 #include "ops/memory.h"
 #include "probe/fma_rate.h"
