@@ -85,10 +85,10 @@ void add_plan_memory(Command& plan) {
       "memory", "bytes that a run takes, by what they are for, and whether they fit");
   command->recipe.add_to(*memory, /*recipe_required=*/false);
   memory->add_option("--gpu", command->gpu,
-                     "for one of these, which need not be here: " +
+                     "plan for one of these GPUs, which need not be here: " +
                          fmt::format("{}", fmt::join(known_gpu_names(), ", ")));
   memory->add_option("--profile", command->profile,
-                     "for the machine that `ingot probe --save` wrote this file on");
+                     "plan for the machine that `ingot probe --save` wrote to this file");
   command->json.add_to(*memory);
   memory->footer(
       "Example: ingot plan memory recipes/gpt2_124m.toml --gpu h200 --set batch.micro_batch=32\n"
