@@ -1,10 +1,11 @@
-# add_layer_tests(layer [NAME name] SOURCES file… [LINK target…] [ALONE filter]): a GoogleTest program
-# test_<name>, by default the layer's, its tests registered one by one with ctest; those that the
-# filter (of GoogleTest, without «-») names never run beside others. Tests see the include roots of
-# the layer they test plus the shared helpers under tests/support.
+# add_layer_tests(layer [NAME name] SOURCES file… [LINK target…] [ALONE filter] [SLOW filter]): a GoogleTest
+# program test_<name>, by default the layer's, its tests registered one by one with ctest. Of the filters (of
+# GoogleTest, without «-»), those that ALONE names never run beside others, and those that SLOW names have the label
+# slow: only `./run test-slow` runs them. Tests see the include roots of the layer they test plus the shared helpers
+# under tests/support.
 include(GoogleTest)
 function(add_layer_tests layer)
-  cmake_parse_arguments(ARG "" "NAME;ALONE" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;ALONE;SLOW" "SOURCES;LINK" ${ARGN})
   set(name ${layer})
   if(ARG_NAME)
     set(name ${ARG_NAME})
@@ -15,12 +16,18 @@ function(add_layer_tests layer)
   target_link_libraries(${target} PRIVATE ingot_options test_options ${layer} ${ARG_LINK} GTest::gtest_main)
   precompile(${target} test_headers)
   set(discover ${target} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  set(special ${ARG_ALONE} ${ARG_SLOW})
   if(ARG_ALONE)
     gtest_discover_tests(${discover} TEST_FILTER ${ARG_ALONE} PROPERTIES LABELS ${name} RUN_SERIAL ON)
-    gtest_discover_tests(${discover} TEST_FILTER -${ARG_ALONE} PROPERTIES LABELS ${name})
-  else()
-    gtest_discover_tests(${discover} PROPERTIES LABELS ${name})
   endif()
+  if(ARG_SLOW)
+    gtest_discover_tests(${discover} TEST_FILTER ${ARG_SLOW} PROPERTIES LABELS "${name};slow")
+  endif()
+  if(special)
+    list(JOIN special ":" special)
+    set(others TEST_FILTER "-${special}")
+  endif()
+  gtest_discover_tests(${discover} ${others} PROPERTIES LABELS ${name})
 endfunction()
 
 # add_fuzz_target(name): tests/fuzz/<name>.cpp, which defines LLVMFuzzerTestOneInput.

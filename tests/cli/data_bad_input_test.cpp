@@ -100,13 +100,22 @@ TEST_F(DataBadInput, RecordsThatAreNoDocumentsAreSkippedAndTold) {
   expect_skipped({{"invalid_utf8", 1}, {"invalid_json", 2}, {"empty", 2}, {"no_text", 1}}, 2);
 }
 
-TEST_F(DataBadInput, ALineOf100MillionBytesIsOneDocument) {
-  std::ofstream file(root_ / "in/a.jsonl", std::ios::binary);
+// A long line, and one after it.
+void write_line_of(int64_t bytes, const std::filesystem::path& path) {
+  std::ofstream file(path, std::ios::binary);
   file << "{\"text\":\"";
   const std::string part = "words and more of them. ";
-  for (int64_t i = 0; i < 100'000'000; i += static_cast<int64_t>(part.size())) file << part;
+  for (int64_t i = 0; i < bytes; i += static_cast<int64_t>(part.size())) file << part;
   file << "\"}\n{\"text\":\"after it\"}\n";
-  file.close();
+}
+
+TEST_F(DataBadInput, ALineOf8MillionBytesIsOneDocument) {
+  write_line_of(8'000'000, root_ / "in/a.jsonl");
+  expect_skipped({}, 2);
+}
+
+TEST_F(DataBadInput, ALineOf100MillionBytesIsOneDocument) {
+  write_line_of(100'000'000, root_ / "in/a.jsonl");
   expect_skipped({}, 2);
 }
 

@@ -244,5 +244,21 @@ TEST_F(RanksTrap, ASignalEndsARankThatWaitsForTheOthersAtTheStart) {
   EXPECT_FALSE(fs::exists(root_ / "run"));
 }
 
+// Later there is a rank that hears it.
+TEST_F(RanksTrap, ASignalBeforeAnyRankWasStartedEndsTheLaunch) {
+  write("ssh", "#!/bin/sh\ntouch " + path("called") + "\nexec sleep 60\n");
+  fs::permissions(root_ / "ssh", fs::perms::owner_all);
+  const Args args = launch(2, run_args("run", 3), {"--hosts", "away:2", "--ssh", path("ssh")});
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
+    fs::remove(root_ / "called");
+    Process job(args, root_);
+    ASSERT_TRUE(comes_true([&] { return fs::exists(root_ / "called"); })) << job.err();
+    job.signal(number);
+    EXPECT_EQ(end_of(job, 10), 1);
+    EXPECT_TRUE(contains(job.err(), "a signal came before any rank was started")) << job.err();
+  }
+  EXPECT_FALSE(fs::exists(root_ / "run"));
+}
+
 }  // namespace
 }  // namespace ingot::test

@@ -1,7 +1,7 @@
-"""The pages in docs/walkthroughs work as they stand. usage: walkthrough_test.py SOURCE BUILD CMAKE NINJA
+"""The pages in docs/walkthroughs work as they stand. usage: walkthrough_test.py SOURCE BUILD CMAKE NINJA [PAGE…]
 
-Applies all of them to one copy of the tree below BUILD, builds the program and the tests that they add, and runs
-both. A block of a page is marked by its first line:
+Applies the pages of these names, without any all of them, to one copy of the tree below BUILD, builds the program and
+the tests that they add, and runs both. That all of them can be applied is checked in any case. A block of a page is marked by its first line:
 
     ```cpp new PATH            the whole of a new file
     ```cpp after PATH LINE     goes behind the one line of PATH that is LINE, but for spaces around it
@@ -21,6 +21,7 @@ import unittest
 from typing import NamedTuple
 
 SOURCE, BUILD, CMAKE, NINJA = sys.argv[1:5]
+WANTED = [name + ".md" for name in sys.argv[5:]]
 PAGES = os.path.join(SOURCE, "docs", "walkthroughs")
 COPY = os.path.join(BUILD, "walkthroughs", "ingot")  # as deep below its sources as BUILD: ccache counts paths from there
 COPY_BUILD = os.path.join(COPY, "build", os.path.basename(BUILD))
@@ -132,14 +133,16 @@ def command(*arguments, **options):
 class Walkthroughs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.pages = sorted(os.listdir(PAGES))
+        cls.all_pages = sorted(os.listdir(PAGES))
+        changed_files(cls.all_pages)
+        cls.pages = WANTED or cls.all_pages
         sync(changed_files(cls.pages))
         command(CMAKE, "-S", COPY, "--preset", os.path.basename(BUILD), f"-DCMAKE_MAKE_PROGRAM={NINJA}", cwd=COPY)
         quick = {"CCACHE_PREFIX": os.path.join(SOURCE, "tests", "walkthroughs", "quick_compiler.sh"), "CCACHE_READONLY": "1"}
         command(NINJA, "-C", COPY_BUILD, "-j2", "ingot", f"bin/test_{OWN_TESTS}", env={**os.environ, **quick})
 
     def test_every_page_touches_as_few_files_as_it_promises(self):
-        for page in self.pages:
+        for page in self.all_pages:
             touched = {block.path for block in blocks_of(page) if block.kind in ("new", "after")}
             self.assertTrue(0 < len(touched) <= MOST_FILES[page], f"{page} touches {sorted(touched)}")
 

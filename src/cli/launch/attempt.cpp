@@ -98,11 +98,12 @@ class Attempt {
     const auto answered = [&] {
       return std::ranges::all_of(agents_, [](const Agent& a) { return a.port.has_value(); });
     };
-    while (!answered() && !first_failed_) {
+    while (!answered() && !first_failed_ && !asked_to_) {
       listen();
       if (Clock::now() >= late) return no_answer();
     }
     if (first_failed_) return end();  // before any rank was started
+    if (asked_to_) return {Exit::Failed, "a signal came before any rank was started", true};
     send_jobs();
     while (std::ranges::any_of(ranks_, &Rank::is_running)) listen(), end_the_others();
     return end();
