@@ -5,6 +5,7 @@
 namespace ingot::cli {
 
 void add_bench_comm(Command& bench);
+void add_bench_decode(Command& bench);
 void add_bench_encode(Command& bench);
 void add_bench_limit(Command& bench);
 void add_bench_ops(Command& bench);
@@ -102,6 +103,7 @@ void add_commands(Command& program) {
   add_bench_train(bench);
   add_bench_limit(bench);
   add_bench_comm(bench);
+  add_bench_decode(bench);
   add_bench_encode(bench);
 
   add_completion(program);

@@ -34,7 +34,8 @@ HeadViews AttentionBranch::project_qkv(Context& ctx, const LayerPass& pass) cons
     quantize_rows(ctx, x.attn_norm);
   const HeadViews heads = this->heads(x.qkv, x.qk);
   const bool rotary = rope.cos.defined();
-  if (rotary && !config_.qk_norm && !x.attn_norm.fp8.defined() && !w.qkv.bias.plain.defined()) {
+  const bool plain_forms = !x.attn_norm.fp8.defined() && !w.qkv.weight.is_packed();
+  if (rotary && !config_.qk_norm && plain_forms && !w.qkv.bias.plain.defined()) {
     linear_rope_forward(ctx, x.attn_norm.plain, w.qkv.weight.plain, x.qkv, heads.qk, rope);
     return heads;
   }

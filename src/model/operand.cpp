@@ -138,7 +138,8 @@ void activation_backward(Context& ctx, Activation kind, const Tensor& d_act, con
 
 void linear_activation_forward(Context& ctx, Activation kind, const Operand& x,
                                const Affine<Operand>& w, const Tensor& up, const Operand& act) {
-  if (kind == Activation::SwiGlu && !x.fp8.defined() && !w.bias.plain.defined()) {
+  const bool fuses = !x.fp8.defined() && !w.weight.is_packed() && !w.bias.plain.defined();
+  if (kind == Activation::SwiGlu && fuses) {
     linear_swiglu_forward(ctx, x.plain, w.weight.plain, up, act.plain);
     return;
   }
@@ -176,7 +177,9 @@ void linear_activation_backward(Context& ctx, const ActivationBackward& how, con
 
 void linear_forward(Context& ctx, const Operand& x, const Affine<Operand>& w, const Tensor& y,
                     const Tensor& addend) {
-  if (x.fp8.defined())
+  if (w.weight.is_packed())
+    packed_linear_forward(ctx, x.plain, w.weight.packed, y, addend);
+  else if (x.fp8.defined())
     linear_forward(ctx, x.fp8, w.weight.fp8, y, addend);
   else
     linear_forward(ctx, x.plain, w.weight.plain, y, addend);

@@ -1,5 +1,6 @@
-// The ops as a layer calls them: on plain tensors in compute dtype or, with fp8, on their 8-bit
-// forms, depending on the operand. So one definition of a layer serves every precision.
+// The ops as a layer calls them: on plain tensors in compute dtype, with fp8 on their 8-bit forms,
+// or on weights packed for decoding, depending on the operand. So one definition of a layer serves
+// every precision.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "core/tensor/tensor.h"
 #include "ops/fp8.h"
 #include "ops/matmul.h"
+#include "ops/packed_linear.h"
 #include "spec/model/model_config.h"
 #include "spec/table/placed_tensors.h"
 
@@ -22,6 +24,10 @@ struct Operand {
 
   Tensor plain;   // compute dtype; undefined if only 8 bits are kept
   Quantized fp8;  // undefined without fp8
+  // A weight of a CPU's decoder, in this form alone; its input and output are F32.
+  PackedWeight packed;
+
+  bool is_packed() const { return packed.bytes.defined(); }
 };
 
 // The parameters of a norm or a linear layer, or one value for each; bias is undefined if there is

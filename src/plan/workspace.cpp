@@ -9,6 +9,8 @@
 #include "ops/layer_norm.h"
 #include "ops/lm_head.h"
 #include "ops/matmul.h"
+#include "ops/packed_linear.h"
+#include "ops/paged_attention.h"
 #include "ops/rms_norm.h"
 #include "spec/rows/optimizer_states.h"
 
@@ -57,17 +59,23 @@ int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
   return scratch.bytes + (scratch.gemms ? matmul_workspace_bytes(facts) : 0);
 }
 
-int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c, DType compute,
-                              int64_t context, int64_t chunk) {
-  return std::max(matmul_workspace_bytes(facts),
-                  attention_workspace_bytes(facts, {.dtype = compute,
-                                                    .B = 1,
-                                                    .Tq = chunk,
-                                                    .Tk = context,
-                                                    .H = c.heads,
-                                                    .G = c.kv_heads,
-                                                    .D = c.head_dim,
-                                                    .deterministic = true}));
+int64_t decode_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c,
+                               const DecodeShape& shape) {
+  int64_t bytes = paged_attention_workspace_bytes(facts, {.dtype = compute_dtype(shape),
+                                                          .max_rows = shape.max_rows,
+                                                          .max_context = shape.context,
+                                                          .heads = c.heads,
+                                                          .kv_heads = c.kv_heads,
+                                                          .head_dim = c.head_dim,
+                                                          .deterministic = true});
+  if (!shape.packed) return std::max(bytes, matmul_workspace_bytes(facts));
+  const TensorTable parameters = transformer_parameters(c);
+  for (const TensorSpec& row : parameters.rows())
+    if (is_packed(shape, row))
+      bytes = std::max(bytes, packed_linear_workspace_bytes(
+                                  packed_format(shape, row),
+                                  std::max(shape.max_rows, shape.max_logit_rows), row.shape[1]));
+  return bytes;
 }
 
 }  // namespace ingot

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/device/device_facts.h"
+#include "spec/rows/decode_table.h"
 #include "spec/rows/transformer_table.h"
 #include "spec/run/run_config.h"
 
@@ -20,8 +21,8 @@ int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
                                const TensorTable& parameters, const OptimConfig& optim,
                                const Layout& layout);
 
-// Of generation with `context` tokens in the cache, `chunk` of them new at a time.
-int64_t infer_workspace_bytes(const DeviceFacts& facts, const ModelConfig& model, DType compute,
-                              int64_t context, int64_t chunk);
+// Of decoding, but for shape.workspace_bytes.
+int64_t decode_workspace_bytes(const DeviceFacts& facts, const ModelConfig& model,
+                               const DecodeShape& shape);
 
 }  // namespace ingot

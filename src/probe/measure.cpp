@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "core/system/timing.h"
@@ -91,6 +92,26 @@ double cpu_copy_bandwidth(Context& ctx) {
   return 2.0 * static_cast<double>(half) / seconds;
 }
 
+// Sums of 64-bit words, eight chains a thread: as wide as vectors are, and nothing else to wait
+// for.
+double cpu_read_bandwidth(Context& ctx) {
+  constexpr int64_t kChunkWords = int64_t{32} << 10, kChains = 64;
+  const int64_t words = 4 * cold_bytes(ctx.facts) / 8, chunks = words / kChunkWords;
+  Operands operands(ctx);
+  const auto* from = static_cast<uint64_t*>(operands.random(DType::F32, {2 * words}).data);
+  std::vector<uint64_t> sums(static_cast<size_t>(chunks));
+  const double seconds = best_seconds(ctx, 5, [&] {
+    ctx.pool->run(chunks, [&](int64_t task, int) {
+      const uint64_t* chunk = from + task * kChunkWords;
+      uint64_t chains[kChains] = {};
+      for (int64_t i = 0; i < kChunkWords; i += kChains)
+        for (int64_t c = 0; c < kChains; ++c) chains[c] += chunk[i + c];
+      sums[static_cast<size_t>(task)] = std::accumulate(chains, chains + kChains, uint64_t{0});
+    });
+  });
+  return 8.0 * static_cast<double>(chunks * kChunkWords) / seconds;
+}
+
 double cuda_copy_bandwidth(Context& ctx) {
   constexpr int64_t kBytes = int64_t{1} << 30;
   Operands operands(ctx);
@@ -119,6 +140,10 @@ double measure_peak_flops(Context& ctx) {
 
 double measure_copy_bandwidth(Context& ctx) {
   return ctx.device.kind == DeviceKind::Cpu ? cpu_copy_bandwidth(ctx) : cuda_copy_bandwidth(ctx);
+}
+
+double measure_read_bandwidth(Context& ctx) {
+  return ctx.device.kind == DeviceKind::Cpu ? cpu_read_bandwidth(ctx) : cuda_copy_bandwidth(ctx);
 }
 
 MachineLimits measure_limits(Context& ctx) {

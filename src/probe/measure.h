@@ -24,6 +24,9 @@ double measure_peak_flops(Context& ctx);  // only the flops
 // Bytes read plus bytes written per second in copies of buffers larger than the device's caches.
 double measure_copy_bandwidth(Context& ctx);
 
+// Bytes read per second of a buffer larger than the device's caches; on a GPU the copy bandwidth.
+double measure_read_bandwidth(Context& ctx);
+
 // The total size of alternating buffers such that none of them is in a cache: three times the
 // last-level cache.
 int64_t cold_bytes(const DeviceFacts& facts);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "cli/run_fixture.h"
@@ -92,6 +93,49 @@ TEST_F(Cli, ACheckpointOfFp64IsShownVerifiedAndGeneratedFromAsOthers) {
   const Outcome text = ingot({"generate", path("run"), "--tokens", "9", "--prompt", "Line"});
   ASSERT_EQ(text.code, 0) << text.err;
   EXPECT_TRUE(text.out.starts_with("Line"));
+}
+
+TEST_F(Cli, ManyPromptsGiveALineOfJsonEachEqualToThatOfThePromptAlone) {
+  ASSERT_EQ(ingot(train_args("run")).code, 0);
+  write("prompts.jsonl", "{\"prompt\": \"Line\"}\n\"Li\"\nThe third\n\n\"\"\nLine\n");
+  const Args how = {"--tokens", "12", "--seed", "3", "--top-k", "20", "--min-p", "0.01"};
+  for (const char* weights : {"f32", "bf16", "q8_0"}) {
+    Args many = {"generate", path("run"), "--prompts", path("prompts.jsonl"), "--weights", weights};
+    many.insert(many.end(), how.begin(), how.end());
+    const Outcome outcome = ingot(many);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    std::istringstream lines(outcome.out);
+    for (const char* prompt : {"Line", "Li", "The third", "", "Line"}) {
+      std::string line;
+      ASSERT_TRUE(std::getline(lines, line));
+      const auto json = nlohmann::json::parse(line);
+      EXPECT_EQ(json.at("prompt"), prompt);
+      EXPECT_EQ(json.at("finish_reason"), "length");
+      EXPECT_GT(json.at("seconds"), 0);
+      Args one = {"generate", path("run"), "--prompt", prompt, "--weights", weights, "--json"};
+      one.insert(one.end(), how.begin(), how.end());
+      EXPECT_EQ(last_line_of(ingot(one)).at("ids"), json.at("ids")) << weights << " " << prompt;
+    }
+  }
+}
+
+TEST_F(Cli, StopStringsEndAReplyBeforeThem) {
+  ASSERT_EQ(ingot(train_args("run")).code, 0);
+  const Args greedy = {"generate", path("run"), "--prompt", "Line", "--temperature", "0", "--json"};
+  const auto with = [&](const Args& more) {
+    Args all = greedy;
+    all.insert(all.end(), more.begin(), more.end());
+    return last_line_of(ingot(all));
+  };
+  const auto whole = with({"--tokens", "30", "--ignore-eos"});
+  const auto text = whole.at("text").get<std::string>();
+  ASSERT_GT(text.size(), 10u);
+  const std::string stop = text.substr(5, 3);
+  const auto stopped = with({"--tokens", "30", "--ignore-eos", "--stop", stop});
+  EXPECT_EQ(stopped.at("finish_reason"), "stop");
+  EXPECT_EQ(stopped.at("text"), text.substr(0, text.find(stop)));
+  const auto id = whole.at("ids")[4].dump();
+  EXPECT_EQ(with({"--tokens", "30", "--stop-id", id}).at("finish_reason"), "stop");
 }
 
 class CliTokenizer : public Cli, public ::testing::WithParamInterface<std::string> {};

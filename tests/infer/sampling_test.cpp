@@ -7,7 +7,7 @@
 
 #include "core/error/error.h"
 #include "core/random/random.h"
-#include "infer/generate.h"
+#include "infer/sampling.h"
 
 namespace ingot {
 namespace {
@@ -18,6 +18,11 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 SamplingOptions options(double temperature, int64_t top_k = 0, double top_p = 1.0,
                         uint64_t seed = 1337) {
   return {.temperature = temperature, .top_k = top_k, .top_p = top_p, .seed = seed};
+}
+
+int32_t sample_token(const std::vector<float>& logits, const SamplingOptions& how, int64_t draw) {
+  check_sampling(how, std::ssize(logits));
+  return ingot::sample_token(logits, how, {}, draw);
 }
 
 std::vector<float> random_logits(uint64_t seed, size_t V) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "model/decoder.h"
+#include "model/decode_rig.h"
 #include "model/rig.h"
 #include "spec/run/run_config.h"
 #include "support/safetensors_file.h"
@@ -84,41 +84,31 @@ TEST_P(FamilyGolden, LossAndEveryGradientEqualTransformers) {
   }
 }
 
-// Prompts in chunks and then one token at a time, through the cache. Dynamic scaling turns each
-// token by how long the sequence is when it comes, so there only a whole sequence compares.
+// Prompts in chunks and then one token at a time, through the cache. Dynamic scaling rotates each
+// token by how long the sequence is when it comes, transformers a whole sequence by its length:
+// there the decoder is given tables of that length.
 TEST_P(FamilyGolden, LogitsEqualTransformers) {
   const Golden golden(GetParam());
   const auto tokens = golden.file.values<int32_t>("tokens");
   const auto want = golden.file.values<float>("logits");  // (B, T, V)
+  const int64_t V = golden.model.vocab;
   const double largest =
       std::abs(*std::ranges::max_element(want, {}, [](float logit) { return std::abs(logit); }));
-  const size_t prompt = golden.model.rope.scaling == RopeScaling::Dynamic ? kT : 7;
-  constexpr int64_t kChunk = 4;
-  ThreadPool pool(2);
-  Context ctx;
-  ctx.pool = &pool;
-  const PlacedTensors placed(transformer_infer_table(golden.model, DType::F32, kT, kChunk,
-                                                     infer_workspace_bytes(ctx.facts, golden.model,
-                                                                           DType::F32, kT, kChunk)),
-                             Device::cpu());
-  const TensorTable parameters = transformer_parameters(golden.model);
-  for (const TensorSpec& row : parameters.rows()) {
-    const std::vector<float> values = golden.weight(row.name);
-    ASSERT_EQ(std::ssize(values), row.shape.numel()) << row.name;
-    std::ranges::copy(values, placed.find(row.name).as<float>());
-  }
-  ctx.workspace = Workspace(placed.find("workspace"));
-  Decoder decoder(ctx, golden.model, kT, kChunk, placed);
+  constexpr int64_t kPrompt = 7, kChunk = 4;
+  DecodeRig rig(golden.model, {.context = kT, .max_rows = kChunk},
+                [&](const TensorSpec& row) { return golden.weight(row.name); });
+  if (golden.model.rope.scaling == RopeScaling::Dynamic) rig.rotate_as_of(kT);
   for (int64_t b = 0; b < kB; ++b) {
     const auto sequence = std::span(tokens).subspan(static_cast<size_t>(b * kT), kT);
-    decoder.reset();
     double error = 0;
-    for (size_t t = prompt; t <= kT; ++t) {
+    for (int64_t t = 0; t < kT;) {
+      const int64_t n = t < kPrompt ? std::min(kChunk, kPrompt - t) : 1;
       const auto logits =
-          decoder.append(t == prompt ? sequence.first(t) : sequence.subspan(t - 1, 1));
-      const float* row = want.data() + (b * kT + static_cast<int64_t>(t) - 1) * golden.model.vocab;
-      for (size_t v = 0; v < logits.size(); ++v)
-        error = std::max(error, double{std::abs(logits[v] - row[v])});
+          rig.append(sequence.subspan(static_cast<size_t>(t), static_cast<size_t>(n)), t, n);
+      const float* rows = want.data() + (b * kT + t) * V;
+      for (size_t i = 0; i < logits.size(); ++i)
+        error = std::max(error, double{std::abs(logits[i] - rows[i])});
+      t += n;
     }
     EXPECT_LT(error / largest, kLogits);
   }

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/random/random.h"
-#include "model/decoder.h"
+#include "model/decode_rig.h"
 #include "model/families.h"
 #include "model/run_steps.h"
 #include "spec/model/model_settings.h"
@@ -101,31 +100,10 @@ TEST_P(Families, ThreadCountDoesNotChangeGradients) {
   EXPECT_EQ(run_steps(o, {.rows = 2, .steps = 2}), one);
 }
 
-// Every parameter is drawn by its name: biases away from 0, norms away from 1.
-void draw_weights(const TensorTable& parameters, const PlacedTensors& placed) {
-  for (const TensorSpec& row : parameters.rows()) {
-    const RandomStream stream(11, Purpose::Test, tensor_id(row.name));
-    auto* values = placed.find(row.name).as<float>();
-    for (int64_t i = 0; i < row.shape.numel(); ++i)
-      values[i] = 0.4f * stream.normal(static_cast<uint64_t>(i)) + (row.role == Role::Norm);
-  }
-}
-
-// Logits after the last token, all given at once.
+// Logits after each token.
 std::vector<float> logits_of(const ModelConfig& model, const std::vector<int32_t>& tokens) {
-  ThreadPool pool(1);
-  Context ctx;
-  ctx.pool = &pool;
-  const auto T = static_cast<int64_t>(tokens.size());
-  const PlacedTensors placed(
-      transformer_infer_table(model, DType::F32, T, T,
-                              infer_workspace_bytes(ctx.facts, model, DType::F32, T, T)),
-      Device::cpu());
-  draw_weights(transformer_parameters(model), placed);
-  ctx.workspace = Workspace(placed.find("workspace"));
-  Decoder decoder(ctx, model, T, T, placed);
-  const auto logits = decoder.append(tokens);
-  return {logits.begin(), logits.end()};
+  const auto T = std::ssize(tokens);
+  return DecodeRig(model, {.context = T, .threads = 1}).append(tokens, 0, T);
 }
 
 // A model in which the setting matters, and another value of it.

@@ -4,8 +4,6 @@
 
 #include <cmath>
 
-#include "core/error/error.h"
-#include "model/decoder.h"
 #include "model/run_steps.h"
 
 namespace ingot::test {
@@ -295,72 +293,6 @@ TEST(Transformer, AllocatesExactlyThePredictedBytes) {
       EXPECT_EQ(rig.placed().allocated_bytes(), rig.predicted_bytes());
     });
   }
-}
-
-// The decoder, fed one token at a time, predicts what the training forward pass predicts.
-TEST(Decoder, CachedStepsEqualTheWholeSequence) {
-  for (const bool everything : {false, true}) {
-    RigOptions options;
-    options.model = small_model(everything);
-    options.model.qk_norm = everything;
-    options.model.window = everything ? 5 : 0;
-    options.model.softcap = everything ? 3.0 : 0.0;
-    options.B = 1, options.T = 16;
-    const auto world = single_world();
-    Rig rig(options, *world);
-    init_weights(rig.store(), rig.parameters(), 42);
-
-    constexpr int64_t kChunk = 4;
-    const int64_t T = options.T;
-    const PlacedTensors placed(
-        transformer_infer_table(
-            options.model, DType::F32, T, kChunk,
-            infer_workspace_bytes(rig.ctx().facts, options.model, DType::F32, T, kChunk)),
-        Device::cpu());
-    for (const ParameterShard& shard : rig.store().shards()) {
-      const Tensor weight = placed.find(rig.parameters()[shard.parameter].name);
-      std::copy_n(shard.master.as<float>(), shard.range.size(), weight.as<float>());
-    }
-    Context ctx = rig.ctx();
-    ctx.workspace = Workspace(placed.find("workspace"));
-    Decoder decoder(ctx, options.model, T, kChunk, placed);
-
-    const auto tokens = random_tokens(T + 1, options.model.vocab, 9);
-    const StepLoss whole = rig.model().evaluate({tokens.data(), tokens.data() + 1, nullptr});
-    auto nats = [&](std::span<const float> logits, int32_t target) {
-      double sum = 0;
-      for (const float logit : logits) sum += std::exp(double{logit});
-      return std::log(sum) - logits[static_cast<size_t>(target)];
-    };
-    // A prompt of 7 in chunks of 4 and 3, then one at a time.
-    double cached = 0;
-    const auto prompt = decoder.append(std::span(tokens).first(7));
-    cached += nats(prompt, tokens[7]);
-    for (size_t i = 7; i < static_cast<size_t>(T); ++i)
-      cached += nats(decoder.append(std::span(tokens).subspan(i, 1)), tokens[i + 1]);
-
-    std::vector<int32_t> late_targets(tokens.begin() + 1, tokens.end());
-    std::fill_n(late_targets.begin(), 6, kNoTarget);
-    const StepLoss late = rig.model().evaluate({tokens.data(), late_targets.data(), nullptr});
-    EXPECT_EQ(late.num_targets, T - 6);
-    EXPECT_NEAR(cached / late.sum, 1.0, 1e-5);
-    EXPECT_GT(whole.sum, late.sum);
-  }
-}
-
-TEST(Decoder, RefusesToOutgrowItsContext) {
-  const ModelConfig model = small_model(false);
-  ThreadPool pool(1);
-  Context ctx;
-  ctx.pool = &pool;
-  const PlacedTensors placed(
-      transformer_infer_table(model, DType::F32, 8, 4,
-                              infer_workspace_bytes(ctx.facts, model, DType::F32, 8, 4)),
-      Device::cpu());
-  ctx.workspace = Workspace(placed.find("workspace"));
-  Decoder decoder(ctx, model, 8, 4, placed);
-  decoder.append(std::vector<int32_t>(8, 1));
-  EXPECT_THROW(decoder.append(std::vector<int32_t>(1, 1)), Error);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error/error.h"
+#include "spec/rows/decode_table.h"
 #include "spec/rows/store_rows.h"
 
 namespace ingot {
@@ -356,21 +357,34 @@ TEST(TransformerTable, EachPolicyTakesLessThanTheOneBefore) {
   EXPECT_GT(bytes(ActivationPolicy::Selective), bytes(ActivationPolicy::Full));
 }
 
-TEST(TransformerTable, InferenceHoldsWeightsCacheAndOneChunk) {
+TEST(DecodeTable, HoldsPackedWeightsPagesAndTheRowsOfOneRun) {
   const ModelConfig c = model_preset("llama_test");
-  const TensorTable t = transformer_infer_table(c, DType::BF16, 100, 7, 55);
-  const TensorTable parameters = transformer_parameters(c);
-  for (const TensorSpec& row : parameters.rows()) expect_row(t, row.name, row.shape, DType::BF16);
-  expect_row(t, "layers.1.cache.k", {1, 100, 2, 8}, DType::BF16);
-  expect_row(t, "layers.1.cache.v", {1, 100, 2, 8}, DType::BF16);
+  DecodeShape shape{.weights = WeightFormat::Q8_0,
+                    .context = 100,
+                    .pages = 5,
+                    .max_rows = 7,
+                    .max_logit_rows = 3,
+                    .workspace_bytes = 55};
+  const TensorTable t = transformer_decode_table(c, shape);
+  expect_row(t, "layers.0.up.weight", {packed_bytes(WeightFormat::Q8_0, 128, 32)}, DType::U8);
+  expect_row(t, "layers.1.attn_norm.weight", {32}, DType::F32);
+  expect_row(t, "layers.1.cache", {5, 2 * 16 * 2 * 8}, DType::BF16);
   expect_row(t, "tokens", {7}, DType::I32);
   expect_row(t, "rope.cos", {100, 4}, DType::F32);
-  expect_row(t, "shared.residual", {7, 32}, DType::BF16);
-  expect_row(t, "shared.lse", {1, 4, 7}, DType::F32);
-  expect_row(t, "shared.act", {7, 64}, DType::BF16);
-  expect_row(t, "final_norm", {7, 32}, DType::BF16);
-  expect_row(t, "logits", {1, 257}, DType::F32);
+  expect_row(t, "shared.residual", {7, 32}, DType::F32);
+  expect_row(t, "shared.act", {7, 64}, DType::F32);
+  expect_row(t, "final_norm", {3, 32}, DType::F32);
+  expect_row(t, "logits", {3, 257}, DType::F32);
   expect_row(t, "workspace", {55}, DType::U8);
+  EXPECT_FALSE(t.try_find("shared.lse").valid());
+
+  shape.packed = false;  // a GPU's
+  EXPECT_THROW(transformer_decode_table(c, shape), Error);
+  shape.weights = WeightFormat::BF16;
+  const TensorTable plain = transformer_decode_table(c, shape);
+  expect_row(plain, "layers.0.up.weight", {128, 32}, DType::BF16);
+  expect_row(plain, "shared.residual", {7, 32}, DType::BF16);
+  expect_row(plain, "logits", {3, 257}, DType::F32);
 }
 
 }  // namespace

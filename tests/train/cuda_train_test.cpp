@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "infer/generate.h"
+#include "infer/reply.h"
 #include "support/cuda_train_fixture.h"
 #include "train/step/engine.h"
 
@@ -237,17 +237,14 @@ TEST_F(CudaTrain, DocumentMaskAndQkNormRunAsOnTheCpu) {
 TEST_F(CudaTrain, GreedyTextOfItsModelIsTheSameOnTheCpu) {
   losses("run", 100, {{"preset", "llama_tiny"}, {"batch.seq", "64"}, {"batch.tokens", "512"}});
   const auto text_on = [&](Context ctx) {
-    Generator generator(ctx, posix_storage(), (root_ / "run").string(), 0);
+    LoadedModel model(ctx, posix_storage(), (root_ / "run").string(), {.max_rows = 32});
     SamplingOptions greedy;
     greedy.temperature = 0;
-    std::string text;
-    // More than the decoder takes at once.
-    generator.generate("line 7 follows line 6.\nline 8 follows line 7.\nline 9 follows line 8.\n",
-                       150, greedy, [&](int32_t, std::string_view piece) {
-                         text += piece;
-                         return true;
-                       });
-    return text;
+    // A prompt of more tokens than the decoder takes at once.
+    return write_text(model,
+                      "line 7 follows line 6.\nline 8 follows line 7.\nline 9 follows line 8.\n",
+                      150, greedy)
+        .text;
   };
   const std::string text = text_on(gpu());
   EXPECT_EQ(text, text_on(cpu()));

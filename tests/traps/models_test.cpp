@@ -438,6 +438,26 @@ TEST_F(ModelsTrap, TextOfLogitsThatAreAllZeroIsSaidToBeThat) {
   EXPECT_TRUE(contains(text.err, "every logit is 0")) << text.err;
 }
 
+TEST_F(ModelsTrap, APromptGetsBosAsTheModelsFilesSayAndNeverTwice) {
+  copy_model();
+  const auto prompt_tokens = [&] {
+    return json_of({"generate", path("F"), "--prompt", "abc", "--tokens", "1"}).at("prompt_tokens");
+  };
+  EXPECT_EQ(prompt_tokens(), 3);  // neither a template nor add_bos_token asks for it
+  replace("F/tokenizer_config.json", R"("bos_token")", R"("add_bos_token": true, "bos_token")");
+  EXPECT_EQ(prompt_tokens(), 4);
+  replace("F/tokenizer.json", R"("post_processor": null)",
+          R"("post_processor": {"type": "TemplateProcessing",)"
+          R"( "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},)"
+          R"( {"Sequence": {"id": "A", "type_id": 0}}], "pair": [],)"
+          R"( "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}}})");
+  EXPECT_EQ(prompt_tokens(), 4);
+  replace("F/tokenizer_config.json", R"("add_bos_token": true)", R"("add_bos_token": false)");
+  EXPECT_EQ(prompt_tokens(), 3);
+  replace("F/tokenizer_config.json", R"("add_bos_token": false, )", "");
+  EXPECT_EQ(prompt_tokens(), 4);
+}
+
 TEST_F(ModelsTrap, AnExportWithoutATokenizerForTransformersIsSaidToBeThat) {
   write("tok.bin", testing_support::small_llama2c_file());
   done(

@@ -21,47 +21,6 @@ namespace {
 
 constexpr char kTokenizer[] = "the tokenizer";
 
-// Whether a text gets BOS before it and EOS after it.
-struct Ends {
-  bool bos = false, eos = false;
-};
-
-// The ids that a TemplateProcessing puts around a text, as far as they are these.
-void read_template(const Json& processor, const Tokenizer& tokenizer, Ends& ends) {
-  for (const Json& part : member(processor, "processors")) read_template(part, tokenizer, ends);
-  const Json& single = member(processor, "single");
-  if (text_of(processor, "type") != "TemplateProcessing" || !single.is_array() || single.empty())
-    return;
-  const auto is = [&](const Json& part, int32_t id) {
-    const std::string name = text_of(member(part, "SpecialToken"), "id");
-    const Json& token = member(member(processor, "special_tokens"), name.c_str());
-    return !name.empty() && id >= 0 && member(token, "ids") == Json::array({id});
-  };
-  ends = {is(single.front(), tokenizer.bos()), is(single.back(), tokenizer.eos())};
-}
-
-// As with the files that came with a model; else as this program generates, which is after BOS.
-Ends ends_of(const AuxiliaryFiles& auxiliary_files, const Tokenizer& tokenizer) {
-  Ends ends{tokenizer.bos() >= 0, false};
-  if (auxiliary_files.hf_files.contains("tokenizer.json") &&
-      auxiliary_files.tokenizer.starts_with('{')) {
-    ends.bos = false;
-    read_template(member(parse_object(auxiliary_files.tokenizer, kTokenizer), "post_processor"),
-                  tokenizer, ends);
-  }
-  if (const auto file = auxiliary_files.hf_files.find("tokenizer_config.json");
-      file != auxiliary_files.hf_files.end()) {
-    const Json config = parse_object(file->second, file->first);
-    const auto said = [&](const char* key, bool otherwise) {
-      const Json& value = member(config, key);
-      return value.is_boolean() ? value.get<bool>() : otherwise;
-    };
-    ends.bos = said("add_bos_token", ends.bos) && tokenizer.bos() >= 0;
-    ends.eos = said("add_eos_token", ends.eos);
-  }
-  return ends;
-}
-
 // Whether the two have as many ids, and make the same of every piece's text.
 bool same_ids(const Tokenizer& a, const Tokenizer& b, const SentencePieceModel& model) {
   if (a.vocab_size() != b.vocab_size()) return false;
@@ -156,7 +115,7 @@ void add_gguf_tokenizer(GgufMetadata& metadata, const AuxiliaryFiles& auxiliary_
   const int32_t bos = tokenizer->bos() >= 0 ? tokenizer->bos() : tokenizer->eos();
   metadata.add_u32("tokenizer.ggml.bos_token_id", bos);
   add_stop_ids(metadata, stop_ids_of(auxiliary_files, *tokenizer));
-  const Ends ends = ends_of(auxiliary_files, *tokenizer);
+  const TextEnds ends = text_ends_of(auxiliary_files, *tokenizer);
   metadata.add_flag("tokenizer.ggml.add_bos_token", ends.bos);
   metadata.add_flag("tokenizer.ggml.add_eos_token", ends.eos);
   add_chat_template(metadata, chat_files_of(auxiliary_files).templates);

@@ -8,11 +8,10 @@
 #include "checkpoint/unique_json.h"
 #include "core/error/log.h"
 #include "core/json/json_member.h"
+#include "tokenizer/hf/json_fields.h"
 
 namespace ingot {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr char kMember[] = "eos_token_id";
 
@@ -42,6 +41,20 @@ std::vector<int32_t> ids_in(std::string_view text, const std::string& path) {
   } catch (const Error& error) {
     throw Error(ErrorCode::Data, located(path, text, error));
   }
+}
+
+// The ids that a TemplateProcessing puts around a text, as far as they are these.
+void read_template(const Json& processor, const Tokenizer& tokenizer, TextEnds& ends) {
+  for (const Json& part : member(processor, "processors")) read_template(part, tokenizer, ends);
+  const Json& single = member(processor, "single");
+  if (text_of(processor, "type") != "TemplateProcessing" || !single.is_array() || single.empty())
+    return;
+  const auto is = [&](const Json& part, int32_t id) {
+    const std::string name = text_of(member(part, "SpecialToken"), "id");
+    const Json& token = member(member(processor, "special_tokens"), name.c_str());
+    return !name.empty() && id >= 0 && member(token, "ids") == Json::array({id});
+  };
+  ends = {is(single.front(), tokenizer.bos()), is(single.back(), tokenizer.eos())};
 }
 
 }  // namespace
@@ -74,6 +87,28 @@ std::vector<int32_t> stop_ids_of(const AuxiliaryFiles& auxiliary_files,
   for (const int32_t id : auxiliary_files.stop_ids)
     if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
   return ids;
+}
+
+TextEnds text_ends_of(const AuxiliaryFiles& auxiliary_files, const Tokenizer& tokenizer) {
+  TextEnds ends{tokenizer.bos() >= 0, false};
+  if (auxiliary_files.hf_files.contains("tokenizer.json") &&
+      auxiliary_files.tokenizer.starts_with('{')) {
+    ends.bos = false;
+    read_template(
+        member(parse_object(auxiliary_files.tokenizer, "the tokenizer"), "post_processor"),
+        tokenizer, ends);
+  }
+  if (const auto file = auxiliary_files.hf_files.find("tokenizer_config.json");
+      file != auxiliary_files.hf_files.end()) {
+    const Json config = parse_object(file->second, file->first);
+    const auto said = [&](const char* key, bool otherwise) {
+      const Json& value = member(config, key);
+      return value.is_boolean() ? value.get<bool>() : otherwise;
+    };
+    ends.bos = said("add_bos_token", ends.bos) && tokenizer.bos() >= 0;
+    ends.eos = said("add_eos_token", ends.eos);
+  }
+  return ends;
 }
 
 }  // namespace ingot

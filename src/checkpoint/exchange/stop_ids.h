@@ -1,4 +1,5 @@
-// The stop ids of a model: it may have several, of which its tokenizer knows one as EOS.
+// Special tokens that the files of a model name: its stop ids, which may be several, of which its
+// tokenizer knows one as EOS; and those around a text.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +23,15 @@ std::vector<int32_t> hf_stop_ids(const std::map<std::string, std::string>& files
 
 // The tokenizer's EOS, if any, followed by the model's other stop ids.
 std::vector<int32_t> stop_ids_of(const AuxiliaryFiles& auxiliary_files, const Tokenizer& tokenizer);
+
+// Which special tokens stand around a text that the model is given.
+struct TextEnds {
+  bool bos = false, eos = false;
+};
+
+// As the files that came with the model say: add_bos_token and add_eos_token of
+// tokenizer_config.json, else the template of tokenizer.json. Without such files as documents are
+// trained on: BOS, if the tokenizer has one.
+TextEnds text_ends_of(const AuxiliaryFiles& auxiliary_files, const Tokenizer& tokenizer);
 
 }  // namespace ingot

@@ -11,7 +11,7 @@
 #include "cli/frame/output_file.h"
 #include "cli/start/machine.h"
 #include "core/error/error.h"
-#include "infer/generate.h"
+#include "infer/reply.h"
 
 namespace ingot::cli {
 namespace {
@@ -65,13 +65,13 @@ struct Logits {
     const std::vector<int32_t> ids = parse_ids(read_text(*storage, ids_path), ids_path);
     const auto T = static_cast<int64_t>(ids.size());
     const auto compute = device.open();
-    Generator generator(compute->context(), storage, checkpoint, T);
-    const int64_t V = generator.model().vocab;
+    LoadedModel model(compute->context(), storage, checkpoint, {.context = T});
+    const int64_t V = model.config().vocab;
     // Logits (T, V): row t is what follows ids[0..t].
     NewFile file(*storage, out.path(), out.existing());
     write_safetensors(*storage, file.path(), {{"logits", {T, V}, DType::F32}},
                       [&](size_t, const PutElements& put) {
-                        generator.logits(ids, [&](std::span<const float> row) {
+                        for_each_logits(model, ids, [&](std::span<const float> row) {
                           put(Tensor::contiguous(const_cast<float*>(row.data()), DType::F32, {V}));
                         });
                       });

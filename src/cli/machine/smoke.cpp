@@ -13,7 +13,7 @@
 #include "core/error/error.h"
 #include "core/storage/storage.h"
 #include "core/system/timing.h"
-#include "infer/generate.h"
+#include "infer/reply.h"
 #include "train/trainer.h"
 
 namespace ingot::cli {
@@ -207,10 +207,11 @@ struct SmokeCommand {
           "the loss went from {:.3f} to {:.3f} in {} steps: expected it to fall", losses.first,
           losses.last, losses.steps);
     const auto compute = open_device(run);
-    Generator generator(compute->context(), posix_storage(), run.config.checkpoint.dir, 0);
-    const auto ids = generator.generate("line", kNewTokens, {.temperature = 0},
-                                        [](int32_t, std::string_view) { return true; });
-    check(!ids.empty(), ErrorCode::Internal, "the model that was saved generated nothing");
+    LoadedModel model(compute->context(), posix_storage(), run.config.checkpoint.dir, {});
+    SamplingOptions greedy;
+    greedy.temperature = 0;
+    const Reply reply = write_text(model, "line", kNewTokens, greedy);
+    check(!reply.ids.empty(), ErrorCode::Internal, "the model that was saved generated nothing");
     return losses;
   }
 };

@@ -14,7 +14,7 @@
 #include "core/error/error.h"
 #include "core/storage/mapped_file.h"
 #include "feed/text_files.h"
-#include "infer/generate.h"
+#include "infer/reply.h"
 #include "train/start/resume.h"
 #include "train/step/bench_step.h"
 
@@ -178,18 +178,13 @@ struct QuickstartCommand {
 
   static std::string samples(const ResolvedRun& run) {
     const auto compute = open_device(run);
-    Generator generator(compute->context(), posix_storage(), run.config.checkpoint.dir, 0);
+    LoadedModel model(compute->context(), posix_storage(), run.config.checkpoint.dir, {});
     std::string all;
     for (const std::string prompt : {"The ", "In the beginning", "A house is "}) {
       SamplingOptions sampling;
       sampling.temperature = 0.8;
       sampling.top_k = 40;
-      all += "--- sample\n" + prompt;
-      generator.generate(prompt, std::min<int64_t>(240, generator.room_after(prompt)), sampling,
-                         [&](int32_t, std::string_view piece) {
-                           all += piece;
-                           return true;
-                         });
+      all += "--- sample\n" + prompt + write_text(model, prompt, 240, sampling).text;
       all += "\n\n";
     }
     return all;

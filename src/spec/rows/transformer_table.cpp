@@ -165,43 +165,6 @@ TensorTable transformer_train_table(const ModelConfig& c, const TrainShape& shap
   return table.take();
 }
 
-TensorTable transformer_infer_table(const ModelConfig& c, DType compute, int64_t context,
-                                    int64_t chunk, int64_t workspace_bytes) {
-  check_compute(compute);
-  const DType acc = accumulation_dtype(compute);
-  TensorTable table;
-  const TensorTable parameters = transformer_parameters(c);
-  for (TensorSpec row : parameters.rows()) {
-    row.dtype = compute;
-    table.add(std::move(row));
-  }
-  for (int64_t i = 0; i < c.layers; ++i)
-    for (const char* what : {"cache.k", "cache.v"})
-      table.add(spec_of(layer_name(i, what), {1, context, c.kv_heads, c.head_dim}, compute,
-                        TensorKind::Cache));
-  table.add(spec_of("tokens", {chunk}, DType::I32, TensorKind::Input));
-  if (c.positions == Positions::Learned) {
-    table.add(spec_of("positions", {chunk}, DType::I32, TensorKind::Input));
-  } else {
-    for (const char* name : {"rope.cos", "rope.sin"})
-      table.add(spec_of(name, {context, c.head_dim / 2}, acc, TensorKind::Input));
-  }
-  table.add(spec_of("workspace", {workspace_bytes}, DType::U8, TensorKind::Workspace));
-
-  // Ticks: 0 embedding and all layers, which share their rows; 1 final norm; 2 head.
-  const auto add = [&](std::string name, Shape shape, DType dtype, Lifetime life) {
-    TensorSpec spec = spec_of(std::move(name), shape, dtype, TensorKind::Activation);
-    spec.lives = {life};
-    table.add(std::move(spec));
-  };
-  for (const LayerRow& row : layer_rows(c, 1, chunk, compute))
-    add(shared_name(row.name), row.shape, row.dtype, {0, 1});
-  add("final_norm", {chunk, c.dim}, compute, {1, 2});
-  add("final_rstd", {chunk}, acc, {1, 1});
-  add("logits", {1, c.vocab}, acc, {2, 2});
-  return table;
-}
-
 std::optional<int64_t> offload_place(int64_t layer, int64_t num_layers, int64_t num_offloaded) {
   const int64_t place = (layer * num_offloaded + num_layers - 1) / num_layers;
   const bool is_offloaded = place < num_offloaded && place * num_layers / num_offloaded == layer;

@@ -1,4 +1,4 @@
-// The rows of a training or inference run of a transformer, and the names the model finds them by.
+// The rows of a training run of a transformer, and the names the model finds them by.
 #pragma once
 
 #include <optional>
@@ -61,14 +61,6 @@ bool is_copied_to_host(int64_t place, int64_t num_offloaded);
 // if there is none. `place`: offload_place() of the layer.
 TensorId layer_row(const TensorTable& table, int64_t layer, std::optional<int64_t> place,
                    std::string_view what, int64_t slot = 0);
-
-// All that generation of one sequence needs: weights (named as in transformer_parameters), a KV
-// cache of `context` tokens per layer ("layers.i.cache.k", "layers.i.cache.v", each (1, context, G,
-// D)), rope.cos and rope.sin (context, D/2) acc or, if positions are learned, positions (chunk)
-// I32. For up to `chunk` new tokens at a time: tokens (chunk) I32, all layer rows of the training
-// table as "shared.NAME", final_norm, final_rstd; logits (1, V) acc and workspace.
-TensorTable transformer_infer_table(const ModelConfig& config, DType compute, int64_t context,
-                                    int64_t chunk, int64_t workspace_bytes);
 
 std::string offload_name(int64_t place, std::string_view what);  // "offload.1." + what for place 3
 std::string host_name(int64_t place, std::string_view what);     // "host.3." + what

@@ -1,0 +1,21 @@
+// How a decoder holds its weights and how long its sequences are, as flags.
+#pragma once
+
+#include <string>
+
+#include "cli/frame/command_line.h"
+#include "plan/decode_shape.h"
+
+namespace ingot::cli {
+
+// --weights, --context.
+struct WeightOptions {
+  std::string weights = "f32";
+  int64_t context = 0;
+
+  void add_to(Command& command);
+  void add_weights_to(Command& command);  // --weights alone
+  ModelOptions options(int64_t max_sequences) const;
+};
+
+}  // namespace ingot::cli

@@ -1,0 +1,51 @@
+// A model ready to generate, score and serve: weights packed in memory, tokenizer, engine.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "checkpoint/exchange/open_weights.h"
+#include "core/device/context.h"
+#include "core/storage/storage.h"
+#include "infer/engine.h"
+#include "plan/decode_shape.h"
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+
+class LoadedModel {
+ public:
+  // `path`: a checkpoint, a run folder, a Hugging Face folder or a GGUF file. Throws
+  // ErrorCode::Data for anything else, ErrorCode::Memory if it does not fit. Unless options.pages
+  // says how many, it takes fewer pages than all sequences may fill if memory has no room for them.
+  LoadedModel(Context& ctx, std::shared_ptr<Storage> storage, const std::string& path,
+              const ModelOptions& options);
+  ~LoadedModel();
+
+  const CheckpointInfo& info() const;
+  const ModelConfig& config() const;
+  const DecodeShape& shape() const;
+  int64_t allocated_bytes() const;
+  ReplyEngine& engine();
+  PagedDecoder& decoder();
+
+  // What belongs to text; each throws ErrorCode::Data if the model came without a tokenizer.
+  const Tokenizer& tokenizer() const;
+  // End a reply: EOS, the ids that the model's files name besides it (end of turn), and BOS.
+  const std::vector<int32_t>& stop_ids() const;
+  const AuxiliaryFiles& auxiliary_files() const;
+  ChatFiles chat_files() const;
+  // What a text begins with: BOS, if the tokenizer has one and the model's files do not say
+  // add_bos_token = false; -1: nothing.
+  int32_t first_id() const;
+  // first_id() and the ids of `text`, in which special tokens are only text. An empty text without
+  // BOS begins after the EOS of the document before. Throws ErrorCode::Usage if nothing is left.
+  std::vector<int32_t> prompt_ids(std::string_view text) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ingot

@@ -1,0 +1,298 @@
+#include "model/paged_decoder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error/error.h"
+#include "core/tensor/kv_page.h"
+#include "model/layer.h"
+#include "model/norm.h"
+#include "ops/axpy.h"
+#include "ops/embedding.h"
+#include "ops/memory.h"
+#include "ops/packed_linear.h"
+#include "ops/paged_attention.h"
+#include "ops/rope.h"
+#include "spec/rows/transformer_table.h"
+
+namespace ingot {
+namespace {
+
+// Elements of a weight that are read at once: enough for a disk, few beside the packed weights.
+constexpr int64_t kReadElements = int64_t{1} << 20;
+
+// (N, 1, n, D) → (N, n, D)
+Tensor without_time(const Tensor& heads) {
+  Tensor rows = heads;
+  rows.shape = {heads.shape[0], heads.shape[2], heads.shape[3]};
+  rows.strides = {heads.strides[0], heads.strides[2], heads.strides[3]};
+  return rows;
+}
+
+bool all_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
+}
+
+}  // namespace
+
+struct PagedDecoder::Impl {
+  struct DecoderLayer {
+    LayerWeights weights;
+    PagedCache cache;
+  };
+
+  Impl(Context& context, const ModelConfig& model, const DecodeShape& dims,
+       const PlacedTensors& tensors)
+      : ctx(context),
+        config(model),
+        shape(dims),
+        placed(tensors),
+        rope(rope_input(config, placed)) {
+    for (int64_t i = 0; i < config.layers; ++i) {
+      const auto of = [&](std::string_view what) { return weight(layer_name(i, what)); };
+      layers.push_back({.weights = layer_parts<Operand>(of),
+                        .cache = {placed.find(layer_name(i, "cache")), config.kv_heads}});
+    }
+    shared = tensors_of(config, [&](std::string_view what) {
+      return placed.try_find("shared." + std::string(what));
+    });
+    embedding = weight("embedding.weight");
+    head = config.tied ? embedding : weight("head.weight");
+    final_norm = {weight("final_norm.weight"), weight("final_norm.bias")};
+    if (rope.cos.defined()) fill_rope();
+  }
+
+  // Undefined if the model has no such parameter.
+  Operand weight(const std::string& name) const {
+    Operand operand;
+    const Tensor memory = placed.try_find(name);
+    if (!memory.defined()) return operand;
+    const TensorSpec& row = parameters[parameters.find(name)];
+    if (is_packed(shape, row))
+      operand.packed = {memory, packed_format(shape, row), row.shape[0], row.shape[1]};
+    else
+      operand.plain = memory;
+    return operand;
+  }
+
+  // With dynamic scaling the frequencies depend on how long the sequence has become: row p is that
+  // of a sequence which ends there, whatever run computes it.
+  void fill_rope() {
+    const RopeFrequencies frequencies = rope_frequencies(config.rope);
+    if (config.rope.scaling != RopeScaling::Dynamic)
+      return rope_table(ctx, frequencies, rope.cos, rope.sin);
+    for (int64_t p = 0; p < shape.context; ++p)
+      rope_table(ctx, frequencies, rope.cos.slice(0, p, p + 1), rope.sin.slice(0, p, p + 1), p);
+  }
+
+  void load(const ReadWeights& read) {
+    for (const TensorSpec& row : parameters.rows()) {
+      const Operand to = weight(row.name);
+      const int64_t cols = row.shape[-1], rows = row.shape.numel() / cols;
+      const int64_t step = std::max<int64_t>(1, kReadElements / cols);
+      std::vector<float> values;
+      for (int64_t begin = 0; begin < rows; begin += step) {
+        const int64_t end = std::min(rows, begin + step);
+        values.resize(static_cast<size_t>((end - begin) * cols));
+        read(row.name, begin * cols, end * cols, values);
+        const Tensor piece =
+            Tensor::contiguous(values.data(), DType::F32, {end - begin, cols}, Device::cpu());
+        if (to.is_packed())
+          pack_rows(ctx, piece, begin, to.packed);
+        else
+          store(values, to.plain.reshape({rows, cols}).slice(0, begin, end));
+      }
+    }
+  }
+
+  void store(std::span<const float> values, const Tensor& to) {
+    if (to.dtype == DType::F32) return copy_from_host(ctx, values.data(), to);
+    std::vector<Bf16> rounded(values.size());
+    std::ranges::transform(values, rounded.begin(), Bf16::from_float);
+    copy_from_host(ctx, rounded.data(), to);
+  }
+
+  void check_rows(std::span<const DecodeRows> sequences) const {
+    int64_t rows = 0, logit_rows = 0;
+    for (const DecodeRows& s : sequences) {
+      const int64_t n = std::ssize(s.ids), end = s.first_position + n;
+      check(n > 0 && 0 <= s.num_logits && s.num_logits <= n, ErrorCode::Internal,
+            "decoding expected at least one id and 0 to {} logits, got {}", n, s.num_logits);
+      check(end <= shape.context, ErrorCode::Usage,
+            "the sequence would be {} tokens long, the context holds {}: ask for fewer tokens or a "
+            "shorter prompt",
+            end, shape.context);
+      check(end <= std::ssize(s.pages) * kPageTokens, ErrorCode::Internal,
+            "decoding of {} tokens expected as many pages, got {}", end, s.pages.size());
+      rows += n;
+      logit_rows += s.num_logits;
+    }
+    check(!sequences.empty() && std::ssize(sequences) <= shape.max_sequences &&
+              rows <= shape.max_rows && logit_rows <= shape.max_logit_rows,
+          ErrorCode::Internal, "decoding was given {} sequences, {} rows and {} rows of logits",
+          sequences.size(), rows, logit_rows);
+  }
+
+  // The first n rows of each.
+  LayerTensors activations(int64_t n) const {
+    LayerTensors x = shared;
+    const auto first_rows = [&](Tensor& whole) {
+      if (whole.defined()) whole = whole.slice(0, 0, n);
+    };
+    for (Tensor* rows :
+         {&x.residual, &x.attn_rstd, &x.qkv, &x.qk, &x.q_rstd, &x.k_rstd, &x.attn_out,
+          &x.attn_post_rstd, &x.mid, &x.mlp_rstd, &x.up, &x.mlp_out, &x.mlp_post_rstd})
+      first_rows(*rows);
+    for (Operand* rows : {&x.attn_norm, &x.attn, &x.mlp_norm, &x.act}) first_rows(rows->plain);
+    return x;
+  }
+
+  void embed(const Tensor& ids, const Tensor& positions, const Tensor& stream) {
+    if (embedding.is_packed())
+      unpack_rows(ctx, embedding.packed, ids, stream);
+    else
+      embedding_forward(ctx, ids, embedding.plain, stream);
+    if (config.embedding_scale != 1.0) axpy(ctx, config.embedding_scale, stream, {}, stream);
+    if (const Tensor learned = placed.try_find("position.weight"); learned.defined())
+      embedding_add(ctx, positions, learned, stream);
+  }
+
+  std::span<const float> run(std::span<const DecodeRows> sequences, FirstNotFinite* search) {
+    check_rows(sequences);
+    std::vector<int32_t> ids, places;
+    std::vector<PagedSequence> paged;
+    for (const DecodeRows& s : sequences) {
+      paged.push_back({.pages = s.pages,
+                       .first_position = s.first_position,
+                       .first_row = std::ssize(ids),
+                       .num_rows = std::ssize(s.ids)});
+      for (size_t i = 0; i < s.ids.size(); ++i)
+        places.push_back(static_cast<int32_t>(s.first_position + static_cast<int64_t>(i)));
+      ids.insert(ids.end(), s.ids.begin(), s.ids.end());
+    }
+    const auto n = std::ssize(ids);
+    const Tensor tokens = placed.find("tokens").slice(0, 0, n);        // (n)
+    const Tensor positions = placed.find("positions").slice(0, 0, n);  // (n)
+    copy_from_host(ctx, ids.data(), tokens);
+    copy_from_host(ctx, places.data(), positions);
+    const LayerTensors x = activations(n);
+    embed(tokens, positions, x.residual);
+    if (search != nullptr) search->look("embedding", x.residual);
+    run_layers(paged, positions, x, search);
+    return head_logits(sequences, x.residual, search);
+  }
+
+  void run_layers(std::span<const PagedSequence> paged, const Tensor& positions,
+                  const LayerTensors& x, FirstNotFinite* search) {
+    const int64_t n = positions.numel();
+    const Layer layer(config, n, 1);
+    RopeInput own_rope = rope;
+    own_rope.positions = positions.reshape({n, 1});
+    AttentionOptions attention = attention_options(config);
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const DecoderLayer& l = layers[i];
+      attention.window = config.window_of(static_cast<int64_t>(i));
+      const LayerPass pass{.w = l.weights, .x = x, .rope = own_rope, .attention = attention};
+      const HeadViews heads = layer.attention().project_qkv(ctx, pass);
+      paged_store(ctx, without_time(heads.k), without_time(heads.v), l.cache, paged);
+      paged_attention_forward(ctx, without_time(heads.q), l.cache, paged, attention,
+                              x.attn.plain.reshape({n, config.heads, config.head_dim}));
+      layer.attention().output(ctx, pass);
+      layer.mlp().hidden(ctx, pass);
+      layer.leave(ctx, pass, x.residual);
+      if (search != nullptr) search->look_at_layer(static_cast<int64_t>(i), x, x.residual);
+    }
+  }
+
+  // (Σ num_logits, V) of the residual stream (n, C).
+  std::span<const float> head_logits(std::span<const DecodeRows> sequences, const Tensor& residual,
+                                     FirstNotFinite* search) {
+    const Tensor wanted = placed.find("final_residual");  // (max_logit_rows, C)
+    int64_t rows = 0, end = 0;
+    for (const DecodeRows& s : sequences) {
+      end += std::ssize(s.ids);
+      if (s.num_logits == 0) continue;
+      copy(ctx, residual.slice(0, end - s.num_logits, end),
+           wanted.slice(0, rows, rows + s.num_logits));
+      rows += s.num_logits;
+    }
+    finite.clear();
+    if (rows == 0) return {};
+    const Tensor normed = placed.find("final_norm").slice(0, 0, rows);  // (rows, C)
+    const Tensor rstd = placed.find("final_rstd").slice(0, 0, rows);    // (rows)
+    norm_forward(ctx, wanted.slice(0, 0, rows), final_norm, config.norm_eps, normed, rstd);
+    if (search != nullptr) search->look_at_final_norm(config.layers, normed, rstd);
+    const Tensor logits = placed.find("logits").slice(0, 0, rows);  // (rows, V)
+    linear_forward(ctx, normed, {head, {}}, logits);
+    if (search != nullptr) search->look("logits", logits);
+    return on_host(logits);
+  }
+
+  std::span<const float> on_host(const Tensor& logits) {
+    const auto V = static_cast<size_t>(config.vocab);
+    std::span<float> values(static_cast<float*>(logits.data), static_cast<size_t>(logits.numel()));
+    if (ctx.device.kind != DeviceKind::Cpu) {
+      host_logits.resize(values.size());
+      copy_to_host(ctx, logits, host_logits.data());
+      values = host_logits;
+    }
+    for (size_t row = 0; row < values.size() / V; ++row) {
+      const auto own = values.subspan(row * V, V);
+      finite.push_back(all_finite(own));
+      if (config.softcap == 0) continue;
+      const auto cap = static_cast<float>(config.softcap);
+      for (float& value : own) value = cap * std::tanh(value / cap);
+    }
+    return values;
+  }
+
+  void copy_page(int32_t from, int32_t to) {
+    for (const DecoderLayer& l : layers) {
+      const Tensor& pages = l.cache.pages;  // (pages, page_elements)
+      copy(ctx, pages.slice(0, from, from + 1), pages.slice(0, to, to + 1));
+    }
+  }
+
+  Context& ctx;
+  const ModelConfig config;
+  const DecodeShape shape;
+  const PlacedTensors& placed;
+  const TensorTable parameters = transformer_parameters(config);
+  RopeInput rope;
+  std::vector<DecoderLayer> layers;
+  LayerTensors shared;  // of max_rows rows
+  Operand embedding, head;
+  Affine<Operand> final_norm;
+  std::vector<float> host_logits;  // of a GPU
+  std::vector<bool> finite;
+};
+
+PagedDecoder::PagedDecoder(Context& ctx, const ModelConfig& config, const DecodeShape& shape,
+                           const PlacedTensors& placed)
+    : impl_(std::make_unique<Impl>(ctx, config, shape, placed)) {}
+PagedDecoder::~PagedDecoder() = default;
+
+void PagedDecoder::load(const ReadWeights& read) {
+  impl_->load(read);
+}
+std::span<const float> PagedDecoder::run(std::span<const DecodeRows> sequences,
+                                         FirstNotFinite* search) {
+  return impl_->run(sequences, search);
+}
+bool PagedDecoder::is_finite(int64_t logit_row) const {
+  return impl_->finite[static_cast<size_t>(logit_row)];
+}
+void PagedDecoder::copy_page(int32_t from, int32_t to) {
+  impl_->copy_page(from, to);
+}
+Context& PagedDecoder::context() {
+  return impl_->ctx;
+}
+const ModelConfig& PagedDecoder::config() const {
+  return impl_->config;
+}
+const DecodeShape& PagedDecoder::shape() const {
+  return impl_->shape;
+}
+
+}  // namespace ingot

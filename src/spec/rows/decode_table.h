@@ -1,0 +1,44 @@
+// The rows of decoding: packed weights, pages of keys and values, and the activations of one run.
+#pragma once
+
+#include <string>
+
+#include "core/tensor/device.h"
+#include "core/tensor/weight_format.h"
+#include "spec/model/model_config.h"
+#include "spec/table/tensor_table.h"
+
+namespace ingot {
+
+// All that the memory of decoding depends on.
+struct DecodeShape {
+  WeightFormat weights = WeightFormat::F32;
+  int64_t context = 0;         // positions that a sequence may have
+  int64_t pages = 0;           // of kPageTokens tokens each, in every layer
+  int64_t max_sequences = 1;   // that have rows in one run
+  int64_t max_rows = 64;       // new tokens of one run, of all sequences
+  int64_t max_logit_rows = 1;  // of them, those whose logits are wanted
+  int64_t workspace_bytes = 0;
+  // A CPU multiplies packed matrices and computes in F32; a GPU multiplies plain ones and computes
+  // in their dtype, F32 or BF16.
+  bool packed = true;
+};
+
+// Of activations.
+DType compute_dtype(const DecodeShape& shape);
+// Of keys and values: F32 with F32 weights, otherwise BF16.
+DType cache_dtype(const DecodeShape& shape);
+
+// Matrices, embedding and head of a packed table: the format of the shape. Q8_0 stores rows that
+// are not whole blocks as F32.
+bool is_packed(const DecodeShape& shape, const TensorSpec& parameter);
+WeightFormat packed_format(const DecodeShape& shape, const TensorSpec& parameter);
+
+// The parameters, named as in transformer_parameters(); packed ones are U8 of packed_bytes().
+// "layers.i.cache": (pages, page_elements). rope.cos, rope.sin (context, D/2) unless positions are
+// learned; tokens and positions (max_rows) I32. Of max_rows rows, the layer rows of the training
+// table as "shared.NAME". Of max_logit_rows rows, final_residual and final_norm (C), final_rstd and
+// logits (V). "workspace".
+TensorTable transformer_decode_table(const ModelConfig& config, const DecodeShape& shape);
+
+}  // namespace ingot
