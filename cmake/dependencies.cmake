@@ -55,6 +55,8 @@ pin_header(ZSTD zstd.h "ZSTD_VERSION_MAJOR;ZSTD_VERSION_MINOR" 1.5)
 find_library(ZSTD_LIBRARY libzstd.a REQUIRED)
 pin_header(ZLIB zlib.h "ZLIB_VER_MAJOR;ZLIB_VER_MINOR" 1.2 1.3)
 find_library(ZLIB_LIBRARY libz.a REQUIRED)
+pin_package(yaml-cpp 0.7 0.8)
+find_library(YAML_CPP_LIBRARY libyaml-cpp.a REQUIRED)
 find_package(CURL REQUIRED)
 expect_version(libcurl "${CURL_VERSION_STRING}" 7.88 8.14)
 # Arrow comes in a wheel: headers and libraries, without the names that linkers look for. A build

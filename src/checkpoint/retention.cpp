@@ -4,6 +4,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/choice.h"
 #include "checkpoint/folder.h"
+#include "checkpoint/hold.h"
 #include "checkpoint/manifest.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
@@ -64,7 +65,8 @@ void retain_checkpoints(std::shared_ptr<Storage> storage, const std::string& run
     if (is_checkpoint(*storage, dir)) log::warn("checkpoint_damaged", {{"dir", dir}, {"why", why}});
   for (int64_t i = 0; i < surplus; ++i) {
     const std::string& dir = dirs[static_cast<size_t>(i)];
-    if (good == nullptr || dir != good->info().dir) discard_folder(*storage, dir);
+    const bool is_held = storage->exists(hold_path(dir));
+    if (!is_held && (good == nullptr || dir != good->info().dir)) discard_folder(*storage, dir);
   }
 }
 

@@ -31,6 +31,7 @@ void add_data_mix(Command& data);
 void add_data_seen(Command& data);
 void add_data_tokenize(Command& data);
 void add_data_verify(Command& data);
+void add_eval(Command& program);
 void add_generate(Command& program);
 void add_launch(Command& program);
 void add_man(Command& program);
@@ -65,6 +66,7 @@ void add_commands(Command& program) {
   add_train(program);
   add_launch(program);
   add_generate(program);
+  add_eval(program);
 
   Command& checkpoint =
       *program.add_subcommand("checkpoint", "inspect, compare, import and export checkpoints");

@@ -27,7 +27,8 @@ class TextDocuments {
   // Throws as list_input_files() does, and ErrorCode::Data for inputs that hold the same.
   TextDocuments(const std::vector<std::string>& locations, const ReadOptions& options);
 
-  bool next(std::string& text);  // false at the end
+  bool next(std::string& text);                                     // false at the end
+  const InputFile& file() const { return files_[next_file_ - 1]; }  // of the last document
   // What was left out, and why, and what was read twice, on stderr; throws ErrorCode::Data when
   // there was not one document.
   void report() const;

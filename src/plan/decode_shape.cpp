@@ -10,7 +10,8 @@ namespace ingot {
 
 DecodeShape decode_shape(const DeviceFacts& facts, const ModelConfig& config,
                          const ModelOptions& options) {
-  check(options.context <= config.context, ErrorCode::Usage,
+  const bool may_exceed = options.beyond_context && config.positions == Positions::Rotary;
+  check(options.context <= config.context || may_exceed, ErrorCode::Usage,
         "the model was built for a context of {} tokens, {} were asked for", config.context,
         options.context);
   DecodeShape shape;

@@ -15,6 +15,8 @@ struct ModelOptions {
   int64_t max_rows = 256;       // tokens of one step
   int64_t max_logit_rows = 64;  // of them, those whose logits are wanted: more only score prompts
   int64_t pages = 0;            // 0 = enough for max_sequences of the context
+  // Allows a context beyond the model's own where positions are rotary: scores of long prompts.
+  bool beyond_context = false;
 };
 
 // On a device with these facts, with the workspace that it needs. Throws ErrorCode::Usage for a

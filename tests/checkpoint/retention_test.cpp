@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "checkpoint/fixture.h"
+#include "checkpoint/hold.h"
 #include "core/error/error.h"
 #include "support/counting_storage.h"
 
@@ -31,6 +32,22 @@ TEST(Retention, StepsAreOrderedAsNumbers) {
   ASSERT_EQ(dirs.size(), 3u);
   EXPECT_EQ(dirs[0], step_dir(5));
   EXPECT_EQ(dirs[2], kRun + "/step_100000000");
+}
+
+TEST(Retention, WhatIsHeldStaysUntilItIsReleased) {
+  const auto storage = empty_run();
+  for (int64_t step = 1; step <= 4; ++step) save(*storage, step);
+  {
+    const CheckpointHold hold(storage, step_dir(2));
+    EXPECT_TRUE(hold.is_there());
+    retain_checkpoints(storage, kRun, 1);
+    EXPECT_EQ(list_checkpoints(*storage, kRun), (Names{step_dir(2), step_dir(4)}));
+    expect_loads(storage, step_dir(2), 2);
+  }
+  retain_checkpoints(storage, kRun, 1);
+  EXPECT_EQ(storage->list(kRun), (Names{"step_00000004"}));
+  EXPECT_FALSE(CheckpointHold(storage, step_dir(1)).is_there());
+  EXPECT_EQ(storage->list(kRun), (Names{"step_00000004"}));
 }
 
 TEST(Retention, TheOnlyGoodOneIsNeverRemoved) {

@@ -35,7 +35,8 @@ ROOMS = {
     "parallel/comm": ["wire", "tcp", "mpi", "local", "cuda", "process"],
     "ingest": ["text", "read", "write", "tasks", "clean", "dedup", "decontaminate", "tokenize"],
     "train": ["step", "start", "records", "hooks", "."],
-    "cli": ["frame", "launch", "start", "plan", "machine", "tokenizer", "data", "checkpoint", "bench", "run"],
+    "cli": ["frame", "launch", "start", "plan", "machine", "tokenizer", "data", "checkpoint", "bench", "eval", "run"],
+    "eval": ["core", "harness", "prompts"],
 }
 # Rooms whose headers alone keep the order: the source of an op's contract checks, then calls the kernels.
 CONTRACTS = {"ops/update", "ops/."}

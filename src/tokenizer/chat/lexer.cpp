@@ -18,7 +18,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-std::string with_plain_line_ends(std::string_view source) {
+std::string with_plain_line_ends(std::string_view source, Spaces spaces) {
   std::string plain;
   for (size_t i = 0; i < source.size(); ++i) {
     if (source[i] == '\r') {
@@ -28,14 +28,14 @@ std::string with_plain_line_ends(std::string_view source) {
       plain += source[i];
     }
   }
-  if (plain.ends_with('\n')) plain.pop_back();  // Jinja drops the last one
+  if (spaces == Spaces::Trimmed && plain.ends_with('\n')) plain.pop_back();
   return plain;
 }
 
 class Lexer {
  public:
-  Lexer(std::string_view source, std::string_view origin)
-      : source_(with_plain_line_ends(source)), origin_(origin) {}
+  Lexer(std::string_view source, std::string_view origin, Spaces spaces)
+      : source_(with_plain_line_ends(source, spaces)), origin_(origin), spaces_(spaces) {}
 
   std::vector<Token> run() {
     while (at_ < source_.size()) {
@@ -83,7 +83,7 @@ class Lexer {
       }
       return text;
     }
-    if (kind == '{' || sign == '+') return text;
+    if (kind == '{' || sign == '+' || spaces_ == Spaces::Kept) return text;
     const size_t line = text.rfind('\n') + 1;  // 0: the text begins inside a line, or with one
     if (line == 0 && !line_starts_) return text;
     for (const std::string_view character : characters_of(text.substr(line))) {
@@ -105,7 +105,8 @@ class Lexer {
     if (minus) {
       const std::string_view rest = std::string_view(source_).substr(at_);
       at_ = source_.size() - stripped(rest, nullptr, true, false).size();
-    } else if (takes_line_end && at_ < source_.size() && source_[at_] == '\n') {
+    } else if (takes_line_end && spaces_ == Spaces::Trimmed && at_ < source_.size() &&
+               source_[at_] == '\n') {
       ++at_;
     }
     line_starts_ = at_ > begin && source_[at_ - 1] == '\n';
@@ -277,6 +278,7 @@ class Lexer {
 
   const std::string source_;
   std::string_view origin_;
+  Spaces spaces_;
   std::vector<Token> tokens_;
   size_t at_ = 0;
   bool line_starts_ = true;  // what comes next is at the beginning of a line
@@ -286,8 +288,8 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> lex(std::string_view source, std::string_view origin) {
-  return Lexer(source, origin).run();
+std::vector<Token> lex(std::string_view source, std::string_view origin, Spaces spaces) {
+  return Lexer(source, origin, spaces).run();
 }
 
 }  // namespace ingot::chat

@@ -30,10 +30,15 @@ struct Token {
   }
 };
 
-// As Jinja with Hugging Face's trim_blocks and lstrip_blocks: removes the first line end after a
-// tag and the spaces between a line's beginning and a tag; `-` and `+` at a tag's ends are
-// supported. Comments are dropped, {% raw %} is text. The last token is End. Throws
-// ErrorCode::Data, naming `origin` and the line, for invalid or unterminated tokens.
-std::vector<Token> lex(std::string_view source, std::string_view origin);
+// Trimmed: as Jinja with Hugging Face's trim_blocks and lstrip_blocks, which remove the first line
+// end after a tag, the spaces between a line's beginning and a tag, and a last line end. Kept: what
+// stands between tags stays.
+enum class Spaces { Trimmed, Kept };
+
+// `-` and `+` at a tag's ends are supported. Comments are dropped, {% raw %} is text. The last
+// token is End. Throws ErrorCode::Data, naming `origin` and the line, for invalid or unterminated
+// tokens.
+std::vector<Token> lex(std::string_view source, std::string_view origin,
+                       Spaces spaces = Spaces::Trimmed);
 
 }  // namespace ingot::chat

@@ -10,7 +10,8 @@ namespace {
 
 class Parser {
  public:
-  Parser(std::string_view source, std::string_view origin) : in_(lex(source, origin), origin) {}
+  Parser(std::string_view source, std::string_view origin, Spaces spaces)
+      : in_(lex(source, origin, spaces), origin) {}
 
   std::vector<Node> whole() {
     std::vector<Node> nodes = body({});
@@ -185,8 +186,8 @@ class Parser {
 
 }  // namespace
 
-std::vector<Node> parse(std::string_view source, std::string_view origin) {
-  return Parser(source, origin).whole();
+std::vector<Node> parse(std::string_view source, std::string_view origin, Spaces spaces) {
+  return Parser(source, origin, spaces).whole();
 }
 
 }  // namespace ingot::chat

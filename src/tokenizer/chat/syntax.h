@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tokenizer/chat/lexer.h"
 #include "tokenizer/chat/value.h"
 
 namespace ingot::chat {
@@ -78,6 +79,7 @@ struct Node {
 };
 
 // Throws ErrorCode::Data, naming `origin` and the line, for unsupported syntax.
-std::vector<Node> parse(std::string_view source, std::string_view origin);
+std::vector<Node> parse(std::string_view source, std::string_view origin,
+                        Spaces spaces = Spaces::Trimmed);
 
 }  // namespace ingot::chat

@@ -1,0 +1,24 @@
+// `ingot eval --prompts`: what a model writes.
+#pragma once
+
+#include <vector>
+
+#include "cli/eval/eval_model.h"
+#include "cli/eval/item_log.h"
+#include "eval/prompts/prompt_set.h"
+
+namespace ingot::cli {
+
+// Prints prompts and continuations on stdout. Returns what --json prints.
+nlohmann::ordered_json run_prompts(EvalModel& model, ItemLog& log);
+
+// For a terminal: control characters escaped, ⏎ for line ends.
+std::string shown_on_one_line(std::string_view text);
+
+// Of these answers: right ones among the questions of a language; empty: of all.
+struct QuestionCount {
+  int64_t right = 0, all = 0;
+};
+QuestionCount right_answers(const std::vector<PromptAnswer>& answers, std::string_view language);
+
+}  // namespace ingot::cli

@@ -1,0 +1,57 @@
+// Scores a model on a task file.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "eval/harness/harness_prompts.h"
+#include "eval/prompt_ids.h"
+#include "eval/scorer.h"
+#include "eval/statistics.h"
+
+namespace ingot {
+
+struct HarnessItemResult {
+  size_t index = 0;              // of the document
+  std::vector<double> logprobs;  // of each continuation
+  std::vector<bool> is_greedy;   // whether greedy decoding would write it
+  std::vector<size_t> gold;
+  // Of multiple choice: the likeliest, and the likeliest by byte of its choice.
+  size_t chosen = 0, chosen_by_byte = 0;
+  std::string generated;
+  bool is_correct = false, is_correct_by_byte = false;
+  int64_t words = 0, bytes = 0;  // of a document that is scored as a whole
+};
+
+struct HarnessMetric {
+  std::string name;  // "acc", "acc_norm", "perplexity", "exact_match", "bits_per_byte", …
+  MeanScore score;   // without standard error where it is no mean
+};
+
+struct HarnessResult {
+  std::string name;
+  HarnessKind kind = HarnessKind::MultipleChoice;
+  std::vector<HarnessItemResult> items = {};  // by document
+  std::vector<HarnessMetric> metrics() const;
+};
+
+// How a task's texts become ids.
+struct HarnessIds {
+  PromptIds ids;
+  int32_t empty_id = -1;     // what an empty context is: BOS, or EOS where there is none
+  bool is_rendered = false;  // by a chat template, which writes special tokens
+  int64_t max_tokens = 0;    // of a sequence; the harness cuts longer ones at their beginning
+
+  // The context's spaces at its end belong to the continuation.
+  ScoredSequence pair(const std::string& context, const std::string& continuation) const;
+  // Of a whole document: each token once, in windows of `max_tokens`.
+  std::vector<ScoredSequence> rolling(const std::string& text) const;
+};
+
+using OnHarnessItem = std::function<void(const HarnessItemResult& item, size_t done, size_t of)>;
+// The first max_items documents; 0: all.
+HarnessResult run_harness_task(const HarnessTask& task, const RenderChat& render, size_t max_items,
+                               const HarnessIds& ids, Scorer& scorer, const OnHarnessItem& on_item);
+
+}  // namespace ingot

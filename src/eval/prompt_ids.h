@@ -1,0 +1,23 @@
+// What a model reads: the ids of whole prompts, begun as its training documents begin.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tokenizer/tokenizer.h"
+
+namespace ingot {
+
+// `first_id`: BOS; -1: none.
+struct PromptIds {
+  const Tokenizer& tokenizer;
+  int32_t first_id = -1;
+
+  // first_id and the ids of `text`, in which special tokens are only text.
+  std::vector<int32_t> of(std::string_view text) const;
+  // The same for text that a template wrote, special tokens among it: no second BOS.
+  std::vector<int32_t> of_rendered(std::string_view text) const;
+};
+
+}  // namespace ingot
