@@ -24,12 +24,16 @@ constexpr int kPageVectors = static_cast<int>(kPageTokens) / kLanes<float>;
 constexpr int kBlockVectors = static_cast<int>(kBlockPages) * kPageVectors;
 // A tile's scores of a block (AVX-512) or a page are in registers, and so are its sums of 4 or 2
 // vectors of values.
-constexpr int kRows = 6;
+constexpr int kMaxRows = 6;
 #if defined(INGOT_ISA_avx512)
 constexpr int kTilePages = 4, kValueVectors = 4;
 #else
 constexpr int kTilePages = 1, kValueVectors = 2;
 #endif
+
+// A line of keys holds those of this many dims.
+template <class T>
+constexpr int64_t kFetchEvery = 4 / static_cast<int64_t>(sizeof(T));
 
 // Position p of a group's keys or values in the cache.
 template <class T>
@@ -42,20 +46,39 @@ struct GroupPages {
   const T* values(int64_t page) const { return keys(page) + kPageTokens * D; }
 };
 
-// Up to kRows queries of one group: rows of scratch.
-struct Tile {
-  const float* queries;  // (D, kRows), scaled
-  float* sums;           // (kRows, padded D)
-  float* max;            // (kRows) of the scores so far
-  float* weight_sum;     // (kRows)
-  KeyRange keys[kRows];  // that each query sees
-  KeyRange all;          // their hull
+// Where the keys of the pages lie that are read next: tiles fetch them, since the hardware loses
+// track at every page. Null: nothing is fetched.
+template <class T>
+struct NextBlock {
+  const T* keys[kBlockPages];
+
+  // `elements` from each page on, in the order in which a block's loops read them.
+  INGOT_SIMD void fetch(int64_t offset) const {
+    unroll<static_cast<int>(kBlockPages)>(
+        [&](auto p) INGOT_INLINE { __builtin_prefetch(keys[p] + offset); });
+  }
 };
 
+// Up to kMaxRows queries of one group: rows of scratch.
+struct Tile {
+  int64_t height;
+  const float* queries;     // (D, height), scaled
+  float* sums;              // (height, padded D)
+  float* max;               // (height) of the scores so far
+  float* weight_sum;        // (height)
+  KeyRange keys[kMaxRows];  // that each query sees
+  KeyRange all;             // their hull
+};
+
+// The least height of a tile for `rows`.
+int64_t tile_height(int64_t rows) {
+  return rows <= 4 ? rows : kMaxRows;
+}
+
 // scores(kRows, kBlockKeys) of kPages pages from `page` of the block on.
-template <int kPages, class T>
+template <int kPages, int kRows, class T>
 INGOT_SIMD void score_pages(const Tile& tile, const GroupPages<T>& group, int64_t block_page,
-                            int64_t page, float* scores) {
+                            int64_t page, const NextBlock<T>* next, float* scores) {
   constexpr int kVectors = kPages * kPageVectors;
   const T* keys[kPages];
   unroll<kPages>([&](auto p) INGOT_INLINE { keys[p] = group.keys(block_page + page + p()); });
@@ -65,6 +88,7 @@ INGOT_SIMD void score_pages(const Tile& tile, const GroupPages<T>& group, int64_
   });
   const float* query = tile.queries;
   for (int64_t d = 0; d < group.D; ++d, query += kRows) {
+    if (next != nullptr && d % kFetchEvery<T> == 0) next->fetch(d * kPageTokens);
     FloatV key[kVectors];
     unroll<kVectors>([&](auto j) INGOT_INLINE {
       key[j] =
@@ -121,11 +145,23 @@ INGOT_SIMD float softmax_row(KeyRange keys, float softcap, float* scores, float&
   return rescale;
 }
 
+// Vectors [d, d + kVectors) of the values of the key as far into the next block.
+template <int kVectors, class T>
+INGOT_SIMD void fetch_values(const NextBlock<T>& next, const GroupPages<T>& group, int64_t key,
+                             int64_t d) {
+  const T* value =
+      next.keys[key / kPageTokens % kBlockPages] + (kPageTokens + key % kPageTokens) * group.D + d;
+  constexpr int kPerLine = 64 / static_cast<int>(sizeof(T)) / kLanes<float>;  // vectors
+  unroll<kVectors>([&](auto j) INGOT_INLINE {
+    if (j() % kPerLine == 0) __builtin_prefetch(value + j() * kLanes<float>);
+  });
+}
+
 // sums(kRows, D) = sums · rescale + weights · values over the keys of `range`, which are positions.
-template <int kVectors, class T, class Count>
+template <int kVectors, int kRows, class T, class Count>
 INGOT_SIMD void sum_values(const Tile& tile, const GroupPages<T>& group, KeyRange range,
-                           const float* weights, const float* rescale, int64_t d, int64_t padded,
-                           Count count) {
+                           const NextBlock<T>* next, const float* weights, const float* rescale,
+                           int64_t d, int64_t padded, Count count) {
   FloatV sums[kRows][kVectors];
   unroll<kRows>([&](auto i) INGOT_INLINE {
     unroll<kVectors>([&](auto j) INGOT_INLINE {
@@ -139,6 +175,7 @@ INGOT_SIMD void sum_values(const Tile& tile, const GroupPages<T>& group, KeyRang
     const int64_t end = page_end < range.end ? page_end : range.end;
     for (; key < end; ++key) {
       const T* const value = values + key % kPageTokens * group.D;
+      if (next != nullptr) fetch_values<kVectors>(*next, group, key, d);
       FloatV row[kVectors];
       unroll<kVectors>([&](auto j)
                            INGOT_INLINE { row[j] = load_n(value + j() * kLanes<float>, count); });
@@ -157,9 +194,10 @@ INGOT_SIMD void sum_values(const Tile& tile, const GroupPages<T>& group, KeyRang
 }
 
 // Takes the keys of the block at position `begin` into a tile's softmax.
-template <class T>
-[[gnu::noinline]] void attend(const Tile& tile, const GroupPages<T>& group, int64_t begin,
-                              float softcap, int64_t padded, float* scores) {
+template <int kRows, class T>
+[[gnu::noinline]] void attend_rows(const Tile& tile, const GroupPages<T>& group, int64_t begin,
+                                   const NextBlock<T>* next, float softcap, int64_t padded,
+                                   float* scores) {
   const KeyRange range{larger(tile.all.begin, begin), smaller(tile.all.end, begin + kBlockKeys)};
   const int64_t block_page = begin / kPageTokens;
   int64_t page = range.begin / kPageTokens - block_page;
@@ -167,8 +205,8 @@ template <class T>
   if (page > 0 || end < kBlockPages)
     std::memset(scores, 0, kRows * kBlockKeys * sizeof(float));  // of pages that nobody sees
   for (; page + kTilePages <= end; page += kTilePages)
-    score_pages<kTilePages>(tile, group, block_page, page, scores);
-  for (; page < end; ++page) score_pages<1>(tile, group, block_page, page, scores);
+    score_pages<kTilePages, kRows>(tile, group, block_page, page, next, scores);
+  for (; page < end; ++page) score_pages<1, kRows>(tile, group, block_page, page, next, scores);
 
   float rescale[kRows];
   for (int i = 0; i < kRows; ++i) {
@@ -180,10 +218,27 @@ template <class T>
   int64_t d = 0;
   constexpr std::integral_constant<int64_t, kLanes<float>> kAll;
   for (; d + kValueVectors * kLanes<float> <= group.D; d += kValueVectors * kLanes<float>)
-    sum_values<kValueVectors>(tile, group, range, scores, rescale, d, padded, kAll);
+    sum_values<kValueVectors, kRows>(tile, group, range, next, scores, rescale, d, padded, kAll);
   for (; d + kLanes<float> <= group.D; d += kLanes<float>)
-    sum_values<1>(tile, group, range, scores, rescale, d, padded, kAll);
-  if (d < group.D) sum_values<1>(tile, group, range, scores, rescale, d, padded, group.D - d);
+    sum_values<1, kRows>(tile, group, range, next, scores, rescale, d, padded, kAll);
+  if (d < group.D)
+    sum_values<1, kRows>(tile, group, range, next, scores, rescale, d, padded, group.D - d);
+}
+
+template <class... Arguments>
+void attend(const Tile& tile, const Arguments&... arguments) {
+  switch (tile.height) {
+    case 1:
+      return attend_rows<1>(tile, arguments...);
+    case 2:
+      return attend_rows<2>(tile, arguments...);
+    case 3:
+      return attend_rows<3>(tile, arguments...);
+    case 4:
+      return attend_rows<4>(tile, arguments...);
+    default:
+      return attend_rows<kMaxRows>(tile, arguments...);
+  }
 }
 
 template <class T>
@@ -198,10 +253,10 @@ struct Attention {
         per_group(heads / c.cache.kv_heads),
         padded(round_up(D, kLanes<float>)) {}
 
-  static constexpr int64_t kMaxTiles = kMaxTaskQueries / kRows;
-  int64_t tile_floats() const { return kRows * (D + padded); }
+  static constexpr int64_t kMaxTiles = kMaxTaskQueries / kMaxRows;
+  int64_t tile_floats() const { return kMaxRows * (D + padded); }
   int64_t scratch_bytes() const {
-    return (kMaxTiles * tile_floats() + 2 * kMaxTaskQueries + kRows * kBlockKeys) *
+    return (kMaxTiles * tile_floats() + 2 * kMaxTaskQueries + kMaxRows * kBlockKeys) *
            static_cast<int64_t>(sizeof(float));
   }
 
@@ -211,16 +266,16 @@ struct Attention {
            (g * per_group + n % per_group) * tensor.strides[1];
   }
 
-  // Queries [first, first + count), at most kRows; further ones repeat the last.
+  // Fills a tile with queries [first, first + count); further ones repeat the last.
   void load(const PagedTask& task, int64_t g, int64_t first, int64_t count, float* queries,
             Tile& tile) const {
     const auto scale = static_cast<float>(call.options.scale);
-    const int64_t window = call.options.window;
+    const int64_t window = call.options.window, height = tile.height;
     tile.all = {std::numeric_limits<int64_t>::max(), 0};
-    for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t i = 0; i < height; ++i) {
       const int64_t n = smaller(first + i, first + count - 1);
       const float* from = row(call.q, task, g, n);
-      for (int64_t d = 0; d < D; ++d) queries[d * kRows + i] = scale * from[d];
+      for (int64_t d = 0; d < D; ++d) queries[d * height + i] = scale * from[d];
       const int64_t position = task.position + n / per_group;
       KeyRange keys{0, position + 1};
       if (window > 0 && keys.end > window) keys.begin = keys.end - window;
@@ -229,7 +284,7 @@ struct Attention {
       tile.max[i] = std::numeric_limits<float>::lowest();
       tile.weight_sum[i] = 0;
     }
-    std::memset(tile.sums, 0, static_cast<size_t>(kRows * padded) * sizeof(float));
+    std::memset(tile.sums, 0, static_cast<size_t>(height * padded) * sizeof(float));
     tile.queries = queries;
   }
 
@@ -242,32 +297,50 @@ struct Attention {
  private:
   void run_queries(const PagedTask& task, int64_t g, int64_t first, int64_t count) const {
     float* const scores = reinterpret_cast<float*>(attention_thread_scratch(scratch_bytes()));
-    float* const statistics = scores + kRows * kBlockKeys;
+    float* const statistics = scores + kMaxRows * kBlockKeys;
     float* const rows = statistics + 2 * kMaxTaskQueries;
     const GroupPages<T> group{
         static_cast<const T*>(call.cache.pages.data) + g * 2 * kPageTokens * D, task.pages,
         call.cache.pages.shape[1], D};
     Tile tiles[kMaxTiles];
-    const int64_t num_tiles = (count + kRows - 1) / kRows;
+    // Of about equal heights: 8 queries are 4 and 4.
+    const int64_t num_tiles = (count + kMaxRows - 1) / kMaxRows;
+    const int64_t height = tile_height((count + num_tiles - 1) / num_tiles);
     KeyRange all{std::numeric_limits<int64_t>::max(), 0};
     for (int64_t t = 0; t < num_tiles; ++t) {
       Tile& tile = tiles[t];
       float* const queries = rows + t * tile_floats();
-      tile.sums = queries + kRows * D;
-      tile.max = statistics + t * kRows;
+      const int64_t left = smaller(height, count - t * height);
+      tile.height = tile_height(left);
+      tile.sums = queries + kMaxRows * D;
+      tile.max = statistics + t * kMaxRows;
       tile.weight_sum = tile.max + kMaxTaskQueries;
-      load(task, g, first + t * kRows, smaller(kRows, count - t * kRows), queries, tile);
+      load(task, g, first + t * height, left, queries, tile);
       all = {smaller(all.begin, tile.all.begin), larger(all.end, tile.all.end)};
     }
     const auto softcap = static_cast<float>(call.options.softcap);
-    for (int64_t begin = all.begin / kBlockKeys * kBlockKeys; begin < all.end; begin += kBlockKeys)
-      for (int64_t t = 0; t < num_tiles; ++t)
-        if (tiles[t].all.meets(begin, begin + kBlockKeys))
-          attend(tiles[t], group, begin, softcap, padded, scores);
+    const int64_t first_block = all.begin / kBlockKeys * kBlockKeys;
+    for (int64_t begin = first_block; begin < all.end; begin += kBlockKeys) {
+      const bool last = begin + kBlockKeys >= all.end;
+      // After the last block, the next group's first: this thread is likely to run it.
+      const bool more = !last || g + 1 < call.cache.kv_heads;
+      NextBlock<T> next;
+      for (int64_t p = 0; p < kBlockPages; ++p) {
+        const int64_t page = (last ? first_block : begin + kBlockKeys) / kPageTokens + p;
+        next.keys[p] = group.keys(smaller(page, (all.end - 1) / kPageTokens)) +
+                       (last ? 2 * kPageTokens * D : 0);
+      }
+      bool fetched = !more;
+      for (int64_t t = 0; t < num_tiles; ++t) {
+        if (!tiles[t].all.meets(begin, begin + kBlockKeys)) continue;
+        attend(tiles[t], group, begin, fetched ? nullptr : &next, softcap, padded, scores);
+        fetched = true;
+      }
+    }
     for (int64_t n = 0; n < count; ++n) {
-      const Tile& tile = tiles[n / kRows];
-      const float inverse = 1.0f / tile.weight_sum[n % kRows];
-      const float* sums = tile.sums + n % kRows * padded;
+      const Tile& tile = tiles[n / height];
+      const float inverse = 1.0f / tile.weight_sum[n % height];
+      const float* sums = tile.sums + n % height * padded;
       float* out = row(call.out, task, g, first + n);
       for (int64_t d = 0; d < D; ++d) out[d] = sums[d] * inverse;
     }

@@ -14,9 +14,10 @@ int64_t ceil_div(int64_t n, int64_t d) {
   return (n + d - 1) / d;
 }
 
-// The rows of x in groups, each as high as a tile. The last may be shorter: its height is one that
-// tiles have, at least what is left.
+// The rows of x in groups of about equal heights that tiles have. The last may be shorter.
 struct Groups {
+  Groups(int64_t rows, int64_t max_height)
+      : N(rows), height(tile_height(ceil_div(rows, ceil_div(rows, max_height)))) {}
   int64_t N, height;
   int64_t count() const { return ceil_div(N, height); }
   int64_t rows(int64_t group) const { return std::min(height, N - group * height); }
@@ -35,6 +36,16 @@ struct GroupRows {
   }
 };
 
+// What the tiles of a group fetch, w of the next step being at `next`: of one group, what it reads
+// soon itself; of two, each a half; of more, the first two.
+Ahead ahead_of(int64_t group, int64_t num_groups, const std::byte* w, const std::byte* next,
+               int64_t lines) {
+  constexpr int64_t kDistance = 4096;
+  if (num_groups == 1) return {w + kDistance, 2};
+  if (group < 2) return {next + group * lines * kLineBytes, 1};
+  return {};
+}
+
 // F32 and BF16: units of a panel are summed in the parts of gemm.h.
 template <class Format>
 struct FloatGemm {
@@ -45,8 +56,8 @@ struct FloatGemm {
   int64_t num_units() const { return ceil_div(gemm.w.cols, Format::kUnitCols); }
   int64_t group_words() const { return groups.height * num_units() * Format::kWords; }
 
-  // One part of k of one group and one panel.
-  void multiply(int64_t panel, int64_t group, int64_t unit, int64_t end) const {
+  // One part of k of one group and one panel; the next step's weights are next_bytes behind.
+  void multiply(int64_t panel, int64_t group, int64_t unit, int64_t end, int64_t next_bytes) const {
     const int64_t rows = groups.rows(group), padded = groups.padded_rows(group);
     const int64_t row = group * groups.height, col = panel * kPanelRows;
     float* y = gemm.y + row * gemm.y_stride + col;
@@ -60,8 +71,9 @@ struct FloatGemm {
         y, gemm.y_stride, start, start_stride, rows, std::min(kPanelRows, gemm.w.rows - col)};
     const std::byte* w = static_cast<const std::byte*>(gemm.w.bytes.data) +
                          (panel * num_units() + unit) * kUnitBytes;
+    const Ahead ahead = ahead_of(group, groups.count(), w, w + next_bytes, end - unit);
     float_panel<Format>(padded, end - unit, w,
-                        x + group * group_words() + unit * padded * Format::kWords, output);
+                        x + group * group_words() + unit * padded * Format::kWords, ahead, output);
   }
 
   // All of k for panels [begin, end). A few groups stay in L1, so that the weights are one stream;
@@ -76,7 +88,8 @@ struct FloatGemm {
         const int64_t unit_end = std::min(unit + part, units);
         for (int64_t panel = first; panel < first + together; ++panel)
           for (int64_t group = 0; group < groups.count(); ++group)
-            multiply(panel, group, unit, unit_end);
+            multiply(panel, group, unit, unit_end,
+                     (together == 1 ? unit_end - unit : units) * kUnitBytes);
         unit += part;
       } while (unit < units);
     }
@@ -91,7 +104,8 @@ struct BlockGemm {
   int64_t num_blocks() const { return gemm.w.cols / kQ8Block; }
   int64_t group_words() const { return groups.height * num_blocks() * kBlockWords; }
 
-  void multiply(int64_t panel, int64_t group, int64_t block, int64_t end) const {
+  void multiply(int64_t panel, int64_t group, int64_t block, int64_t end,
+                int64_t next_bytes) const {
     const int64_t rows = groups.rows(group), padded = groups.padded_rows(group);
     const int64_t row = group * groups.height, col = panel * kPanelRows;
     float* y = gemm.y + row * gemm.y_stride + col;
@@ -106,8 +120,10 @@ struct BlockGemm {
                               : nullptr;
     const std::byte* w = static_cast<const std::byte*>(gemm.w.bytes.data) +
                          (panel * num_blocks() + block) * kBlockBytes;
+    const Ahead ahead =
+        ahead_of(group, groups.count(), w, w + next_bytes, (end - block) * (kBlockUnits + 1));
     block_panel(padded, end - block, w, x + group * group_words() + block * padded * kBlockWords,
-                output, addend, gemm.addend_stride);
+                ahead, output, addend, gemm.addend_stride);
   }
 
   void run(int64_t begin, int64_t end) const {
@@ -120,7 +136,8 @@ struct BlockGemm {
         const int64_t block_end = std::min(block + kPartBlocks, num_blocks());
         for (int64_t panel = first; panel < first + together; ++panel)
           for (int64_t group = 0; group < groups.count(); ++group)
-            multiply(panel, group, block, block_end);
+            multiply(panel, group, block, block_end,
+                     (together == 1 ? block_end - block : num_blocks()) * kBlockBytes);
         block = block_end;
       } while (block < num_blocks());
     }

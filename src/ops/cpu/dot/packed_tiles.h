@@ -17,6 +17,7 @@
 
 namespace ingot::cpu::INGOT_ISA {
 
+inline constexpr int64_t kLineBytes = 64;
 inline constexpr int64_t kUnitBytes = kPanelRows * 4;
 inline constexpr int kPanelVectors = static_cast<int>(kUnitBytes) / kVectorBytes;
 inline constexpr int kMaxTileRows = 12;
@@ -57,6 +58,19 @@ struct TileOutput {
   TileOutput from(int64_t col) const {
     return {y + col,      y_stride, start == nullptr ? nullptr : start + col,
             start_stride, num_rows, num_cols - col};
+  }
+};
+
+// What a tile fetches for those after it: a unit at a time, `lines` cache lines.
+struct Ahead {
+  const std::byte* from = nullptr;
+  int lines = 0;  // 0, 1 or 2: a unit is two
+
+  INGOT_SIMD void fetch() {
+    if (lines == 0) return;
+    __builtin_prefetch(from);
+    if (lines == 2) __builtin_prefetch(from + kLineBytes);
+    from += lines * kLineBytes;
   }
 };
 
@@ -162,7 +176,11 @@ struct Bf16Format {
 struct Bf16Format {
   static constexpr int64_t kUnitCols = 2;
   static constexpr int kWords = 2;
+#if defined(INGOT_ISA_avx2)
+  static constexpr int kMaxRows = 4;  // 8 + 4 + 1 of 16 registers; 6 spill
+#else
   static constexpr int kMaxRows = F32Format::kMaxRows;
+#endif
 
   static void pack_x(const float* const* rows, int64_t num_rows, int64_t K, uint32_t* to) {
     for (int64_t i = 0; i < num_rows; ++i) {
@@ -196,12 +214,13 @@ struct Bf16Format {
 
 template <class Format, int kRows, int kVectors>
 [[gnu::noinline]] void float_tile(int64_t num_units, const std::byte* w, const uint32_t* x,
-                                  const TileOutput& output) {
+                                  Ahead ahead, const TileOutput& output) {
   FloatV sums[kRows][kVectors];
   unroll<kRows>([&](auto i) INGOT_INLINE {
     unroll<kVectors>([&](auto j) INGOT_INLINE { sums[i][j] = FloatV{}; });
   });
   for (int64_t unit = 0; unit < num_units; ++unit) {
+    ahead.fetch();
     Format::step(sums, w, x);
     w += kUnitBytes;
     x += kRows * Format::kWords;
@@ -218,11 +237,12 @@ template <class Format, int kRows, int kVectors>
 // All columns of a panel.
 template <class Format>
 void float_panel(int64_t height, int64_t num_units, const std::byte* w, const uint32_t* x,
-                 const TileOutput& output) {
+                 Ahead ahead, const TileOutput& output) {
   with_height<Format::kMaxRows>(height, [&](auto rows) {
     constexpr int kVectors = rows() == 1 ? kPanelVectors : 2;
     for (int64_t v = 0; v < kPanelVectors; v += kVectors)
       float_tile<Format, rows(), kVectors>(num_units, w + v * kVectorBytes, x,
+                                           v == 0 ? ahead : Ahead{},
                                            output.from(v * kLanes<float>));
   });
 }
@@ -325,9 +345,11 @@ INGOT_SIMD IntV add_pairs(IntV sum, UintV pairs, uint32_t word) {
 #endif
 
 template <int kRows, int kVectors>
-INGOT_SIMD void block_step(IntV (&sums)[kRows][kVectors], const std::byte* w, const uint32_t* x) {
+INGOT_SIMD void block_step(IntV (&sums)[kRows][kVectors], const std::byte* w, const uint32_t* x,
+                           Ahead& ahead) {
 #pragma GCC unroll 8
   for (int64_t u = 0; u < kBlockUnits; ++u) {
+    ahead.fetch();
 #if defined(INGOT_VNNI)
     UintV unit[kVectors];
     unroll<kVectors>([&](auto j) INGOT_INLINE {
@@ -357,8 +379,8 @@ INGOT_SIMD void block_step(IntV (&sums)[kRows][kVectors], const std::byte* w, co
 
 template <int kRows, int kVectors>
 [[gnu::noinline]] void block_tile(int64_t num_blocks, const std::byte* w, const std::byte* scales,
-                                  const uint32_t* x, const TileOutput& output, const float* addend,
-                                  int64_t addend_stride) {
+                                  const uint32_t* x, Ahead ahead, const TileOutput& output,
+                                  const float* addend, int64_t addend_stride) {
   FloatV totals[kRows][kVectors];
   unroll<kRows>([&](auto i) INGOT_INLINE {
     unroll<kVectors>([&](auto j) INGOT_INLINE { totals[i][j] = FloatV{}; });
@@ -375,7 +397,8 @@ template <int kRows, int kVectors>
       const IntV start = bits_as<IntV>(spread_word(x_scales[kRows + i]));
       unroll<kVectors>([&](auto j) INGOT_INLINE { sums[i][j] = start; });
     });
-    block_step(sums, w, x);
+    block_step(sums, w, x, ahead);
+    ahead.fetch();  // of the scales
     unroll<kVectors>([&](auto j) INGOT_INLINE {
       const FloatV scale = load_scales(scales + j() * kVectorBytes / 2);
       unroll<kRows>([&](auto i) INGOT_INLINE {
@@ -396,14 +419,16 @@ template <int kRows, int kVectors>
 }
 
 inline void block_panel(int64_t height, int64_t num_blocks, const std::byte* w, const uint32_t* x,
-                        const TileOutput& output, const float* addend, int64_t addend_stride) {
+                        Ahead ahead, const TileOutput& output, const float* addend,
+                        int64_t addend_stride) {
   with_height<kMaxBlockRows>(height, [&](auto rows) {
     constexpr int kVectors = rows() == 1 ? kPanelVectors : 2;
     for (int64_t v = 0; v < kPanelVectors; v += kVectors) {
       const int64_t col = v * kLanes<float>;
       block_tile<rows(), kVectors>(num_blocks, w + kScaleBytes + v * kVectorBytes,
-                                   w + v * kVectorBytes / 2, x, output.from(col),
-                                   addend == nullptr ? nullptr : addend + col, addend_stride);
+                                   w + v * kVectorBytes / 2, x, v == 0 ? ahead : Ahead{},
+                                   output.from(col), addend == nullptr ? nullptr : addend + col,
+                                   addend_stride);
     }
   });
 }
