@@ -32,7 +32,7 @@ class HttpReply {
   size_t waiting_bytes() const;
   static constexpr size_t kEnough = size_t{64} << 10;
 
-  bool is_closed() const;  // the client has gone, or was given up
+  bool is_closed() const;  // the client has gone, or took too long
   // Called once, on the server's thread, when the client goes before the end; at once if it has.
   void on_closed(std::function<void()> call);
   // Called on the server's thread whenever little is waiting again.

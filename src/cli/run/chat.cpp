@@ -30,7 +30,7 @@ constexpr char kHelp[] =
     "/system TEXT  what the model is told first; without TEXT nothing\n"
     "/clear        a new conversation\n"
     "/save FILE    the conversation as JSON, which --messages reads\n"
-    "/help, /quit  Ctrl-C stops a reply, Ctrl-D leaves; a line that ends with \\ goes on\n";
+    "/help, /quit  Ctrl-C stops a reply, Ctrl-D leaves; a line that ends with \\ continues\n";
 
 struct ChatCommand {
   std::string checkpoint, system, messages;
@@ -198,7 +198,7 @@ void add_chat(Command& app) {
                    "checkpoint, run folder, Hugging Face folder or GGUF file")
       ->required();
   chat->add_option("--system", command->system, "what the model is told first");
-  chat->add_option("--messages", command->messages, "goes on with a conversation that /save wrote");
+  chat->add_option("--messages", command->messages, "continues a conversation that /save wrote");
   chat->add_option("--tokens", command->tokens,
                    "of one reply at most; 0 = what the context has room for")
       ->capture_default_str()

@@ -26,7 +26,7 @@ class ChatInput {
  public:
   explicit ChatInput(CtrlC& ctrl_c) : ctrl_c_(ctrl_c) {}
 
-  // The next line, without its end; a line that ends with \ goes on with the next. Ctrl-C drops
+  // The next line, without its end; a line that ends with \ continues in the next. Ctrl-C drops
   // what was typed and begins anew. Nothing: the input has ended. `prompt` is written where a
   // person reads it.
   std::optional<std::string> line(const std::string& prompt);
