@@ -30,6 +30,25 @@ class Uniform final : public Scorer {
   size_t longest = 0;
 };
 
+// Each byte is its own id; in text of templates «^» is BOS.
+class Marked final : public Tokenizer {
+ public:
+  int64_t vocab_size() const override { return 257; }
+  int32_t bos() const override { return 256; }
+  int32_t eos() const override { return -1; }
+  void encode(std::string_view text, std::vector<int32_t>& ids) const override {
+    for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+  }
+  void encode_with_specials(std::string_view text, std::vector<int32_t>& ids) const override {
+    for (const char c : text) ids.push_back(c == '^' ? 256 : static_cast<unsigned char>(c));
+  }
+  using Tokenizer::decode;
+  using Tokenizer::encode;
+  std::string decode(int32_t) const override { return ""; }
+  std::string kind() const override { return "marked"; }
+  std::string serialize() const override { return ""; }
+};
+
 class TextScores : public ::testing::Test {
  protected:
   std::unique_ptr<Tokenizer> tokenizer_ = byte_tokenizer();
@@ -75,6 +94,14 @@ TEST_F(TextScores, BitsPerByteOfUniformBytesAreEight) {
   sum += scores[1];
   EXPECT_EQ(sum.bytes, 103);
   EXPECT_EQ(sum.documents, 2);
+}
+
+TEST_F(TextScores, APromptHasOneBosWhoeverWritesIt) {
+  const Marked tokenizer;
+  const PromptIds ids{tokenizer, tokenizer.bos()};
+  EXPECT_EQ(ids.of("^a"), (std::vector<int32_t>{256, '^', 'a'}));
+  EXPECT_EQ(ids.of_rendered("^a"), (std::vector<int32_t>{256, 'a'}));
+  EXPECT_EQ(ids.of_rendered("a"), (std::vector<int32_t>{256, 'a'}));
 }
 
 TEST_F(TextScores, WithoutAnIdBeforeItTheFirstTokenIsNotScored) {

@@ -62,7 +62,9 @@ TEST_P(CudaDecode, LogitsAreTheCpus) {
   const ModelConfig model = longer(GetParam().model);
   const auto cpu = logits_on(Device::cpu(), model, WeightFormat::F32);
   EXPECT_LT(distance_of(logits_on(Device::cuda(0), model, WeightFormat::F32), cpu), 1e-5);
-  EXPECT_LT(distance_of(logits_on(Device::cuda(0), model, WeightFormat::BF16), cpu), 5e-2);
+  // A GPU also rounds what passes from one op to the next.
+  const double rounding = distance_of(logits_on(Device::cpu(), model, WeightFormat::BF16), cpu);
+  EXPECT_LT(distance_of(logits_on(Device::cuda(0), model, WeightFormat::BF16), cpu), 3 * rounding);
 }
 
 TEST_P(CudaDecode, AllocatesExactlyThePredictedBytes) {
