@@ -37,7 +37,7 @@ struct RunState {
   int64_t samples = 0;  // the data counter
   double last_loss = 0.0;
   std::string data = {};        // what `samples` counts, as JSON; see data_identity.h
-  SavedSections sections = {};  // what else the run goes on from
+  SavedSections sections = {};  // what else the run continues from
   std::string run = {};         // which run it is; empty: of a program before runs had ids
 };
 
@@ -75,7 +75,7 @@ struct CheckpointInfo {
 
 // Saves a whole run state; every rank calls it. Of a replicated store each rank writes its share. A
 // failed save throws on every rank, leaves no partial checkpoint visible and touches no older one.
-// `timeout`: of a rank with the others, at each of its meetings. Returns the folder.
+// `timeout`: how long a rank waits for the others, each time. Returns the folder.
 std::string save_checkpoint(Storage& storage, Control& control, const std::string& run_dir,
                             const RunConfig& config, const RunState& state,
                             const TensorTable& parameters, const ParameterStore& store,

@@ -7,6 +7,7 @@
 
 #include "checkpoint/hashed_file.h"
 #include "core/error/error.h"
+#include "core/tensor/visit_dtype.h"
 
 namespace ingot {
 namespace {
@@ -14,19 +15,8 @@ namespace {
 // Calls f(T{}) with the type of elements of a weight dtype.
 template <class F>
 void with_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::F64:
-      return f(double{});
-    case DType::F32:
-      return f(float{});
-    case DType::BF16:
-      return f(Bf16{});
-    case DType::F16:
-      return f(F16{});
-    default:
-      throw Error(ErrorCode::Internal,
-                  fmt::format("weights are f64, f32, bf16 or f16, not {}", name_of(dtype)));
-  }
+  const bool known = visit_dtype<DType::F64, DType::F32, DType::BF16, DType::F16>(dtype, f);
+  check(known, ErrorCode::Internal, "weights are f64, f32, bf16 or f16, not {}", name_of(dtype));
 }
 
 template <class To, class From>

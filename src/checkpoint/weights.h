@@ -33,8 +33,8 @@ struct WeightsRange {
 using TakePiece = std::function<void(const Tensor&)>;
 
 // Ranges of weights, one after the other, in pieces. Threads of its own read some pieces ahead and
-// look through them, so that a disk has several requests at a time and writing goes on beside
-// reading; memory does not grow with the model.
+// check them, so that a disk has several requests at a time and the caller writes while the next
+// pieces are read; memory does not grow with the model.
 class PieceReader {
  public:
   static constexpr int64_t kPieceBytes = int64_t{1} << 20;  // at most

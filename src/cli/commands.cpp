@@ -57,7 +57,7 @@ void add_commands(Command& program) {
   add_config_show(config);
   add_config_keys(config);
 
-  Command& plan = *program.add_subcommand("plan", "lay a run out before it is begun");
+  Command& plan = *program.add_subcommand("plan", "plan a run before it begins");
   add_plan_memory(plan);
 
   add_probe(program);
@@ -69,7 +69,7 @@ void add_commands(Command& program) {
   add_eval(program);
 
   Command& checkpoint =
-      *program.add_subcommand("checkpoint", "look at checkpoints, compare and exchange them");
+      *program.add_subcommand("checkpoint", "inspect, compare, import and export checkpoints");
   add_checkpoint_ls(checkpoint);
   add_checkpoint_show(checkpoint);
   add_checkpoint_verify(checkpoint);

@@ -69,7 +69,7 @@ struct EngineScorer::Prepared {
 
 EngineScorer::EngineScorer(Load load) : load_(std::move(load)), model_(load_(0)) {}
 
-// Learned positions end with the model's context; rotary ones go on.
+// Learned positions end with the model's context; rotary ones have no end.
 int64_t EngineScorer::max_tokens() const {
   return model_->config().positions == Positions::Learned ? context()
                                                           : std::numeric_limits<int64_t>::max();

@@ -21,7 +21,7 @@ Mixture::Mixture(std::span<const double> weights) : before_{0} {
   check(num_sources() > 0, ErrorCode::Config, "a mixture needs at least one source, got none");
 }
 
-// Of the first n samples reaching sources [first, end): those that go on to [first, middle).
+// Of the first n samples reaching sources [first, end): those that reach [first, middle).
 int64_t Mixture::left_of(int64_t n, size_t first, size_t middle, size_t end) const {
   const Int128 left = before_[middle] - before_[first], both = before_[end] - before_[first];
   return static_cast<int64_t>((2 * left * n + both) / (2 * both));

@@ -37,7 +37,7 @@ class StepReader {
     const DataIdentity data = parse_data_identity(*start.data, path_);
     if (!run_.held.empty() && run_.data && run_.data->hash() != data.hash())
       throw Error(ErrorCode::Data,
-                  fmt::format("{}: the run goes on after step {} with other data (hash {:016x}, "
+                  fmt::format("{}: the run continues after step {} with other data (hash {:016x}, "
                               "then {:016x}): {}",
                               path_, run_.held.back().end_step() - 1, run_.data->hash(),
                               data.hash(), difference(*run_.data, data)));
@@ -63,7 +63,7 @@ class StepReader {
     if (const auto counts = counts_in(report)) run_.counts = counts;
   }
 
-  // A run that goes on from `step` has no use for what came after it.
+  // A run that resumes from `step` discards what came after it.
   void discard_after(int64_t step) {
     std::vector<StepRange> discarded;
     while (!run_.held.empty() && run_.held.back().end_step() > step + 1) {

@@ -31,8 +31,8 @@ struct RunSteps {
   std::string config;                // of the last start, as TOML
   std::string id;                    // of the last start; empty: of an older program
   int64_t num_starts = 0;
-  std::vector<StepRange> held;  // the steps that made the model, ascending
-  std::vector<StepRange> lost;  // trained, but given up by going back to an earlier checkpoint
+  std::vector<StepRange> held;        // the steps that made the model, ascending
+  std::vector<StepRange> lost;        // trained, but discarded: an earlier checkpoint was resumed
   std::optional<TokenCounts> counts;  // at the end of `held`; absent where records do not tell
   // Positions below the end of `held` that are in no step, or in two; of a sound run both are 0.
   int64_t num_missing = 0, num_repeated = 0;

@@ -53,7 +53,7 @@ struct Use {
   int64_t step = 0;
   int64_t epoch = 0;
   int64_t sample = 0;  // of the source's plan
-  bool lost = false;   // in a step that was given up afterwards
+  bool lost = false;   // in a step that was discarded afterwards
 };
 
 // When the tokens [begin, end) of a part's source were trained on, by step.

@@ -145,7 +145,7 @@ void check_for_shards(const std::string& folder, const Found& found) {
             !fs::is_directory(fs::path(folder) / "tasks", error),
         ErrorCode::Data,
         "{}: the command of data preparation that writes it has not finished, or has written "
-        "documents, of which ingot data tokenize makes shards; run it again to go on",
+        "documents, of which ingot data tokenize makes shards; run it again to continue",
         folder);
 }
 

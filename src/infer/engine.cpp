@@ -339,7 +339,7 @@ std::vector<LogitResult> ReplyEngine::Impl::read_rows(const std::vector<LogitRow
   return results;
 }
 
-// Why a sequence cannot go on, as a sentence; empty: it can. Logits that are not finite, or the
+// Why a sequence cannot continue, as a sentence; empty: it can. Logits that are not finite, or the
 // first that are all zero (what is left where squares in a norm overflow), are looked into: its
 // tokens are computed once more, in its own pages, and every activation is inspected.
 std::string ReplyEngine::Impl::problem_of(const Sequence& s, std::span<const LogitResult> results) {

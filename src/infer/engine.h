@@ -32,7 +32,7 @@ struct Request {
   // Ids whose log-probability after the whole prompt is wanted: the first ids of continuations
   // that share it.
   std::vector<int32_t> next_ids = {};
-  // A full context drops its oldest half, computes the rest again and goes on; otherwise it ends
+  // A full context drops its oldest half, computes the rest again and continues; otherwise it ends
   // the reply.
   bool slide = false;
 };
@@ -80,7 +80,7 @@ struct EngineOptions {
   // Ids at or above it are never drawn: a model may have more than its tokenizer. 0 = all.
   int64_t drawn_vocab = 0;
   // Rows of a step that chunks of prompts may take while replies are being written, so that these
-  // go on evenly.
+  // continue evenly.
   int64_t prompt_rows_beside_replies = 128;
   // Reads rows of logits side by side; must not be stepping elsewhere. Null: one after the other.
   ThreadPool* pool = nullptr;

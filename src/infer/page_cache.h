@@ -40,7 +40,7 @@ class PageCache {
   int64_t known_tokens(std::span<const int32_t> tokens) const;  // without becoming a user
 
   // The tree learns that `pages` hold `tokens`, from the first one. The owner of a last page that
-  // is not full may go on writing behind these tokens.
+  // is not full may keep writing behind these tokens.
   void keep(std::span<const int32_t> tokens, std::span<const int32_t> pages);
 
  private:

@@ -25,7 +25,7 @@ struct RunPlace {
 class ResolvedRun {
  public:
   // What checkpoints and the ledger keep: the settings as they were given, but for train.precision.
-  // Where `auto` meant bf16, a CPU must not go on in fp32.
+  // A run whose `auto` meant bf16 must not be resumed on a CPU in fp32.
   const ValidConfig recorded;
   const StepRules steps;
   const RunPlace place;

@@ -11,6 +11,7 @@
 
 #include "core/error/error.h"
 #include "core/storage/storage.h"
+#include "core/system/timing.h"
 
 namespace ingot {
 namespace {
@@ -19,10 +20,6 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kPiece = size_t{4} << 20;  // large enough to keep a disk's queue full
 constexpr size_t kAlignment = 4096;         // of O_DIRECT
 constexpr double kSeconds = 3.0;            // of writing, and again of reading
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Not by Storage, which hides what matters here: the flags, the cache and when bytes are on disk.
 class File {

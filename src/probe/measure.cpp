@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/system/timing.h"
 #include "ops/matmul.h"
 #include "ops/memory.h"
 #include "probe/fma_rate.h"

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/device/compute_device.h"
+#include "core/system/timing.h"
 
 namespace ingot {
 namespace {
@@ -15,7 +16,7 @@ double seconds_of_calls(Context& ctx, int64_t calls, const std::function<void()>
   const auto start = std::chrono::steady_clock::now();
   for (int64_t i = 0; i < calls; ++i) body();
   synchronize(ctx);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_since(start);
 }
 
 }  // namespace
@@ -37,12 +38,6 @@ double best_seconds(Context& ctx, int repeats, const std::function<void()>& body
   double best = std::numeric_limits<double>::max();
   for (int i = 0; i < repeats; ++i) best = std::min(best, seconds_of(ctx, body));
   return best;
-}
-
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 }  // namespace ingot

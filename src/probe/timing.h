@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <vector>
 
 #include "core/device/context.h"
 
@@ -14,7 +13,5 @@ double seconds_of(Context& ctx, const std::function<void()>& body);
 
 // The minimum of `repeats` such times, after one warm-up call.
 double best_seconds(Context& ctx, int repeats, const std::function<void()>& body);
-
-double median_of(std::vector<double> values);
 
 }  // namespace ingot

@@ -111,7 +111,7 @@ void Loop::begin() {
 std::string Loop::agreed_run_id() {
   std::string own;
   if (leads())
-    own = shared_.options.resume ? shared_.folder.run_id_to_go_on(state_.run) : draw_run_id();
+    own = shared_.options.resume ? shared_.folder.id_of_resumed_run(state_.run) : draw_run_id();
   return control().gather("id of the run", own)[0];
 }
 
@@ -151,8 +151,8 @@ void Loop::announce() {
                     .bytes = engine_.placed().allocated_bytes(),
                     .places = shared_.prepared.places};
   const Transport transport = world_.transport();
-  if (world_.size() > 1) start.carrier = transport.name;
-  if (!transport.facts.empty()) start.carrier_facts = transport.facts;
+  if (world_.size() > 1) start.transport = transport.name;
+  if (!transport.facts.empty()) start.transport_facts = transport.facts;
   put(counts_, start);
   const RunFacts facts{
       .start = start,
@@ -256,8 +256,8 @@ std::string Loop::first_not_finite() {
   return ingot::first_not_finite(engine_, control(), loader_, plan_.micro_batch, firsts);
 }
 
-// One small meeting carries the loss, how each rank spent the step and what was asked for from
-// outside, so that all ranks stop or save after the same step.
+// One small round of the host plane carries the loss, how each rank spent the step and what was
+// asked for from outside, so that all ranks stop or save after the same step.
 Loop::Ending Loop::agree_on_ending() {
   const RankTime time = timer_.so_far();
   const double own[] = {engine_.take_loss(),
@@ -268,7 +268,7 @@ Loop::Ending Loop::agree_on_ending() {
                         time.tickets,
                         time.data};
   const std::vector<double> all = control().gather_values("end of a step", own);
-  timer_.met();
+  timer_.agreed();
   Ending ending;
   for (size_t at = 0; at < all.size(); at += std::size(own)) {
     ending.loss = at == 0 ? all[0] : ending.loss + all[at];

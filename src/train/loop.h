@@ -1,4 +1,4 @@
-// One rank's walk through a run: step, judge, report, and what is due between two steps.
+// The training loop of one rank: step, ask the policies, record, and run the tasks that are due.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,10 @@
 #include "train/records/fault_record.h"
 #include "train/start/prepare.h"
 #include "train/start/run_folder.h"
-#include "train/start/trainer.h"
 #include "train/step/engine.h"
 #include "train/step/rate_factor.h"
 #include "train/step/step_timer.h"
+#include "train/trainer.h"
 
 namespace ingot {
 
@@ -37,9 +37,9 @@ class Loop final : private RunView {
  public:
   Loop(const SharedRun& shared, World& world, FaultRecord& faults);
 
-  // Of a rank that is lost on the way it says so, in `faults` and on rank 0 to the sinks, before it
-  // throws. What was asked for from outside counts only when all ranks have met after a step: who
-  // is to stop while a rank is lost does not begin to save.
+  // Runs to the end of the run, or to a stop. If a rank is lost, records that in `faults`, and on
+  // rank 0 in the sinks, then throws. A request from outside takes effect only after all ranks have
+  // completed a step, so that no save begins while a rank is lost.
   TrainResult go();
 
  private:
@@ -60,7 +60,7 @@ class Loop final : private RunView {
   void start_from_state();
   void announce();
   void step();
-  // The meeting that ends a step.
+  // What ranks agree on at the end of a step.
   struct Ending {
     double loss = 0.0;  // Σ over ranks, in their order
     bool stop_asked = false, save_asked = false;
@@ -70,7 +70,7 @@ class Loop final : private RunView {
   StepReport report_of(const StepPlan& plan, const Ending& ending, double seconds) const;
   bool is_save_asked();  // on rank 0
   StepVerdict judge(const StepFacts& facts);
-  std::string first_not_finite();  // of the step at hand
+  std::string first_not_finite();  // of the current step
   void obey(StepVerdict verdict);
   void run_tasks(TaskTime now);
   void note_loss(const Error& error);
@@ -81,15 +81,15 @@ class Loop final : private RunView {
   FaultRecord& faults_;
   Engine engine_;
   Loader loader_;
-  RateFactor rate_;                      // of the learning rate that the schedule says
-  std::vector<StateSection*> sections_;  // engine's and our own
+  RateFactor rate_;                      // multiplies the schedule's learning rate
+  std::vector<StateSection*> sections_;  // the engine's and the loop's own
   std::vector<std::unique_ptr<Policy>> policies_;
   std::vector<std::unique_ptr<Task>> tasks_;
   std::vector<std::unique_ptr<Sink>> own_sinks_;  // of rank 0
   std::vector<Sink*> sinks_;                      // the same and those of the options
 
   std::optional<StepWalk> walk_;
-  StepPlan plan_;  // of the step at hand
+  StepPlan plan_;  // of the current step
   std::optional<Prefetcher> batches_;
   std::string run_id_;  // empty until begin() knows it
   RunState state_;

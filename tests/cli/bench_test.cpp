@@ -152,7 +152,7 @@ TEST_F(Bench, LimitListsItsParts) {
   const auto limit = tiny("limit", {"--device", "cpu", "--precision", "bf16"});
   const auto line = json_of(limit);
   for (const char* key :
-       {"limit_tok_s", "product_ms", "memory_ms", "product_share", "peak_flops", "copy_bytes_s"})
+       {"limit_tok_s", "gemm_ms", "memory_ms", "gemm_share", "peak_flops", "copy_bytes_s"})
     EXPECT_GT(line.at(key).get<double>(), 0) << key;
   EXPECT_EQ(line.at("device"), "cpu");
   EXPECT_EQ(line.at("precision"), "bf16");

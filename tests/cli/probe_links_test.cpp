@@ -61,7 +61,7 @@ TEST_F(ProbeLinks, ACardOfAGigabitIsMeasuredWithinTenPercent) {
   for (const int host : {0, 1}) slow_down(network, host, "1gbit", "512k");
   const auto line = probe(network, 2, {"--seconds", "4", "--max-bytes", "16MiB"});
   ASSERT_TRUE(line.is_object());
-  EXPECT_EQ(line.at("carrier"), "tcp");
+  EXPECT_EQ(line.at("transport"), "tcp");
   ASSERT_EQ(line.at("nodes").size(), 2u);
   EXPECT_EQ(line.at("nodes")[1].at("name"), "node2");
   EXPECT_EQ(line.at("nodes")[1].at("interface"), "eth0");

@@ -33,7 +33,7 @@ TEST_F(Probe, MeasuresRanksAndKeepsAProfileThatPlansRead) {
       ingot(with({"probe", "-n", "3", "--dir", path("."), "--save", path("here.toml")}, kQuick));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const nlohmann::json line = last_line(outcome);
-  EXPECT_EQ(line.at("carrier"), "threads");
+  EXPECT_EQ(line.at("transport"), "threads");
   EXPECT_EQ(line.at("ranks"), 3);
   EXPECT_EQ(line.at("nodes").size(), 1u);
   EXPECT_EQ(line.at("links").size(), 6u);
@@ -71,7 +71,7 @@ TEST_F(Probe, RunsOnTheProcessesOfALauncher) {
   const Outcome outcome = ingot(with({"launch", "-n", "2", "--", "probe"}, kQuick));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const nlohmann::json line = last_line(outcome);
-  EXPECT_EQ(line.at("carrier"), "tcp");
+  EXPECT_EQ(line.at("transport"), "tcp");
   EXPECT_EQ(line.at("links").size(), 2u);
   EXPECT_EQ(line.at("nodes")[0].at("rendezvous_address"), "127.0.0.1");
   EXPECT_EQ(line.at("nodes")[0].at("interface"), "lo");

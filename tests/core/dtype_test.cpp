@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/random/random.h"
+#include "core/tensor/visit_dtype.h"
 
 namespace ingot {
 namespace {
@@ -175,6 +176,17 @@ TEST(DType, NamesParseBackAndSizesMatchTheNames) {
     EXPECT_EQ(size_of(dtype) * 8, std::stoi(name.substr(digit))) << name;
   }
   EXPECT_EQ(parse_dtype("float"), std::nullopt);
+}
+
+TEST(DType, VisitsTheElementTypeOfListedDtypesAlone) {
+  size_t bytes = 0;
+  const auto visit = [&](auto element) { bytes = sizeof(element); };
+  EXPECT_TRUE((visit_dtype<DType::F64, DType::U16>(DType::U16, visit)));
+  EXPECT_EQ(bytes, 2u);
+  EXPECT_TRUE((visit_dtype<DType::F64, DType::U16>(DType::F64, visit)));
+  EXPECT_EQ(bytes, 8u);
+  EXPECT_FALSE((visit_dtype<DType::F64, DType::U16>(DType::BF16, visit)));
+  EXPECT_EQ(bytes, 8u);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST(HtmlPage, NothingFromADocumentIsMarkup) {
         "<heading>", "<paragraph>", "A <title>", "\x01"}) {
     EXPECT_EQ(html.find(markup), std::string::npos) << markup;
   }
-  EXPECT_NE(html.find("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &quot;quoted&quot; ?"),
+  EXPECT_NE(html.find("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &#34;quoted&#34; ?"),
             std::string::npos);
   EXPECT_NE(html.find("width:50.0%"), std::string::npos);
 }

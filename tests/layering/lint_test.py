@@ -79,7 +79,7 @@ class LintTest(unittest.TestCase):
     def test_layers_that_are_not_listed(self):
         self.found("layer-edge", "src/core/x.h", '#include "ops/b.h"\n')
         self.found("layer-edge", "src/core/text/down/x.cpp", '#include "cli/b.h"\n')
-        self.not_found("src/ops/deep/x.cpp", '#include "core/a.h"\n')
+        self.not_found("src/ops/cpu/deep/x.cpp", '#include "core/a.h"\n')
 
     def test_data_is_prepared_and_read_by_way_of_shards_alone(self):
         self.assertEqual(with_rooms({}), [])
@@ -97,7 +97,10 @@ class LintTest(unittest.TestCase):
                              ("ingest/clean/filters/y.cpp", "ingest/dedup/x.h"), ("core/text/y.cpp", "core/a.h"),
                              ("parallel/comm/wire/y.cpp", "parallel/comm/local/x.h"),
                              ("parallel/comm/wire/y.cpp", "parallel/shard/x.h"),
-                             ("core/error/y.cpp", "core/tensor/x.h")):
+                             ("core/error/y.cpp", "core/tensor/x.h"), ("train/step/y.cpp", "train/start/x.h"),
+                             ("train/records/y.h", "train/hooks/x.h"), ("train/hooks/y.cpp", "train/x.h"),
+                             ("ops/y.h", "ops/kernels/x.h"), ("ops/update/y.h", "ops/common/x.h"),
+                             ("ops/kernels/y.h", "ops/cpu/x.h"), ("ops/common/y.h", "ops/kernels/x.h")):
             self.assertEqual(with_rooms({f"src/{path}": f'#include "{header}"\n'}), [("room-edge", f"src/{path}", 1)])
             self.assertEqual(with_rooms({f"src/{path}": f'// #include "{header}"\n'}), [])
         for header in ("ops/b.h", "tokenizer/x.h", "ingest/x.h"):
@@ -107,7 +110,10 @@ class LintTest(unittest.TestCase):
                              ("tokenizer/y.cpp", "tokenizer/hf/x.h"), ("ingest/dedup/y.cpp", "ingest/clean/x.h"),
                              ("core/text/y.cpp", "core/text/x.h"), ("core/y.cpp", "core/text/x.h"),
                              ("parallel/comm/local/y.cpp", "parallel/comm/wire/x.h"),
-                             ("parallel/comm/local/y.cpp", "parallel/comm/x.h")):
+                             ("parallel/comm/local/y.cpp", "parallel/comm/x.h"), ("train/y.h", "train/hooks/x.h"),
+                             ("train/hooks/y.cpp", "train/step/x.h"), ("ops/y.cpp", "ops/kernels/x.h"),
+                             ("ops/update/y.cpp", "ops/cpu/x.h"), ("ops/common/y.h", "ops/x.h"),
+                             ("ops/cuda/y.cu", "ops/kernels/x.h")):
             self.assertEqual(with_rooms({f"src/{path}": f'#include "{header}"\n'}), [])
 
     def test_folders_are_small_and_have_their_place(self):
@@ -135,6 +141,26 @@ class LintTest(unittest.TestCase):
         for text in ("a chat session", "an issue of numbers", "helper functions", "catalog.md", "the first step",
                      "run/log.json"):
             self.not_found("docs/x.md", text + "\n")
+
+    def test_private_words(self):
+        for text in (
+            "int patience_ = 0;", "// Ranks lose Patience.", "struct MeetingPoint {};", '#include "core/meeting_point.h"',
+            "// a checkpoint's companions", 'const char* kHelp = "what carries tensors: the carrier";', "LlamaTable t;",
+            "// The run goes on.", "// it may go on from there", "// given up on demand", "// they were put away",
+            "// and brought back", "// on the way back", "wide_dtype(x);", "// gathers whole weights",
+            "// a matrix product", "// the backward products", "void product_tile();", "int score_products;",
+            "enum class Product { Qkv };",
+        ):
+            self.found("words", "src/core/w.h", "#pragma once\n" + text + "\n", 2)
+        self.found("words", "docs/w.md", "When a rank's patience ends.\n")
+
+    def test_words_that_only_look_private(self):
+        for text in ("// Work goes on the stream.", "// the product of the two extents", "int64_t product = 1;",
+                     "float dot_product(int n);", "// torch's scaled_dot_product_attention", 'record["carrier"] = name;',
+                     "// a whole weight", "// far away, and back"):
+            self.not_found("src/core/w.h", "#pragma once\n" + text + "\n")
+        self.not_found("docs/w.md", "The record has `carrier` and `carrier_facts`.\n")
+        self.not_found("tests/ops/w.h", "#pragma once\n// The run goes on.\n")
 
     def test_device_headers_outside_their_homes(self):
         for header in ("cuda_runtime.h", "cublasLt.h", "cudnn.h", "nvtx3/nvToolsExt.h", "cupti.h"):

@@ -61,7 +61,7 @@ TEST(OldLedgers, OfSeveralRanksAreRead) {
     const StartReport start = reports_in<StartReport>(name).at(0);
     ASSERT_EQ(start.places.size(), 2u);
     EXPECT_EQ(start.places[1].cores, "1");
-    EXPECT_EQ(start.carrier.value_or(""), version == 8 ? "tcp" : "");
+    EXPECT_EQ(start.transport.value_or(""), version == 8 ? "tcp" : "");
     const StepReport step = reports_in<StepReport>(name).at(0);
     ASSERT_TRUE(step.ranks);
     EXPECT_EQ(std::get<std::vector<double>>(step.ranks->seconds).size(), 2u);

@@ -37,6 +37,12 @@ TEST(HardwareProfile, ReadsBackAsItWasWritten) {
   EXPECT_EQ(device_facts_of({}), DeviceFacts{});
 }
 
+TEST(HardwareProfile, ReadsTheTransportByItsOlderNameToo) {
+  std::string text = to_toml(two_gpus());
+  text.replace(text.find("transport = "), std::string("transport").size(), "carrier");
+  EXPECT_EQ(parse_hardware_profile(text, "p.toml").transport, "nccl");
+}
+
 // What is wrong with it, as its reader says.
 std::string refusal_of(const std::string& text) {
   try {

@@ -12,7 +12,7 @@
 #include "parallel/comm/world.h"
 #include "plan/resolve.h"
 #include "support/own_folder.h"
-#include "train/start/trainer.h"
+#include "train/trainer.h"
 
 namespace ingot::test {
 

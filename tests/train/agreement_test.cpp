@@ -1,5 +1,5 @@
 // What ranks make sure of before the first step, with ranks that are threads in their places.
-#include "train/agreement.h"
+#include "train/start/agreement.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "feed/token_counts.h"
+#include "train/start/run_data.h"
 
 namespace ingot {
 namespace {

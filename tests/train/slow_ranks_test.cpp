@@ -96,7 +96,7 @@ TEST(StepTimer, WaitsForTicketsAreNotARanksOwnTime) {
   const RankTime time = timer.so_far();
   EXPECT_GE(time.waits, 0.02);
   EXPECT_LE(time.waits, time.seconds);
-  timer.met();
+  timer.agreed();
   timer.end();
 }
 
@@ -115,7 +115,7 @@ TEST(StepTimer, WaitsForSamplesAreTold) {
     const RankTime time = timer.so_far();
     EXPECT_GE(time.data, 0.002);
     EXPECT_LE(time.data, time.seconds);
-    timer.met();
+    timer.agreed();
     timer.end();
     timer.begin();
     EXPECT_EQ(timer.so_far().data, 0.0) << "of the last step";

@@ -82,7 +82,7 @@ TEST_F(RanksTrap, ALaunchOnAUsedFolderSaysSoOnce) {
   ASSERT_EQ(ingot(launch(2, run_args("run", 3))).code, 0);
   const Outcome again = ingot(launch(2, run_args("run", 3), {"--restarts", "2"}));
   expect_said_once(again, path("run"));
-  for (const char* word : {"go on by", "resume with:", " at ", "restart"})
+  for (const char* word : {"continue by", "resume with:", " at ", "restart"})
     EXPECT_FALSE(contains(again.err, word)) << again.err;
 }
 

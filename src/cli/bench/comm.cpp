@@ -136,7 +136,7 @@ struct BenchCommCommand {
 void add_bench_comm(Command& bench) {
   auto command = std::make_shared<BenchCommCommand>();
   auto* comm = bench.add_subcommand(
-      "comm", "a training step's collectives between ranks, percent of what the link carries");
+      "comm", "a training step's collectives between ranks, in percent of the link's rate");
   command->shape.add_to(*comm);
   command->shape.add_ranks_to(*comm);
   comm->add_option("--seconds", command->seconds, "about how long to measure")

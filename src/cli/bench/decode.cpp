@@ -11,10 +11,10 @@
 #include "core/error/error.h"
 #include "core/random/random.h"
 #include "core/storage/storage.h"
+#include "core/system/timing.h"
 #include "core/text/format.h"
 #include "infer/model.h"
 #include "probe/measure.h"
-#include "probe/timing.h"
 #include "spec/model/transformer_parameters.h"
 
 namespace ingot::cli {

@@ -57,7 +57,7 @@ void run(const Options& options) {
 
 void add_bench_encode(Command& bench) {
   auto options = std::make_shared<Options>();
-  auto* encode = bench.add_subcommand("encode", "a tokenizer on a text file: MB/s, the best run");
+  auto* encode = bench.add_subcommand("encode", "encode a text file: MB/s of the best run");
   options->tokenizer.add_to(*encode);
   encode->add_option("--input", options->input, "text file")->required();
   encode->add_option("--threads", options->threads, "threads")->positive()->capture_default_str();

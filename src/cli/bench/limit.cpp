@@ -40,9 +40,9 @@ void run_limit(const BenchShape& shape, const JsonOption& json) {
       limit.memory_seconds * 1e3, limit.copy_bytes_per_second / 1e9,
       format_count(std::llround(limit.tokens_per_second)), mfu_text(flops, peak), text_of(peak));
   nlohmann::json line = {{"limit_tok_s", limit.tokens_per_second},
-                         {"product_ms", limit.gemm_seconds * 1e3},
+                         {"gemm_ms", limit.gemm_seconds * 1e3},
                          {"memory_ms", limit.memory_seconds * 1e3},
-                         {"product_share", limit.gemm_share},
+                         {"gemm_share", limit.gemm_share},
                          {"copy_bytes_s", limit.copy_bytes_per_second},
                          {"moments", name_of(config.optim.moments)},
                          {"parts", parts}};

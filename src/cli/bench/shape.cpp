@@ -32,7 +32,7 @@ void BenchShape::add_to(Command& command) {
 
 void BenchShape::add_ranks_to(Command& command) {
   options.add("system.ranks",
-              command.add_option("-n,--ranks", ranks, "local ranks, where no launcher starts them")
+              command.add_option("-n,--ranks", ranks, "local ranks, if no launcher starts them")
                   ->capture_default_str()
                   ->between(1, 256));
 }
@@ -79,7 +79,7 @@ void add_mfu(nlohmann::json& line, const std::string& name, double flops, const 
 
 void check_has_limit(const RunConfig& config) {
   check(config.optim.kind == OptimKind::AdamW, ErrorCode::Config,
-        "the limit counts AdamW's bytes and none of Muon's products: set optim.kind=adamw");
+        "the limit counts AdamW's bytes and none of Muon's GEMMs: set optim.kind=adamw");
   check(!config.train.document_mask, ErrorCode::Config,
         "the limit counts attention over whole sequences: set train.document_mask=false");
   check(config.train.precision != Precision::Fp64, ErrorCode::Config,

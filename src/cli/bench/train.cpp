@@ -139,7 +139,7 @@ void add_bench_train(Command& bench) {
   command->shape.add_ranks_to(*train);
   command->shape.add_recompute_to(*train);
   train->add_option("--steps", command->steps, "timed steps")->capture_default_str()->positive();
-  train->add_flag("--limit", command->limit, "measure the limit too and say how close this is");
+  train->add_flag("--limit", command->limit, "measure the limit too and say how close the step is");
   train->add_flag("--communicator", command->communicator,
                   "time one rank's steps also as the one rank of a communicator, in turns; takes "
                   "twice the memory");

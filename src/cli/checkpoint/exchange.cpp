@@ -36,8 +36,8 @@ struct Import {
     const CheckpointReader reader(storage, folder);
     fmt::print(
         "{0}: {1}\n"
-        "text from it:  ingot generate {0} --prompt TEXT\n"
-        "training goes on:  ingot train RECIPE --set train.init={0} --set preset=none\n",
+        "text from it:   ingot generate {0} --prompt TEXT\n"
+        "train it more:  ingot train RECIPE --set train.init={0} --set preset=none\n",
         folder, model_line(reader.info(), dtypes_of(*weights_of(reader))));
     json.print(facts_of(reader.info(), *weights_of(reader)));
   }
@@ -168,7 +168,7 @@ void add_checkpoint_export(Command& checkpoint) {
       ->required();
   command
       ->add_option("--dtype", options->dtype,
-                   "of the weights; stored = as the checkpoint has them, in gguf f32")
+                   "dtype of the weights; stored: the checkpoint's, or f32 in gguf")
       ->one_of({"stored", "f32", "bf16", "f16", "q8_0"})
       ->capture_default_str();
   options->json.add_to(*command);

@@ -91,7 +91,7 @@ void add_checkpoint_logits(Command& checkpoint) {
       ->add_option("checkpoint", options->checkpoint,
                    "checkpoint, run folder, Hugging Face folder or GGUF file")
       ->required();
-  logits->add_option("--ids", options->ids_path, "text file of ids of tokens")->required();
+  logits->add_option("--ids", options->ids_path, "text file of token ids")->required();
   options->out.add_to(*logits, "--out", "file to write (.safetensors)")->required();
   options->device.add_to(*logits);
   options->json.add_to(*logits);

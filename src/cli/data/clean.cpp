@@ -76,7 +76,8 @@ void add_data_clean(Command& data) {
   for (const char* name : {"INPUT", "--out"}) {  // --print-config does without
     command->get_option(name)->required(false);
   }
-  command->add_option("--preset", options->preset, "whose formulas (datatrove-0.10)")
+  command
+      ->add_option("--preset", options->preset, "program whose formulas are used (datatrove-0.10)")
       ->one_of(std::vector<std::string>(std::begin(kCleanPresets), std::end(kCleanPresets)));
   command->add_option("--config", options->config, "TOML file of settings")->existing_file();
   command->add_option("--set", options->sets, "over the config file; repeatable")

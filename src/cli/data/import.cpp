@@ -100,11 +100,11 @@ void add_data_import(Command& data) {
   import->add_option("--out", command->folder, "folder for the shards")->required();
   import
       ->add_option("--format", command->format,
-                   "whose files these are, where name and header do not tell: bare ids are nanogpt")
+                   "which program's format, if name and header do not tell: bare ids are nanogpt")
       ->one_of({"megatron", "datatrove", "llmc", "nanogpt"});
-  import->add_option("--tokenizer", command->tokenizer, "the one that made the ids");
+  import->add_option("--tokenizer", command->tokenizer, "tokenizer that made the ids");
   ImportSettings& settings = command->settings;
-  import->add_option("--vocab", settings.vocab_size, "number of ids, where there is no tokenizer");
+  import->add_option("--vocab", settings.vocab_size, "number of ids, if there is no tokenizer");
   import->add_option("--bos", settings.marks.bos, "id that begins each document");
   import->add_option("--eos", settings.marks.eos, "id that ends each document");
   import->add_option("--source", settings.source, "name of the source")->capture_default_str();

@@ -284,11 +284,11 @@ void add_data_inspect(Command& data) {
   auto* inspect = data.add_subcommand(
       "inspect", "what is in a folder of shards: sources, tokens, lengths, samples");
   inspect->add_option("folder", command->path, "folder of shards")->required();
-  inspect->add_option("--samples", command->samples, "documents to show the beginning of")
+  inspect->add_option("--samples", command->samples, "how many documents to show the beginning of")
       ->capture_default_str()
       ->not_negative();
   inspect->add_option("--tokenizer", command->tokenizer,
-                      "to decode with; without it the one that lies with the shards");
+                      "tokenizer to decode with; without it the one beside the shards");
   command->json.add_to(*inspect);
   inspect->callback([command] { command->run(); });
 }
@@ -305,7 +305,7 @@ void add_data_cat(Command& data) {
   cat->add_flag("--json", command->as_json,
                 "a JSON object a line for each document, with number, id, source and name");
   cat->add_option("--tokenizer", command->tokenizer,
-                  "to decode with; without it the one that lies with the shards");
+                  "tokenizer to decode with; without it the one beside the shards");
   cat->callback([command] { command->run(); });
 }
 

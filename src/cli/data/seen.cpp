@@ -159,11 +159,13 @@ struct SeenCommand {
     result["lost_steps"] = Json::array();
     for (const StepRange& range : run.lost) {
       result["lost_steps"].push_back({range.first_step, range.end_step() - 1});
-      fmt::print("  steps {} to {} ({} samples) were trained, given up by going back, and {}\n",
-                 range.first_step, range.end_step() - 1,
-                 format_count(range.num_steps * range.samples_per_step),
-                 range.end_sample() <= run.num_samples() ? "trained again"
-                                                         : "not all of it trained again yet");
+      fmt::print(
+          "  steps {} to {} ({} samples) were trained, then discarded by a resume from an earlier "
+          "checkpoint, and {}\n",
+          range.first_step, range.end_step() - 1,
+          format_count(range.num_steps * range.samples_per_step),
+          range.end_sample() <= run.num_samples() ? "trained again"
+                                                  : "not all of it trained again yet");
     }
   }
 
@@ -180,7 +182,7 @@ struct SeenCommand {
       Json uses = Json::array();
       for (const Use& use : uses_of(run, *data.train, static_cast<int64_t>(i), begin, end)) {
         fmt::print("  step {}, epoch {}{}\n", use.step, use.epoch + 1,
-                   use.lost ? " (given up afterwards)" : "");
+                   use.lost ? " (discarded afterwards)" : "");
         uses.push_back({{"step", use.step},
                         {"epoch", use.epoch + 1},
                         {"sample", use.sample},

@@ -180,7 +180,7 @@ void add_data_tokenize(Command& data) {
       "documents to token shards\n\n"
       "Reads text, JSON lines, CSV, parquet and WARC, local or remote, and writes shards of ids "
       "with a manifest that says what they are. Stopped at any moment, even by kill -9, the same "
-      "command goes on where it was. The bytes do not depend on threads or processes.");
+      "command continues where it was. The bytes do not depend on threads or processes.");
   command->tokenizer.add_to(*tokenize);
   tokenize->add_option("inputs", command->inputs, "files, folders, globs, addresses");
   tokenize

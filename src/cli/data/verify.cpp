@@ -90,12 +90,12 @@ void add_data_verify(Command& data) {
   command->threads = available_cores();
   auto* verify = data.add_subcommand(
       "verify",
-      "is a folder of shards what its manifest says?\n\n"
+      "check a folder of shards against its manifest\n\n"
       "Reads every byte: checksums, ids, document offsets, BOS and EOS once per document, names, "
       "sums, and the tokenizer. What is wrong is named; exit code 1.");
   verify->add_option("folder", command->folder, "folder of shards")->required();
   verify->add_option("--tokenizer", command->tokenizer,
-                     "also: were the shards made with this one?");
+                     "also check that the shards were made with this tokenizer");
   verify->add_option("--threads", command->threads, "threads that read")
       ->capture_default_str()
       ->positive();

@@ -32,8 +32,8 @@ struct RecipeOptions {
 
   void add_to(Command& command, bool recipe_required);
   LoadedRun load() const;
-  // The same to go on with the run in checkpoint.dir, if there is one: what the recipe leaves to
-  // train.init, and kv_heads, is as that has it.
+  // The same to resume the run in checkpoint.dir, if there is one: that run decides kv_heads, and
+  // what the recipe leaves to train.init.
   LoadedRun load_to_resume() const;
 };
 

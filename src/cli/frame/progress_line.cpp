@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/frame/console.h"
+#include "core/system/timing.h"
 #include "core/text/printable.h"
 
 namespace ingot::cli {
@@ -56,7 +57,7 @@ void ProgressLine::wipe() {
 }
 
 double ProgressLine::seconds() const {
-  return std::chrono::duration<double>(Clock::now() - start_).count();
+  return seconds_since(start_);
 }
 
 }  // namespace ingot::cli

@@ -164,7 +164,7 @@ void add_launch(Command& app) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   launch->add_option("--program", command->program,
-                     "path of ingot on the machines; as here where it is not given");
+                     "path of ingot on the machines; default: the same as here");
   launch->add_option("--address", command->address,
                      "name or address by which the machines reach rank 0's");
   launch->add_option("--ssh", command->ssh, "the command that reaches a machine")

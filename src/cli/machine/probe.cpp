@@ -84,7 +84,7 @@ void add_probe(Command& program) {
       "probe", "measure devices, links and disks, and say what holds them back");
   command->settings.add(
       "system.ranks",
-      probe->add_option("-n,--ranks", command->ranks, "local ranks, where no launcher starts them")
+      probe->add_option("-n,--ranks", command->ranks, "local ranks, if no launcher starts them")
           ->capture_default_str()
           ->between(1, 256));
   command->device.add_to(*probe, command->settings);

@@ -12,8 +12,9 @@
 #include "cli/start/processes.h"
 #include "core/error/error.h"
 #include "core/storage/storage.h"
+#include "core/system/timing.h"
 #include "infer/reply.h"
-#include "train/start/trainer.h"
+#include "train/trainer.h"
 
 namespace ingot::cli {
 namespace {
@@ -148,9 +149,7 @@ struct SmokeCommand {
   Exit run() {
     if (ranks == 0) ranks = this_launch() ? 1 : 2;
     const auto start = std::chrono::steady_clock::now();
-    const auto seconds = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
+    const auto seconds = [&] { return seconds_since(start); };
     nlohmann::json line = {{"ok", false}, {"steps", steps}};
     try {
       OwnFolder folder(smoke_folder(dir));
@@ -223,7 +222,7 @@ void add_smoke(Command& program) {
   auto command = std::make_shared<SmokeCommand>();
   auto* smoke = program.add_subcommand(
       "smoke", "train, save, load and generate on these ranks, in seconds: does it work here?");
-  smoke->add_option("-n,--ranks", command->ranks, "local ranks, where no launcher starts them")
+  smoke->add_option("-n,--ranks", command->ranks, "local ranks, if no launcher starts them")
       ->default_str("2")
       ->between(1, 256);
   command->settings.add("system.ranks", smoke->get_option("--ranks"));

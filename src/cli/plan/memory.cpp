@@ -120,10 +120,10 @@ void add_plan_memory(Command& plan) {
       "memory", "bytes that a run takes, by what they are for, and whether they fit");
   command->recipe.add_to(*memory, /*recipe_required=*/false);
   memory->add_option("--gpu", command->gpu,
-                     "for one of these, which need not be here: " +
+                     "plan for one of these GPUs, which need not be here: " +
                          fmt::format("{}", fmt::join(known_gpu_names(), ", ")));
   memory->add_option("--profile", command->profile,
-                     "for the machine that `ingot probe --save` wrote this file on");
+                     "plan for the machine that `ingot probe --save` wrote to this file");
   memory->add_flag("--serve", command->serve,
                    "instead: how many conversations of which length fit when the model is served");
   command->weights.add_weights_to(*memory);

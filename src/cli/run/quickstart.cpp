@@ -78,7 +78,7 @@ struct QuickstartCommand {
                            {"stopped", result.stopped}};
     line.update(to_json(result.counts));
     if (result.stopped) {
-      fmt::print("stopped after step {}; the model so far is in {}; the same command goes on\n",
+      fmt::print("stopped after step {}; the model so far is in {}; the same command resumes\n",
                  result.state.step, dir);
       json.print(line);
       return Exit::Stopped;

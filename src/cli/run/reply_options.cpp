@@ -61,7 +61,7 @@ void ReplyOptions::add_to(Command& command) {
       ->allow_extra_args(false);
   command.add_option("--stop-id", stop_ids, "token that ends the reply, besides the model's own")
       ->allow_extra_args(false);
-  command.add_flag("--ignore-eos", ignore_eos, "go on at the model's own stop tokens");
+  command.add_flag("--ignore-eos", ignore_eos, "continue at the model's own stop tokens");
   command.add_flag("--slide", slide,
                    "drop the oldest half when the context is full, instead of ending");
 }

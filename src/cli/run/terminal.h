@@ -5,7 +5,7 @@
 
 #include "cli/frame/progress_line.h"
 #include "train/records/progress.h"
-#include "train/start/trainer.h"
+#include "train/trainer.h"
 
 namespace ingot::cli {
 

@@ -19,7 +19,7 @@
 #include "train/start/plan.h"
 #include "train/start/resume.h"
 #include "train/start/run_folder.h"
-#include "train/start/trainer.h"
+#include "train/trainer.h"
 
 namespace ingot::cli {
 namespace {
@@ -33,10 +33,9 @@ struct TrainCommand {
   LoadedRun load() const {
     if (!std::filesystem::is_directory(recipe.path)) return load_recipe();
     check(resume, ErrorCode::Usage,
-          "{} is a folder: add --resume to go on with the run in it, or give a recipe",
-          recipe.path);
+          "{} is a folder: add --resume to continue the run in it, or give a recipe", recipe.path);
     Overrides sets = parse_sets(recipe.sets);
-    // A run goes on with as many ranks as are started, whatever number it had.
+    // A run resumes on as many ranks as are started, whatever number it had.
     if (this_launch()) sets.emplace(sets.begin(), "system.ranks", "1");
     return {saved_run_config(posix_storage(), recipe.path, std::move(sets)), nullptr};
   }
@@ -96,7 +95,7 @@ struct TrainCommand {
 
   void show(const TrainResult& result, const std::string& dir) const {
     if (result.stopped)
-      fmt::print("stopped after step {} of the run in {}; add --resume to go on\n",
+      fmt::print("stopped after step {} of the run in {}; add --resume to continue it\n",
                  result.state.step, dir);
     else
       fmt::print(
@@ -157,19 +156,19 @@ void add_train(Command& app) {
   auto* train = app.add_subcommand("train", "train a model by a recipe");
   command->recipe.add_to(*train, /*recipe_required=*/true);
   train->add_flag("--resume", command->resume,
-                  "go on from the newest good checkpoint in checkpoint.dir, if there is one; with "
-                  "a run folder for the recipe, by the settings kept in it");
+                  "resume from the newest good checkpoint in checkpoint.dir, if there is one; "
+                  "given a run folder in place of the recipe, with the settings kept in it");
   train->add_flag("--accept-schedule", command->accept_schedule,
-                  "go on also where the learning rates are not those that were planned");
+                  "resume even if the learning rates are no longer those that were planned");
   train->add_flag("--dry-run", command->dry_run,
-                  "check everything and say what the run would take, but do not begin it");
+                  "check everything and print what the run would take, then stop");
   command->json.add_to(*train);
   train->footer(
       "Example: ingot train recipes/shakespeare.toml --set data.train=input.txt\n"
       "         ingot train --resume runs/default\n"
       "         ingot launch -n 2 -- train recipe.toml\n"
       "Under mpirun and srun each process is a rank. Ctrl-C, SIGTERM and SIGUSR1 save and stop, "
-      "SIGUSR2 saves and goes on, SIGHUP changes nothing. `ingot config keys` lists every "
+      "SIGUSR2 saves and continues, SIGHUP changes nothing. `ingot config keys` lists every "
       "setting.");
   train->callback([command] { return command->run(); });
 }

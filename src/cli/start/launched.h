@@ -36,8 +36,9 @@ std::string passed_over(const Variables& variables = environment());
 std::string torchrun_command(const Launched& launched, const std::string& command,
                              const Variables& variables = environment());
 
-// This process among those that share a job's work without meeting: its rank and their number.
-// Nothing where no launcher says so. Takes any MPI. Throws ErrorCode::Usage for nonsense.
+// This process among those that share a job's work without exchanging anything: its rank and how
+// many there are. Nothing where no launcher says so. Takes any MPI. Throws ErrorCode::Usage for
+// nonsense.
 struct ProcessNumber {
   int64_t index = 0, count = 1;
 };

@@ -10,7 +10,7 @@
 #include "core/error/error.h"
 #include "parallel/comm/rank_launcher.h"
 #include "plan/resolved_run.h"
-#include "train/agreement.h"
+#include "train/start/agreement.h"
 
 namespace ingot::cli {
 

@@ -43,9 +43,9 @@ std::string_view answer_to(int number) {
     case SIGUSR1:
       return "ingot: SIGUSR1: the run is saved after this step and stops\n";
     case SIGUSR2:
-      return "ingot: SIGUSR2: the run is saved after this step and goes on\n";
+      return "ingot: SIGUSR2: the run is saved after this step and continues\n";
     default:
-      return "ingot: SIGHUP: the terminal is gone, the run goes on\n";
+      return "ingot: SIGHUP: the terminal is gone, the run continues\n";
   }
 }
 
@@ -150,7 +150,7 @@ Interruption::Interruption() {
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < kInterruptions.size(); ++i) {
     ::sigaction(kInterruptions[i], nullptr, &before_interruption[i]);
-    // Who started this with nohup wants it to go on.
+    // Started with nohup, it is to continue.
     if (before_interruption[i].sa_handler != SIG_IGN)
       ::sigaction(kInterruptions[i], &action, nullptr);
   }

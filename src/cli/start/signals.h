@@ -12,10 +12,10 @@ namespace ingot::cli {
 void prepare_process();
 
 // While it lives, signals speak to a run:
-// - SIGINT, SIGTERM and SIGUSR1 ask it to save and stop; a second SIGINT or SIGTERM ends it at
-// once;
-// - SIGUSR2 asks it to save and go on;
-// - SIGHUP lets it go on without its terminal.
+// - SIGINT, SIGTERM and SIGUSR1 ask it to save and stop; a second SIGINT or SIGTERM ends it
+//   at once;
+// - SIGUSR2 asks it to save and continue;
+// - SIGHUP lets it continue without its terminal.
 // Each is acknowledged on stderr at once, where `answers`. Until the ranks have met there is
 // nothing to save: the first three end the process at once. One at a time.
 class RunSignals {

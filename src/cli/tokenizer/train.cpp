@@ -232,7 +232,7 @@ void add_tokenizer_train(Command& tokenizer) {
       ->add_option("--sample-characters", options->sample.characters,
                    "take so many characters, in stretches drawn at random over the whole input")
       ->positive();
-  command->add_option("--sample-seed", options->sample.seed, "another one, another sample")
+  command->add_option("--sample-seed", options->sample.seed, "seed of the sample")
       ->capture_default_str();
   command->add_option("--threads", options->threads, "threads that count pieces (bpe)")
       ->positive()

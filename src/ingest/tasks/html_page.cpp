@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "core/text/format.h"
-
 #include <iterator>
+
+#include "core/text/format.h"
+#include "core/text/html.h"
 
 namespace ingot {
 namespace {
@@ -21,53 +22,32 @@ summary { cursor: pointer; font-weight: 600; } details { margin: .4rem 0; }
 @media (prefers-color-scheme: dark) { body { background: #1b1b1d; color: #ddd; } pre { background: #262629; border-color: #555; } .id { color: #999; } }
 )";
 
-}  // namespace
-
-std::string escape_html(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default: {
-        const auto byte = static_cast<unsigned char>(c);
-        const bool is_control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F;
-        out += is_control ? '?' : c;  // not allowed in HTML
-      }
-    }
+// Control characters that HTML does not allow become question marks.
+std::string shown(std::string_view text) {
+  std::string allowed(text);
+  for (char& c : allowed) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F) c = '?';
   }
-  return out;
+  return escape_html(allowed);
 }
 
-HtmlPage::HtmlPage(std::string_view title) : title_(escape_html(title)) {}
+}  // namespace
+
+HtmlPage::HtmlPage(std::string_view title) : title_(shown(title)) {}
 
 void HtmlPage::paragraph(std::string_view text) {
-  body_ += fmt::format("<p>{}</p>\n", escape_html(text));
+  body_ += fmt::format("<p>{}</p>\n", shown(text));
 }
 
 void HtmlPage::heading(std::string_view text) {
-  body_ += fmt::format("<h2>{}</h2>\n", escape_html(text));
+  body_ += fmt::format("<h2>{}</h2>\n", shown(text));
 }
 
 void HtmlPage::facts(const std::vector<std::pair<std::string, std::string>>& rows) {
   body_ += "<table>\n";
   for (const auto& [name, value] : rows) {
-    body_ +=
-        fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escape_html(name), escape_html(value));
+    body_ += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", shown(name), shown(value));
   }
   body_ += "</table>\n";
 }
@@ -80,7 +60,7 @@ void HtmlPage::bars(const std::vector<Bar>& bars, int64_t whole) {
     body_ += fmt::format(
         "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td "
         "class=\"bar\"><div style=\"width:{:.1f}%\"></div></td></tr>\n",
-        escape_html(bar.label), bar.count, format_percent(share, 2), 100 * share);
+        shown(bar.label), bar.count, format_percent(share, 2), 100 * share);
   }
   body_ += "</table>\n";
 }
@@ -90,7 +70,7 @@ void HtmlPage::table(const std::vector<std::string>& head,
   const auto row = [this](const std::vector<std::string>& cells, const char* tag) {
     body_ += "<tr>";
     for (const std::string& cell : cells) {
-      body_ += fmt::format("<{}>{}</{}>", tag, escape_html(cell), tag);
+      body_ += fmt::format("<{}>{}</{}>", tag, shown(cell), tag);
     }
     body_ += "</tr>\n";
   };
@@ -101,11 +81,10 @@ void HtmlPage::table(const std::vector<std::string>& head,
 }
 
 void HtmlPage::fold_out(std::string_view label, const std::vector<Sample>& samples) {
-  body_ += fmt::format("<details><summary>{}</summary>\n", escape_html(label));
+  body_ += fmt::format("<details><summary>{}</summary>\n", shown(label));
   for (const Sample& sample : samples) {
-    body_ += fmt::format("<div class=\"id\">{}{}{}</div><pre>{}</pre>\n", escape_html(sample.id),
-                         sample.note.empty() ? "" : " · ", escape_html(sample.note),
-                         escape_html(sample.text));
+    body_ += fmt::format("<div class=\"id\">{}{}{}</div><pre>{}</pre>\n", shown(sample.id),
+                         sample.note.empty() ? "" : " · ", shown(sample.note), shown(sample.text));
   }
   body_ += "</details>\n";
 }

@@ -35,6 +35,4 @@ class HtmlPage {
   std::string title_;
 };
 
-std::string escape_html(std::string_view text);
-
 }  // namespace ingot

@@ -73,6 +73,9 @@ std::string brought_by(int version, const std::vector<Type>& types) {
       if (field.info.since == version && type.since < version)
         add(fmt::format("`{}.{}`", type.name, field.info.name));
   }
+  for (const OldKey& row : kOldKeys)
+    if (row.since == version)
+      add(fmt::format("`{}` of `{}`, now `{}`", row.old_key, row.kind, row.key));
   return text;
 }
 

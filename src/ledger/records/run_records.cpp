@@ -10,6 +10,14 @@ using Json = nlohmann::json;
 
 constexpr const char* kKindKey = "kind";
 
+// The record with each value under the key that its field has today.
+Json with_new_keys(std::string_view kind, Json json) {
+  for (const OldKey& row : kOldKeys)
+    if (row.kind == kind && json.contains(row.old_key) && !json.contains(row.key))
+      json[std::string(row.key)] = json[std::string(row.old_key)];
+  return json;
+}
+
 template <class Kind>
 bool read_if(std::string_view kind, const Json& json, std::optional<RunRecord>& record) {
   if (kind == Declared<Kind>::kName) record = FieldType<Kind>::read(json);
@@ -42,7 +50,7 @@ std::optional<RunEntry> parse_run_entry(const Json& json) {
   check(kind != json.end() && kind->is_string(), ErrorCode::Data, "expected a kind of record");
   const auto name = kind->get<std::string>();
   try {
-    auto record = read_any(name, json, static_cast<const RunRecord*>(nullptr));
+    auto record = read_any(name, with_new_keys(name, json), static_cast<const RunRecord*>(nullptr));
     if (!record) return std::nullopt;
     return RunEntry{FieldType<RecordHead>::read(json), *std::move(record)};
   } catch (const Error& error) {

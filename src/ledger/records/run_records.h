@@ -89,6 +89,14 @@ inline constexpr int kLedgerVersion = std::max({
 #include "ledger/records/run_records.def"
 });
 
+// Keys that a field had in ledgers of earlier versions. They are still read.
+struct OldKey {
+  std::string_view kind, old_key, key;
+  int since = 0;
+};
+inline constexpr OldKey kOldKeys[] = {{"start", "carrier", "transport", 8},
+                                      {"start", "carrier_facts", "transport_facts", 8}};
+
 struct RunEntry {
   RecordHead head;
   RunRecord record;

@@ -1,4 +1,4 @@
-// One product of matrices, as kernels of either device take it.
+// One GEMM, as kernels of either device take it.
 #pragma once
 
 #include <cstdint>

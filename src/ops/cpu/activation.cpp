@@ -135,37 +135,7 @@ void pointwise_backward(Context& ctx, const Tensor& dout, const Tensor& x, const
 
 }  // namespace
 
-void swiglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
-  gated_forward<Silu>(ctx, gate_up, out);
-}
-void swiglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up,
-                     const Tensor& dgate_up, const Tensor& out) {
-  gated_backward<Silu>(ctx, dout, gate_up, dgate_up, out);
-}
-
-void geglu_forward(Context& ctx, const Tensor& gate_up, const Tensor& out) {
-  gated_forward<Gelu>(ctx, gate_up, out);
-}
-void geglu_backward(Context& ctx, const Tensor& dout, const Tensor& gate_up, const Tensor& dgate_up,
-                    const Tensor& out) {
-  gated_backward<Gelu>(ctx, dout, gate_up, dgate_up, out);
-}
-
-void gelu_forward(Context& ctx, const Tensor& x, const Tensor& out) {
-  pointwise_forward<Gelu>(ctx, x, out);
-}
-void gelu_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
-                   const Tensor& out) {
-  pointwise_backward<Gelu>(ctx, dout, x, dx, out);
-}
-
-void relu_squared_forward(Context& ctx, const Tensor& x, const Tensor& out) {
-  pointwise_forward<ReluSquared>(ctx, x, out);
-}
-void relu_squared_backward(Context& ctx, const Tensor& dout, const Tensor& x, const Tensor& dx,
-                           const Tensor& out) {
-  pointwise_backward<ReluSquared>(ctx, dout, x, dx, out);
-}
+#include "ops/kernels/activation_kernels.inc"
 
 }  // namespace ingot::cpu::INGOT_ISA
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/tensor/visit_dtype.h"
 #include "ops/cpu/kernel.h"
 #include "ops/cpu/simd.h"
 
@@ -61,16 +62,7 @@ constexpr bool kVectorised = (std::is_same_v<From, float> && std::is_same_v<To, 
 // f(T{}) with the element type, storage-only types included.
 template <class F>
 void with_any_float_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::F16:
-      return f(F16{});
-    case DType::F8E4M3:
-      return f(F8E4M3{});
-    case DType::F8E5M2:
-      return f(F8E5M2{});
-    default:
-      return with_float_type(dtype, f);
-  }
+  if (!visit_dtype<DType::F16, DType::F8E4M3, DType::F8E5M2>(dtype, f)) with_float_type(dtype, f);
 }
 
 }  // namespace

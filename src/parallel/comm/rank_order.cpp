@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/error/error.h"
+#include "core/tensor/visit_dtype.h"
 
 namespace ingot {
 namespace {
@@ -82,28 +83,9 @@ void reduce_in_order(DType dtype, Reduce reduce, std::span<const void* const> in
     else
       reduce_blocks<T>(in, n, out, Larger{});
   };
-  switch (dtype) {
-    case DType::F64:
-      return as(double{});
-    case DType::F32:
-      return as(float{});
-    case DType::BF16:
-      return as(Bf16{});
-    case DType::F16:
-      return as(F16{});
-    case DType::I64:
-      return as(int64_t{});
-    case DType::I32:
-      return as(int32_t{});
-    case DType::U32:
-      return as(uint32_t{});
-    case DType::U16:
-      return as(uint16_t{});
-    case DType::U8:
-      return as(uint8_t{});
-    default:
-      throw Error(ErrorCode::Internal, "collective: 8-bit floats are not reduced");
-  }
+  const bool known = visit_dtype<DType::F64, DType::F32, DType::BF16, DType::F16, DType::I64,
+                                 DType::I32, DType::U32, DType::U16, DType::U8>(dtype, as);
+  check(known, ErrorCode::Internal, "collective: 8-bit floats are not reduced");
 }
 
 }  // namespace ingot

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 
+#include "core/system/timing.h"
+
 namespace ingot {
 namespace {
 
 constexpr size_t kRecords = 16;  // of those that are over
-
-double seconds(std::chrono::steady_clock::duration time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 }  // namespace
 
@@ -46,9 +44,9 @@ std::string Watch::state() const {
   for (const Entry& entry : entries_)  // the oldest is what the rest waits for
     if (!entry.is_over)
       return fmt::format("step {}, in {} for {:.1f} s", step_, entry.what,
-                         seconds(now - entry.begun));
+                         to_seconds(now - entry.begun));
   if (entries_.empty()) return fmt::format("step {}", step_);
-  return fmt::format("step {}, {:.1f} s after {}", step_, seconds(now - entries_.back().ended),
+  return fmt::format("step {}, {:.1f} s after {}", step_, to_seconds(now - entries_.back().ended),
                      entries_.back().what);
 }
 
@@ -58,10 +56,10 @@ std::vector<std::string> Watch::last_records() const {
   std::vector<std::string> lines;
   for (const Entry& entry : entries_)
     lines.push_back(entry.is_over ? fmt::format("{} at step {}: {:.3f} s, {:.1f} s ago", entry.what,
-                                                entry.step, seconds(entry.ended - entry.begun),
-                                                seconds(now - entry.ended))
+                                                entry.step, to_seconds(entry.ended - entry.begun),
+                                                to_seconds(now - entry.ended))
                                   : fmt::format("{} at step {}: in it for {:.1f} s", entry.what,
-                                                entry.step, seconds(now - entry.begun)));
+                                                entry.step, to_seconds(now - entry.begun)));
   return lines;
 }
 

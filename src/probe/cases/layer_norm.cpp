@@ -1,6 +1,5 @@
 #include "ops/layer_norm.h"
-#include "ops/memory.h"
-#include "probe/op_case.h"
+#include "probe/cases/norm_case.h"
 
 namespace ingot {
 namespace {
@@ -20,14 +19,8 @@ LayerNormBackward backward_of(const OpTensors& t) {
 }
 
 OpCase norm_case(std::string name, int64_t N, int64_t C) {
-  OpCase c;
-  c.op = "layer_norm";
-  c.name = std::move(name);
-  c.inputs = {{.name = "x", .shape = {N, C}},
-              {.name = "weight", .shape = {C}, .wide_gradient = true},
-              {.name = "bias", .shape = {C}, .wide_gradient = true}};
-  c.outputs = {{.name = "y", .shape = {N, C}},
-               {.name = "rstd", .shape = {N}, .differentiable = false, .wide = true}};
+  OpCase c = norm_of_rows("layer_norm", std::move(name), N, C);
+  c.inputs.push_back({.name = "bias", .shape = {C}, .wide_gradient = true});
   c.forward = [](Context& ctx, const OpTensors& t) {
     layer_norm_forward(ctx, t.at("x"), t.at("weight"), t.at("bias"), kEps, t.at("y"), t.at("rstd"));
   };
@@ -36,28 +29,18 @@ OpCase norm_case(std::string name, int64_t N, int64_t C) {
     return layer_norm_backward_workspace_bytes(ctx.facts, N, C);
   };
   c.flops = static_cast<double>(18 * N * C);
-  c.elements = static_cast<double>(5 * N * C);
   return c;
 }
 
 // The backward pass builds y again, over what is left of the forward's, and adds to dx.
 OpCase residual_case(std::string name, int64_t N, int64_t C) {
-  OpCase c = norm_case(std::move(name), N, C);
-  c.outputs.push_back({.name = "stream", .shape = {N, C}});
-  const auto norm_forward = c.forward;
-  c.forward = [norm_forward](Context& ctx, const OpTensors& t) {
-    norm_forward(ctx, t);
-    copy(ctx, t.at("x"), t.at("stream"));
-  };
-  c.backward = [](Context& ctx, const OpTensors& t) {
-    copy(ctx, t.at("d.stream"), t.at("d.x"));
+  return with_residual(norm_case(std::move(name), N, C), [](Context& ctx, const OpTensors& t) {
     zero(ctx, t.at("y"));
     LayerNormBackward norm = backward_of(t);
     norm.accumulate_dx = true;
     norm.y = t.at("y");
     layer_norm_backward(ctx, norm);
-  };
-  return c;
+  });
 }
 
 std::vector<OpCase> small_cases() {

@@ -1,6 +1,5 @@
 #include "ops/rms_norm.h"
-#include "ops/memory.h"
-#include "probe/op_case.h"
+#include "probe/cases/norm_case.h"
 
 namespace ingot {
 namespace {
@@ -8,13 +7,7 @@ namespace {
 constexpr double kEps = 1e-5;
 
 OpCase norm_case(std::string name, int64_t N, int64_t C) {
-  OpCase c;
-  c.op = "rms_norm";
-  c.name = std::move(name);
-  c.inputs = {{.name = "x", .shape = {N, C}},
-              {.name = "weight", .shape = {C}, .wide_gradient = true}};
-  c.outputs = {{.name = "y", .shape = {N, C}},
-               {.name = "rstd", .shape = {N}, .differentiable = false, .wide = true}};
+  OpCase c = norm_of_rows("rms_norm", std::move(name), N, C);
   c.forward = [](Context& ctx, const OpTensors& t) {
     rms_norm_forward(ctx, t.at("x"), t.at("weight"), kEps, t.at("y"), t.at("rstd"));
   };
@@ -26,7 +19,6 @@ OpCase norm_case(std::string name, int64_t N, int64_t C) {
     return rms_norm_backward_workspace_bytes(ctx.facts, N, C);
   };
   c.flops = static_cast<double>(12 * N * C);
-  c.elements = static_cast<double>(5 * N * C);
   return c;
 }
 
@@ -41,21 +33,11 @@ OpCase rebuild_case(std::string name, int64_t N, int64_t C) {
   return c;
 }
 
-// x bypasses its norm, as in the residual stream: dx is added to the gradient of that path.
 OpCase residual_case(std::string name, int64_t N, int64_t C) {
-  OpCase c = norm_case(std::move(name), N, C);
-  c.outputs.push_back({.name = "stream", .shape = {N, C}});
-  const auto norm_forward = c.forward;
-  c.forward = [norm_forward](Context& ctx, const OpTensors& t) {
-    norm_forward(ctx, t);
-    copy(ctx, t.at("x"), t.at("stream"));
-  };
-  c.backward = [](Context& ctx, const OpTensors& t) {
-    copy(ctx, t.at("d.stream"), t.at("d.x"));
+  return with_residual(norm_case(std::move(name), N, C), [](Context& ctx, const OpTensors& t) {
     rms_norm_backward(ctx, t.at("d.y"), t.at("x"), t.at("weight"), t.at("rstd"), t.at("d.x"), true,
                       t.at("d.weight"));
-  };
-  return c;
+  });
 }
 
 // QK-norm: heads inside wider rows, normed in place of a copy, gradients written to wider rows too.

@@ -9,17 +9,13 @@
 
 #include "core/device/compute_device.h"
 #include "core/error/error.h"
+#include "core/system/timing.h"
 #include "probe/operands.h"
-#include "probe/timing.h"
 
 namespace ingot {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // What one rank of a group exchanges.
 class Member {

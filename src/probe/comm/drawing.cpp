@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/system/timing.h"
 #include "core/text/format.h"
-#include "probe/timing.h"
 
 namespace ingot {
 namespace {

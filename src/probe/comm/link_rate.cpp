@@ -4,19 +4,15 @@
 #include <chrono>
 
 #include "core/device/compute_device.h"
+#include "core/system/timing.h"
 #include "ops/memory.h"
 #include "probe/comm/nodes.h"
 #include "probe/operands.h"
-#include "probe/timing.h"
 
 namespace ingot {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // One rank's part. Whoever leads sends and keeps the clock; whoever follows does as it is told by
 // the messages themselves, since the two have no other way to agree that all ranks do not take.

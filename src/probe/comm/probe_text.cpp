@@ -196,13 +196,11 @@ std::string text_of(const ProbeReport& report) {
 }
 
 nlohmann::json to_json(const ProbeReport& report) {
-  nlohmann::json line = {{"carrier", report.transport},
-                         {"ranks", report.ranks.size()},
-                         {"nodes", nlohmann::json::array()},
-                         {"devices", nlohmann::json::array()},
-                         {"collectives", nlohmann::json::array()},
-                         {"links", nlohmann::json::array()},
-                         {"advice", nlohmann::json::array()}};
+  nlohmann::json line = {
+      {"transport", report.transport},          {"ranks", report.ranks.size()},
+      {"nodes", nlohmann::json::array()},       {"devices", nlohmann::json::array()},
+      {"collectives", nlohmann::json::array()}, {"links", nlohmann::json::array()},
+      {"advice", nlohmann::json::array()}};
   for (const NodeFacts& node : report.node_facts) {
     nlohmann::json row = node.host;
     row["ranks"] = node.ranks;

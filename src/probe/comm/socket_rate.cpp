@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error/error.h"
+#include "core/system/timing.h"
 #include "parallel/comm/tcp/socket.h"
 #include "probe/comm/collective_rate.h"
 #include "probe/host_facts.h"
@@ -19,10 +20,6 @@ using tcp::Clock;
 using tcp::Socket;
 constexpr std::chrono::seconds kDefaultTimeout(20);
 constexpr size_t kPiece = size_t{1} << 20;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Names of this machine that the others reach: rank 0's as they were told, of another the address
 // that it has towards rank 0.

@@ -18,7 +18,7 @@ std::vector<Setting> settings_of(HardwareProfile& p) {
   return {
       integer_setting("version", p.version, {1, kMost}, "", "Of this format."),
       text_setting("made", p.made, "When it was measured."),
-      text_setting("carrier", p.transport, "What carried tensors: threads, tcp, mpi or nccl."),
+      text_setting("transport", p.transport, "Of tensors: threads, tcp, mpi or nccl."),
       integer_setting("ranks", p.ranks, {1, kMostRanks}, "", "Ranks that were measured."),
       integer_setting("nodes", p.nodes, {1, kMostRanks}, "", "Machines that they ran on."),
       enum_setting<bool>("device.kind", p.on_gpu, {{"cpu", false}, {"cuda", true}},
@@ -167,6 +167,8 @@ HardwareProfile parse_hardware_profile(std::string_view toml, std::string_view o
   HardwareProfile profile;
   profile.version = 0;  // a file that does not say is none
   std::vector<Setting> settings = settings_of(profile);
+  settings.push_back(
+      text_setting("carrier", profile.transport, "The transport, as older programs wrote it."));
   apply_toml(toml, origin, {}, settings, "docs/probe.md",
              {{"sender", [&] { return settings_of(profile.senders.emplace_back()); },
                [&] { check_sender(profile.senders.back()); }},

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/error/error.h"
+#include "core/text/html.h"
 #include "tokenizer/chat/list_filters.h"
 #include "tokenizer/chat/percent_format.h"
 #include "tokenizer/chat/text_case.h"
@@ -97,32 +98,6 @@ Value json_of(const Value& value, const CallArguments& arguments) {
     style.colon = text_of(pair[1], "tojson");
   }
   return Value::text(to_json(value, style));
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      case '"':
-        out += "&#34;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 Value indented(const Value& value, const CallArguments& arguments, size_t most_bytes) {
@@ -247,7 +222,7 @@ Value apply_filter(std::string_view name, const Value& value, const CallArgument
     return number ? Value::Data(*number) : or_default(arguments, Value::Data(0.0));
   }
   if (name == "round") return rounded(value, arguments);
-  if (name == "e" || name == "escape") return Value::text(escaped(value.str()));
+  if (name == "e" || name == "escape") return Value::text(escape_html(value.str()));
   if (name == "center") {
     const CallArguments width{{arguments.positional.empty() && arguments.named.empty()
                                    ? Value::Data(int64_t{80})

@@ -17,13 +17,13 @@ class StopWhenAsked final : public Policy {
   }
 };
 
-// Gradients that are not finite end a run with ErrorCode::Numeric: another step would repeat them.
-// Weights and the newest checkpoint are as they were before the step. Where the loss is scaled
-// (fp16), a smaller scale may mend them, but not a first loss that is not finite itself.
+// Ends a run whose gradients are not finite, with ErrorCode::Numeric: another step would repeat
+// them. Weights and the newest checkpoint stay as they were before the step. In fp16 the loss scale
+// is lowered instead, unless the very first loss is not finite.
 class FiniteGradients final : public Policy {
  public:
-  // `where`: what of the step's forward pass is not finite first, as first_not_finite() says it;
-  // asked on all ranks or on none.
+  // `where`: finds what in the step's forward pass is not finite first, as first_not_finite() does;
+  // called on all ranks or on none.
   FiniteGradients(bool scales_loss, std::function<std::string()> where)
       : scales_loss_(scales_loss), where_(std::move(where)) {}
   StepVerdict judge(const StepFacts& facts) override;

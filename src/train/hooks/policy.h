@@ -1,16 +1,16 @@
-// What is to be done after a step, by what came of it.
+// What the loop does after a step, decided by the step's result.
 #pragma once
 
 #include <cstdint>
 
 namespace ingot {
 
-// From the least to the most: where policies differ, the last of them counts.
+// In order of gravity: where policies differ, the gravest verdict counts.
 enum class StepVerdict {
   Go,
-  Skip,       // nothing was updated, and the run goes on
+  Skip,       // nothing was updated; continue
   LowerRate,  // halve the learning rate from the next step on
-  RollBack,   // go back to the newest sound checkpoint and go on from there
+  RollBack,   // load the newest good checkpoint and continue from it
   Stop,       // save and end
 };
 
@@ -26,8 +26,8 @@ struct StepFacts {
   bool stop_asked = false;  // from outside, on one rank at least
 };
 
-// Every rank has one of its own and asks it after every step: what it says must follow from the
-// facts so far, so that all ranks hear the same.
+// Every rank has its own and asks it after every step. Its verdicts must depend on the facts alone,
+// so that all ranks get the same.
 class Policy {
  public:
   virtual ~Policy() = default;

@@ -11,12 +11,12 @@ class SaveClock {
   using Time = std::chrono::steady_clock::time_point;
   using Span = std::chrono::duration<double>;
 
-  // `minutes` from the start of the run, and from the end of a save, to the next; 0: never.
+  // `minutes`: from the start of the run, or the end of a save, to the next save; 0: never.
   SaveClock(double minutes, Time start) : every_(minutes * 60.0), since_(start) {}
 
   bool is_due(Time now) const { return every_.count() > 0 && now - since_ >= wait(); }
-  // A save, for whatever reason. The next waits so long that saves like it take at most 2 % of the
-  // time.
+  // Tells of a save, for whatever reason. The next one by the clock comes so late that saves of
+  // this length take at most 2 % of the time.
   void saved(Time begin, Time end) {
     cost_ = end - begin;
     since_ = end;

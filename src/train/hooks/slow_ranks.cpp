@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error/log.h"
+#include "core/system/timing.h"
 
 namespace ingot {
 namespace {
@@ -13,12 +14,6 @@ namespace {
 constexpr double kWorthNaming = 0.1;  // of a step
 // A rank that was named stays so down to here: one at the edge is not named again and again.
 constexpr double kStillSlow = 1.15;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -46,13 +41,13 @@ std::optional<SlowRank> SlowRanks::after_step(std::span<const RankTime> ranks) {
 
 std::optional<SlowRank> SlowRanks::find() const {
   std::vector<double> own;  // by rank
-  for (const std::vector<double>& times : own_) own.push_back(median(times));
+  for (const std::vector<double>& times : own_) own.push_back(median_of(times));
   const auto slowest = std::ranges::max_element(own) - own.begin();
   const double most = own[static_cast<size_t>(slowest)];
   own.erase(own.begin() + slowest);
-  const double others = median(own);
+  const double others = median_of(own);
   const bool named = slow_ && slow_->rank == slowest;
-  const bool worth = most - others > kWorthNaming * median(steps_);
+  const bool worth = most - others > kWorthNaming * median_of(steps_);
   if (!worth || most <= (named ? kStillSlow : kSlowFactor) * others) return std::nullopt;
   const auto rank = static_cast<size_t>(slowest);
   SlowRank found{.rank = slowest, .factor = std::round(100 * most / std::max(others, 1e-9)) / 100};

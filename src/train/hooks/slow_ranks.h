@@ -12,10 +12,9 @@
 
 namespace ingot {
 
-// A rank is slow when over the last kSlowWindow steps its own time (its seconds but for its waits)
-// was more than kSlowFactor times the others', and the difference is worth naming: a tenth of a
-// step. Times are medians over those steps, the others' is the median over ranks; so one long step
-// names nobody.
+// A rank's own time is its seconds less its waits. A rank is slow when, over the last kSlowWindow
+// steps, its median own time is more than kSlowFactor times the median of the other ranks' and the
+// difference is at least a tenth of a step. One long step therefore makes no rank slow.
 constexpr int64_t kSlowWindow = 20;
 constexpr double kSlowFactor = 1.25;
 
@@ -23,8 +22,8 @@ class SlowRanks {
  public:
   explicit SlowRanks(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {}  // by rank
 
-  // The slow rank after a step that ranks spent so, if there is one; logs it when it changes.
-  // Nothing for a run of one rank, whose `ranks` are empty.
+  // Takes how each rank spent a step. Returns the slow rank, if there is one; logs it when it
+  // changes. `ranks` is empty, and the result nothing, in a run of one rank.
   std::optional<SlowRank> after_step(std::span<const RankTime> ranks);
 
  private:

@@ -20,27 +20,27 @@ class RunView {
   virtual ~RunView() = default;
   virtual const PreparedRun& run() const = 0;
   virtual Control& control() = 0;
-  virtual const Deadlines& deadlines() const = 0;  // of meetings
+  virtual const Deadlines& deadlines() const = 0;  // how long ranks wait for each other
   virtual Engine& engine() = 0;
-  virtual const RunState& state() const = 0;  // as a checkpoint of this moment has it
+  virtual const RunState& state() const = 0;  // what a checkpoint saved now would hold
   virtual TrainResult& result() = 0;
-  virtual bool leads() const = 0;  // rank 0: the one that writes
-  // To every sink of the run; nothing on ranks that do not lead.
+  virtual bool leads() const = 0;  // whether this is rank 0, which writes
+  // Hands a record to every sink of the run; does nothing on other ranks than rank 0.
   virtual void record(const RunRecord& record) = 0;
-  // The run ends after this round of tasks. All ranks say so or none.
+  // Ends the run after this round of tasks. Every rank calls it, or none.
   virtual void stop() = 0;
 };
 
-// When it is, after a completed step; equal on all ranks.
+// The moment after a completed step; equal on all ranks.
 struct TaskTime {
   int64_t step = 0;
   bool at_end = false;      // the run is complete
   bool stopping = false;    // it ends before that
   bool save_asked = false;  // from outside, or by the clock
-  bool resumed = false;     // it begins with what was left to do after this step
+  bool resumed = false;  // the run was just resumed here: do what was left undone after this step
 };
 
-// Every rank has one of its own and runs it together with the others.
+// Every rank has its own; all ranks run it together.
 class Task {
  public:
   virtual ~Task() = default;

@@ -6,8 +6,8 @@
 #include "checkpoint/checkpoint.h"
 #include "core/error/error.h"
 #include "parallel/comm/deadlines.h"
+#include "train/records/train_result.h"
 #include "train/start/prepare.h"
-#include "train/start/trainer.h"
 #include "train/step/engine.h"
 #include "train/step/evaluate.h"
 

@@ -15,9 +15,8 @@
 
 namespace ingot {
 
-// Validation every train.eval_every steps and at the end; abandoned, and the run with it, when a
-// stop is asked for meanwhile. What a stop prevented is a section of the checkpoint, so that a
-// resume begins with it.
+// Validates every train.eval_every steps and at the end. A stop request abandons the validation and
+// ends the run; the checkpoint then records that it is missing, so that a resume begins with it.
 class EvaluateTask final : public Task, public StateSection {
  public:
   EvaluateTask(int64_t every, const std::atomic<bool>* stop) : every_(every), stop_(stop) {}
@@ -32,11 +31,10 @@ class EvaluateTask final : public Task, public StateSection {
  private:
   int64_t every_;
   const std::atomic<bool>* stop_;
-  std::optional<int64_t> missing_;  // the step after which a validation was prevented
+  std::optional<int64_t> missing_;  // the step whose validation is missing
 };
 
-// A checkpoint every checkpoint.every steps, when one is asked for, and when the run ends, in
-// whichever way.
+// Saves a checkpoint every checkpoint.every steps, on request, and when the run ends or stops.
 class SaveTask final : public Task {
  public:
   struct Options {

@@ -9,7 +9,7 @@
 #include "checkpoint/checkpoint.h"
 #include "core/error/error.h"
 #include "ops/memory.h"
-#include "train/agreement.h"
+#include "train/start/agreement.h"
 #include "train/start/prepare.h"
 #include "train/step/engine.h"
 
@@ -120,7 +120,7 @@ void check_weight_copies(Control& control, const Layout& layout, const TensorTab
     if (!found) continue;
     throw Error(ErrorCode::Numeric,
                 fmt::format("step {}: {}: bad memory, a device that computes wrong, or machines of "
-                            "different kinds; check them, and go on from a checkpoint of before "
+                            "different kinds; check them, and resume from a checkpoint of before "
                             "(--resume)",
                             step, text_of(*found, parameters[store.shards()[i].parameter].name)))
         .on_rank(found->odd.front());

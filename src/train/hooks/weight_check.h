@@ -1,4 +1,4 @@
-// Whether ranks that hold copies of the same weights still hold the same.
+// Checks that ranks which hold copies of the same weights still agree.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@
 
 namespace ingot {
 
-// Compares the shards of ranks along dp_replicate, by a hash of their bytes that goes through the
-// host plane; every rank calls it, between steps. It reads all weights once and takes a few MiB of
-// host memory. Throws ErrorCode::Numeric on all ranks, naming the first parameter whose copies
-// differ and the ranks that hold another than most.
+// Compares the shards of ranks along dp_replicate by a hash of their bytes, over the host plane.
+// Every rank calls it, between steps. Reads all weights once and takes a few MiB of host memory.
+// Throws ErrorCode::Numeric on all ranks, naming the first parameter whose copies differ and the
+// ranks whose copy differs from most.
 void check_weight_copies(Control& control, const Layout& layout, const TensorTable& parameters,
                          const ParameterStore& store, int64_t step);
 
-// The same every so many steps; 0: never. Before what else is due: what differs is not saved.
+// The same every `every` steps (0: never), before the other tasks: weights that differ are not
+// saved.
 class WeightCheckTask final : public Task {
  public:
   explicit WeightCheckTask(int64_t every) : every_(every) {}

@@ -1,4 +1,4 @@
-// Who was lost, as each rank that is left writes it down.
+// The record of a lost rank, which each remaining rank writes.
 #pragma once
 
 #include <condition_variable>
@@ -15,14 +15,14 @@ namespace ingot {
 
 inline constexpr std::string_view kFaultsName = "faults.jsonl";  // in the run folder
 
-// One rank's. Each appends one line of JSON, a FaultReport, with one write. Thread-safe.
+// One rank's. Appends one line of JSON, a FaultReport, with one write. Thread-safe.
 class FaultRecord {
  public:
   FaultRecord(std::shared_ptr<Storage> storage, std::string run_dir, const Process& process);
 
-  // The first loss is written at once, the rest nowhere: they follow from it. Nothing where the run
-  // has no folder yet. What fails is logged, not thrown: whoever calls this has something worse to
-  // report.
+  // Writes the first loss at once and ignores later ones, which follow from it. Does nothing while
+  // the run has no folder. Logs its own failures instead of throwing: the caller has a worse error
+  // to report.
   void write(const LostRank& lost, const Watch& watch) noexcept;
 
  private:
@@ -34,8 +34,9 @@ class FaultRecord {
   std::once_flag written_;
 };
 
-// While it lives a loss that the world learns of is written at once, also while the rank computes:
-// a launcher may not leave it the time to end its step. On a thread of its own, but for one rank.
+// While it lives, a thread of its own writes a loss as soon as the world learns of it, even while
+// the rank computes: a launcher may not leave the rank time to end its step. One rank alone has no
+// such thread.
 class LossWatch {
  public:
   LossWatch(World& world, FaultRecord& faults);

@@ -1,4 +1,4 @@
-// The records of a run as its ledger keeps them.
+// Writes the records of a run to its ledger.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,10 @@ namespace ingot {
 
 class LedgerSink final : public Sink {
  public:
-  // Opens the ledger of the run folder, which is there.
+  // Opens the ledger of the run folder, which exists.
   LedgerSink(std::shared_ptr<Storage> storage, const std::string& run_dir,
              const std::string& run_id);
-  // What was saved is on the disk before the next record: a checkpoint is never newer than what is
-  // known of it.
+  // Syncs the record of a checkpoint at once, so that no checkpoint is newer than the ledger.
   void take(const RunRecord& record) override;
 
  private:

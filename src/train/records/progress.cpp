@@ -8,20 +8,14 @@
 #include <utility>
 
 #include "core/text/format.h"
+#include "feed/token_counts.h"
 #include "spec/model/flops.h"
+#include "train/start/agreement.h"
 
 namespace ingot {
 
 std::string loss_text(double loss) {
   return fmt::format("loss {:.4f} (ppl {:.4g})", loss, std::exp(loss));
-}
-
-std::string epochs_text(const std::vector<SourceEpochs>& epochs) {
-  std::vector<std::string> parts;
-  for (const auto& [path, times] : epochs)
-    parts.push_back(fmt::format("{}{:.4g}{}", epochs.size() > 1 ? path + " " : "", times,
-                                times > 1 ? ": data is repeated" : ""));
-  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 namespace {

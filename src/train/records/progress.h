@@ -4,16 +4,13 @@
 #include <string>
 
 #include "spec/model/model_config.h"
-#include "train/start/trainer.h"
+#include "train/records/record.h"
 #include "train/step/mfu.h"
 
 namespace ingot {
 
 // "loss 2.1034 (ppl 8.194)": of nats per token, and the perplexity that they are.
 std::string loss_text(double loss);
-
-// "0.54", "2.3: data is repeated"; of several sources each by its name.
-std::string epochs_text(const std::vector<SourceEpochs>& epochs);
 
 // Formats a run's reports as lines; pure, so that it can be tested.
 class ProgressFormat {

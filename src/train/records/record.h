@@ -1,4 +1,4 @@
-// What happens in a run, as it happens, and whoever wants to know of it.
+// What a run reports while it happens, and to whom.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ingot {
 
-// What people are told when a run begins, goes on or rolled back.
+// What people are shown when a run begins, resumes or has rolled back.
 struct RunFacts {
   StartReport start;  // the record of it
   std::string run_dir;
@@ -20,11 +20,11 @@ struct RunFacts {
   int64_t total_tokens = 0;
   std::vector<SourceEpochs> epochs;  // of the whole run
   int64_t predicted_bytes = 0;       // of one rank, from the tensor table
-  std::string nothing_to_resume;     // of a resume that starts at step 0: why
+  std::string nothing_to_resume;     // why a resume starts at step 0; empty otherwise
   int threads = 1;
 };
 
-// Takes the records of a run in their order, on rank 0's thread: the ledger, a terminal.
+// Takes the records of a run in order, on rank 0's thread: the ledger is one, a terminal another.
 class Sink {
  public:
   virtual ~Sink() = default;

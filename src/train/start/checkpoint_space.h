@@ -1,4 +1,4 @@
-// Whether there is room for what a run will save.
+// Checks that there is room for what a run will save.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace ingot {
 
-// Of all ranks' files together: exact weights and optimizer states, by the table of parameters.
-// Headers, manifest and tokenizer come on top.
+// Bytes of one checkpoint, all ranks together: exact weights and optimizer states, by the table of
+// parameters. Headers, manifest and tokenizer come on top.
 int64_t checkpoint_bytes(const ResolvedRun& run);
 
 // Throws ErrorCode::Storage, saying what is needed and what is free, unless the file system of
-// checkpoint.dir has room for two checkpoints, since one is removed when the next is complete;
-// for one where the folder holds some already.
+// checkpoint.dir has room for two checkpoints: one is removed only when the next is complete. One
+// is enough if the folder already holds checkpoints.
 void check_space(Storage& storage, const ResolvedRun& run);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Whether a run encodes its text as that of the weights it begins with was.
+// Compares a run's tokenizer with that of the weights it begins with.
 #pragma once
 
 #include "checkpoint/checkpoint.h"
@@ -8,9 +8,9 @@
 
 namespace ingot {
 
-// Throws ErrorCode::Config where the checkpoint `from`, which is train.init's, was trained with
-// another tokenizer than `tokenizer`, unless train.other_tokenizer accepts that. Warns where the
-// checkpoint does not say which.
+// Throws ErrorCode::Config if the checkpoint `from` (train.init) was trained with another tokenizer
+// than `tokenizer`, unless train.other_tokenizer accepts that. Warns if the checkpoint does not say
+// which tokenizer it had.
 void check_init_tokenizer(Storage& storage, const CheckpointInfo& from, const Tokenizer& tokenizer,
                           const RunConfig& config);
 

@@ -5,7 +5,6 @@
 #include "core/device/compute_device.h"
 #include "core/text/format.h"
 #include "plan/train_table.h"
-#include "train/records/progress.h"
 
 namespace ingot {
 

@@ -1,4 +1,4 @@
-// What a run would take, before it is begun.
+// What a run would take: memory, steps, tokens, epochs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,12 +15,12 @@ struct RunPlan {
   int64_t bytes_per_rank = 0;  // by the tensor table that a run allocates
   int ranks = 1;
   std::string device, precision;
-  Horizon length;                     // nothing where the settings do not say when to stop
+  Horizon length;                     // empty if the settings do not say when to stop
   std::optional<int64_t> first_step;  // of a prepared run
   std::vector<SourceEpochs> epochs;   // likewise
 };
 
-RunPlan plan_of(const ResolvedRun& run);  // no data is opened
+RunPlan plan_of(const ResolvedRun& run);  // opens no data
 RunPlan plan_of(const PreparedRun& run);
 
 std::string text_of(const RunPlan& plan);  // several lines, the last without its end

@@ -22,7 +22,8 @@ void check_schedule_change(const CheckpointInfo& from, const RunConfig& config, 
                                       {from.state.step, from.state.tokens});
   if (!change) return;
   check(accepted, ErrorCode::Config,
-        "cannot resume from {}: {}; add --accept-schedule to go on by the new plan, or restore the "
+        "cannot resume from {}: {}; add --accept-schedule to continue by the new plan, or restore "
+        "the "
         "length",
         from.dir, *change);
   log::warn("schedule_changed", {{"dir", from.dir}, {"what", *change}});
@@ -51,7 +52,7 @@ void warn_of_other_settings(const CheckpointInfo& init, ModelConfig here) {
                                           {"here", toml_text(is[i].get())}});
 }
 
-// Opens the data that the run was begun on, and refuses where it cannot go on as it was planned.
+// Opens the data that the run was begun on, and refuses if the run cannot continue as planned.
 void prepare_to_resume(Storage& storage, PreparedRun& run, bool accept_schedule) {
   const RunConfig& config = run.resolved.config;
   const CheckpointInfo& info = run.resume_from->info();
@@ -147,7 +148,7 @@ void agree_on_contents_of(const PreparedRun& run, Control& control) {
   }
   agree_on_contents(control, "data.tokenizer", run.auxiliary_files.tokenizer, "give all the same");
   const auto& from = run.resume_from ? run.resume_from : run.init_from;
-  agree_on_contents(control, "the checkpoint to go on from", from ? from->manifest_text() : "",
+  agree_on_contents(control, "the checkpoint to resume from", from ? from->manifest_text() : "",
                     "use a folder on a file system that all machines share");
 }
 

@@ -82,7 +82,8 @@ std::optional<CheckpointReader> find_resume_point(std::shared_ptr<Storage> stora
   if (!resume) {
     const auto existing = list_step_folders(*storage, dir);
     check(existing.empty(), ErrorCode::Config,
-          "{} already holds {} checkpoints: add --resume to go on from them, or set checkpoint.dir "
+          "{} already holds {} checkpoints: add --resume to continue from them, or set "
+          "checkpoint.dir "
           "to another folder",
           dir, existing.size());
     return std::nullopt;
@@ -153,12 +154,12 @@ RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& 
                            Overrides overrides) {
   for (const auto& [name, value] : overrides)
     check(name != "checkpoint.dir", ErrorCode::Usage,
-          "checkpoint.dir = {}: the run goes on in {}, where its checkpoints are", value, dir);
+          "checkpoint.dir = {}: the run resumes in {}, where its checkpoints are", value, dir);
   overrides.emplace_back("checkpoint.dir", dir);  // the folder may have moved
   auto config = config_of_run(storage, dir, overrides);
   check(config.has_value(), ErrorCode::Data,
-        "{} is no run to go on with: expected a {} or a sound checkpoint in it; give its recipe",
-        dir, kRunConfigName);
+        "{} is no run to resume: expected a {} or a sound checkpoint in it; give its recipe", dir,
+        kRunConfigName);
   return *std::move(config);
 }
 

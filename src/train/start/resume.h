@@ -1,4 +1,4 @@
-// Deciding what a run starts from.
+// Decides what a run starts from.
 #pragma once
 
 #include <memory>
@@ -12,25 +12,27 @@
 
 namespace ingot {
 
-// The checkpoint to go on from, which is good, or nothing for a fresh start. Throws
-// ErrorCode::Config when the run folder already holds checkpoints but `resume` is off, when it held
-// some and none is sound, or when a setting that defines the run (model, batch, optimizer, seed,
-// precision) differs from the checkpoint's, naming each.
+// Returns the newest good checkpoint to resume from, or nothing for a fresh start. Throws
+// ErrorCode::Config when
+// - the run folder already holds checkpoints but `resume` is off;
+// - it holds checkpoints and none is good;
+// - settings that define the run (model, batch, optimizer, seed, precision) differ from the
+//   checkpoint's; names each.
 std::optional<CheckpointReader> find_resume_point(std::shared_ptr<Storage> storage,
                                                   const ResolvedRun& run, bool resume);
 
-// What a run resumed from `checkpoint` encodes with: data.tokenizer, or the checkpoint's own where
-// nothing is left at that path. Throws ErrorCode::Config when the two are not the same.
+// The tokenizer of a run resumed from `checkpoint`: data.tokenizer, or the checkpoint's own if that
+// file is gone. Throws ErrorCode::Config when the two differ.
 std::unique_ptr<Tokenizer> tokenizer_to_resume(Storage& storage, const RunConfig& config,
                                                const CheckpointInfo& checkpoint);
 
-// The settings that the run in `dir` was last started with, under `overrides`; of an older
-// program's run, those of its newest checkpoint. Nothing where there is no run.
+// The settings that the run in `dir` was last started with, changed by `overrides`. For a run of an
+// older program: those of its newest checkpoint. Nothing if there is no run.
 std::optional<RunConfig> config_of_run(std::shared_ptr<Storage> storage, const std::string& dir,
                                        const Overrides& overrides = {});
 
-// The same to go on in `dir`. Throws ErrorCode::Data when there is no run, ErrorCode::Usage for an
-// override of checkpoint.dir.
+// The same for a resume in `dir`. Throws ErrorCode::Data when there is no run, and ErrorCode::Usage
+// for an override of checkpoint.dir.
 RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& dir,
                            Overrides overrides);
 

@@ -1,5 +1,7 @@
 #include "train/start/run_data.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -128,6 +130,14 @@ std::vector<SourceEpochs> epochs_of(const RunData& data, int64_t num_samples) {
                                    static_cast<double>(data.train->order(part).num_samples)});
   }
   return all;
+}
+
+std::string epochs_text(const std::vector<SourceEpochs>& epochs) {
+  std::vector<std::string> parts;
+  for (const auto& [path, times] : epochs)
+    parts.push_back(fmt::format("{}{:.4g}{}", epochs.size() > 1 ? path + " " : "", times,
+                                times > 1 ? ": data is repeated" : ""));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 void check_epochs(const RunData& data, const DataConfig& config, int64_t num_samples) {

@@ -1,7 +1,8 @@
-// The tokens of a run: what is trained on and what is held out.
+// The tokens of a run, for training and for validation.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "feed/data_identity.h"
@@ -14,8 +15,8 @@
 
 namespace ingot {
 
-// What is done where data is probably not what was meant: a new run is refused, and what an older
-// program began, or trained on, is opened with a warning.
+// What to do with data that is probably not what was meant: refuse a new run, but only warn about
+// data that an older program began or trained on.
 enum class Doubts { Refuse, Warn };
 
 struct RunData {
@@ -29,17 +30,16 @@ struct RunData {
   DataIdentity identity;                // of training
 };
 
-// Opens data.train and data.valid, encoding with `tokenizer` (null: data.tokenizer); without the
-// latter the last data.valid_fraction of the tokens of each training source is held out, and where
-// that is 0 nothing is validated on. Validation
-// is in file order and never packed by best fit, so that its loss does not depend on how training
-// packs. Throws ErrorCode::Data / Config with what to do.
+// Opens data.train and data.valid, and encodes text with `tokenizer` (null: data.tokenizer).
+// Without data.valid the last data.valid_fraction of each training source's tokens is held out; 0:
+// no validation. Validation data is in file order and never packed by best fit, so that its loss
+// does not depend on how training packs. Throws ErrorCode::Data or Config with what to do.
 RunData open_run_data(Storage& storage, const RunConfig& config,
                       std::unique_ptr<Tokenizer> tokenizer = nullptr,
                       Doubts doubts = Doubts::Refuse);
 
-// The same for a run that recorded `was`, under Doubts::Warn: of one that an older program began,
-// which held out a sequence also where data.valid_fraction is 0, as that did.
+// The same for a run that recorded `was`, under Doubts::Warn. Older programs held out one sequence
+// even if data.valid_fraction was 0; a run that they began keeps it.
 RunData reopen_run_data(Storage& storage, const RunConfig& config, const DataIdentity& was,
                         std::unique_ptr<Tokenizer> tokenizer = nullptr);
 
@@ -50,12 +50,16 @@ struct SourceEpochs {
 };
 std::vector<SourceEpochs> epochs_of(const RunData& data, int64_t num_samples);
 
-// Throws ErrorCode::Config when that is more often than allowed: the source's max_epochs, or where
-// it has none data.max_epochs, whose 0 is once over tokens and without limit over text.
+// "0.54", "2.3: data is repeated"; of several sources each by its name.
+std::string epochs_text(const std::vector<SourceEpochs>& epochs);
+
+// Throws ErrorCode::Config if a source would be passed over more often than allowed: its
+// max_epochs, or data.max_epochs if it has none. data.max_epochs = 0 allows one pass over token
+// files and any number over text.
 void check_epochs(const RunData& data, const DataConfig& config, int64_t num_samples);
 
-// Throws ErrorCode::Config with both hashes and what differs when the samples that a counter counts
-// are not those of `saved`, an identity as JSON text ("": nothing is known).
+// Throws ErrorCode::Config, with both hashes and what differs, if this data has other samples than
+// `saved`, an identity as JSON text (empty: not known).
 void check_same_data(const DataIdentity& identity, const std::string& saved,
                      const std::string& origin);
 

@@ -10,7 +10,7 @@ void RunFolder::take() {
   if (storage_->exists(dir_)) lock_ = std::make_unique<RunLock>(storage_, dir_);
 }
 
-std::string RunFolder::run_id_to_go_on(const std::string& saved) const {
+std::string RunFolder::id_of_resumed_run(const std::string& saved) const {
   const std::string path = join_path(dir_, kRunConfigName);
   std::string id;
   if (storage_->exists(path)) id = run_id_of(read_text(*storage_, path), path);

@@ -1,4 +1,4 @@
-// The folder of a run, as the one process that may write to it has it.
+// The folder of a run, held by the one process that may write to it.
 #pragma once
 
 #include <memory>
@@ -19,16 +19,16 @@ class RunFolder {
   RunFolder(std::shared_ptr<Storage> storage, std::string dir)
       : storage_(std::move(storage)), dir_(std::move(dir)) {}
 
-  // Takes `dir` where it exists, so that what is then read there stays as it is. Throws as RunLock.
+  // Locks `dir` if it exists, so that what is read there does not change. Throws as RunLock.
   void take();
 
-  // The run is accepted: makes and takes the folder where there was none, and keeps the settings in
-  // it, as `ingot train --resume DIR` reads them: with the ranks that one process is, and which run
-  // it is. Throws ErrorCode::Storage when another run began there in between.
+  // Called once the run is accepted. Makes and locks the folder if there was none, and writes
+  // run.toml: the settings that `ingot train --resume DIR` reads, the number of ranks that this
+  // process hosts, and the run's id. Throws ErrorCode::Storage when another run began there since.
   void begin(RunConfig config, const std::string& run_id);
-  // Of the run that goes on there: what its run.toml says, else its checkpoint (`saved`), else a
-  // new one, for it is of an older program.
-  std::string run_id_to_go_on(const std::string& saved) const;
+  // The id of the run that is resumed here: run.toml's, else its checkpoint's (`saved`), else a new
+  // one, since older programs gave runs no id.
+  std::string id_of_resumed_run(const std::string& saved) const;
   void set_ranks_of_process(int64_t ranks) { ranks_of_process_ = ranks; }
 
   // RunLock's, after begin().

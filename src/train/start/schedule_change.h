@@ -1,4 +1,4 @@
-// Whether a resumed run goes on at the learning rates that were planned for it.
+// Compares a resumed run's learning rates with those that were planned for it.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace ingot {
 
-// A run saved after `at` was to go on as `saved` says and shall go on as `wanted` says: the first
-// step whose rates differ, with both and the settings that did it. Nothing where the remaining
-// steps are as planned. A run that was at its end was planned to stay at its last rate.
+// A run saved at `at` was planned by `saved` and is to continue by `wanted`. Returns the first step
+// whose rates differ, both rates and the settings that changed them, or nothing if the remaining
+// steps are as planned. A finished run was planned to stay at its last rate.
 std::optional<std::string> schedule_change(const RunConfig& saved, const RunConfig& wanted,
                                            const Progress& at);
 

@@ -7,6 +7,7 @@
 
 #include "core/error/error.h"
 #include "core/random/random.h"
+#include "core/system/timing.h"
 #include "plan/fit.h"
 #include "plan/resolve.h"
 #include "plan/train_table.h"
@@ -16,16 +17,6 @@ namespace ingot {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double median_of(std::vector<double> times) {
-  const auto middle = times.begin() + static_cast<int64_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
 
 // Documents of T/4 tokens on average: for each of num_tokens tokens in rows of T, where in its row
 // its document starts.

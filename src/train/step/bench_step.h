@@ -27,9 +27,9 @@ struct StepBenchOptions {
   RankLauncher* ranks = nullptr;  // who takes part; null: one rank alone
 };
 
-// One warm-up step after the first, then the timed ones; one micro-batch of each rank a step,
-// random tokens; under a document mask, in documents of random lengths, T/4 on average. The same on
-// every rank that this process is. Throws ErrorCode::Memory where the run does not fit.
+// Runs a first step, a warm-up step and the timed steps, each of one micro-batch a rank, on random
+// tokens. Under a document mask documents have random lengths, T/4 on average. Runs on every rank
+// that this process hosts. Throws ErrorCode::Memory if the run does not fit.
 StepBench bench_train_step(const ResolvedRun& run, const StepBenchOptions& options);
 
 struct CommunicatorBench {
@@ -37,8 +37,8 @@ struct CommunicatorBench {
   double cost = 0.0;                                  // median of what pairs of steps differ by
 };
 
-// What it costs one rank to go the way of several: steps as they are, and steps whose blocks are
-// sent over a group of one, in turns. Both runs are in memory at once.
+// What the communicator costs: times plain steps of one rank, in turn with steps whose blocks are
+// sent over a group of one rank. Both runs are in memory at once.
 CommunicatorBench bench_communicator(const ResolvedRun& run, int64_t steps);
 
 }  // namespace ingot

@@ -22,8 +22,8 @@ namespace ingot {
 
 class Engine {
  public:
-  // Allocates everything the run will ever need on its device: train_table() of it. Whether that
-  // fits was asked before (plan/fit.h).
+  // Allocates everything the run will need on its device, by its train_table(). The caller has
+  // checked that it fits (plan/fit.h).
   Engine(const ResolvedRun& run, World& world);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -31,24 +31,24 @@ class Engine {
   void init(uint64_t seed);  // weights by their init rules
 
   void start_step();
-  // Adds a micro-batch's gradients, scaled so that the step's sum is the gradient of the mean loss;
-  // as many as batch.tokens are. `last`: of the step.
+  // Adds the gradients of one micro-batch, scaled so that the step's sum is the gradient of the
+  // mean loss; a step has as many micro-batches as batch.tokens needs. `last`: of the step.
   void accumulate(const MicroBatch& batch, double scale, bool last);
   // Reduces, clips and applies; `step` counts from 1. Does not wait for the gradients.
   void update(double lr, int64_t step);
-  // Of the last update; waits for its gradients, not for the update. Once a step and before the
-  // next one. In fp16 a step that overflows updates nothing and is no error.
+  // The report of the last update. Waits for its gradients, not for the update. Call it once a
+  // step, before the next one. In fp16 a step that overflows updates nothing and is no error.
   UpdateReport take_report();
-  // Σ token losses, z-loss included, of what the step accumulated, once. After take_report() it
-  // need not wait.
+  // Σ token losses of the step's micro-batches, z-loss included. Call it once a step; after
+  // take_report() it does not wait.
   double take_loss() { return model_->take_loss(); }
-  // Between steps: it may overwrite gradients. `search`, where it is not null, is shown what is
-  // computed.
+  // Forward pass only. Call it between steps, since it may overwrite gradients. `search`, if not
+  // null, is shown every activation.
   StepLoss evaluate(const MicroBatch& batch, FirstNotFinite* search = nullptr);
 
-  // What the loss of the next step is multiplied with, in fp16.
+  // In fp16, the factor of the next step's loss.
   std::optional<double> loss_scale() const;
-  // Between steps: what goes on with a run besides weights and optimizer states.
+  // Between steps: the state of a run besides weights and optimizer states.
   std::vector<StateSection*> sections();
 
   const TensorTable& parameters() const { return parameters_; }
@@ -57,20 +57,20 @@ class Engine {
   Context& context() { return compute_.context(); }
 
  private:
-  void make_updater();  // of store_, which lies in host memory then where the run asks for that
+  void make_updater();  // of store_; moves that to host memory if the run asks for it
 
   const ResolvedRun run_;
   RankChoices choices_;
   ComputeDevice compute_;
   TensorTable parameters_;
   PlacedTensors placed_;
-  std::optional<ComputeDevice> host_;  // updates what is offloaded from a GPU
+  std::optional<ComputeDevice> host_;  // updates parameters that a GPU offloads
   std::unique_ptr<ParameterStore> store_;
   std::unique_ptr<Transformer> model_;
   std::unique_ptr<Updater> updater_;
-  int64_t micro_steps_ = 0;              // of the step at hand
+  int64_t micro_steps_ = 0;              // of the current step
   std::optional<LossScale> loss_scale_;  // in fp16
-  // Under fp8: the ranks that read batches, and the scales of what all of them meet.
+  // Under fp8: the ranks that read batches, and the scales, equal on all of them.
   std::unique_ptr<Communicator> readers_;
   std::optional<Fp8Scales> fp8_scales_;
 };

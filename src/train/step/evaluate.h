@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "feed/sample_stream.h"
+#include "ledger/records/run_records.h"
 #include "parallel/comm/control.h"
 #include "plan/resolved_run.h"
-#include "train/start/trainer.h"
 #include "train/step/engine.h"
 
 namespace ingot {
@@ -15,9 +15,9 @@ namespace ingot {
 // Mean loss over the first train.eval_tokens of `stream`, in whole sequences and at most one pass,
 // and bits per byte where its sources know their bytes. Every rank calls it and makes as many
 // passes through the model as the others; the result is equal on all and does not depend on their
-// number. Nothing, on all ranks, when `stop` was set on the way on one. Throws ErrorCode::Numeric,
-// naming the first activation that is not finite, where the loss is not. `timeout`: of a rank with
-// the others, at each of its meetings.
+// number. Returns nothing, on all ranks, if `stop` was set meanwhile on one. Throws
+// ErrorCode::Numeric, naming the first activation that is not finite, if the loss is not.
+// `timeout`: how long a rank waits for the others, each time.
 std::optional<EvalReport> evaluate_loss(Engine& engine, Control& control,
                                         const SampleStream& stream, const ResolvedRun& run,
                                         const std::atomic<bool>* stop = nullptr,

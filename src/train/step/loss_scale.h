@@ -1,5 +1,5 @@
-// The loss scale of a run in fp16, whose gradients would otherwise fall below its smallest number.
-// It finds its own size: doubled after many steps without overflow, halved at each one with.
+// The loss scale of an fp16 run, whose gradients would otherwise fall below the smallest number of
+// fp16. It adapts: it doubles after many steps without overflow and halves at each overflow.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ class LossScale final : public StateSection {
   double value() const { return state_.scale; }  // a power of two: nothing is rounded by it
   const LossScaleState& state() const { return state_; }
 
-  // After each step; `overflowed`: its gradients were not finite and nothing was updated. Throws
-  // ErrorCode::Numeric (radius run) when halving would leave less than 1: what overflows then is
-  // not for a scale to mend.
+  // Call it after each step. `overflowed`: its gradients were not finite and nothing was updated.
+  // Throws ErrorCode::Numeric (radius run) when halving would leave less than 1, since no scale can
+  // help then.
   void after_step(bool overflowed);
 
  private:

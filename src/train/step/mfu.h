@@ -18,11 +18,11 @@ struct PeakFlops {
 };
 
 // "989 TFLOP/s (data sheet, dense bf16), 719 TFLOP/s measured in bf16", and why that is doubtful;
-// empty where nothing is known.
+// empty if no peak is known.
 std::string text_of(const PeakFlops& peak);
 
-// "44.1 % (60.7 % of measured)", "60.7 % of measured"; says so where it is above what can be,
-// and where the measured peak is doubtful. Empty where no peak is known.
+// "44.1 % (60.7 % of measured)", "60.7 % of measured". Says so if it is above 100 % of the data
+// sheet, or if the measured peak is doubtful. Empty if no peak is known.
 std::string mfu_text(double flops_per_second, const PeakFlops& peak);
 
 }  // namespace ingot

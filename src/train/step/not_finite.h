@@ -1,5 +1,5 @@
-// Which activation of a forward pass was the first to be NaN or infinite, for the error that ends a
-// run: the pass is made again, looking at each. Nothing of it runs while all is finite.
+// Finds the first activation of a forward pass that is NaN or infinite, for the error that ends a
+// run. It repeats the pass and checks each activation, so it costs nothing while all is finite.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace ingot {
 
-// Forward passes of the micro-batches of `B` samples that begin at `firsts`, this rank's. Every
-// rank calls it, with as many. "layer 3, attention output: not finite", of the first rank that
-// finds some, the same on all; empty: everything is finite.
+// Repeats the forward passes of this rank's micro-batches of `B` samples that begin at `firsts`.
+// Every rank calls it, with equally many. Returns, on all ranks, what the first rank that finds
+// something found: "layer 3, attention output: not finite". Empty: everything is finite.
 std::string first_not_finite(Engine& engine, Control& control, const Loader& loader, int64_t B,
                              std::span<const int64_t> firsts, Timeout timeout = kDefaultTimeout);
 

@@ -1,4 +1,4 @@
-// What the schedule's learning rate is multiplied with, since a policy lowered it.
+// The factor by which policies have lowered the schedule's learning rate.
 #pragma once
 
 #include "core/storage/state_section.h"

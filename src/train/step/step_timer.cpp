@@ -5,13 +5,10 @@
 #include <vector>
 
 #include "core/async/ticket.h"
+#include "core/system/timing.h"
 
 namespace ingot {
 namespace {
-
-double seconds(std::chrono::steady_clock::duration time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 constexpr size_t kListedRanks = 64;
 
@@ -52,25 +49,25 @@ void StepTimer::begin() {
 
 RankTime StepTimer::so_far() const {
   const Spent at = now();
-  const double tickets = seconds(at.waits - begun_.waits + tail_waits_);
-  return {.seconds = seconds(at.time - begun_.time + tail_),
-          .waits = tickets + seconds(device_wait_),
+  const double tickets = to_seconds(at.waits - begun_.waits + tail_waits_);
+  return {.seconds = to_seconds(at.time - begun_.time + tail_),
+          .waits = tickets + to_seconds(device_wait_),
           .tickets = tickets,
-          .data = seconds(data_)};
+          .data = to_seconds(data_)};
 }
 
-void StepTimer::met() {
-  met_ = now();
+void StepTimer::agreed() {
+  agreed_ = now();
 }
 
 double StepTimer::step_seconds() const {
-  return seconds(Clock::now() - begun_.time);
+  return seconds_since(begun_.time);
 }
 
 void StepTimer::end() {
   const Spent at = now();
-  tail_ = at.time - met_.time;
-  tail_waits_ = at.waits - met_.waits;
+  tail_ = at.time - agreed_.time;
+  tail_waits_ = at.waits - agreed_.waits;
 }
 
 }  // namespace ingot

@@ -10,6 +10,7 @@
 #include "core/cuda/launch.h"
 #include "core/device/cuda_backend.h"
 #include "core/error/foreign_error.h"
+#include "parallel/comm/channels.h"
 #include "parallel/comm/cuda/nccl_library.h"
 #include "parallel/comm/cuda/nccl_link.h"
 #include "parallel/comm/wire/wire.h"
@@ -19,25 +20,26 @@ namespace {
 
 constexpr auto kWatchTime = std::chrono::milliseconds(10);
 
-// One order of calls: the collectives, or what goes to or comes from one peer.
-struct Line {
+struct NcclChannel {
   std::shared_ptr<NcclLink> link;
   std::unique_ptr<Lane> lane;
 };
 
 class NcclCommunicator final : public Communicator {
  public:
-  NcclCommunicator(HostPlane& plane, std::string name, std::vector<int> ranks, int member,
+  NcclCommunicator(HostPlane& plane, const std::string& name, std::vector<int> ranks, int member,
                    const Context& compute)
       : plane_(plane),
-        name_(std::move(name)),
-        ranks_(std::move(ranks)),
+        size_(static_cast<int>(ranks.size())),
         member_(member),
         compute_(compute),
-        collectives_{std::make_shared<NcclLink>(plane, name_, ranks_, member, compute),
-                     side_lane(compute, {.threads = 0})} {
-    links_.push_back(collectives_.link);
-    collectives_.link->connect();
+        channels_({name, std::move(ranks), member}, [&](const ChannelMembers& members) {
+          return NcclChannel{std::make_shared<NcclLink>(plane, members.name, members.ranks,
+                                                        members.member, compute),
+                             side_lane(compute, {.threads = 0})};
+        }) {
+    links_.push_back(channels_.collectives().link);
+    channels_.collectives().link->connect();
     watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   }
 
@@ -46,16 +48,15 @@ class NcclCommunicator final : public Communicator {
     watcher_.join();
     for (const auto& link : links_) link->withdraw();
     // Lanes end first: they wait for their streams, whose memory the links hold.
-    collectives_.lane.reset();
-    for (auto& [key, line] : messages_) line.lane.reset();
+    channels_.for_each([](NcclChannel& channel) { channel.lane.reset(); });
   }
 
   int rank() const override { return member_; }
-  int size() const override { return static_cast<int>(ranks_.size()); }
+  int size() const override { return size_; }
   Device device() const override { return compute_.device; }
   bool capturable() const override { return true; }
   void expect_tensors_in(const Tensor& memory) override {
-    collectives_.link->register_memory(memory);
+    channels_.collectives().link->register_memory(memory);
   }
 
  private:
@@ -64,9 +65,10 @@ class NcclCommunicator final : public Communicator {
         call.kind == Collective::AllReduce || call.kind == Collective::ReduceScatter;
     check(!reduces || call.in.dtype != DType::U16, ErrorCode::Missing,
           "NCCL does not reduce u16, got {}", call);
-    Line& line = line_of(call);
+    NcclChannel& channel =
+        channels_.of(call, [this](const ChannelMembers& members) { return make_channel(members); });
     auto pending = std::make_shared<PendingWork>(call.str());
-    line.lane->issue([link = line.link, call, after, pending](Context& ctx) {
+    channel.lane->issue([link = channel.link, call, after, pending](Context& ctx) {
       try {
         order_behind(ctx, after);
       } catch (const std::exception& error) {
@@ -81,21 +83,13 @@ class NcclCommunicator final : public Communicator {
     return Ticket(std::move(pending));
   }
 
-  Line& line_of(const CollectiveCall& call) {
-    const bool sends = call.kind == Collective::Send;
-    if (!sends && call.kind != Collective::Recv) return collectives_;
-    Line& line = messages_[{call.kind, call.peer}];
-    if (!line.lane) {
-      const int from = sends ? member_ : call.peer, to = sends ? call.peer : member_;
-      const auto rank_of = [this](int member) { return ranks_[static_cast<size_t>(member)]; };
-      line.link = std::make_shared<NcclLink>(plane_, fmt::format("{}: {} to {}", name_, from, to),
-                                             std::vector<int>{rank_of(from), rank_of(to)},
-                                             sends ? 0 : 1, compute_);
-      line.lane = worker_lane(compute_, {.threads = 0});
-      const std::scoped_lock lock(mutex_);
-      links_.push_back(line.link);
-    }
-    return line;
+  NcclChannel make_channel(const ChannelMembers& members) {
+    NcclChannel channel{
+        std::make_shared<NcclLink>(plane_, members.name, members.ranks, members.member, compute_),
+        worker_lane(compute_, {.threads = 0})};
+    const std::scoped_lock lock(mutex_);
+    links_.push_back(channel.link);
+    return channel;
   }
 
   void watch(const std::stop_token& stop) {
@@ -111,12 +105,10 @@ class NcclCommunicator final : public Communicator {
   }
 
   HostPlane& plane_;
-  const std::string name_;
-  const std::vector<int> ranks_;  // by member
+  const int size_;
   const int member_;
   const Context compute_;
-  Line collectives_;
-  std::map<std::pair<Collective, int>, Line> messages_;  // by direction and peer
+  Channels<NcclChannel> channels_;
 
   std::mutex mutex_;
   std::condition_variable_any wake_;

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
+#include "parallel/comm/channels.h"
 #include "parallel/comm/local/local_ranks.h"
 
 namespace ingot {
 namespace {
 
-// One order of calls: the collectives, or what goes to or comes from one peer.
-struct Channel {
+struct LocalChannel {
   std::shared_ptr<LocalGroup> group;
   int member = 0;
   std::string among;  // ranks, for messages
@@ -15,19 +15,19 @@ struct Channel {
 
 class LocalCommunicator final : public Communicator {
  public:
-  LocalCommunicator(LocalRanks& all, std::string name, std::vector<int> ranks, int member,
+  LocalCommunicator(LocalRanks& all, const std::string& name, std::vector<int> ranks, int member,
                     const Context& compute, const LaneDelay& delay)
       : all_(all),
-        name_(std::move(name)),
         ranks_(std::move(ranks)),
         member_(member),
         compute_(compute),
         delay_(delay),
-        collectives_{all.group(name_, ranks_), member, text_of_ranks(ranks_), make_lane()} {}
+        channels_({name, ranks_, member},
+                  [this](const ChannelMembers& members) { return make_channel(members); }) {}
 
   ~LocalCommunicator() override {
-    collectives_.group->point().withdraw(member_);
-    for (const auto& [key, channel] : pairs_) channel.group->point().withdraw(channel.member);
+    channels_.for_each(
+        [](const LocalChannel& channel) { channel.group->point().withdraw(channel.member); });
   }
 
   int rank() const override { return member_; }
@@ -38,7 +38,8 @@ class LocalCommunicator final : public Communicator {
 
  private:
   Ticket start(const CollectiveCall& call, const Ticket& after) override {
-    Channel& channel = channel_of(call);
+    LocalChannel& channel =
+        channels_.of(call, [this](const ChannelMembers& members) { return make_channel(members); });
     const std::string what = fmt::format("{} among {}", call, channel.among);
     channel.lane->after(after);
     channel.lane->issue([group = channel.group, member = channel.member, call, what](Context& ctx) {
@@ -48,36 +49,19 @@ class LocalCommunicator final : public Communicator {
     return channel.lane->mark(fmt::format("{} at step {}", what, all_.watch(rank).step()));
   }
 
-  Channel& channel_of(const CollectiveCall& call) {
-    const bool sends = call.kind == Collective::Send;
-    if (!sends && call.kind != Collective::Recv) return collectives_;
-    Channel& channel = pairs_[{call.kind, call.peer}];
-    if (!channel.lane) {
-      const int from = sends ? member_ : call.peer, to = sends ? call.peer : member_;
-      const std::vector<int> pair = {ranks_[static_cast<size_t>(from)],
-                                     ranks_[static_cast<size_t>(to)]};
-      channel.group = all_.group(fmt::format("{}: {} to {}", name_, from, to), pair);
-      channel.among = text_of_ranks(pair);
-      channel.member = sends ? 0 : 1;
-      channel.lane = make_lane();
-    }
-    return channel;
-  }
-
   // A thread waits for the other ranks, on a GPU too.
-  std::unique_ptr<Lane> make_lane() {
+  LocalChannel make_channel(const ChannelMembers& members) {
     ++delay_.seed;
-    return worker_lane(compute_, {.threads = 0, .delay = delay_});
+    return {all_.group(members.name, members.ranks), members.member, text_of_ranks(members.ranks),
+            worker_lane(compute_, {.threads = 0, .delay = delay_})};
   }
 
   LocalRanks& all_;
-  const std::string name_;
   const std::vector<int> ranks_;  // by member
   const int member_;
   const Context compute_;
   LaneDelay delay_;
-  Channel collectives_;
-  std::map<std::pair<Collective, int>, Channel> pairs_;  // by direction and peer
+  Channels<LocalChannel> channels_;
 };
 
 }  // namespace

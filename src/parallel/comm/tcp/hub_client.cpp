@@ -7,6 +7,7 @@
 
 #include "core/error/error.h"
 #include "core/error/log.h"
+#include "core/system/timing.h"
 #include "parallel/comm/tcp/hub.h"
 
 namespace ingot::tcp {
@@ -265,9 +266,7 @@ std::vector<RankState> HubClient::states() {
   changed_.wait_until(lock, Clock::now() + kTimeOfStates,
                       [&] { return num_states_ > before || (lost_ && lost_->rank == 0); });
   std::vector<RankState> states;
-  for (const Known& known : known_)
-    states.push_back(
-        {known.state, std::chrono::duration<double>(Clock::now() - known.heard).count()});
+  for (const Known& known : known_) states.push_back({known.state, seconds_since(known.heard)});
   states[static_cast<size_t>(rank_)] = {watch_.state(), 0.0};
   return states;
 }

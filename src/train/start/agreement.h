@@ -1,6 +1,6 @@
-// What ranks that are processes make sure of before the first step: that they are the same program,
-// about to do the same run on the same data in the same folder. Every rank makes the same calls;
-// what differs is ErrorCode::Config on all of them, saying which ranks have what.
+// Checks before the first step that ranks which are processes agree: same program, same run, same
+// data, same folder. Every rank makes the same calls. A difference is ErrorCode::Config on all of
+// them, naming which ranks have what.
 #pragma once
 
 #include <string>
@@ -14,21 +14,21 @@
 
 namespace ingot {
 
-// `build`: version and build of the program; `settings`: as the run records them. Settings that
-// belong to a machine (paths, threads) may differ. Ranks on one GPU are refused unless
-// system.share_gpu says that they may be. Returns the places, by rank.
+// `build`: version and build of the program; `settings`: as the run records them. Settings of a
+// machine (paths, threads) may differ. Refuses several ranks on one GPU unless system.share_gpu is
+// set. Returns the places, by rank.
 std::vector<RankPlace> agree_on_settings(Control& control, const std::string& build,
                                          const RunConfig& settings, const RankPlace& own);
 
-// The run folder is one that all ranks see: they find there what rank 0 writes. It need not exist
-// yet, and if it does not it is not made.
+// Checks that all ranks see one run folder: they look for what rank 0 writes there. The folder need
+// not exist and is not made.
 void agree_on_folder(Control& control, Storage& storage, const std::string& dir,
                      const std::string& host);
 
 // `what`: data.train or data.valid.
 void agree_on_data(Control& control, const std::string& what, const DataIdentity& data);
 
-// Any text that must be the same on all ranks, compared by hash; `advice` ends the message.
+// Compares by hash any text that must be equal on all ranks; `advice` ends the error message.
 void agree_on_contents(Control& control, const std::string& what, const std::string& text,
                        const std::string& advice);
 

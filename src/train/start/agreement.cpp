@@ -1,4 +1,4 @@
-#include "train/agreement.h"
+#include "train/start/agreement.h"
 
 #include <fmt/ranges.h>
 #include <xxhash.h>

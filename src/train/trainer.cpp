@@ -1,4 +1,4 @@
-#include "train/start/trainer.h"
+#include "train/trainer.h"
 
 #include <optional>
 #include <utility>
