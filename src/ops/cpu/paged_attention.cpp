@@ -256,8 +256,8 @@ struct Attention {
   static constexpr int64_t kMaxTiles = kMaxTaskQueries / kMaxRows;
   int64_t tile_floats() const { return kMaxRows * (D + padded); }
   int64_t scratch_bytes() const {
-    return (kMaxTiles * tile_floats() + 2 * kMaxTaskQueries + kMaxRows * kBlockKeys) *
-           static_cast<int64_t>(sizeof(float));
+    const int64_t floats = kMaxTiles * tile_floats() + 2 * kMaxTaskQueries + kMaxRows * kBlockKeys;
+    return align_up(floats * static_cast<int64_t>(sizeof(float)));
   }
 
   // Query n of a task in q or out: a head of a row.
