@@ -155,7 +155,6 @@ struct ChatCommand {
                                                       fmt::print("{}", piece);
                                                       std::fflush(stdout);
                                                     });
-      ctrl_c.take();
       const RequestId id = model.engine().submit(std::move(request), sink);
       while (!sink->is_done()) {
         if (ctrl_c.take()) model.engine().cancel(id);

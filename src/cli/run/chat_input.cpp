@@ -39,6 +39,7 @@ bool CtrlC::take() {
 
 std::optional<std::string> ChatInput::plain_line(const std::string& prompt, bool& dropped) {
   dropped = false;
+  ctrl_c_.take();  // what came after a reply had ended
   if (reads_a_person()) {
     fmt::print("{}", prompt);
     std::fflush(stdout);
