@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "cli/open_mpi.h"
 #include "cli/programs.h"
 #include "cli/slurm_cluster.h"
 #include "cli/stage_fixture.h"
@@ -107,7 +108,7 @@ class MpiJobs : public DataJobs {
   void SetUp() override {
     if (find_program("mpirun").empty()) GTEST_SKIP() << "mpirun is not installed";
     DataJobs::SetUp();
-    launcher_ = {"mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3"};
+    launcher_ = mpirun(3);
   }
 };
 

@@ -1,6 +1,7 @@
 // Training as a job of Open MPI, on one machine and over hosts.
 #include <gtest/gtest.h>
 
+#include "cli/open_mpi.h"
 #include "cli/ranks_fixture.h"
 
 namespace ingot::test {
@@ -14,10 +15,6 @@ class MpiRuns : public RanksFixture {
   }
   void TearDown() override {
     if (!root_.empty()) RanksFixture::TearDown();
-  }
-
-  static Args mpirun(int ranks) {
-    return {"mpirun", "--allow-run-as-root", "--oversubscribe", "-n", std::to_string(ranks)};
   }
 };
 
@@ -68,9 +65,7 @@ class MpiHostRuns : public MpiRuns {
   }
 
   Args mpirun_on_hosts() const {
-    Args words = network_->host(0).launcher();
-    words.insert(words.end(), {"mpirun", "--allow-run-as-root", "--host", "node1,node2,node3"});
-    return words;
+    return with(network_->host(0).launcher(), mpirun({"--host", "node1,node2,node3"}));
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/open_mpi.h"
 #include "cli/ranks_fixture.h"
 #include "traps/trap.h"
 
@@ -104,9 +105,8 @@ TEST_F(RanksTrap, MpiThatDoesNotStartEndsWithTheHostAndWhatToCheck) {
   write("ingot.sh", "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 1 ] && kill -STOP $$\nexec " +
                         program() + " \"$@\"\n");
   fs::permissions(root_ / "ingot.sh", fs::perms::owner_all);
-  Process job(
-      root_, with({"mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", path("ingot.sh")},
-                  run_args("run", 3, {"system.timeout_start=2"})));
+  Process job(root_, with(with(mpirun(2), {path("ingot.sh")}),
+                          run_args("run", 3, {"system.timeout_start=2"})));
   EXPECT_EQ(end_of(job), kLost) << job.err();
   for (const char* part : {"rank 0: MPI_Init on host ", " did not end within 2.0 s", "Check that",
                            "system.timeout_start"})
