@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "checkpoint/exchange/gguf_header.h"
+#include "checkpoint/models/model_formats.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
 
@@ -38,12 +38,11 @@ bool is_leftover_name(std::string_view name) {
 
 std::string why_no_checkpoint(Storage& storage, const std::string& path) {
   if (!storage.exists(path)) return fmt::format("'{}' does not exist; check the path", path);
-  const bool is_llama2c = path.ends_with(".bin");
-  if (is_llama2c || is_gguf_file(storage, path) || storage.exists(join_path(path, "config.json")))
+  if (const ModelFormat* format = foreign_format_of(storage, path))
     return fmt::format(
         "'{0}' is no checkpoint yet: ingot checkpoint import {0}{1} --out FOLDER makes "
         "one of it",
-        path, is_llama2c ? " --tokenizer TOKENIZER" : "");
+        path, format->has_tokenizer ? "" : " --tokenizer TOKENIZER");
   if (parse_step_name(file_name(path)))
     return fmt::format(
         "'{}' is incomplete: it has no manifest.json, which is written last; use another "

@@ -5,6 +5,7 @@
 #include "feed/text_source.h"
 #include "shards/megatron_file.h"
 #include "shards/token_file.h"
+#include "tokenizer/vocabulary.h"
 
 namespace ingot {
 
@@ -15,9 +16,7 @@ bool holds_tokens(const std::string& path) {
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
                                                TokenDType token_dtype, int64_t vocab,
                                                const TextChoice& text) {
-  check(tokenizer.vocab_size() <= vocab, ErrorCode::Config,
-        "model.vocab is {}, but the {} tokenizer has {} ids: set model.vocab to at least that",
-        vocab, tokenizer.kind(), tokenizer.vocab_size());
+  check_vocabulary(tokenizer, vocab, ErrorCode::Config, "set model.vocab to at least that");
   if (is_shard_folder(path)) return open_shards(path, tokenizer);
   if (has_megatron_index(path))
     return open_megatron_file(path, vocab, tokenizer.bos(), tokenizer.eos());

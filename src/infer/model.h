@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/exchange/open_weights.h"
+#include "checkpoint/models/open_model.h"
 #include "core/device/context.h"
 #include "core/storage/storage.h"
 #include "infer/engine.h"

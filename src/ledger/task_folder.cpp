@@ -14,7 +14,7 @@
 #include "core/device/thread_pool.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
-#include "core/json/json_problem.h"
+#include "core/json/json_member.h"
 
 namespace ingot {
 namespace {
@@ -235,18 +235,14 @@ json TaskFolder::record(int64_t task) const {
   return record;
 }
 
-void TaskFolder::read_records(const std::function<void(const json&)>& read) const {
-  for (int64_t task = 0; task < num_tasks_; ++task) read_record(task, read);
-}
-
 void TaskFolder::read_record(int64_t task, const std::function<void(const json&)>& read) const {
   const json its_record = record(task);
   try {
     read(its_record);
-  } catch (const json::exception& error) {
+  } catch (const MemberError& error) {
     throw Error(ErrorCode::Data, fmt::format("{}: not as this stage writes it ({}): remove it "
                                              "and run again",
-                                             path_of(task, "json"), json_problem(error)));
+                                             path_of(task, "json"), error.what()));
   }
 }
 

@@ -55,11 +55,9 @@ class TaskFolder {
   nlohmann::json record(int64_t task) const;  // of a finished task; ErrorCode::Data where it is not
   // For what comes after the last task; waits while another process is at that.
   std::unique_ptr<StorageLock> lock_end() const;
-  // Calls read(record). What `read` does not find in the record (it throws nlohmann's exceptions)
-  // becomes ErrorCode::Data with the record's path.
+  // Calls read(record), which throws MemberError for a record that is not of its kind: that becomes
+  // ErrorCode::Data with the record's path. task_records.h reads them so.
   void read_record(int64_t task, const std::function<void(const nlohmann::json&)>& read) const;
-  // The same for every task in order.
-  void read_records(const std::function<void(const nlohmann::json&)>& read) const;
 
  private:
   // Those that were still to be done and that nobody was at, `threads` at a time; how many.

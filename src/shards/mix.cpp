@@ -7,7 +7,7 @@
 #include "core/device/thread_pool.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
-#include "core/json/json_integer.h"
+#include "ledger/records/task_records.h"
 #include "ledger/task_folder.h"
 #include "shards/mix_plan.h"
 
@@ -210,21 +210,17 @@ json describe(const MixSettings& settings, const MixPlan& plan, bool of_older_pr
   return description;
 }
 
-json to_record(const MixSplit& split) {
-  json shares = json::array();
-  for (const MixShare& share : split.shares) {
-    shares.push_back(
-        {{"tokens", share.tokens}, {"documents", share.documents}, {"epochs", share.epochs}});
-  }
-  return {{"shares", shares}};
+MixRecord record_of(const MixSplit& split) {
+  MixRecord record;
+  for (const MixShare& share : split.shares)
+    record.shares.push_back({share.tokens, share.documents, share.epochs});
+  return record;
 }
 
-std::vector<MixShare> shares_in(const json& record) {
+std::vector<MixShare> shares_in(const MixRecord& record) {
   std::vector<MixShare> shares;
-  for (const json& share : record.at("shares")) {
-    shares.push_back({integer_of(share.at("tokens")), integer_of(share.at("documents")),
-                      share.at("epochs").get<double>()});
-  }
+  for (const ShareRecord& share : record.shares)
+    shares.push_back({share.tokens, share.documents, share.epochs});
   return shares;
 }
 
@@ -278,11 +274,11 @@ MixResult mix(std::shared_ptr<Storage> storage, const MixSettings& settings,
   int64_t tokens_done = 0;
   const auto work = [&](int64_t split) {
     SplitWriter writer(storage, plan, static_cast<size_t>(split), settings, split_folder(split));
-    return to_record(writer.write([&](int64_t tokens) {
+    return task_record(record_of(writer.write([&](int64_t tokens) {
       const std::lock_guard lock(mutex);
       tokens_done += tokens;
       if (progress) progress(tokens_done);
-    }));
+    })));
   };
   stage.run({}, std::clamp<int64_t>(threads, 1, num_splits), work, {});
 
@@ -290,7 +286,7 @@ MixResult mix(std::shared_ptr<Storage> storage, const MixSettings& settings,
     const auto number = static_cast<size_t>(split);
     MixSplit& one = result.splits.emplace_back();
     one.name = plan.names[number];
-    one.shares = shares_in(stage.record(split));
+    one.shares = shares_in(task_record_of<MixRecord>(stage, split));
     one.manifest = read_manifest(*storage, split_folder(split));
     one.cut_off_tokens = cut_off_tokens(plan, number);
     one.cut_off_share = share_of_sources(plan, one.cut_off_tokens);

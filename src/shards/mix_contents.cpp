@@ -5,7 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "core/json/json_integer.h"
+#include "core/json/json_member.h"
+#include "ledger/records/task_records.h"
 #include "ledger/task_folder.h"
 #include "shards/duplicates.h"
 
@@ -54,11 +55,12 @@ EqualDocuments equal_documents(Storage& storage, const std::vector<const ShardFo
                                const std::string& path) {
   if (storage.exists(path)) {
     try {
-      const json kept = json::parse(read_text(storage, path));
-      return {integer_of(kept.at("documents")), kept.at("examples"), integer_of(kept.at("ids")),
-              kept.at("id_examples")};
+      const auto kept =
+          read_task_record<EqualDocumentsRecord>(json::parse(read_text(storage, path)));
+      return {kept.documents, kept.examples, kept.ids, kept.id_examples};
     } catch (const json::exception&) {
-      // Found anew.
+    } catch (const MemberError&) {
+      // Found anew, as with one that is no JSON.
     }
   }
   std::vector<ShardsIn> shards;
@@ -70,10 +72,8 @@ EqualDocuments equal_documents(Storage& storage, const std::vector<const ShardFo
   const int64_t both = ids.count == 0 ? 0 : find(DocumentKey::IdAndContent).count;
   EqualDocuments equal{contents.count, contents.examples, ids.count - both, {}};
   if (both == 0) equal.id_examples = ids.examples;  // else they may be of equal documents
-  const json kept = {{"documents", equal.documents},
-                     {"examples", equal.examples},
-                     {"ids", equal.ids},
-                     {"id_examples", equal.id_examples}};
+  const json kept = task_record(
+      EqualDocumentsRecord{equal.documents, equal.examples, equal.ids, equal.id_examples});
   publish_file(storage, path, kept.dump() + "\n");
   return equal;
 }

@@ -239,6 +239,7 @@ StepReport Loop::report_of(const StepPlan& plan, const Ending& ending, double se
     const double rate = *report.flops / seconds;
     if (peak->datasheet > 0) report.mfu = rate / peak->datasheet;
     if (peak->measured > 0) report.mfu_measured = rate / peak->measured;
+    if (peak->is_doubtful()) report.mfu_doubtful = true;
   }
   const bool several = world_.size() > 1;
   if (several) report.ranks = ranks_of_step(ending.ranks);

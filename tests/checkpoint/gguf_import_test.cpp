@@ -6,8 +6,8 @@
 #include "checkpoint/exchange/gguf_header.h"
 #include "checkpoint/exchange/gguf_model.h"
 #include "checkpoint/exchange/gguf_weights.h"
-#include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/gguf_fixture.h"
+#include "checkpoint/models/open_model.h"
 #include "core/error/error.h"
 #include "tokenizer/sentencepiece_file.h"
 #include "tokenizer/small_bpe.h"
@@ -81,7 +81,7 @@ TEST(GgufHeader, ItIsKnownByItsFirstBytesAndNotByItsName) {
   EXPECT_TRUE(is_gguf_file(*storage, "weights"));
   EXPECT_FALSE(is_gguf_file(*storage, "empty.gguf"));
   EXPECT_FALSE(is_gguf_file(*storage, "none.gguf"));
-  EXPECT_NE(open_weights(storage, "weights"), nullptr);
+  EXPECT_NE(open_model(storage, "weights"), nullptr);
 }
 
 TEST(GgufHeader, EveryCutIsRefused) {
@@ -209,7 +209,7 @@ TEST(GgufWeights, DivisorsOfNoKnownScalingAreRefused) {
 
 // What the file of such a model says of text, read back.
 AuxiliaryFiles back(const ModelConfig& model, const AuxiliaryFiles& auxiliary_files) {
-  return opened(file_of(model, GgufType::F32, auxiliary_files))->auxiliary_files(kPath, "");
+  return opened(file_of(model, GgufType::F32, auxiliary_files))->auxiliary_files("");
 }
 
 TEST(GgufTokens, TheByteTokenizerComesBackAsItself) {
@@ -273,7 +273,7 @@ TEST(GgufTokens, UnknownKeysAreRefusedWithWhatHelps) {
   const std::string file = file_of(small_model());
   const auto refusal = [&](const std::string& key, int64_t value) {
     const auto weights = opened(with_key(file, "tokenizer.ggml." + key, value));
-    return error_of([&] { weights->auxiliary_files(kPath, ""); });
+    return error_of([&] { weights->auxiliary_files(""); });
   };
   EXPECT_EQ(refusal("padding_token_id", 3), "");
   EXPECT_TRUE(contains(refusal("normalizer.lowercase", 1), "--tokenizer"));

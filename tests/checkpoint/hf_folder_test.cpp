@@ -6,16 +6,21 @@
 #include <limits>
 
 #include "checkpoint/exchange/hf_export.h"
-#include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/hf_fixture.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/models/import_model.h"
+#include "checkpoint/models/open_model.h"
 #include "core/error/error.h"
 
 namespace ingot::checkpoint_test {
 namespace {
 
+HfConfigFile config_of(Storage& storage, const std::string& folder) {
+  return read_hf_config_file(storage, folder, join_path(folder, kHfConfigName));
+}
+
 void import(const std::shared_ptr<Storage>& storage) {
-  import_hf(storage, "hf", "hf", "", "out");
+  import_model(*storage, *open_hf_model(storage, "hf"), "", "out");
 }
 
 // The import fails with one line that says `what`, and leaves nothing.
@@ -77,7 +82,7 @@ TEST(HfFolder, SeveralFilesAndTheirIndexAreReadAndWritten) {
   EXPECT_EQ(index.at("weight_map").size(), tensors_of(llama_config()).size());
   EXPECT_EQ(index.at("weight_map").at("model.embed_tokens.weight"),
             "model-00001-of-00003.safetensors");
-  const HfFolder again(storage, "hf2");
+  const HfFolder again(storage, "hf2", config_of(*storage, "hf2"));
   const auto weights = weights_of(reader);
   const TensorTable parameters = transformer_parameters(again.model());
   for (const TensorSpec& row : parameters.rows())
@@ -298,7 +303,7 @@ TEST(HfFolder, WhatIsNotThereIsSaid) {
   Json small = llama_config();
   small["vocab_size"] = 256;
   const auto other = hf_storage(small);
-  expect_refused(other, "257 ids, more than the 256");
+  expect_refused(other, "model.vocab is 256, but the byte tokenizer has 257 ids: '");
   const auto pickled = hf_storage(llama_config());
   pickled->rename("hf/model.safetensors", "hf/pytorch_model.bin");
   expect_refused(pickled, "pt_to_safetensors");
@@ -315,7 +320,7 @@ TEST(HfFolder, AnInterleavedModelIsWrittenAsHalves) {
                             model);
   const auto storage = memory_storage();
   export_hf(*storage, weights, {}, "hf", {});
-  const HfFolder folder(storage, "hf");
+  const HfFolder folder(storage, "hf", config_of(*storage, "hf"));
   // Rows of a head of four: 0, 2, 1, 3; values are left alone.
   const std::vector<float> qkv = values_in(folder, "layers.0.qkv.weight");
   const auto row = [&](size_t at) { return qkv[at * 8] / 8; };

@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/fixture.h"
+#include "checkpoint/models/import_model.h"
+#include "checkpoint/models/open_model.h"
 #include "core/error/error.h"
 #include "spec/model/transformer_parameters.h"
 #include "support/source_path.h"
@@ -75,7 +76,7 @@ std::vector<float> tensor_of(const CheckpointReader& reader, const std::string& 
 TEST(ImportLlama2c, EveryTensorComesFromItsPlaceInTheFile) {
   const Header h;
   const auto storage = with_files(h, num_floats(h));
-  import_llama2c(*storage, "model.bin", "tok.bin", "out");
+  import_model(*storage, *open_llama2c_model(storage, "model.bin"), "tok.bin", "out");
   const CheckpointReader reader(storage, "out");
   EXPECT_NO_THROW(reader.verify());
   const ModelConfig& model = reader.info().model;
@@ -125,7 +126,7 @@ TEST(ImportLlama2c, ANegativeVocabularyMeansAHeadOfItsOwn) {
   Header h;
   h.vocab = -260;
   const auto storage = with_files(h, num_floats(h));
-  import_llama2c(*storage, "model.bin", "tok.bin", "out");
+  import_model(*storage, *open_llama2c_model(storage, "model.bin"), "tok.bin", "out");
   const CheckpointReader reader(storage, "out");
   EXPECT_FALSE(reader.info().model.tied);
   EXPECT_EQ(tensor_of(reader, "head.weight").back(), static_cast<float>(num_floats(h) - 1));
@@ -136,7 +137,7 @@ TEST(ImportLlama2c, BadInputIsADataErrorAndWritesNothing) {
   const auto expect_refused = [](const std::shared_ptr<Storage>& storage, const std::string& what) {
     const std::vector<std::string> before = storage->list(".");
     try {
-      import_llama2c(*storage, "model.bin", "tok.bin", "out");
+      import_model(*storage, *open_llama2c_model(storage, "model.bin"), "tok.bin", "out");
       ADD_FAILURE() << what << " was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::Data) << what << ": " << error.what();
@@ -171,7 +172,7 @@ TEST(ExportLlama2c, TheFileThatWasReadIsWrittenAgain) {
     Header h;
     h.vocab = vocab;
     const auto storage = with_files(h, num_floats(h));
-    import_llama2c(*storage, "model.bin", "tok.bin", "out");
+    import_model(*storage, *open_llama2c_model(storage, "model.bin"), "tok.bin", "out");
     const CheckpointReader reader(storage, "out");
     export_llama2c(*storage, *weights_of(reader), reader.auxiliary_files(), "again");
     std::string expected = read_text(*storage, "model.bin");
@@ -206,7 +207,8 @@ TEST(ImportLlama2c, TheGoldenModelIsRead) {
     GTEST_SKIP() << "no stories260K.bin beside the checkout";
   }
   const std::string out = ::testing::TempDir() + "/ingot_import_" + std::to_string(::getpid());
-  import_llama2c(*storage, weights + "stories260K.bin", weights + "tok512.bin", out);
+  import_model(*storage, *open_llama2c_model(storage, weights + "stories260K.bin"),
+               weights + "tok512.bin", out);
   const CheckpointReader reader(storage, out);
   EXPECT_NO_THROW(reader.verify());
   EXPECT_EQ(reader.info().model.vocab, 512);

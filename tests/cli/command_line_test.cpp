@@ -21,7 +21,7 @@ struct Program {
     run->add_option("--set", sets_, "")->allow_extra_args(false);
     run->add_option("--many", many_, "");
     run->add_option("--memory", memory_, "")->size_in_bytes();
-    run->add_option("--kind", kind_, "")->one_of({"red", "green"});
+    run->add_option("--kind", kind_, "")->one_of({"red", "green"})->also("--is-red", "red");
     run->add_flag("--flag", flag_, "");
     run->add_setting(integer_setting("stage.n_gram", n_gram_, {1, 9}, "words", ""));
     run->add_setting(flag_setting("stage.keep_all", keep_all_, ""));
@@ -53,6 +53,13 @@ std::string refusal(const Words& words) {
     return error.what();
   }
   return "";
+}
+
+TEST_F(CommandLineTest, AnOlderSpellingMeansItsOptionWithAValue) {
+  give({"group", "run", "a", "--is-red"});
+  EXPECT_EQ(kind_, "red");
+  EXPECT_NE(refusal({"group", "run", "a", "--is-red", "--kind", "green"}).find("twice"),
+            std::string::npos);
 }
 
 TEST_F(CommandLineTest, ADeclaredSettingIsAnOptionOfItsNameAndRange) {

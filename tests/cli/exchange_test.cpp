@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 
 #include "checkpoint/elements.h"
 #include "checkpoint/safetensors.h"
@@ -254,6 +255,30 @@ TEST_F(ExchangeCli, AModelOfTheHubIsFetchedOnceAndImported) {
     EXPECT_NE(refused.err.find("hf://OWNER/NAME"), std::string::npos) << refused.err;
   }
   unsetenv("HF_ENDPOINT");
+}
+
+// How often a command opens files of this name, by what -v says.
+int openings(const Outcome& outcome, const std::string& name) {
+  int found = 0;
+  std::istringstream lines(outcome.err);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("open") != std::string::npos && line.find(name) != std::string::npos) ++found;
+  return found;
+}
+
+TEST_F(ExchangeCli, AnImportReadsConfigJsonOnce) {
+  const Outcome local = checkpoint({"import", kGolden / "llama", "--out", path("local"), "-v"});
+  EXPECT_EQ(local.code, 0) << local.err;
+  EXPECT_EQ(openings(local, "llama/config.json"), 1) << local.err;
+
+  testing_support::WebServer server((kGolden / "llama").string());
+  setenv("HF_ENDPOINT", server.root().c_str(), 1);
+  const Outcome fetched = checkpoint(
+      {"import", "hf://owner/name", "--cache", path("cache"), "--out", path("fetched"), "-v"});
+  unsetenv("HF_ENDPOINT");
+  EXPECT_EQ(fetched.code, 0) << fetched.err;
+  EXPECT_EQ(openings(fetched, "/config.json"), 1) << fetched.err;
+  expect_done({"diff", path("local"), path("fetched")});
 }
 
 // A repository of the hub: a golden model's files, and what a test does to them.

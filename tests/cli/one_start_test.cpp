@@ -60,6 +60,35 @@ TEST_F(OneStart, OfAResumeHoweverItIsAskedFor) {
   expect_one_start("processes", launched, 2, 8, manifest_of_step(7));
 }
 
+// An older program's run, whose settings are those of its checkpoint.
+TEST_F(OneStart, OfAResumeWithoutRunToml) {
+  const auto resumed = [&](const std::string& steps) {
+    std::filesystem::remove(path("run/run.toml"));
+    return Args{"train", "--resume", path("run"), "--set", "train.steps=" + steps};
+  };
+  expect_one_start("a folder", resumed("5"), 1, 5, manifest_of_step(4));
+  Args sets = kFour;
+  sets[0] = "train.steps=6";
+  std::filesystem::remove(path("run/run.toml"));
+  expect_one_start("a recipe", with(train_args("run", sets), {"--resume"}), 1, 6,
+                   manifest_of_step(5));
+  expect_one_start("processes", with({"launch", "-n", "2", "--"}, resumed("7")), 2, 7,
+                   manifest_of_step(6));
+}
+
+TEST_F(OneStart, SettingsThatAreShownAreCheckedOnce) {
+  for (const bool with_end : {true, false}) {
+    Args args = {"config", "show"};
+    if (with_end) {
+      write("end.toml", "[train]\nsteps = 4\n");
+      args.push_back(path("end.toml"));
+    }
+    const Outcome shown = verbose(with(args, {"--set", "system.device=cpu"}));
+    EXPECT_EQ(shown.code, 0) << shown.err;
+    EXPECT_EQ(times("settings_checked", shown), 1) << shown.err;
+  }
+}
+
 TEST_F(OneStart, OfARunThatBeginsWithAnothersWeights) {
   const Args sets = {"train.init=" + path("run"), "preset=none", "train.steps=1"};
   const Outcome outcome = verbose(train_args("tuned", sets));

@@ -13,8 +13,8 @@
 #include "core/error/error.h"
 #include "core/text/utf8.h"
 #include "ingest/clean/filters/url.h"
-#include "ingest/read/remote/hf_address.h"
 #include "ingest/read/remote/remote.h"
+#include "remote/hub.h"
 
 namespace {
 

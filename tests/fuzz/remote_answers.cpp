@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "core/error/error.h"
-#include "ingest/read/remote/hf_address.h"
-#include "ingest/read/remote/http_reply.h"
+#include "remote/http_reply.h"
+#include "remote/hub.h"
 
 namespace {
 

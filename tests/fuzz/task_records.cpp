@@ -24,8 +24,9 @@ void read_stage(const std::shared_ptr<Storage>& storage) {
   TaskFolder tasks(storage, "folder", description, 1);
   if (!tasks.finished()) return;
   CleanTotals totals;
-  tasks.read_records([&](const json& record) { add_record(totals, record); });
-  clean_record(totals);
+  for_each_task_record<CleanRecord>(
+      tasks, [&](int64_t, const CleanRecord& record) { add_record(totals, record); });
+  task_record(record_of(totals));
 }
 
 void read_dedup(const std::shared_ptr<Storage>& storage) {

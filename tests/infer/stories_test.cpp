@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "checkpoint/exchange/llama2c.h"
+#include "checkpoint/models/import_model.h"
 #include "core/device/context.h"
 #include "core/error/error.h"
 #include "infer/reply.h"
@@ -22,8 +22,9 @@ class Stories : public ::testing::Test {
     // Tests run beside each other as processes: each has a folder of its own.
     dir_ = fs::path(::testing::TempDir()) / ("ingot_stories_" + std::to_string(::getpid()));
     fs::remove_all(dir_);
-    import_llama2c(*posix_storage(), (weights / "stories260K.bin").string(),
-                   (weights / "tok512.bin").string(), dir_.string());
+    import_model(*posix_storage(),
+                 *open_llama2c_model(posix_storage(), (weights / "stories260K.bin").string()),
+                 (weights / "tok512.bin").string(), dir_.string());
   }
   void TearDown() override { fs::remove_all(dir_); }
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <thread>
 
-#include "ingest/read/remote/hf_address.h"
 #include "ingest/read/remote/remote.h"
 #include "ingest/web_server.h"
+#include "remote/hub.h"
 #include "support/read_support.h"
 
 namespace ingot {
@@ -210,30 +210,6 @@ TEST_F(ReadWeb, PrivateDatasetsNeedTheToken) {
   EXPECT_EQ(read_private().documents.size(), 10'000);
   settings_.remote.hf_token = "wrong";
   EXPECT_NE(error_of(ErrorCode::Data, read_private).find("403"), std::string::npos);
-}
-
-TEST(HfAddress, NamesRepositoryRevisionAndPath) {
-  const auto plain = parse_hf_address("hf://datasets/owner/name/a/b.parquet");
-  EXPECT_EQ(plain.repository, "owner/name");
-  EXPECT_EQ(plain.revision, "main");
-  EXPECT_EQ(plain.path, "a/b.parquet");
-  EXPECT_EQ(parse_hf_address("hf://datasets/o/n@v1.0").revision, "v1.0");
-  EXPECT_EQ(parse_hf_address("hf://datasets/o/n@refs/pr/1/x").revision, "refs/pr/1");
-  EXPECT_EQ(hf_file("hf://datasets/o/n@refs/pr/1/a b#.txt", {}).url,
-            "https://huggingface.co/datasets/o/n/resolve/refs%2Fpr%2F1/a%20b%23.txt");
-  for (const char* bad :
-       {"hf://models/o/n/x", "hf://datasets/o", "hf://datasets//n/x", "hf://datasets/o/n@/x"}) {
-    EXPECT_NE(error_of(ErrorCode::Usage, [&] { parse_hf_address(bad); }).find("OWNER/NAME"),
-              std::string::npos);
-  }
-}
-
-TEST(HfAddress, ACommitIsTakenWhereTheHubTellsOne) {
-  const std::string commit(40, 'a');
-  EXPECT_EQ(parse_hf_commit("{\"sha\": \"" + commit + "\"}", "main"), commit);
-  for (const std::string answer :
-       {"", "[]", "{}", R"({"sha": 5})", R"({"sha": null})", R"({"sha": "../../elsewhere"})"})
-    EXPECT_EQ(parse_hf_commit(answer, "main"), "main") << answer;
 }
 
 TEST(Remote, PatternsMatchWholeComponents) {

@@ -38,7 +38,7 @@ TEST(InputContent, IsOfTheFileAsStoredWhateverTheReaderNeedsOfIt) {
   folder.write("e.json", "[{\"text\": \"one\"}]\n");
   folder.write("f.txt", "");
   for (const InputFile& file : list_input_files({folder.path()})) {
-    const std::string expected = content_of_local_file(file.location).hash;
+    const std::string expected = content_of_file(*posix_storage(), file.location).hash;
     EXPECT_EQ(expected.size(), 32u);
     EXPECT_EQ(content_after_reading(file), expected) << file.name;
     EXPECT_EQ(content_after_reading(file, 10), expected) << file.name;  // passed over as too large
@@ -59,7 +59,8 @@ class InputRecordsTest : public ::testing::Test {
     tasks.run({}, 2, inputs.stamped([&](int64_t task) -> json {
       ++tasks_done_;
       const InputFile& file = files[static_cast<size_t>(task)][0];
-      return {{"inputs", to_json(std::vector{content_of_local_file(file.location)})}};
+      return task_record(
+          TaskInputs{records_of({content_of_file(*posix_storage(), file.location)})});
     }),
               {});
   }

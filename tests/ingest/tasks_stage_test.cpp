@@ -50,7 +50,7 @@ TEST(Samples, PartsMergeIntoWhatTheWholeWouldHaveKept) {
       whole.add(i % 2 == 0 ? "even" : "odd", file, i, d);
       of_part.add(i % 2 == 0 ? "even" : "odd", file, i, d);
     }
-    merged.merge(of_part.to_json());
+    merged.merge(of_part.lists());
   }
   EXPECT_EQ(merged.to_json(), whole.to_json());
   EXPECT_EQ(merged.by_label().at("odd").size(), 3u);

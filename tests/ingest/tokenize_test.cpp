@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "core/error/error.h"
 #include "core/random/random.h"
@@ -96,6 +97,15 @@ TokenizeSettings small_settings(const Tokenizer& tokenizer) {
   return settings;
 }
 
+TokenizeResult tokenize(const std::shared_ptr<Storage>& storage, const Tokenizer& tokenizer,
+                        const std::vector<TokenizeSource>& sources,
+                        const TokenizeSettings& settings, const std::string& folder,
+                        int64_t threads = 1, ProcessShare share = {}) {
+  StageObserver observer;
+  return ingot::tokenize({storage, folder, share, threads, &observer}, tokenizer, sources,
+                         settings);
+}
+
 // Everything that readers of the folder see.
 std::map<std::string, std::string> contents(const std::string& folder) {
   std::map<std::string, std::string> files;
@@ -112,7 +122,7 @@ TEST(Tokenize, EveryDocumentOnceInOrderBetweenBosAndEos) {
   const auto tokenizer = small_bpe();
   const std::string out = folder.path("out");
   const TokenizeResult result =
-      tokenize(posix_storage(), *tokenizer, corpus.sources, small_settings(*tokenizer), out, {});
+      tokenize(posix_storage(), *tokenizer, corpus.sources, small_settings(*tokenizer), out);
   ASSERT_TRUE(result.finished);
   const ShardManifest manifest = read_manifest(*posix_storage(), out);
   EXPECT_EQ(to_json(manifest), to_json(result.manifest));
@@ -165,10 +175,9 @@ TEST(Tokenize, EqualBytesForAnyThreadsAndProcesses) {
   const auto run = [&](const std::string& out, int64_t threads, int64_t task_bytes,
                        ProcessShare share = {}) {
     TokenizeSettings settings = small_settings(*tokenizer);
-    settings.threads = threads;
     settings.task_bytes = task_bytes;
-    settings.share = share;
-    return tokenize(posix_storage(), *tokenizer, corpus.sources, settings, folder.path(out), {});
+    return tokenize(posix_storage(), *tokenizer, corpus.sources, settings, folder.path(out),
+                    threads, share);
   };
   for (const int64_t task_bytes : {20'000, 1'000'000}) {
     const std::string name = std::to_string(task_bytes);
@@ -199,9 +208,8 @@ TEST(Tokenize, BatchesAreWrittenInTheOrderTheyWereRead) {
   settings.task_bytes = int64_t{1} << 30;
   settings.shard_tokens = 500'000;
   for (const int64_t threads : {1, 2, 8}) {
-    settings.threads = threads;
     tokenize(posix_storage(), *tokenizer, sources, settings,
-             folder.path("out-" + std::to_string(threads)), {});
+             folder.path("out-" + std::to_string(threads)), threads);
   }
   EXPECT_TRUE(contents(folder.path("out-2")) == contents(folder.path("out-1")));
   EXPECT_TRUE(contents(folder.path("out-8")) == contents(folder.path("out-1")));
@@ -214,9 +222,8 @@ TEST(Tokenize, EqualBytesAfterPowerCutsAtAnyMoment) {
   for (const int64_t task_bytes : {20'000, 1'000'000}) {
     TokenizeSettings settings = small_settings(*tokenizer);
     settings.task_bytes = task_bytes;
-    settings.threads = 2;
     const auto run = [&](const std::shared_ptr<Storage>& storage, const std::string& out) {
-      return tokenize(storage, *tokenizer, corpus.sources, settings, out, {});
+      return tokenize(storage, *tokenizer, corpus.sources, settings, out, 2);
     };
     const std::string whole = folder.path("whole-" + std::to_string(task_bytes));
     const std::string cut = folder.path("cut-" + std::to_string(task_bytes));
@@ -253,12 +260,11 @@ TEST(Tokenize, LongTextsInPartsHaveTheIdsOfTheWhole) {
   const auto bpe = small_bpe();
   for (const Tokenizer* tokenizer : {byte.get(), bpe.get()}) {
     TokenizeSettings settings;
-    settings.threads = 4;
     settings.eos = tokenizer->eos();
     settings.read.max_document_bytes = 4 << 20;  // a text file may be longer
     const std::string out = folder.path("out-" + tokenizer->kind());
     const ShardManifest manifest =
-        tokenize(posix_storage(), *tokenizer, sources, settings, out, {}).manifest;
+        tokenize(posix_storage(), *tokenizer, sources, settings, out, 4).manifest;
     ASSERT_EQ(manifest.num_documents(), 3);
     const ShardReader reader(out, manifest, 0);
     int64_t number = 0;
@@ -313,7 +319,7 @@ TEST(Tokenize, WhatIsLeftOutIsCounted) {
   const auto tokenizer = byte_tokenizer();
   const ShardManifest manifest =
       tokenize(posix_storage(), *tokenizer, {{"s", list_input_files({folder.path("in")})}},
-               TokenizeSettings(), folder.path("out"), {})
+               TokenizeSettings(), folder.path("out"))
           .manifest;
   EXPECT_EQ(manifest.num_documents(), 2);
   auto left_out = manifest.left_out;
@@ -338,7 +344,7 @@ TEST(Tokenize, WhatAStoppedTaskHasReadMustBeThereStill) {
   settings.shard_tokens = 10'000;
   const auto run = [&](const std::shared_ptr<Storage>& storage, const std::string& out) {
     return tokenize(storage, *tokenizer, {{"s", list_input_files({folder.path("in")})}}, settings,
-                    folder.path(out), {});
+                    folder.path(out));
   };
   folder.write("in/a.jsonl", first);
   folder.write("in/b.jsonl", second);
@@ -382,7 +388,7 @@ TEST(Tokenize, OtherSettingsOrInputsAreRefused) {
   const TokenizeSettings settings = small_settings(*tokenizer);
   const std::string out = folder.path("out");
   const auto begin = [&](const Tokenizer& other, const TokenizeSettings& changed) {
-    return tokenize(posix_storage(), other, corpus.sources, changed, out, {});
+    return tokenize(posix_storage(), other, corpus.sources, changed, out);
   };
   begin(*tokenizer, settings);
   EXPECT_TRUE(begin(*tokenizer, settings).finished);
@@ -397,8 +403,66 @@ TEST(Tokenize, OtherSettingsOrInputsAreRefused) {
   const std::vector<TokenizeSource> other = {{"web", list_input_files({folder.path("in/web")})},
                                              corpus.sources[1]};
   const std::string message = error_of(
-      ErrorCode::Config, [&] { tokenize(posix_storage(), *tokenizer, other, settings, out, {}); });
+      ErrorCode::Config, [&] { tokenize(posix_storage(), *tokenizer, other, settings, out); });
   EXPECT_NE(message.find("files_hash"), std::string::npos) << message;
+}
+
+TEST(Tokenize, DocumentsAreReadThroughTheStorageThatItIsGiven) {
+  const auto storage = memory_storage();
+  const auto write = [&](const std::string& path, const std::string& contents) {
+    storage->make_directories(parent_path(path));
+    storage->create(path)->append(std::as_bytes(std::span(contents)));
+  };
+  write("in/a.jsonl", "{\"text\": \"one\"}\n{\"text\": \"two\"}\n");
+  write("in/b.txt", std::string(5 << 20, 'x'));  // longer than what is read at once
+  const std::vector<TokenizeSource> sources = {
+      {"s", {{"in/a.jsonl", "a.jsonl", 34}, {"in/b.txt", "b.txt", 5 << 20}}}};
+  const auto tokenizer = byte_tokenizer();
+  const TokenizeResult result =
+      tokenize(storage, *tokenizer, sources, small_settings(*tokenizer), "out");
+  EXPECT_EQ(result.manifest.num_documents(), 3);
+  EXPECT_EQ(result.text_bytes, 6 + (5 << 20));
+  // A second time, its inputs are compared with what was read.
+  write("in/a.jsonl", "{\"text\": \"one\"}\n{\"text\": \"new\"}\n");
+  storage->remove("out/manifest.json");
+  EXPECT_NE(
+      error_of(ErrorCode::Config,
+               [&] { tokenize(storage, *tokenizer, sources, small_settings(*tokenizer), "out"); })
+          .find("in/a.jsonl"),
+      std::string::npos);
+}
+
+TEST(Tokenize, TheObserverIsToldAllOfIt) {
+  struct Sums : StageObserver {
+    void on_tasks(std::string_view step, int64_t done, int64_t of) override {
+      EXPECT_EQ(step, "tokenize");
+      last_done = done;
+      tasks = of;
+    }
+    void on_documents(int64_t count, int64_t bytes) override {
+      documents += count;
+      text_bytes += bytes;
+    }
+    void on_tokens(int64_t count) override { tokens += count; }
+    void on_input(int64_t bytes, int64_t of) override {
+      bytes_read = bytes;
+      bytes_total = of;
+    }
+    int64_t last_done = -1, tasks = 0, documents = 0, text_bytes = 0, tokens = 0, bytes_read = 0,
+            bytes_total = 0;
+  } sums;
+  const TemporaryFolder folder;
+  const Corpus corpus(folder);
+  const auto tokenizer = small_bpe();
+  const TokenizeResult result =
+      ingot::tokenize({posix_storage(), folder.path("out"), {}, 1, &sums}, *tokenizer,
+                      corpus.sources, small_settings(*tokenizer));
+  EXPECT_EQ(sums.last_done, sums.tasks);
+  EXPECT_GT(sums.tasks, 1);
+  EXPECT_EQ(sums.documents, result.manifest.num_documents());
+  EXPECT_EQ(sums.text_bytes, result.manifest.num_bytes());
+  EXPECT_EQ(sums.tokens, result.manifest.num_tokens());
+  EXPECT_EQ(sums.bytes_read, sums.bytes_total);
 }
 
 TEST(Tokenize, NothingToReadIsAnError) {
@@ -406,7 +470,7 @@ TEST(Tokenize, NothingToReadIsAnError) {
   folder.write("in/a.jsonl", "{\"text\": \"\"}\n");
   const std::string message = error_of(ErrorCode::Data, [&] {
     tokenize(posix_storage(), *byte_tokenizer(), {{"s", list_input_files({folder.path("in")})}},
-             TokenizeSettings(), folder.path("out"), {});
+             TokenizeSettings(), folder.path("out"));
   });
   EXPECT_NE(message.find("no documents"), std::string::npos) << message;
   EXPECT_FALSE(fs::exists(folder.path("out/manifest.json")));
@@ -418,7 +482,7 @@ TEST(Tokenize, DuplicateIdsAreFoundWithLittleMemoryToo) {
   const auto tokenizer = small_bpe();
   const std::string out = folder.path("out");
   const ShardManifest manifest =
-      tokenize(posix_storage(), *tokenizer, corpus.sources, small_settings(*tokenizer), out, {})
+      tokenize(posix_storage(), *tokenizer, corpus.sources, small_settings(*tokenizer), out)
           .manifest;
   for (const int64_t memory_bytes : {500, 3'000, 1 << 20}) {
     const auto find = [&](DocumentKey key) {

@@ -83,25 +83,6 @@ TEST(TaskFolder, LostAndTornRecordsRepeatTheirTaskOnly) {
   EXPECT_EQ(folder.record(4)["size"], 104);
 }
 
-TEST(TaskFolder, ARecordThatItsReaderDoesNotUnderstandIsNamed) {
-  const auto storage = memory_storage();
-  Counting counting(storage);
-  TaskFolder folder(storage, "out", kStage, 3);
-  folder.run({}, 1, counting.work(), {});
-  int64_t sum = 0;
-  const auto add = [&](const json& record) { sum += record.at("size").get<int64_t>(); };
-  folder.read_records(add);
-  EXPECT_EQ(sum, 303);
-  write_file_atomically(*storage, "out/tasks/00001.json", R"({"task":1,"size":"x"})");
-  try {
-    folder.read_records(add);
-    FAIL() << "took a size that is no number";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::Data);
-    EXPECT_NE(std::string(error.what()).find("out/tasks/00001.json"), std::string::npos);
-  }
-}
-
 TEST(TaskFolder, AnotherDescriptionIsRefusedWithBothValues) {
   const auto storage = memory_storage();
   TaskFolder(storage, "out", kStage, 2);

@@ -86,6 +86,7 @@ TEST_F(Loops, AStepTellsItsFlopsTheirShareOfThePeaksAndWhatItWaitedFor) {
       Records records;
       TrainOptions options;
       options.sinks = {&records};
+      peak.busy = ranks == std::string("2") ? 0.1 : 0.01;
       if (known) options.peak = &peak;
       const std::string name = fmt::format("run{}{}", ranks, known);
       const RunConfig run = constant(name, 2, {{"system.ranks", ranks}});
@@ -97,6 +98,7 @@ TEST_F(Loops, AStepTellsItsFlopsTheirShareOfThePeaksAndWhatItWaitedFor) {
         EXPECT_EQ(report.tokens_per_second, 128 / report.seconds);
         EXPECT_EQ(report.mfu.has_value(), known);
         EXPECT_EQ(report.mfu_measured.has_value(), known);
+        EXPECT_EQ(report.mfu_doubtful.value_or(false), known && ranks == std::string("2"));
         if (known) {
           EXPECT_NEAR(*report.mfu * 4e12 * report.seconds, flops, 1e-6 * flops);
           EXPECT_NEAR(*report.mfu_measured, 4 * *report.mfu, 1e-9);

@@ -55,7 +55,7 @@ TEST_F(Resume, TheSettingsAreThoseOfTheLastStartWhereverTheFolderIs) {
   run(config("run", 2, {{"optim.schedule.kind", "constant"}}), recorder);
   fs::rename(root_ / "run", root_ / "moved");
   const auto saved = [&](const Overrides& overrides) {
-    return saved_run_config(posix_storage(), path("moved"), overrides);
+    return saved_run(posix_storage(), path("moved"), overrides).config;
   };
   EXPECT_EQ(saved({}).train.steps, 2);
   EXPECT_EQ(saved({}).checkpoint.dir, path("moved"));
@@ -67,9 +67,9 @@ TEST_F(Resume, TheSettingsAreThoseOfTheLastStartWhereverTheFolderIs) {
 
 TEST_F(Resume, AFolderWithoutARunAndAnotherFolderForItAreRefused) {
   fs::create_directories(root_ / "empty");
-  error_of(ErrorCode::Data, [&] { saved_run_config(posix_storage(), path("empty"), {}); });
+  error_of(ErrorCode::Data, [&] { saved_run(posix_storage(), path("empty"), {}); });
   error_of(ErrorCode::Usage, [&] {
-    saved_run_config(posix_storage(), path("empty"), {{"checkpoint.dir", "elsewhere"}});
+    saved_run(posix_storage(), path("empty"), {{"checkpoint.dir", "elsewhere"}});
   });
 }
 

@@ -91,7 +91,8 @@ TEST_F(TokenizerTrap, TokenizingWithoutEosMustBeAskedFor) {
   write("mine.tiktoken", byte_ranks());
   const Outcome refused = tokenize(path("mine.tiktoken"), {"--split", "none"});
   EXPECT_NE(refused.code, 0);
-  EXPECT_TRUE(contains(refused.err, "--no-eos")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "--eos no")) << refused.err;
+  EXPECT_EQ(tokenize(path("mine.tiktoken"), {"--split", "none", "--eos", "no"}).code, 0);
   EXPECT_EQ(tokenize(path("mine.tiktoken"), {"--split", "none", "--no-eos"}).code, 0);
 }
 

@@ -86,6 +86,15 @@ std::string header_of(const GgufMetadata& metadata, const std::vector<GgufTensor
 
 }  // namespace
 
+GgufType parse_gguf_type(std::string_view name) {
+  if (name == "f32") return GgufType::F32;
+  if (name == "bf16") return GgufType::BF16;
+  if (name == "f16") return GgufType::F16;
+  check(name == "q8_0", ErrorCode::Usage, "'{}' is no type of GGUF tensors that is written here",
+        name);
+  return GgufType::Q8_0;
+}
+
 void GgufMetadata::begin(std::string_view key, uint32_t type) {
   put_text(bytes_, key);
   put(bytes_, type);

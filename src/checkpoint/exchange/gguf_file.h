@@ -18,6 +18,9 @@ namespace ingot {
 // Values as in the file.
 enum class GgufType : uint32_t { F32 = 0, F16 = 1, Q8_0 = 8, BF16 = 30 };
 
+// "f32", "bf16", "f16" or "q8_0"; throws ErrorCode::Usage for others.
+GgufType parse_gguf_type(std::string_view name);
+
 // Metadata in the file's order.
 class GgufMetadata {
  public:

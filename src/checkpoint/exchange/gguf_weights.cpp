@@ -13,12 +13,12 @@
 #include "checkpoint/exchange/gguf_vocabulary.h"
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/hf_tokenizer.h"
-#include "checkpoint/exchange/open_weights.h"
-#include "checkpoint/new_output.h"
+#include "checkpoint/models/open_model.h"
 #include "core/error/error.h"
 #include "spec/model/transformer_parameters.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/tokenizer.h"
+#include "tokenizer/vocabulary.h"
 
 namespace ingot {
 namespace {
@@ -177,8 +177,8 @@ const ModelConfig& GgufWeights::model() const {
   return impl_->gguf.model;
 }
 
-Origin GgufWeights::origin(const std::string& named_as) const {
-  return {"GGUF", named_as, impl_->gguf.architecture->name};
+Origin GgufWeights::origin() const {
+  return {"GGUF", impl_->path, impl_->gguf.architecture->name};
 }
 
 int64_t GgufWeights::file_bytes() const {
@@ -206,10 +206,9 @@ void GgufWeights::read(const std::string& name, ShardRange range, const Tensor& 
   }
 }
 
-AuxiliaryFiles GgufWeights::auxiliary_files(const std::string& named_as,
-                                            const std::string& tokenizer) const {
+AuxiliaryFiles GgufWeights::auxiliary_files(const std::string& tokenizer) const {
   AuxiliaryFiles found;
-  found.origin = origin(named_as);
+  found.origin = origin();
   try {
     GgufText text = gguf_text_of(impl_->header, tokenizer.empty());
     std::erase_if(text.stop_ids, [&](int32_t id) { return id >= model().vocab; });
@@ -222,21 +221,11 @@ AuxiliaryFiles GgufWeights::auxiliary_files(const std::string& named_as,
   }
   const auto own =
       tokenizer.empty() ? tokenizer_of(found) : load_tokenizer(*impl_->storage, tokenizer);
-  check(own->vocab_size() <= model().vocab, ErrorCode::Data,
-        "'{}': the tokenizer has {} ids, more than the {} of the model's vocabulary: it is of "
-        "another model; give the right one as --tokenizer",
-        tokenizer.empty() ? impl_->path : tokenizer, own->vocab_size(), model().vocab);
+  check_vocabulary(*own, model().vocab, ErrorCode::Data,
+                   fmt::format("'{}' is of another model; give the right one as --tokenizer",
+                               tokenizer.empty() ? impl_->path : tokenizer));
   if (own->kind() != "byte") found.tokenizer = own->serialize();
   return found;
-}
-
-void import_gguf(std::shared_ptr<Storage> storage, const std::string& path,
-                 const std::string& tokenizer, const std::string& out, WeightsProgress progress) {
-  check_new_folder(*storage, out);
-  const GgufWeights weights(storage, path);
-  const AuxiliaryFiles auxiliary_files = weights.auxiliary_files(path, tokenizer);
-  write_weights(*storage, out, transformer_parameters(weights.model()),
-                *with_progress(weights, std::move(progress)), auxiliary_files);
 }
 
 }  // namespace ingot

@@ -17,23 +17,18 @@ class GgufWeights : public Weights {
   ~GgufWeights() override;
 
   const ModelConfig& model() const override;
-  Origin origin(const std::string& named_as) const;
+  Origin origin() const;
   int64_t file_bytes() const;
   // F32 for Q8_0, which represents its values exactly.
   DType dtype(const std::string& name) const override;
   void read(const std::string& name, ShardRange range, const Tensor& out) const override;
   // The file's tokenizer, or the one at `tokenizer` if that is not empty; chat template and stop
   // ids as files of a Hugging Face folder.
-  AuxiliaryFiles auxiliary_files(const std::string& named_as, const std::string& tokenizer) const;
+  AuxiliaryFiles auxiliary_files(const std::string& tokenizer) const;
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-// Converts the file to the checkpoint `out`. Throws as import_hf() does.
-void import_gguf(std::shared_ptr<Storage> storage, const std::string& path,
-                 const std::string& tokenizer, const std::string& out,
-                 WeightsProgress progress = {});
 
 }  // namespace ingot

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "checkpoint/exchange/hf_config.h"
+#include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/exchange/stop_ids.h"
 #include "checkpoint/unique_json.h"
 #include "core/error/error.h"
 #include "core/json/json_integer.h"
@@ -354,13 +356,20 @@ ModelConfig read_hf_config(const Json& config, const Architecture& architecture)
   return Reader(config, architecture).read();
 }
 
+HfConfigFile read_hf_config_file(Storage& storage, const std::string& dir,
+                                 const std::string& named_as) {
+  HfConfigFile file{named_as, read_text(storage, join_path(dir, kHfConfigName)), {}};
+  file.hf = parse_hf_config(file.text, named_as);
+  return file;
+}
+
 HfModel parse_hf_config(std::string_view text, const std::string& path) {
   try {
     const Json config = parse_unique_json(text);
     check(config.is_object(), ErrorCode::Data, "expected a JSON object, got {}",
           config.type_name());
     const Architecture& architecture = architecture_in(config);
-    return {&architecture, read_hf_config(config, architecture)};
+    return {&architecture, read_hf_config(config, architecture), eos_ids_in(config)};
   } catch (const Json::exception& error) {
     throw Error(ErrorCode::Data, located<Json>(path, text, error));
   } catch (const Error& error) {

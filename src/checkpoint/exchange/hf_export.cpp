@@ -6,7 +6,7 @@
 #include "checkpoint/exchange/hf_config.h"
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/hf_tokenizer.h"
-#include "checkpoint/exchange/open_weights.h"
+#include "checkpoint/models/open_model.h"
 #include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
 #include "core/error/error.h"

@@ -11,7 +11,6 @@
 #include "checkpoint/exchange/hf_tensors.h"
 #include "checkpoint/exchange/hf_tokenizer.h"
 #include "checkpoint/exchange/stop_ids.h"
-#include "checkpoint/new_output.h"
 #include "checkpoint/safetensors.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
@@ -19,6 +18,7 @@
 #include "tokenizer/chat/chat_template.h"
 #include "tokenizer/hf/json_fields.h"
 #include "tokenizer/tokenizer.h"
+#include "tokenizer/vocabulary.h"
 
 namespace ingot {
 namespace {
@@ -76,7 +76,7 @@ void check_no_adapter(Storage& storage, const std::string& dir) {
 struct HfFolder::Impl {
   std::shared_ptr<Storage> storage;
   std::string dir;
-  HfModel hf;
+  HfConfigFile config;
   std::vector<std::unique_ptr<ReadableFile>> files;
   Entries entries;
   std::map<std::string, std::vector<Piece>> pieces;  // by our name
@@ -128,7 +128,7 @@ struct HfFolder::Impl {
   const FileEntry* find(const std::string& name) const {
     const auto found = entries.find(name);
     if (found != entries.end()) return &found->second;
-    const std::string& base = hf.architecture->base;
+    const std::string& base = config.hf.architecture->base;
     if (base.empty() || !name.starts_with(base)) return nullptr;
     const auto bare = entries.find(name.substr(base.size()));
     return bare == entries.end() ? nullptr : &bare->second;
@@ -136,13 +136,13 @@ struct HfFolder::Impl {
 
   void map_tensors() {
     std::map<const FileEntry*, bool> used;
-    const TensorTable parameters = transformer_parameters(hf.model);
+    const TensorTable parameters = transformer_parameters(config.hf.model);
     for (const TensorSpec& row : parameters.rows()) {
-      for (const ForeignTensor& tensor : hf_tensors_of(row, *hf.architecture)) {
+      for (const ForeignTensor& tensor : hf_tensors_of(row, *config.hf.architecture)) {
         const FileEntry* found = find(tensor.name);
         check(found != nullptr, ErrorCode::Data,
               "'{}' has no tensor {}, which a {} of its config.json has; get the folder again", dir,
-              tensor.name, hf.architecture->name);
+              tensor.name, config.hf.architecture->name);
         check(found->entry.shape == tensor.shape, ErrorCode::Data,
               "'{}': {} has the shape {}, expected {} by config.json", found->path, tensor.name,
               found->entry.shape, tensor.shape);
@@ -155,11 +155,11 @@ struct HfFolder::Impl {
       }
     }
     for (const auto& [name, entry] : entries) {
-      const bool is_tied_head = hf.model.tied && name == "lm_head.weight";
+      const bool is_tied_head = config.hf.model.tied && name == "lm_head.weight";
       check(used.contains(&entry) || is_tied_head || is_harmless_tensor(name), ErrorCode::Data,
             "'{}' holds {}, which a {} of this config.json does not have: the two are of different "
             "models",
-            entry.path, name, hf.architecture->name);
+            entry.path, name, config.hf.architecture->name);
     }
   }
 
@@ -198,13 +198,12 @@ struct HfFolder::Impl {
   }
 };
 
-HfFolder::HfFolder(std::shared_ptr<Storage> storage, const std::string& dir)
+HfFolder::HfFolder(std::shared_ptr<Storage> storage, const std::string& dir, HfConfigFile config)
     : impl_(std::make_unique<Impl>()) {
   impl_->storage = std::move(storage);
   impl_->dir = dir;
   check_no_adapter(*impl_->storage, dir);
-  const std::string config = impl_->path(kHfConfigName);
-  impl_->hf = parse_hf_config(read_text(*impl_->storage, config), config);
+  impl_->config = std::move(config);
   impl_->open_files();
   impl_->map_tensors();
 }
@@ -212,15 +211,15 @@ HfFolder::HfFolder(std::shared_ptr<Storage> storage, const std::string& dir)
 HfFolder::~HfFolder() = default;
 
 const ModelConfig& HfFolder::model() const {
-  return impl_->hf.model;
+  return impl_->config.hf.model;
 }
 
 const Architecture& HfFolder::architecture() const {
-  return *impl_->hf.architecture;
+  return *impl_->config.hf.architecture;
 }
 
-Origin HfFolder::origin(const std::string& named_as) const {
-  return {"Hugging Face", named_as, architecture().name};
+Origin HfFolder::origin() const {
+  return {"Hugging Face", impl_->dir, architecture().name};
 }
 
 int64_t HfFolder::file_bytes() const {
@@ -275,27 +274,29 @@ void HfFolder::check_tied_head() const {
         path);
 }
 
-AuxiliaryFiles HfFolder::auxiliary_files(const std::string& named_as,
-                                         const std::string& given) const {
+AuxiliaryFiles HfFolder::auxiliary_files(const std::string& given) const {
   Storage& storage = *impl_->storage;
   AuxiliaryFiles found;
-  found.origin = origin(named_as);
-  for (const std::string_view name : {kHfConfigName, kHfGenerationName})
-    if (storage.exists(impl_->path(name)))
-      found.hf_files[std::string(name)] = read_text(storage, impl_->path(name));
+  found.origin = origin();
+  found.hf_files[std::string(kHfConfigName)] = impl_->config.text;
+  std::vector<FileStopIds> stop_ids = {{impl_->config.path, impl_->config.hf.stop_ids}};
+  if (const std::string path = impl_->path(kHfGenerationName); storage.exists(path)) {
+    const std::string text = read_text(storage, path);
+    stop_ids.push_back(read_stop_ids(text, path));
+    found.hf_files[std::string(kHfGenerationName)] = text;
+  }
   found.hf_files.merge(tokenizer_files_in(storage, impl_->dir));
   // Who reads its chat template, later, could not say where it came from.
   if (const auto file = found.hf_files.find("tokenizer_config.json"); file != found.hf_files.end())
     parse_object(file->second, impl_->path(file->first));
   warn_of_named_templates(storage, impl_->dir);
-  found.stop_ids = hf_stop_ids(found.hf_files, model().vocab, impl_->dir);
+  found.stop_ids = merged_stop_ids(stop_ids, model().vocab);
   const std::string from = given.empty() ? impl_->dir : given;
   const auto tokenizer = given.empty() ? own_hf_tokenizer(storage, impl_->dir)
                                        : given_hf_tokenizer(storage, impl_->dir, given, found);
-  check(tokenizer->vocab_size() <= model().vocab, ErrorCode::Data,
-        "'{}': the tokenizer has {} ids, more than the {} of the model's vocabulary: it is of "
-        "another model; give the right one as --tokenizer",
-        from, tokenizer->vocab_size(), model().vocab);
+  check_vocabulary(
+      *tokenizer, model().vocab, ErrorCode::Data,
+      fmt::format("'{}' is of another model; give the right one as --tokenizer", from));
   if (tokenizer->kind() != "byte") found.tokenizer = tokenizer->serialize();
   return found;
 }
@@ -306,17 +307,6 @@ bool is_kept_hf_file(std::string_view name) {
 
 bool is_hf_folder(Storage& storage, const std::string& path) {
   return storage.exists(join_path(path, kHfConfigName));
-}
-
-void import_hf(std::shared_ptr<Storage> storage, const std::string& dir,
-               const std::string& named_as, const std::string& tokenizer, const std::string& out,
-               WeightsProgress progress) {
-  check_new_folder(*storage, out);
-  const HfFolder folder(storage, dir);
-  const AuxiliaryFiles auxiliary_files = folder.auxiliary_files(named_as, tokenizer);
-  folder.check_tied_head();
-  write_weights(*storage, out, transformer_parameters(folder.model()),
-                *with_progress(folder, std::move(progress)), auxiliary_files);
 }
 
 }  // namespace ingot

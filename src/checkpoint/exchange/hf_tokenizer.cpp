@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/exchange/hf_tensors.h"
-#include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/exchange/stop_ids.h"
+#include "checkpoint/models/open_model.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
 #include "tokenizer/convert.h"

@@ -7,14 +7,15 @@
 #include <cstdlib>
 
 #include "checkpoint/elements.h"
-#include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/hashed_file.h"
+#include "checkpoint/models/open_model.h"
 #include "checkpoint/new_output.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
 #include "spec/model/model_settings.h"
 #include "spec/model/transformer_parameters.h"
 #include "tokenizer/tokenizer.h"
+#include "tokenizer/vocabulary.h"
 
 namespace ingot {
 namespace {
@@ -136,8 +137,11 @@ std::vector<float> rotary_tables(const ModelConfig& m) {
 
 }  // namespace
 
-Llama2cFile::Llama2cFile(Storage& storage, const std::string& path)
-    : file_(storage.open(path)), model_(read_header(*file_, path)) {
+Llama2cFile::Llama2cFile(std::shared_ptr<Storage> storage, const std::string& path)
+    : storage_(std::move(storage)),
+      path_(path),
+      file_(storage_->open(path)),
+      model_(read_header(*file_, path)) {
   const int64_t expected = FileLayout(model_).file_bytes();
   check(file_->size() == expected, ErrorCode::Data,
         "'{}' does not match its header: expected {} bytes, got {}; get the file again", path,
@@ -157,19 +161,28 @@ void Llama2cFile::read(const std::string& name, ShardRange range, const Tensor& 
   }
 }
 
-void import_llama2c(Storage& storage, const std::string& model_path,
-                    const std::string& tokenizer_path, const std::string& out_dir,
-                    WeightsProgress progress) {
-  check_new_folder(storage, out_dir);
-  const Llama2cFile file(storage, model_path);
-  const ModelConfig& model = file.model();
-  const auto tokenizer = load_tokenizer(storage, tokenizer_path);
-  check(tokenizer->vocab_size() == model.vocab, ErrorCode::Data,
-        "'{}' is of another model: expected {} tokens, got {}", tokenizer_path, model.vocab,
-        tokenizer->vocab_size());
-  write_weights(storage, out_dir, transformer_parameters(model),
-                *with_progress(file, std::move(progress)),
-                {.tokenizer = tokenizer->serialize(), .origin = {"llama2.c", model_path, ""}});
+AuxiliaryFiles Llama2cFile::auxiliary_files(const std::string& tokenizer) const {
+  check(!tokenizer.empty(), ErrorCode::Data,
+        "'{}': a llama2.c file has no tokenizer in it: import it with --tokenizer and its "
+        "tokenizer.bin",
+        path_);
+  const auto loaded = load_tokenizer(*storage_, tokenizer);
+  check_vocabulary(*loaded, model_.vocab, ErrorCode::Data,
+                   fmt::format("'{}' is of another model", tokenizer));
+  // Programs of this format read a piece for every id.
+  check(loaded->vocab_size() == model_.vocab, ErrorCode::Data,
+        "'{}' is of another model: expected {} tokens, got {}", tokenizer, model_.vocab,
+        loaded->vocab_size());
+  return {.tokenizer = loaded->serialize(), .origin = origin()};
+}
+
+bool is_llama2c_file(Storage& storage, const std::string& path) {
+  if (!path.ends_with(".bin")) return false;
+  try {
+    return storage.open(path) != nullptr;
+  } catch (const Error&) {
+    return false;  // a folder, or nothing: who opens it says so
+  }
 }
 
 void export_llama2c(Storage& storage, const Weights& weights, const AuxiliaryFiles& auxiliary_files,

@@ -22,27 +22,6 @@ int32_t id_in(const Json& value) {
   return value.get<int32_t>();
 }
 
-// Of one file; empty where it says nothing.
-std::vector<int32_t> ids_in(std::string_view text, const std::string& path) {
-  try {
-    const Json config = Json::parse(text);
-    check(config.is_object(), ErrorCode::Data, "expected a JSON object, got {}",
-          config.type_name());
-    const auto found = config.find(kMember);
-    if (found == config.end() || found->is_null()) return {};
-    return at_member<Json>(kMember, [&] {
-      if (!found->is_array()) return std::vector{id_in(*found)};
-      std::vector<int32_t> ids;
-      for (const Json& value : *found) ids.push_back(id_in(value));
-      return ids;
-    });
-  } catch (const Json::exception& error) {
-    throw Error(ErrorCode::Data, located<Json>(path, text, error));
-  } catch (const Error& error) {
-    throw Error(ErrorCode::Data, located(path, text, error));
-  }
-}
-
 // The ids that a TemplateProcessing puts around a text, as far as they are these.
 void read_template(const Json& processor, const Tokenizer& tokenizer, TextEnds& ends) {
   for (const Json& part : member(processor, "processors")) read_template(part, tokenizer, ends);
@@ -59,25 +38,53 @@ void read_template(const Json& processor, const Tokenizer& tokenizer, TextEnds& 
 
 }  // namespace
 
-std::vector<int32_t> hf_stop_ids(const std::map<std::string, std::string>& files, int64_t vocab,
-                                 const std::string& dir) {
+std::vector<int32_t> eos_ids_in(const Json& config) {
+  const auto found = config.find(kMember);
+  if (found == config.end() || found->is_null()) return {};
+  return at_member<Json>(kMember, [&] {
+    if (!found->is_array()) return std::vector{id_in(*found)};
+    std::vector<int32_t> ids;
+    for (const Json& value : *found) ids.push_back(id_in(value));
+    return ids;
+  });
+}
+
+FileStopIds read_stop_ids(std::string_view text, const std::string& path) {
+  try {
+    const Json config = Json::parse(text);
+    check(config.is_object(), ErrorCode::Data, "expected a JSON object, got {}",
+          config.type_name());
+    return {path, eos_ids_in(config)};
+  } catch (const Json::exception& error) {
+    throw Error(ErrorCode::Data, located<Json>(path, text, error));
+  } catch (const Error& error) {
+    throw Error(ErrorCode::Data, located(path, text, error));
+  }
+}
+
+std::vector<int32_t> merged_stop_ids(const std::vector<FileStopIds>& files, int64_t vocab) {
   std::set<int32_t> ids;
-  for (const std::string_view name : {kHfGenerationName, kHfConfigName}) {
-    const auto file = files.find(std::string(name));
-    if (file == files.end()) continue;
-    const std::string path = join_path(dir, name);
-    for (const int32_t id : ids_in(file->second, path)) {
+  for (const FileStopIds& file : files)
+    for (const int32_t id : file.ids) {
       if (0 <= id && id < vocab)
         ids.insert(id);
       else
         log::warn("stop_id_left_out",
-                  {{"file", path},
+                  {{"file", file.path},
                    {"why", fmt::format("{}: expected ids from 0 to {}, as the model has them, got "
                                        "{}",
                                        kMember, vocab - 1, id)}});
     }
-  }
   return {ids.begin(), ids.end()};
+}
+
+std::vector<int32_t> hf_stop_ids(const std::map<std::string, std::string>& files, int64_t vocab,
+                                 const std::string& dir) {
+  std::vector<FileStopIds> found;
+  for (const std::string_view name : {kHfGenerationName, kHfConfigName})
+    if (const auto file = files.find(std::string(name)); file != files.end())
+      found.push_back(read_stop_ids(file->second, join_path(dir, name)));
+  return merged_stop_ids(found, vocab);
 }
 
 std::vector<int32_t> stop_ids_of(const AuxiliaryFiles& auxiliary_files,

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checkpoint/checkpoint.h"
@@ -14,10 +16,24 @@ namespace ingot {
 
 inline constexpr std::string_view kHfGenerationName = "generation_config.json";
 
-// "eos_token_id" of generation_config.json and config.json, an id or a list: the union, ascending.
-// `files`: contents by name, of the folder `dir`. Throws ErrorCode::Data with file, line and member
-// for other values, and if generation_config.json is not a JSON object. Ids outside the vocabulary
-// of `vocab` tokens are dropped with a warning.
+// "eos_token_id" of a JSON object: an id or a list; empty if it is missing or null. Throws
+// MemberError.
+std::vector<int32_t> eos_ids_in(const nlohmann::json& config);
+
+// The ids that one file says.
+struct FileStopIds {
+  std::string path;
+  std::vector<int32_t> ids;
+};
+// Of a generation_config.json. Throws ErrorCode::Data with file, line and member for other values,
+// and if it is not a JSON object.
+FileStopIds read_stop_ids(std::string_view text, const std::string& path);
+
+// The union, ascending. Ids outside the vocabulary of `vocab` tokens are dropped with a warning.
+std::vector<int32_t> merged_stop_ids(const std::vector<FileStopIds>& files, int64_t vocab);
+
+// Of the generation_config.json and config.json in `files`, contents by name, of the folder `dir`.
+// Throws like read_stop_ids().
 std::vector<int32_t> hf_stop_ids(const std::map<std::string, std::string>& files, int64_t vocab,
                                  const std::string& dir);
 

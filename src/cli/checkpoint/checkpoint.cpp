@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 
-#include "checkpoint/exchange/open_weights.h"
 #include "checkpoint/exchange/stop_ids.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/models/open_model.h"
 #include "cli/checkpoint/facts.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
@@ -175,7 +175,8 @@ Exit show(const Target& target) {
 }
 
 struct About {
-  const char *name, *help, *target;
+  const char *name, *help;
+  std::string target;
 };
 
 void add(Command& checkpoint, const About& about, Exit (*run)(const Target&)) {
@@ -198,7 +199,7 @@ void add_checkpoint_ls(Command& checkpoint) {
 void add_checkpoint_show(Command& checkpoint) {
   add(checkpoint,
       {"show", "print what a checkpoint is, and the settings of its run or model",
-       "checkpoint, run folder, Hugging Face folder or GGUF file"},
+       model_path_forms()},
       show);
 }
 

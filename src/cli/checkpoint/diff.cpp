@@ -6,7 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "checkpoint/exchange/open_weights.h"
+#include "checkpoint/models/open_model.h"
+#include "cli/checkpoint/facts.h"
 #include "cli/checkpoint/model_progress.h"
 #include "cli/frame/command.h"
 #include "core/text/format.h"
@@ -51,9 +52,9 @@ struct Diff {
 
   Exit run() {
     const auto storage = posix_storage();
-    const auto first = open_weights(storage, a), other = open_weights(storage, b);
-    compare_models(first->model(), other->model());
-    compare_weights(*first, *other);
+    const auto first = open_model(storage, a), other = open_model(storage, b);
+    compare_models(first->info().model, other->info().model);
+    compare_weights(first->weights(), other->weights());
     if (differing == 0)
       fmt::print("equal: {} tensors\n", tensors);
     else
@@ -121,9 +122,7 @@ void add_checkpoint_diff(Command& checkpoint) {
   auto options = std::make_shared<Diff>();
   auto* diff = checkpoint.add_subcommand(
       "diff", "compare two models tensor by tensor, of whatever formats; fails where they differ");
-  diff->add_option("a", options->a,
-                   "checkpoint, run, Hugging Face folder, GGUF file or llama2.c file (.bin)")
-      ->required();
+  diff->add_option("a", options->a, model_path_forms())->required();
   diff->add_option("b", options->b, "the other")->required();
   options->json.add_to(*diff);
   diff->callback([options] { return options->run(); });

@@ -1,25 +1,21 @@
 // ingot checkpoint import | export
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
-#include "checkpoint/exchange/gguf_export.h"
-#include "checkpoint/exchange/gguf_header.h"
-#include "checkpoint/exchange/gguf_weights.h"
-#include "checkpoint/exchange/hf_export.h"
-#include "checkpoint/exchange/hf_folder.h"
-#include "checkpoint/exchange/llama2c.h"
-#include "checkpoint/exchange/open_weights.h"
-#include "checkpoint/manifest.h"
+#include "checkpoint/models/import_model.h"
+#include "checkpoint/models/model_formats.h"
 #include "checkpoint/new_output.h"
 #include "cli/checkpoint/facts.h"
-#include "cli/checkpoint/hub_model.h"
 #include "cli/checkpoint/model_progress.h"
 #include "cli/checkpoint/out_folder.h"
 #include "cli/frame/output_file.h"
+#include "cli/frame/progress_line.h"
 #include "cli/remote.h"
 #include "core/error/error.h"
+#include "core/text/format.h"
 
 namespace ingot::cli {
 namespace {
@@ -44,38 +40,19 @@ struct Import {
 
   void read_model(const std::shared_ptr<Storage>& storage, const std::string& folder) const {
     check_new_folder(*storage, folder);
-    if (model.starts_with("hf://")) {
-      const FetchedModel fetched = fetch_model(parse_hf_model(model), remote.settings());
-      ModelProgress progress("importing");
-      import_hf(storage, fetched.folder, fetched.address, tokenizer, folder, progress.watch());
-      return;
-    }
+    const auto from = open(storage);
     ModelProgress progress("importing");
-    if (is_hf_folder(*storage, model))
-      import_hf(storage, model, model, tokenizer, folder, progress.watch());
-    else if (is_gguf_file(*storage, model))
-      import_gguf(storage, model, tokenizer, folder, progress.watch());
-    else
-      import_file(*storage, folder, progress.watch());
+    import_model(*storage, *from, tokenizer, folder, progress.watch());
   }
 
-  void import_file(Storage& storage, const std::string& folder, WeightsProgress progress) const {
-    check(storage.exists(model), ErrorCode::Data,
-          "'{}' does not exist; check the path, or name a model of the hub as hf://OWNER/NAME",
-          model);
-    const bool is_ours = storage.exists(join_path(model, kManifestName)) ||
-                         !list_checkpoints(storage, model).empty();
-    check(!is_ours, ErrorCode::Usage,
-          "'{}' is a checkpoint of this program already: use it as it is, or write it for other "
-          "programs with ingot checkpoint export",
-          model);
-    check(model.ends_with(".bin"), ErrorCode::Usage,
-          "'{}': expected a Hugging Face folder (with a config.json), hf://OWNER/NAME, a GGUF file "
-          "or a llama2.c file (.bin)",
-          model);
-    check(!tokenizer.empty(), ErrorCode::Usage,
-          "a llama2.c file has no tokenizer in it: add --tokenizer with its tokenizer.bin");
-    import_llama2c(storage, model, tokenizer, folder, std::move(progress));
+  std::unique_ptr<ForeignModel> open(const std::shared_ptr<Storage>& storage) const {
+    ProgressLine line;
+    return open_for_import(
+        storage, model, remote.settings(), [&](const std::string& file, int64_t bytes, int64_t of) {
+          if (line.is_due())
+            line.show(fmt::format("fetching {}: {} of {}", file, format_bytes(bytes),
+                                  format_bytes(std::max(bytes, of))));
+        });
   }
 };
 
@@ -86,52 +63,52 @@ struct Export {
 
   void run() const {
     const auto storage = posix_storage();
-    const std::string path = checked_out();
+    const ModelFormat& format = model_format(to);
+    const std::string path = checked_out(format);
     const auto model = open_model(storage, checkpoint);
-    write_model(*storage, *model, path);
-    const std::string written = written_dtype(model->weights());
+    write_model(*storage, *model, format, path);
+    const std::string written = written_dtype(format, model->weights());
     fmt::print("{}: {}\n", path, model_line(model->info(), written));
     nlohmann::json facts = facts_of(model->info(), model->weights());
     facts.update({{"out", path}, {"dtype", written}});
     json.print(facts);
   }
 
-  void write_model(Storage& storage, const OpenModel& model, const std::string& path) const {
+  void write_model(Storage& storage, const OpenModel& model, const ModelFormat& format,
+                   const std::string& path) const {
     ModelProgress progress("exporting");
     const auto weights = with_progress(model.weights(), progress.watch());
-    const AuxiliaryFiles auxiliary_files = model.auxiliary_files();
-    if (to == "hf")
-      return export_hf(storage, *weights, auxiliary_files, path, {.dtype = wanted_dtype()});
-    if (to == "gguf") {
-      return export_gguf(storage, *weights, auxiliary_files, path, gguf_type(), out.existing());
-    }
-    check(dtype == "stored" || dtype == "f32", ErrorCode::Usage,
-          "--dtype {}: a llama2.c file holds f32; leave --dtype out", dtype);
-    export_llama2c(storage, *weights, auxiliary_files, path);
+    export_model(storage, format, *weights, model.auxiliary_files(),
+                 {.path = path, .dtype = dtype, .existing = out.existing()});
   }
 
-  std::string checked_out() const {
-    if (to == "gguf") return out.check_free(), out.path();
+  std::string checked_out(const ModelFormat& format) const {
+    if (format.writes_file) return out.check_free(), out.path();
     check(out.existing() == NewFile::Existing::Refused, ErrorCode::Usage,
           "--force replaces a file, but --to {} writes a folder: name a new or empty one", to);
     return out_folder(out.path());
   }
 
-  std::string written_dtype(const Weights& weights) const {
-    if (dtype != "stored") return dtype;
-    return to == "hf" ? dtypes_of(weights) : "f32";
-  }
-
-  std::optional<DType> wanted_dtype() const {
-    check(dtype != "q8_0", ErrorCode::Usage, "--dtype q8_0 belongs to --to gguf");
-    return dtype == "stored" ? std::nullopt : parse_dtype(dtype);
-  }
-  GgufType gguf_type() const {
-    if (dtype == "q8_0") return GgufType::Q8_0;
-    if (dtype == "f16") return GgufType::F16;
-    return dtype == "bf16" ? GgufType::BF16 : GgufType::F32;
+  std::string written_dtype(const ModelFormat& format, const Weights& weights) const {
+    if (dtype != kStoredDType) return dtype;
+    return format.stored_as.empty() ? dtypes_of(weights) : std::string(format.stored_as);
   }
 };
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const ModelFormat& format : model_formats()) names.emplace_back(format.name);
+  return names;
+}
+
+// "dtype of the weights; stored: the checkpoint's, or f32 in gguf".
+std::string dtype_help() {
+  std::string help = "dtype of the weights; stored: the checkpoint's";
+  for (const ModelFormat& format : model_formats())
+    if (!format.stored_as.empty() && format.writes.size() > 1)
+      help += fmt::format(", or {} in {}", format.stored_as, format.name);
+  return help;
+}
 
 }  // namespace
 
@@ -140,10 +117,8 @@ void add_checkpoint_import(Command& checkpoint) {
   auto* command =
       checkpoint.add_subcommand("import", "turn another program's model into a checkpoint");
   command
-      ->add_option(
-          "model", options->model,
-          "Hugging Face folder, hf://OWNER/NAME[@REVISION], GGUF file, or llama2.c version-0 file "
-          "(.bin)")
+      ->add_option("model", options->model,
+                   fmt::format("{}, or {}", foreign_format_titles(), kHubModelForm))
       ->required();
   command->add_option("--tokenizer", options->tokenizer,
                       "its tokenizer, in place of one in the folder; byte where its tokens are "
@@ -156,20 +131,15 @@ void add_checkpoint_import(Command& checkpoint) {
 
 void add_checkpoint_export(Command& checkpoint) {
   auto options = std::make_shared<Export>();
-  options->dtype = "stored";
+  options->dtype = kStoredDType;
   auto* command =
       checkpoint.add_subcommand("export", "write a checkpoint's model for other programs");
-  command
-      ->add_option("checkpoint", options->checkpoint,
-                   "checkpoint, run folder, Hugging Face folder or GGUF file")
-      ->required();
-  command->add_option("--to", options->to, "format")->one_of({"hf", "gguf", "llama2c"})->required();
+  command->add_option("checkpoint", options->checkpoint, model_path_forms())->required();
+  command->add_option("--to", options->to, "format")->one_of(format_names())->required();
   options->out.add_to(*command, "--out", "folder to create, new or empty; of gguf a file")
       ->required();
-  command
-      ->add_option("--dtype", options->dtype,
-                   "dtype of the weights; stored: the checkpoint's, or f32 in gguf")
-      ->one_of({"stored", "f32", "bf16", "f16", "q8_0"})
+  command->add_option("--dtype", options->dtype, dtype_help())
+      ->one_of(export_dtypes())
       ->capture_default_str();
   options->json.add_to(*command);
   command->callback([options] { options->run(); });

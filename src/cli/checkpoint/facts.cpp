@@ -6,6 +6,7 @@
 #include <set>
 
 #include "checkpoint/exchange/hf_config.h"
+#include "checkpoint/models/model_formats.h"
 #include "core/error/error.h"
 #include "core/text/format.h"
 #include "spec/model/transformer_parameters.h"
@@ -39,6 +40,10 @@ nlohmann::json facts_of(const CheckpointInfo& info, const Weights& weights) {
   if (info.origin != Origin{})
     facts["origin"] = {{"format", info.origin.format}, {"path", info.origin.path}};
   return facts;
+}
+
+std::string model_path_forms() {
+  return "checkpoint, run folder, " + foreign_format_titles();
 }
 
 std::string dtypes_of(const Weights& weights) {

@@ -4,13 +4,16 @@
 #include <string>
 
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/exchange/open_weights.h"
+#include "checkpoint/models/open_model.h"
 #include "cli/frame/command.h"
 
 namespace ingot::cli {
 
 // Of a run's checkpoint where the run was; of any other model what it is.
 nlohmann::json facts_of(const CheckpointInfo& info, const Weights& weights);
+
+// What such a command takes: "checkpoint, run folder, Hugging Face folder, GGUF file or …".
+std::string model_path_forms();
 
 // "bf16"; of several "bf16 and f32".
 std::string dtypes_of(const Weights& weights);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "cli/start/launched.h"
@@ -38,7 +39,7 @@ void run_as_process(const std::string& process, const std::function<void()>& com
 
 StageOptions::StageOptions() : threads(available_cores()) {}
 
-void StageOptions::add_to(Command& command) {
+void StageOptions::add_to(Command& command, const std::vector<std::string>& read_settings) {
   command
       .add_option(
           "INPUT", inputs,
@@ -47,21 +48,25 @@ void StageOptions::add_to(Command& command) {
       ->required();
   command.add_option("--out", out, "folder of the outputs; begun work there is continued")
       ->required();
-  command
-      .add_option("--threads", threads, "files worked on at a time; outputs do not depend on it")
+  command.add_option("--threads", threads, "threads at work; outputs do not depend on it")
       ->positive()
       ->capture_default_str();
   command.add_option("--process", process,
                      "K/N: be process K (from 0) of N that share the work through --out; srun and "
                      "mpirun need not be told");
-  add_settings(command, settings_of(read));
+  add_settings(command, settings_of(read), read_settings);
   remote.add_to(command);
   json.add_to(command);
 }
 
+ReadSettings StageOptions::read_settings() const {
+  ReadSettings settings = read;
+  settings.remote = remote.settings();
+  return settings;
+}
+
 StageInputs StageOptions::stage_inputs(Copies copies) const {
-  StageInputs listed{{}, read};
-  listed.read.remote = remote.settings();
+  StageInputs listed{{}, read_settings()};
   listed.files = list_input_files(inputs, listed.read.remote, out);
   check_read_once(listed.files, out);
   if (copies == Copies::Refused && !is_begun(out)) {
@@ -115,6 +120,17 @@ void StageProgress::on_documents(int64_t documents, int64_t text_bytes) {
   show();
 }
 
+void StageProgress::on_tokens(int64_t tokens) {
+  const std::lock_guard lock(mutex_);
+  tokens_ += tokens;
+}
+
+void StageProgress::on_input(int64_t bytes_read, int64_t of) {
+  const std::lock_guard lock(mutex_);
+  bytes_read_ = bytes_read;
+  bytes_total_ = of;
+}
+
 void StageProgress::on_waiting(std::string_view step, int64_t tasks_of_others) {
   const std::lock_guard lock(mutex_);
   if (!line_.is_due()) return;
@@ -124,9 +140,17 @@ void StageProgress::on_waiting(std::string_view step, int64_t tasks_of_others) {
 
 void StageProgress::show() {
   if (!line_.is_due()) return;
-  line_.show(fmt::format("{}: {} of {} tasks, {} documents, {} of text, {}", step_,
-                         format_count(done_), format_count(of_), format_count(documents_),
-                         format_bytes(bytes_), format_byte_rate(bytes_, line_.seconds())));
+  const double seconds = std::max(1e-3, line_.seconds());
+  std::string text = fmt::format("{}: {} of {} tasks, {} documents, {} of text, {}", step_,
+                                 format_count(done_), format_count(of_), format_count(documents_),
+                                 format_bytes(bytes_), format_byte_rate(bytes_, seconds));
+  if (tokens_ > 0) text += fmt::format(", {} tokens", format_count(tokens_));
+  if (bytes_total_ > 0 && bytes_read_ > 0) {
+    const double done = static_cast<double>(bytes_read_) / static_cast<double>(bytes_total_);
+    text += fmt::format(", {}, {} left", format_percent(done),
+                        format_duration(std::max(0.0, seconds / done - seconds)));
+  }
+  line_.show(text);
 }
 
 void finish_stage(
@@ -143,10 +167,12 @@ void finish_stage(
         "this process has done its share of {}; the last one to finish writes the report (if one "
         "died, run again)\n",
         options.out);
+    options.json.print({{"finished", false}});
     return;
   }
   print(*report, options.out);
   report->erase("samples");
+  (*report)["finished"] = true;
   options.json.print(*report);
 }
 

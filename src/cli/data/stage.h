@@ -1,4 +1,4 @@
-// What `ingot data clean`, `dedup` and `decontaminate` share: inputs, processes, progress.
+// What all stages of `ingot data` share: inputs, processes, progress.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,10 @@ struct StageOptions {
   JsonOption json;
 
   StageOptions();
-  void add_to(Command& command);
+  // `read_settings`: names of those of [read] that are options; empty: all.
+  void add_to(Command& command, const std::vector<std::string>& read_settings = {});
+  // `read`, and how remote files are reached.
+  ReadSettings read_settings() const;
   // Throws ErrorCode::Data for an input that would be read twice, as itself or, unless the stage
   // removes copies, as a copy.
   StageInputs stage_inputs(Copies copies = Copies::Refused) const;
@@ -59,6 +62,8 @@ class StageProgress : public StageObserver {
  public:
   void on_tasks(std::string_view step, int64_t done, int64_t of) override;
   void on_documents(int64_t documents, int64_t text_bytes) override;
+  void on_tokens(int64_t tokens) override;
+  void on_input(int64_t bytes_read, int64_t of) override;
   void on_waiting(std::string_view step, int64_t tasks_of_others) override;
 
  private:
@@ -67,7 +72,8 @@ class StageProgress : public StageObserver {
   std::mutex mutex_;
   ProgressLine line_;
   std::string step_;
-  int64_t done_ = 0, of_ = 0, documents_ = 0, bytes_ = 0;
+  int64_t done_ = 0, of_ = 0, documents_ = 0, bytes_ = 0, tokens_ = 0;
+  int64_t bytes_read_ = 0, bytes_total_ = -1;
 };
 
 // Runs a stage with progress on stderr and, where this process is the last to finish, prints its

@@ -41,12 +41,12 @@ void RecipeOptions::add_to(Command& command, bool recipe_required) {
 LoadedRun RecipeOptions::load() const {
   const std::string text = path.empty() ? std::string() : read_text(*posix_storage(), path);
   RunConfig config = parse_run_config(text, path, parse_sets(sets));
-  if (config.train.init.empty()) return {std::move(config), nullptr};
+  if (config.train.init.empty()) return {.config = std::move(config)};
   auto init = choice_of(config.train.init);
   const CheckpointReader* newest = init->readable();
   if (newest == nullptr) throw init->none();
   const auto base = with_model_of(newest->info().model, newest->info().tokenizer);
-  return {parse_run_config(text, path, parse_sets(sets), base), std::move(init)};
+  return {.config = parse_run_config(text, path, parse_sets(sets), base), .init = std::move(init)};
 }
 
 LoadedRun RecipeOptions::load_to_resume() const {
@@ -54,18 +54,21 @@ LoadedRun RecipeOptions::load_to_resume() const {
   Overrides overrides = parse_sets(sets);
   const SaidSettings said(text, path, overrides);
   const std::string dir = said.find("checkpoint.dir").value_or(RunConfig().checkpoint.dir);
-  const auto begun = config_of_run(posix_storage(), dir);
-  if (!begun) return load();
+  const auto saved = find_saved_run(posix_storage(), dir);
+  if (!saved) return load();
+  const RunConfig& begun = saved->config;
   const bool from_init = !said.find("train.init").value_or("").empty();
   // Older programs took the preset's number, whatever model.heads was.
   if (!said.has("model.kv_heads"))
-    overrides.emplace_back("model.kv_heads", std::to_string(begun->model.kv_heads));
+    overrides.emplace_back("model.kv_heads", std::to_string(begun.model.kv_heads));
   // A step stays as large as it was, by whatever ranks it is computed.
-  if (!said.has("batch.tokens") && begun->batch.tokens > 0)
-    overrides.emplace_back("batch.tokens", std::to_string(begun->batch.tokens));
-  if (!from_init) return {parse_run_config(text, path, overrides), nullptr};
-  const RunConfig base = with_model_of(begun->model, begun->data.tokenizer);
-  return {parse_run_config(text, path, overrides, base), nullptr};
+  if (!said.has("batch.tokens") && begun.batch.tokens > 0)
+    overrides.emplace_back("batch.tokens", std::to_string(begun.batch.tokens));
+  if (!from_init)
+    return {.config = parse_run_config(text, path, overrides), .checkpoints = saved->checkpoints};
+  const RunConfig base = with_model_of(begun.model, begun.data.tokenizer);
+  return {.config = parse_run_config(text, path, overrides, base),
+          .checkpoints = saved->checkpoints};
 }
 
 void JsonOption::add_to(Command& command) {

@@ -20,9 +20,11 @@ std::string version_text();
 // What tells this build of the program from others.
 std::string build_text();
 
+// With what settings were taken from: it is not opened again.
 struct LoadedRun {
   RunConfig config;
-  std::shared_ptr<CheckpointChoice> init;  // of train.init, where settings were taken from it
+  std::shared_ptr<CheckpointChoice> init = nullptr;         // of train.init
+  std::shared_ptr<CheckpointChoice> checkpoints = nullptr;  // of the run that is resumed
 };
 
 // RECIPE.toml plus --set overrides, as config, train and bench take them.

@@ -152,6 +152,11 @@ Option* Option::everywhere() {
   return this;
 }
 
+Option* Option::also(const std::string& flag, const std::string& value) {
+  other_spellings_.emplace_back(flag, value);
+  return this;
+}
+
 Option* Option::suggest(std::function<std::vector<std::string>()> values) {
   suggest_ = std::move(values);
   return this;

@@ -36,6 +36,8 @@ class Option {
   Option* existing_file();
   Option* size_in_bytes();  // "2GB" and "2GiB" are 2·2³⁰
   Option* everywhere();     // known to the commands below too
+  // An older spelling: `flag` alone means this option with `value`. Help does not show it.
+  Option* also(const std::string& flag, const std::string& value);
   // What a shell offers as values, asked for when it is needed.
   Option* suggest(std::function<std::vector<std::string>()> values);
 
@@ -66,6 +68,7 @@ class Option {
   bool required_ = false, takes_many_ = false, many_at_a_time_ = true, in_bytes_ = false;
   bool everywhere_ = false;
   std::vector<std::string> choices_;
+  std::vector<std::pair<std::string, std::string>> other_spellings_;  // a flag, the value it means
   std::vector<Check> checks_;
   std::function<std::vector<std::string>()> suggest_;
   std::function<std::string()> value_text_;

@@ -69,7 +69,16 @@ class CommandLine {
                 fmt::format("unknown command {}; {}", word, did_you_mean(word, names, see_help())));
   }
 
+  // False: the word is not another spelling of an option with its value.
+  bool take_other_spelling(const std::string& word) const {
+    for (Option* option : known_options())
+      for (const auto& [flag, value] : option->other_spellings_)
+        if (flag == word) return option->give(value), true;
+    return false;
+  }
+
   void take_option(const std::string& word) {
+    if (take_other_spelling(word)) return;
     const size_t equals = word.find('=');
     Option* option = find(word.substr(0, equals));
     if (option == nullptr) {

@@ -6,8 +6,8 @@
 #include "core/system/module.h"
 #include "core/text/format.h"
 #include "ingest/read/arrow_library.h"
-#include "ingest/read/remote/http_library.h"
 #include "parallel/comm/mpi/mpi_library.h"
+#include "remote/http_library.h"
 #include "tokenizer/hf/regex/regex_library.h"
 #include "tokenizer/train/sentencepiece_library.h"
 

@@ -29,12 +29,9 @@ std::string as_comment(const std::string& text) {
 
 void show(const RecipeOptions& recipe, const JsonOption& json) {
   RunConfig resolved = recipe.load().config;
+  const RunConfig here = with_environment(resolved);
   // Without a recipe these are settings to look at, which need no end yet.
-  const auto valid = [&](RunConfig config) {
-    return recipe.path.empty() ? ValidConfig::open_ended(std::move(config))
-                               : ValidConfig(std::move(config));
-  };
-  valid(resolved);
+  const ValidConfig valid = recipe.path.empty() ? ValidConfig::open_ended(here) : ValidConfig(here);
   check_lengths(resolved);
   warn_of_no_effect(resolved);
   fmt::print("{}# hash {:016x}\n", to_toml(resolved), config_hash(resolved));
@@ -43,12 +40,12 @@ void show(const RecipeOptions& recipe, const JsonOption& json) {
   for (const Setting& setting : settings_of(resolved))
     line["settings"][setting.name] = json_of(setting.get());
   try {
-    const ResolvedRun here = resolve_started(valid(with_environment(resolved)));
-    const RunPlan plan = plan_of(here);
+    const ResolvedRun run = resolve_started(valid);
+    const RunPlan plan = plan_of(run);
     fmt::print("{}\n", as_comment(text_of(plan)));
-    if (plan.length.steps > 0) fmt::print("{}\n", as_comment(time_text(here, plan.length.tokens)));
+    if (plan.length.steps > 0) fmt::print("{}\n", as_comment(time_text(run, plan.length.tokens)));
     line.update(to_json(plan));
-    add_time(line, here, plan.length.tokens);
+    add_time(line, run, plan.length.tokens);
   } catch (const Error& error) {  // good settings, of another machine
     fmt::print("# it would not run here: {}\n", error.what());
   }

@@ -59,7 +59,7 @@ struct QuickstartCommand {
     }
     const bool resume = !earlier.is_null();
     const RunConfig config =
-        resume ? with_environment(saved_run_config(storage, dir, {})) : timed_config(*storage, dir);
+        resume ? with_environment(saved_run(storage, dir, {}).config) : timed_config(*storage, dir);
     const ResolvedRun resolved = resolve_started(config);
     const auto ranks = started_ranks(resolved);
     QuickstartProgress progress(config, resolved, *this);

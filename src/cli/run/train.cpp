@@ -37,7 +37,8 @@ struct TrainCommand {
     Overrides sets = parse_sets(recipe.sets);
     // A run resumes on as many ranks as are started, whatever number it had.
     if (this_launch()) sets.emplace(sets.begin(), "system.ranks", "1");
-    return {saved_run_config(posix_storage(), recipe.path, std::move(sets)), nullptr};
+    SavedRun saved = saved_run(posix_storage(), recipe.path, std::move(sets));
+    return {.config = std::move(saved.config), .checkpoints = std::move(saved.checkpoints)};
   }
 
   LoadedRun load_recipe() const {
@@ -71,6 +72,7 @@ struct TrainCommand {
     options.resume = resume;
     options.accept_schedule = accept_schedule;
     options.init = loaded.init;
+    options.checkpoints = loaded.checkpoints;
     options.ranks = ranks.get();
     options.build = build_text();
     options.place = place_of(resolved);

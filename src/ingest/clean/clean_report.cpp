@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/json/json_integer.h"
+#include "core/error/error.h"
 #include "core/text/format.h"
 #include "core/text/unicode.h"
 #include "ingest/tasks/html_page.h"
@@ -27,35 +27,37 @@ std::string with_share(int64_t part, int64_t whole) {
 
 }  // namespace
 
-json clean_record(const CleanTotals& totals) {
+CleanRecord record_of(const CleanTotals& totals) {
   const CleanCounts& c = totals.counts;
-  return {{"documents", c.documents},
-          {"kept", c.kept},
-          {"bytes_in", c.bytes_in},
-          {"bytes_kept", c.bytes_kept},
-          {"without_url", c.without_url},
-          {"removed", c.removed},
-          {"lines", c.lines},
-          {"emails", c.pii.emails},
-          {"ips", c.pii.ips},
-          {"read", to_json(totals.read)},
-          {"samples", totals.samples.to_json()}};
+  return {.documents = c.documents,
+          .kept = c.kept,
+          .bytes_in = c.bytes_in,
+          .bytes_kept = c.bytes_kept,
+          .without_url = c.without_url,
+          .removed = c.removed,
+          .lines = {c.lines.begin(), c.lines.end()},
+          .emails = c.pii.emails,
+          .ips = c.pii.ips,
+          .read = record_of(totals.read),
+          .samples = totals.samples.lists()};
 }
 
-void add_record(CleanTotals& totals, const json& record) {
+void add_record(CleanTotals& totals, const CleanRecord& record) {
   CleanCounts c;
-  c.documents = integer_of(record.at("documents"));
-  c.kept = integer_of(record.at("kept"));
-  c.bytes_in = integer_of(record.at("bytes_in"));
-  c.bytes_kept = integer_of(record.at("bytes_kept"));
-  c.without_url = integer_of(record.at("without_url"));
-  c.removed = integers_of(record.at("removed"));
-  for (size_t i = 0; i < c.lines.size(); ++i) c.lines[i] = integer_of(record.at("lines").at(i));
-  c.pii.emails = integer_of(record.at("emails"));
-  c.pii.ips = integer_of(record.at("ips"));
+  check(record.lines.size() == c.lines.size(), ErrorCode::Data,
+        "expected {} counts of lines in the record, got {}: remove it and run again",
+        c.lines.size(), record.lines.size());
+  c.documents = record.documents;
+  c.kept = record.kept;
+  c.bytes_in = record.bytes_in;
+  c.bytes_kept = record.bytes_kept;
+  c.without_url = record.without_url;
+  c.removed = record.removed;
+  std::ranges::copy(record.lines, c.lines.begin());
+  c.pii = {record.emails, record.ips};
   totals.counts += c;
-  totals.read += read_counts_of(record.at("read"));
-  totals.samples.merge(record.at("samples"));
+  totals.read += counts_of(record.read);
+  totals.samples.merge(record.samples);
 }
 
 json clean_report(const CleanSettings& settings, int64_t num_files, const CleanTotals& totals) {

@@ -16,8 +16,9 @@ struct CleanTotals {
   Samples samples;
 };
 
-nlohmann::json clean_record(const CleanTotals& totals);
-void add_record(CleanTotals& totals, const nlohmann::json& record);
+CleanRecord record_of(const CleanTotals& totals);
+// Throws ErrorCode::Data for lines of other rules.
+void add_record(CleanTotals& totals, const CleanRecord& record);
 
 nlohmann::json clean_report(const CleanSettings& settings, int64_t num_files,
                             const CleanTotals& totals);

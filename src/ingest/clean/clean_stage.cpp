@@ -59,9 +59,9 @@ class CleanTask {
     }
     if (removed_ != nullptr) removed_->commit();
     kept_->commit();
-    json record = clean_record({worker_.counts(), reader_.counts(), samples_});
-    record["inputs"] = to_json(std::vector{reader_.content()});
-    return record;
+    CleanRecord record = record_of(CleanTotals{worker_.counts(), reader_.counts(), samples_});
+    record.inputs = records_of({reader_.content()});
+    return task_record(record);
   }
 
  private:
@@ -88,7 +88,8 @@ std::optional<json> run_clean(const CleanStage& stage, const StageRun& run) {
   if (!tasks.finished()) return std::nullopt;
 
   CleanTotals totals;
-  tasks.read_records([&](const json& record) { add_record(totals, record); });
+  for_each_task_record<CleanRecord>(
+      tasks, [&](int64_t, const CleanRecord& record) { add_record(totals, record); });
   json report = clean_report(stage.settings, tasks.num_tasks(), totals);
   report.update(equal_files(tasks, stage.inputs.files));
   publish_file(*run.storage, join_path(run.folder, "report.html"),

@@ -5,7 +5,6 @@
 
 #include <map>
 
-#include "core/json/json_integer.h"
 #include "ingest/tasks/html_page.h"
 #include "ingest/tasks/samples.h"
 #include "ingest/write/document_writer.h"
@@ -52,21 +51,24 @@ struct Totals {
   Samples samples;  // by task
 };
 
-json to_json(const Totals& totals) {
-  return {{"documents", totals.documents},      {"kept", totals.kept},
-          {"bytes_in", totals.bytes_in},        {"bytes_kept", totals.bytes_kept},
-          {"removed", totals.removed},          {"read", to_json(totals.read)},
-          {"samples", totals.samples.to_json()}};
+DecontaminateRecord record_of(const Totals& totals) {
+  return {.documents = totals.documents,
+          .kept = totals.kept,
+          .bytes_in = totals.bytes_in,
+          .bytes_kept = totals.bytes_kept,
+          .removed = totals.removed,
+          .read = record_of(totals.read),
+          .samples = totals.samples.lists()};
 }
 
-void add_record(Totals& totals, const json& record) {
-  totals.documents += integer_of(record.at("documents"));
-  totals.kept += integer_of(record.at("kept"));
-  totals.bytes_in += integer_of(record.at("bytes_in"));
-  totals.bytes_kept += integer_of(record.at("bytes_kept"));
-  for (const auto& [task, count] : integers_of(record.at("removed"))) totals.removed[task] += count;
-  totals.read += read_counts_of(record.at("read"));
-  totals.samples.merge(record.at("samples"));
+void add_record(Totals& totals, const DecontaminateRecord& record) {
+  totals.documents += record.documents;
+  totals.kept += record.kept;
+  totals.bytes_in += record.bytes_in;
+  totals.bytes_kept += record.bytes_kept;
+  for (const auto& [task, count] : record.removed) totals.removed[task] += count;
+  totals.read += counts_of(record.read);
+  totals.samples.merge(record.samples);
 }
 
 json filter(const DecontaminateStage& stage, const StageRun& run, const ContaminationIndex& index,
@@ -104,9 +106,9 @@ json filter(const DecontaminateStage& stage, const StageRun& run, const Contamin
   if (removed != nullptr) removed->commit();
   kept->commit();
   totals.read = reader.counts();
-  json record = to_json(totals);
-  record["inputs"] = to_json(std::vector{reader.content()});
-  return record;
+  DecontaminateRecord record = record_of(totals);
+  record.inputs = records_of({reader.content()});
+  return task_record(record);
 }
 
 json report_of(const json& description, const ContaminationIndex& index, const Totals& totals,
@@ -170,7 +172,8 @@ std::optional<json> run_decontaminate(const DecontaminateStage& stage, const Sta
   if (!tasks.finished()) return std::nullopt;
 
   Totals totals;
-  tasks.read_records([&](const json& record) { add_record(totals, record); });
+  for_each_task_record<DecontaminateRecord>(
+      tasks, [&](int64_t, const DecontaminateRecord& record) { add_record(totals, record); });
   json report = report_of(description, index, totals, tasks.num_tasks());
   report.update(equal_files(tasks, files));
   publish_file(*run.storage, join_path(run.folder, "report.html"), page_of(report, totals.samples));

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/json/json_integer.h"
+#include <algorithm>
+
 #include "ingest/tasks/html_page.h"
 
 namespace ingot {
@@ -10,13 +11,13 @@ namespace {
 
 using nlohmann::json;
 
-void add_record(DedupTotals& totals, const json& record) {
-  totals.documents += integer_of(record.at("documents"));
-  totals.kept += integer_of(record.at("kept"));
-  totals.bytes_in += integer_of(record.at("bytes_in"));
-  totals.bytes_kept += integer_of(record.at("bytes_kept"));
-  totals.read += read_counts_of(record.at("read"));
-  totals.samples.merge(record.at("samples"));
+void add_record(DedupTotals& totals, const DedupRecord& record) {
+  totals.documents += record.documents;
+  totals.kept += record.kept;
+  totals.bytes_in += record.bytes_in;
+  totals.bytes_kept += record.bytes_kept;
+  totals.read += counts_of(record.read);
+  totals.samples.merge(record.samples);
 }
 
 std::string page_of(const json& report, const Samples& samples) {
@@ -60,24 +61,26 @@ void DedupTotals::add(const Document& document, bool stays) {
   bytes_kept += size;
 }
 
-json to_json(const DedupTotals& totals) {
-  return {{"documents", totals.documents}, {"kept", totals.kept},
-          {"bytes_in", totals.bytes_in},   {"bytes_kept", totals.bytes_kept},
-          {"read", to_json(totals.read)},  {"samples", totals.samples.to_json()}};
+DedupRecord record_of(const DedupTotals& totals) {
+  return {.documents = totals.documents,
+          .kept = totals.kept,
+          .bytes_in = totals.bytes_in,
+          .bytes_kept = totals.bytes_kept,
+          .read = record_of(totals.read),
+          .samples = totals.samples.lists()};
 }
 
-ClusterSamples::ClusterSamples(const json& clusters,
+ClusterSamples::ClusterSamples(const DedupClustersRecord& clusters,
                                const std::function<std::string(uint32_t)>& place_of) {
-  for (const char* kind : {"random", "largest"}) {
-    const json& roots = clusters.at(kind);
-    const json& sizes = clusters.at(fmt::format("size_of_{}", kind));
-    for (size_t i = 0; i < roots.size(); ++i) {
-      const auto root = static_cast<uint32_t>(integer_of(roots.at(i)));
+  const auto add = [&](const std::vector<int64_t>& roots, const std::vector<int64_t>& sizes) {
+    for (size_t i = 0; i < std::min(roots.size(), sizes.size()); ++i) {
+      const auto root = static_cast<uint32_t>(roots[i]);
       // Of one width, so that their order is that of the sizes.
-      labels_[root] =
-          fmt::format("{:>10} documents like {}", integer_of(sizes.at(i)), place_of(root));
+      labels_[root] = fmt::format("{:>10} documents like {}", sizes[i], place_of(root));
     }
-  }
+  };
+  add(clusters.random, clusters.size_of_random);
+  add(clusters.largest, clusters.size_of_largest);
 }
 
 void ClusterSamples::add(Samples& samples, uint32_t root, uint32_t number, const std::string& file,
@@ -96,16 +99,15 @@ json write_dedup_report(Storage& storage, const std::string& folder, const json&
   DedupTotals totals;
   int64_t num_clusters = 0;
   json by_size = json::array();
-  filter.read_records([&](const json& record) {
+  for_each_task_record<DedupRecord>(filter, [&](int64_t task, const DedupRecord& record) {
     add_record(totals, record);
-    if (record.at("task") != 0) return;
-    num_clusters = integer_of(record.at("clusters").at("clusters"));
-    const json& counts = record.at("clusters").at("by_size");
-    for (size_t i = 1; i < std::min<size_t>(counts.size(), 32); ++i) {  // of 2^32 documents at most
-      by_size.push_back({{"from", int64_t{1} << i},
-                         {"to", (int64_t{2} << i) - 1},
-                         {"clusters", integer_of(counts.at(i))}});
-    }
+    if (task != 0) return;
+    const DedupClustersRecord clusters = record.clusters.value_or(DedupClustersRecord());
+    num_clusters = clusters.clusters;
+    const std::vector<int64_t>& counts = clusters.by_size;
+    for (size_t i = 1; i < std::min<size_t>(counts.size(), 32); ++i)  // of 2^32 documents at most
+      by_size.push_back(
+          {{"from", int64_t{1} << i}, {"to", (int64_t{2} << i) - 1}, {"clusters", counts[i]}});
   });
   const json report = {{"stage", "dedup"},
                        {"settings", settings},

@@ -18,13 +18,13 @@ struct DedupTotals {
 
   void add(const Document& document, bool stays);
 };
-nlohmann::json to_json(const DedupTotals& totals);
+DedupRecord record_of(const DedupTotals& totals);
 
 // Collects documents of the clusters that were selected for inspection.
 class ClusterSamples {
  public:
   // `clusters` is the record of the step of that name; `place_of` names a document.
-  ClusterSamples(const nlohmann::json& clusters,
+  ClusterSamples(const DedupClustersRecord& clusters,
                  const std::function<std::string(uint32_t)>& place_of);
   void add(Samples& samples, uint32_t root, uint32_t number, const std::string& file,
            const Document& document) const;

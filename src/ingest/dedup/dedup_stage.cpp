@@ -6,7 +6,6 @@
 #include <span>
 
 #include "core/error/error.h"
-#include "core/json/json_integer.h"
 #include "ingest/clean/splitters/splitter_setting.h"
 #include "ingest/dedup/clusters.h"
 #include "ingest/dedup/dedup_report.h"
@@ -87,10 +86,10 @@ class Dedup {
     const auto write = inputs.stamped([this](int64_t task) { return write_keys(task); });
     if (!run_all(keys, "keys", write)) return false;
     first_documents_ = {0};
-    keys.read_records([this](const json& record) {
-      const auto contents = input_contents_of(record.value("inputs", json::array()));
+    for_each_task_record<DedupKeysRecord>(keys, [this](int64_t, const DedupKeysRecord& record) {
+      const auto contents = contents_of(record.inputs);
       contents_.push_back(contents.empty() ? InputContent() : contents.front());
-      const int64_t documents = integer_of(record.at("documents"));
+      const int64_t documents = record.documents;
       check(documents >= 0 && documents <= UINT32_MAX, ErrorCode::Data,
             "{}: the keys there are damaged: remove it and run again", work_);
       first_documents_.push_back(first_documents_.back() + documents);
@@ -102,10 +101,8 @@ class Dedup {
 
     TaskFolder clusters = substage("clusters", 1);
     if (!run_all(clusters, "clusters", [&](int64_t) { return find_clusters(pairs); })) return false;
-    clusters.read_records([this](const json& record) {
-      samples_.emplace(record, [this](uint32_t root) { return place_of(root); });
-      clusters_ = record;
-    });
+    clusters_ = task_record_of<DedupClustersRecord>(clusters, 0);
+    samples_.emplace(clusters_, [this](uint32_t root) { return place_of(root); });
     return true;
   }
 
@@ -163,18 +160,17 @@ class Dedup {
     }
     writer.finish();
     storage_.sync_directory(parent_path(keys_path(task)));
-    return {{"documents", number},
-            {"without_key", without_key},
-            {"runs", writer.counts()},
-            {"inputs", to_json(std::vector{reader.content()})}};
+    return task_record(DedupKeysRecord{.documents = number,
+                                       .without_key = without_key,
+                                       .runs = writer.counts(),
+                                       .inputs = records_of({reader.content()})});
   }
 
   json find_pairs(const TaskFolder& keys, int64_t partition) {
     std::vector<KeyRun> runs;
-    keys.read_records([&](const json& record) {
-      const std::string path = keys_path(record.at("task"));
-      const std::vector<std::vector<int64_t>> counts = record.at("runs");
-      for (KeyRun& run : runs_of_partition(path, counts, partition)) runs.push_back(std::move(run));
+    for_each_task_record<DedupKeysRecord>(keys, [&](int64_t task, const DedupKeysRecord& record) {
+      for (KeyRun& run : runs_of_partition(keys_path(task), record.runs, partition))
+        runs.push_back(std::move(run));
     });
     const auto out = storage_.create(pairs_path(partition));
     std::vector<Pair> buffer;
@@ -198,7 +194,7 @@ class Dedup {
     out->sync();
     out->close();
     storage_.sync_directory(parent_path(pairs_path(partition)));
-    return {{"pairs", count}};
+    return task_record(DedupPairsRecord{.pairs = count});
   }
 
   json find_clusters(const TaskFolder& pairs) {
@@ -208,30 +204,35 @@ class Dedup {
           "--memory: {} documents need {} MiB to be put into clusters, got {} MiB", num_documents,
           (needed >> 20) + 1, stage_.memory_bytes >> 20);
     Clusters clusters(num_documents);
-    pairs.read_records([&](const json& record) {
-      const auto file = storage_.open(pairs_path(record.at("task")));
-      const int64_t count = integer_of(record.at("pairs"));
-      std::vector<Pair> buffer;
-      for (int64_t done = 0; done < count; done += static_cast<int64_t>(buffer.size())) {
-        buffer.resize(std::min(kBufferPairs, static_cast<size_t>(count - done)));
-        file->read(done * static_cast<int64_t>(sizeof(Pair)),
-                   std::as_writable_bytes(std::span(buffer)));
-        for (const Pair& pair : buffer) clusters.join(number_of(pair.first), number_of(pair.other));
-      }
-    });
+    for_each_task_record<DedupPairsRecord>(
+        pairs, [&](int64_t task, const DedupPairsRecord& record) {
+          const auto file = storage_.open(pairs_path(task));
+          const int64_t count = record.pairs;
+          std::vector<Pair> buffer;
+          for (int64_t done = 0; done < count; done += static_cast<int64_t>(buffer.size())) {
+            buffer.resize(std::min(kBufferPairs, static_cast<size_t>(count - done)));
+            file->read(done * static_cast<int64_t>(sizeof(Pair)),
+                       std::as_writable_bytes(std::span(buffer)));
+            for (const Pair& pair : buffer)
+              clusters.join(number_of(pair.first), number_of(pair.other));
+          }
+        });
     const Clusters::Summary summary = clusters.summarize(kSampledClusters, kSampledClusters);
     const auto out = storage_.create(roots_path());
     out->append(std::as_bytes(clusters.roots()));
     out->sync();
     out->close();
     storage_.sync_directory(parent_path(roots_path()));
-    return {{"clusters", summary.clusters},
-            {"removed", summary.removed},
-            {"by_size", summary.by_size},
-            {"largest", summary.largest},
-            {"size_of_largest", summary.size_of_largest},
-            {"random", summary.random},
-            {"size_of_random", summary.size_of_random}};
+    const auto wide = [](const std::vector<uint32_t>& values) {
+      return std::vector<int64_t>(values.begin(), values.end());
+    };
+    return task_record(DedupClustersRecord{.clusters = summary.clusters,
+                                           .removed = summary.removed,
+                                           .by_size = summary.by_size,
+                                           .largest = wide(summary.largest),
+                                           .size_of_largest = wide(summary.size_of_largest),
+                                           .random = wide(summary.random),
+                                           .size_of_random = wide(summary.size_of_random)});
   }
 
   uint32_t number_of(Place place) const {
@@ -298,10 +299,10 @@ class Dedup {
     if (removed != nullptr) removed->commit();
     kept->commit();
     totals.read = reader.counts();
-    json record = to_json(totals);
-    record["inputs"] = to_json(std::vector{content});
-    if (task == 0) record["clusters"] = clusters_;  // for the report, when work is removed
-    return record;
+    DedupRecord record = record_of(totals);
+    record.inputs = records_of({content});
+    if (task == 0) record.clusters = clusters_;  // for the report, when work is removed
+    return task_record(record);
   }
 
   static constexpr size_t kBufferPairs = 4096;
@@ -316,7 +317,7 @@ class Dedup {
   std::unique_ptr<const Splitter> splitter_;
   std::vector<int64_t> first_documents_;  // of each file; the last is how many there are
   std::vector<InputContent> contents_;    // of each file, as its keys were made
-  json clusters_;
+  DedupClustersRecord clusters_;
   std::optional<ClusterSamples> samples_;
 };
 

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "core/storage/byte_stream.h"
+#include "core/storage/storage.h"
 #include "ingest/document.h"
+#include "remote/remote_settings.h"
 #include "spec/settings/settings.h"
 
 namespace ingot {
@@ -19,22 +22,6 @@ struct InputFile {
   std::string name;  // relative to the user's location ("2024/a.jsonl.gz"); unique within the list
   int64_t bytes = -1;      // as stored; -1: unknown before it is opened
   std::string input = {};  // the user's location that it belongs to
-};
-
-class BegunStreams;
-
-// Settings for remote files. cli fills in values from the environment.
-struct RemoteSettings {
-  std::string cache_folder;  // caches files here; empty: streams without caching
-  std::string hf_endpoint = "https://huggingface.co";
-  std::string hf_token;                 // empty: only public datasets
-  bool s3_anonymous = false;            // without credentials; else the AWS library's
-  std::string s3_endpoint;              // "http://localhost:9000"; empty: Amazon's
-  std::string s3_region;                // empty: determined from the bucket
-  int64_t max_attempts = 6;             // attempts without progress before a transfer fails
-  int64_t first_delay_ms = 500;         // before the second attempt; doubled each time
-  int64_t stall_seconds = 30;           // a transfer without data for this long is broken
-  std::shared_ptr<BegunStreams> begun;  // files already opened by check_text_field(); may be null
 };
 
 // Expands `locations`: files, folders, globs (* ? [] within a name, ** for any number of folders)
@@ -49,17 +36,15 @@ std::vector<InputFile> list_input_files(const std::vector<std::string>& location
                                         const RemoteSettings& remote = {},
                                         const std::string& own_output = "");
 
-// Identifies a file's content, to detect changes.
-struct InputContent {
-  std::string hash;     // XXH3-128 of the stored bytes, in hexadecimal; empty: unknown
-  std::string version;  // a remote file's version, as named by its server; empty: unknown
-};
+class BegunStreams;
 
 #include "spec/settings/fields.h"
 
 struct ReadSettings {
 #include "ingest/read/read.def"
+  std::shared_ptr<Storage> storage = posix_storage();  // of files on this machine
   RemoteSettings remote;
+  std::shared_ptr<BegunStreams> begun;  // files already opened by check_text_field(); may be null
   int64_t max_document_bytes = int64_t{256} << 20;  // longer documents are skipped and counted
 };
 
@@ -110,7 +95,7 @@ std::unique_ptr<DocumentReader> open_documents(const InputFile& file, const Read
 // Checks the first records of the files before a long job: throws ErrorCode::Data with the existing
 // fields if no record has text in settings.text_field, and for a local file that is compressed or
 // of another kind than its name says. Checks remote files only if `remote_too`; their opened
-// streams are kept in settings.remote.begun for the readers.
+// streams are kept in settings.begun for the readers.
 void check_text_field(const std::vector<InputFile>& files, ReadSettings& settings,
                       bool remote_too = true);
 

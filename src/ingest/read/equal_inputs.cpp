@@ -49,7 +49,7 @@ std::vector<std::string> hashes_of(const std::vector<const InputFile*>& files, i
   ThreadPool pool(static_cast<int>(std::clamp<int64_t>(threads, 1, count)));
   pool.run(count, [&](int64_t i, int) {
     const auto at = static_cast<size_t>(i);
-    hashes[at] = content_of_local_file(files[at]->location).hash;
+    hashes[at] = content_of_file(*posix_storage(), files[at]->location).hash;
   });
   std::sort(hashes.begin(), hashes.end());
   return hashes;

@@ -57,8 +57,8 @@ std::unique_ptr<ByteStream> hashed(std::unique_ptr<ByteStream> inner) {
   return std::make_unique<HashedStream>(std::move(inner));
 }
 
-InputContent content_of_local_file(const std::string& path) {
-  return hashed(open_local_file(path))->content();
+InputContent content_of_file(Storage& storage, const std::string& path) {
+  return hashed(open_byte_stream(storage, path))->content();
 }
 
 }  // namespace ingot

@@ -22,6 +22,6 @@ FileStamp stamp_of(const std::string& path);  // default-constructed if stat fai
 std::unique_ptr<ByteStream> hashed(std::unique_ptr<ByteStream> inner);
 
 // Reads the file; throws like ByteStream::read().
-InputContent content_of_local_file(const std::string& path);
+InputContent content_of_file(Storage& storage, const std::string& path);
 
 }  // namespace ingot

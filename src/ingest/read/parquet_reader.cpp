@@ -35,7 +35,7 @@ class ParquetReader final : public RecordReader {
   // The rows were not read front to back. An object of S3 is not fetched once more for this.
   InputContent content() override {
     if (is_remote(location_)) return {"", version_};
-    const InputContent content = content_of_local_file(location_);
+    const InputContent content = content_of_file(*posix_storage(), location_);
     check(stamp_of(location_) == stamp_, ErrorCode::Data,
           "{}: the file changed while it was read; start again", file().location);
     return content;

@@ -65,13 +65,13 @@ std::vector<Setting> settings_of(ReadSettings& section) {
 namespace {
 
 // Of what is stored; what it unpacks to is looked at as it is read.
-void check_head(const InputFile& file) {
+void check_head(const InputFile& file, Storage& storage) {
   std::error_code error;
   if (!file_kind(file.name).compression.empty() ||
       !std::filesystem::is_regular_file(file.location, error))
     return;
   std::array<char, 4> head{};
-  const size_t count = open_local_file(file.location)->read(head.data(), head.size());
+  const size_t count = open_byte_stream(storage, file.location)->read(head.data(), head.size());
   check_first_bytes(file, {head.data(), count});
 }
 
@@ -127,14 +127,14 @@ void look(const std::vector<InputFile>& files, const ReadSettings& settings, boo
 
 void check_text_field(const std::vector<InputFile>& files, ReadSettings& settings,
                       bool remote_too) {
-  if (settings.remote.begun == nullptr) settings.remote.begun = std::make_shared<BegunStreams>();
+  if (settings.begun == nullptr) settings.begun = std::make_shared<BegunStreams>();
   if (remote_too)
     for (const InputFile& file : files)
-      if (!is_remote(file.location)) check_head(file);
+      if (!is_remote(file.location)) check_head(file, *settings.storage);
   if (remote_too) warn_of_unused_fields(files, settings);
-  settings.remote.begun->record(true);
+  settings.begun->record(true);
   look(files, settings, remote_too);
-  settings.remote.begun->record(false);
+  settings.begun->record(false);
 }
 
 }  // namespace ingot

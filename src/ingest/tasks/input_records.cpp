@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <span>
 
 #include "core/device/thread_pool.h"
@@ -25,33 +26,31 @@ std::string local_path(const InputFile& file, const RemoteSettings& remote) {
 }
 
 // What the file holds now, as far as that can be compared with `was`.
-InputContent content_now(const InputFile& file, const InputContent& was,
-                         const RemoteSettings& remote) {
-  if (const std::string path = local_path(file, remote); !path.empty()) {
-    return was.hash.empty() ? InputContent() : content_of_local_file(path);
+InputContent content_now(const InputFile& file, const InputContent& was, const ReadSettings& read) {
+  if (const std::string path = local_path(file, read.remote); !path.empty()) {
+    return was.hash.empty() ? InputContent() : content_of_file(*read.storage, path);
   }
   if (never_changes(file.location)) return was;
   return was.version.empty() ? InputContent()
-                             : InputContent{"", remote_version(file.location, remote)};
+                             : InputContent{"", remote_version(file.location, read.remote)};
 }
 
 }  // namespace
 
-json to_json(const std::vector<InputContent>& contents) {
-  json all = json::array();
-  for (const InputContent& content : contents) {
-    json& one = all.emplace_back(json::object());
-    if (!content.hash.empty()) one["hash"] = content.hash;
-    if (!content.version.empty()) one["version"] = content.version;
-  }
-  return all;
+std::vector<ContentRecord> records_of(const std::vector<InputContent>& contents) {
+  const auto unless_empty = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  std::vector<ContentRecord> records;
+  for (const InputContent& content : contents)
+    records.push_back({unless_empty(content.hash), unless_empty(content.version)});
+  return records;
 }
 
-std::vector<InputContent> input_contents_of(const json& j) {
+std::vector<InputContent> contents_of(const std::vector<ContentRecord>& records) {
   std::vector<InputContent> contents;
-  for (const json& one : j) {
-    contents.push_back({one.value("hash", std::string()), one.value("version", std::string())});
-  }
+  for (const ContentRecord& record : records)
+    contents.push_back({record.hash.value_or(""), record.version.value_or("")});
   return contents;
 }
 
@@ -60,8 +59,8 @@ bool differ(const InputContent& a, const InputContent& b) {
   return !a.version.empty() && !b.version.empty() && a.version != b.version;
 }
 
-bool has_changed(const InputFile& file, const InputContent& was, const RemoteSettings& remote) {
-  return differ(was, content_now(file, was, remote));
+bool has_changed(const InputFile& file, const InputContent& was, const ReadSettings& read) {
+  return differ(was, content_now(file, was, read));
 }
 
 Error changed_input(const std::string& location, const std::string& folder) {
@@ -84,11 +83,11 @@ struct InputRecords::Stamps {
 };
 
 InputRecords::InputRecords(std::shared_ptr<Storage> storage, std::string folder,
-                           std::vector<std::vector<InputFile>> files, RemoteSettings remote)
+                           std::vector<std::vector<InputFile>> files, ReadSettings read)
     : storage_(std::move(storage)),
       folder_(std::move(folder)),
       files_(std::move(files)),
-      remote_(std::move(remote)) {}
+      read_(std::move(read)) {}
 
 void InputRecords::check(const TaskFolder& tasks, ProcessShare share, int64_t threads) const {
   std::vector<int64_t> finished;
@@ -119,10 +118,7 @@ void InputRecords::check(const TaskFolder& tasks, ProcessShare share, int64_t th
 
 InputRecords::Outcome InputRecords::compare(int64_t task, const TaskFolder& tasks,
                                             std::string& changed) const {
-  std::vector<InputContent> contents;
-  tasks.read_record(task, [&](const json& record) {
-    contents = input_contents_of(record.value("inputs", json::array()));
-  });
+  const auto contents = contents_of(task_record_of<TaskInputs>(tasks, task).inputs);
   const std::vector<InputFile>& files = files_of(task);
   if (contents.size() != files.size()) return Outcome::OfOlderProgram;
   const Stamps stamps = stamps_of(task);
@@ -132,7 +128,7 @@ InputRecords::Outcome InputRecords::compare(int64_t task, const TaskFolder& task
     const bool is_known = stamps.files[i] != FileStamp() && kept.is_array() &&
                           kept.size() == files.size() && kept[i] == now[i];
     if (is_known) continue;
-    const InputContent content = content_now(files[i], contents[i], remote_);
+    const InputContent content = content_now(files[i], contents[i], read_);
     if (differ(contents[i], content)) {
       changed = files[i].location;
       return Outcome::Changed;
@@ -158,7 +154,7 @@ InputRecords::Stamps InputRecords::stamps_of(int64_t task) const {
                        .count();
   Stamps stamps;
   for (const InputFile& file : files_of(task)) {
-    stamps.files.push_back(stamp_of(local_path(file, remote_)));
+    stamps.files.push_back(stamp_of(local_path(file, read_.remote)));
     const FileStamp& stamp = stamps.files.back();
     stamps.settled &= stamp != FileStamp() && stamp.mtime_ns + kCoarsestTimeNs <= now;
   }

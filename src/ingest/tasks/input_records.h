@@ -10,20 +10,20 @@
 #include "core/error/error.h"
 #include "core/storage/storage.h"
 #include "ingest/read/document_reader.h"
+#include "ledger/records/task_records.h"
 #include "ledger/task_folder.h"
 
 namespace ingot {
 
-// Member "inputs" of a work item's record: its files, in order.
-nlohmann::json to_json(const std::vector<InputContent>& contents);
-// Throws nlohmann's exceptions.
-std::vector<InputContent> input_contents_of(const nlohmann::json& json);
+// In a work item's record: its files, in order.
+std::vector<ContentRecord> records_of(const std::vector<InputContent>& contents);
+std::vector<InputContent> contents_of(const std::vector<ContentRecord>& records);
 
 // Whether both are known and their bytes differ.
 bool differ(const InputContent& a, const InputContent& b);
 
 // Whether the file is known to differ from `was`; reads a local file for that.
-bool has_changed(const InputFile& file, const InputContent& was, const RemoteSettings& remote);
+bool has_changed(const InputFile& file, const InputContent& was, const ReadSettings& read);
 
 // The error for an input that has changed since the work in `folder` began.
 Error changed_input(const std::string& location, const std::string& folder);
@@ -36,7 +36,7 @@ class InputRecords {
  public:
   // `files`: of each work item.
   InputRecords(std::shared_ptr<Storage> storage, std::string folder,
-               std::vector<std::vector<InputFile>> files, RemoteSettings remote);
+               std::vector<std::vector<InputFile>> files, ReadSettings read);
 
   // Compares the inputs of this process's finished work items, `threads` at a time. Throws
   // ErrorCode::Config naming the first file that has changed. Inputs that cannot be compared pass,
@@ -63,7 +63,7 @@ class InputRecords {
   std::shared_ptr<Storage> storage_;
   std::string folder_;
   std::vector<std::vector<InputFile>> files_;
-  RemoteSettings remote_;
+  ReadSettings read_;
 };
 
 }  // namespace ingot

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/json/json_integer.h"
 #include "core/text/utf8.h"
 
 namespace ingot {
@@ -47,12 +46,16 @@ void Samples::add(const std::string& label, Sample sample) {
   if (kept.size() > per_label_) kept.pop_back();
 }
 
-void Samples::merge(const nlohmann::json& samples) {
-  for (const auto& [label, list] : samples.items()) {
-    for (const auto& s : list)
-      add(label, {static_cast<uint64_t>(integer_of(s.at("rank"))), s.at("id"), s.at("text"),
-                  s.at("note")});
-  }
+void Samples::merge(const SampleLists& samples) {
+  for (const auto& [label, list] : samples)
+    for (const SampleRecord& s : list) add(label, {s.rank, s.id, s.text, s.note});
+}
+
+SampleLists Samples::lists() const {
+  SampleLists lists;
+  for (const auto& [label, list] : samples_)
+    for (const Sample& s : list) lists[label].push_back({s.rank, s.id, s.text, s.note});
+  return lists;
 }
 
 nlohmann::json Samples::to_json() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ingest/document.h"
+#include "ledger/records/task_records.h"
 
 namespace ingot {
 
@@ -29,9 +30,10 @@ class Samples {
            const Document& document, const std::string& note = {});
   // Always kept in the samples of its label, before all others.
   void add_first(const std::string& label, const Document& document, const std::string& note);
-  void merge(const nlohmann::json& samples);  // from another one's to_json()
+  void merge(const SampleLists& samples);  // another one's lists()
 
   const std::map<std::string, std::vector<Sample>>& by_label() const { return samples_; }
+  SampleLists lists() const;  // for a record
   nlohmann::json to_json() const;
 
  private:

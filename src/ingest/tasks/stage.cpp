@@ -6,7 +6,6 @@
 #include <chrono>
 #include <thread>
 
-#include "core/json/json_integer.h"
 #include "ingest/read/equal_inputs.h"
 
 namespace ingot {
@@ -69,19 +68,15 @@ InputRecords input_records(const StageInputs& inputs, const StageRun& run,
                            const std::string& folder) {
   std::vector<std::vector<InputFile>> files;
   for (const InputFile& file : inputs.files) files.push_back({file});
-  return {run.storage, folder, std::move(files), inputs.read.remote};
+  return {run.storage, folder, std::move(files), inputs.read};
 }
 
-json to_json(const ReadCounts& counts) {
-  return {{"documents", counts.documents},
-          {"bytes", counts.bytes},
-          {"skipped", counts.skipped},
-          {"first_skipped", to_json(counts.first_skipped)}};
+ReadRecord record_of(const ReadCounts& counts) {
+  return {counts.documents, counts.bytes, counts.skipped, places_of(counts.first_skipped)};
 }
 
-ReadCounts read_counts_of(const json& j) {
-  return {integer_of(j.at("documents")), integer_of(j.at("bytes")), integers_of(j.at("skipped")),
-          record_places_of(j.value("first_skipped", json::object()))};
+ReadCounts counts_of(const ReadRecord& record) {
+  return {record.documents, record.bytes, record.skipped, places_of(record.first_skipped)};
 }
 
 json to_json(const RecordPlaces& places) {
@@ -92,11 +87,15 @@ json to_json(const RecordPlaces& places) {
   return all;
 }
 
-RecordPlaces record_places_of(const json& j) {
+Places places_of(const RecordPlaces& places) {
+  Places record;
+  for (const auto& [reason, place] : places) record[reason] = {place.file, place.record};
+  return record;
+}
+
+RecordPlaces places_of(const Places& record) {
   RecordPlaces places;
-  for (const auto& [reason, place] : j.items()) {
-    places[reason] = {place.at("file").get<std::string>(), integer_of(place.at("record"))};
-  }
+  for (const auto& [reason, place] : record) places[reason] = {place.file, place.record};
   return places;
 }
 
@@ -109,17 +108,21 @@ std::string first_place(const json& places, const std::string& reason) {
 
 json equal_files(const TaskFolder& tasks, const std::vector<InputFile>& files) {
   EqualFiles equal;
-  size_t file = 0;
-  tasks.read_records([&](const json& record) {
-    const auto contents = input_contents_of(record.value("inputs", json::array()));
-    if (contents.size() == 1) equal.add(files[file], contents[0]);
-    ++file;
+  for_each_task_record<TaskInputs>(tasks, [&](int64_t task, const TaskInputs& record) {
+    const auto contents = contents_of(record.inputs);
+    if (contents.size() == 1) equal.add(files[static_cast<size_t>(task)], contents[0]);
   });
   return {{"equal_files", equal.count()}, {"equal_examples", equal.examples()}};
 }
 
 void run_tasks(TaskFolder& tasks, const StageRun& run, std::string_view step,
                const TaskFolder::Work& work) {
+  int64_t finished = 0, own = 0;
+  for (int64_t task = run.share.index; task < tasks.num_tasks(); task += run.share.count) {
+    finished += tasks.has_record(task) ? 1 : 0;
+    ++own;
+  }
+  run.observer->on_tasks(step, finished, own);
   tasks.run(run.share, run.threads, work,
             [&](int64_t done, int64_t of) { run.observer->on_tasks(step, done, of); });
 }

@@ -14,6 +14,7 @@
 #include "core/storage/storage.h"
 #include "ingest/read/document_reader.h"
 #include "ingest/tasks/input_records.h"
+#include "ledger/records/task_records.h"
 #include "ledger/task_folder.h"
 
 namespace ingot {
@@ -24,6 +25,9 @@ class StageObserver {
   virtual ~StageObserver() = default;
   virtual void on_tasks(std::string_view /*step*/, int64_t /*done*/, int64_t /*of*/) {}
   virtual void on_documents(int64_t /*documents*/, int64_t /*text_bytes*/) {}  // increments
+  virtual void on_tokens(int64_t /*tokens*/) {}                                // increments
+  // Stored bytes of the input read so far, of all that this process reads; -1: unknown.
+  virtual void on_input(int64_t /*bytes_read*/, int64_t /*of*/) {}
   virtual void on_waiting(std::string_view /*step*/, int64_t /*tasks_of_others*/) {}
 };
 
@@ -55,11 +59,12 @@ std::string output_path(Storage& storage, const std::string& folder, const std::
 InputRecords input_records(const StageInputs& inputs, const StageRun& run,
                            const std::string& folder);
 
-nlohmann::json to_json(const ReadCounts& counts);
-ReadCounts read_counts_of(const nlohmann::json& json);
+ReadRecord record_of(const ReadCounts& counts);
+ReadCounts counts_of(const ReadRecord& record);
 // {"empty": {"file": "a.jsonl", "record": 7}}
 nlohmann::json to_json(const RecordPlaces& places);
-RecordPlaces record_places_of(const nlohmann::json& json);  // throws nlohmann's exceptions
+Places places_of(const RecordPlaces& places);
+RecordPlaces places_of(const Places& record);
 // " (the first: a.jsonl, record 7)"; empty if `places`, in the form of to_json(), has none.
 std::string first_place(const nlohmann::json& places, const std::string& reason);
 

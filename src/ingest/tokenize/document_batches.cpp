@@ -30,8 +30,8 @@ void read_more(const ReadableFile& file, int64_t at, std::string& to) {
 }
 
 // Reads the file through; sets `content`.
-bool is_utf8(const std::string& path, InputContent& content) {
-  const auto stream = hashed(open_local_file(path));
+bool is_utf8(Storage& storage, const std::string& path, InputContent& content) {
+  const auto stream = hashed(open_byte_stream(storage, path));
   std::string window;
   bool valid = true;
   for (size_t carried = 0; valid; carried = window.size()) {
@@ -145,12 +145,12 @@ bool BatchReader::open_text(BatchDocument& entry) {
   const InputFile& input = files_[static_cast<size_t>(next_.file)].file;
   entry.name = input.name;
   entry.place = {input.name, 0};
-  const bool valid = is_utf8(input.location, text_content_);
+  const bool valid = is_utf8(*settings_.storage, input.location, text_content_);
   take(entry, text_content_.hash);
   if (!valid) passed_.counts.skip("invalid_utf8", entry.place);
   if (!valid || !name_fits(entry)) return false;
   entry.id = document_id(sources_[static_cast<size_t>(entry.source)].name, entry.name);
-  auto file = posix_storage()->open(input.location);
+  auto file = settings_.storage->open(input.location);
   entry.num_bytes = file->size();
   long_file_ = std::move(file);
   long_file_at_ = 0;

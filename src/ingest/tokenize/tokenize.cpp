@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "core/error/error.h"
-#include "ingest/tasks/stage.h"
 #include "ingest/tokenize/tokenize_task.h"
 #include "shards/duplicates.h"
 
@@ -90,25 +89,26 @@ std::string text_of(const ReadCounts& left_out) {
   return text;
 }
 
-class ProgressSum {
+// Tells the observer of every batch that is written.
+class BatchReport {
  public:
-  ProgressSum(int64_t bytes_total, std::function<void(const TokenizeProgress&)> report)
-      : report_(std::move(report)) {
-    sum_.bytes_total = bytes_total;
-  }
+  BatchReport(int64_t bytes_total, StageObserver& observer)
+      : bytes_total_(bytes_total), observer_(observer) {}
   void add(const TokenizeStep& step) {
     const std::lock_guard lock(mutex_);
-    sum_.bytes_read += step.bytes_read;
-    sum_.text_bytes += step.text_bytes;
-    sum_.documents += step.documents;
-    sum_.tokens += step.tokens;
-    if (report_) report_(sum_);
+    bytes_read_ += step.bytes_read;
+    text_bytes_ += step.text_bytes;
+    observer_.on_input(bytes_read_, bytes_total_);
+    observer_.on_tokens(step.tokens);
+    observer_.on_documents(step.documents, step.text_bytes);
   }
+  int64_t text_bytes() const { return text_bytes_; }
 
  private:
+  int64_t bytes_total_;
+  StageObserver& observer_;
   std::mutex mutex_;
-  TokenizeProgress sum_;
-  std::function<void(const TokenizeProgress&)> report_;
+  int64_t bytes_read_ = 0, text_bytes_ = 0;
 };
 
 std::vector<std::vector<InputFile>> files_of(const std::vector<std::vector<SourceFile>>& tasks) {
@@ -122,9 +122,9 @@ std::vector<std::vector<InputFile>> files_of(const std::vector<std::vector<Sourc
 
 // Of a folder that has a manifest.
 TokenizeResult finished(Storage& storage, const std::string& folder, const TaskFolder& stage) {
-  TokenizeResult result{true, read_manifest(storage, folder), {}, {}, {}};
-  stage.read_records([&](const json& record) {
-    result.first_left_out.merge(record_places_of(record.value("first_left_out", json::object())));
+  TokenizeResult result{.finished = true, .manifest = read_manifest(storage, folder)};
+  for_each_task_record<TokenizeRecord>(stage, [&](int64_t, const TokenizeRecord& record) {
+    result.first_left_out.merge(places_of(record.first_left_out));
   });
   return result;
 }
@@ -155,10 +155,11 @@ std::vector<Setting> settings_of(TokenizeSettings& section) {
 
 #include "spec/settings/end.h"
 
-TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& tokenizer,
+TokenizeResult tokenize(const StageRun& run, const Tokenizer& tokenizer,
                         const std::vector<TokenizeSource>& sources,
-                        const TokenizeSettings& settings, const std::string& folder,
-                        const std::function<void(const TokenizeProgress&)>& progress) {
+                        const TokenizeSettings& settings) {
+  const std::shared_ptr<Storage>& storage = run.storage;
+  const std::string& folder = run.folder;
   ShardManifest manifest;
   manifest.vocab_size = tokenizer.vocab_size();
   manifest.token_bytes = token_bytes_for(manifest.vocab_size);
@@ -171,40 +172,44 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
   const std::vector<SourceFile> files = all_files(sources);
   const auto tasks = group_into_tasks(files, settings.task_bytes);
   const auto num_tasks = static_cast<int64_t>(tasks.size());
+  ReadSettings read = settings.read;
+  read.storage = storage;
   TaskFolder stage(storage, folder, describe(manifest, files, settings), num_tasks);
-  const InputRecords inputs(storage, folder, files_of(tasks), settings.read.remote);
-  inputs.check(stage, settings.share, settings.threads);
+  const InputRecords inputs(storage, folder, files_of(tasks), read);
+  inputs.check(stage, run.share, run.threads);
   if (storage->exists(join_path(folder, kShardManifestName)))
     return finished(*storage, folder, stage);
   publish_file(*storage, join_path(folder, kShardTokenizerName), tokenizer.serialize());
 
   // Tasks side by side as far as they go: they need not wait for each other.
-  const int64_t at_once =
-      std::clamp<int64_t>((num_tasks + settings.share.count - 1) / settings.share.count, 1,
-                          std::max<int64_t>(1, settings.threads));
-  const int64_t threads_each = std::max<int64_t>(1, settings.threads / at_once);
-  ProgressSum sum(bytes_to_do(tasks, settings.share), progress);
+  const int64_t at_once = std::clamp<int64_t>((num_tasks + run.share.count - 1) / run.share.count,
+                                              1, std::max<int64_t>(1, run.threads));
+  const int64_t threads_each = std::max<int64_t>(1, run.threads / at_once);
+  BatchReport report(bytes_to_do(tasks, run.share), *run.observer);
   const auto work = [&](int64_t number) -> json {
     TokenizeTask task;
     task.files = tasks[static_cast<size_t>(number)];
-    task.read = settings.read;
+    task.read = read;
     task.manifest = manifest;
     task.shards = {manifest.token_bytes, settings.shard_tokens,
                    num_tasks == 1 ? "" : fmt::format("{:05}-", number), manifest.bos, manifest.eos};
     task.folder = folder;
     task.record_path = join_path(folder, fmt::format("tasks/{:05}.partial", number));
-    return to_json(run_tokenize_task(storage, task, tokenizer, threads_each,
-                                     [&](const TokenizeStep& step) { sum.add(step); }));
+    return task_record(
+        record_of(run_tokenize_task(storage, task, tokenizer, threads_each,
+                                    [&](const TokenizeStep& step) { report.add(step); })));
   };
-  stage.run(settings.share, at_once, inputs.stamped(work), {});
+  StageRun side_by_side = run;
+  side_by_side.threads = at_once;
+  run_tasks(stage, side_by_side, "tokenize", inputs.stamped(work));
   if (!stage.finished()) return {};
   const auto lock = stage.lock_end();  // two processes may end at the same time
   if (storage->exists(join_path(folder, kShardManifestName)))
     return finished(*storage, folder, stage);
 
   ReadCounts left_out;
-  stage.read_records([&](const json& record) {
-    const TokenizedFiles files_of_task = tokenized_files_of(record, folder);
+  for_each_task_record<TokenizeRecord>(stage, [&](int64_t, const TokenizeRecord& record) {
+    const TokenizedFiles files_of_task = files_of(record, folder);
     join(manifest, files_of_task.manifest);
     left_out += files_of_task.left_out;
   });
@@ -219,7 +224,12 @@ TokenizeResult tokenize(std::shared_ptr<Storage> storage, const Tokenizer& token
   manifest.duplicate_ids = ids.count;
   manifest.equal_documents = contents.count;
   write_manifest(*storage, folder, manifest);
-  return {true, std::move(manifest), ids.examples, contents.examples, left_out.first_skipped};
+  return {.finished = true,
+          .manifest = std::move(manifest),
+          .duplicate_examples = ids.examples,
+          .equal_examples = contents.examples,
+          .first_left_out = left_out.first_skipped,
+          .text_bytes = report.text_bytes()};
 }
 
 }  // namespace ingot

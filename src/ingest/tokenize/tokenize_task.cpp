@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/error/error.h"
+#include "core/json/json_member.h"
 #include "core/text/hex.h"
 #include "ingest/tasks/input_records.h"
 #include "ingest/tasks/stage.h"
@@ -25,35 +26,35 @@ struct Progress {
 
 void save(Storage& storage, const std::string& path, const InputPosition& position,
           const TokenizedFiles& done) {
-  json record = to_json(done);
-  record["file"] = position.file;
-  record["documents"] = position.documents;
-  record["hash"] = hex(position.hash);
-  write_file_atomically(storage, path, record.dump() + "\n");
+  TokenizeRecord record = record_of(done);
+  record.file = position.file;
+  record.documents = position.documents;
+  record.hash = hex(position.hash);
+  write_file_atomically(storage, path, task_record(record).dump() + "\n");
 }
 
 Progress load(Storage& storage, const TokenizeTask& task) {
   if (!storage.exists(task.record_path)) return {{}, {task.manifest, {}, {}}};
-  const json record = json::parse(read_text(storage, task.record_path), nullptr, false);
-  const auto number = [&](const char* key) {
-    const bool good =
-        record.is_object() && record.contains(key) && record[key].is_number_unsigned();
-    check(good, ErrorCode::Data, "{}: expected a record with {}: remove it to begin the task anew",
-          task.record_path, key);
-    return record[key].get<int64_t>();
+  const auto expect = [&](bool good, const std::string& what) {
+    check(good, ErrorCode::Data, "{}: expected {}: remove it to begin the task anew",
+          task.record_path, what);
   };
-  Progress begun{{number("file"), number("documents"), 0}, {}};
-  const auto num_files = static_cast<int64_t>(task.files.size());
-  bool good = begun.position.file < num_files ||
-              (begun.position.file == num_files && begun.position.documents == 0);
+  const json text = json::parse(read_text(storage, task.record_path), nullptr, false);
+  expect(text.is_object(), "a record");
+  TokenizeRecord record;
   try {
-    begun.done = tokenized_files_of(record, task.record_path);
-    begun.position.hash = parse_hex(record.value("hash", std::string())).value_or(0);
-  } catch (const json::exception&) {
-    good = false;
+    record = read_task_record<TokenizeRecord>(text);
+  } catch (const MemberError& error) {
+    expect(false, fmt::format("a record of a task ({})", error.what()));
   }
-  check(good, ErrorCode::Data,
-        "{}: expected a file and a manifest: remove it to begin the task anew", task.record_path);
+  expect(record.file && record.documents, "the file and documents that it is at");
+  Progress begun{{*record.file, *record.documents, 0}, {}};
+  const auto num_files = static_cast<int64_t>(task.files.size());
+  const auto& [file, documents, hash] = begun.position;
+  expect(file >= 0 && documents >= 0 && (file < num_files || (file == num_files && documents == 0)),
+         "a file of the task");
+  begun.done = files_of(record, task.record_path);
+  begun.position.hash = parse_hex(record.hash.value_or("")).value_or(0);
   // Of an older program's files nothing is known.
   begun.done.inputs.resize(static_cast<size_t>(begun.position.file));
   return begun;
@@ -63,7 +64,7 @@ Progress load(Storage& storage, const TokenizeTask& task) {
 void check_inputs(const TokenizeTask& task, const std::vector<InputContent>& read) {
   for (size_t i = 0; i < read.size(); ++i) {
     const InputFile& file = task.files[i].file;
-    if (has_changed(file, read[i], task.read.remote)) {
+    if (has_changed(file, read[i], task.read)) {
       throw changed_input(file.location, task.folder);
     }
   }
@@ -211,18 +212,18 @@ class Pipeline {
 
 }  // namespace
 
-json to_json(const TokenizedFiles& files) {
-  return {{"manifest", to_json(files.manifest)},
-          {"inputs", to_json(files.inputs)},
-          {"first_left_out", to_json(files.left_out.first_skipped)}};
+TokenizeRecord record_of(const TokenizedFiles& files) {
+  return {.manifest = to_json(files.manifest),
+          .inputs = records_of(files.inputs),
+          .first_left_out = places_of(files.left_out.first_skipped)};
 }
 
-TokenizedFiles tokenized_files_of(const json& record, const std::string& origin) {
+TokenizedFiles files_of(const TokenizeRecord& record, const std::string& origin) {
   TokenizedFiles files;
-  files.manifest = parse_manifest(record.at("manifest").get<std::string>(), origin);
-  files.inputs = input_contents_of(record.value("inputs", json::array()));
+  files.manifest = parse_manifest(record.manifest, origin);
+  files.inputs = contents_of(record.inputs);
   files.left_out.skipped = files.manifest.left_out;
-  files.left_out.first_skipped = record_places_of(record.value("first_left_out", json::object()));
+  files.left_out.first_skipped = places_of(record.first_left_out);
   return files;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ingest/tokenize/document_batches.h"
+#include "ledger/records/task_records.h"
 #include "shards/shard_writer.h"
 
 namespace ingot {
@@ -34,10 +35,9 @@ struct TokenizedFiles {
   std::vector<InputContent> inputs;  // content hashes of the files
   ReadCounts left_out;               // as manifest.left_out, with the first record of each reason
 };
-// As members of a record.
-nlohmann::json to_json(const TokenizedFiles& files);
-// Throws nlohmann's exceptions, and like parse_manifest().
-TokenizedFiles tokenized_files_of(const nlohmann::json& record, const std::string& origin);
+TokenizeRecord record_of(const TokenizedFiles& files);
+// Throws like parse_manifest().
+TokenizedFiles files_of(const TokenizeRecord& record, const std::string& origin);
 
 // Does the work item, or the rest of it, with `threads` threads. Each shard is durable before it is
 // recorded; the bytes are the same for any number of threads and kills. Throws ErrorCode::Config if

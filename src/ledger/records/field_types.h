@@ -6,14 +6,16 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "core/error/error.h"
 #include "core/json/json_member.h"
-#include "ledger/records/run_records.h"
+#include "ledger/records/declared.h"
 
 namespace ingot {
 
@@ -39,6 +41,16 @@ struct FieldType<int64_t> {
                       (!json.is_number_unsigned() || json.get<uint64_t>() <= uint64_t{INT64_MAX});
     expect_type(json, fits, "an integer of 64 bits");
     return json.get<int64_t>();
+  }
+};
+
+template <>
+struct FieldType<uint64_t> {
+  static std::string name() { return "integer from 0"; }
+  static nlohmann::json write(uint64_t value) { return value; }
+  static uint64_t read(const nlohmann::json& json) {
+    expect_type(json, json.is_number_unsigned(), "an integer from 0");
+    return json.get<uint64_t>();
   }
 };
 
@@ -87,16 +99,6 @@ struct FieldType<nlohmann::json> {
   }
 };
 
-template <>
-struct FieldType<SampleRange> {
-  static std::string name() { return "[integer, integer]"; }
-  static nlohmann::json write(const SampleRange& range) { return {range.first, range.end}; }
-  static SampleRange read(const nlohmann::json& json) {
-    expect_type(json, json.is_array() && json.size() == 2, "a list of two integers");
-    return {FieldType<int64_t>::read(json[0]), FieldType<int64_t>::read(json[1])};
-  }
-};
-
 template <class T>
 struct FieldType<std::vector<T>> {
   static std::string name() { return "list of: " + FieldType<T>::name(); }
@@ -116,17 +118,25 @@ struct FieldType<std::vector<T>> {
 };
 
 template <class T>
-struct FieldType<std::optional<T>> : FieldType<T> {};
-
-template <>
-struct FieldType<Spread> {
-  using Values = std::vector<double>;
-  static std::string name() {
-    return fmt::format("{}, or {}", FieldType<Values>::name(), Declared<Extremes>::kName);
+struct FieldType<std::map<std::string, T>> {
+  static std::string name() { return "object of: " + FieldType<T>::name(); }
+  static nlohmann::json write(const std::map<std::string, T>& values) {
+    auto object = nlohmann::json::object();
+    for (const auto& [key, value] : values) object[key] = FieldType<T>::write(value);
+    return object;
   }
-  static nlohmann::json write(const Spread& spread);
-  static Spread read(const nlohmann::json& json);
+  static std::map<std::string, T> read(const nlohmann::json& json) {
+    expect_type(json, json.is_object(), "an object");
+    std::map<std::string, T> values;
+    for (const auto& [key, value] : json.items())
+      values[key] =
+          at_member<nlohmann::json>(key, [&, &from = value] { return FieldType<T>::read(from); });
+    return values;
+  }
 };
+
+template <class T>
+struct FieldType<std::optional<T>> : FieldType<T> {};
 
 // A part, or a kind: its fields by their names.
 template <class T>
@@ -171,19 +181,10 @@ struct FieldType {
     } else if constexpr (kIsList<V>) {
       if (found == json.end()) return;
     } else {
-      check(found != json.end(), ErrorCode::Data, "\"{}\" is missing", name);
+      if (found == json.end()) throw MemberError({name}, fmt::format("\"{}\" is missing", name));
     }
     value = at_member<nlohmann::json>(name, [&] { return FieldType<V>::read(*found); });
   }
 };
-
-inline nlohmann::json FieldType<Spread>::write(const Spread& spread) {
-  return std::visit([]<class V>(const V& values) { return FieldType<V>::write(values); }, spread);
-}
-
-inline Spread FieldType<Spread>::read(const nlohmann::json& json) {
-  if (json.is_array()) return FieldType<Values>::read(json);
-  return FieldType<Extremes>::read(json);
-}
 
 }  // namespace ingot

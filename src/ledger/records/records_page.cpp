@@ -4,19 +4,28 @@
 
 #include <vector>
 
-#include "ledger/records/field_types.h"
-#include "ledger/records/run_records.h"
+#include "ledger/records/run_field_types.h"
+#include "ledger/records/task_records.h"
 
 namespace ingot {
 namespace {
 
-constexpr std::string_view kHead =
+constexpr std::string_view kRunHead =
     R"(# Records of a run
 
 Generated from `src/ledger/records/run_records.def`; a test keeps this page equal to it. [ledger.md](ledger.md) says how
 a ledger keeps them and what a reader may rely on. Each record is one JSON object: its `kind`, the fields of
 `RecordHead`, and those of its kind. A field «where it is» is left out where it has nothing to say. A **metric** is a
 number to be drawn over the steps; where it is not known it is null, as is any number that is not finite.
+)";
+
+constexpr std::string_view kTaskHead =
+    R"(# Records of data jobs' tasks
+
+Generated from `src/ledger/records/task_records.def`; a test keeps this page equal to it. A data job
+([ingest.md](ingest.md), [shards.md](shards.md)) keeps the record of each finished task in `FOLDER/tasks/00012.json`:
+one JSON object with the number of the task (`task`) and the fields of its kind. A field «where it is» is left out where
+it has nothing to say, or by an older program.
 )";
 
 struct Field {
@@ -44,11 +53,19 @@ Type described() {
   return type;
 }
 
-std::vector<Type> all_types() {
+std::vector<Type> run_types() {
   return {
 #define PART(Type, since, doc) described<Type>(),
 #define KIND(Type, kind, since, doc) described<Type>(),
 #include "ledger/records/run_records.def"
+  };
+}
+
+std::vector<Type> task_types() {
+  return {
+#define PART(Type, since, doc) described<Type>(),
+#define KIND(Type, kind, since, doc) described<Type>(),
+#include "ledger/records/task_records.def"
   };
 }
 
@@ -79,21 +96,30 @@ std::string brought_by(int version, const std::vector<Type>& types) {
   return text;
 }
 
-}  // namespace
-
-std::string run_records_page() {
-  const std::vector<Type> types = all_types();
-  std::string page(kHead);
+std::string page_of(std::string_view head, const std::vector<Type>& types) {
+  std::string page(head);
   page += "\n## Kinds\n";
   for (const Type& type : types)
     if (type.is_kind) page += fmt::format("\n### {}\n{}", type.name, rows_of(type));
   page += "\n## Objects in them\n";
   for (const Type& type : types)
     if (!type.is_kind) page += fmt::format("\n### {}\n{}", type.name, rows_of(type));
+  return page;
+}
+
+}  // namespace
+
+std::string run_records_page() {
+  const std::vector<Type> types = run_types();
+  std::string page = page_of(kRunHead, types);
   page += "\n## Versions\n\n| version | brought |\n|---|---|\n";
   for (int version = 1; version <= kLedgerVersion; ++version)
     page += fmt::format("| {} | {} |\n", version, brought_by(version, types));
   return page;
+}
+
+std::string task_records_page() {
+  return page_of(kTaskHead, task_types());
 }
 
 }  // namespace ingot

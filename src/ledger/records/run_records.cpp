@@ -1,7 +1,7 @@
 #include "ledger/records/run_records.h"
 
 #include "core/error/error.h"
-#include "ledger/records/field_types.h"
+#include "ledger/records/run_field_types.h"
 
 namespace ingot {
 namespace {

@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <type_traits>
 #include <variant>
 #include <vector>
+
+#include "ledger/records/declared.h"
 
 namespace ingot {
 
@@ -23,13 +23,7 @@ struct SampleRange {
 struct Extremes;
 using Spread = std::variant<std::vector<double>, Extremes>;  // by rank, or of many
 
-#define PART(Type, since, doc) struct Type {
-#define KIND(Type, kind, since, doc) struct Type {
-#define METRIC(type, name, since, unit, title, doc) type name = {};
-#define END(Type)                               \
-  bool operator==(const Type&) const = default; \
-  }                                             \
-  ;
+#include "ledger/records/begin_structs.h"
 #include "ledger/records/run_records.def"
 
 // A record of any kind, in the order of their declarations.
@@ -40,48 +34,8 @@ using RunRecord = VariantOf<void
 #include "ledger/records/run_records.def"
                             >;
 
-struct FieldInfo {
-  std::string_view name;
-  int since = 0;
-  std::string_view unit, title, doc;
-  bool is_metric() const { return !title.empty(); }
-};
-
-template <class T>
-inline constexpr bool kIsOptional = false;
-template <class T>
-inline constexpr bool kIsOptional<std::optional<T>> = true;
-template <class T>
-inline constexpr bool kIsList = false;
-template <class T>
-inline constexpr bool kIsList<std::vector<T>> = true;
-
-// Declared<T> has what is said of a part or a kind: kName (of a kind as the ledger has it), kSince,
-// kDoc, kIsKind; visit(object, visitor) calls visitor(FieldInfo, field) for each field in order.
-template <class T>
-struct Declared;
-
-#define DECLARED(Type, name, since, doc, is_kind)   \
-  template <>                                       \
-  struct Declared<Type> {                           \
-    static constexpr std::string_view kName = name; \
-    static constexpr int kSince = since;            \
-    static constexpr std::string_view kDoc = doc;   \
-    static constexpr bool kIsKind = is_kind;        \
-    template <class Object, class Visitor>          \
-    static void visit(Object& object, const Visitor& visitor) {
-#define PART(Type, since, doc) DECLARED(Type, #Type, since, doc, false)
-#define KIND(Type, kind, since, doc) DECLARED(Type, kind, since, doc, true)
-#define METRIC(type, name, since, unit, title, doc)                          \
-  static_assert((since) == kSince || kIsOptional<type> || kIsList<type>,     \
-                "older records have no " #name ": make it a std::optional"); \
-  visitor(FieldInfo{#name, since, unit, title, doc}, object.name);
-#define END(Type) \
-  }               \
-  }               \
-  ;
+#include "ledger/records/begin_declared.h"
 #include "ledger/records/run_records.def"
-#undef DECLARED
 
 // Of what this program writes: the youngest row's.
 #define METRIC(type, name, since, unit, title, doc) since,

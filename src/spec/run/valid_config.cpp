@@ -223,6 +223,8 @@ void check_rules(const RunConfig& c) {
   check_activations(c);
   check_fp8(c);
   if (c.system.peak_tflops > 0) check_dense_peak(c.system.peak_tflops, "", c.train.precision);
+  if (log::is_verbose())
+    log::debug("settings_checked", {{"hash", fmt::format("{:016x}", config_hash(c))}});
 }
 
 }  // namespace
@@ -231,8 +233,6 @@ ValidConfig::ValidConfig(RunConfig config) : config_(std::move(config)) {
   check_rules(config_);
   check(says_when_to_stop(config_.train), ErrorCode::Config,
         "nothing says when to stop: set train.total_tokens or train.steps");
-  if (log::is_verbose())
-    log::debug("settings_checked", {{"hash", fmt::format("{:016x}", config_hash(config_))}});
 }
 
 ValidConfig ValidConfig::open_ended(RunConfig config) {

@@ -127,15 +127,22 @@ void prepare_process(PreparedRun& run, const std::shared_ptr<Storage>& storage,
 
 // Rank 0's choice, in the folder as this rank has it; on ranks that are threads rank 0's alone.
 std::optional<CheckpointReader> resume_point(World& world, const std::shared_ptr<Storage>& storage,
-                                             const ResolvedRun& resolved, bool resume) {
+                                             const ResolvedRun& resolved,
+                                             const StartOptions& options) {
   std::optional<CheckpointReader> found;
-  if (world.rank() == 0) found = find_resume_point(storage, resolved, resume);
+  if (world.rank() == 0)
+    found = find_resume_point(storage, resolved, options.resume, options.checkpoints);
   const std::string own = found ? file_name(found->info().dir) : "";
   const std::string name =
       world.control().gather("where the run starts", own, world.deadlines().save)[0];
   const bool is_process = !world.process().rendezvous.empty();
-  if (!found && is_process && !name.empty())
-    found.emplace(storage, join_path(resolved.config.checkpoint.dir, name));
+  if (!found && is_process && !name.empty()) {
+    const auto* open = options.checkpoints ? options.checkpoints->readable() : nullptr;
+    if (open != nullptr && file_name(open->info().dir) == name)
+      found = *open;
+    else
+      found.emplace(storage, join_path(resolved.config.checkpoint.dir, name));
+  }
   return found;
 }
 
@@ -178,7 +185,7 @@ void prepare_rank(World& world, const std::shared_ptr<Storage>& storage,
   if (leads && folder != nullptr) folder->take();
   if (is_process && folder != nullptr)
     agree_on_folder(control, *storage, resolved.config.checkpoint.dir, options.place.host);
-  auto from = resume_point(world, storage, resolved, options.resume);
+  auto from = resume_point(world, storage, resolved, options);
   if (leads || is_process) {
     PreparedRun& run = prepared.emplace(PreparedRun{.resolved = resolved});
     run.resume_from = std::move(from);

@@ -22,6 +22,8 @@ struct StartOptions {
   bool accept_schedule = false;  // resume even if the learning rates are not those once planned
   // The checkpoint of train.init, if settings were taken from it; null: it is not open yet.
   std::shared_ptr<CheckpointChoice> init = nullptr;
+  // The checkpoints of the run folder, if settings were taken from one of them; null likewise.
+  std::shared_ptr<CheckpointChoice> checkpoints = nullptr;
   RankLauncher* ranks = nullptr;  // starts the ranks
   std::string build = {};         // of the program; must be equal on ranks that are processes
   RankPlace place = {};           // of this process, if it is one rank

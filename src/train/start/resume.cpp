@@ -2,7 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include "checkpoint/choice.h"
 #include "checkpoint/folder.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
@@ -76,8 +75,9 @@ bool is_same(Storage& storage, const std::string& saved, const Tokenizer& tokeni
 
 }  // namespace
 
-std::optional<CheckpointReader> find_resume_point(std::shared_ptr<Storage> storage,
-                                                  const ResolvedRun& run, bool resume) {
+std::optional<CheckpointReader> find_resume_point(
+    std::shared_ptr<Storage> storage, const ResolvedRun& run, bool resume,
+    const std::shared_ptr<CheckpointChoice>& checkpoints) {
   const std::string& dir = run.config.checkpoint.dir;
   if (!resume) {
     const auto existing = list_step_folders(*storage, dir);
@@ -88,7 +88,9 @@ std::optional<CheckpointReader> find_resume_point(std::shared_ptr<Storage> stora
           dir, existing.size());
     return std::nullopt;
   }
-  CheckpointChoice choice = CheckpointChoice::of_run(storage, dir);
+  std::optional<CheckpointChoice> own;
+  if (!checkpoints) own = CheckpointChoice::of_run(storage, dir);
+  CheckpointChoice& choice = checkpoints ? *checkpoints : *own;
   const CheckpointReader* newest = choice.good();
   if (newest == nullptr) {
     check_nothing_was_trained(*storage, dir);
@@ -126,16 +128,17 @@ std::unique_ptr<Tokenizer> tokenizer_to_resume(Storage& storage, const RunConfig
   return tokenizer;
 }
 
-std::optional<RunConfig> config_of_run(std::shared_ptr<Storage> storage, const std::string& dir,
+std::optional<SavedRun> find_saved_run(std::shared_ptr<Storage> storage, const std::string& dir,
                                        const Overrides& overrides) {
   std::string from = join_path(dir, kRunConfigName), text;
   if (storage->exists(from)) text = read_text(*storage, from);
   Overrides all = overrides;
+  std::shared_ptr<CheckpointChoice> checkpoints;
   // run.toml of an older program does not say how many tokens a step has, nor how many processes
   // computed it.
   if (text.empty() || parse_run_config(text, from, {}).batch.tokens == 0) {
-    CheckpointChoice choice = CheckpointChoice::of_run(storage, dir);
-    const CheckpointReader* newest = choice.readable();
+    checkpoints = std::make_shared<CheckpointChoice>(CheckpointChoice::of_run(storage, dir));
+    const CheckpointReader* newest = checkpoints->readable();
     if (newest == nullptr && text.empty()) return std::nullopt;
     if (newest != nullptr) {
       const CheckpointInfo& info = newest->info();
@@ -147,20 +150,19 @@ std::optional<RunConfig> config_of_run(std::shared_ptr<Storage> storage, const s
       }
     }
   }
-  return parse_run_config(text, from, all);
+  return SavedRun{parse_run_config(text, from, all), std::move(checkpoints)};
 }
 
-RunConfig saved_run_config(std::shared_ptr<Storage> storage, const std::string& dir,
-                           Overrides overrides) {
+SavedRun saved_run(std::shared_ptr<Storage> storage, const std::string& dir, Overrides overrides) {
   for (const auto& [name, value] : overrides)
     check(name != "checkpoint.dir", ErrorCode::Usage,
           "checkpoint.dir = {}: the run resumes in {}, where its checkpoints are", value, dir);
   overrides.emplace_back("checkpoint.dir", dir);  // the folder may have moved
-  auto config = config_of_run(storage, dir, overrides);
-  check(config.has_value(), ErrorCode::Data,
+  auto saved = find_saved_run(storage, dir, overrides);
+  check(saved.has_value(), ErrorCode::Data,
         "{} is no run to resume: expected a {} or a sound checkpoint in it; give its recipe", dir,
         kRunConfigName);
-  return *std::move(config);
+  return *std::move(saved);
 }
 
 }  // namespace ingot

@@ -8,8 +8,8 @@
 #include "core/storage/storage.h"
 #include "ingest/read/arrow_library.h"
 #include "ingest/read/remote/begun_streams.h"
-#include "ingest/read/remote/hf_address.h"
-#include "ingest/read/remote/web_stream.h"
+#include "remote/hub.h"
+#include "remote/web_stream.h"
 
 namespace ingot {
 namespace {
@@ -114,17 +114,25 @@ bool is_pattern(const std::string& path) {
   return path.find_first_of("*?[") != std::string::npos;
 }
 
+// Named by their paths in the dataset.
+std::vector<InputFile> files_below(const HfAddress& folder, const RemoteSettings& remote) {
+  std::vector<InputFile> files;
+  for (HubFile& file : list_hf_folder(folder, remote))
+    files.push_back({std::move(file.address), std::move(file.path), file.bytes});
+  return files;
+}
+
 ListedFiles list_hf(const std::string& address, const RemoteSettings& remote) {
   HfAddress parsed = parse_hf_address(address);
   const std::string path = parsed.path;
   if (is_pattern(path)) {
     parsed.path = fixed_folder(path);
-    return choose(list_hf_folder(parsed, remote), parsed.path, path);
+    return choose(files_below(parsed, remote), parsed.path, path);
   }
   // A name with a kind is a file: to list its folder would be a request more for nothing.
   if (is_readable_kind(file_kind(path).kind))
     return {{{to_string(parsed), file_name(path), -1}}, {}};
-  ListedFiles listed = choose(list_hf_folder(parsed, remote), path, "");
+  ListedFiles listed = choose(files_below(parsed, remote), path, "");
   // The dataset's description is no document.
   const auto descriptions = std::erase_if(
       listed.files, [](const InputFile& file) { return file_name(file.name) == "README.md"; });
@@ -159,9 +167,9 @@ std::unique_ptr<ByteStream> open_new(const std::string& address, const RemoteSet
 
 }  // namespace
 
-std::unique_ptr<ByteStream> open_remote(const std::string& address, const RemoteSettings& remote) {
-  const auto open = [&] { return open_new(address, remote); };
-  return remote.begun == nullptr ? open() : remote.begun->open(address, open);
+std::unique_ptr<ByteStream> open_remote(const std::string& address, const ReadSettings& settings) {
+  const auto open = [&] { return open_new(address, settings.remote); };
+  return settings.begun == nullptr ? open() : settings.begun->open(address, open);
 }
 
 std::string local_or_s3(const std::string& address, const RemoteSettings& remote) {

@@ -14,7 +14,7 @@ namespace ingot {
 bool is_remote(const std::string& location);
 
 // Throws like ByteStream::read(); ErrorCode::Data for other kinds of addresses.
-std::unique_ptr<ByteStream> open_remote(const std::string& address, const RemoteSettings& remote);
+std::unique_ptr<ByteStream> open_remote(const std::string& address, const ReadSettings& settings);
 
 // For a file that is not read sequentially: the path of a copy in the cache folder, or an s3://
 // address itself, which supports random access.

@@ -1,4 +1,4 @@
-#include "ingest/read/remote/spool.h"
+#include "remote/spool.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "ingest/read/remote/http_library.h"
+#include "remote/http_library.h"
 
 namespace ingot {
 

@@ -12,7 +12,7 @@
 
 #include "core/error/error.h"
 #include "core/storage/storage.h"
-#include "ingest/read/remote/spool.h"
+#include "remote/spool.h"
 
 namespace ingot {
 namespace {

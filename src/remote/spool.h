@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "ingest/read/remote/fetch.h"
+#include "remote/fetch.h"
 
 namespace ingot {
 

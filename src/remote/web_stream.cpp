@@ -1,4 +1,4 @@
-#include "ingest/read/remote/web_stream.h"
+#include "remote/web_stream.h"
 
 #include <xxhash.h>
 
@@ -8,7 +8,7 @@
 
 #include "core/error/error.h"
 #include "core/storage/storage.h"
-#include "ingest/read/remote/spool.h"
+#include "remote/spool.h"
 
 namespace ingot {
 namespace {
@@ -75,7 +75,7 @@ std::unique_ptr<ByteStream> open_web_stream(const WebFile& file, const RemoteSet
     return std::make_unique<WebStream>(file, settings, memory_spool());
   }
   if (const std::string path = cached_path(file, settings); !path.empty()) {
-    return open_local_file(path);
+    return open_byte_stream(*posix_storage(), path);
   }
   return std::make_unique<WebStream>(file, settings, file_spool(cache_path(file, settings), file));
 }

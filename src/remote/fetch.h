@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/read/document_reader.h"
-#include "ingest/read/remote/http_library.h"
+#include "remote/http_library.h"
+#include "remote/remote_settings.h"
 
 namespace ingot {
 

@@ -1,4 +1,4 @@
-#include "ingest/read/remote/fetch.h"
+#include "remote/fetch.h"
 
 #include <algorithm>
 #include <chrono>

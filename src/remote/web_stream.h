@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "ingest/read/byte_stream.h"
-#include "ingest/read/remote/fetch.h"
+#include "core/storage/byte_stream.h"
+#include "remote/fetch.h"
 
 namespace ingot {
 

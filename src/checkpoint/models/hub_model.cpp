@@ -1,4 +1,4 @@
-#include "cli/checkpoint/hub_model.h"
+#include "checkpoint/models/hub_model.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,43 +11,47 @@
 #include "checkpoint/exchange/hf_config.h"
 #include "checkpoint/exchange/hf_folder.h"
 #include "checkpoint/exchange/hf_tensors.h"
-#include "cli/frame/progress_line.h"
 #include "core/error/error.h"
-#include "core/text/format.h"
-#include "ingest/read/remote/web_stream.h"
+#include "remote/hub.h"
+#include "remote/remote_settings.h"
+#include "remote/web_stream.h"
 #include "tokenizer/replace_all.h"
 
-namespace ingot::cli {
+namespace ingot {
 namespace {
 
 namespace fs = std::filesystem;
 
 class HubModel {
  public:
-  HubModel(HfAddress model, const RemoteSettings& remote)
-      : model_(std::move(model)), remote_(remote), files_(list_hf_folder(model_, remote_)) {
+  HubModel(HfAddress model, const RemoteSettings& remote, const FetchWatch& watch)
+      : model_(std::move(model)),
+        remote_(remote),
+        watch_(watch),
+        files_(list_hf_folder(model_, remote_)) {
     std::string name = model_.repository + "@" + model_.revision;
     replace_all(name, "/", "--");
     folder_ = fs::path(remote_.cache_folder) / "models" / name;
   }
 
-  std::string fetch() {
+  std::unique_ptr<ForeignModel> open(std::shared_ptr<Storage> storage) {
     check(has(kHfConfigName), ErrorCode::Data, "{} has no {}: it holds no model of transformers",
           to_string(model_), kHfConfigName);
     check_weights();
     fs::create_directories(folder_);
-    for (const InputFile& file : files_)
-      if (is_kept_hf_file(file.name)) fetch(file.name);
+    for (const HubFile& file : files_)
+      if (is_kept_hf_file(file.path)) fetch(file.path);
     // What cannot be imported is not worth the fetching of its weights.
-    const std::string config = (folder_ / kHfConfigName).string();
-    parse_hf_config(read_text(*posix_storage(), config), to_string(file_at(kHfConfigName)));
+    HfConfigFile config =
+        read_hf_config_file(*storage, folder_.string(), to_string(file_at(kHfConfigName)));
     for (const std::string& name : weight_files()) fetch(name);
-    return folder_.string();
+    return open_hf_model(std::move(storage), folder_.string(), std::move(config),
+                         to_string(model_));
   }
 
  private:
   bool has(std::string_view name) const {
-    return std::ranges::find(files_, name, &InputFile::name) != files_.end();
+    return std::ranges::find(files_, name, &HubFile::path) != files_.end();
   }
 
   HfAddress file_at(std::string_view name) const {
@@ -58,11 +62,11 @@ class HubModel {
 
   void check_weights() const {
     if (has(kHfWeightsName) || has(kHfIndexName)) return;
-    for (const InputFile& file : files_)
-      check(!file.name.starts_with("pytorch_model"), ErrorCode::Data,
+    for (const HubFile& file : files_)
+      check(!file.path.starts_with("pytorch_model"), ErrorCode::Data,
             "{} holds its weights pickled, in {}: download it, make safetensors of them with "
             "tools/pt_to_safetensors.py FOLDER, and import that folder",
-            to_string(model_), file.name);
+            to_string(model_), file.path);
     throw Error(ErrorCode::Data,
                 fmt::format("{} holds no weights as safetensors: expected {}, or several files and "
                             "{}; is there another repository of the model?",
@@ -81,14 +85,12 @@ class HubModel {
   }
 
   void fetch(const std::string& name) {
-    const auto listed = std::ranges::find(files_, name, &InputFile::name);
+    const auto listed = std::ranges::find(files_, name, &HubFile::path);
     check(listed != files_.end(), ErrorCode::Data, "{} has no {}, which {} lists",
           to_string(model_), name, kHfIndexName);
     const std::string file =
         fetch_to_cache(hf_file(file_at(name), remote_), remote_, [&](int64_t bytes) {
-          if (line_.is_due())
-            line_.show(fmt::format("fetching {}: {} of {}", name, format_bytes(bytes),
-                                   format_bytes(std::max(bytes, listed->bytes))));
+          if (watch_) watch_(name, bytes, listed->bytes);
         });
     // Another process may be at the same.
     const fs::path link = folder_ / name, aside = folder_ / fmt::format(".{}.{}", name, getpid());
@@ -99,19 +101,27 @@ class HubModel {
 
   HfAddress model_;
   const RemoteSettings& remote_;
-  std::vector<InputFile> files_;
+  const FetchWatch& watch_;
+  std::vector<HubFile> files_;
   fs::path folder_;
-  ProgressLine line_;
 };
 
 }  // namespace
 
-FetchedModel fetch_model(HfAddress model, const RemoteSettings& remote) {
+bool is_hub_model(std::string_view address) {
+  return address.starts_with("hf://");
+}
+
+std::unique_ptr<ForeignModel> open_hub_model(std::shared_ptr<Storage> storage,
+                                             const std::string& address,
+                                             const RemoteSettings& remote,
+                                             const FetchWatch& watch) {
+  HfAddress model = parse_hf_model(address);
   check(!remote.cache_folder.empty(), ErrorCode::Usage,
         "{}: name a folder for its files as --cache", to_string(model));
   // A branch moves: by its commit all files are of one version, and what the cache holds is good.
   model.revision = hf_commit(model, remote);
-  return {HubModel(model, remote).fetch(), to_string(model)};
+  return HubModel(std::move(model), remote, watch).open(std::move(storage));
 }
 
-}  // namespace ingot::cli
+}  // namespace ingot

@@ -1,4 +1,4 @@
-#include "ingest/read/remote/hf_address.h"
+#include "remote/hub.h"
 
 #include <nlohmann/json.hpp>
 
@@ -108,8 +108,8 @@ std::string hf_next_page(const std::string& link) {
              : link.substr(begin + 1, end - begin - 1);
 }
 
-std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& folder) {
-  std::vector<InputFile> files;
+std::vector<HubFile> parse_hf_list(std::string_view answer, const HfAddress& folder) {
+  std::vector<HubFile> files;
   try {
     for (const auto& entry : nlohmann::json::parse(answer)) {
       if (entry.at("type") != "file") continue;
@@ -146,18 +146,18 @@ std::string hf_commit(const HfAddress& address, const RemoteSettings& remote) {
                          address.revision);
 }
 
-std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote) {
+std::vector<HubFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote) {
   std::string url =
       fmt::format("{}/api/{}/{}/tree/{}{}{}?recursive=true", remote.hf_endpoint,
                   address.is_model ? "models" : "datasets",
                   percent_encoded(address.repository, "/"), percent_encoded(address.revision, ""),
                   address.path.empty() ? "" : "/", percent_encoded(address.path, "/"));
-  std::vector<InputFile> files;
+  std::vector<HubFile> files;
   while (!url.empty()) {
     std::string link;
     const std::string answer =
         fetch_text({to_string(address), url, authorization(remote)}, remote, &link);
-    for (InputFile& file : parse_hf_list(answer, address)) files.push_back(std::move(file));
+    for (HubFile& file : parse_hf_list(answer, address)) files.push_back(std::move(file));
     url = hf_next_page(link);
     // The token goes with the request: to nobody but the hub.
     check(url.empty() || url.starts_with(remote.hf_endpoint + "/"), ErrorCode::Data,

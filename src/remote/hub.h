@@ -6,10 +6,16 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/read/document_reader.h"
-#include "ingest/read/remote/fetch.h"
+#include "remote/fetch.h"
 
 namespace ingot {
+
+// A file of the hub.
+struct HubFile {
+  std::string address;
+  std::string path;    // in its repository
+  int64_t bytes = -1;  // -1: the hub does not say
+};
 
 struct HfAddress {
   std::string repository;  // "OWNER/NAME"
@@ -26,9 +32,8 @@ std::string to_string(const HfAddress& address);
 
 WebFile hf_file(const std::string& address, const RemoteSettings& remote);
 WebFile hf_file(const HfAddress& file, const RemoteSettings& remote);
-// Parses the hub's list of `folder`; files are named by their paths in the dataset. Throws
-// ErrorCode::Data if it is not such a list.
-std::vector<InputFile> parse_hf_list(std::string_view answer, const HfAddress& folder);
+// Parses the hub's list of `folder`. Throws ErrorCode::Data if it is not such a list.
+std::vector<HubFile> parse_hf_list(std::string_view answer, const HfAddress& folder);
 // The next page of the list, from a Link header «<URL>; rel="next"»; empty if there is none.
 std::string hf_next_page(const std::string& link);
 bool is_commit(std::string_view revision);  // 40 hexadecimal digits
@@ -37,6 +42,6 @@ std::string parse_hf_commit(std::string_view answer, const std::string& revision
 // The current commit of `address.revision`.
 std::string hf_commit(const HfAddress& address, const RemoteSettings& remote);
 // All files below the folder `address`.
-std::vector<InputFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote);
+std::vector<HubFile> list_hf_folder(const HfAddress& address, const RemoteSettings& remote);
 
 }  // namespace ingot

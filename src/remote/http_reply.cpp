@@ -1,4 +1,4 @@
-#include "ingest/read/remote/http_reply.h"
+#include "remote/http_reply.h"
 
 #include <charconv>
 

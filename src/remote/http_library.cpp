@@ -1,10 +1,10 @@
-#include "ingest/read/remote/http_library.h"
+#include "remote/http_library.h"
 
 #include <curl/curl.h>
 
 #include <memory>
 
-#include "ingest/read/remote/http_reply.h"
+#include "remote/http_reply.h"
 
 namespace ingot {
 namespace {

@@ -1,0 +1,9 @@
+// From here to the end of the next table (*.def), each part and kind of it is a struct. No #pragma
+// once: it is included for every table.
+#define PART(Type, since, doc) struct Type {
+#define KIND(Type, kind, since, doc) struct Type {
+#define METRIC(type, name, since, unit, title, doc) type name = {};
+#define END(Type)                               \
+  bool operator==(const Type&) const = default; \
+  }                                             \
+  ;
