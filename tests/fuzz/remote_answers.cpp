@@ -38,8 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (commit != "main" && commit.size() != 40) abort();
   try {
     const ingot::HfAddress folder{"owner/name", "main", "data"};
-    for (const ingot::InputFile& file : ingot::parse_hf_list(answer, folder)) {
-      if (!file.location.starts_with("hf://datasets/owner/name@main")) abort();
+    for (const ingot::HubFile& file : ingot::parse_hf_list(answer, folder)) {
+      if (!file.address.starts_with("hf://datasets/owner/name@main")) abort();
     }
   } catch (const ingot::Error&) {
   }
