@@ -72,7 +72,8 @@ TEST_P(GoldenModel, HasTheLogitsOfTransformersAndGoesBackAsItCame) {
     apart = std::max(apart, std::abs(ours[i] - theirs[i]));
   }
   EXPECT_GT(largest, 1.0f);
-  EXPECT_LE(apart, 1e-5f * largest);
+  // Both sum in F32, in different orders; long rotations make the most of that (1.2e-5).
+  EXPECT_LE(apart, 2e-5f * largest);
 
   expect_done({"export", path("model"), "--to", "hf", "--out", path("back")});
   expect_done({"diff", path("back"), folder});
