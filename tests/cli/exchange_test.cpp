@@ -72,7 +72,7 @@ TEST_P(GoldenModel, HasTheLogitsOfTransformersAndGoesBackAsItCame) {
     apart = std::max(apart, std::abs(ours[i] - theirs[i]));
   }
   EXPECT_GT(largest, 1.0f);
-  // Both sum in F32, in different orders; long rotations make the most of that (1.2e-5).
+  // Both sum in F32, in different orders.
   EXPECT_LE(apart, 2e-5f * largest);
 
   expect_done({"export", path("model"), "--to", "hf", "--out", path("back")});
