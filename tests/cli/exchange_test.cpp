@@ -72,8 +72,9 @@ TEST_P(GoldenModel, HasTheLogitsOfTransformersAndGoesBackAsItCame) {
     apart = std::max(apart, std::abs(ours[i] - theirs[i]));
   }
   EXPECT_GT(largest, 1.0f);
-  // Both sum in F32, in different orders.
-  EXPECT_LE(apart, 2e-5f * largest);
+  // Logits by decoding sum in F32 in another order; two models are further apart than the others.
+  const bool is_further = GetParam() == "llama_dynamic" || GetParam() == "llama_yarn_factor";
+  EXPECT_LE(apart, (is_further ? 1.2e-5f : 1e-5f) * largest);
 
   expect_done({"export", path("model"), "--to", "hf", "--out", path("back")});
   expect_done({"diff", path("back"), folder});
