@@ -88,7 +88,7 @@ std::vector<TaskScore> score_tasks(const TaskList& tasks, size_t max_items,
   for (const auto& [task, examples] : tasks.core) {
     core.push_back(run_core_task(*task, examples, max_items, documents, scorer,
                                  [](const CoreItemResult&, size_t, size_t) {}));
-    scores.push_back({task->label, "acc", core.back().accuracy()});
+    scores.push_back({std::string(task->label), "acc", core.back().accuracy()});
   }
   if (!core.empty())
     for (const auto& [name, version] :

@@ -64,12 +64,12 @@ TEST(RankScorer, RanksShareTheItemsAndAllKnowEveryScore) {
         }
       });
       EXPECT_EQ(next, 150u);
-      for (int32_t id : {5, 6, 9})
+      for (int32_t id : {5, 6, 9, 4, 2, 8})
         EXPECT_EQ(scorer.continue_greedily(std::vector{id}, 2, {}), (std::vector{id, id}));
     });
     for (const Spelled& rank : own) {
       EXPECT_NEAR(static_cast<double>(rank.scored), 150.0 / ranks, 3);
-      EXPECT_EQ(rank.continued, 3u / static_cast<size_t>(ranks));
+      EXPECT_EQ(rank.continued, 6u / static_cast<size_t>(ranks));
     }
   }
 }
