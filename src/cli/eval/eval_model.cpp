@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/auxiliary_files.h"
 #include "core/tensor/kv_page.h"
 
 namespace ingot::cli {
