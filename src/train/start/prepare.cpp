@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "checkpoint/exchange/hf_tokenizer.h"
+#include "checkpoint/exchange/hf/tokenizer.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
 #include "plan/fit.h"
