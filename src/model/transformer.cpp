@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/run_actions.h"
+#include "ops/memory.h"
 
 namespace ingot {
 namespace {
@@ -65,6 +66,19 @@ StepLoss Transformer::evaluate(const MicroBatch& batch, FirstNotFinite* search) 
   store_.end();
   return {.sum = sum(ctx_, stage_.losses(kSlot)),
           .num_targets = N_ - std::count(batch.targets, batch.targets + N_, kNoTarget)};
+}
+
+std::vector<double> Transformer::token_losses() const {
+  const Tensor losses = stage_.losses(kSlot);  // (N)
+  std::vector<double> values(static_cast<size_t>(N_));
+  if (losses.dtype == DType::F64) {
+    copy_to_host(ctx_, losses, values.data());
+  } else {
+    std::vector<float> narrow(values.size());
+    copy_to_host(ctx_, losses, narrow.data());
+    std::ranges::copy(narrow, values.begin());
+  }
+  return values;
 }
 
 }  // namespace ingot

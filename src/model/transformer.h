@@ -37,6 +37,8 @@ class Transformer {
 
   // Losses only, without z-loss. If `search` is not null, it inspects the activations.
   StepLoss evaluate(const MicroBatch& batch, FirstNotFinite* search = nullptr);
+  // (N), of each token of the last evaluation; 0 without a target.
+  std::vector<double> token_losses() const;
 
   // As Stage::watch_ticks().
   void watch_ticks(std::function<void(int tick)> watcher) {

@@ -6,7 +6,9 @@
 #include "core/device/compute_device.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
+#include "core/tensor/kv_page.h"
 #include "ops/attention.h"
+#include "plan/decode_shape.h"
 #include "plan/workspace.h"
 
 namespace ingot {
@@ -82,6 +84,19 @@ TrainShape shape_of(const RunConfig& config, const DeviceFacts& facts) {
   return shape;
 }
 
+constexpr int64_t kScoredSequences = 16;    // at once
+constexpr int64_t kScoredTokens = 1 << 13;  // in pages, unless one prompt has more
+
+std::optional<DecodeShape> scoring_shape(const RunConfig& config, const DeviceFacts& facts) {
+  if (config.train.eval_tasks.empty()) return std::nullopt;
+  const bool in_bf16 = compute_dtype(config.train.precision) == DType::BF16;
+  const int64_t tokens = std::max(config.model.context, kScoredTokens);
+  return decode_shape(facts, config.model,
+                      {.weights = in_bf16 ? WeightFormat::BF16 : WeightFormat::F32,
+                       .max_sequences = kScoredSequences,
+                       .pages = (tokens + kPageTokens - 1) / kPageTokens});
+}
+
 // On one device of these facts, or on one each.
 RunPlace place_of(const RunConfig& config, const DeviceFacts& facts, int cores) {
   RunPlace place;
@@ -118,6 +133,7 @@ ResolvedRun::ResolvedRun(const ValidConfig& given, const RunPlace& on)
       place(on),
       config(with_values(*recorded, steps, place)),
       shape(shape_of(config, place.facts)),
+      scoring(scoring_shape(config, place.facts)),
       // Of every step: a ramp only makes them smaller.
       one_micro_step(steps.batch.tokens <= shape.B * shape.T * steps.ranks) {}
 

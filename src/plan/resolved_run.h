@@ -2,8 +2,11 @@
 // validation and benches take only that.
 #pragma once
 
+#include <optional>
+
 #include "core/device/device_facts.h"
 #include "core/tensor/device.h"
+#include "spec/rows/decode_table.h"
 #include "spec/rows/transformer_table.h"
 #include "spec/run/step_walk.h"
 #include "spec/run/valid_config.h"
@@ -32,7 +35,10 @@ class ResolvedRun {
   // With what was decided in the place of every `auto` and 0: precision, device, threads,
   // loss_chunk, tokens of a step, lengths of the schedule.
   const RunConfig config;
-  const TrainShape shape;     // of one rank: dtype, layout, scratch
+  const TrainShape shape;  // of one rank: dtype, layout, scratch
+  // Of what scores tasks between steps, if any do: with weights in the dtype of the step, sequences
+  // up to the model's context, and no more pages than keep the prompts of some items.
+  const std::optional<DecodeShape> scoring;
   const bool one_micro_step;  // every step is one, so that gradients may lie among activations
 
  private:

@@ -50,6 +50,11 @@ Loop::Loop(const SharedRun& shared, World& world, FaultRecord& faults)
     sections_.push_back(evaluate.get());
     tasks_.push_back(std::move(evaluate));
   }
+  if (resolved_.scoring) {
+    auto score = std::make_unique<ScoreTask>(resolved_.config.train.eval_tasks_every, options.stop);
+    sections_.push_back(score.get());
+    tasks_.push_back(std::move(score));
+  }
   tasks_.push_back(std::make_unique<SaveTask>(
       SaveTask::Options{.storage = shared.storage,
                         .every = resolved_.config.checkpoint.every,
@@ -315,6 +320,8 @@ void Loop::obey(StepVerdict verdict) {
 void Loop::run_tasks(TaskTime now) {
   for (const auto& task : tasks_) {
     now.step = state_.step;
+    now.tokens = state_.tokens;
+    now.step_tokens = plan_.tokens;
     now.stopping = result_.stopped;
     now.save_asked = save_asked_;
     if (!task->due(now)) continue;

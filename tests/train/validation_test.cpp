@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "support/train_fixture.h"
 #include "train/start/run_data.h"
 #include "train/step/evaluate.h"
@@ -67,6 +69,39 @@ TEST_F(Validation, FullyShardedRunsTrainValidateAndResume) {
     EXPECT_EQ(result.state.step, 8);
     EXPECT_EQ(result.eval->tokens, 176);
   }
+}
+
+TEST_F(Validation, ToldBySourceIsTheSameBitsOnAnyNumberOfRanksAndAddsUp) {
+  std::ofstream other(root_ / "other.txt");
+  for (int i = 0; i < 1500; ++i) other << "Another text, of which this is part " << i * i << ".\n";
+  other.close();
+  std::ofstream(root_ / "both.toml")
+      << "[[source]]\npath = \"" << (root_ / "text.txt").string() << "\"\nweight = 2\n"
+      << "[[source]]\npath = \"" << (root_ / "other.txt").string() << "\"\nweight = 1\n";
+  std::vector<EvalReport> reports;
+  for (const std::string ranks : {"1", "2"}) {
+    Recorder recorder;
+    RunConfig mixed = on_ranks("run" + ranks, ranks, "fully_sharded");
+    mixed.data.train = (root_ / "both.toml").string();
+    mixed.optim.lr = 0;  // weights stay the same whatever number of ranks adds up gradients
+    reports.push_back(*run(mixed, recorder).eval);
+  }
+  const EvalReport& one = reports[0];
+  ASSERT_EQ(one.sources.size(), 2u);
+  double nats = 0, tokens = 0;
+  for (size_t s = 0; s < 2; ++s) {
+    const SourceLoss &source = one.sources[s], &on_two = reports[1].sources.at(s);
+    EXPECT_EQ(fs::path(source.name).filename(), s == 0 ? "text.txt" : "other.txt");
+    EXPECT_EQ(source.loss, on_two.loss);
+    EXPECT_EQ(source.tokens, on_two.tokens);
+    EXPECT_EQ(source.perplexity, std::exp(source.loss));
+    ASSERT_TRUE(source.bits_per_byte);  // a byte is a token here
+    EXPECT_NEAR(*source.bits_per_byte, source.loss / std::log(2.0), 0.05);
+    nats += source.loss * static_cast<double>(source.tokens);
+    tokens += static_cast<double>(source.tokens);
+  }
+  EXPECT_EQ(static_cast<int64_t>(tokens), one.tokens);
+  EXPECT_NEAR(nats / tokens, one.loss, 1e-6);
 }
 
 }  // namespace

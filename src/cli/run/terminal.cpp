@@ -53,6 +53,10 @@ void TerminalProgress::show(const EvalReport& report) {
   line_.keep(format_.eval(report));
 }
 
+void TerminalProgress::show(const ScoreReport& report) {
+  line_.keep(format_.score(report));
+}
+
 void TerminalProgress::show(const SavedReport& report) {
   line_.keep(fmt::format("saved    {}", report.dir));
 }

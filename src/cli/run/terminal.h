@@ -26,6 +26,7 @@ class TerminalProgress : public Sink {
   void show(const StepReport& report);
   void check_peak(const StepReport& report);
   void show(const EvalReport& report);
+  void show(const ScoreReport& report);
   void show(const SavedReport& report);
   void show(const LostReport& report);
   template <class Other>

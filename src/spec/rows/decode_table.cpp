@@ -4,6 +4,7 @@
 #include "core/tensor/kv_page.h"
 #include "core/tensor/q8_0.h"
 #include "spec/model/transformer_parameters.h"
+#include "spec/rows/block_use.h"
 #include "spec/rows/transformer_rows.h"
 
 namespace ingot {
@@ -81,6 +82,20 @@ TensorTable transformer_decode_table(const ModelConfig& c, const DecodeShape& sh
   table.add(activation("final_rstd", {R}, acc, kFinalNorm));
   table.add(activation("logits", {R, c.vocab}, acc, kHead));
   return table;
+}
+
+void add_scoring_rows(TensorTable& table, const ModelConfig& config, const DecodeShape& shape,
+                      bool shares_memory) {
+  const int between = ticks_of(config).last() + 1;
+  const TensorTable rows = transformer_decode_table(config, shape);
+  for (TensorSpec row : rows.rows()) {
+    row.name = kScoringRows + row.name;
+    row.role = Role::None;
+    row.block = -1;
+    const Lifetime own = row.whole_run() ? Lifetime{kLayers.first, kHead.last} : row.lives.front();
+    row.lives = {shares_memory ? Lifetime{between + own.first, between + own.last} : Lifetime{}};
+    table.add(std::move(row));
+  }
 }
 
 }  // namespace ingot

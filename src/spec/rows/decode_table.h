@@ -41,4 +41,11 @@ WeightFormat packed_format(const DecodeShape& shape, const TensorSpec& parameter
 // logits (V). "workspace".
 TensorTable transformer_decode_table(const ModelConfig& config, const DecodeShape& shape);
 
+// The same in the table of a run that scores tasks between its steps: each name behind
+// kScoringRows. Where `shares_memory` is true the rows live only between micro-steps, in memory
+// that activations have in them; else always.
+inline constexpr char kScoringRows[] = "scoring.";
+void add_scoring_rows(TensorTable& table, const ModelConfig& config, const DecodeShape& shape,
+                      bool shares_memory);
+
 }  // namespace ingot

@@ -34,9 +34,10 @@ class RunView {
 // The moment after a completed step; equal on all ranks.
 struct TaskTime {
   int64_t step = 0;
-  bool at_end = false;      // the run is complete
-  bool stopping = false;    // it ends before that
-  bool save_asked = false;  // from outside, or by the clock
+  int64_t tokens = 0, step_tokens = 0;  // so far; of the last step
+  bool at_end = false;                  // the run is complete
+  bool stopping = false;                // it ends before that
+  bool save_asked = false;              // from outside, or by the clock
   bool resumed = false;  // the run was just resumed here: do what was left undone after this step
 };
 

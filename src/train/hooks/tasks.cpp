@@ -4,7 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/exchange/hf/stop_ids.h"
 #include "core/error/error.h"
+#include "eval/engine_scorer.h"
+#include "eval/rank_scorer.h"
+#include "infer/live_model.h"
 #include "parallel/comm/deadlines.h"
 #include "train/records/train_result.h"
 #include "train/start/prepare.h"
@@ -24,36 +28,83 @@ bool is_set(const std::atomic<bool>* flag) {
 
 }  // namespace
 
-bool EvaluateTask::due(const TaskTime& now) const {
-  if (now.resumed) return missing_ == now.step;
-  return now.at_end || is_multiple(now.step, every_);
+bool MeasuringTask::due(const TaskTime& now) const {
+  return now.resumed ? missing_ == now.step : now.at_end || is_time(now);
 }
 
-void EvaluateTask::run(RunView& run) {
+void MeasuringTask::run(RunView& run) {
   missing_ = run.state().step;
   if (run.result().stopped) return;
-  const auto measured = evaluate_loss(run.engine(), run.control(), *run.run().data.valid,
-                                      run.run().resolved, stop_, run.deadlines().validation);
-  if (!measured) return run.stop();
+  if (!measure(run)) return run.stop();
   missing_.reset();
-  EvalReport report = *measured;
-  report.step = run.state().step;
-  run.result().eval = report;
-  run.record(report);
 }
 
-std::string EvaluateTask::save() const {
+std::string MeasuringTask::save() const {
   return nlohmann::json{{"missing", missing_.value_or(0)}}.dump();
 }
 
-void EvaluateTask::load(std::string_view saved) {
+void MeasuringTask::load(std::string_view saved) {
   const auto json = nlohmann::json::parse(saved, nullptr, false);
   const bool known = json.is_object() && json.contains("missing") &&
                      json["missing"].is_number_integer() && json["missing"] >= 0;
   check(known, ErrorCode::Data,
-        "the checkpoint's validation is {}: expected the step after which one is missing", saved);
+        "the checkpoint's {} is {}: expected the step after which one is missing", name(), saved);
   const auto step = json["missing"].get<int64_t>();
   missing_ = step > 0 ? std::optional(step) : std::nullopt;
+}
+
+bool EvaluateTask::is_time(const TaskTime& now) const {
+  return is_multiple(now.step, every_);
+}
+
+bool EvaluateTask::measure(RunView& run) {
+  const RunData& data = run.run().data;
+  if (!sources_) sources_.emplace(*data.valid, data.held_out);
+  const auto measured = evaluate_loss(run.engine(), run.control(), *data.valid, run.run().resolved,
+                                      stop(), run.deadlines().validation, &*sources_);
+  if (!measured) return false;
+  EvalReport report = *measured;
+  report.step = run.state().step;
+  run.result().eval = report;
+  run.record(report);
+  return true;
+}
+
+bool ScoreTask::is_time(const TaskTime& now) const {
+  return every_tokens_ > 0 &&
+         now.tokens / every_tokens_ > (now.tokens - now.step_tokens) / every_tokens_;
+}
+
+bool ScoreTask::measure(RunView& run) {
+  const PreparedRun& prepared = run.run();
+  const RunConfig& config = prepared.resolved.config;
+  Engine& engine = run.engine();
+  const Tokenizer& tokenizer = *prepared.data.tokenizer;
+  LiveModel model(engine.context(), config.model, *prepared.resolved.scoring, engine.placed(),
+                  engine.store(), tokenizer, stop_ids_of(prepared.auxiliary_files, tokenizer));
+  EngineScorer own(model);
+  RankScorer scorer(own, run.control(), run.deadlines().validation, [&] { return is_set(stop()); });
+  try {
+    for (const TaskScore& of :
+         score_tasks(prepared.tasks, static_cast<size_t>(config.train.eval_items),
+                     document_ids(tokenizer), task_ids(prepared), scorer)) {
+      ScoreReport report{.step = run.state().step,
+                         .trained = run.state().tokens,
+                         .task = of.task,
+                         .metric = of.metric,
+                         .value = of.score.value,
+                         .items = of.score.num};
+      if (of.score.standard_error > 0) report.error = of.score.standard_error;
+      if (of.interval) {
+        report.low = of.interval->low;
+        report.high = of.interval->high;
+      }
+      run.record(report);
+    }
+  } catch (const RankScorer::Stopped&) {
+    return false;
+  }
+  return true;
 }
 
 bool SaveTask::due(const TaskTime& now) const {

@@ -9,29 +9,62 @@
 #include "checkpoint/checkpoint.h"
 #include "core/storage/state_section.h"
 #include "core/storage/storage.h"
+#include "feed/sample_sources.h"
 #include "train/hooks/save_clock.h"
 #include "train/hooks/task.h"
 #include "train/start/run_folder.h"
 
 namespace ingot {
 
-// Validates every train.eval_every steps and at the end. A stop request abandons the validation and
-// ends the run; the checkpoint then records that it is missing, so that a resume begins with it.
-class EvaluateTask final : public Task, public StateSection {
+// Measures the model between steps. A stop request abandons the measurement and ends the run; the
+// checkpoint then records that it is missing, so that a resume begins with it.
+class MeasuringTask : public Task, public StateSection {
  public:
-  EvaluateTask(int64_t every, const std::atomic<bool>* stop) : every_(every), stop_(stop) {}
-  bool due(const TaskTime& now) const override;
-  void run(RunView& run) override;
+  explicit MeasuringTask(const std::atomic<bool>* stop) : stop_(stop) {}
+  bool due(const TaskTime& now) const final;
+  void run(RunView& run) final;
 
-  std::string_view name() const override { return "validation"; }
-  std::string save() const override;
-  void load(std::string_view saved) override;
-  bool may_be_missing() const override { return true; }
+  std::string save() const final;
+  void load(std::string_view saved) final;
+  bool may_be_missing() const final { return true; }
+
+ protected:
+  virtual bool is_time(const TaskTime& now) const = 0;  // in a run that was not just resumed
+  virtual bool measure(RunView& run) = 0;               // false, on all ranks: stopped meanwhile
+  const std::atomic<bool>* stop() const { return stop_; }
 
  private:
-  int64_t every_;
   const std::atomic<bool>* stop_;
-  std::optional<int64_t> missing_;  // the step whose validation is missing
+  std::optional<int64_t> missing_;  // the step whose measurement is missing
+};
+
+// Validates every train.eval_every steps and at the end.
+class EvaluateTask final : public MeasuringTask {
+ public:
+  EvaluateTask(int64_t every, const std::atomic<bool>* stop) : MeasuringTask(stop), every_(every) {}
+  std::string_view name() const override { return "validation"; }
+
+ private:
+  bool is_time(const TaskTime& now) const override;
+  bool measure(RunView& run) override;
+
+  int64_t every_;
+  std::optional<SampleSources> sources_;  // of the validation, once it was read
+};
+
+// Scores train.eval_tasks every train.eval_tasks_every tokens and at the end, on all ranks, with
+// the weights as they are. Changes nothing of the run.
+class ScoreTask final : public MeasuringTask {
+ public:
+  ScoreTask(int64_t every_tokens, const std::atomic<bool>* stop)
+      : MeasuringTask(stop), every_tokens_(every_tokens) {}
+  std::string_view name() const override { return "task_scores"; }
+
+ private:
+  bool is_time(const TaskTime& now) const override;
+  bool measure(RunView& run) override;
+
+  int64_t every_tokens_;
 };
 
 // Saves a checkpoint every checkpoint.every steps, on request, and when the run ends or stops.

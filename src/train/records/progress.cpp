@@ -99,7 +99,21 @@ std::string ProgressFormat::measured_again(const PeakFlops& peak) {
 std::string ProgressFormat::eval(const EvalReport& r) const {
   std::string text = fmt::format("valid    step {}  {}", r.step, loss_text(r.loss));
   if (r.bits_per_byte) text += fmt::format("  {:.4f} bits per byte", *r.bits_per_byte);
-  return text + fmt::format("  ({} tokens)", format_count(r.tokens));
+  text += fmt::format("  ({} tokens)", format_count(r.tokens));
+  for (const SourceLoss& source : r.sources) {
+    text += fmt::format("\n         {}  {}", source.name, loss_text(source.loss));
+    if (source.bits_per_byte) text += fmt::format("  {:.4f} bits per byte", *source.bits_per_byte);
+    text += fmt::format("  ({} tokens)", format_count(source.tokens));
+  }
+  return text;
+}
+
+std::string ProgressFormat::score(const ScoreReport& r) const {
+  std::string text =
+      fmt::format("score    step {}  {}  {} {:.4f}", r.step, r.task, r.metric, r.value);
+  if (r.error) text += fmt::format(" ± {:.4f}", *r.error);
+  if (r.low && r.high) text += fmt::format(" (95 %: {:.4f} to {:.4f})", *r.low, *r.high);
+  return text + fmt::format("  ({} {})", format_count(r.items), r.low ? "tasks" : "items");
 }
 
 }  // namespace ingot

@@ -24,7 +24,8 @@ class ProgressFormat {
   // loss scale after the norm, and whether the step was skipped; before the ETA a slow rank, if
   // there is one.
   std::string step(const StepReport& report);
-  std::string eval(const EvalReport& report) const;
+  std::string eval(const EvalReport& report) const;  // a line more for each source
+  std::string score(const ScoreReport& report) const;
   double tokens_per_second() const { return smoothed_rate_; }
   const PeakFlops& peak() const { return peak_; }
 

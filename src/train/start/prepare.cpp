@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "checkpoint/exchange/hf/stop_ids.h"
 #include "checkpoint/exchange/hf/tokenizer.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
@@ -96,6 +97,15 @@ AuxiliaryFiles auxiliary_files_of(Storage& storage, const PreparedRun& run) {
   return kept;
 }
 
+// Read and tried out, so that no mistake in them ends a run later.
+void open_tasks(PreparedRun& run, Storage& storage) {
+  const TrainConfig& train = run.resolved.config.train;
+  if (train.eval_tasks.empty()) return;
+  run.tasks = read_task_list(storage, {train.eval_tasks});
+  check_tasks(run.tasks, static_cast<size_t>(train.eval_items), document_ids(*run.data.tokenizer),
+              task_ids(run));
+}
+
 // All that one process finds out by itself. Whether data is the same under several names, which may
 // read hashes of all documents, one rank finds out for all: `compares_content`.
 void prepare_process(PreparedRun& run, const std::shared_ptr<Storage>& storage,
@@ -125,6 +135,7 @@ void prepare_process(PreparedRun& run, const std::shared_ptr<Storage>& storage,
   check_fits_here(resolved, resumed);
   check_space(*storage, resolved);
   run.auxiliary_files = auxiliary_files_of(*storage, run);
+  open_tasks(run, *storage);
   log::debug("run_prepared", {{"first_step", std::to_string(run.first_step)},
                               {"data", run.data.train->describe()}});
 }
@@ -164,6 +175,14 @@ void agree_on_contents_of(const PreparedRun& run, Control& control) {
 }
 
 }  // namespace
+
+HarnessIds task_ids(const PreparedRun& run) {
+  const Tokenizer& tokenizer = *run.data.tokenizer;
+  const bool has_bos = text_ends_of(run.auxiliary_files, tokenizer).bos;
+  return {.ids = {tokenizer, has_bos ? tokenizer.bos() : -1},
+          .empty_id = document_ids(tokenizer).first_id,
+          .max_tokens = run.resolved.config.model.context};
+}
 
 std::string nothing_to_resume(const PreparedRun& run) {
   if (run.resume_from) return "";

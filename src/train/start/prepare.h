@@ -8,6 +8,7 @@
 
 #include "checkpoint/choice.h"
 #include "core/storage/storage.h"
+#include "eval/task_list.h"
 #include "parallel/comm/rank_launcher.h"
 #include "plan/resolved_run.h"
 #include "train/start/agreement.h"
@@ -35,6 +36,7 @@ struct PreparedRun {
   std::optional<CheckpointReader> resume_from = {};
   std::optional<CheckpointReader> init_from = {};  // train.init's, of a run that is not resumed
   AuxiliaryFiles auxiliary_files = {};             // of every checkpoint
+  TaskList tasks = {};                             // train.eval_tasks
   int64_t first_step = 0;                          // > 0 when resumed
   bool has_run = false;                // the folder holds a run, perhaps without a checkpoint
   std::vector<RankPlace> places = {};  // of ranks that are processes
@@ -42,6 +44,9 @@ struct PreparedRun {
 
 // "no run in runs/x, starting at step 0", if there was nothing to resume; otherwise empty.
 std::string nothing_to_resume(const PreparedRun& run);
+
+// How texts of task files become ids of this run's model.
+HarnessIds task_ids(const PreparedRun& run);
 
 // Throws ErrorCode::Config if a length of the schedule is below one step. `resumed`: only warns, as
 // the run was begun with that length.

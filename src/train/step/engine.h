@@ -45,6 +45,8 @@ class Engine {
   // Forward pass only. Call it between steps, since it may overwrite gradients. `search`, if not
   // null, is shown every activation.
   StepLoss evaluate(const MicroBatch& batch, FirstNotFinite* search = nullptr);
+  // (B·T), of each token of the last evaluation; 0 without a target.
+  std::vector<double> token_losses() const { return model_->token_losses(); }
 
   // In fp16, the factor of the next step's loss.
   std::optional<double> loss_scale() const;
