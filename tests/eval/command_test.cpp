@@ -27,6 +27,12 @@ class EvalCommand : public RunFixture {
     write("docs/b/two.txt", "some text of another");
   }
   static std::string model() { return testing_support::source_path("tests/golden/hf/llama"); }
+  // Settings of a run that saves every two steps, and scores a task as often: its ledger has
+  // records of that.
+  Args scored_run() const {
+    return {"checkpoint.every=2", "checkpoint.keep=9", "train.eval_tasks=" + path("core"),
+            "train.eval_tasks_every=64"};
+  }
   static Json last_line(const Outcome& outcome) {
     const size_t end = outcome.out.find_last_not_of('\n');
     const size_t begin = outcome.out.rfind('\n', end);
@@ -89,8 +95,7 @@ TEST_F(EvalCommand, TheNumberOfThreadsChangesNoItem) {
 }
 
 TEST_F(EvalCommand, TheTimelineShowsEveryCheckpointOfARun) {
-  const Args every = {"checkpoint.every=2", "checkpoint.keep=9"};
-  ASSERT_EQ(ingot(train_args("run", every)).code, 0);
+  ASSERT_EQ(ingot(train_args("run", scored_run())).code, 0);
   const Outcome outcome =
       ingot({"eval", "--timeline", path("run"), "--text", path("docs"), "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -105,8 +110,7 @@ TEST_F(EvalCommand, TheTimelineShowsEveryCheckpointOfARun) {
 }
 
 TEST_F(EvalCommand, AWatchedRunIsScoredOnceByCheckpointAndHoldsNothingInTheEnd) {
-  const Args every = {"checkpoint.every=2", "checkpoint.keep=9"};
-  ASSERT_EQ(ingot(train_args("run", every)).code, 0);
+  ASSERT_EQ(ingot(train_args("run", scored_run())).code, 0);
   const Args watch = {"eval", "--watch", path("run"), "--text", path("docs")};
   ASSERT_EQ(ingot(watch).code, 0);
   const std::vector<Json> scored = lines_of("run/evals.jsonl");
