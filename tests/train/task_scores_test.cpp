@@ -10,6 +10,8 @@
 namespace ingot {
 namespace {
 
+namespace fs = std::filesystem;
+
 class TaskScores : public test::TrainFixture {
  protected:
   struct Records : Sink {

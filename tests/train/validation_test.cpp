@@ -91,7 +91,7 @@ TEST_F(Validation, ToldBySourceIsTheSameBitsOnAnyNumberOfRanksAndAddsUp) {
   double nats = 0, tokens = 0;
   for (size_t s = 0; s < 2; ++s) {
     const SourceLoss &source = one.sources[s], &on_two = reports[1].sources.at(s);
-    EXPECT_EQ(fs::path(source.name).filename(), s == 0 ? "text.txt" : "other.txt");
+    EXPECT_EQ(test::fs::path(source.name).filename(), s == 0 ? "text.txt" : "other.txt");
     EXPECT_EQ(source.loss, on_two.loss);
     EXPECT_EQ(source.tokens, on_two.tokens);
     EXPECT_EQ(source.perplexity, std::exp(source.loss));
