@@ -25,9 +25,8 @@ bool holds_tokens(const std::string& path);
 //    there is one, else u16)
 // Throws ErrorCode::Data with one clear line for: missing, empty, documents that are no plain text,
 // not UTF-8 (with the byte offset), truncated (size not a multiple of the id size, or other than
-// its header says), ids ≥ vocab; and ErrorCode::Config when the tokenizer, which of shards is the
-// one that made them, has more ids than `vocab`, the model's. `tokenizer` is used only during the
-// call.
+// its header says), ids ≥ vocab. `tokenizer`, which must be the one that made the shards, is used
+// only during the call.
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
                                                TokenDType token_dtype, int64_t vocab,
                                                const TextChoice& text = {});
