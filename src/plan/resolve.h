@@ -13,11 +13,8 @@ Precision decided_precision(Precision asked, DeviceKind device);
 // compute in train.precision or with such heads.
 ResolvedRun resolve(const ValidConfig& config, const RunPlace& place);
 
-// With all ranks on one device of `facts`, here or elsewhere; `cores`: of the machine.
-ResolvedRun resolve(const ValidConfig& config, const DeviceFacts& facts, int cores);
-
-// As `ingot launch` would start it on a machine of such devices: a GPU each, unless ranks are to
-// share one.
+// As `ingot launch` would start it on a machine with devices of `facts` and so many cores: a GPU
+// each, unless ranks are to share one.
 ResolvedRun resolve_elsewhere(const ValidConfig& config, const DeviceFacts& facts, int cores);
 
 // For this machine. system.device auto: a GPU if there is one; several local ranks compute on the
