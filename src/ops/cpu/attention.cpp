@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "ops/cpu/attention_block.h"
+#include "ops/cpu/kernel.h"
 
 namespace ingot::cpu::INGOT_ISA {
 namespace {
