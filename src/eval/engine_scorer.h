@@ -1,4 +1,4 @@
-// The scorer of a model on this machine: requests to its engine.
+// Scores with a model on this machine, by requests to its engine.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@ namespace ingot {
 
 class EngineScorer final : public Scorer {
  public:
-  // Makes the model with room for sequences of that many tokens.
+  // Loads the model with room for sequences of `context` tokens; 0: the model's own context.
   using Load = std::function<std::unique_ptr<LoadedModel>(int64_t context)>;
 
-  // Calls load(0), for usual sequences, and again where they are longer.
+  // Calls load(0), and load() again for sequences that are longer.
   explicit EngineScorer(Load load);
 
-  // Until the next call of another function.
+  // Valid until the next call of another function.
   const LoadedModel& model() const { return *model_; }
 
   void score(std::span<const ScoreItem> items, const OnItem& on_item) override;

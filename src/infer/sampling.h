@@ -25,8 +25,7 @@ struct SamplingOptions {
   int64_t top_k = 0;
   // Of these, keeps the fewest likeliest ids whose probability reaches this share of their total.
   double top_p = 1.0;
-  // Of these, keeps ids whose probability is at least this fraction of the likeliest one's; 0 =
-  // all.
+  // Of these, keeps ids at least this fraction as likely as the likeliest one; 0 = all.
   double min_p = 0.0;
   uint64_t seed = 1337;
 };

@@ -17,9 +17,9 @@ class EvalModel {
 
   Scorer& scorer() { return scorer_; }
   const ModelConfig& config() const { return config_; }
-  // As documents in training data: behind BOS, or behind EOS where the tokenizer has no BOS.
+  // Texts begin like documents in training data: after BOS, or after EOS if there is no BOS.
   PromptIds document_ids() const;
-  // As the model's files say: BOS, or nothing.
+  // Texts begin as the model's files say: with BOS, or with nothing.
   PromptIds prompt_ids() const { return {*tokenizer_, first_id_}; }
   // The model's chat template. Throws ErrorCode::Data if it has none.
   RenderChat chat_template() const;
@@ -27,7 +27,7 @@ class EvalModel {
  private:
   std::string path_;
   EngineScorer scorer_;
-  // Of the first load: the scorer may read the model again.
+  // Kept from the first load, because the scorer may load the model again.
   ModelConfig config_;
   AuxiliaryFiles files_;
   std::unique_ptr<Tokenizer> tokenizer_;

@@ -15,7 +15,7 @@ struct TextOptions {
   ReadOptions read;
 };
 
-// Prints a table on stdout, and how far it has come on stderr. Returns what --json prints.
+// Prints a table on stdout and progress on stderr. Returns what --json prints.
 nlohmann::ordered_json run_text(const TextOptions& options, EvalModel& model, ItemLog& log);
 
 }  // namespace ingot::cli
