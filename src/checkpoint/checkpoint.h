@@ -119,9 +119,8 @@ void read_weight(Context& ctx, const Weights& weights, const std::string& name, 
 void read_tensor(Context& ctx, const CheckpointReader& reader, const std::string& what,
                  const std::string& name, ShardRange range, const Tensor& out);
 
-// Restores master weights, moments and weights of this rank's shards and publishes them. Moments
-// are zero if the checkpoint has only weights. Throws ErrorCode::Data for a checkpoint of another
-// model.
+// Restores masters, moments and weights of this rank's shards and publishes them. Moments are zero
+// if the checkpoint has only weights. Throws ErrorCode::Data if it belongs to another model.
 RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& parameters,
                          ParameterStore& store);
 
@@ -129,8 +128,7 @@ RunState load_checkpoint(const CheckpointReader& reader, const TensorTable& para
 void load_weights(const CheckpointReader& reader, const TensorTable& parameters,
                   ParameterStore& store);
 
-// Throws ErrorCode::Config, naming a parameter, if a run with these parameters cannot begin from
-// the checkpoint.
+// Throws ErrorCode::Config, naming a parameter, if a run cannot begin from the checkpoint.
 void check_same_shapes(const CheckpointReader& reader, const TensorTable& parameters);
 
 // Complete checkpoints of a run, oldest first. Leftovers of interrupted saves are not listed.

@@ -1,4 +1,5 @@
-// The endless stream of samples that a run walks: the sample at position c is a function of c.
+// The endless stream of samples that a run walks: the sample at position c is a function of
+// c.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,7 @@ struct StreamPart {
   const TokenSource* source = nullptr;  // must outlive the stream
   std::unique_ptr<SamplePlan> plan;
   double weight = 1.0;
-  // TokenSource::content_hash(). Parts of equal content have the same samples. Not set: no other
-  // part has the same content.
+  // TokenSource::content_hash(). Parts of equal content have the same samples. Not set: unique.
   std::optional<uint64_t> content = {};
 };
 

@@ -26,7 +26,8 @@ class Choice {
     return !text_.empty() || has_logs_ || (is_finished() && !has_told_end_) ||
            (call_.is_chat && !has_told_role_);
   }
-  // What is new since the last call, as an item of "choices". `whole`: the answer is not a stream.
+  // What is new since the last call, as an item of "choices". `whole`: the answer is not a
+  // stream.
   Json take_news(bool whole);
 
  private:

@@ -45,8 +45,9 @@ struct TextEnds {
   bool bos = false, eos = false;
 };
 
-// As the model's files say: add_bos_token and add_eos_token of tokenizer_config.json, else the
-// template of tokenizer.json. Without such files BOS if the tokenizer has one, as in training.
+// As the model's files say: add_bos_token and add_eos_token of tokenizer_config.json, else
+// the template of tokenizer.json. Without such files BOS if the tokenizer has one, as in
+// training.
 TextEnds text_ends_of(const AuxiliaryFiles& auxiliary_files, const Tokenizer& tokenizer);
 
 }  // namespace ingot

@@ -20,8 +20,7 @@ std::string version_text();
 // Distinguishes this build of the program from others.
 std::string build_text();
 
-// A run's settings, with the checkpoints that were opened for them, so that nothing is opened
-// twice.
+// A run's settings, with the checkpoints that were opened for them: they are not opened again.
 struct LoadedRun {
   RunConfig config;
   std::shared_ptr<CheckpointChoice> init = nullptr;         // of train.init

@@ -95,8 +95,7 @@ class Command {
   Option* add_setting(const Setting& setting);
   Option* get_option(const std::string& name);  // an option that was added to this command
 
-  // Called for this command after its options are read. `run` returns Exit, or nothing, which means
-  // Done.
+  // Called for this command after its options are read. Returns Exit or nothing, which is Done.
   template <class Run>
   void callback(Run run) {
     if constexpr (std::is_void_v<std::invoke_result_t<Run&>>)

@@ -36,8 +36,9 @@ std::string passed_over(const Variables& variables = environment());
 std::string torchrun_command(const Launched& launched, const std::string& command,
                              const Variables& variables = environment());
 
-// This process among those that share the work of a data job without communicating. Nothing without
-// a launcher. Accepts any MPI. Throws ErrorCode::Usage for invalid variables.
+// This process among those that share the work of a data job without communicating.
+// Nothing without a launcher. Accepts any MPI. Throws ErrorCode::Usage for invalid
+// variables.
 struct ProcessNumber {
   int64_t index = 0, count = 1;
 };

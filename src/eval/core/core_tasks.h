@@ -39,7 +39,8 @@ struct CoreExample {
   std::string continuation = {};  // for language modeling
 };
 
-// Throws ErrorCode::Data, naming line and field, for a line that is no example of this kind.
+// Throws ErrorCode::Data, naming line and field, for a line that is no example of this
+// kind.
 std::vector<CoreExample> read_core_file(Storage& storage, const std::string& path, CoreKind kind);
 
 // The path of each task's file in `folder` or below it, by task; empty: not found. Throws

@@ -63,9 +63,10 @@ struct HarnessTask {
   } exact_match = {};
 };
 
-// Reads the task file at `path` and its documents. dataset_kwargs.data_files names them: JSON lines
-// or a JSON array, relative to the working folder (as in the harness) or to the task file. Throws
-// ErrorCode::Data, naming the key, if a required key is missing or a key is not supported.
+// Reads the task file at `path` and its documents. dataset_kwargs.data_files names them: JSON
+// lines or a JSON array, relative to the working folder (as in the harness) or to the task file.
+// Throws ErrorCode::Data, naming the key, if a required key is missing or a key is not
+// supported.
 HarnessTask read_harness_task(Storage& storage, const std::string& path);
 
 }  // namespace ingot

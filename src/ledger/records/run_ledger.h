@@ -14,8 +14,7 @@ namespace ingot {
 
 inline constexpr std::string_view kRunLedgerName = "ledger.jsonl";  // in the run folder
 
-// Only one process writes to a run's ledger. Each record gets the time and the number of this
-// start.
+// Only one process may write to it. Each record gets the time and the number of this start.
 class RunLedger {
  public:
   // Opens or creates the file like LedgerWriter. This start's number is one more than the starts of

@@ -33,8 +33,7 @@ nlohmann::json task_record(const Kind& record);
 template <class Kind>
 Kind read_task_record(const nlohmann::json& json);
 
-// For finished tasks. They throw ErrorCode::Data, with the record's path, if it is not of this
-// kind.
+// For finished tasks. They throw ErrorCode::Data, with the path, for a record of another kind.
 template <class Kind>
 Kind task_record_of(const TaskFolder& tasks, int64_t task) {
   Kind record;
