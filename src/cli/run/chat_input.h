@@ -26,9 +26,9 @@ class ChatInput {
  public:
   explicit ChatInput(CtrlC& ctrl_c) : ctrl_c_(ctrl_c) {}
 
-  // The next line, without its end; nothing at the end of the input. A line that ends with \
-  // continues in the next one. Ctrl-C drops what was typed and starts a new line. `prompt` is shown
-  // on a terminal.
+  // The next line, without its end; nothing at the end of the input. A line whose last character is
+  // a backslash continues in the next one. Ctrl-C drops what was typed and starts a new line.
+  // `prompt` is shown on a terminal.
   std::optional<std::string> line(const std::string& prompt);
 
  private:
