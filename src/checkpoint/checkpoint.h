@@ -57,7 +57,7 @@ struct AuxiliaryFiles {
   // generation_config.json, the chat template, …
   std::map<std::string, std::string> hf_files = {};
   // Ids that end a text, besides the tokenizer's EOS, from the model's files: ascending, each once
-  // (exchange/stop_ids.h).
+  // (exchange/hf/stop_ids.h).
   std::vector<int32_t> stop_ids = {};
 };
 
