@@ -16,8 +16,9 @@ struct PromptIds {
 
   // first_id and the ids of `text`, in which special tokens are only text.
   std::vector<int32_t> of(std::string_view text) const;
-  // The same for text from a chat template, which contains special tokens: adds no second BOS.
-  std::vector<int32_t> of_rendered(std::string_view text) const;
 };
+
+// Texts begin like documents in training data: after BOS, or after EOS if there is no BOS.
+PromptIds document_ids(const Tokenizer& tokenizer);
 
 }  // namespace ingot

@@ -7,6 +7,7 @@
 
 #include "eval/harness/harness_task.h"
 #include "eval/python_random.h"
+#include "tokenizer/chat/marked_text.h"
 
 namespace ingot {
 
@@ -15,10 +16,10 @@ struct HarnessMessage {
 };
 // The text that a model's chat template writes for a conversation, up to where the model's answer
 // begins. If the last message is the assistant's, the model continues that message.
-using RenderChat = std::function<std::string(const std::vector<HarnessMessage>& messages)>;
+using RenderChat = std::function<MarkedText(const std::vector<HarnessMessage>& messages)>;
 
 struct HarnessPrompt {
-  std::vector<std::string> contexts;       // one, or one for each choice
+  std::vector<MarkedText> contexts;        // one, or one for each choice
   std::vector<std::string> continuations;  // empty for GenerateUntil
   std::vector<std::string> choices;        // the texts whose lengths normalize the scores
   std::vector<size_t> gold;                // indices of right choices; empty: none is named
@@ -40,7 +41,7 @@ class HarnessPrompts {
   struct Turn;
   std::vector<chat::Value> drawn(const chat::Value& document);
   std::vector<Turn> before(const chat::Value& document);
-  std::string joined(std::vector<Turn> turns) const;
+  MarkedText joined(std::vector<Turn> turns) const;
   HarnessPrompt prompt_of(const chat::Value& document);
 
   const HarnessTask& task_;
