@@ -203,9 +203,8 @@ TEST_F(RunDataTest, AVocabularyBeyondTheModelsIsRefused) {
   const auto storage = posix_storage();
   testing_support::write_small_shards((root_ / "shards").string(), {{"a", "1", "text of shards"}},
                                       8);
-  for (const std::string& data :
-       {(root_ / "shards").string(), write("a.txt", "text"), write("a.bin", std::string(100, '\0')),
-        mixture()}) {
+  for (const std::string& data : {(root_ / "shards").string(), write("a.txt", "text"),
+                                  write("a.bin", std::string(100, '\0')), mixture()}) {
     const RunConfig small = config("run", 4, {{"data.train", data}, {"model.vocab", "256"}});
     EXPECT_EQ(testing_support::error_of(ErrorCode::Config, [&] { open_run_data(*storage, small); }),
               "model.vocab is 256, but the byte tokenizer has 257 ids: set model.vocab to at least "
