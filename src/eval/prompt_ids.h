@@ -16,8 +16,9 @@ struct PromptIds {
 
   // first_id and the ids of `text`, in which special tokens are only text.
   std::vector<int32_t> of(std::string_view text) const;
-  // The same for text that a template wrote, special tokens among it: no second BOS.
-  std::vector<int32_t> of_rendered(std::string_view text) const;
 };
+
+// As documents in training data begin: behind BOS, or behind EOS where the tokenizer has no BOS.
+PromptIds document_ids(const Tokenizer& tokenizer);
 
 }  // namespace ingot

@@ -8,33 +8,33 @@
 #include "checkpoint/models/open_model.h"
 #include "core/device/context.h"
 #include "core/storage/storage.h"
-#include "infer/engine.h"
+#include "infer/engine_model.h"
 #include "plan/decode_shape.h"
 #include "tokenizer/chat/chat_template.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
 
-class LoadedModel {
+class LoadedModel final : public EngineModel {
  public:
   // `path`: a checkpoint, a run folder, a Hugging Face folder or a GGUF file. Throws
   // ErrorCode::Data for anything else, ErrorCode::Memory if it does not fit. Unless options.pages
   // says how many, it takes fewer pages than all sequences may fill if memory has no room for them.
   LoadedModel(Context& ctx, std::shared_ptr<Storage> storage, const std::string& path,
               const ModelOptions& options);
-  ~LoadedModel();
+  ~LoadedModel() override;
 
   const CheckpointInfo& info() const;
-  const ModelConfig& config() const;
-  const DecodeShape& shape() const;
+  const ModelConfig& config() const override;
+  const DecodeShape& shape() const override;
   int64_t allocated_bytes() const;
-  ReplyEngine& engine();
+  ReplyEngine& engine() override;
   PagedDecoder& decoder();
 
   // What belongs to text; each throws ErrorCode::Data if the model came without a tokenizer.
   const Tokenizer& tokenizer() const;
   // End a reply: EOS, the ids that the model's files name besides it (end of turn), and BOS.
-  const std::vector<int32_t>& stop_ids() const;
+  const std::vector<int32_t>& stop_ids() const override;
   const AuxiliaryFiles& auxiliary_files() const;
   ChatFiles chat_files() const;
   // What a text begins with: BOS, if the tokenizer has one and the model's files do not say

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/device/context.h"
@@ -34,10 +35,10 @@ class PagedDecoder {
   using ReadWeights = std::function<void(const std::string& name, int64_t begin, int64_t end,
                                          std::span<float> values)>;
 
-  // Rows of transformer_decode_table(config, shape) in `placed`, which, like `ctx`, must outlive
-  // it. Weights are 0 until load().
+  // Rows of transformer_decode_table(config, shape), whose names in `placed` begin with `prefix`;
+  // like `ctx`, `placed` must outlive it. Weights are 0 until load().
   PagedDecoder(Context& ctx, const ModelConfig& config, const DecodeShape& shape,
-               const PlacedTensors& placed);
+               const PlacedTensors& placed, std::string_view prefix = "");
   ~PagedDecoder();
 
   // Reads all weights, a few rows at a time, and packs them. May be called again: pages filled

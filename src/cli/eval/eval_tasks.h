@@ -6,8 +6,7 @@
 
 #include "cli/eval/eval_model.h"
 #include "cli/eval/item_log.h"
-#include "eval/core/core_tasks.h"
-#include "eval/harness/harness_task.h"
+#include "eval/task_list.h"
 
 namespace ingot::cli {
 
@@ -25,16 +24,11 @@ class TaskSet {
   nlohmann::ordered_json run(EvalModel& model, ItemLog& log) const;
 
  private:
-  struct CoreFile {
-    const CoreTask* task;
-    std::vector<CoreExample> examples;
-  };
   nlohmann::ordered_json run_core(EvalModel& model, ItemLog& log) const;
   nlohmann::ordered_json run_harness(EvalModel& model, ItemLog& log) const;
 
   TaskOptions options_;
-  std::vector<CoreFile> core_;
-  std::vector<HarnessTask> harness_;
+  TaskList tasks_;
 };
 
 }  // namespace ingot::cli

@@ -10,8 +10,9 @@ namespace ingot::cli {
 
 struct TextOptions {
   std::vector<std::string> paths;
-  int64_t window = 0;  // 0: the model's context
-  int64_t stride = 0;  // 0: half the window
+  int64_t window = 0;         // 0: the model's context
+  int64_t stride = 0;         // 0: half the window
+  int64_t max_documents = 0;  // the first ones that hold text; 0: all
   ReadOptions read;
 };
 

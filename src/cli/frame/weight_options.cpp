@@ -18,8 +18,7 @@ void WeightOptions::add_to(Command& command) {
 }
 
 ModelOptions WeightOptions::options(int64_t max_sequences) const {
-  return {
-      .weights = *parse_weight_format(weights), .context = context, .max_sequences = max_sequences};
+  return {.weights = format(), .context = context, .max_sequences = max_sequences};
 }
 
 }  // namespace ingot::cli

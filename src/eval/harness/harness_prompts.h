@@ -7,6 +7,7 @@
 
 #include "eval/harness/harness_task.h"
 #include "eval/python_random.h"
+#include "tokenizer/chat/marked_text.h"
 
 namespace ingot {
 
@@ -15,10 +16,10 @@ struct HarnessMessage {
 };
 // A conversation as a model's chat template writes it, ready for the model's answer, or for the
 // rest of it where the last message is the assistant's.
-using RenderChat = std::function<std::string(const std::vector<HarnessMessage>& messages)>;
+using RenderChat = std::function<MarkedText(const std::vector<HarnessMessage>& messages)>;
 
 struct HarnessPrompt {
-  std::vector<std::string> contexts;       // one, or one for each choice
+  std::vector<MarkedText> contexts;        // one, or one for each choice
   std::vector<std::string> continuations;  // none for text that is generated
   std::vector<std::string> choices;        // as they are normalized by length
   std::vector<size_t> gold;                // places of right choices; empty: it names none
@@ -39,7 +40,7 @@ class HarnessPrompts {
   struct Turn;
   std::vector<chat::Value> drawn(const chat::Value& document);
   std::vector<Turn> before(const chat::Value& document);
-  std::string joined(std::vector<Turn> turns) const;
+  MarkedText joined(std::vector<Turn> turns) const;
   HarnessPrompt prompt_of(const chat::Value& document);
 
   const HarnessTask& task_;

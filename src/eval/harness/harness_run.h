@@ -9,6 +9,7 @@
 #include "eval/prompt_ids.h"
 #include "eval/scorer.h"
 #include "eval/statistics.h"
+#include "tokenizer/chat/chat_format.h"
 
 namespace ingot {
 
@@ -39,19 +40,20 @@ struct HarnessResult {
 // How a task's texts become ids.
 struct HarnessIds {
   PromptIds ids;
-  int32_t empty_id = -1;     // what an empty context is: BOS, or EOS where there is none
-  bool is_rendered = false;  // by a chat template, which writes special tokens
-  int64_t max_tokens = 0;    // of a sequence; the harness cuts longer ones at their beginning
+  int32_t empty_id = -1;             // what an empty context is: BOS, or EOS where there is none
+  const ChatFormat* chat = nullptr;  // that wrote the contexts; null: they are plain text
+  int64_t max_tokens = 0;  // of a sequence; the harness cuts longer ones at their beginning
 
+  std::vector<int32_t> of(const MarkedText& context) const;
   // The context's spaces at its end belong to the continuation.
-  ScoredSequence pair(const std::string& context, const std::string& continuation) const;
+  ScoredSequence pair(const MarkedText& context, const std::string& continuation) const;
   // Of a whole document: each token once, in windows of `max_tokens`.
   std::vector<ScoredSequence> rolling(const std::string& text) const;
 };
 
 using OnHarnessItem = std::function<void(const HarnessItemResult& item, size_t done, size_t of)>;
 // The first max_items documents; 0: all.
-HarnessResult run_harness_task(const HarnessTask& task, const RenderChat& render, size_t max_items,
-                               const HarnessIds& ids, Scorer& scorer, const OnHarnessItem& on_item);
+HarnessResult run_harness_task(const HarnessTask& task, size_t max_items, const HarnessIds& ids,
+                               Scorer& scorer, const OnHarnessItem& on_item);
 
 }  // namespace ingot
