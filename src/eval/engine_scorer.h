@@ -1,4 +1,4 @@
-// The scorer of a model in this process: requests to its engine.
+// Scores with a model in this process, by requests to its engine.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@ namespace ingot {
 
 class EngineScorer final : public Scorer {
  public:
-  // Makes the model with room for sequences of that many tokens.
+  // Loads the model with room for sequences of `context` tokens; 0: of the model's own context.
   using Load = std::function<std::unique_ptr<EngineModel>(int64_t context)>;
 
-  // Calls load(0), for usual sequences, and again where they are longer.
+  // Calls load(0), and load() again for sequences that are longer.
   explicit EngineScorer(Load load);
-  // Of a model that stays as it is: longer sequences lose their beginning. It must outlive this.
+  // Uses `model` as it is: the beginning of longer sequences is cut off. It must outlive this.
   explicit EngineScorer(EngineModel& model) : model_(&model) {}
 
   void score(std::span<const ScoreItem> items, const OnItem& on_item) override;

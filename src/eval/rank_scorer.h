@@ -1,4 +1,4 @@
-// The scorer of ranks that hold the same weights: each scores its share of the items.
+// Scores with several ranks that hold the same weights: each scores its share of the items.
 #pragma once
 
 #include <functional>
@@ -9,24 +9,24 @@
 
 namespace ingot {
 
-// Every rank makes the same calls with the same arguments and gets the same scores. How many ranks
-// there are changes no bit of them, if those of `own` do not depend on its other items.
+// Every rank makes the same calls with the same arguments and gets the same scores. Their bits do
+// not depend on the number of ranks, if those of `own` do not depend on its other items.
 class RankScorer final : public Scorer {
  public:
-  // Thrown on all ranks once `is_stopped` was true on one.
+  // Thrown on all ranks after `is_stopped` was true on one.
   struct Stopped {};
 
-  // `own`: this rank's. It and `control` must outlive this; `timeout`: of each round.
+  // `own`: this rank's scorer. It and `control` must outlive this. `timeout`: of each round.
   RankScorer(Scorer& own, Control& control, Timeout timeout, std::function<bool()> is_stopped);
 
   void score(std::span<const ScoreItem> items, const OnItem& on_item) override;
-  // By one rank, the next one of them in turn; the others wait.
+  // One rank computes it, each time the next one; the others wait.
   std::vector<int32_t> continue_greedily(std::span<const int32_t> ids, int64_t max_new,
                                          const IsDone& is_done) override;
   int64_t max_tokens() const override { return own_.max_tokens(); }
 
  private:
-  // What each rank says, after all were asked whether to stop.
+  // What each rank sent, after all were asked whether to stop.
   std::vector<std::string> exchange(const std::string& said);
   void check_stop();
 

@@ -1,4 +1,4 @@
-// Tasks of any kind, and all of their scores.
+// Tasks of any kind, and their scores.
 #pragma once
 
 #include <optional>
@@ -20,24 +20,24 @@ struct TaskList {
   std::vector<HarnessTask> harness;
 };
 
-// `paths`: folders of CORE's files, task files of lm-evaluation-harness (.yaml), folders of such
-// files. Reads every file. Throws ErrorCode::Data for what is no task, ErrorCode::Usage for a task
-// of CORE that is there twice.
+// Reads all files in `paths`: folders of CORE's files, task files of lm-evaluation-harness (.yaml)
+// and folders of such files. Throws ErrorCode::Data for a file that is no task, ErrorCode::Usage
+// for a task of CORE that is given twice.
 TaskList read_task_list(Storage& storage, const std::vector<std::string>& paths);
 
 struct TaskScore {
   std::string task, metric;
-  MeanScore score;  // without standard error where it is no mean over items
+  MeanScore score;  // without a standard error if it is no mean over items
   std::optional<Interval> interval = {};
 };
 
-// All tasks, at most max_items of each (0: all), then the mean over those of CORE in both versions.
-// `documents`: what texts of CORE begin with; `harness`: how task files' texts become ids.
+// Scores all tasks, at most max_items of each (0: all), then the mean of CORE in both versions.
+// `documents`: how texts of CORE become ids; `harness`: how texts of task files become ids.
 std::vector<TaskScore> score_tasks(const TaskList& tasks, size_t max_items,
                                    const PromptIds& documents, const HarnessIds& harness,
                                    Scorer& scorer);
 
-// Throws as score_tasks() would for what is wrong with the tasks, without a model.
+// Throws what score_tasks() would throw for errors in the tasks; needs no model.
 void check_tasks(const TaskList& tasks, size_t max_items, const PromptIds& documents,
                  const HarnessIds& harness);
 

@@ -1,4 +1,4 @@
-// A model that an engine serves, whatever its weights are of.
+// A model that an engine serves, wherever its weights come from.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class EngineModel {
   virtual ReplyEngine& engine() = 0;
   virtual const ModelConfig& config() const = 0;
   virtual const DecodeShape& shape() const = 0;
-  // End a reply. Throws ErrorCode::Data if the model came without a tokenizer.
+  // Ids that end a reply. Throws ErrorCode::Data if the model came without a tokenizer.
   virtual const std::vector<int32_t>& stop_ids() const = 0;
 };
 

@@ -18,8 +18,8 @@ namespace ingot {
 class LoadedModel final : public EngineModel {
  public:
   // `path`: a checkpoint, a run folder, a Hugging Face folder or a GGUF file. Throws
-  // ErrorCode::Data for anything else, ErrorCode::Memory if it does not fit. Unless options.pages
-  // says how many, it takes fewer pages than all sequences may fill if memory has no room for them.
+  // ErrorCode::Data for anything else, ErrorCode::Memory if it does not fit. If options.pages is 0
+  // and memory has no room for pages of all sequences, it takes fewer.
   LoadedModel(Context& ctx, std::shared_ptr<Storage> storage, const std::string& path,
               const ModelOptions& options);
   ~LoadedModel() override;
@@ -31,14 +31,14 @@ class LoadedModel final : public EngineModel {
   ReplyEngine& engine() override;
   PagedDecoder& decoder();
 
-  // What belongs to text; each throws ErrorCode::Data if the model came without a tokenizer.
+  // For text. All of these throw ErrorCode::Data if the model came without a tokenizer.
   const Tokenizer& tokenizer() const;
-  // End a reply: EOS, the ids that the model's files name besides it (end of turn), and BOS.
+  // Ids that end a reply: EOS, others that the model's files name (end of turn), and BOS.
   const std::vector<int32_t>& stop_ids() const override;
   const AuxiliaryFiles& auxiliary_files() const;
   ChatFiles chat_files() const;
-  // What a text begins with: BOS, if the tokenizer has one and the model's files do not say
-  // add_bos_token = false; -1: nothing.
+  // The id that a text begins with: BOS, if the tokenizer has one and the model's files do not say
+  // add_bos_token = false; else -1, no id.
   int32_t first_id() const;
   // first_id() and the ids of `text`, in which special tokens are only text. An empty text without
   // BOS begins after the EOS of the document before. Throws ErrorCode::Usage if nothing is left.

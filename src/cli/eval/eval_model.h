@@ -18,9 +18,9 @@ class EvalModel {
 
   Scorer& scorer() { return scorer_; }
   const ModelConfig& config() const { return config_; }
-  // As documents in training data: behind BOS, or behind EOS where the tokenizer has no BOS.
+  // Texts begin like documents in training data: after BOS, or after EOS if there is no BOS.
   PromptIds document_ids() const;
-  // As the model's files say: BOS, or nothing.
+  // Texts begin as the model's files say: with BOS, or with nothing.
   PromptIds prompt_ids() const { return {*tokenizer_, first_id_}; }
   // The model's chat template, or ChatML if it has none; refers to this model's tokenizer.
   ChatFormat chat_format() const;
@@ -29,7 +29,7 @@ class EvalModel {
   void take_facts(const LoadedModel& model);
 
   std::string path_;
-  // Of the first load, which the scorer's constructor makes: it may read the model again.
+  // Kept from the first load, by the scorer's constructor: the scorer may load the model again.
   ModelConfig config_;
   AuxiliaryFiles files_;
   std::unique_ptr<Tokenizer> tokenizer_;

@@ -12,7 +12,8 @@ void WeightOptions::add_weights_to(Command& command) {
 
 void WeightOptions::add_to(Command& command) {
   add_weights_to(command);
-  command.add_option("--context", context, "tokens of a sequence at most; 0 = the model's own")
+  command
+      .add_option("--context", context, "most tokens of a sequence; 0 = the model's own context")
       ->capture_default_str()
       ->not_negative();
 }

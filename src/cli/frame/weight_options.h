@@ -1,4 +1,4 @@
-// How a decoder holds its weights and how long its sequences are, as flags.
+// Flags for the format of a decoder's weights and for its context.
 #pragma once
 
 #include <string>

@@ -1,6 +1,9 @@
 #include "ops/kernels/attention.h"
 
+#include <type_traits>
+
 #include "ops/cpu/attention_block.h"
+#include "ops/cpu/kernel.h"
 
 namespace ingot::cpu::INGOT_ISA {
 namespace {
@@ -299,13 +302,12 @@ void for_type_and_width(DType dtype, int64_t D, F f) {
         return f.template operator()<T, 0>();
     }
   };
-  if (dtype == DType::F64) {
-    f.template operator()<double, 0>();
-  } else if (dtype == DType::BF16) {
-    for_width.template operator()<Bf16>();
-  } else {
-    for_width.template operator()<float>();
-  }
+  with_float_type(dtype, [&]<class T>(T) {
+    if constexpr (std::is_same_v<T, double>)
+      f.template operator()<T, 0>();
+    else
+      for_width.template operator()<T>();
+  });
 }
 
 // dst(B, T, H, D) BF16 = src(B, T, H, D) F32, contiguous.
