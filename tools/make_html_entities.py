@@ -1,6 +1,6 @@
-"""Writes src/ingest/read/html_entities.inc: the HTML standard's named character references.
+"""Writes src/ingest/read/formats/html_entities.inc: the HTML standard's named character references.
 
-usage: python3 tools/make_html_entities.py > src/ingest/read/html_entities.inc
+usage: python3 tools/make_html_entities.py > src/ingest/read/formats/html_entities.inc
 The table is Python's own copy of the standard's (html.entities.html5, 2,231 names)."""
 
 from html.entities import html5

@@ -57,7 +57,7 @@ struct AuxiliaryFiles {
   // the chat template, …
   std::map<std::string, std::string> hf_files = {};
   // Ids of tokens that end a text as the tokenizer's EOS does, of the files that the model came
-  // with: ascending, each once (exchange/stop_ids.h).
+  // with: ascending, each once (exchange/hf/stop_ids.h).
   std::vector<int32_t> stop_ids = {};
 };
 

@@ -5,7 +5,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/elements.h"
-#include "checkpoint/exchange/stop_ids.h"
+#include "checkpoint/exchange/hf/stop_ids.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"

@@ -3,8 +3,8 @@
 #include "core/error/error.h"
 #include "feed/shard_source.h"
 #include "feed/text_source.h"
-#include "shards/megatron_file.h"
-#include "shards/token_file.h"
+#include "shards/foreign/megatron_file.h"
+#include "shards/foreign/token_file.h"
 #include "tokenizer/vocabulary.h"
 
 namespace ingot {

@@ -4,7 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "checkpoint/exchange/stop_ids.h"
+#include "checkpoint/auxiliary_files.h"
+#include "checkpoint/exchange/hf/stop_ids.h"
 #include "core/device/compute_device.h"
 #include "core/error/error.h"
 #include "core/tensor/kv_page.h"

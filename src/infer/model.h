@@ -10,6 +10,7 @@
 #include "core/storage/storage.h"
 #include "infer/engine.h"
 #include "plan/decode_shape.h"
+#include "tokenizer/chat/chat_template.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/exchange/gguf_export.h"
+#include "checkpoint/exchange/gguf/export.h"
 #include "checkpoint/hf_fixture.h"
 
 namespace ingot::checkpoint_test {

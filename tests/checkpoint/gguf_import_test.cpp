@@ -3,9 +3,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "checkpoint/exchange/gguf_header.h"
-#include "checkpoint/exchange/gguf_model.h"
-#include "checkpoint/exchange/gguf_weights.h"
+#include "checkpoint/auxiliary_files.h"
+#include "checkpoint/exchange/gguf/header.h"
+#include "checkpoint/exchange/gguf/model.h"
+#include "checkpoint/exchange/gguf/weights.h"
 #include "checkpoint/gguf_fixture.h"
 #include "checkpoint/models/open_model.h"
 #include "core/error/error.h"

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "checkpoint/exchange/hf_config.h"
+#include "checkpoint/exchange/hf/config.h"
 #include "checkpoint/hf_fixture.h"
 #include "core/error/error.h"
 #include "spec/model/model_settings.h"

@@ -1,4 +1,4 @@
-#include "checkpoint/exchange/hf_config.h"
+#include "checkpoint/exchange/hf/config.h"
 
 #include <gtest/gtest.h>
 

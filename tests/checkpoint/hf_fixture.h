@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/exchange/hf_config.h"
-#include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/exchange/hf/config.h"
+#include "checkpoint/exchange/hf/tensors.h"
 #include "checkpoint/fixture.h"
 #include "checkpoint/safetensors.h"
 #include "spec/model/transformer_parameters.h"

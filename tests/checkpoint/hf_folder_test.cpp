@@ -1,11 +1,11 @@
-#include "checkpoint/exchange/hf_folder.h"
+#include "checkpoint/exchange/hf/folder.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "checkpoint/exchange/hf_export.h"
+#include "checkpoint/exchange/hf/export.h"
 #include "checkpoint/hf_fixture.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/models/import_model.h"

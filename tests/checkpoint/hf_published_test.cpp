@@ -2,7 +2,7 @@
 // whose number of parameters is on its card.
 #include <gtest/gtest.h>
 
-#include "checkpoint/exchange/hf_config.h"
+#include "checkpoint/exchange/hf/config.h"
 #include "checkpoint/hf_fixture.h"
 #include "spec/model/model_settings.h"
 

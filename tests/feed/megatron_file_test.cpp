@@ -1,4 +1,4 @@
-#include "shards/megatron_file.h"
+#include "shards/foreign/megatron_file.h"
 #include "feed/open_source.h"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 
 #include "core/error/error.h"
 #include "memory_files.h"
-#include "shards/foreign_tokens.h"
+#include "shards/foreign/tokens.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 3) return 0;

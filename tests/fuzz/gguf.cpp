@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "checkpoint/exchange/gguf_config.h"
-#include "checkpoint/exchange/gguf_header.h"
-#include "checkpoint/exchange/gguf_vocabulary.h"
+#include "checkpoint/exchange/gguf/config.h"
+#include "checkpoint/exchange/gguf/header.h"
+#include "checkpoint/exchange/gguf/vocabulary.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
 #include "tokenizer/tokenizer.h"

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "checkpoint/exchange/hf_config.h"
-#include "checkpoint/exchange/hf_tensors.h"
-#include "checkpoint/exchange/stop_ids.h"
+#include "checkpoint/exchange/hf/config.h"
+#include "checkpoint/exchange/hf/stop_ids.h"
+#include "checkpoint/exchange/hf/tensors.h"
 #include "core/error/error.h"
 
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/error/error.h"
-#include "shards/megatron_file.h"
+#include "shards/foreign/megatron_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;

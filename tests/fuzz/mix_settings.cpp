@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/error/error.h"
-#include "shards/mix.h"
+#include "shards/mix/mix.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {

@@ -5,7 +5,7 @@
 
 #include "core/text/utf8.h"
 #include "ingest/read/charset.h"
-#include "ingest/read/html_text.h"
+#include "ingest/read/formats/html_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "documents_of_bytes.h"
-#include "ingest/read/json_record.h"
+#include "ingest/read/formats/json_record.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "ingest/read/charset.h"
-#include "ingest/read/html_text.h"
+#include "ingest/read/formats/html_text.h"
 
 namespace ingot {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error/error.h"
-#include "shards/foreign_import.h"
+#include "shards/foreign/import.h"
 #include "shards/verify.h"
 #include "support/files.h"
 #include "support/shard_documents.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "core/error/error.h"
-#include "shards/mix_plan.h"
+#include "shards/mix/plan.h"
 #include "shards/verify.h"
 #include "support/files.h"
 #include "support/shard_documents.h"

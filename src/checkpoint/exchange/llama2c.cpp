@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "checkpoint/auxiliary_files.h"
 #include "checkpoint/elements.h"
 #include "checkpoint/hashed_file.h"
-#include "checkpoint/models/open_model.h"
 #include "checkpoint/new_output.h"
 #include "core/error/error.h"
 #include "core/error/log.h"

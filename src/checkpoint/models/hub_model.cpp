@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "checkpoint/exchange/hf_config.h"
-#include "checkpoint/exchange/hf_folder.h"
-#include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/exchange/hf/config.h"
+#include "checkpoint/exchange/hf/folder.h"
+#include "checkpoint/exchange/hf/tensors.h"
 #include "core/error/error.h"
 #include "remote/hub.h"
 #include "remote/remote_settings.h"

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "checkpoint/exchange/gguf_export.h"
-#include "checkpoint/exchange/gguf_header.h"
-#include "checkpoint/exchange/hf_export.h"
-#include "checkpoint/exchange/hf_folder.h"
+#include "checkpoint/exchange/gguf/export.h"
+#include "checkpoint/exchange/gguf/header.h"
+#include "checkpoint/exchange/hf/export.h"
+#include "checkpoint/exchange/hf/folder.h"
 #include "checkpoint/exchange/llama2c.h"
 #include "core/error/error.h"
 

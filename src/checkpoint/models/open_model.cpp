@@ -1,11 +1,9 @@
 #include "checkpoint/models/open_model.h"
 
-#include <span>
-
 #include "checkpoint/choice.h"
-#include "checkpoint/exchange/gguf_weights.h"
-#include "checkpoint/exchange/hf_folder.h"
-#include "checkpoint/exchange/hf_tensors.h"
+#include "checkpoint/exchange/gguf/weights.h"
+#include "checkpoint/exchange/hf/folder.h"
+#include "checkpoint/exchange/hf/tensors.h"
 #include "checkpoint/exchange/llama2c.h"
 #include "checkpoint/models/model_formats.h"
 
@@ -110,21 +108,6 @@ std::unique_ptr<OpenModel> open_model(std::shared_ptr<Storage> storage, const st
 
 std::unique_ptr<Weights> weights_of(const CheckpointReader& reader) {
   return std::make_unique<OfCheckpoint>(reader);
-}
-
-std::unique_ptr<Tokenizer> tokenizer_of(const AuxiliaryFiles& auxiliary_files) {
-  if (auxiliary_files.tokenizer.empty()) return byte_tokenizer();
-  const auto files = memory_storage();
-  files->create("tokenizer.bin")->append(std::as_bytes(std::span(auxiliary_files.tokenizer)));
-  return load_tokenizer(*files, "tokenizer.bin");
-}
-
-ChatFiles chat_files_of(const AuxiliaryFiles& auxiliary_files) {
-  const auto files = memory_storage();
-  files->make_directories("folder");
-  for (const auto& [name, contents] : auxiliary_files.hf_files)
-    files->create(join_path("folder", name))->append(std::as_bytes(std::span(contents)));
-  return read_chat_files(*files, "folder");
 }
 
 }  // namespace ingot

@@ -5,10 +5,8 @@
 #include <string>
 
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/exchange/hf_config.h"
+#include "checkpoint/exchange/hf/config.h"
 #include "checkpoint/weights.h"
-#include "tokenizer/chat/chat_template.h"
-#include "tokenizer/tokenizer.h"
 
 namespace ingot {
 
@@ -55,10 +53,5 @@ std::unique_ptr<ForeignModel> open_hf_model(std::shared_ptr<Storage> storage,
 
 // Weights of a checkpoint; `reader` must outlive them.
 std::unique_ptr<Weights> weights_of(const CheckpointReader& reader);
-
-std::unique_ptr<Tokenizer> tokenizer_of(const AuxiliaryFiles& auxiliary_files);
-
-// As they came with a model.
-ChatFiles chat_files_of(const AuxiliaryFiles& auxiliary_files);
 
 }  // namespace ingot

@@ -6,7 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "checkpoint/exchange/stop_ids.h"
+#include "checkpoint/auxiliary_files.h"
+#include "checkpoint/exchange/hf/stop_ids.h"
 #include "checkpoint/folder.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/models/open_model.h"

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "checkpoint/exchange/hf_config.h"
+#include "checkpoint/exchange/hf/config.h"
 #include "checkpoint/models/model_formats.h"
 #include "core/error/error.h"
 #include "core/text/format.h"

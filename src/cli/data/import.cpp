@@ -9,7 +9,7 @@
 #include "core/error/error.h"
 #include "core/storage/storage.h"
 #include "core/text/format.h"
-#include "shards/foreign_import.h"
+#include "shards/foreign/import.h"
 
 namespace ingot::cli {
 namespace {

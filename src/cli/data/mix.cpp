@@ -8,7 +8,7 @@
 #include "core/device/thread_pool.h"
 #include "core/storage/storage.h"
 #include "core/text/format.h"
-#include "shards/mix.h"
+#include "shards/mix/mix.h"
 
 namespace ingot::cli {
 namespace {

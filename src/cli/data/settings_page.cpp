@@ -4,7 +4,7 @@
 #include "ingest/decontaminate/contamination_index.h"
 #include "ingest/dedup/dedup_stage.h"
 #include "ingest/tokenize/tokenize.h"
-#include "shards/mix.h"
+#include "shards/mix/mix.h"
 #include "spec/run/mixture_config.h"
 
 namespace ingot::cli {

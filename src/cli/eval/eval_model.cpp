@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/auxiliary_files.h"
 #include "core/tensor/kv_page.h"
 #include "tokenizer/chat/chat_template.h"
 #include "tokenizer/chat/conversation.h"

@@ -286,8 +286,8 @@ void cross_entropy_gradient(Context& ctx, const Tensor& logits, const Tensor& ta
 
 void logits_gradient_scale(Context&, const Tensor& loss_scale, const Tensor& scale,
                            const Tensor& inverse) {
-  const int exponent =
-      std::ilogb(fp8_limit(DType::F8E5M2) / (2 * std::abs(*loss_scale.as<double>())));
+  const double ratio = fp8_limit(DType::F8E5M2) / (2 * std::abs(*loss_scale.as<double>()));
+  const int exponent = ratio > 0 && std::isfinite(ratio) ? std::ilogb(ratio) : 0;
   *scale.as<float>() = std::ldexp(1.0f, exponent);
   *inverse.as<float>() = std::ldexp(1.0f, -exponent);
 }

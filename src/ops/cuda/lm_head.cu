@@ -389,7 +389,8 @@ void launch_gradient(Context& ctx, const Logits<T>& logits, int64_t num_rows,
 
 __global__ void gradient_scale_kernel(const double* loss_scale, double limit, float* scale,
                                       float* inverse) {
-  const int exponent = ilogb(limit / (2 * fabs(*loss_scale)));
+  const double ratio = limit / (2 * fabs(*loss_scale));
+  const int exponent = ratio > 0 && isfinite(ratio) ? ilogb(ratio) : 0;
   *scale = ldexpf(1.0f, exponent);
   *inverse = ldexpf(1.0f, -exponent);
 }

@@ -23,7 +23,8 @@ INGOT_KERNEL(void, cross_entropy_from_statistics,
               const LossOptions& options, const Tensor& statistics, const Tensor& scale,
               const Tensor& losses))
 // The power of two that scales the gradients of the logits for F8E5M2. Twice loss_scale (1) F64
-// bounds every gradient; scale (1) brings that into range; inverse (1) is 1 / scale.
+// bounds every gradient; scale (1) brings that into range; inverse (1) is 1 / scale. Both are 1
+// where loss_scale is 0 or not finite: such a step is skipped.
 INGOT_KERNEL(void, logits_gradient_scale,
              (Context & ctx, const Tensor& loss_scale, const Tensor& scale, const Tensor& inverse))
 
