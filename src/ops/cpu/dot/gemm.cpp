@@ -213,11 +213,14 @@ void gemm_by(const Gemm& gemm, const GemmBlock& block) {
     return;
   }
   // Sums of all parts of k but the last wait in F32.
-  for_parts(block, kScratchRows, kScratchCols, [&](const GemmBlock& part) {
-    wide_gemm<Multiply>(gemm, part,
-                        {buffers.sums(), kScratchCols, /*add=*/false,
-                         at(static_cast<Bf16*>(gemm.c), part), gemm.c_stride, gemm.accumulate});
-  });
+  const bool one_part = gemm.K <= kGemmMaxWords * Multiply::kDepth;
+  for_parts(block, one_part ? block.num_rows : kScratchRows, one_part ? kMaxCols : kScratchCols,
+            [&](const GemmBlock& part) {
+              wide_gemm<Multiply>(
+                  gemm, part,
+                  {buffers.sums(), kScratchCols, /*add=*/false,
+                   at(static_cast<Bf16*>(gemm.c), part), gemm.c_stride, gemm.accumulate});
+            });
 }
 
 }  // namespace
