@@ -53,6 +53,14 @@ def can_mount():
     )
 
 
+def has_chromium():
+    """Whether the page can be driven: a browser, its driver, and what tools/requirements-page.txt names."""
+    packages = os.path.join(SOURCE_DIR, ".venv", "lib", "python3*", "site-packages")
+    return installed("chromium", "chromedriver") and all(
+        glob.glob(os.path.join(packages, name)) for name in ("selenium", "axe_core_python")
+    )
+
+
 def first_gpu():
     """The name of the GPU that tests compute on; empty where there is none."""
     if not installed("nvidia-smi"):
@@ -65,6 +73,7 @@ def first_gpu():
 REASONS = {
     "needs-shared": lambda preset: not os.path.isdir(os.path.join(SOURCE_DIR, "..", "shared", "data")),
     "needs-arrow": lambda preset: not os.path.exists(os.path.join(SOURCE_DIR, "build", preset, "libingot_arrow.so")),
+    "needs-chromium": lambda preset: not has_chromium(),
     "needs-gpu": lambda preset: not glob.glob("/dev/nvidia[0-9]*"),
     "needs-h200": lambda preset: "H200" not in first_gpu(),
     "needs-mpi": lambda preset: not installed("mpirun")

@@ -1,4 +1,4 @@
-// What a checkpoint's auxiliary files are read as.
+// The tokenizer and the chat templates in a checkpoint's auxiliary files.
 #pragma once
 
 #include <memory>

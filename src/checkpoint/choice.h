@@ -1,4 +1,4 @@
-// Which checkpoint is used: the newest good one.
+// Chooses which checkpoint to use: the newest good one.
 #pragma once
 
 #include <memory>
@@ -10,29 +10,29 @@
 
 namespace ingot {
 
-// The checkpoints at a path, of which one is chosen. Each manifest is read at most once.
+// Chooses among the checkpoints at a path. Each manifest is read at most once.
 class CheckpointChoice {
  public:
-  // A folder of a step that is newer than the choice and is no good one: damaged, or without a
-  // manifest, so that a part of it was lost.
+  // A step folder that is newer than the chosen one but unusable: damaged, or without a manifest
+  // because files were lost.
   struct PassedOver {
     std::string dir, why;
   };
 
-  // `path`: a run folder, or a checkpoint, which then is the only one.
+  // `path`: a run folder, or a single checkpoint.
   CheckpointChoice(std::shared_ptr<Storage> storage, std::string path);
   static CheckpointChoice of_run(std::shared_ptr<Storage> storage, std::string run_dir);
 
-  // The newest whose manifest can be read, which says all but the numbers; null: there is none.
+  // The newest checkpoint whose manifest can be read; its weights are not checked. Null: none.
   const CheckpointReader* readable();
-  // The newest that verifies, whose files are all read for that, once; null: there is none.
+  // The newest checkpoint that verifies; all its files are read for this, once. Null: none.
   const CheckpointReader* good();
-  // The same, with a warning of what was passed over. Throws ErrorCode::Data, saying what is at the
-  // path, where there is none.
+  // The same, with a warning about newer folders that were passed over. If there is none, throws
+  // ErrorCode::Data that says what is at the path.
   const CheckpointReader& use();
 
   const std::vector<PassedOver>& passed_over() const { return passed_over_; }  // the newest first
-  // Why there is none.
+  // An error that says why there is no checkpoint.
   Error none() const;
 
  private:
@@ -45,7 +45,7 @@ class CheckpointChoice {
   std::vector<std::string> candidates_;  // oldest first
   std::vector<PassedOver> passed_over_;
   std::optional<CheckpointReader> reader_;  // of the last candidate
-  bool verified_ = false;                   // that one
+  bool verified_ = false;                   // whether reader_ was verified
 };
 
 }  // namespace ingot

@@ -12,19 +12,20 @@
 namespace ingot {
 
 bool is_weight_dtype(DType dtype);
-std::span<std::byte> bytes_of(const Tensor& tensor);  // of a contiguous one
+std::span<std::byte> bytes_of(const Tensor& tensor);  // must be contiguous
 
-// Elements of `dtype` from byte `offset` of a file into `out` (contiguous), in its dtype. A double
-// becomes 16 bits by way of a float. Throws ErrorCode::Data for another dtype in the file.
+// Reads elements of `dtype` from byte `offset` of a file into `out` (contiguous) and converts them
+// to its dtype. F64 is converted to 16 bits through F32. Throws ErrorCode::Data for another dtype
+// in the file.
 void read_elements(const ReadableFile& file, int64_t offset, DType dtype, const Tensor& out);
 
-// `from` into `to`, both contiguous and of as many elements.
+// Converts `from` into `to`; both are contiguous with the same number of elements.
 void convert_elements(const Tensor& from, const Tensor& to);
 
-// A matrix of `size`-byte elements, (rows, columns), the other way round.
+// Transposes a matrix (rows, columns) of `size`-byte elements.
 void transpose(const std::byte* from, int64_t rows, int64_t columns, int64_t size, std::byte* to);
 
-// The first element that is NaN or infinite; -1: none.
+// Index of the first element that is NaN or infinite; -1: none.
 int64_t first_not_finite(const Tensor& tensor);
 
 }  // namespace ingot

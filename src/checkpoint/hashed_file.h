@@ -17,7 +17,7 @@ struct FileFacts {
   bool operator==(const FileFacts&) const = default;
 };
 
-// What is read, written or hashed at once, so that memory use does not grow with the file.
+// The most bytes read, written or hashed at once, so that memory does not grow with the file.
 inline constexpr int64_t kFileChunkBytes = int64_t{4} << 20;
 
 class HashedFile {

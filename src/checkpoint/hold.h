@@ -8,12 +8,12 @@
 
 namespace ingot {
 
-// The file whose presence keeps retention from removing the checkpoint `dir`: beside it,
-// "NAME.hold".
+// The file "NAME.hold" beside the checkpoint `dir`. While it exists, retention does not remove the
+// checkpoint.
 std::string hold_path(const std::string& dir);
 
-// Holds a checkpoint while it lives. A process that is killed leaves its hold, which the next
-// CheckpointHold of this checkpoint removes in the end.
+// Holds a checkpoint while it lives. A killed process leaves its hold file; the next CheckpointHold
+// of this checkpoint removes it when it ends.
 class CheckpointHold {
  public:
   CheckpointHold(std::shared_ptr<Storage> storage, std::string dir);
@@ -21,7 +21,7 @@ class CheckpointHold {
   CheckpointHold(const CheckpointHold&) = delete;
   CheckpointHold& operator=(const CheckpointHold&) = delete;
 
-  // Whether the checkpoint was still there once it was held.
+  // Whether the checkpoint still existed after the hold was taken.
   bool is_there() const { return is_there_; }
 
  private:

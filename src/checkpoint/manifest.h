@@ -1,4 +1,4 @@
-// The file that makes a folder a checkpoint: what it holds and how to tell that it is whole.
+// manifest.json, which makes a folder a checkpoint: its contents, and how to check them.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ struct Manifest {
   RunState state;
   std::string config_toml;
   uint64_t config_hash = 0;
-  bool has_tokenizer = false;  // a file of its own; otherwise the byte tokenizer
+  bool has_tokenizer = false;  // a tokenizer file; otherwise the byte tokenizer
   bool has_optimizer = false;
   Origin origin;
-  std::optional<std::vector<int32_t>> stop_ids = {};  // older manifests do not say
-  std::map<std::string, int64_t> numel;               // by parameter, of the whole tensor
+  std::optional<std::vector<int32_t>> stop_ids = {};  // not in older manifests
+  std::map<std::string, int64_t> numel;               // by parameter: its elements
   std::vector<ManifestFile> files;
 };
 

@@ -1,5 +1,5 @@
-// What an import or an export makes: whole or not at all, by one process at a time, over nothing
-// that is there.
+// The output of an import or an export. It appears complete or not at all, only one process writes
+// it, and it overwrites nothing.
 #pragma once
 
 #include <memory>
@@ -9,20 +9,20 @@
 
 namespace ingot {
 
-// ErrorCode::Usage, saying what is there, unless `dir` is new or empty.
+// Throws ErrorCode::Usage, saying what is there, unless `dir` is new or empty.
 void check_new_folder(Storage& storage, const std::string& dir);
 
 class NewFolder {
  public:
-  // Throws as check_new_folder(), and ErrorCode::Usage where another process is writing `dir`. What
-  // a process that was killed left of it is removed.
+  // Throws like check_new_folder(), and ErrorCode::Usage if another process is writing `dir`.
+  // Removes what a killed process left of it.
   NewFolder(Storage& storage, const std::string& dir);
-  ~NewFolder();  // nothing stays of what was not published
+  ~NewFolder();  // removes the folder unless it was published
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
-  const std::string& path() const { return path_; }  // to write into: hidden, beside `dir`
-  void publish();                                    // it is `dir`, durably
+  const std::string& path() const { return path_; }  // write into this hidden folder beside `dir`
+  void publish();                                    // renames it to `dir`, durably
 
  private:
   Storage& storage_;
@@ -35,14 +35,14 @@ class NewFile {
  public:
   enum class Existing { Refused, Replaced };
 
-  // A pipe or device is written as it is. Throws ErrorCode::Usage where another process is writing
-  // it, and for a file that is refused.
+  // A pipe or device is written directly. Throws ErrorCode::Usage if another process is writing the
+  // file, and for an existing file under Existing::Refused.
   NewFile(Storage& storage, const std::string& name, Existing existing);
-  ~NewFile();  // as NewFolder's
+  ~NewFile();  // removes the file unless it was published
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  const std::string& path() const { return path_; }  // to create: NAME.part, or a pipe's name
+  const std::string& path() const { return path_; }  // create this: NAME.part, or the pipe
   void publish();
 
  private:

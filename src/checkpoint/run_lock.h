@@ -10,29 +10,29 @@
 
 namespace ingot {
 
-// Two files in the folder: `.lock`, which the operating system keeps locked for as long as the
-// owner's process lives, and `owner.json`, which says who that is. An owner that was killed on this
-// machine is known to be gone at once. File systems that hosts share may not carry locks between
-// them: the owner therefore renews `owner.json`, and who finds another host's waits to see whether
-// it is renewed. No clocks are compared.
+// Uses two files in the folder. The operating system keeps `.lock` locked while the owner's process
+// lives; `owner.json` says who the owner is. On the same machine a killed owner is noticed at once.
+// Shared file systems may not pass locks between hosts. Therefore the owner renews `owner.json`,
+// and a process that finds another host's file waits to see whether it is renewed. No clocks are
+// compared.
 class RunLock {
  public:
   struct Times {
     std::chrono::milliseconds renewal{10'000};
-    std::chrono::milliseconds lease{60'000};  // without a renewal for so long, the owner is gone
+    std::chrono::milliseconds lease{60'000};  // an owner that did not renew for so long is gone
   };
 
-  // Takes `dir`, which exists. Throws ErrorCode::Storage with the owner's host, process and start
-  // when there is one.
+  // Locks `dir`, which must exist. If it has an owner, throws ErrorCode::Storage with the owner's
+  // host, process and start.
   RunLock(std::shared_ptr<Storage> storage, std::string dir, Times times);
   RunLock(std::shared_ptr<Storage> storage, std::string dir)
       : RunLock(std::move(storage), std::move(dir), Times()) {}
-  ~RunLock();  // lets go
+  ~RunLock();  // unlocks
 
-  // Throws ErrorCode::Storage when the last renewal found the folder removed or taken over by
-  // another process. Costs a load.
+  // Throws ErrorCode::Storage if the last renewal found the folder removed or taken over by another
+  // process. Costs one atomic load.
   void check_held() const;
-  // The same by looking now.
+  // The same, but looks at the folder now.
   void check_held_now();
 
  private:

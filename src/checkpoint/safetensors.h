@@ -13,7 +13,7 @@
 
 namespace ingot {
 
-// Where a tensor's data lies, in bytes from the start of the file.
+// A tensor in a file; `offset` in bytes from the start of the file.
 struct SafetensorsEntry {
   int64_t offset = 0;
   Shape shape;
@@ -28,24 +28,24 @@ struct SafetensorsTensor {
   DType dtype = DType::F32;
 };
 
-// Takes the next elements of a tensor, contiguous and of its dtype; done with them when it returns.
+// Takes the next elements of a tensor, contiguous and in its dtype. Keeps no reference to them.
 using PutElements = std::function<void(const Tensor&)>;
 
-// All that stands before the data; `metadata`: its texts of no tensor.
+// Everything before the data. `metadata`: texts that belong to no tensor.
 std::string safetensors_header(const std::vector<SafetensorsTensor>& tensors,
                                const std::map<std::string, std::string>& metadata = {});
 
-// Writes and syncs a file of tensors, in this order. data(i, put) puts the contents of the i-th, in
-// as many pieces as it likes. Readers that map the file want the wider dtypes first: their data is
-// aligned then.
+// Writes and syncs a file of tensors, in this order. data(i, put) passes the contents of tensor i
+// to `put`, in any number of pieces. Put the larger dtypes first: then all data is aligned for
+// readers that map the file.
 FileFacts write_safetensors(Storage& storage, const std::string& path,
                             const std::vector<SafetensorsTensor>& tensors,
                             const std::function<void(size_t, const PutElements&)>& data,
                             const std::map<std::string, std::string>& metadata = {});
 
-// Throws ErrorCode::Data when the header is damaged, names a tensor twice, points outside the file,
-// leaves bytes of it out or gives them to two tensors, or holds a tensor of a dtype or rank that is
-// not known. `path` is for messages.
+// Throws ErrorCode::Data if the header is damaged, names a tensor twice or points outside the file,
+// if tensors overlap or leave bytes out, or if a tensor has an unknown dtype or rank. `path` is for
+// messages.
 std::map<std::string, SafetensorsEntry> read_safetensors_header(const ReadableFile& file,
                                                                 const std::string& path);
 

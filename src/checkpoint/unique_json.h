@@ -1,4 +1,4 @@
-// JSON from outside, of which nothing may be said twice.
+// Parses JSON files of other programs and refuses repeated keys.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,11 +7,11 @@
 
 namespace ingot {
 
-// The parsed text. Throws MemberError where an object has a key twice, of which the library would
-// keep the last and say nothing, and nlohmann's exceptions for what is no JSON.
+// Throws MemberError if an object has a key twice (the library alone would silently keep the last),
+// and nlohmann's exceptions for invalid JSON.
 nlohmann::json parse_unique_json(std::string_view text);
 
-// A value for messages; of one that may be nested without end its type.
+// A value for messages; for an object or a list only its type, since it may be large.
 std::string shown(const nlohmann::json& value);
 
 }  // namespace ingot

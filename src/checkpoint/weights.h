@@ -1,4 +1,4 @@
-// The weights of a model, in whatever files they lie: a checkpoint's, or another program's.
+// The weights of a model in files: a checkpoint's or another program's.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace ingot {
 
-// Named and laid out as transformer_parameters() has them. Thread-safe.
+// Names and layout are those of transformer_parameters(). Thread-safe.
 class Weights {
  public:
   virtual ~Weights() = default;
@@ -32,9 +32,9 @@ struct WeightsRange {
 
 using TakePiece = std::function<void(const Tensor&)>;
 
-// Ranges of weights, one after the other, in pieces. Threads of its own read some pieces ahead and
-// check them, so that a disk has several requests at a time and the caller writes while the next
-// pieces are read; memory does not grow with the model.
+// Reads ranges of weights in order, in pieces. Its own threads read some pieces ahead and check
+// them, so that the disk has several requests at a time and reading overlaps with the caller's
+// writing. Memory does not grow with the model.
 class PieceReader {
  public:
   static constexpr int64_t kPieceBytes = int64_t{1} << 20;  // at most
@@ -42,8 +42,8 @@ class PieceReader {
   // `weights` must outlive it.
   PieceReader(const Weights& weights, std::vector<WeightsRange> ranges);
   ~PieceReader();
-  // The pieces of the next range, in order; a piece is the caller's until `take` returns. Throws
-  // ErrorCode::Data, naming the element, where one is NaN or infinite.
+  // Calls `take` with the pieces of the next range, in order; each is valid until `take` returns.
+  // Throws ErrorCode::Data, naming the element, if one is NaN or infinite.
   void next_range(const TakePiece& take);
 
  private:
@@ -51,17 +51,17 @@ class PieceReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// Those of one range.
+// Calls `take` with the pieces of one range.
 void for_each_piece(const Weights& weights, const std::string& name, ShardRange range, DType dtype,
                     const TakePiece& take);
 
-// The same weights; tells how many of all elements were read so far. Called by one thread at a
-// time; may be empty. `weights` must outlive it.
+// The same weights; reading them calls `progress` with the number of elements read so far, from one
+// thread at a time. `progress` may be empty. `weights` must outlive the result.
 using WeightsProgress = std::function<void(int64_t elements, int64_t of)>;
 std::unique_ptr<Weights> with_progress(const Weights& weights, WeightsProgress progress);
 
-// The same model with rotary pairs of another style: rows of queries and keys, and what goes with
-// them, stand in that style's order. `weights` must outlive it.
+// The same model with rotary pairs in another style: the rows of queries and keys, with their
+// biases and norms, are in that style's order. `weights` must outlive the result.
 std::unique_ptr<Weights> with_rope_style(const Weights& weights, RopeStyle style);
 
 }  // namespace ingot

@@ -15,7 +15,7 @@ RemoteOptions::RemoteOptions() {
 void RemoteOptions::add_to(Command& command) {
   command
       .add_option("--cache", cache_folder,
-                  "folder that keeps files from http(s):// and hf://; \"\" keeps none")
+                  "folder that caches files from http(s):// and hf://; \"\" caches none")
       ->capture_default_str();
 }
 

@@ -1,4 +1,4 @@
-// --cache: where files from other machines are kept.
+// --cache: the folder for files from other machines.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct RemoteOptions {
 
   RemoteOptions();
   void add_to(Command& command);
-  RemoteSettings settings() const;  // with what the environment says
+  RemoteSettings settings() const;  // with the environment's variables
 };
 
 }  // namespace ingot::cli

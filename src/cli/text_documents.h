@@ -1,4 +1,4 @@
-// The texts of input files as a stream, for what needs no more of a document.
+// Streams the texts of input files, for commands that need nothing else of a document.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace ingot::cli {
 
-// --text-field, and how remote files are reached.
+// --text-field, and the options for remote files.
 struct ReadOptions {
   ReadSettings settings;
   RemoteOptions remote;
@@ -24,13 +24,13 @@ struct ReadOptions {
 // Files of any kind that open_documents() reads, one after the other.
 class TextDocuments {
  public:
-  // Throws as list_input_files() does, and ErrorCode::Data for inputs that hold the same.
+  // Throws like list_input_files(), and ErrorCode::Data for inputs with equal content.
   TextDocuments(const std::vector<std::string>& locations, const ReadOptions& options);
 
   bool next(std::string& text);                                     // false at the end
-  const InputFile& file() const { return files_[next_file_ - 1]; }  // of the last document
-  // What was left out, and why, and what was read twice, on stderr; throws ErrorCode::Data when
-  // there was not one document.
+  const InputFile& file() const { return files_[next_file_ - 1]; }  // file of the last document
+  // Prints on stderr what was skipped and why, and what was read twice. Throws ErrorCode::Data if
+  // there was no document.
   void report() const;
 
  private:
@@ -39,7 +39,7 @@ class TextDocuments {
   size_t next_file_ = 0;
   std::unique_ptr<DocumentReader> reader_;
   Document document_;
-  ReadCounts counts_;  // of files that are done
+  ReadCounts counts_;  // of finished files
   EqualFiles equal_;
 };
 

@@ -67,20 +67,25 @@ struct EngineScorer::Prepared {
   }
 };
 
-EngineScorer::EngineScorer(Load load) : load_(std::move(load)), model_(load_(0)) {}
+EngineScorer::EngineScorer(Load load)
+    : load_(std::move(load)), loaded_(load_(0)), model_(loaded_.get()) {}
 
 // Learned positions end with the model's context; rotary ones have no end.
 int64_t EngineScorer::max_tokens() const {
+  if (!load_) return model_->shape().context;
   return model_->config().positions == Positions::Learned ? context()
                                                           : std::numeric_limits<int64_t>::max();
 }
 
 void EngineScorer::reserve(int64_t tokens) {
   if (tokens < model_->engine().max_tokens()) return;
+  check(load_ != nullptr, ErrorCode::Internal, "a model for {} tokens was given a sequence of {}",
+        model_->engine().max_tokens(), tokens);
   // Twice as much each time, since the weights are read again.
   const auto doubled = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(tokens)));
-  model_.reset();  // not two at once
-  model_ = load_(doubled);
+  loaded_.reset();  // not two at once
+  loaded_ = load_(doubled);
+  model_ = loaded_.get();
 }
 
 void EngineScorer::run() {

@@ -1,24 +1,23 @@
-// The scorer of a model on this machine: requests to its engine.
+// Scores with a model in this process, by requests to its engine.
 #pragma once
 
 #include <functional>
 #include <memory>
 
 #include "eval/scorer.h"
-#include "infer/model.h"
+#include "infer/engine_model.h"
 
 namespace ingot {
 
 class EngineScorer final : public Scorer {
  public:
-  // Makes the model with room for sequences of that many tokens.
-  using Load = std::function<std::unique_ptr<LoadedModel>(int64_t context)>;
+  // Loads the model with room for sequences of `context` tokens; 0: of the model's own context.
+  using Load = std::function<std::unique_ptr<EngineModel>(int64_t context)>;
 
-  // Calls load(0), for usual sequences, and again where they are longer.
+  // Calls load(0), and load() again for sequences that are longer.
   explicit EngineScorer(Load load);
-
-  // Until the next call of another function.
-  const LoadedModel& model() const { return *model_; }
+  // Uses `model` as it is: the beginning of longer sequences is cut off. It must outlive this.
+  explicit EngineScorer(EngineModel& model) : model_(&model) {}
 
   void score(std::span<const ScoreItem> items, const OnItem& on_item) override;
   std::vector<int32_t> continue_greedily(std::span<const int32_t> ids, int64_t max_new,
@@ -33,8 +32,9 @@ class EngineScorer final : public Scorer {
   void run();
   int64_t context() const { return model_->config().context; }
 
-  Load load_;
-  std::unique_ptr<LoadedModel> model_;
+  Load load_;  // empty: the model stays
+  std::unique_ptr<EngineModel> loaded_;
+  EngineModel* model_;
 };
 
 }  // namespace ingot

@@ -9,11 +9,8 @@ std::vector<int32_t> PromptIds::of(std::string_view text) const {
   return ids;
 }
 
-std::vector<int32_t> PromptIds::of_rendered(std::string_view text) const {
-  std::vector<int32_t> ids;
-  tokenizer.encode_with_specials(text, ids);
-  if (first_id >= 0 && (ids.empty() || ids.front() != first_id)) ids.insert(ids.begin(), first_id);
-  return ids;
+PromptIds document_ids(const Tokenizer& tokenizer) {
+  return {tokenizer, tokenizer.bos() >= 0 ? tokenizer.bos() : tokenizer.eos()};
 }
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// What a model reads: the ids of whole prompts, begun as its training documents begin.
+// The ids of whole prompts, which begin like the model's training documents.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,16 @@
 
 namespace ingot {
 
-// `first_id`: BOS; -1: none.
+// `first_id`: the id before each text, BOS; -1: none.
 struct PromptIds {
   const Tokenizer& tokenizer;
   int32_t first_id = -1;
 
   // first_id and the ids of `text`, in which special tokens are only text.
   std::vector<int32_t> of(std::string_view text) const;
-  // The same for text that a template wrote, special tokens among it: no second BOS.
-  std::vector<int32_t> of_rendered(std::string_view text) const;
 };
+
+// Texts begin like documents in training data: after BOS, or after EOS if there is no BOS.
+PromptIds document_ids(const Tokenizer& tokenizer);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// How sure a score is.
+// Means, standard errors and confidence intervals of scores.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace ingot {
 
 struct MeanScore {
   double value = 0.0;
-  double standard_error = 0.0;  // of the sample: s / √n; 0 with one value
+  double standard_error = 0.0;  // s / √n, with the sample's s; 0 with one value
   int64_t num = 0;
 };
 
@@ -19,9 +19,9 @@ struct Interval {
   double low = 0.0, high = 0.0;
 };
 
-// The 95 % interval of the mean over groups of each group's mean, scaled: Σ (factor · mean +
-// offset) / groups. Items are drawn again, with replacement, inside their group (a task's items are
-// a sample; the tasks are the whole set). The same input gives the same interval.
+// The 95 % bootstrap interval of Σ (factor · group mean + offset) / groups. Items are drawn again,
+// with replacement, inside their group: a task's items are a sample, the tasks are the whole set.
+// The same input gives the same interval.
 struct BootstrapGroup {
   std::vector<double> values = {};
   double factor = 1.0, offset = 0.0;

@@ -1,5 +1,5 @@
-// What decides the stream of samples, as recorded with a run: a counter says which samples were
-// trained on only together with this.
+// Identifies the data that a stream of samples comes from. It is recorded with a run: only together
+// with it does the run's counter say which samples were trained on.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace ingot {
 
 struct DataIdentity {
   struct Source {
-    std::string path;      // where it was; not part of the hash, so data may move
+    std::string path;      // not part of the hash, so that data may move
     uint64_t content = 0;  // TokenSource::content_hash()
     int64_t tokens = 0, documents = 0, samples = 0;
     double weight = 1.0;
@@ -31,10 +31,10 @@ DataIdentity identity_of(const SampleStream& stream, Packing packing, int64_t se
                          const std::vector<std::string>& paths);
 
 nlohmann::json to_json(const DataIdentity& identity);
-// Throws ErrorCode::Data when `json` is not what to_json() gives.
+// Throws ErrorCode::Data if `json` is not what to_json() gives.
 DataIdentity parse_data_identity(const nlohmann::json& json, const std::string& origin);
 
-// "seed (was 1, is 2), the content of source shards/web"; empty when the hashes are equal.
+// "seed (was 1, is 2), the content of source shards/web"; empty if the hashes are equal.
 std::string difference(const DataIdentity& was, const DataIdentity& is);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Micro-batches for a rank. The only state is one counter: samples taken so far by all ranks.
+// Micro-batches for a rank. The only state is one counter: the samples that all ranks took so far.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ struct Batch {
   int64_t B = 0, T = 0;
   std::vector<int32_t> tokens;          // (B, T); padding is id 0
   std::vector<int32_t> targets;         // (B, T)
-  std::vector<int32_t> document_start;  // (B, T); empty unless asked for
+  std::vector<int32_t> document_start;  // (B, T), or empty: where each document begins
 };
 
 class Loader {
  public:
-  // `stream` must outlive the loader. document_mask: also say where each token's document begins.
+  // `stream` must outlive the loader. document_mask: also fills Batch::document_start.
   Loader(const SampleStream& stream, bool document_mask)
       : stream_(stream), document_mask_(document_mask) {}
 
   const SampleStream& stream() const { return stream_; }
-  // Fills `batch` with the samples at positions [counter, counter + B) of the stream. A rank of R
-  // asks for its own positions; the loader knows nothing of ranks. Thread-safe.
+  // Fills `batch` with the samples at positions [counter, counter + B) of the stream. Each rank
+  // asks for its own positions; the loader does not know about ranks. Thread-safe.
   void fill(int64_t counter, int64_t B, Batch& batch) const;
 
  private:

@@ -1,4 +1,4 @@
-// Mixing sources by weight: which source the i-th sample is from, computed, not drawn.
+// Mixing sources by weight: the source of the i-th sample is computed from i, not drawn.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace ingot {
 
-// The sources stand at the leaves of a binary tree, halves of the list going left and right. Of the
-// first n samples that reach a node whose branches weigh a and b, round(n·a / (a+b)) go left. So
-// among the first i samples a source with share w has w·i ± ceil(log2 sources)/2, for any i, and
-// both ways of asking are O(log sources), without a table and without what came before.
+// The sources are the leaves of a binary tree; each node splits its list of sources in halves. Of
+// the first n samples that reach a node whose branches weigh a and b, round(n·a / (a+b)) go left.
+// So among the first i samples a source with share w has w·i ± ceil(log2 sources)/2, for any i.
+// at() and position() take O(log sources), without a table or a history.
 //
-// **This rule is final**, as the order of samples is: recorded runs are repeated by it.
+// **This rule is final**, like the order of samples: recorded runs depend on it.
 class Mixture {
  public:
-  // Weights count to six decimals: each at least 0.000001 and at most 1e6.
+  // Weights are rounded to six decimals; each must be between 0.000001 and 1e6.
   explicit Mixture(std::span<const double> weights);
 
   int64_t num_sources() const { return static_cast<int64_t>(before_.size()) - 1; }

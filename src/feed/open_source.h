@@ -1,4 +1,4 @@
-// Whatever a run may be trained on, opened by its path.
+// Opens training data of any kind by its path.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ bool holds_tokens(const std::string& path);
 
 // Opens `path`: a text file, a folder of .txt (read in name order, recursively), a folder of token
 // shards (shard_source.h), or a token file.
-//  - text (text_files.h says which files are) is encoded by the tokenizer, one document a file,
-//    each followed by EOS; must be valid UTF-8. The tokenizer "byte" uses the bytes where they lie;
-//    for others the ids are kept, and text above kMaxEncodedTextBytes (text_source.h) is refused
+//  - text (text_files.h says which files): the tokenizer encodes each file as one document with EOS
+//    after it. The text must be valid UTF-8. The tokenizer "byte" reads the bytes in place; other
+//    tokenizers keep the ids in memory and refuse text above kMaxEncodedTextBytes (text_source.h)
 //  - *.bin with a Megatron index (*.idx) beside it: as the index says
-//  - *.bin: raw little-endian u16 or u32 ids as `token_dtype` says (Auto: llm.c's header if
-//    there is one, else u16)
-// Throws ErrorCode::Data with one clear line for: missing, empty, documents that are no plain text,
-// not UTF-8 (with the byte offset), truncated (size not a multiple of the id size, or other than
-// its header says), ids ≥ vocab; and ErrorCode::Config when the tokenizer, which of shards is the
-// one that made them, has more ids than `vocab`, the model's. `tokenizer` is used only during the
-// call.
+//  - *.bin: raw little-endian ids, u16 or u32 as `token_dtype` says (Auto: what llm.c's header says
+//    if there is one, else u16)
+// Throws ErrorCode::Data, in one line, if a file is missing, empty, no plain text, not UTF-8 (with
+// the byte offset) or truncated (its size is no multiple of the id size, or not what its header
+// says), or if an id is ≥ vocab. Throws ErrorCode::Config if the tokenizer has more ids than the
+// model's `vocab`; for shards that is the tokenizer that made them. `tokenizer` is used only during
+// the call.
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
                                                TokenDType token_dtype, int64_t vocab,
                                                const TextChoice& text = {});

@@ -1,4 +1,4 @@
-// Batches made ready by a thread in the background while the model computes.
+// A background thread that fills batches while the model computes.
 #pragma once
 
 #include <condition_variable>
@@ -18,15 +18,15 @@ class Prefetcher {
  public:
   static constexpr int64_t kDepth = 4;  // batches held, the one in use included
 
-  // Fills batches of B samples at the positions `next_counter` gives, one after the other, until it
-  // gives none. It is called from the background thread. `loader` must outlive this.
+  // Fills batches of B samples, each at the position that the next call of `next_counter` returns,
+  // until it returns none. The background thread calls it. `loader` must outlive this.
   Prefetcher(const Loader& loader, int64_t B, std::function<std::optional<int64_t>()> next_counter);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  // The next batch, in order; valid until the following call. Throws what filling it threw, and
-  // ErrorCode::Internal beyond the last.
+  // The next batch, in order; valid until the following call. Rethrows an error of filling it.
+  // Throws ErrorCode::Internal after the last batch.
   const Batch& next();
 
  private:

@@ -1,5 +1,5 @@
-// Passages of one source that stand in another, word for word: what documents cannot tell where one
-// side does not know them, or cut them elsewhere.
+// Finds passages of one source word for word in another. Comparing documents (same_content.h) does
+// not find these if one side does not know its documents or cuts them at other places.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 namespace ingot {
 
 inline constexpr int64_t kPassageTokens = 64;
-inline constexpr int64_t kPassagesLookedFor = 256;  // at most, of one source
+inline constexpr int64_t kPassagesLookedFor = 256;  // at most, per source
 
 struct PassageCounts {
-  std::vector<int64_t> looked_for;          // of each of the sources that were given
+  std::vector<int64_t> looked_for;          // passages of each source
   std::vector<std::vector<int64_t>> found;  // [source][where]
-  std::vector<std::string> not_read;        // of `where`: beyond kMostTokensRead tokens in all
+  std::vector<std::string> not_read;        // sources in `where` beyond kMostTokensRead in all
 };
 
-// Takes passages evenly from each source, those of few different tokens aside, and reads `where`
-// for them. Sources that are the same object are not compared. Line ends do not count as tokens, so
-// that lines may end in LF or CR LF; `tokenizer` tells which ids they are.
+// Takes passages evenly from each source, except passages of few different tokens, and looks for
+// them in `where`. A source is not compared with itself. Line ends are ignored, so that lines may
+// end in LF or CR LF; `tokenizer` says which ids are line ends.
 PassageCounts same_passages(std::span<const NamedSource> sources,
                             std::span<const NamedSource> where, const Tokenizer& tokenizer);
 
-// Whether all documents of a source are known by recorded hashes, so that none of this is needed.
+// Whether the source has a recorded hash of every document, so that passages need not be compared.
 bool records_documents(const TokenSource& source);
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
-// Packing: which tokens of a source stand in which sample. A plan is fixed for a run; the order in
-// which its samples are visited is another matter (sample_stream.h).
+// Packing: which tokens of a source each sample holds. A plan is fixed for a run; sample_stream.h
+// decides the order in which its samples are visited.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace ingot {
 
-// `length` tokens from `begin` on as inputs, each the next one's predecessor; the target of the
-// last is the token after it, if `continues`, else none.
+// `length` consecutive tokens from `begin` on, as inputs. The target of each is the token after it;
+// the last has a target only if `continues`.
 struct Piece {
   int64_t begin = 0;
   int64_t length = 0;
@@ -26,20 +26,20 @@ class SamplePlan {
  public:
   virtual ~SamplePlan() = default;
   virtual int64_t num_samples() const = 0;
-  // Its pieces from left to right, at most T tokens; what is missing to T is padding.
+  // The sample's pieces from left to right, at most T tokens; the rest up to T is padding.
   virtual void pieces(int64_t sample, std::vector<Piece>& out) const = 0;
   // Samples that hold a token of [begin, end), ascending.
   virtual std::vector<int64_t> samples_of(int64_t begin, int64_t end) const = 0;
-  virtual int64_t num_targets(int64_t sample) const = 0;  // of T; the others have none
-  virtual bool all_targets() const = 0;                   // whether that is T for every sample
+  virtual int64_t num_targets(int64_t sample) const = 0;  // positions with a target, at most T
+  virtual bool all_targets() const = 0;                   // every sample has T targets
   virtual std::string describe() const = 0;  // "1,200 samples of 512 tokens, 0.3% padding"
 };
 
 // The source must outlive its plan.
-//  - concat: sample s is the tokens [s·T, s·T + T], cut wherever that is. Each token is an input
+//  - concat: sample s is the tokens [s·T, s·T + T], wherever documents end. Each token is an input
 //    once and a target once; the last (tokens − 1) mod T tokens are in no sample.
 //  - best_fit: best_fit.h.
-// Throws ErrorCode::Data when there is not one sample.
+// Throws ErrorCode::Data if the source is too short for one sample.
 std::unique_ptr<SamplePlan> make_plan(Packing packing, const TokenSource& source, int64_t T,
                                       uint64_t seed);
 

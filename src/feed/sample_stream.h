@@ -1,5 +1,5 @@
-// The endless stream of samples that a run walks: what stands at position c is a function of c
-// alone, whoever asks.
+// The endless stream of samples that a run walks: the sample at position c is a function of
+// c.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace ingot {
 
-// The order of one source's samples: epoch e visits every one once, in the order of
+// The order of one source's samples: epoch e visits each sample once, in the order of
 // KeyedPermutation(n, seed, e).
 struct SampleOrder {
   int64_t num_samples = 0;
   uint64_t seed = 0;
-  // Which sample stands at position `index` of the source's endless stream of epochs.
+  // The sample at position `index` of the source's endless stream of epochs.
   int64_t sample_at(int64_t index) const;
   int64_t index_of(int64_t sample, int64_t epoch) const;  // its inverse
   int64_t epoch_of(int64_t index) const { return index / num_samples; }
@@ -28,13 +28,13 @@ struct StreamPart {
   const TokenSource* source = nullptr;  // must outlive the stream
   std::unique_ptr<SamplePlan> plan;
   double weight = 1.0;
-  // TokenSource::content_hash(); parts of equal content have the same samples. Not set: of its own.
+  // TokenSource::content_hash(). Parts of equal content have the same samples. Not set: unique.
   std::optional<uint64_t> content = {};
 };
 
 class SampleStream {
  public:
-  // Part k has the seed `seed` + k; seed < 0: samples in file order (validation).
+  // Part k is shuffled with seed + k; seed < 0: samples are in file order (validation).
   SampleStream(std::vector<StreamPart> parts, int64_t T, int64_t seed);
 
   struct Place {
@@ -50,12 +50,12 @@ class SampleStream {
   SampleOrder order(int64_t part) const;
   // Whether several parts have the same samples.
   bool has_equal_parts() const { return has_equal_parts_; }
-  // Whether the sample at `counter`, which is at(counter), stood at no earlier position.
+  // Whether the sample at `counter` was at no earlier position. `place` must be at(counter).
   bool is_first_use(int64_t counter, const Place& place) const;
-  // Positions before the first at which a source begins again.
+  // How many positions come before any source begins its second epoch.
   int64_t one_pass() const;
-  // UTF-8 bytes of the targets of the samples at positions [begin, end); -1 when a source does not
-  // know.
+  // UTF-8 bytes of the targets of the samples at positions [begin, end); -1 if a source does not
+  // know them.
   int64_t num_target_bytes(int64_t begin, int64_t end) const;
   std::string describe() const;
 
@@ -64,7 +64,7 @@ class SampleStream {
   int64_t T_;
   int64_t seed_;
   Mixture mixture_;
-  std::vector<std::vector<int64_t>> equal_parts_;  // to each part, the others with its samples
+  std::vector<std::vector<int64_t>> equal_parts_;  // [part]: other parts with the same samples
   bool has_equal_parts_ = false;
 };
 

@@ -1,4 +1,4 @@
-// What the first samples of a stream amount to: samples, tokens and documents of each source.
+// Counts what the first samples of a stream contain: samples, tokens and documents of each source.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +15,29 @@ namespace ingot {
 struct SourceSeen {
   int64_t samples = 0;
   double epochs = 0.0;
-  int64_t repeated = 0;  // samples used twice or more often
+  int64_t repeated = 0;  // samples used more than once
 };
 
-// From the records alone, for each source in order.
+// For each source, in order; computed from the records, without the data.
 std::vector<SourceSeen> sources_seen(const DataIdentity& data, int64_t num_samples);
-// Samples that were used more than once, by one source or by several of equal content: those have
-// the same samples, in orders of their own. Of the latter each use is looked at.
+// Samples that were used more than once, by one source or by several of equal content, which have
+// the same samples in different orders. For the latter the time grows with num_samples.
 int64_t samples_repeated(const DataIdentity& data, int64_t num_samples);
-// For each source the first one of equal content, often itself.
+// For each source, the first source of equal content; usually the source itself.
 std::vector<size_t> first_of_equal_content(const DataIdentity& data);
 
-// Documents of one source with at least one token among the samples used, and tokens.
+// The documents of one source with at least one token in a used sample, and the tokens used.
 class DocumentsSeen {
  public:
-  // Walks the first `samples` of the part's stream, at most one epoch of them: time grows with
-  // samples, memory is one bit a document, and two bytes more where the source knows the origins of
-  // documents. `progress` is called now and then with the share done.
+  // Walks the first `samples` of the part's stream, at most one epoch. Time grows with `samples`.
+  // Memory is one bit per document, and two bytes more if the source knows their origins.
+  // `progress` is called now and then with the share done.
   DocumentsSeen(const SampleStream& stream, int64_t part, int64_t samples,
                 const std::function<void(double)>& progress);
 
   int64_t num_documents() const { return num_documents_; }
-  int64_t num_tokens() const { return num_tokens_; }  // inputs, with the multiplicity of epochs
-  // By origin, where the source knows those: name and tokens.
+  int64_t num_tokens() const { return num_tokens_; }  // inputs; each epoch counts
+  // Name and tokens of each origin, if the source knows origins.
   const std::vector<std::pair<std::string, int64_t>>& origins() const { return origins_; }
   bool contains(int64_t document) const { return seen_[static_cast<size_t>(document)]; }
 
@@ -53,7 +53,7 @@ struct Use {
   int64_t step = 0;
   int64_t epoch = 0;
   int64_t sample = 0;  // of the source's plan
-  bool lost = false;   // in a step that was discarded afterwards
+  bool lost = false;   // the step was discarded later
 };
 
 // When the tokens [begin, end) of a part's source were trained on, by step.

@@ -1,4 +1,4 @@
-// Text as tokens: one document a file, each followed by EOS.
+// Text files as a source of tokens: each file is one document, followed by EOS.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace ingot {
 
-// The most text a tokenizer other than "byte" takes: its ids are made at open and kept in memory, 4
-// bytes each, at most one per byte and file.
+// The most text for a tokenizer other than "byte": it encodes all text when the source is opened
+// and keeps the ids in memory, 4 bytes each, at most one per byte and one per file.
 inline constexpr int64_t kMaxEncodedTextBytes = int64_t{512} << 20;
 
-// `path` is a text file or a folder, of which text_files() says what is taken.
+// `path` is a text file or a folder; text_files() says which files of it are read.
 std::unique_ptr<TokenSource> open_text(const std::string& path, const Tokenizer& tokenizer,
                                        const TextChoice& choice);
 

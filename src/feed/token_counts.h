@@ -1,4 +1,4 @@
-// The tokens of a run, in the three numbers that say different things.
+// The tokens of a run, counted in three ways.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 namespace ingot {
 
 struct TokenCounts {
-  int64_t trained = 0;  // with a target: they made the loss, each as often as it did
-  int64_t padded = 0;   // positions that were computed without one: padding, ends of documents
-  int64_t unique = 0;   // of the trained ones, those of each sample's first use: distinct tokens
+  int64_t trained = 0;  // positions with a target; a token counts each time it is trained on
+  int64_t padded = 0;   // positions without a target: padding, ends of documents
+  int64_t unique = 0;   // trained tokens, each sample counted at its first use only
   bool operator==(const TokenCounts&) const = default;
 
   int64_t positions() const { return trained + padded; }
@@ -24,16 +24,16 @@ struct TokenCounts {
   }
 };
 
-// {"trained_tokens": …, "padded_tokens": …, "unique_tokens": …}, by which every result tells them.
+// {"trained_tokens": …, "padded_tokens": …, "unique_tokens": …}: the keys in every JSON result.
 nlohmann::json to_json(const TokenCounts& counts);
-// As a record of a run has them: one of a start or of a step.
+// Into the record of a start or of a step.
 template <class Report>
 void put(const TokenCounts& counts, Report& report) {
   report.trained_tokens = counts.trained;
   report.padded_tokens = counts.padded;
   report.unique_tokens = counts.unique;
 }
-// Nothing where the record is of a program that did not tell.
+// Nothing if an older program, which did not count them, wrote the record.
 template <class Report>
 std::optional<TokenCounts> counts_in(const Report& report) {
   if (!report.trained_tokens || !report.padded_tokens || !report.unique_tokens) return std::nullopt;
@@ -42,8 +42,8 @@ std::optional<TokenCounts> counts_in(const Report& report) {
 std::string text_of(const TokenCounts& counts);     // "1,234 trained, 56 padded, 1,000 unique"
 std::string short_text(const TokenCounts& counts);  // "1.23k, 56 padded, 1.00k unique"
 
-// Of the samples at positions [begin, end). At once where every position has a target and no two
-// parts have the same samples, else a sample at a time.
+// Counts the samples at positions [begin, end): in constant time if every position has a target and
+// no two parts have the same samples, else sample by sample.
 TokenCounts count_tokens(const SampleStream& stream, int64_t begin, int64_t end);
 
 }  // namespace ingot

@@ -1,12 +1,12 @@
-// Many replies at once from one model: the only door to the decoder for generate, chat, serve and
-// eval.
+// Computes many replies at once from one model. generate, chat, serve and eval all use the decoder
+// through it.
 //
 // Requests wait in order of arrival until the pages of their prompt are free. Each step() computes
 // one new token of every reply that is being written and, in the rows left, chunks of prompts. Keys
-// and values of finished requests stay in their pages until pages run short, so that a request that
-// begins with the same tokens need not compute them again. When a reply needs a page and there is
-// none, the youngest request gives its pages back, waits, and is computed again. None of this
-// changes the bits of a reply.
+// and values of finished requests stay in their pages until pages run short, so that a request with
+// the same beginning need not compute them again. If a reply needs a page and none is free, the
+// youngest request is preempted: it gives its pages back, waits, and is computed again. None of
+// this changes the bits of a reply.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@
 namespace ingot {
 
 struct Request {
-  std::vector<int32_t> prompt = {};  // at least one id; BOS is the caller's to add
+  std::vector<int32_t> prompt = {};  // at least one id; the caller adds BOS
   SamplingOptions sampling = {};
-  int64_t max_tokens = 0;              // new ones at most; 0: only scores the prompt
-  std::vector<int32_t> stop_ids = {};  // end the reply and are not part of it; empty: no id does
-  // -1: no log-probabilities. n >= 0: of every new token, and the n likeliest beside it.
+  int64_t max_tokens = 0;              // most new tokens; 0: only scores the prompt
+  std::vector<int32_t> stop_ids = {};  // each ends the reply and is not part of it
+  // -1: no log-probabilities. n >= 0: those of every new token and of the n likeliest ids there.
   int64_t top_logprobs = -1;
-  // -1: none. p >= 0: scores prompt[p] and the ids after it, given all before each. Id 0 has no
-  // score: nothing stands before it.
+  // -1: no scores. p >= 0: scores prompt[p] and all ids after it, each given those before it.
+  // prompt[0] has no score: nothing comes before it.
   int64_t prompt_scores_from = -1;
   // Ids whose log-probability after the whole prompt is wanted: the first ids of continuations
   // that share it.
@@ -45,8 +45,8 @@ struct IdLogprob {
 struct TokenScore {
   int32_t id = -1;
   double logprob = 0;
-  bool is_likeliest = false;  // no other id has a larger logit; of equals the lowest is it
-  std::vector<IdLogprob> likeliest = {};  // Request::top_logprobs of them, likeliest first
+  bool is_likeliest = false;              // it has the largest logit; of equal ones, the lowest id
+  std::vector<IdLogprob> likeliest = {};  // as many as Request::top_logprobs, likeliest first
 };
 
 enum class FinishReason { Stop, Length, Cancelled, Failed };
@@ -54,35 +54,35 @@ std::string_view name_of(FinishReason reason);  // "stop", "length", "cancelled"
 
 struct Finish {
   FinishReason reason;
-  int32_t stop_id = -1;    // with Stop: the id that ended it; -1: on_token() did
+  int32_t stop_id = -1;    // with Stop: the id that ended it; -1: on_token() ended it
   std::string error = {};  // with Failed: one sentence
   int64_t prompt_tokens = 0;
-  int64_t reused_tokens = 0;  // of the prompt, found in pages
+  int64_t reused_tokens = 0;  // of the prompt, whose keys and values were in pages already
   int64_t new_tokens = 0;
 };
 
-// What happens to a request, in the order of these functions. Called by the thread that runs
-// step(), which waits meanwhile; must not throw.
+// Receives what happens to a request, in the order of these functions. The thread that runs step()
+// calls them and waits meanwhile. They must not throw.
 class RequestSink {
  public:
   virtual ~RequestSink() = default;
-  // Once, where prompt_scores_from >= 0: the scores of prompt[max(1, from)], ….
+  // Once, if prompt_scores_from >= 0: the scores of prompt[max(1, from)] and all ids after it.
   virtual void on_prompt_scores(std::vector<TokenScore> /*scores*/) {}
-  // Once, where there are next_ids: their scores, in order.
+  // Once, if there are next_ids: their scores, in order.
   virtual void on_next_scores(std::vector<TokenScore> /*scores*/) {}
-  // A new token. False ends the reply with Stop; the token is part of it.
+  // For each new token. Returning false ends the reply with Stop; the token is part of it.
   virtual bool on_token(const TokenScore& /*token*/) { return true; }
   // Once, last.
   virtual void on_finish(const Finish& /*finish*/) {}
 };
 
 struct EngineOptions {
-  // Ids at or above it are never drawn: a model may have more than its tokenizer. 0 = all.
+  // Only ids below it are drawn: a model may have more ids than its tokenizer. 0 = all.
   int64_t drawn_vocab = 0;
-  // Rows of a step that chunks of prompts may take while replies are being written, so that these
-  // continue evenly.
+  // Most rows of prompts in a step while replies are being written, so that replies continue
+  // evenly.
   int64_t prompt_rows_beside_replies = 128;
-  // Reads rows of logits side by side; must not be stepping elsewhere. Null: one after the other.
+  // Reads rows of logits in parallel; nothing else may use it during step(). Null: one by one.
   ThreadPool* pool = nullptr;
 };
 
@@ -106,23 +106,24 @@ class ReplyEngine {
   // request that can never run: an empty prompt, one beyond the context, an id outside the
   // vocabulary, impossible sampling options. `sink` lives until on_finish() has returned.
   RequestId submit(Request request, std::shared_ptr<RequestSink> sink);
-  // Thread-safe. Takes effect, with on_finish(), in the next step(); nothing if it has finished.
+  // Thread-safe. The next step() ends the request and calls on_finish(). Does nothing if it has
+  // finished.
   void cancel(RequestId id);
 
-  // One step; false if nothing is left to do. One thread at a time. Logits that are not finite fail
-  // their request and name the first activation that is not.
+  // Computes one step; false if nothing is left to do. One thread at a time. Logits that are not
+  // finite fail their request; its error names the first activation that is not finite.
   bool step();
-  // Until nothing is left.
+  // Steps until nothing is left.
   void run() {
     while (step()) {
     }
   }
-  // Blocks the thread that steps until there is a request or wake() is called.
+  // For the thread that steps: blocks until there is a request or wake() is called.
   void wait();
   void wake();  // thread-safe
 
   EngineStats stats() const;  // thread-safe
-  // Tokens that prompt and reply of one request may have together.
+  // The most tokens of prompt and reply of one request together.
   int64_t max_tokens() const;
 
  private:

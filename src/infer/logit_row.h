@@ -1,4 +1,4 @@
-// What an engine reads off one row of logits.
+// Reads scores and the next token from one row of logits.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,19 @@ namespace ingot {
 
 struct LogitRow {
   const Sequence* sequence = nullptr;
-  int64_t position = 0;  // of the token after which these logits are
+  int64_t position = 0;  // of the token that gave these logits
   bool is_finite = true;
 };
 
 struct LogitResult {
   std::optional<TokenScore> prompt_score;  // of the prompt's next token
   std::vector<TokenScore> next_scores;     // of Request::next_ids
-  std::optional<TokenScore> token;         // the reply's next
-  bool is_finite = true, is_zero = false;  // all of the row
+  std::optional<TokenScore> token;         // the next token of the reply
+  bool is_finite = true, is_zero = false;  // whether all logits are
   std::string error;                       // why there is no next token
 };
 
-// `logits` (V); the next token is one of the first `drawn_vocab`. Thread-safe.
+// `logits` (V). The next token is an id below `drawn_vocab`. Thread-safe.
 LogitResult read_row(const LogitRow& row, std::span<const float> logits, size_t drawn_vocab);
 
 }  // namespace ingot

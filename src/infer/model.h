@@ -8,37 +8,37 @@
 #include "checkpoint/models/open_model.h"
 #include "core/device/context.h"
 #include "core/storage/storage.h"
-#include "infer/engine.h"
+#include "infer/engine_model.h"
 #include "plan/decode_shape.h"
 #include "tokenizer/chat/chat_template.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
 
-class LoadedModel {
+class LoadedModel final : public EngineModel {
  public:
   // `path`: a checkpoint, a run folder, a Hugging Face folder or a GGUF file. Throws
-  // ErrorCode::Data for anything else, ErrorCode::Memory if it does not fit. Unless options.pages
-  // says how many, it takes fewer pages than all sequences may fill if memory has no room for them.
+  // ErrorCode::Data for anything else, ErrorCode::Memory if it does not fit. If options.pages is 0
+  // and memory has no room for pages of all sequences, it takes fewer.
   LoadedModel(Context& ctx, std::shared_ptr<Storage> storage, const std::string& path,
               const ModelOptions& options);
-  ~LoadedModel();
+  ~LoadedModel() override;
 
   const CheckpointInfo& info() const;
-  const ModelConfig& config() const;
-  const DecodeShape& shape() const;
+  const ModelConfig& config() const override;
+  const DecodeShape& shape() const override;
   int64_t allocated_bytes() const;
-  ReplyEngine& engine();
+  ReplyEngine& engine() override;
   PagedDecoder& decoder();
 
-  // What belongs to text; each throws ErrorCode::Data if the model came without a tokenizer.
+  // For text. All of these throw ErrorCode::Data if the model came without a tokenizer.
   const Tokenizer& tokenizer() const;
-  // End a reply: EOS, the ids that the model's files name besides it (end of turn), and BOS.
-  const std::vector<int32_t>& stop_ids() const;
+  // Ids that end a reply: EOS, others that the model's files name (end of turn), and BOS.
+  const std::vector<int32_t>& stop_ids() const override;
   const AuxiliaryFiles& auxiliary_files() const;
   ChatFiles chat_files() const;
-  // What a text begins with: BOS, if the tokenizer has one and the model's files do not say
-  // add_bos_token = false; -1: nothing.
+  // The id that a text begins with: BOS, if the tokenizer has one and the model's files do not say
+  // add_bos_token = false; else -1, no id.
   int32_t first_id() const;
   // first_id() and the ids of `text`, in which special tokens are only text. An empty text without
   // BOS begins after the EOS of the document before. Throws ErrorCode::Usage if nothing is left.

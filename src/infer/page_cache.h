@@ -1,9 +1,10 @@
-// Which pages of keys and values are free, which sequences share them, and which tokens the kept
-// ones hold.
+// Tracks the pages of keys and values: which are free, which sequences share them, and which tokens
+// the cached ones hold.
 //
-// A page counts its users: sequences, and the tree of known prefixes. The tree's nodes are pages; a
-// path from its root spells a prefix, kPageTokens ids a page, fewer in a last one. A page that only
-// the tree uses is free when needed: the least recently used ones go first.
+// Each page counts its users: sequences, and the tree of known prefixes. The tree's nodes are
+// pages. A path from its root spells a prefix, with kPageTokens ids per page and fewer in a last
+// one. A page that only the tree uses is reused when pages run short, the least recently used
+// first.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +20,28 @@ class PageCache {
   explicit PageCache(int64_t num_pages);
 
   int64_t size() const { return static_cast<int64_t>(users_.size()); }
-  int64_t cached() const { return num_cached_; }  // that only the tree uses
+  int64_t cached() const { return num_cached_; }  // pages that only the tree uses
   int64_t in_use() const { return size() - available(); }
   int64_t available() const { return static_cast<int64_t>(free_.size()) + num_cached_; }
 
-  // A page with one user, the caller; -1 if none is available.
+  // Returns a page whose only user is the caller; -1 if none is available.
   int32_t take();
   void share(int32_t page);
   void release(int32_t page);
   void release(std::vector<int32_t>& pages);  // all, and empties the list
 
-  // The longest known prefix of `tokens`, of which the caller becomes a user.
+  // The longest known prefix of `tokens`; the caller becomes a user of its pages.
   struct Prefix {
     std::vector<int32_t> pages;  // full ones
-    int32_t partial_page = -1;   // holds `partial_tokens` more at its beginning; -1: none
+    int32_t partial_page = -1;   // its first `partial_tokens` tokens continue the prefix; -1: none
     int64_t partial_tokens = 0;
     int64_t tokens() const;
   };
   Prefix find(std::span<const int32_t> tokens);
   int64_t known_tokens(std::span<const int32_t> tokens) const;  // without becoming a user
 
-  // The tree learns that `pages` hold `tokens`, from the first one. The owner of a last page that
-  // is not full may keep writing behind these tokens.
+  // Adds to the tree that `pages` hold `tokens`, from the beginning of a sequence. If the last page
+  // is not full, its owner may continue to write after these tokens.
   void keep(std::span<const int32_t> tokens, std::span<const int32_t> pages);
 
  private:

@@ -14,20 +14,20 @@
 namespace ingot {
 
 struct Reply {
-  std::vector<int32_t> ids;  // of all new tokens
-  std::string text;          // of them, up to a stop string
+  std::vector<int32_t> ids;  // all new tokens
+  std::string text;          // their text, up to a stop string
   Finish finish = {FinishReason::Failed};
-  // Since the sink was made.
+  // Measured from the construction of the sink.
   double first_token_seconds = 0.0, seconds = 0.0;
 };
 
-// Collects one.
+// Collects one reply.
 class ReplySink final : public RequestSink {
  public:
-  // Text that is certain, as it comes; must not throw.
+  // Gets each piece of text as soon as later tokens cannot change it; must not throw.
   using OnText = std::function<void(std::string_view)>;
 
-  // As TextStream's. `tokenizer` must outlive it.
+  // The arguments of TextStream. `tokenizer` must outlive this.
   explicit ReplySink(const Tokenizer& tokenizer, std::vector<std::string> stop_strings = {},
                      int32_t first_id = -1, OnText on_text = {});
 
@@ -48,15 +48,15 @@ class ReplySink final : public RequestSink {
   bool is_done_ = false;
 };
 
-// The text after `prompt`, until a stop id of the model or `max_tokens`; 0 = what the context has
-// room for. Throws ErrorCode::Numeric if the model's logits are not finite.
+// Writes the text after `prompt`, up to a stop id of the model or `max_tokens`; 0 = as many as the
+// context has room for. Throws ErrorCode::Numeric if the model's logits are not finite.
 Reply write_text(LoadedModel& model, const std::string& prompt, int64_t max_tokens,
                  const SamplingOptions& sampling, const ReplySink::OnText& on_text = {});
 
 // Calls `take` with the logits (V) after each of `ids`, in order; a row is valid until the next.
-// The ids are computed by the model's decoder while its engine has nothing to do. Throws
-// ErrorCode::Usage for an id outside the vocabulary, ErrorCode::Numeric for logits that are not
-// finite, naming the first activation that is not.
+// Uses the model's decoder directly, so its engine must be idle. Throws ErrorCode::Usage for an id
+// outside the vocabulary, and ErrorCode::Numeric for logits that are not finite, naming the first
+// activation that is not finite.
 void for_each_logits(LoadedModel& model, std::span<const int32_t> ids,
                      const std::function<void(std::span<const float>)>& take);
 

@@ -1,4 +1,4 @@
-// A request while the engine has it: its tokens, its pages, and what of it is still to compute.
+// A request inside the engine: its tokens, its pages, and what is still to be computed.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace ingot {
 
 struct Chunk {
   int64_t num_rows = 0;
-  int64_t num_logits = 0;  // of the last rows
+  int64_t num_logits = 0;  // the last of these rows, whose logits are wanted
 };
 
 struct Sequence {
@@ -29,29 +29,29 @@ struct Sequence {
   std::vector<int32_t> reply;
   std::vector<int32_t> pages;
   int64_t computed = 0;            // tokens whose keys and values are in `pages`
-  std::optional<int64_t> reused;   // of them, found there when it first had pages
+  std::optional<int64_t> reused;   // tokens that its first pages already held
   int64_t next_scored = 0;         // the first token of the prompt whose score is missing
-  std::vector<TokenScore> scores;  // of the prompt, until they are all there
+  std::vector<TokenScore> scores;  // of the prompt, until all are there
   bool gave_scores = false, gave_next_scores = false;
 
   bool wants_scores() const { return request.prompt_scores_from >= 0; }
   bool misses_scores() const { return next_scored < std::ssize(request.prompt); }
-  // Whether something is wanted of the distribution after the last token.
+  // Whether the logits after the last token are wanted.
   bool reads_last() const { return request.max_tokens > 0 || !request.next_ids.empty(); }
 
-  // Tokens to compute.
+  // How many tokens must be computed.
   int64_t target() const { return std::ssize(tokens) - (reads_last() ? 0 : 1); }
   // The first position whose logits are wanted; target() if there is none.
   int64_t first_logits() const {
     return misses_scores() ? next_scored - 1 : target() - (reads_last() ? 1 : 0);
   }
-  // What may be found in pages instead.
+  // Tokens that may be taken from known pages instead of being computed.
   std::span<const int32_t> reusable_tokens() const { return first(first_logits()); }
   std::span<const int32_t> computed_tokens() const { return first(computed); }
-  // One token is to be computed, the last of the reply.
+  // Whether only the last token of the reply must be computed.
   bool writes_reply() const { return !reply.empty() && computed == target() - 1; }
 
-  // The next tokens to compute, within these numbers of rows and of rows of logits.
+  // The next tokens to compute: at most `rows`, of which at most `logits` have logits.
   Chunk next_chunk(int64_t rows, int64_t logits) const {
     Chunk chunk;
     chunk.num_rows = std::min(rows, target() - computed);

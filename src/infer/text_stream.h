@@ -1,5 +1,5 @@
-// The text of a reply while it is written: never half a character, nothing that may become a stop
-// string.
+// The text of a reply while it is written. It never gives out half a character, or text that may
+// still become a stop string.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@ namespace ingot {
 
 class TextStream {
  public:
-  // `tokenizer` must outlive it. `first_id`: BOS, if the reply is the beginning of a text, where
-  // some formats drop a leading space; else -1.
+  // `tokenizer` must outlive it. `first_id`: BOS if the reply begins a text, where some tokenizers
+  // drop a leading space; else -1.
   explicit TextStream(const Tokenizer& tokenizer, std::vector<std::string> stop_strings = {},
                       int32_t first_id = -1);
 
-  // The text that is certain after this id: valid UTF-8, where U+FFFD stands for bytes that are
-  // not. Once a stop string is complete, the text before it, and nothing afterwards.
+  // The text that this id makes certain: valid UTF-8, with U+FFFD for bytes that are not. The call
+  // that completes a stop string gives the text before it; later calls give nothing.
   std::string add(int32_t id);
-  // What was withheld, at the end of a reply.
+  // At the end of a reply: the text that was withheld.
   std::string finish();
   // Whether a stop string was completed, and which.
   bool is_stopped() const { return !stopped_by_.empty(); }
@@ -31,8 +31,8 @@ class TextStream {
   const Tokenizer& tokenizer_;
   std::vector<std::string> stops_;
   int32_t first_id_;
-  std::string bytes_;  // not decoded yet: the beginning of a character
-  std::string text_;   // decoded, withheld
+  std::string bytes_;  // not decoded yet: an incomplete character
+  std::string text_;   // decoded but withheld
   std::string stopped_by_;
 };
 

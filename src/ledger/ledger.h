@@ -1,6 +1,6 @@
-// Append-only run records. One record is one line: 8 hex digits (the low 32 bits of the XXH3-64 of
-// the JSON text), a space, a JSON object. A line is whole or it is dropped: a torn last line left
-// by a crash is cut off when the ledger is next opened for writing, and readers stop before it.
+// An append-only file of records. One record is one line: 8 hex digits (the low 32 bits of the
+// XXH3-64 of the JSON text), a space, a JSON object. If a crash tears the last line, readers stop
+// before it, and it is cut off when the ledger is next opened for writing.
 #pragma once
 
 #include <functional>
@@ -17,15 +17,15 @@ namespace ingot {
 class LedgerWriter {
  public:
   using Visit = std::function<void(const nlohmann::json&)>;
-  // Opens or creates; repairs a torn tail, after `visit` saw what was there in order. Throws
-  // ErrorCode::Data on damage before the tail.
+  // Opens or creates the file. Calls `visit` with the records in it, in order, then cuts off a torn
+  // tail. Throws ErrorCode::Data for damage before the tail.
   LedgerWriter(std::shared_ptr<Storage> storage, std::string path, const Visit& visit);
   LedgerWriter(std::shared_ptr<Storage> storage, std::string path)
       : LedgerWriter(std::move(storage), std::move(path), [](const nlohmann::json&) {}) {}
   ~LedgerWriter();
 
-  // Adds one record; "kind" must be a string. Survives a crash of the process once it returns, and
-  // of the machine once sync() returns.
+  // Adds one record; "kind" must be a string. The record survives a crash of the process once this
+  // returns, and a crash of the machine once sync() returns.
   void append(const nlohmann::json& record);
   void sync();
 
@@ -36,12 +36,12 @@ class LedgerWriter {
 
 struct LedgerContents {
   std::vector<nlohmann::json> records;
-  int64_t torn_bytes = 0;  // length of a damaged tail that was ignored
+  int64_t torn_bytes = 0;  // length of a torn tail, which was ignored
 };
 
 LedgerContents read_ledger(Storage& storage, const std::string& path);
 
-// The same without holding all records: calls `visit` in order.
+// Calls `visit` with each record in order, without holding all of them.
 void for_each_record(Storage& storage, const std::string& path,
                      const std::function<void(const nlohmann::json&)>& visit);
 

@@ -56,34 +56,41 @@ struct PagedDecoder::Impl {
   };
 
   Impl(Context& context, const ModelConfig& model, const DecodeShape& dims,
-       const PlacedTensors& tensors)
+       const PlacedTensors& tensors, std::string_view before_names)
       : ctx(context),
         config(model),
         shape(dims),
         placed(tensors),
+        prefix(before_names),
         rope(rope_input(config, placed)) {
+    rope.cos = try_row("rope.cos");
+    rope.sin = try_row("rope.sin");
     for (int64_t i = 0; i < config.layers; ++i) {
       const auto of = [&](std::string_view what) { return weight(layer_name(i, what)); };
       layers.push_back({.weights = layer_parts<Operand>(of),
-                        .cache = {placed.find(layer_name(i, "cache")), config.kv_heads}});
+                        .cache = {row(layer_name(i, "cache")), config.kv_heads}});
     }
-    shared = tensors_of(config, [&](std::string_view what) {
-      return placed.try_find("shared." + std::string(what));
-    });
+    shared = tensors_of(
+        config, [&](std::string_view what) { return try_row("shared." + std::string(what)); });
     embedding = weight("embedding.weight");
     head = config.tied ? embedding : weight("head.weight");
     final_norm = {weight("final_norm.weight"), weight("final_norm.bias")};
     if (rope.cos.defined()) fill_rope();
   }
 
+  Tensor row(std::string_view name) const { return placed.find(prefix + std::string(name)); }
+  Tensor try_row(std::string_view name) const {
+    return placed.try_find(prefix + std::string(name));
+  }
+
   // Undefined if the model has no such parameter.
   Operand weight(const std::string& name) const {
     Operand operand;
-    const Tensor memory = placed.try_find(name);
+    const Tensor memory = try_row(name);
     if (!memory.defined()) return operand;
-    const TensorSpec& row = parameters[parameters.find(name)];
-    if (is_packed(shape, row))
-      operand.packed = {memory, packed_format(shape, row), row.shape[0], row.shape[1]};
+    const TensorSpec& of = parameters[parameters.find(name)];
+    if (is_packed(shape, of))
+      operand.packed = {memory, packed_format(shape, of), of.shape[0], of.shape[1]};
     else
       operand.plain = memory;
     return operand;
@@ -167,7 +174,7 @@ struct PagedDecoder::Impl {
     else
       embedding_forward(ctx, ids, embedding.plain, stream);
     if (config.embedding_scale != 1.0) axpy(ctx, config.embedding_scale, stream, {}, stream);
-    if (const Tensor learned = placed.try_find("position.weight"); learned.defined())
+    if (const Tensor learned = try_row("position.weight"); learned.defined())
       embedding_add(ctx, positions, learned, stream);
   }
 
@@ -185,8 +192,8 @@ struct PagedDecoder::Impl {
       ids.insert(ids.end(), s.ids.begin(), s.ids.end());
     }
     const auto n = std::ssize(ids);
-    const Tensor tokens = placed.find("tokens").slice(0, 0, n);        // (n)
-    const Tensor positions = placed.find("positions").slice(0, 0, n);  // (n)
+    const Tensor tokens = row("tokens").slice(0, 0, n);        // (n)
+    const Tensor positions = row("positions").slice(0, 0, n);  // (n)
     copy_from_host(ctx, ids.data(), tokens);
     copy_from_host(ctx, places.data(), positions);
     const LayerTensors x = activations(n);
@@ -221,7 +228,7 @@ struct PagedDecoder::Impl {
   // (Σ num_logits, V) of the residual stream (n, C).
   std::span<const float> head_logits(std::span<const DecodeRows> sequences, const Tensor& residual,
                                      FirstNotFinite* search) {
-    const Tensor wanted = placed.find("final_residual");  // (max_logit_rows, C)
+    const Tensor wanted = row("final_residual");  // (max_logit_rows, C)
     int64_t rows = 0, end = 0;
     for (const DecodeRows& s : sequences) {
       end += std::ssize(s.ids);
@@ -232,11 +239,11 @@ struct PagedDecoder::Impl {
     }
     finite.clear();
     if (rows == 0) return {};
-    const Tensor normed = placed.find("final_norm").slice(0, 0, rows);  // (rows, C)
-    const Tensor rstd = placed.find("final_rstd").slice(0, 0, rows);    // (rows)
+    const Tensor normed = row("final_norm").slice(0, 0, rows);  // (rows, C)
+    const Tensor rstd = row("final_rstd").slice(0, 0, rows);    // (rows)
     norm_forward(ctx, wanted.slice(0, 0, rows), final_norm, config.norm_eps, normed, rstd);
     if (search != nullptr) search->look_at_final_norm(config.layers, normed, rstd);
-    const Tensor logits = placed.find("logits").slice(0, 0, rows);  // (rows, V)
+    const Tensor logits = row("logits").slice(0, 0, rows);  // (rows, V)
     linear_forward(ctx, normed, {head, {}}, logits);
     if (search != nullptr) search->look("logits", logits);
     return on_host(logits);
@@ -271,6 +278,7 @@ struct PagedDecoder::Impl {
   const ModelConfig config;
   const DecodeShape shape;
   const PlacedTensors& placed;
+  const std::string prefix;
   const TensorTable parameters = transformer_parameters(config);
   RopeInput rope;
   std::vector<DecoderLayer> layers;
@@ -282,8 +290,8 @@ struct PagedDecoder::Impl {
 };
 
 PagedDecoder::PagedDecoder(Context& ctx, const ModelConfig& config, const DecodeShape& shape,
-                           const PlacedTensors& placed)
-    : impl_(std::make_unique<Impl>(ctx, config, shape, placed)) {}
+                           const PlacedTensors& placed, std::string_view prefix)
+    : impl_(std::make_unique<Impl>(ctx, config, shape, placed, prefix)) {}
 PagedDecoder::~PagedDecoder() = default;
 
 void PagedDecoder::load(const ReadWeights& read) {

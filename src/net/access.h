@@ -1,4 +1,4 @@
-// Who may ask: a key, and checks against pages of other sites in a user's browser.
+// Decides which requests are allowed: by a key, and by checks against web pages of other sites.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 namespace ingot::net {
 
 struct AccessRules {
-  std::string key = {};       // what «Authorization: Bearer KEY» must say; empty: no key
-  bool loopback_only = true;  // then Host must name this machine: a site may give its name any
-                              // address, also 127.0.0.1
+  std::string key = {};       // requests need «Authorization: Bearer KEY»; empty: no key
+  bool loopback_only = true;  // Host must name this machine: a web site could give its own name
+                              // the address 127.0.0.1
 };
 
-// Why the request is refused; nothing: it is not. Origin, where a browser sends it, must be the
-// Host that is asked. `needs_key`: false for what anybody may see, such as a page that asks for the
+// Why the request is refused; nothing if it is allowed. An Origin header, which browsers send, must
+// equal Host. `needs_key` is false for what anybody may see, such as the page that asks for the
 // key.
 std::optional<HttpProblem> refusal_of(const HttpRequest& request, const AccessRules& rules,
                                       bool needs_key);

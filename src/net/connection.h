@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 class Connection {
  public:
-  // `wake`: that a reply of it has something to write, from any thread.
+  // Any thread calls `wake` when a reply of this connection has something to write.
   Connection(Descriptor socket, const ServerOptions& options, const HttpHandler& handler,
              std::function<void()> wake);
   ~Connection();
@@ -23,13 +23,14 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   int fd() const { return socket_.fd(); }
-  // Moves what can be moved. `can_read`: bytes, or the other end's end, are there.
+  // Reads, handles and writes as much as it can without waiting. `can_read`: the socket has bytes,
+  // or the client has closed its half.
   void advance(bool can_read, bool has_hung_up);
-  // Ends what has taken too long. True: it did, and advance() must be called.
+  // Ends a request or a reply that takes too long; returns true if it did: then call advance().
   bool check_time(Clock::time_point now);
-  // Ends after the reply that is being written, or at once.
+  // Closes after the reply that is being written; at once if there is none.
   void drain();
-  // Answers by itself and closes.
+  // Replies with the problem and closes.
   void refuse(const HttpProblem& problem);
 
   bool is_over() const { return stage_ == Stage::Over; }
@@ -37,7 +38,7 @@ class Connection {
   bool wants_to_write() const { return !out_.empty(); }
 
  private:
-  // Lingering: what the client still sends is thrown away, so that it gets to read the reply.
+  // Lingering: discards what the client still sends, so that it can read the reply.
   enum class Stage { Reading, Replying, Lingering, Over };
 
   void read();
@@ -56,7 +57,7 @@ class Connection {
   Clock::time_point deadline_;
   bool is_idle_ = true;  // between two requests
   RequestParser parser_;
-  std::string unread_;  // of the next request
+  std::string unread_;  // bytes of the next request
   std::shared_ptr<HttpReply> reply_;
   std::string out_;
   bool is_draining_ = false;

@@ -1,4 +1,4 @@
-// The reply to one request, written from any thread.
+// The reply to one request. Any thread may write it.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace ingot::net {
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
-// Thread-safe. Either send(), or begin_stream(), write()s and end(). What comes after the end, or
-// after the client has gone, is dropped.
+// Thread-safe. Call either send(), or begin_stream(), then write() any number of times, then end().
+// What is written after the end, or after the client has gone, is dropped.
 class HttpReply {
  public:
-  // `wake` tells the connection that there is something to write; from any thread.
+  // Calls `wake`, on any thread, to tell the connection that there is something to write.
   HttpReply(bool keep_alive, bool chunked, bool without_body, std::function<void()> wake);
 
   void send(int status, std::string_view type, std::string_view body,
@@ -27,18 +27,19 @@ class HttpReply {
   void write(std::string_view piece);
   void end();
 
-  // Bytes that the client has not taken yet. A writer that has more to say should wait for
-  // on_room() once it is above `kEnough`: how a slow reader holds up itself alone.
+  // Bytes that the client has not taken yet. If they exceed `kEnough`, a writer should wait for
+  // on_room(); then a slow client delays only itself.
   size_t waiting_bytes() const;
   static constexpr size_t kEnough = size_t{64} << 10;
 
   bool is_closed() const;  // the client has gone, or took too long
-  // Called once, on the server's thread, when the client goes before the end; at once if it has.
+  // `call` is called once, on the server's thread, if the client goes before the end; at once if it
+  // has gone already.
   void on_closed(std::function<void()> call);
-  // Called on the server's thread whenever little is waiting again.
+  // `call` is called on the server's thread whenever few bytes are waiting again.
   void on_room(std::function<void()> call);
 
-  // For the connection.
+  // The following are for the connection.
   std::string take(size_t most);
   bool is_finished() const;  // ended, and all was taken
   bool has_begun() const;

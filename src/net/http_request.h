@@ -1,4 +1,4 @@
-// A request of HTTP/1.0 or 1.1, read from the bytes of a connection within limits.
+// An HTTP/1.0 or 1.1 request, parsed from the bytes of a connection within limits.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct HttpRequest {
   const std::string* header(std::string_view lower_name) const;  // the first; null: none
 };
 
-// Why a request cannot be read, and what to answer.
+// Why a request is refused, and the status of the reply.
 struct HttpProblem {
   int status = 0;  // 0: none
   std::string message = {};
@@ -43,7 +43,7 @@ class RequestParser {
   bool is_complete() const { return state_ == State::Complete; }
   bool has_begun() const { return state_ != State::Head || !buffer_.empty(); }
   const HttpProblem& problem() const { return problem_; }
-  // Once, when the client waits to be told to send its body («Expect: 100-continue»).
+  // True once if the client waits for permission to send its body («Expect: 100-continue»).
   bool take_expectation() { return std::exchange(expects_continue_, false); }
   // The complete request; the parser begins anew.
   HttpRequest take();
@@ -64,7 +64,7 @@ class RequestParser {
   State state_ = State::Head;
   HttpProblem problem_;
   HttpRequest request_;
-  std::string buffer_;  // of the head or of a line
+  std::string buffer_;  // the head, or a line, so far
   size_t left_ = 0;     // of the body or the chunk
   size_t trailer_bytes_ = 0;
   bool expects_continue_ = false;

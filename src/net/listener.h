@@ -1,4 +1,4 @@
-// A socket that connections come to.
+// A listening socket.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Listens at an address or a name of this machine; port 0: any free one. Throws ErrorCode::Config
+// Listens at an address or a name of this machine; port 0: any free port. Throws ErrorCode::Config
 // if the port is in use or not permitted, or the name is unknown.
 Descriptor listen_at(const std::string& host, int port);
 int port_of(const Descriptor& listener);

@@ -1,4 +1,4 @@
-// What a run takes of memory, by what it is for.
+// How much memory a run needs, by purpose.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct MemoryReport {
   std::string precision;
   int64_t parameters = 0;
   int64_t ranks = 1;
-  int device_ranks = 1;  // of them, that share the device
+  int device_ranks = 1;  // ranks that share the device
   MemoryFit fit;
-  int64_t host_bytes = 0;              // of one rank, beside its device: what is offloaded
-  std::optional<MemoryAdvice> advice;  // where it does not fit
+  int64_t host_bytes = 0;              // host memory of one rank: what it offloads
+  std::optional<MemoryAdvice> advice;  // if the run does not fit
 };
 
 MemoryReport memory_report(const ResolvedRun& run, int64_t free_bytes);
 
-std::string text_of(const MemoryReport& report);  // several lines, the last without its end
+std::string text_of(const MemoryReport& report);  // several lines, without a newline at the end
 nlohmann::json to_json(const MemoryReport& report);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// Deciding what a run's settings leave open.
+// Decides what a run's settings leave open.
 #pragma once
 
 #include "core/device/device_facts.h"
@@ -6,36 +6,37 @@
 
 namespace ingot {
 
-// What train.precision comes to on such a device.
+// The precision that train.precision means on such a device: resolves `auto`.
 Precision decided_precision(Precision asked, DeviceKind device);
 
-// Nothing is allocated and no device touched. Throws ErrorCode::Config when the device cannot
-// compute in train.precision or with such heads.
+// Allocates nothing and touches no device. Throws ErrorCode::Config if the device cannot compute in
+// train.precision or with such heads.
 ResolvedRun resolve(const ValidConfig& config, const RunPlace& place);
 
-// With all ranks on one device of `facts`, here or elsewhere; `cores`: of the machine.
+// With all ranks on one device of `facts`, on any machine with so many `cores`.
 ResolvedRun resolve(const ValidConfig& config, const DeviceFacts& facts, int cores);
 
-// As `ingot launch` would start it on a machine of such devices: a GPU each, unless ranks are to
-// share one.
+// As `ingot launch` would start it on a machine with such devices: each rank has its own GPU,
+// unless system.share_gpu is set.
 ResolvedRun resolve_elsewhere(const ValidConfig& config, const DeviceFacts& facts, int cores);
 
-// For this machine. system.device auto: a GPU if there is one; several local ranks compute on the
-// CPU, since a GPU has one. Throws ErrorCode::Missing for a GPU that is not there.
+// For this machine. system.device = auto means a GPU if there is one; but several ranks of one
+// process compute on the CPU, because a GPU takes one rank. Throws ErrorCode::Missing if the GPU is
+// not there.
 ResolvedRun resolve_here(const ValidConfig& config);
 
-// Where a rank that is a process stands among those of its machine.
+// A rank that is a process, among the ranks of its machine.
 struct LocalPlace {
-  int rank = 0;   // its number there
-  int ranks = 1;  // how many they are
-  int cores = 1;  // that they may use together
+  int rank = 0;   // its number on the machine
+  int ranks = 1;  // ranks on the machine
+  int cores = 1;  // that these ranks may use together
 };
 
-// For this rank of system.ranks that are processes: on a GPU its own of those that it sees, by its
-// number; the cores are divided. Throws as resolve_here() does.
+// For one rank of system.ranks processes. Its local number chooses its GPU among the visible ones;
+// the ranks of a machine divide its cores. Throws like resolve_here().
 ResolvedRun resolve_rank_here(const ValidConfig& config, const LocalPlace& local);
 
-// Compute capability 8.9 or more.
+// Whether the GPU has compute capability 8.9 or higher.
 bool has_fp8(const DeviceFacts& facts);
 
 }  // namespace ingot

@@ -6,7 +6,7 @@
 
 namespace ingot {
 
-// plan_memory() of it is what the engine takes of the device, to the byte.
+// plan_memory() of this table gives the bytes that the engine allocates, exactly.
 TensorTable train_table(const ResolvedRun& run);
 
 }  // namespace ingot

@@ -1,4 +1,5 @@
-// How much scratch the ops of a step ask for on a device: the largest, since one runs at a time.
+// How much scratch the ops of a step need on a device: that of the largest op, since one runs at a
+// time.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@
 
 namespace ingot {
 
-// Of forward and backward pass, but the output head's, which is apart in TrainShape.
+// For forward and backward pass, without the output head, which TrainShape has apart.
 int64_t train_workspace_bytes(const DeviceFacts& facts, bool deterministic,
                               const ModelConfig& model, const TrainShape& shape);
 int64_t head_workspace_bytes(const DeviceFacts& facts, const ModelConfig& model,
                              const TrainShape& shape);
 
-// Of the optimizer's update, on the rank of `layout` that takes most.
+// For the optimizer's update, on the rank of `layout` that needs most.
 int64_t update_workspace_bytes(const DeviceFacts& facts, DType compute,
                                const TensorTable& parameters, const OptimConfig& optim,
                                const Layout& layout);
 
-// Of decoding, but for shape.workspace_bytes.
+// For decoding. Does not read shape.workspace_bytes.
 int64_t decode_workspace_bytes(const DeviceFacts& facts, const ModelConfig& model,
                                const DecodeShape& shape);
 

@@ -1,4 +1,4 @@
-// The answer to one call: its choices, from the engine to the client.
+// Answers one call: takes the tokens of its choices from the engine and writes them to the client.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ class Answer : public std::enable_shared_from_this<Answer> {
   Answer(Call call, LoadedModel& model, std::string model_name, Metrics& metrics,
          std::shared_ptr<net::HttpReply> reply);
 
-  // Asks the engine for every choice. Throws ApiError if it refuses one; then none is written.
+  // Submits every choice to the engine. Throws ApiError if it refuses one; then nothing is written.
   void start();
 
  private:
@@ -31,7 +31,7 @@ class Answer : public std::enable_shared_from_this<Answer> {
   bool on_token(size_t choice, const TokenScore& token);
   void on_finish(size_t choice, const Finish& finish);
   void on_closed();
-  // These want the mutex held.
+  // Call these with the mutex held.
   void tell_news();
   void end_if_done();
   void tell_end();

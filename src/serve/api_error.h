@@ -1,4 +1,4 @@
-// What is wrong with a request, as OpenAI's API says it.
+// An error in a request, in the form of OpenAI's API.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@ namespace ingot::serve {
 
 class ApiError : public std::runtime_error {
  public:
-  // `param`: the field that is wrong; empty: none.
+  // `param`: the wrong field; empty: no single field.
   ApiError(int status, const std::string& message, std::string param = "", std::string code = "");
 
   int status() const { return status_; }

@@ -1,4 +1,4 @@
-// One reply of the model while it is written, in the forms of OpenAI's API.
+// One reply of the model while it is written, in the JSON of OpenAI's API.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ class Choice {
   Choice(int64_t index, const Call& call, const std::vector<int32_t>& prompt,
          const Tokenizer& tokenizer);
 
-  // With echo: the prompt, and its scores from prompt[1] on where they were asked for.
+  // With echo: adds the prompt, and the scores of prompt[1] and later ids if they were asked for.
   void add_prompt(const std::vector<TokenScore>& scores);
   bool add_token(const TokenScore& token);  // false: a stop string is complete
   void finish(FinishReason reason);
@@ -26,7 +26,7 @@ class Choice {
     return !text_.empty() || has_logs_ || (is_finished() && !has_told_end_) ||
            (call_.is_chat && !has_told_role_);
   }
-  // What has come since the last call, as an item of "choices"; `whole`: of an answer that is no
+  // What is new since the last call, as an item of "choices". `whole`: the answer is not a
   // stream.
   Json take_news(bool whole);
 
@@ -40,12 +40,12 @@ class Choice {
   const Tokenizer& tokenizer_;
   int64_t index_;
   TextStream stream_;
-  std::string text_;  // not told yet, as are the others
+  std::string text_;  // not sent yet; the same for the logs below
   bool has_logs_ = false;
   Json chat_logs_ = Json::array();
   Json tokens_ = Json::array(), logprobs_ = Json::array(), alternatives_ = Json::array(),
        offsets_ = Json::array();
-  int64_t characters_ = 0;  // of all tokens
+  int64_t characters_ = 0;  // in the text of all tokens so far
   std::string finish_reason_;
   bool has_told_role_ = false, has_told_end_ = false;
 };

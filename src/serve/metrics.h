@@ -1,4 +1,4 @@
-// What a server counts of its requests, as Prometheus reads it.
+// Counts a server's requests, and writes the counts for Prometheus.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace ingot::serve {
 
-// Durations in buckets, in seconds. Not thread-safe.
+// Counts durations by bucket. Not thread-safe.
 class Histogram {
  public:
   void add(double seconds);
@@ -28,7 +28,7 @@ class Histogram {
 class Metrics {
  public:  // thread-safe
   void answered(int status);
-  void first_token(double seconds);  // since the request came
+  void first_token(double seconds);  // since the request arrived
   void finished(double seconds);
   std::string text(const EngineStats& engine, int connections) const;
 

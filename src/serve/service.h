@@ -16,7 +16,7 @@ namespace ingot::serve {
 struct ServiceOptions {
   std::string model_name;
   net::AccessRules access = {};
-  int64_t max_queue = 256;  // choices that wait; beyond it 429
+  int64_t max_queue = 256;  // if more choices wait: status 429
 };
 
 class Service {
@@ -25,14 +25,14 @@ class Service {
   Service(LoadedModel& model, ServiceOptions options);
   ~Service();
 
-  // Answers a request, some later, from the thread of run(). Never throws.
+  // Answers a request, at once or later from the thread of run(). Never throws.
   void handle(const net::HttpRequest& request, const std::shared_ptr<net::HttpReply>& reply);
   // Steps the engine until stop().
   void run();
   void stop();                           // thread-safe
-  void drain() { is_draining_ = true; }  // /health says so
+  void drain() { is_draining_ = true; }  // /health then says «draining»
   const ChatFormat& format() const { return format_; }
-  // For /metrics.
+  // The server whose connections /metrics counts.
   void count_connections_of(const net::HttpServer& server) { server_ = &server; }
 
  private:

@@ -118,7 +118,47 @@ TEST_F(EvalCommand, AWatchedRunIsScoredOnceByCheckpointAndHoldsNothingInTheEnd) 
     EXPECT_NE(entry.path().extension(), ".hold") << entry.path();
 }
 
+TEST_F(EvalCommand, TheFirstDocumentsOfTextAreAllThatIsScored) {
+  const Outcome outcome =
+      ingot({"eval", model(), "--text", path("docs"), "--max-items", "1", "--json"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(last_line(outcome)["text"]["all"]["documents"], 1);
+  EXPECT_NE(outcome.out.find("1 documents at most"), std::string::npos) << outcome.out;
+}
+
+TEST_F(EvalCommand, EightBitWeightsLosePerplexityBelowHalfAPercent) {
+  ASSERT_EQ(ingot(train_args("run", {"train.steps=60", "optim.lr=0.01"})).code, 0);
+  double perplexity[2] = {};
+  for (const bool is_packed : {false, true}) {
+    const Outcome outcome = ingot({"eval", path("run"), "--text", path("text.txt"), "--window",
+                                   "64", "--weights", is_packed ? "q8_0" : "f32", "--json"});
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    perplexity[is_packed] = last_line(outcome)["text"]["all"]["perplexity"].get<double>();
+  }
+  EXPECT_LT(perplexity[0], 64);  // it has learned something
+  EXPECT_NE(perplexity[0], perplexity[1]);
+  EXPECT_NEAR(perplexity[1] / perplexity[0], 1.0, 0.005);
+}
+
+TEST_F(EvalCommand, ABaseModelIsAskedAsChatMlWhichIsSaid) {
+  write("task.yaml",
+        "task: colours\ndataset_path: json\ntest_split: test\noutput_type: multiple_choice\n"
+        "dataset_kwargs: {data_files: {test: " +
+            path("test.jsonl") +
+            "}}\ndoc_to_text: q\ndoc_to_target: gold\ndoc_to_choice: choices\n");
+  write("test.jsonl", "{\"q\": \"sky\", \"choices\": [\"blue\", \"red\"], \"gold\": 0}\n");
+  ASSERT_EQ(ingot(train_args("run")).code, 0);
+  const Args chat = {"--tasks", path("task.yaml"), "--chat", "--json"};
+  const Outcome base = ingot(with({"eval", path("run")}, chat));
+  ASSERT_EQ(base.code, 0) << base.err;
+  EXPECT_NE(base.err.find("base model"), std::string::npos) << base.err;
+  const Outcome talks = ingot(with({"eval", model()}, chat));
+  ASSERT_EQ(talks.code, 0) << talks.err;
+  EXPECT_EQ(talks.err.find("base model"), std::string::npos) << talks.err;
+}
+
 TEST_F(EvalCommand, WhatCannotBeEvaluatedIsSaid) {
+  expect_refused({"eval", model(), "--prompts", "--max-items", "1"}, "--max-items");
   expect_refused({"eval", model()}, "nothing to evaluate");
   expect_refused({"eval", path("docs"), "--text", path("docs")}, path("docs"));
   expect_refused({"eval", model(), "--tasks", path("docs")}, "no tasks");

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -8,6 +9,7 @@
 #include "eval/harness/harness_run.h"
 #include "eval/harness/yaml_file.h"
 #include "support/own_folder.h"
+#include "support/source_path.h"
 
 namespace ingot {
 namespace {
@@ -56,6 +58,16 @@ class Harness : public ::testing::Test {
   fs::path folder_ = testing_support::own_folder();
 };
 
+MarkedText plain(std::string_view text) {
+  return {text, /*from_template=*/false};
+}
+
+Texts texts_of(const HarnessPrompt& prompt) {
+  Texts texts;
+  for (const MarkedText& context : prompt.contexts) texts.push_back(context.text);
+  return texts;
+}
+
 constexpr const char* kChoices =
     "output_type: multiple_choice\n"
     "doc_to_text: \"Q: {{q}}\\nA:\"\n"
@@ -66,11 +78,11 @@ TEST_F(Harness, ChoicesFollowThePromptBehindTheDelimiter) {
   const HarnessTask sums = task(kChoices);
   HarnessPrompts prompts(sums, {});
   HarnessPrompt prompt = prompts.next();
-  EXPECT_EQ(prompt.contexts, Texts{"Q: 1+1\nA:"});
+  EXPECT_EQ(texts_of(prompt), Texts{"Q: 1+1\nA:"});
   EXPECT_EQ(prompt.continuations, (Texts{" two", " three"}));
   EXPECT_EQ(prompt.gold, std::vector<size_t>{0});
   prompt = prompts.next();
-  EXPECT_EQ(prompt.contexts, Texts{"Q: 2+2 \nA:"});
+  EXPECT_EQ(texts_of(prompt), Texts{"Q: 2+2 \nA:"});
   EXPECT_EQ(prompt.gold, std::vector<size_t>{1});
 }
 
@@ -85,7 +97,7 @@ TEST_F(Harness, TemplatesMakeTargetsAndChoices) {
   HarnessPrompts prompts(sums, {});
   prompts.next();
   const HarnessPrompt prompt = prompts.next();
-  EXPECT_EQ(prompt.contexts, Texts{"Sums.\n\n2+2 "});
+  EXPECT_EQ(texts_of(prompt), Texts{"Sums.\n\n2+2 "});
   EXPECT_EQ(prompt.continuations, (Texts{"three", "four", "it's"}));
   EXPECT_EQ(prompt.gold, std::vector<size_t>{1});
 }
@@ -98,8 +110,8 @@ TEST_F(Harness, TemplatesKeepTheirSpaces) {
       "doc_to_target: gold\n"
       "doc_to_choice: choices\n");
   HarnessPrompts prompts(sums, {});
-  EXPECT_EQ(prompts.next().contexts, Texts{"  \n1+1\n"});
-  EXPECT_EQ(prompts.next().contexts, Texts{"  \nyes\n2+2 \n"});
+  EXPECT_EQ(texts_of(prompts.next()), Texts{"  \n1+1\n"});
+  EXPECT_EQ(texts_of(prompts.next()), Texts{"  \nyes\n2+2 \n"});
 }
 
 // A number in place of the prompt: the choices are the contexts, as of schemas.
@@ -110,7 +122,7 @@ TEST_F(Harness, ChoicesMayBeTheContexts) {
       "doc_to_target: \"is {{q}}\"\n"
       "doc_to_choice: choices\n");
   const HarnessPrompt prompt = HarnessPrompts(sums, {}).next();
-  EXPECT_EQ(prompt.contexts, (Texts{"two", "three"}));
+  EXPECT_EQ(texts_of(prompt), (Texts{"two", "three"}));
   EXPECT_EQ(prompt.continuations, (Texts{" is 1+1", " is 1+1"}));
   EXPECT_EQ(prompt.gold, std::vector<size_t>{0});
 }
@@ -123,19 +135,19 @@ TEST_F(Harness, ExamplesAreDrawnWithPythonsGenerator) {
   const Texts solved = {"Q: 0+1\nA: one\n\n", "Q: 0+2\nA: two\n\n", "Q: 0+0\nA: nil\n\n"};
   for (const char* question : {"Q: 1+1\nA:", "Q: 2+2 \nA:"}) {
     const std::vector<size_t> drawn = random.sample(3, 2);
-    EXPECT_EQ(prompts.next().contexts, Texts{solved[drawn[0]] + solved[drawn[1]] + question});
+    EXPECT_EQ(texts_of(prompts.next()), Texts{solved[drawn[0]] + solved[drawn[1]] + question});
   }
   const HarnessTask first = task(std::string(kChoices) +
                                  "num_fewshot: 1\nfewshot_split: train\n"
                                  "fewshot_config: {sampler: first_n}\n");
-  EXPECT_EQ(HarnessPrompts(first, {}).next().contexts, Texts{solved[0] + "Q: 1+1\nA:"});
+  EXPECT_EQ(texts_of(HarnessPrompts(first, {}).next()), Texts{solved[0] + "Q: 1+1\nA:"});
 }
 
 TEST_F(Harness, AnItemIsNoExampleOfItself) {
   const HarnessTask sums = task(std::string(kChoices) + "num_fewshot: 1\nfewshot_split: test\n");
   HarnessPrompts prompts(sums, {});
-  EXPECT_EQ(prompts.next().contexts, Texts{"Q: 2+2 \nA: four\n\nQ: 1+1\nA:"});
-  EXPECT_EQ(prompts.next().contexts, Texts{"Q: 1+1\nA: two\n\nQ: 2+2 \nA:"});
+  EXPECT_EQ(texts_of(prompts.next()), Texts{"Q: 2+2 \nA: four\n\nQ: 1+1\nA:"});
+  EXPECT_EQ(texts_of(prompts.next()), Texts{"Q: 1+1\nA: two\n\nQ: 2+2 \nA:"});
 }
 
 TEST_F(Harness, AChatTemplateGetsTurns) {
@@ -145,26 +157,53 @@ TEST_F(Harness, AChatTemplateGetsTurns) {
   const RenderChat render = [](const std::vector<HarnessMessage>& messages) {
     std::string text;
     for (const auto& [role, content] : messages) text += "<" + role + ">" + content;
-    return text + "<assistant>";
+    return MarkedText(text + "<assistant>", /*from_template=*/true);
   };
   const HarnessPrompt prompt = HarnessPrompts(sums, render).next();
-  EXPECT_EQ(prompt.contexts,
+  EXPECT_EQ(texts_of(prompt),
             Texts{"<system>Add.<user>Q: 0+1\nA:<assistant>one<user>Q: 1+1\nA:<assistant>"});
   EXPECT_EQ(prompt.continuations, (Texts{"two", "three"}));
+}
+
+// "</s>" of a document is text, that of the template ends a turn.
+TEST_F(Harness, PromptsOfAChatHaveTheIdsOfConversations) {
+  const auto tokenizer = load_tokenizer(
+      *posix_storage(), testing_support::source_path("tests/golden/hf/llama/tokenizer.json"));
+  ChatFiles files;
+  files.templates["default"] = {
+      "{{ bos_token }}{% for m in messages %}{{ m['content'] }}{{ eos_token }}{% endfor %}",
+      "test"};
+  files.variables = R"({"bos_token": "<s>", "eos_token": "</s>"})";
+  const ChatFormat format(files, *tokenizer, tokenizer->bos(), {tokenizer->eos()}, "test");
+  const HarnessIds ids{.ids = {*tokenizer, tokenizer->bos()}, .chat = &format, .max_tokens = 64};
+  const std::string talk = R"([{"role": "user", "content": "ab</s>c"}])";
+
+  const ScoredSequence pair = ids.pair(format.prompt(talk, "test"), "d</s>");
+  const std::vector<int32_t> prompt = format.prompt_ids(talk, "test");
+  EXPECT_EQ(pair.first_scored, prompt.size());
+  ASSERT_GT(pair.ids.size(), prompt.size());
+  EXPECT_TRUE(std::equal(prompt.begin(), prompt.end(), pair.ids.begin()));
+  EXPECT_EQ(std::ranges::count(pair.ids, tokenizer->bos()), 1);
+  EXPECT_EQ(std::ranges::count(pair.ids, tokenizer->eos()), 1);
+
+  const std::string begun =
+      R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b "}])";
+  EXPECT_EQ(format.begun_reply(begun, "b ", "test").text, "<s>a</s>b ");
 }
 
 TEST_F(Harness, TheSpaceBelongsToTheContinuationAndTheContextKeepsItsEnd) {
   const auto tokenizer = byte_tokenizer();
   const HarnessIds ids{.ids = {*tokenizer, 256}, .empty_id = 256, .max_tokens = 8};
-  EXPECT_EQ(ids.pair("ab  ", "c").first_scored, 3u);  // BOS a b, then two spaces and c
-  EXPECT_EQ(ids.pair("", "c").first_scored, 1u);
-  EXPECT_EQ(ids.pair("", "c").ids, (std::vector<int32_t>{256, 'c'}));
-  const ScoredSequence cut = ids.pair("abcdefgh", "ijk");  // nine: the last one is only scored
+  EXPECT_EQ(ids.pair(plain("ab  "), "c").first_scored, 3u);  // BOS a b, then two spaces and c
+  EXPECT_EQ(ids.pair(plain(""), "c").first_scored, 1u);
+  EXPECT_EQ(ids.pair(plain(""), "c").ids, (std::vector<int32_t>{256, 'c'}));
+  const ScoredSequence cut =
+      ids.pair(plain("abcdefgh"), "ijk");  // nine: the last one is only scored
   EXPECT_EQ(cut.ids.size(), 9u);
   EXPECT_EQ(cut.first_scored, 6u);
   const HarnessIds bare{.ids = {*tokenizer, -1}, .empty_id = 256, .max_tokens = 8};
-  EXPECT_EQ(bare.pair("ab", "c").ids, (std::vector<int32_t>{'a', 'b', 'c'}));
-  EXPECT_EQ(bare.pair("", "c").ids, (std::vector<int32_t>{256, 'c'}));
+  EXPECT_EQ(bare.pair(plain("ab"), "c").ids, (std::vector<int32_t>{'a', 'b', 'c'}));
+  EXPECT_EQ(bare.pair(plain(""), "c").ids, (std::vector<int32_t>{256, 'c'}));
 }
 
 TEST_F(Harness, ADocumentIsScoredInTheHarnesssWindows) {

@@ -96,12 +96,10 @@ TEST_F(TextScores, BitsPerByteOfUniformBytesAreEight) {
   EXPECT_EQ(sum.documents, 2);
 }
 
-TEST_F(TextScores, APromptHasOneBosWhoeverWritesIt) {
+TEST_F(TextScores, TextSpellsNoSpecialToken) {
   const Marked tokenizer;
   const PromptIds ids{tokenizer, tokenizer.bos()};
   EXPECT_EQ(ids.of("^a"), (std::vector<int32_t>{256, '^', 'a'}));
-  EXPECT_EQ(ids.of_rendered("^a"), (std::vector<int32_t>{256, 'a'}));
-  EXPECT_EQ(ids.of_rendered("a"), (std::vector<int32_t>{256, 'a'}));
 }
 
 TEST_F(TextScores, WithoutAnIdBeforeItTheFirstTokenIsNotScored) {

@@ -11,8 +11,8 @@ namespace ingot {
 
 bool is_hub_model(std::string_view address);
 
-// Fetches what is not in the cache folder yet. The model's origin names the commit that the
-// revision meant. Throws as open_for_import() does.
+// Fetches files that are not in the cache folder yet. The model's origin names the commit of the
+// revision. Throws like open_for_import().
 std::unique_ptr<ForeignModel> open_hub_model(std::shared_ptr<Storage> storage,
                                              const std::string& address,
                                              const RemoteSettings& remote, const FetchWatch& watch);

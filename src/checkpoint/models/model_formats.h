@@ -1,5 +1,5 @@
-// The formats of other programs' models: one table, from which the commands, their help, their
-// messages and the table in docs/exchange.md come.
+// The formats of other programs' models. Commands, their help and messages, and the table in
+// docs/exchange.md are all made from this one table.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,21 @@
 
 namespace ingot {
 
-// The dtype of an export that keeps what the model has, as far as the format can hold it.
+// The dtype of an export that keeps the model's dtypes, as far as the format can store them.
 inline constexpr std::string_view kStoredDType = "stored";
 
 struct ExportRequest {
   std::string path;
   std::string dtype;  // kStoredDType, or one of ModelFormat::writes
-  NewFile::Existing existing = NewFile::Existing::Refused;  // of a file
+  NewFile::Existing existing = NewFile::Existing::Refused;  // for formats that are one file
 };
 
 struct ModelFormat {
-  std::string_view name;                        // of `--to`
+  std::string_view name;                        // value of `--to`
   std::string_view title;                       // "GGUF file"
-  std::string_view recognised_by;               // what a path must have to be of the format
-  bool writes_file;                             // else a folder
-  bool has_tokenizer;                           // else an import needs one
+  std::string_view recognised_by;               // how a path of this format is recognised
+  bool writes_file;                             // a file; otherwise a folder
+  bool has_tokenizer;                           // otherwise an import needs one
   std::vector<std::string_view> reads, writes;  // dtypes
   // What kStoredDType means: one of `writes`; empty: the dtype of each weight.
   std::string_view stored_as;
@@ -41,15 +41,15 @@ struct ModelFormat {
 
 std::span<const ModelFormat> model_formats();
 
-// Null: the path is of no other program's format.
+// Null if no format recognises the path.
 const ModelFormat* foreign_format_of(Storage& storage, const std::string& path);
-// Throws ErrorCode::Usage for a name that no format has.
+// Throws ErrorCode::Usage for an unknown name.
 const ModelFormat& model_format(std::string_view name);
 
 // All dtypes that some format writes, kStoredDType first.
 std::vector<std::string> export_dtypes();
 // Checks request.dtype and writes the model. Throws ErrorCode::Usage for a dtype that the format
-// does not have.
+// does not write.
 void export_model(Storage& storage, const ModelFormat& format, const Weights& weights,
                   const AuxiliaryFiles& auxiliary_files, const ExportRequest& request);
 

@@ -1,4 +1,4 @@
-// What `ingot bench train`, `limit` and `comm` run, and how their figures are told.
+// The shape that `ingot bench train`, `limit` and `comm` run, and the JSON of their results.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 
 namespace ingot::cli {
 
-// The shape a bench runs, from flags or from any setting by --set.
+// The shape a bench runs, from flags or from --set with any setting.
 struct BenchShape {
   std::string preset = "llama_10m";
   int64_t batch = 8;
@@ -26,19 +26,20 @@ struct BenchShape {
   void add_to(Command& command);
   void add_ranks_to(Command& command);      // -n
   void add_recompute_to(Command& command);  // --recompute
-  // One rank, or all that take part.
+  // The run with one rank, or with all ranks.
   ResolvedRun resolved_alone() const;
   ResolvedRun resolved() const;
 };
 
-// What a figure belongs to.
+// The facts that a figure depends on.
 nlohmann::json facts_of(const RunConfig& config, const Context& ctx);
 
-// NAME: of the data sheet's peak, null where none is known; NAME_measured: of the measured one;
-// peak_busy and peak_doubtful: whether that one can be believed.
+// Adds NAME, a share of the data sheet's peak, null if that is unknown; NAME_measured, a share of
+// the measured peak; and peak_busy and peak_doubtful, which say whether the measured peak is
+// reliable.
 void add_mfu(nlohmann::json& line, const std::string& name, double flops, const PeakFlops& peak);
 
-// Throws ErrorCode::Config for what the limit does not count.
+// Throws ErrorCode::Config for settings that the limit does not account for.
 void check_has_limit(const RunConfig& config);
 StepLimit step_limit(Context& ctx, const ResolvedRun& run);
 

@@ -121,8 +121,8 @@ void add_checkpoint_import(Command& checkpoint) {
                    fmt::format("{}, or {}", foreign_format_titles(), kHubModelForm))
       ->required();
   command->add_option("--tokenizer", options->tokenizer,
-                      "its tokenizer, in place of one in the folder; byte where its tokens are "
-                      "bytes; of llama2.c tokenizer.bin");
+                      "tokenizer to use instead of the model's own; byte if tokens are bytes; "
+                      "for a llama2.c file its tokenizer.bin");
   command->add_option("--out", options->out, "folder to create; must be new or empty")->required();
   options->remote.add_to(*command);
   options->json.add_to(*command);
@@ -136,7 +136,7 @@ void add_checkpoint_export(Command& checkpoint) {
       checkpoint.add_subcommand("export", "write a checkpoint's model for other programs");
   command->add_option("checkpoint", options->checkpoint, model_path_forms())->required();
   command->add_option("--to", options->to, "format")->one_of(format_names())->required();
-  options->out.add_to(*command, "--out", "folder to create, new or empty; of gguf a file")
+  options->out.add_to(*command, "--out", "folder to create, new or empty; for gguf a file")
       ->required();
   command->add_option("--dtype", options->dtype, dtype_help())
       ->one_of(export_dtypes())

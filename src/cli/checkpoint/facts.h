@@ -1,4 +1,4 @@
-// What the checkpoint commands say of a checkpoint.
+// What the checkpoint commands print about a checkpoint.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace ingot::cli {
 
-// Of a run's checkpoint where the run was; of any other model what it is.
+// For a run's checkpoint, where the run was; for any other model, what it is.
 nlohmann::json facts_of(const CheckpointInfo& info, const Weights& weights);
 
-// What such a command takes: "checkpoint, run folder, Hugging Face folder, GGUF file or …".
+// What such a command accepts: "checkpoint, run folder, Hugging Face folder, GGUF file or …".
 std::string model_path_forms();
 
-// "bf16"; of several "bf16 and f32".
+// "bf16", or "bf16 and f32" if there are several.
 std::string dtypes_of(const Weights& weights);
 
 // "LlamaForCausalLM, 1,235,814,400 parameters, bf16".

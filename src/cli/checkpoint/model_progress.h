@@ -1,4 +1,5 @@
-// How far a long command is through a model, on stderr. Ctrl-C lets it undo what it wrote.
+// Shows on stderr how far a long command is through a model. On Ctrl-C the command undoes what it
+// wrote.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ class ModelProgress {
  public:
   explicit ModelProgress(std::string what) : what_(std::move(what)) {}
 
-  // For with_progress(); must not be called after this object is gone.
+  // For with_progress(). The result must not be called after this object is gone.
   WeightsProgress watch() {
     return [this](int64_t elements, int64_t of) {
       interruption_.throw_if_asked();

@@ -1,13 +1,13 @@
-// The folder that an import or an export is to make.
+// The folder that an import or an export creates.
 #pragma once
 
 #include <string>
 
 namespace ingot::cli {
 
-// `out` without slashes at its end and, where it is a link to a folder, what it leads to: the new
-// folder takes the place of an empty one by renaming, which must happen there. Throws
-// ErrorCode::Usage for what cannot be replaced so: the current folder, a mount point.
+// `out` without slashes at its end; if it is a link to a folder, that folder. The new folder
+// replaces an empty one by renaming, so the path must be the real one. Throws ErrorCode::Usage for
+// a folder that cannot be replaced in this way: the current folder, a mount point.
 std::string out_folder(const std::string& out);
 
 }  // namespace ingot::cli

@@ -104,13 +104,13 @@ void add_data_mix(Command& data) {
   auto command = std::make_shared<MixCommand>();
   auto* mix = data.add_subcommand(
       "mix",
-      "shard folders to train, valid and test of exactly so many tokens\n\n"
+      "mix folders of shards into train, valid and test with exact numbers of tokens\n\n"
       "MIX.toml: seed, train_tokens, valid_tokens, test_tokens, shard_tokens, when_short = "
       "\"error\" or \"renormalize\", and for each source a [[source]] with path, weight, "
-      "max_epochs, max_tokens. No document is in two splits; the last that a source gives to a "
-      "split is cut to make the count exact, and what that takes out of train is told, and refused "
-      "beyond max_cut_share. Stopped and started again, it keeps the splits that "
-      "were finished.");
+      "max_epochs, max_tokens. No document is in two splits. The last document that a source gives "
+      "to a split is cut to make the count exact; the tokens that train loses are printed, and "
+      "refused beyond max_cut_share. If it is stopped and started again, it keeps finished "
+      "splits.");
   mix->add_option("recipe", command->recipe, "MIX.toml")->required();
   mix->add_option("--out", command->folder, "folder for train, valid and test")->required();
   command->json.add_to(*mix);

@@ -1,4 +1,4 @@
-// Settings that are no run's: of files and stages that prepare data.
+// Settings of data preparation: of its stages and files, not of runs.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace ingot::cli {
 struct SettingSection {
   std::string name;               // "data dedup"
   std::string intro;              // a paragraph
-  std::vector<Setting> settings;  // with their defaults; they are bound to nothing
+  std::vector<Setting> settings;  // with their defaults; bound to no variable
 };
 
 std::vector<SettingSection> data_setting_sections();

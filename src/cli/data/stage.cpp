@@ -51,9 +51,10 @@ void StageOptions::add_to(Command& command, const std::vector<std::string>& read
   command.add_option("--threads", threads, "threads at work; outputs do not depend on it")
       ->positive()
       ->capture_default_str();
-  command.add_option("--process", process,
-                     "K/N: be process K (from 0) of N that share the work through --out; srun and "
-                     "mpirun need not be told");
+  command.add_option(
+      "--process", process,
+      "K/N: be process K (from 0) of N that share the work through --out; not needed "
+      "under srun and mpirun");
   add_settings(command, settings_of(read), read_settings);
   remote.add_to(command);
   json.add_to(command);

@@ -16,7 +16,7 @@
 
 namespace ingot::cli {
 
-enum class Copies { Refused, Removed };  // of an input, beside it
+enum class Copies { Refused, Removed };  // what a stage does with copies of an input
 
 struct StageOptions {
   std::vector<std::string> inputs;
@@ -28,36 +28,36 @@ struct StageOptions {
   JsonOption json;
 
   StageOptions();
-  // `read_settings`: names of those of [read] that are options; empty: all.
+  // `read_settings`: names of the settings of [read] that become options; empty: all.
   void add_to(Command& command, const std::vector<std::string>& read_settings = {});
-  // `read`, and how remote files are reached.
+  // `read`, with how to reach remote files.
   ReadSettings read_settings() const;
-  // Throws ErrorCode::Data for an input that would be read twice, as itself or, unless the stage
-  // removes copies, as a copy.
+  // Throws ErrorCode::Data if a file would be read twice. Copies of a file count as the same file
+  // unless the stage removes copies.
   StageInputs stage_inputs(Copies copies = Copies::Refused) const;
-  // Says on stderr which process this is, where there are several.
+  // Prints on stderr which process this is, if there are several.
   StageRun stage_run(StageObserver& observer) const;
 };
 
-// Reads "K/N", or where that is empty what a launcher left in the environment (process_number()).
+// Reads "K/N"; if that is empty, the launcher's variables in the environment (process_number()).
 // Throws ErrorCode::Usage.
 ProcessShare process_share(const std::string& option);
 
-bool is_begun(const std::string& out);  // whether a stage has begun to write there
+bool is_begun(const std::string& out);  // whether a stage has begun to write to `out`
 
-// Whether remote inputs are to be looked at before the work: by one process, and not again where
-// the work in `out` has begun.
+// Whether this process should check remote inputs before the work. Only one process does, and not
+// if the work in `out` has begun.
 bool is_first_look(const std::string& out, ProcessShare share);
 
-// Throws ErrorCode::Data where a file would be read twice; where the work in `out` was begun with
-// it, by an older program, that is said and accepted.
+// Throws ErrorCode::Data if a file would be read twice. If an older program began the work in `out`
+// with it, this only prints a warning.
 void check_read_once(const std::vector<InputFile>& files, const std::string& out);
 
-// Runs `command`; an error says which process it is from, where there are several. `process` as in
-// process_share().
+// Runs `command`. If there are several processes, an error says which one threw it. `process`: as
+// in process_share().
 void run_as_process(const std::string& process, const std::function<void()>& command);
 
-// How far it is, on stderr.
+// Shows a stage's progress on stderr.
 class StageProgress : public StageObserver {
  public:
   void on_tasks(std::string_view step, int64_t done, int64_t of) override;
@@ -76,15 +76,15 @@ class StageProgress : public StageObserver {
   int64_t bytes_read_ = 0, bytes_total_ = -1;
 };
 
-// Runs a stage with progress on stderr and, where this process is the last to finish, prints its
-// report by `print` and as JSON; else it says that others still work.
+// Runs a stage with progress on stderr. If this process is the last to finish, it prints the report
+// by `print` and as JSON; else it says that others are still working.
 void finish_stage(
     const StageOptions& options,
     const std::function<std::optional<nlohmann::json>(const StageRun& run)>& run_stage,
     const std::function<void(const nlohmann::json& report, const std::string& folder)>& print);
 
-// What a report says about records that were no documents, a line for each reason, and about files
-// that hold the same.
+// Prints what a report says about skipped records, a line for each reason, and about files with
+// equal content.
 void print_what_was_read(const nlohmann::json& report);
 
 }  // namespace ingot::cli

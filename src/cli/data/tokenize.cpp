@@ -153,10 +153,10 @@ void add_data_tokenize(Command& data) {
   auto command = std::make_shared<TokenizeCommand>();
   auto* tokenize = data.add_subcommand(
       "tokenize",
-      "documents to token shards\n\n"
+      "turn documents into token shards\n\n"
       "Reads text, JSON lines, CSV, parquet and WARC, local or remote, and writes shards of ids "
-      "with a manifest that says what they are. Stopped at any moment, even by kill -9, the same "
-      "command continues where it was. The bytes do not depend on threads or processes.");
+      "with a manifest that describes them. If it is stopped, even by kill -9, the same command "
+      "continues where it was. The bytes do not depend on the number of threads or processes.");
   command->tokenizer.add_to(*tokenize);
   command->stage.add_to(*tokenize, {"text_field", "id_field", "keep_crlf"});
   tokenize->get_option("INPUT")->required(false);  // --source does as well
@@ -168,12 +168,12 @@ void add_data_tokenize(Command& data) {
   const std::vector<std::string> choices = {"auto", "yes", "no"};
   tokenize
       ->add_option("--bos", command->bos,
-                   "BOS before each document; auto: where the tokenizer has one that is not EOS")
+                   "BOS before each document; auto: if the tokenizer has one that is not EOS")
       ->capture_default_str()
       ->one_of(choices);
   tokenize
       ->add_option("--eos", command->eos,
-                   "EOS after each document; auto is yes, as a tokenizer without one is refused")
+                   "EOS after each document; auto: yes, and a tokenizer without EOS is refused")
       ->capture_default_str()
       ->one_of(choices)
       ->also("--no-eos", "no");

@@ -8,6 +8,7 @@
 #include "cli/eval/eval_tasks.h"
 #include "cli/eval/eval_text.h"
 #include "cli/frame/command.h"
+#include "cli/frame/weight_options.h"
 #include "core/error/error.h"
 #include "core/text/format.h"
 
@@ -18,27 +19,32 @@ struct EvalCommand {
   std::string model_path, timeline, watch;
   TextOptions text;
   TaskOptions tasks;
+  int64_t max_items = 0;
   bool prompts = false;
   OutputFile out;
+  WeightOptions weights;
   DeviceOptions device;
   JsonOption json;
 
-  void run() const {
+  void run() {
+    text.max_documents = tasks.max_items = max_items;
     check_options();
     if (out.is_given()) out.check_free();
     const TaskSet task_set(tasks);
     const auto compute = device.open();
     ItemLog log(out);
+    const OpenEvalModel open = [&](const std::string& path) {
+      return EvalModel(compute->context(), path, weights.format());
+    };
     const ScoreModel score = [&](EvalModel& model) { return scores_of(model, task_set, log); };
     nlohmann::ordered_json result;
     if (!watch.empty()) {
-      watch_run(compute->context(), watch, score);
+      watch_run(open, watch, score);
     } else if (!timeline.empty()) {
       result = {{"run", timeline},
-                {"checkpoints",
-                 run_timeline(compute->context(), timeline, is_scored() ? score : ScoreModel())}};
+                {"checkpoints", run_timeline(open, timeline, is_scored() ? score : ScoreModel())}};
     } else {
-      EvalModel model(compute->context(), model_path);
+      EvalModel model = open(model_path);
       result = {{"model", model_path}};
       result.update(score(model));
     }
@@ -57,6 +63,8 @@ struct EvalCommand {
           "nothing to evaluate: give --text PATH, --tasks PATH or --prompts");
     check(!tasks.chat || !tasks.paths.empty(), ErrorCode::Usage,
           "--chat: it is for the prompts of --tasks");
+    check(max_items == 0 || is_scored(), ErrorCode::Usage,
+          "--max-items: it is for items of --tasks and documents of --text");
     check(watch.empty() || !out.is_given(), ErrorCode::Usage,
           "--out: --watch writes {} in the run folder", kWatchedName);
   }
@@ -110,11 +118,13 @@ void add_eval(Command& program) {
   eval->add_option("--stride", command->text.stride,
                    "tokens between windows; unless given, half a window")
       ->positive();
-  eval->add_option("--max-items", command->tasks.max_items, "items of each task at most; 0 = all")
+  eval->add_option("--max-items", command->max_items,
+                   "items of each task, and documents of --text, at most; 0 = all")
       ->capture_default_str()
       ->not_negative();
   eval->add_flag("--chat", command->tasks.chat,
                  "put the prompts of task files through the model's chat template");
+  command->weights.add_weights_to(*eval);
   command->text.read.add_to(*eval);
   command->out.add_to(*eval, "--out", "file for a line of JSON about each item (.jsonl)");
   command->device.add_to(*eval);

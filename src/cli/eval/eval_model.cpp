@@ -4,8 +4,6 @@
 
 #include "checkpoint/auxiliary_files.h"
 #include "core/tensor/kv_page.h"
-#include "tokenizer/chat/chat_template.h"
-#include "tokenizer/chat/conversation.h"
 
 namespace ingot::cli {
 namespace {
@@ -13,8 +11,10 @@ namespace {
 constexpr int64_t kCachedTokens = int64_t{1} << 15;  // in pages, unless one prompt has more
 constexpr int64_t kSequences = 16;                   // at once: enough for efficient GEMMs
 
-std::unique_ptr<LoadedModel> load(Context& ctx, const std::string& path, int64_t context) {
-  const ModelOptions options{.context = context,
+std::unique_ptr<LoadedModel> load(Context& ctx, const std::string& path, WeightFormat weights,
+                                  int64_t context) {
+  const ModelOptions options{.weights = weights,
+                             .context = context,
                              .max_sequences = kSequences,
                              .pages = std::max(context, kCachedTokens) / kPageTokens,
                              .beyond_context = true};
@@ -23,30 +23,27 @@ std::unique_ptr<LoadedModel> load(Context& ctx, const std::string& path, int64_t
 
 }  // namespace
 
-EvalModel::EvalModel(Context& ctx, const std::string& path)
-    : path_(path),
-      scorer_([&ctx, path](int64_t context) { return load(ctx, path, context); }),
-      config_(scorer_.model().config()),
-      files_(scorer_.model().auxiliary_files()),
-      tokenizer_(tokenizer_of(files_)),
-      first_id_(scorer_.model().first_id()) {}
+EvalModel::EvalModel(Context& ctx, const std::string& path, WeightFormat weights)
+    : path_(path), scorer_([this, &ctx, path, weights](int64_t context) {
+        auto model = load(ctx, path, weights, context);
+        if (!tokenizer_) take_facts(*model);
+        return model;
+      }) {}
 
-PromptIds EvalModel::document_ids() const {
-  return {*tokenizer_, tokenizer_->bos() >= 0 ? tokenizer_->bos() : tokenizer_->eos()};
+void EvalModel::take_facts(const LoadedModel& model) {
+  config_ = model.config();
+  files_ = model.auxiliary_files();
+  tokenizer_ = tokenizer_of(files_);
+  first_id_ = model.first_id();
+  stop_ids_ = model.stop_ids();
 }
 
-RenderChat EvalModel::chat_template() const {
-  const ChatFiles files = chat_files_of(files_);
-  const ChatFiles::Source& source = files.chosen(/*has_tools=*/false, path_);
-  const auto parsed = std::make_shared<const ChatTemplate>(source.text, source.origin);
-  return [parsed, variables = files.variables](const std::vector<HarnessMessage>& messages) {
-    auto conversation = nlohmann::json::array();
-    for (const HarnessMessage& message : messages)
-      conversation.push_back({{"role", message.role}, {"content", message.content}});
-    const bool is_begun = messages.back().role == "assistant";
-    return parsed->render(
-        chat_variables(conversation.dump(), variables, !is_begun, "the task's messages"));
-  };
+PromptIds EvalModel::document_ids() const {
+  return ingot::document_ids(*tokenizer_);
+}
+
+ChatFormat EvalModel::chat_format() const {
+  return {chat_files_of(files_), *tokenizer_, first_id_, stop_ids_, path_};
 }
 
 }  // namespace ingot::cli

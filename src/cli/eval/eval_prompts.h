@@ -1,4 +1,4 @@
-// `ingot eval --prompts`: what a model writes.
+// `ingot eval --prompts`: shows what a model writes.
 #pragma once
 
 #include <vector>
@@ -12,10 +12,10 @@ namespace ingot::cli {
 // Prints prompts and continuations on stdout. Returns what --json prints.
 nlohmann::ordered_json run_prompts(EvalModel& model, ItemLog& log);
 
-// For a terminal: control characters escaped, ⏎ for line ends.
+// Text for a terminal: control characters are escaped, line ends become ⏎.
 std::string shown_on_one_line(std::string_view text);
 
-// Of these answers: right ones among the questions of a language; empty: of all.
+// Counts right answers to questions in `language`; empty: in all languages.
 struct QuestionCount {
   int64_t right = 0, all = 0;
 };

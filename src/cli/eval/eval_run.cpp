@@ -64,7 +64,7 @@ void append_line(Storage& storage, const std::string& path, const Json& record) 
 
 }  // namespace
 
-Json run_timeline(Context& ctx, const std::string& run, const ScoreModel& score) {
+Json run_timeline(const OpenEvalModel& open, const std::string& run, const ScoreModel& score) {
   const auto storage = posix_storage();
   const std::vector<std::string> dirs = list_checkpoints(*storage, run);
   check(!dirs.empty(), ErrorCode::Data, "{}: {}", run, why_no_checkpoint(*storage, run));
@@ -73,7 +73,7 @@ Json run_timeline(Context& ctx, const std::string& run, const ScoreModel& score)
   for (const std::string& dir : dirs) {
     const CheckpointHold hold(storage, dir);
     if (!hold.is_there()) continue;
-    EvalModel model(ctx, dir);
+    EvalModel model = open(dir);
     Json row = {{"step", step_of(dir)}};
     if (score) {
       fmt::print("step {}\n", format_count(step_of(dir)));
@@ -105,7 +105,7 @@ Json run_timeline(Context& ctx, const std::string& run, const ScoreModel& score)
   return result;
 }
 
-void watch_run(Context& ctx, const std::string& run, const ScoreModel& score) {
+void watch_run(const OpenEvalModel& open, const std::string& run, const ScoreModel& score) {
   constexpr auto kPause = std::chrono::seconds(2);
   const auto storage = posix_storage();
   check(storage->exists(run), ErrorCode::Data, "{}: no such run folder", run);
@@ -125,7 +125,7 @@ void watch_run(Context& ctx, const std::string& run, const ScoreModel& score) {
       found = true;
       try {
         fmt::print("step {}\n", format_count(step));
-        EvalModel model(ctx, dir);
+        EvalModel model = open(dir);
         Json record = {{"step", step}};
         record.update(score(model));
         append_line(*storage, join_path(run, kWatchedName), record);

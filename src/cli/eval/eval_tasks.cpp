@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
+#include <cmath>
+#include <optional>
 
 #include "cli/frame/progress_line.h"
 #include "core/error/error.h"
@@ -14,7 +14,6 @@
 namespace ingot::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 // "arc_easy: 120 of 2,376 items, 3 m left".
@@ -45,52 +44,18 @@ Json numbers(const std::vector<double>& values) {
   return list;
 }
 
-std::vector<std::string> task_files(const std::string& folder) {
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string ending = entry.path().extension().string();
-    if (ending == ".yaml" || ending == ".yml") files.push_back(entry.path().string());
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
 }  // namespace
 
-TaskSet::TaskSet(const TaskOptions& options) : options_(options) {
-  const auto storage = posix_storage();
-  for (const std::string& path : options.paths) {
-    check(fs::exists(path), ErrorCode::Data, "{}: no such file or folder", path);
-    if (!fs::is_directory(path)) {
-      harness_.push_back(read_harness_task(*storage, path));
-      continue;
-    }
-    const std::vector<std::string> found = find_core_files(path);
-    bool is_core = false;
-    for (size_t i = 0; i < found.size(); ++i) {
-      if (found[i].empty()) continue;
-      const CoreTask& task = core_tasks()[i];
-      const bool is_there =
-          std::ranges::any_of(core_, [&](const CoreFile& file) { return file.task == &task; });
-      check(!is_there, ErrorCode::Usage, "{}: {} is in another of these folders too", path,
-            task.label);
-      core_.push_back({&task, read_core_file(*storage, found[i], task.kind)});
-      is_core = true;
-    }
-    if (is_core) continue;
-    const std::vector<std::string> files = task_files(path);
-    check(!files.empty(), ErrorCode::Data,
-          "{}: no tasks: expected files of CORE (arc_easy.jsonl, …) or task files (.yaml)", path);
-    for (const std::string& file : files) harness_.push_back(read_harness_task(*storage, file));
-  }
-  check(!options.chat || core_.empty(), ErrorCode::Usage,
+TaskSet::TaskSet(const TaskOptions& options)
+    : options_(options), tasks_(read_task_list(*posix_storage(), options.paths)) {
+  check(!options.chat || tasks_.core.empty(), ErrorCode::Usage,
         "--chat: CORE is defined for plain prompts: use --chat with task files (.yaml)");
 }
 
 Json TaskSet::run(EvalModel& model, ItemLog& log) const {
   Json result = Json::object();
-  if (!core_.empty()) result["core"] = run_core(model, log);
-  if (!harness_.empty()) result["tasks"] = run_harness(model, log);
+  if (!tasks_.core.empty()) result["core"] = run_core(model, log);
+  if (!tasks_.harness.empty()) result["tasks"] = run_harness(model, log);
   return result;
 }
 
@@ -100,7 +65,7 @@ Json TaskSet::run_core(EvalModel& model, ItemLog& log) const {
   TaskProgress progress;
   fmt::print("{:<34}{:>7}{:>10}{:>9}{:>12}{:>12}\n", "task", "items", "accuracy", "± s.e.",
              "centred v1", "centred v2");
-  for (const auto& [task, examples] : core_) {
+  for (const auto& [task, examples] : tasks_.core) {
     CoreTaskResult result = run_core_task(*task, examples, static_cast<size_t>(options_.max_items),
                                           model.document_ids(), model.scorer(),
                                           [&](const CoreItemResult&, size_t done, size_t of) {
@@ -154,17 +119,22 @@ Json TaskSet::run_core(EvalModel& model, ItemLog& log) const {
 }
 
 Json TaskSet::run_harness(EvalModel& model, ItemLog& log) const {
+  std::optional<ChatFormat> chat;
+  if (options_.chat) chat.emplace(model.chat_format());
+  if (chat && chat->is_base_model())
+    fmt::print(stderr,
+               "base model: it came without a chat template, so prompts are written as ChatML, "
+               "which it may not know\n");
   const HarnessIds ids{.ids = model.prompt_ids(),
                        .empty_id = model.document_ids().first_id,
-                       .is_rendered = options_.chat,
+                       .chat = chat ? &*chat : nullptr,
                        .max_tokens = model.config().context};
-  const RenderChat render = options_.chat ? model.chat_template() : RenderChat();
   Json tasks = Json::array();
   TaskProgress progress;
   fmt::print("{:<34}{:>7}  {:<16}{:>12}{:>9}\n", "task", "items", "metric", "value", "± s.e.");
-  for (const HarnessTask& task : harness_) {
+  for (const HarnessTask& task : tasks_.harness) {
     const HarnessResult result =
-        run_harness_task(task, render, static_cast<size_t>(options_.max_items), ids, model.scorer(),
+        run_harness_task(task, static_cast<size_t>(options_.max_items), ids, model.scorer(),
                          [&](const HarnessItemResult&, size_t done, size_t of) {
                            progress.show(task.name, done, of);
                          });

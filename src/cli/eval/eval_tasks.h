@@ -6,35 +6,29 @@
 
 #include "cli/eval/eval_model.h"
 #include "cli/eval/item_log.h"
-#include "eval/core/core_tasks.h"
-#include "eval/harness/harness_task.h"
+#include "eval/task_list.h"
 
 namespace ingot::cli {
 
 struct TaskOptions {
-  std::vector<std::string> paths;  // folders of CORE's files, folders of task files, task files
-  int64_t max_items = 0;           // of each task; 0: all
+  std::vector<std::string> paths;  // folders of CORE, folders of task files, or task files
+  int64_t max_items = 0;           // per task; 0: all
   bool chat = false;
 };
 
-// What --tasks names. Reading it checks every file, before anything is computed.
+// The tasks that --tasks names. The constructor reads and checks every file.
 class TaskSet {
  public:
   explicit TaskSet(const TaskOptions& options);
-  // Prints a table on stdout, and how far it has come on stderr. Returns what --json prints.
+  // Prints a table on stdout and progress on stderr. Returns what --json prints.
   nlohmann::ordered_json run(EvalModel& model, ItemLog& log) const;
 
  private:
-  struct CoreFile {
-    const CoreTask* task;
-    std::vector<CoreExample> examples;
-  };
   nlohmann::ordered_json run_core(EvalModel& model, ItemLog& log) const;
   nlohmann::ordered_json run_harness(EvalModel& model, ItemLog& log) const;
 
   TaskOptions options_;
-  std::vector<CoreFile> core_;
-  std::vector<HarnessTask> harness_;
+  TaskList tasks_;
 };
 
 }  // namespace ingot::cli

@@ -85,7 +85,12 @@ Json run_text(const TextOptions& options, EvalModel& model, ItemLog& log) {
                           format_count(all.documents), format_count(all.tokens),
                           static_cast<double>(all.tokens) / line.seconds(), all.mean_loss()));
   };
-  for (std::string text; documents.next(text);) {
+  int64_t taken = 0;
+  const auto is_wanted = [&] {
+    return options.max_documents == 0 || taken < options.max_documents;
+  };
+  for (std::string text; is_wanted() && documents.next(text);) {
+    taken += !text.empty();
     waiting.bytes += std::ssize(text);
     waiting.texts.push_back(std::move(text));
     waiting.files.push_back(documents.file());
@@ -102,8 +107,9 @@ Json run_text(const TextOptions& options, EvalModel& model, ItemLog& log) {
   result["sources"] = printed("source", by_source);
   result["files"] = printed("file", by_file);
   fmt::print(
-      "windows of {} tokens, {} apart{}\n", windows.window, windows.stride,
-      ids.first_id < 0 ? "; a document's first token is not scored: the tokenizer has no BOS" : "");
+      "windows of {} tokens, {} apart{}{}\n", windows.window, windows.stride,
+      ids.first_id < 0 ? "; a document's first token is not scored: the tokenizer has no BOS" : "",
+      is_wanted() ? "" : fmt::format("; {} documents at most", format_count(taken)));
   return result;
 }
 

@@ -10,12 +10,13 @@ namespace ingot::cli {
 
 struct TextOptions {
   std::vector<std::string> paths;
-  int64_t window = 0;  // 0: the model's context
-  int64_t stride = 0;  // 0: half the window
+  int64_t window = 0;         // 0: the model's context
+  int64_t stride = 0;         // 0: half the window
+  int64_t max_documents = 0;  // reads the first ones with text; 0: all
   ReadOptions read;
 };
 
-// Prints a table on stdout, and how far it has come on stderr. Returns what --json prints.
+// Prints a table on stdout and progress on stderr. Returns what --json prints.
 nlohmann::ordered_json run_text(const TextOptions& options, EvalModel& model, ItemLog& log);
 
 }  // namespace ingot::cli

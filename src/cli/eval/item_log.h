@@ -1,4 +1,4 @@
-// --out of `ingot eval`: a line of JSON for each item.
+// The file of `ingot eval --out`: a line of JSON for each item.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace ingot::cli {
 
-// Appears when it is complete.
+// The file appears under its name when it is complete.
 class ItemLog {
  public:
-  explicit ItemLog(const OutputFile& out);  // of an --out that is not given: writes nothing
+  explicit ItemLog(const OutputFile& out);  // writes nothing if --out is not given
   void write(const nlohmann::ordered_json& item);
   void publish();
 

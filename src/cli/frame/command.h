@@ -1,5 +1,5 @@
-// What the commands share. A command registers itself on the program and throws Error when it
-// fails; main turns that into an exit code.
+// What all commands share. A command registers itself on the program. If it fails it throws Error,
+// which main turns into an exit code.
 #pragma once
 
 #include <memory>
@@ -13,29 +13,29 @@
 
 namespace ingot::cli {
 
-// Every command of the program, in the order of its help; the one place that lists them.
+// Adds every command of the program, in the order of the help. This is the only list of commands.
 void add_commands(Command& program);
 
 std::string version_text();
-// What tells this build of the program from others.
+// Distinguishes this build of the program from others.
 std::string build_text();
 
-// With what settings were taken from: it is not opened again.
+// A run's settings, with the checkpoints that were opened for them: they are not opened again.
 struct LoadedRun {
   RunConfig config;
   std::shared_ptr<CheckpointChoice> init = nullptr;         // of train.init
   std::shared_ptr<CheckpointChoice> checkpoints = nullptr;  // of the run that is resumed
 };
 
-// RECIPE.toml plus --set overrides, as config, train and bench take them.
+// RECIPE.toml and --set overrides, as config, train and bench take them.
 struct RecipeOptions {
   std::string path;               // empty: defaults only
   std::vector<std::string> sets;  // "key=value"
 
   void add_to(Command& command, bool recipe_required);
   LoadedRun load() const;
-  // The same to resume the run in checkpoint.dir, if there is one: that run decides kv_heads, and
-  // what the recipe leaves to train.init.
+  // The same to resume the run in checkpoint.dir, if there is one. That run then decides kv_heads
+  // and the settings that the recipe leaves to train.init.
   LoadedRun load_to_resume() const;
 };
 
@@ -46,26 +46,26 @@ struct JsonOption {
   void print(const nlohmann::json& result) const;
 };
 
-// --set KEY=VALUE, repeatable: any setting of a run.
+// --set KEY=VALUE, repeatable, for any setting of a run.
 void add_sets(Command& command, std::vector<std::string>& sets, const std::string& help);
 
-// An option for each, or for those of these names alone ("text_field").
+// Adds an option for each setting, or only for those in `names` ("text_field").
 void add_settings(Command& command, const std::vector<Setting>& settings,
                   const std::vector<std::string>& names = {});
 
-// "a=b" → {"a", "b"}; throws ErrorCode::Usage without '='. The last value of a setting is used; the
-// log names the ones before it that differ.
+// "a=b" → {"a", "b"}; throws ErrorCode::Usage if there is no '='. The last value of a setting wins;
+// the log names earlier values that differ.
 Overrides parse_sets(const std::vector<std::string>& sets);
 
-// Names the settings that do nothing in this run.
+// Logs the settings that have no effect in this run.
 void warn_of_no_effect(const RunConfig& config);
 
-// Options of a command that are settings of a run, beside --set.
+// Options of a command that stand for settings of a run, besides --set.
 class SettingOptions {
  public:
   void add(const std::string& setting, const Option* option);
-  // Their values, then `sets`. Throws ErrorCode::Usage where an option that was given and a --set
-  // contradict each other, and as parse_sets().
+  // The options' values, then `sets`. Throws ErrorCode::Usage if a given option and a --set
+  // contradict each other. Also throws like parse_sets().
   Overrides overrides(const std::vector<std::string>& sets) const;
 
  private:

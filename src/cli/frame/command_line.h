@@ -1,5 +1,5 @@
-// The command line: a tree of commands that describe themselves, and what was given of it. Help
-// (help.h) and shell completion (completion.cpp) are read off the same tree.
+// The command line: a tree of commands with their options, and the parsed arguments. Help (help.h)
+// and shell completion (completion.cpp) are made from the same tree.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,18 @@
 
 namespace ingot::cli {
 
-// How the process ends, in every command.
+// The exit code of the process, the same in every command.
 enum class Exit { Done = 0, Failed = 1, Usage = 2, Stopped = 3, RankLost = 4 };
 
-// "did you mean NAME?", or `otherwise` when none of `names` is near.
+// "did you mean NAME?", or `otherwise` if none of `names` is similar.
 std::string did_you_mean(std::string_view wrong, const std::vector<std::string>& names,
                          std::string_view otherwise);
 
-// Each call returns the option itself, for the next one.
+// The setters return the option itself, so that calls can be chained.
 class Option {
  public:
   Option* required(bool is_required = true);
-  Option* capture_default_str();  // shows the value that the variable has now as the default
+  Option* capture_default_str();  // shows the variable's current value as the default
   Option* default_str(const std::string& shown);
   Option* type_name(const std::string& shown);  // in the help, in place of TEXT or INT
   Option* allow_extra_args(bool allowed);       // false: one value each time it is given
@@ -35,10 +35,10 @@ class Option {
   Option* between(double low, double high);  // both included
   Option* existing_file();
   Option* size_in_bytes();  // "2GB" and "2GiB" are 2·2³⁰
-  Option* everywhere();     // known to the commands below too
-  // An older spelling: `flag` alone means this option with `value`. Help does not show it.
+  Option* everywhere();     // subcommands accept it too
+  // Accepts an older spelling: `flag` alone means this option with `value`. Help does not show it.
   Option* also(const std::string& flag, const std::string& value);
-  // What a shell offers as values, asked for when it is needed.
+  // Values for shell completion, computed when they are needed.
   Option* suggest(std::function<std::vector<std::string>()> values);
 
   const std::string& name() const { return name_; }  // "--name", or "name" of a positional
@@ -54,7 +54,7 @@ class Option {
   bool takes_many() const { return takes_many_; }
   bool is_everywhere() const { return everywhere_; }
   bool is_given() const { return times_ > 0; }
-  std::string value() const { return value_text_(); }  // of one that takes a single value
+  std::string value() const { return value_text_(); }  // if it takes a single value
 
  private:
   friend class Command;
@@ -76,8 +76,8 @@ class Option {
   int times_ = 0;
 };
 
-// A command, or the whole program. What is returned lives as long as it; variables given to options
-// must live until run() is over.
+// A command, or the whole program. Returned pointers live as long as it. Variables given to options
+// must live until run() has returned.
 class Command {
  public:
   Command(std::string name, std::string help, const Command* parent = nullptr);
@@ -85,17 +85,17 @@ class Command {
   Command& operator=(const Command&) = delete;
 
   Command* add_subcommand(const std::string& name, const std::string& help);
-  // "--name", "-n,--name" or, without dashes, a positional argument. Defined for the types that
-  // commands use.
+  // `name`: "--name", "-n,--name" or, without dashes, a positional argument. Defined for the types
+  // that commands use.
   template <class T>
   Option* add_option(const std::string& name, T& value, const std::string& help);
   Option* add_flag(const std::string& name, bool& value, const std::string& help);
-  // By its declaration: "dedup.n_gram" is --n-gram. What it is bound to must live until run() is
-  // over.
+  // An option for a declared setting: "dedup.n_gram" becomes --n-gram. The setting's variable must
+  // live until run() has returned.
   Option* add_setting(const Setting& setting);
-  Option* get_option(const std::string& name);  // one that was added here
+  Option* get_option(const std::string& name);  // an option that was added to this command
 
-  // When the command is given, after its options are read. Returns Exit or nothing, which is Done.
+  // Called for this command after its options are read. Returns Exit or nothing, which is Done.
   template <class Run>
   void callback(Run run) {
     if constexpr (std::is_void_v<std::invoke_result_t<Run&>>)
@@ -105,9 +105,9 @@ class Command {
   }
   void footer(const std::string& text) { footer_ = text; }  // of the help
 
-  // The program's arguments, without its name. Runs the command that they name, or prints its help;
-  // throws ErrorCode::Usage when they are not as it describes them, with the nearest name where one
-  // is unknown. `before` is called between reading and running.
+  // `words`: the program's arguments without its name. Runs the command that they name, or prints
+  // its help. Throws ErrorCode::Usage if they do not fit the command; for an unknown name the error
+  // suggests the most similar one. `before` is called between reading and running.
   Exit run(const std::vector<std::string>& words, const std::function<void()>& before);
 
   const std::string& name() const { return name_; }

@@ -1,4 +1,4 @@
-// stdout and stderr, as somebody reads them.
+// Output to stdout and stderr.
 #pragma once
 
 #include <string>
@@ -8,27 +8,27 @@
 
 namespace ingot::cli {
 
-// From now on stdout and stderr show a terminal only text that it does not obey
-// (core/text/printable.h), other readers get the bytes as they are; and what cannot be written to
-// stderr is lost without an error, since a run may outlive its terminal.
+// From now on, control sequences in stdout and stderr are escaped if the reader is a terminal
+// (core/text/printable.h); other readers get the bytes unchanged. Text that cannot be written to
+// stderr is dropped without an error, because a run may outlive its terminal.
 void open_console();
 
-// Throws stdout_error() when something that was written to stdout did not arrive.
+// Throws stdout_error() if something written to stdout was lost.
 void finish_stdout();
 
-// ErrorCode::Storage; `reason` is an errno, 0 where it is not known.
+// An error with ErrorCode::Storage. `reason` is an errno; 0 if unknown.
 Error stdout_error(int reason);
 
-// Whether stdout is a pipe that nobody reads any more.
+// Whether stdout is a pipe whose reader has gone.
 bool is_stdout_abandoned();
 
-// Whether stderr is a terminal where a line can be written over (not TERM=dumb).
+// Whether stderr is a terminal that can overwrite a line (not TERM=dumb).
 bool is_stderr_live();
 
-// Text that a terminal does not obey, on one line.
+// `text` on one line, with control sequences escaped.
 std::string one_line(std::string_view text);
 
-// The width of the terminal's window, asked for anew each time; else COLUMNS, else 80.
+// The current width of the terminal's window; without a terminal COLUMNS, else 80.
 int columns_of(int descriptor);
 
 }  // namespace ingot::cli

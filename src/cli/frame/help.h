@@ -1,4 +1,4 @@
-// What `--help` says of a command.
+// What `--help` prints about a command.
 #pragma once
 
 #include <string>
@@ -9,21 +9,22 @@
 
 namespace ingot::cli {
 
-// No line is longer than `columns`, as far as its words let it.
+// No line is longer than `columns`, unless a single word is.
 std::string help_text(const Command& command, int columns);
 
-// What it consists of, for other layouts of the same.
+// The parts of the help, for other layouts.
 std::string usage_of(const Command& command);  // "ingot data clean [OPTIONS] INPUT…"
 struct HelpRow {
-  std::string left, right;  // "-n, --name TEXT", what it is for
+  std::string left, right;  // "-n, --name TEXT", its description
 };
 std::vector<HelpRow> argument_rows(const Command& command);  // the positional ones
-std::vector<HelpRow> option_rows(const Command& command);    // those of the commands above it too
-// Lines of a footer are one paragraph where nothing separates them; examples begin with a space.
+std::vector<HelpRow> option_rows(const Command& command);    // its own and those of parents
+// Joins the lines of each paragraph of a footer. Lines that begin with a space are examples and
+// stay.
 std::string reflowed(std::string_view text);
 extern const std::string_view kExitCodes;
 
-// On stdout, as wide as its window.
+// Prints the help on stdout, as wide as the window.
 void print_help(const Command& command);
 
 }  // namespace ingot::cli

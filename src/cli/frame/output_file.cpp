@@ -10,7 +10,7 @@ namespace ingot::cli {
 Option* OutputFile::add_to(Command& command, const std::string& name, const std::string& help) {
   name_ = name;
   Option* option = command.add_option(name, path_, help);
-  command.add_flag("--force", force_, "replace a file that is there");
+  command.add_flag("--force", force_, "replace an existing file");
   return option;
 }
 

@@ -1,5 +1,5 @@
-// A file that the user names and a command writes: never over one that is there, unless the user
-// asks for that. What a command may continue (stages, runs) is a folder and no matter of this.
+// A file that the user names and a command writes. An existing file is never overwritten unless the
+// user asks for it. Folders that a command may continue (stages, runs) are not handled here.
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@ namespace ingot::cli {
 
 class OutputFile {
  public:
-  // The option `name` ("--out") and --force. This must live until the command has run.
+  // Adds the option `name` ("--out") and --force. This object must live until the command has run.
   Option* add_to(Command& command, const std::string& name, const std::string& help);
 
   const std::string& path() const { return path_; }
   bool is_given() const { return !path_.empty(); }
 
-  // Before the work begins: throws ErrorCode::Usage that names the first of `files`, which the
-  // command is going to write, in whose place there is something. Pipes and devices are written
-  // into; --force lets regular files be replaced, never folders.
+  // Call this before the work begins, with the `files` that the command will write. Throws
+  // ErrorCode::Usage, naming the first one that exists. Pipes and devices are accepted. --force
+  // allows regular files to be replaced, never folders.
   void check_free(const std::vector<std::string>& files) const;
   void check_free() const { check_free({path_}); }
-  // Checks again, then writes `file`: whole or not at all.
+  // Checks again, then writes `file` atomically.
   void write(const std::string& file, std::string_view contents) const;
 
-  // For what writes by itself.
+  // For code that writes the file itself.
   NewFile::Existing existing() const {
     return force_ ? NewFile::Existing::Replaced : NewFile::Existing::Refused;
   }

@@ -1,4 +1,4 @@
-// How far a long command has come, on stderr.
+// Shows the progress of a long command on stderr.
 #pragma once
 
 #include <chrono>
@@ -6,19 +6,19 @@
 
 namespace ingot::cli {
 
-// On a terminal a line that writes over itself, cut to the window's width, without escape
-// sequences; elsewhere a line every ten seconds. For one thread at a time.
+// On a terminal one line, updated in place without escape sequences and cut to the window's width;
+// elsewhere a line every ten seconds. For one thread at a time.
 class ProgressLine {
  public:
   ProgressLine();
-  ~ProgressLine();  // what stands on the terminal is wiped out
+  ~ProgressLine();  // clears the line on the terminal
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   bool is_live() const { return live_; }
-  bool is_due() const;  // so that a text is only made when it will be shown
+  bool is_due() const;  // whether show() would show a text now
   void show(const std::string& text);
-  void keep(const std::string& text);  // lines that stay, above the one that changes
+  void keep(const std::string& text);  // prints lines that stay, above the updated one
   double seconds() const;              // since it was made
 
  private:
@@ -26,7 +26,7 @@ class ProgressLine {
 
   using Clock = std::chrono::steady_clock;
   bool live_;
-  size_t width_ = 0;  // of what stands on the terminal
+  size_t width_ = 0;  // of the line on the terminal
   Clock::time_point start_, last_;
 };
 

@@ -12,14 +12,14 @@ void WeightOptions::add_weights_to(Command& command) {
 
 void WeightOptions::add_to(Command& command) {
   add_weights_to(command);
-  command.add_option("--context", context, "tokens of a sequence at most; 0 = the model's own")
+  command
+      .add_option("--context", context, "most tokens of a sequence; 0 = the model's own context")
       ->capture_default_str()
       ->not_negative();
 }
 
 ModelOptions WeightOptions::options(int64_t max_sequences) const {
-  return {
-      .weights = *parse_weight_format(weights), .context = context, .max_sequences = max_sequences};
+  return {.weights = format(), .context = context, .max_sequences = max_sequences};
 }
 
 }  // namespace ingot::cli

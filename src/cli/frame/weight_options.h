@@ -1,4 +1,4 @@
-// How a decoder holds its weights and how long its sequences are, as flags.
+// Flags for the format of a decoder's weights and for its context.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ struct WeightOptions {
 
   void add_to(Command& command);
   void add_weights_to(Command& command);  // --weights alone
+  WeightFormat format() const { return *parse_weight_format(weights); }
   ModelOptions options(int64_t max_sequences) const;
 };
 

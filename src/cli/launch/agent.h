@@ -3,8 +3,8 @@
 
 namespace ingot::cli {
 
-// Talks to launch by stdin and stdout (agent_words.h). Returns when the ranks have ended; when
-// stdin ends, it ends them: SIGTERM, then SIGKILL.
+// Talks to launch over stdin and stdout (agent_words.h). Returns when the ranks have ended. If
+// stdin ends, it ends the ranks: SIGTERM, then SIGKILL.
 void run_agent();
 
 }  // namespace ingot::cli

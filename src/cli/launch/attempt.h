@@ -1,4 +1,4 @@
-// One start of all ranks of a run, until all have ended.
+// Starts all ranks of a run once and waits until all have ended.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ struct LaunchPlan {
   std::vector<HostRanks> hosts;
   int ranks = 1;
   std::string program, folder;                   // on every machine
-  std::vector<std::string> ssh;                  // the words before the host's name
-  std::string address;                           // of rank 0's machine; empty: as hosts call it
+  std::vector<std::string> ssh;                  // command line before the host's name
+  std::string address;                           // of rank 0's machine; empty: its host name
   std::map<std::string, std::string> variables;  // of every rank
   std::vector<std::string> args;                 // of the program
 };
@@ -25,15 +25,15 @@ struct LaunchPlan {
 // How it ended.
 struct LaunchEnd {
   Exit exit = Exit::Done;
-  std::string why;        // empty: as it should
-  bool asked_to = false;  // by a signal
+  std::string why;        // empty: normally, or shown already
+  bool asked_to = false;  // a signal ended it
 };
 
-// Ranks are started, their lines passed on, rank 0's as they are and the others' with «[3] » before
-// them; signals go to every rank. When one fails the others have a little time to end by themselves
-// and are then ended; ranks that those have lost are killed a second after they have ended. What
-// all ranks refuse for the same reason is shown once, and `why` is then empty. `signals` has INT,
-// TERM, USR1 and USR2.
+// Passes on what the ranks print: rank 0's lines unchanged, those of others after «[3] ». Signals
+// go to every rank; `signals` must have INT, TERM, USR1 and USR2. If a rank fails, the others have
+// a little time to end by themselves and are then ended. Ranks that these reported as lost are
+// killed a second after the others have ended. If all ranks refuse the run for the same reason, it
+// is shown once and `why` is empty.
 LaunchEnd run_attempt(const LaunchPlan& plan, SignalQueue& signals);
 
 }  // namespace ingot::cli

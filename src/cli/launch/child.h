@@ -1,4 +1,4 @@
-// A program that this one starts and listens to.
+// Starts another program and reads its output.
 #pragma once
 
 #include <sys/types.h>
@@ -32,14 +32,15 @@ class Descriptor {
   int number_ = -1;
 };
 
-// Lines of a pipe, as they come.
+// Reads lines from a pipe without waiting.
 class LineReader {
  public:
   LineReader() = default;
   explicit LineReader(Descriptor from);
 
   int descriptor() const { return from_.get(); }  // -1 when it has ended
-  // Everything that is there now, without waiting, and at the end what is left without a newline.
+  // Calls `take` with each line that is there now, and at the end of the pipe with an unfinished
+  // one.
   void read(const std::function<void(std::string_view line)>& take);
 
  private:
@@ -48,30 +49,31 @@ class LineReader {
 };
 
 struct ChildOptions {
-  std::map<std::string, std::string> variables = {};  // besides this process's
-  std::string folder = {};                            // to work in; empty: this one
-  bool takes_input = false;                           // by a pipe; otherwise it has none
-  bool in_new_session = false;                        // signals of this terminal do not reach it
-  // Of a variable that gets the number of one more pipe to write to; empty: there is none.
+  std::map<std::string, std::string> variables = {};  // added to this process's environment
+  std::string folder = {};                            // working folder; empty: this process's
+  bool takes_input = false;                           // stdin is a pipe; otherwise empty
+  bool in_new_session = false;                        // the terminal's signals do not reach it
+  // Name of a variable that holds the number of one more pipe to write to; empty: no such pipe.
   std::string notes_variable = {};
 };
 
-// Its stdout and stderr are pipes. It is killed when the thread that starts it ends.
+// A started program. Its stdout and stderr are pipes. It is killed when the thread that started it
+// ends.
 struct Child {
   pid_t pid = -1;
   Descriptor input;
   LineReader out, err, notes;
 };
 
-// Throws ErrorCode::Missing where the program cannot be started, ErrorCode::Storage for a folder
-// that is not there. For programs of one thread.
+// Throws ErrorCode::Missing if the program cannot be started, ErrorCode::Storage if the folder does
+// not exist. Call it only while this process has one thread.
 Child start_child(const std::vector<std::string>& words, const ChildOptions& options);
 
-// Writes all of it; false where nobody reads.
+// Writes all bytes; false if the reader has gone.
 bool write_all(int descriptor, std::string_view bytes);
 
-// While it lives, signals of this thread wait in a descriptor instead of arriving. Programs that it
-// starts have them as usual.
+// While it lives, signals to this thread wait in a descriptor instead of being delivered. Programs
+// that the thread starts get signals as usual.
 class SignalQueue {
  public:
   explicit SignalQueue(const std::vector<int>& numbers);
@@ -80,7 +82,7 @@ class SignalQueue {
   SignalQueue& operator=(const SignalQueue&) = delete;
 
   int descriptor() const { return descriptor_.get(); }
-  std::vector<int> take();  // those that came, without waiting
+  std::vector<int> take();  // signals that have come; does not wait
 
  private:
   std::vector<int> numbers_;

@@ -9,17 +9,17 @@ namespace ingot::cli {
 
 struct HostSlots {
   std::string host;
-  int slots = 0;  // ranks it takes; 0: not said
+  int slots = 0;  // most ranks on it; 0: not given
   bool operator==(const HostSlots&) const = default;
 };
 
-// "a,b:4", or the lines of a file: "a", "b:4" or "b slots=4", after # a comment. Throws
-// ErrorCode::Usage for what is no such list, and for a host that is named twice.
+// Parses "a,b:4", or lines of a file: "a", "b:4" or "b slots=4", with comments after #. Throws
+// ErrorCode::Usage if it is no such list or names a host twice.
 std::vector<HostSlots> parse_hosts(std::string_view text, std::string_view origin);
 
-// The ranks of each host, in the order of the hosts: one after another up to its slots, or where no
-// host says how many it takes as evenly as it goes. ranks 0: as many as there are slots. Throws
-// ErrorCode::Usage where there are too few, or nothing says how many.
+// Assigns ranks to hosts, in the order of the hosts: each host is filled up to its slots. If no
+// host has slots, ranks are divided evenly. `ranks` 0: as many as there are slots. Throws
+// ErrorCode::Usage if there are too few slots, or if nothing says how many ranks.
 struct HostRanks {
   std::string host;
   int first = 0, count = 0;
@@ -27,7 +27,7 @@ struct HostRanks {
 std::vector<HostRanks> place_ranks(const std::vector<HostSlots>& hosts, int ranks);
 
 std::string this_machine();  // its name
-// Whether `host` is this machine, by its name.
+// Whether `host` names this machine.
 bool is_this_machine(const std::string& host);
 
 }  // namespace ingot::cli

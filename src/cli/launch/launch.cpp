@@ -148,12 +148,12 @@ void add_launch(Command& app) {
                      "after --: what every rank runs, such as train RECIPE.toml");
   launch
       ->add_option("-n,--ranks", command->ranks,
-                   "how many; with --hosts a:8,b:8 as many as they "
-                   "take")
+                   "number of ranks; default with --hosts a:8,b:8: as "
+                   "many as they take")
       ->positive();
   launch->add_option("--hosts", command->hosts,
-                     "machines: a,b:4 (NAME:RANKS), or a file with one a line; this one where it "
-                     "is not given");
+                     "machines: a,b:4 (NAME:RANKS), or a file with one per line; default: this "
+                     "machine");
   launch
       ->add_option("--restarts", command->restarts,
                    "how often to resume from the newest checkpoint after a failure that is not "

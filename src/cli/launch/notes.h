@@ -1,5 +1,5 @@
-// What a rank tells `ingot launch` beside its output: by a pipe, whose number launch leaves in a
-// variable.
+// What a rank tells `ingot launch` besides its output, over a pipe. launch leaves the number of the
+// pipe in a variable.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@ namespace ingot::cli {
 
 inline constexpr const char* kNotesVariable = "INGOT_NOTES_PIPE";
 
-// A rank refuses the run: launch shows why, once. False where no launch listens.
+// Tells launch that this rank refuses the run; launch shows the reason once. False without launch.
 bool note_refusal(const std::string& why);
-// This rank has lost another one.
+// Tells launch that this rank has lost another one.
 void note_lost_rank(int rank);
 
-// A note as launch reads it: one of the two.
+// A note that launch has read; it has one of the two.
 struct RankNote {
   std::optional<std::string> refusal;
   std::optional<int> lost;

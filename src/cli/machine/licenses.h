@@ -1,4 +1,4 @@
-// The files LICENSE and NOTICE of the tree, as they were when the program was built.
+// The files LICENSE and NOTICE of the source tree, from when the program was built.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What of the program a build may lack, or a machine may have no use for.
+// Parts of the program that a build may lack, or that may not work on a machine.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@ namespace ingot::cli {
 
 struct Part {
   std::string name;    // "MPI"
-  std::string serves;  // what cannot be done without it: "system.backend = mpi"
+  std::string serves;  // what needs it: "system.backend = mpi"
   bool in_build = false;
-  std::string facts = {};    // what it is here, where there is more to say than that it works
-  std::string problem = {};  // why it does not work here; empty: it does, if it is in the build
+  std::string facts = {};    // details, if there are any
+  std::string problem = {};  // why it does not work here; empty if it works
 };
 
-// Tried, not looked up: each library is loaded. Never throws.
+// Each library is really loaded to try it. Never throws.
 std::vector<Part> backends();   // of tensors and ranks
-std::vector<Part> libraries();  // that are loaded when something needs them
+std::vector<Part> libraries();  // loaded when something needs them
 
 std::string text_of(const Part& part);  // "yes", "not in this build (…)" or "no: …"
 

@@ -1,4 +1,4 @@
-// Lines from the person at the terminal, and Ctrl-C.
+// Reads lines from the terminal, and Ctrl-C.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace ingot::cli {
 
-// While it lives, Ctrl-C only sets a flag. One at a time.
+// While it lives, Ctrl-C only sets a flag. Only one object at a time.
 class CtrlC {
  public:
   CtrlC();
@@ -26,9 +26,9 @@ class ChatInput {
  public:
   explicit ChatInput(CtrlC& ctrl_c) : ctrl_c_(ctrl_c) {}
 
-  // The next line, without its end; a line that ends with \ continues in the next. Ctrl-C drops
-  // what was typed and begins anew. Nothing: the input has ended. `prompt` is written where a
-  // person reads it.
+  // The next line, without its end; nothing at the end of the input. A line whose last character is
+  // a backslash continues in the next one. Ctrl-C drops what was typed and starts a new line.
+  // `prompt` is shown on a terminal.
   std::optional<std::string> line(const std::string& prompt);
 
  private:

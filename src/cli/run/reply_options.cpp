@@ -34,17 +34,17 @@ void ReplyOptions::add_to(Command& command) {
       ->not_negative();
   command
       .add_option("--top-p", sampling.top_p,
-                  "keep the likeliest that reach this probability together")
+                  "keep the fewest likeliest that reach this probability")
       ->capture_default_str()
       ->between(0.0, 1.0);
   command
       .add_option("--min-p", sampling.min_p,
-                  "keep those at least this many times as likely as the likeliest")
+                  "keep those at least this fraction as likely as the likeliest")
       ->capture_default_str()
       ->between(0.0, 1.0);
   command
       .add_option("--repetition-penalty", sampling.repetition_penalty,
-                  "logits of tokens in prompt and reply are divided by it; 1 = off")
+                  "divides logits of tokens in prompt and reply; 1 = off")
       ->capture_default_str();
   command
       .add_option("--presence-penalty", sampling.presence_penalty,
@@ -52,7 +52,7 @@ void ReplyOptions::add_to(Command& command) {
       ->capture_default_str();
   command
       .add_option("--frequency-penalty", sampling.frequency_penalty,
-                  "the same, for each time that the token is there")
+                  "subtracted for each time that a token is in the reply")
       ->capture_default_str();
   command.add_option("--logit-bias", biases, "ID=VALUE, added to a token's logit; -inf forbids it")
       ->allow_extra_args(false);

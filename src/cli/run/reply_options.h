@@ -1,4 +1,4 @@
-// How replies are sampled and where they end, as flags of the commands that write some.
+// Flags for how replies are sampled and where they end.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct ReplyOptions {
   bool slide = false;
 
   void add_to(Command& command);
-  // With these and the model's stop ids.
+  // A request with these options and the model's stop ids.
   Request request(const LoadedModel& model, std::vector<int32_t> prompt) const;
 };
 

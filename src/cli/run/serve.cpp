@@ -133,8 +133,8 @@ struct ServeCommand {
 
 void add_serve(Command& app) {
   auto command = std::make_shared<ServeCommand>();
-  auto* serve = app.add_subcommand(
-      "serve", "answer clients of OpenAI's API, and people in a browser, with a model");
+  auto* serve =
+      app.add_subcommand("serve", "serve a model through OpenAI's API and a page for browsers");
   serve
       ->add_option("checkpoint", command->checkpoint,
                    "checkpoint, run folder, Hugging Face folder or GGUF file")
@@ -144,23 +144,22 @@ void add_serve(Command& app) {
       ->between(0, 65535);
   serve
       ->add_option("--host", command->host,
-                   "address to listen at; any but a loopback address needs a key")
+                   "address to listen at; any other than a loopback address needs a key")
       ->capture_default_str();
   serve->add_option("--key-file", command->key_file,
                     "file with the key that clients must send («Authorization: Bearer KEY»); else "
                     "INGOT_API_KEY, else none");
-  serve->add_option("--name", command->name, "the model's name; unless given, that of its folder");
-  serve
-      ->add_option("--parallel", command->parallel, "replies that are written at once; others wait")
+  serve->add_option("--name", command->name, "name of the model; default: that of its folder");
+  serve->add_option("--parallel", command->parallel, "most replies written at once; others wait")
       ->capture_default_str()
       ->between(1, 4096);
-  serve->add_option("--queue", command->queue, "replies that may wait; more are told 429")
+  serve->add_option("--queue", command->queue, "replies that may wait; further ones get status 429")
       ->capture_default_str()
       ->not_negative();
-  serve->add_option("--connections", command->connections, "open connections at most")
+  serve->add_option("--connections", command->connections, "most open connections")
       ->capture_default_str()
       ->between(1, 65536);
-  serve->add_option("--max-body", command->max_body_mib, "MiB of a request's body at most")
+  serve->add_option("--max-body", command->max_body_mib, "largest body of a request, in MiB")
       ->capture_default_str()
       ->between(1, 1024);
   serve

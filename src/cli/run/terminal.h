@@ -1,4 +1,4 @@
-// A run as the person at the terminal sees it, on stderr.
+// Shows a run's progress on stderr.
 #pragma once
 
 #include <functional>
@@ -9,16 +9,16 @@
 
 namespace ingot::cli {
 
-// The step line is a ProgressLine: on a terminal it writes over itself, elsewhere there is the
-// first step, one every ten seconds and the last. With train.log_every every so many steps are a
-// line that stays instead.
+// Steps are a ProgressLine: on a terminal a line that is updated in place, elsewhere the first
+// step, a step every ten seconds and the last. If train.log_every is set, a line is printed every
+// so many steps instead.
 class TerminalProgress : public Sink {
  public:
-  // `peak` is asked now, and again when a step is faster than it said.
+  // Calls `peak` now, and again if a step is faster than that peak.
   TerminalProgress(const RunConfig& config, std::function<PeakFlops()> peak);
   void begin(const RunFacts& facts) override;
   void take(const RunRecord& record) override;
-  // As the last step line had it.
+  // The values in the last step line.
   const PeakFlops* peak() const { return &format_.peak(); }
   double tokens_per_second() const { return format_.tokens_per_second(); }
 
@@ -36,7 +36,7 @@ class TerminalProgress : public Sink {
   ProgressFormat format_;
   int64_t log_every_;
   int64_t total_steps_ = 0;
-  bool first_ = true;  // no step was shown
+  bool first_ = true;  // no step was shown yet
   ProgressLine line_;
 };
 

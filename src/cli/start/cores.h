@@ -1,4 +1,4 @@
-// The cores of this machine, and which of them a rank keeps to.
+// The cores of this machine, and which of them a rank binds to.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 
 namespace ingot::cli {
 
-// "0-3,8" → 0, 1, 2, 3, 8, as /sys has them; nothing for what is no such list.
+// "0-3,8" → 0, 1, 2, 3, 8, the form of /sys; nothing if `text` is no such list.
 std::optional<std::vector<int>> parse_cores(std::string_view text);
 std::string text_of_cores(std::vector<int> cores);
 
-// That this process may run on, in the order of sockets and cores, a core's threads beside each
-// other; and how many the machine has.
+// The logical cores that this process may run on, ordered by socket and core, with a core's threads
+// next to each other; and the number of cores of the machine.
 struct AllowedCores {
   std::vector<int> cores;
   int on_machine = 0;
@@ -22,19 +22,20 @@ struct AllowedCores {
 };
 AllowedCores allowed_cores();
 
-// Part `index` of `count` nearly equal ones, in order; all where there are not as many.
+// Part `index` of `count` nearly equal parts, in order; all cores if there are fewer than `count`.
 std::vector<int> share_of(std::span<const int> cores, int index, int count);
 
-// What rank `local_rank` of a machine keeps to: its share of `allowed`, or of those near its GPU,
-// divided among the ranks whose GPUs have the same. `near` says what is near to whom, by local
-// rank; empty lists where that is not known.
+// The cores that rank `local_rank` of a machine binds to: its share of `allowed`, or of the cores
+// near its GPU, which it divides with the ranks whose GPUs are near the same cores. `near`: by
+// local rank, the cores near its GPU; empty if unknown.
 std::vector<int> cores_of_rank(std::span<const int> allowed, std::span<const std::vector<int>> near,
                                int local_rank);
 
-// Cores near the GPU at a PCI address; empty where that is not known.
+// The cores near the GPU at a PCI address; empty if unknown.
 std::vector<int> cores_near_pci(const std::string& address);
 
-// Every thread of this process, as it has one, and those it makes later. False where it is refused.
+// Binds this process, which must have only one thread yet, and the threads that it starts later.
+// False if the system refuses.
 bool bind_to(std::span<const int> cores);
 
 }  // namespace ingot::cli

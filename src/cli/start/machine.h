@@ -1,4 +1,4 @@
-// The device a command computes on, by flags or by a run's settings.
+// The device that a command computes on, from flags or a run's settings.
 #pragma once
 
 #include <memory>
@@ -17,25 +17,25 @@ struct DeviceOptions {
   int64_t threads = 0;
 
   void add_to(Command& command);
-  void add_to(Command& command, SettingOptions& settings);  // as options of a run's settings too
+  void add_to(Command& command, SettingOptions& settings);  // also as settings of a run
   std::unique_ptr<ComputeDevice> open() const;
 };
 
-// "ingot" in the user's cache folder (XDG_CACHE_HOME, else ~/.cache); empty when there is neither.
+// "ingot" in the user's cache folder (XDG_CACHE_HOME, else ~/.cache); empty if there is neither.
 std::string default_cache_dir();
 
-// The run with what the environment decides filled in: the cache folder, and under a launcher the
-// number of ranks (with_world()).
+// Fills in what the environment decides: the cache folder and, under a launcher, the number of
+// ranks (with_world()).
 RunConfig with_environment(RunConfig config);
 
-// The run's device with its cache and the threads of all ranks that this process is.
+// Opens the run's device, with its cache and the threads of all ranks in this process.
 std::unique_ptr<ComputeDevice> open_device(const ResolvedRun& run);
 
-// What all devices of the run could do together: by data sheet, or system.peak_tflops each, and
-// measured now in tenths of a second at most. Throws ErrorCode::Config when the latter is a figure
+// The peak of all devices of the run together: by data sheet or system.peak_tflops, and as measured
+// now, within a few tenths of a second. Throws ErrorCode::Config if system.peak_tflops is a figure
 // with sparsity.
 PeakFlops quick_peak_flops(const ResolvedRun& run);
-// The same; measured again where the run reached more than that.
+// The same. Measures again if `reached` is above the measured peak.
 PeakFlops quick_peak_flops(const ResolvedRun& run, Context& ctx, double reached = 0.0);
 
 // "NVIDIA H200"; empty for the CPU.

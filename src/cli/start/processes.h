@@ -1,4 +1,4 @@
-// The ranks of a run, as this program was started: threads of this process, or processes of which
+// The ranks of a run: threads of this process, or processes that a launcher started and of which
 // this is one.
 #pragma once
 
@@ -14,39 +14,39 @@
 
 namespace ingot::cli {
 
-// How this process was started, read once; nothing where it is alone. Throws as launched().
+// The launcher's variables, read once; nothing without a launcher. Throws like launched().
 const std::optional<Launched>& this_launch();
-// Whether this process speaks for the run: rank 0, or the only one.
+// Whether this process prints for the whole run: it is rank 0, or the only process.
 bool leads_run();
 
-// The settings of a run that this process has a part in: under a launcher system.ranks is the
-// number of its processes. Throws ErrorCode::Usage where the settings say another one.
+// Sets system.ranks to the launcher's number of processes, if there is a launcher. Throws
+// ErrorCode::Usage if the settings give another number.
 RunConfig with_world(RunConfig config);
 
-// The run on this machine, for the rank that this process is or for all of them.
+// Resolves the run on this machine, for this process' rank or for all ranks in it.
 ResolvedRun resolve_started(const ValidConfig& config);
 
-// The ranks that this process is: system.ranks threads, or one rank that meets the others of its
-// launcher. Binds this process to its cores where it is one of several of its machine, so call it
-// before threads are started. A rank that is lost while a body does not return ends the process
+// The ranks of this process: system.ranks threads or, under a launcher, one rank that connects to
+// the others. If several processes run on this machine, it binds this one to its cores, so call it
+// before threads are started. If a rank is lost and a body does not return, the process ends
 // (watchdog.h).
 std::unique_ptr<RankLauncher> started_ranks(const ResolvedRun& run);
 
-// Where this process stands, after started_ranks(); for ranks that are processes.
+// Where this process computes, after started_ranks(). Only for ranks that are processes.
 RankPlace place_of(const ResolvedRun& run);
 
-// The other processes of the launcher, which may wait for this one, hear that it failed before it
-// met them. Nothing where it is alone.
+// Tells the launcher's other processes, which may wait for this one, that it failed before it
+// connected to them. Does nothing without a launcher.
 void tell_other_ranks(const Error& error) noexcept;
 
-// The command that resumes the run in `dir` in the way that this one was started.
+// The command that resumes the run in `dir`, with the same launcher as this process.
 std::string command_to_resume(const std::string& dir);
 
-// "rank 1: " before an error: the rank that speaks, which this process is, or of ranks that are
-// threads the one that failed; empty where there is one rank.
+// The prefix of an error, "rank 1: ": the rank of this process or, if ranks are threads, the one
+// that failed; empty if there is only one rank.
 std::string speaker_of(const Error& error) noexcept;
-// Whether `ingot launch`, which started this rank, shows the error: a refusal, of this rank or of
-// another one, which launch hears of from that one.
+// Whether `ingot launch`, which started this rank, shows the error. It does so for a refusal of the
+// run, by this rank or by another one.
 bool is_shown_by_launch(const Error& error) noexcept;
 
 }  // namespace ingot::cli

@@ -6,18 +6,19 @@
 namespace ingot::cli {
 
 // For the whole process, before it opens anything:
-// - a write that a signal would answer (SIGPIPE, SIGXFSZ) fails with an error instead;
-// - a file that is shortened while it is mapped (SIGBUS) is named before the process ends;
-// - stdin, stdout and stderr that the caller closed stay closed: no file takes their place.
+// - a write that would raise a signal (SIGPIPE, SIGXFSZ) fails with an error instead;
+// - if a file is shortened while it is mapped (SIGBUS), the process names it before it ends;
+// - stdin, stdout and stderr that the caller closed stay closed: no file gets their numbers.
 void prepare_process();
 
-// While it lives, signals speak to a run:
+// While it lives, signals control a run:
 // - SIGINT, SIGTERM and SIGUSR1 ask it to save and stop; a second SIGINT or SIGTERM ends it
 //   at once;
 // - SIGUSR2 asks it to save and continue;
 // - SIGHUP lets it continue without its terminal.
-// Each is acknowledged on stderr at once, where `answers`. Until the ranks have met there is
-// nothing to save: the first three end the process at once. One at a time.
+// If `answers`, each is acknowledged on stderr at once. Until the ranks have connected there is
+// nothing to save, and SIGINT, SIGTERM and SIGUSR1 end the process at once. Only one object at a
+// time.
 class RunSignals {
  public:
   explicit RunSignals(bool answers = true);
@@ -30,12 +31,13 @@ class RunSignals {
   std::atomic<bool>* save() const;  // for the run to take back
 };
 
-// While it lives, SIGINT, SIGTERM and SIGHUP wait until what a command began is undone; a second
-// one ends the process at once. One at a time, and not beside RunSignals.
+// While it lives, SIGINT, SIGTERM and SIGHUP wait until the command has undone what it began; a
+// second signal ends the process at once. Only one object at a time, and not together with
+// RunSignals.
 class Interruption {
  public:
   Interruption();
-  ~Interruption();  // where one came, ends the process by it
+  ~Interruption();  // if a signal came, ends the process by it
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 

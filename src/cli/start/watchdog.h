@@ -1,5 +1,5 @@
-// Ends a process that cannot end by itself: one whose run has lost a rank and whose main thread
-// does not come back, from a call of a driver for example.
+// Ends a process whose run has lost a rank and whose main thread does not return, for example from
+// a call of a driver.
 #pragma once
 
 #include <pthread.h>
@@ -16,10 +16,10 @@
 
 namespace ingot::cli {
 
-// While it lives, `lost` is asked now and then why the run is over; when it has an answer and the
-// watchdog still lives `grace` later, the process ends with exit code 4, saying why, what this rank
-// did last and where the thread that made the watchdog stands. Errors that are thrown take it down
-// in time.
+// While it lives, it calls `lost` now and then. If `lost` returns why the run is over and the
+// watchdog still lives `grace` later, the process ends with exit code 4. It prints why, what this
+// rank did last, and the stack of the thread that made the watchdog. An error that is thrown
+// destroys the watchdog in time.
 class Watchdog {
  public:
   using Lost = std::function<std::optional<std::string>()>;

@@ -146,8 +146,7 @@ void add_tokenizer_compare(Command& tokenizer) {
       ->required()
       ->allow_extra_args(false);
   compare
-      ->add_option("--split", command->split,
-                   "whose pattern cuts the text, where a file does not say it")
+      ->add_option("--split", command->split, "pattern that splits text, if a file does not say it")
       ->one_of(split_names());
   compare->add_option("input", command->inputs, "as for train")->required();
   command->read.add_to(*compare);

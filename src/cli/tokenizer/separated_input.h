@@ -1,4 +1,4 @@
-// A file or stdin as documents that a separator ends.
+// Reads documents that end with a separator from a file or stdin.
 #pragma once
 
 #include <cstdio>
@@ -11,13 +11,13 @@ namespace ingot::cli {
 
 class SeparatedInput {
  public:
-  // No path: stdin. A separator ends a document, and so does the end of the input, unless nothing
-  // came since the last separator; without one all is one document. Throws ErrorCode::Data when the
-  // file cannot be opened.
+  // An empty path means stdin. Text after the last separator is a document too, unless it is empty.
+  // An empty separator makes all input one document. Throws ErrorCode::Data if the file cannot be
+  // opened.
   SeparatedInput(const std::string& path, std::string separator);
 
-  // The documents of the next few MiB, views that last until the next call; none at the end. A
-  // document is held whole.
+  // The documents in the next few MiB; none at the end. The views are valid until the next call.
+  // Each document is held in memory as a whole.
   std::vector<std::string_view> next();
   const std::string& name() const { return name_; }
 
@@ -30,11 +30,11 @@ class SeparatedInput {
   std::string name_, separator_;
   std::unique_ptr<FILE, void (*)(FILE*)> file_;
   std::string buffer_;
-  size_t given_ = 0;  // bytes of the buffer that next() gave last
+  size_t given_ = 0;  // bytes of the buffer that next() returned last
   bool at_end_ = false;
 };
 
-// What a user wrote on the command line, with \n, \r, \t, \0 and \\ made what they stand for.
+// Resolves \n, \r, \t, \0 and \\ in an argument of the command line.
 std::string unescaped(std::string_view text);
 
 }  // namespace ingot::cli

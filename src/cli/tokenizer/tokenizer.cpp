@@ -49,8 +49,8 @@ void TokenizerOption::add_to(Command& command) {
       ->required();
   command
       .add_option("--split", split,
-                  "whose pattern cuts the text, and whose special tokens there are, "
-                  "where the file does not say it")
+                  "pattern that splits text, with its special tokens, if the file "
+                  "does not say it")
       ->one_of(split_names());
 }
 

@@ -1,4 +1,4 @@
-// What the commands below `ingot tokenizer` share.
+// What the subcommands of `ingot tokenizer` share.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace ingot::cli {
 
-// `split` is empty where the file says how text is cut.
+// `split`: empty if the file says how text is split.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::string& path, const std::string& split);
 
 // --tokenizer and --split.

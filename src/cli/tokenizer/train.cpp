@@ -208,7 +208,7 @@ void add_tokenizer_train(Command& tokenizer) {
       ->capture_default_str();
   command->add_option("--vocab", options->vocab_size, "tokens (32768; SentencePiece 32000)")
       ->positive();
-  command->add_option("--split", options->split, "whose pattern cuts the text (bpe)")
+  command->add_option("--split", options->split, "pattern that splits text (bpe)")
       ->one_of(split_names())
       ->default_str(kUsualSplit);
   command->add_option("--ties", options->ties, "order of equally frequent pairs, and ids (bpe)")

@@ -14,26 +14,26 @@
 namespace ingot {
 
 struct CoreItemResult {
-  size_t line = 0;  // of the file, from 0
+  size_t line = 0;  // in the task's file, from 0
   bool is_correct = false;
-  // Mean loss of each option, of which the least is chosen; infinite where nothing was left to
-  // score. Of language modeling: the one of the continuation.
+  // Mean loss of each option; the lowest one is chosen. It is infinite if nothing was left to
+  // score. Language modeling has one, of the continuation.
   std::vector<double> losses = {};
   size_t chosen = 0, gold = 0;
 };
 
 struct CoreTaskResult {
   const CoreTask* task = nullptr;
-  std::vector<CoreItemResult> items = {};  // in the order of their evaluation
-  int64_t empty_ranges = 0;                // items of which an option had nothing to score
-  int64_t broken_prefixes = 0;  // items whose prompt's ids do not begin the whole's: wrong
+  std::vector<CoreItemResult> items = {};  // in the order of evaluation
+  int64_t empty_ranges = 0;                // items with an option that had nothing to score
+  int64_t broken_prefixes = 0;  // items without prefix_holds (core_prompts.h); they are wrong
 
   MeanScore accuracy() const;
 };
 
-// Of one version of the baselines.
+// The score with one version of the baselines.
 struct CoreScore {
-  double mean = 0.0;  // of the centred accuracies of the tasks that ran: CORE if all of them did
+  double mean = 0.0;  // of the tasks' centred accuracies; CORE if all tasks ran
   Interval interval = {};
   size_t tasks = 0;
 
@@ -44,7 +44,7 @@ enum class CoreVersion { V1, V2 };
 double baseline_of(const CoreTask& task, CoreVersion version);
 CoreScore core_score(const std::vector<CoreTaskResult>& results, CoreVersion version);
 
-// After each item, in any order within the task.
+// Called after each item, in any order within the task.
 using OnCoreItem = std::function<void(const CoreItemResult& item, size_t done, size_t of)>;
 CoreTaskResult run_core_task(const CoreTask& task, std::vector<CoreExample> examples,
                              size_t max_items, const PromptIds& ids, Scorer& scorer,

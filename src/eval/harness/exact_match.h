@@ -1,4 +1,4 @@
-// Whether generated text is the answer.
+// Compares generated text with the answer.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace ingot {
 
-// As lm-evaluation-harness compares, after both lost what is ignored. Throws ErrorCode::Data,
-// naming `origin`, for a regular expression that is none.
+// Compares like lm-evaluation-harness, after `options` removed what to ignore from both. Throws
+// ErrorCode::Data, naming `origin`, for an invalid regular expression.
 bool is_exact_match(const std::string& generated, const std::string& answer,
                     const HarnessTask::ExactMatch& options, const std::string& origin);
 

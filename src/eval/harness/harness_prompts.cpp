@@ -116,11 +116,11 @@ std::vector<HarnessPrompts::Turn> HarnessPrompts::before(const chat::Value& docu
   return turns;
 }
 
-std::string HarnessPrompts::joined(std::vector<Turn> turns) const {
-  std::string text;
+MarkedText HarnessPrompts::joined(std::vector<Turn> turns) const {
   if (!render_) {
+    std::string text;
     for (const Turn& turn : turns) text += turn.message.content + turn.delimiter;
-    return text;
+    return {text, /*from_template=*/false};
   }
   std::vector<HarnessMessage> messages;
   for (Turn& turn : turns) messages.push_back(std::move(turn.message));

@@ -1,4 +1,4 @@
-// The prompts of a task file, as lm-evaluation-harness makes them.
+// Makes the prompts of a task file like lm-evaluation-harness.
 #pragma once
 
 #include <functional>
@@ -7,39 +7,41 @@
 
 #include "eval/harness/harness_task.h"
 #include "eval/python_random.h"
+#include "tokenizer/chat/marked_text.h"
 
 namespace ingot {
 
 struct HarnessMessage {
   std::string role, content;  // "system", "user", "assistant"
 };
-// A conversation as a model's chat template writes it, ready for the model's answer, or for the
-// rest of it where the last message is the assistant's.
-using RenderChat = std::function<std::string(const std::vector<HarnessMessage>& messages)>;
+// The text that a model's chat template writes for a conversation, up to where the model's answer
+// begins. If the last message is the assistant's, the model continues that message.
+using RenderChat = std::function<MarkedText(const std::vector<HarnessMessage>& messages)>;
 
 struct HarnessPrompt {
-  std::vector<std::string> contexts;       // one, or one for each choice
-  std::vector<std::string> continuations;  // none for text that is generated
-  std::vector<std::string> choices;        // as they are normalized by length
-  std::vector<size_t> gold;                // places of right choices; empty: it names none
-  std::vector<std::string> answers;        // of generated text
+  std::vector<MarkedText> contexts;        // one, or one for each choice
+  std::vector<std::string> continuations;  // empty for GenerateUntil
+  std::vector<std::string> choices;        // the texts whose lengths normalize the scores
+  std::vector<size_t> gold;                // indices of right choices; empty: none is named
+  std::vector<std::string> answers;        // right ones, for GenerateUntil
   bool is_rolling = false;                 // the continuation is a whole document
 };
 
-// Makes the prompts of a task's documents one after the other: few-shot examples are drawn in their
+// Makes the prompts of a task's documents in order, because few-shot examples are drawn in this
 // order.
 class HarnessPrompts {
  public:
-  // `render`: empty: no chat template.
+  // An empty `render` means no chat template.
   HarnessPrompts(const HarnessTask& task, RenderChat render);
-  // Throws ErrorCode::Data, naming file, key and document, for one that does not fit the templates.
+  // The prompt of the next document. Throws ErrorCode::Data, naming file, key and document, if it
+  // does not fit the templates.
   HarnessPrompt next();
 
  private:
   struct Turn;
   std::vector<chat::Value> drawn(const chat::Value& document);
   std::vector<Turn> before(const chat::Value& document);
-  std::string joined(std::vector<Turn> turns) const;
+  MarkedText joined(std::vector<Turn> turns) const;
   HarnessPrompt prompt_of(const chat::Value& document);
 
   const HarnessTask& task_;

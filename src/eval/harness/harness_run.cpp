@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "core/error/error.h"
@@ -27,14 +27,30 @@ size_t largest(const std::vector<double>& values) {
   return static_cast<size_t>(std::ranges::max_element(values) - values.begin());
 }
 
-bool contains(const std::vector<size_t>& places, size_t place) {
-  return std::ranges::find(places, place) != places.end();
+template <class T>
+bool contains(const std::vector<T>& values, T value) {
+  return std::ranges::find(values, value) != values.end();
+}
+
+RenderChat renderer(const ChatFormat& format) {
+  return [&format](const std::vector<HarnessMessage>& messages) {
+    constexpr std::string_view kOrigin = "the task's messages";
+    auto conversation = nlohmann::json::array();
+    for (const auto& [role, content] : messages)
+      conversation.push_back({{"role", role}, {"content", content}});
+    const std::string text = conversation.dump();
+    return messages.back().role == "assistant"
+               ? format.begun_reply(text, messages.back().content, kOrigin)
+               : format.prompt(text, kOrigin);
+  };
 }
 
 class Run {
  public:
   Run(const HarnessTask& task, const HarnessIds& ids, Scorer& scorer)
-      : task_(task), ids_(ids), scorer_(scorer) {}
+      : task_(task), ids_(ids), scorer_(scorer), ends_(task.until) {
+    if (ids.chat != nullptr) ends_.push_back(ids.chat->stop_text());
+  }
 
   std::vector<ScoredSequence> sequences_of(const HarnessPrompt& prompt) const {
     if (prompt.is_rolling) return ids_.rolling(prompt.continuations.front());
@@ -77,8 +93,7 @@ class Run {
   }
 
   void generate(const HarnessPrompt& prompt, HarnessItemResult& item) {
-    std::vector<int32_t> context = ids_.is_rendered ? ids_.ids.of_rendered(prompt.contexts.front())
-                                                    : ids_.ids.of(prompt.contexts.front());
+    std::vector<int32_t> context = ids_.of(prompt.contexts.front());
     if (context.empty() && ids_.empty_id >= 0) context.push_back(ids_.empty_id);
     const int64_t room = ids_.max_tokens - task_.max_new_tokens;
     check(room > 0, ErrorCode::Data,
@@ -89,13 +104,14 @@ class Run {
       return ids_.ids.tokenizer.decode(std::vector<int32_t>(ids.begin(), ids.end()));
     };
     const auto is_done = [&](std::span<const int32_t> ids) {
+      if (ids_.chat != nullptr && contains(ids_.chat->stop_ids(), ids.back())) return true;
       const std::string text = text_of(ids);
-      return std::ranges::any_of(task_.until, [&](const std::string& end) {
+      return std::ranges::any_of(ends_, [&](const std::string& end) {
         return !end.empty() && text.find(end) != std::string::npos;
       });
     };
     item.generated = text_of(scorer_.continue_greedily(context, task_.max_new_tokens, is_done));
-    for (const std::string& end : task_.until)
+    for (const std::string& end : ends_)
       if (!end.empty()) item.generated = item.generated.substr(0, item.generated.find(end));
     item.is_correct = std::ranges::any_of(prompt.answers, [&](const std::string& answer) {
       return is_exact_match(item.generated, answer, task_.exact_match, task_.path);
@@ -106,18 +122,22 @@ class Run {
   const HarnessTask& task_;
   const HarnessIds& ids_;
   Scorer& scorer_;
+  std::vector<std::string> ends_;  // of generated text; an empty one is none
 };
 
 }  // namespace
 
-ScoredSequence HarnessIds::pair(const std::string& context, const std::string& continuation) const {
-  const auto encoded = [&](std::string_view text) {
-    return is_rendered ? ids.of_rendered(text) : ids.of(text);
-  };
-  const size_t kept = text::rstrip(context).size();
-  ScoredSequence sequence{.ids = encoded(context + continuation)};
-  sequence.first_scored = encoded(std::string_view(context).substr(0, kept)).size();
-  if (context.empty() && ids.first_id < 0 && empty_id >= 0) {
+std::vector<int32_t> HarnessIds::of(const MarkedText& context) const {
+  return chat != nullptr ? chat->ids_of(context) : ids.of(context.text);
+}
+
+ScoredSequence HarnessIds::pair(const MarkedText& context, const std::string& continuation) const {
+  const size_t kept = text::rstrip(context.text).size();
+  MarkedText whole = context;
+  whole.append(continuation, /*from_template=*/false);
+  ScoredSequence sequence{.ids = of(whole)};
+  sequence.first_scored = of(context.part(0, kept)).size();
+  if (context.text.empty() && chat == nullptr && ids.first_id < 0 && empty_id >= 0) {
     sequence.ids.insert(sequence.ids.begin(), empty_id);
     sequence.first_scored = 1;
   }
@@ -148,14 +168,13 @@ std::vector<ScoredSequence> HarnessIds::rolling(const std::string& text) const {
   return windows;
 }
 
-HarnessResult run_harness_task(const HarnessTask& task, const RenderChat& render, size_t max_items,
-                               const HarnessIds& ids, Scorer& scorer,
-                               const OnHarnessItem& on_item) {
+HarnessResult run_harness_task(const HarnessTask& task, size_t max_items, const HarnessIds& ids,
+                               Scorer& scorer, const OnHarnessItem& on_item) {
   const size_t all = task.documents.size();
   const size_t wanted = max_items > 0 ? std::min(max_items, all) : all;
   HarnessResult result{.name = task.name, .kind = task.kind};
   result.items.resize(wanted);
-  HarnessPrompts prompts(task, render);
+  HarnessPrompts prompts(task, ids.chat != nullptr ? renderer(*ids.chat) : RenderChat());
   Run run(task, ids, scorer);
   size_t done = 0;
   for (size_t begin = 0; begin < wanted; begin += kGroup) {

@@ -6,8 +6,9 @@
 
 namespace ingot {
 
-// The file's mapping, over that of the file that its `include` names, beside it. Values without
-// quotes are typed as PyYAML does. Throws ErrorCode::Data with file and line for what is no YAML,
+// The file's mapping. Its keys override those of the file that its `include` names, in the same
+// folder. Values without quotes get the types of PyYAML. Throws ErrorCode::Data with file and line
+// for invalid YAML,
 // and with the name of the function for `!function`, which would run Python.
 nlohmann::ordered_json read_task_yaml(const std::string& path);
 

@@ -15,7 +15,7 @@ namespace ingot {
 struct EvalPrompt {
   std::string_view language;  // "en", "zh"
   std::string_view text;
-  // Of a question about the world, right answers with '|' between them; empty: only to be read.
+  // Right answers, with '|' between them. Empty: no question, the text is only continued.
   std::string_view answers;
 
   bool is_question() const { return !answers.empty(); }
@@ -26,7 +26,7 @@ std::span<const EvalPrompt> eval_prompts();
 struct PromptAnswer {
   const EvalPrompt* prompt = nullptr;
   std::string text = {};    // the greedy continuation
-  bool is_correct = false;  // of a question: it begins with an answer
+  bool is_correct = false;  // a question, and the text begins with a right answer
 };
 
 // In order; `on_answer` is called after each.

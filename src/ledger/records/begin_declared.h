@@ -1,5 +1,5 @@
-// From here to the end of the next table (*.def), each part and kind of it is Declared. No #pragma
-// once: it is included for every table.
+// Makes the next table (*.def) specialize Declared for each part and kind. No #pragma once: it is
+// included for every table.
 #define DECLARED(Type, name, since, doc, is_kind)   \
   template <>                                       \
   struct Declared<Type> {                           \

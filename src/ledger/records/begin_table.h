@@ -1,5 +1,5 @@
-// The first line of a table of records. Whoever includes the table defines those of the macros that
-// it wants, which are gone after it. No #pragma once: it is included many times.
+// The first line of a table of records. Before including a table, define the macros that you want;
+// the table undefines them at its end. No #pragma once: it is included many times.
 #ifndef PART
 #define PART(Type, since, doc)
 #endif

@@ -1,4 +1,4 @@
-// What there is to say of a record that a table (*.def) declares.
+// The declarations that a table (*.def) makes, as types and values.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ template <class T>
 inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
-// Of several values: where a record has none, the field may be left out.
+// A field with several values: if it has none, a record may leave it out.
 template <class T>
 inline constexpr bool kIsList = false;
 template <class T>
@@ -28,8 +28,8 @@ inline constexpr bool kIsList<std::vector<T>> = true;
 template <class T>
 inline constexpr bool kIsList<std::map<std::string, T>> = true;
 
-// Declared<T> has what is said of a part or a kind: kName (of a kind as the ledger has it), kSince,
-// kDoc, kIsKind; visit(object, visitor) calls visitor(FieldInfo, field) for each field in order.
+// Declared<T> describes a part or a kind: kName (a kind's name in the ledger), kSince, kDoc and
+// kIsKind. Its visit(object, visitor) calls visitor(FieldInfo, field) for each field in order.
 template <class T>
 struct Declared;
 

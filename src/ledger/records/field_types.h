@@ -19,7 +19,7 @@
 
 namespace ingot {
 
-// FieldType<T>: name() as the reference says it, write(value), and read(json), which throws
+// FieldType<T> has name() for the reference page, write(value), and read(json), which throws
 // ErrorCode::Data for another type.
 template <class T>
 struct FieldType;
@@ -54,7 +54,7 @@ struct FieldType<uint64_t> {
   }
 };
 
-// What is not finite is null, as JSON has no other word for it.
+// A number that is not finite is null, because JSON cannot write it.
 template <>
 struct FieldType<double> {
   static std::string name() { return "number"; }
@@ -88,7 +88,7 @@ struct FieldType<std::string> {
   }
 };
 
-// Of a shape that another part of the program owns.
+// An object whose form another part of the program defines.
 template <>
 struct FieldType<nlohmann::json> {
   static std::string name() { return "object"; }
@@ -138,7 +138,7 @@ struct FieldType<std::map<std::string, T>> {
 template <class T>
 struct FieldType<std::optional<T>> : FieldType<T> {};
 
-// A part, or a kind: its fields by their names.
+// A part or a kind: an object with its fields.
 template <class T>
 struct FieldType {
   static std::string name() { return std::string(Declared<T>::kName); }

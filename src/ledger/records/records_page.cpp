@@ -15,8 +15,9 @@ constexpr std::string_view kRunHead =
 
 Generated from `src/ledger/records/run_records.def`; a test keeps this page equal to it. [ledger.md](ledger.md) says how
 a ledger keeps them and what a reader may rely on. Each record is one JSON object: its `kind`, the fields of
-`RecordHead`, and those of its kind. A field «where it is» is left out where it has nothing to say. A **metric** is a
-number to be drawn over the steps; where it is not known it is null, as is any number that is not finite.
+`RecordHead`, and those of its kind. An optional field is left out if it has nothing to say. A **metric** is a number
+that can be plotted over the steps; it is null if it is unknown. Any number that is not finite is null too. «Since» is
+the version of the ledger that introduced the field.
 )";
 
 constexpr std::string_view kTaskHead =
@@ -24,8 +25,8 @@ constexpr std::string_view kTaskHead =
 
 Generated from `src/ledger/records/task_records.def`; a test keeps this page equal to it. A data job
 ([ingest.md](ingest.md), [shards.md](shards.md)) keeps the record of each finished task in `FOLDER/tasks/00012.json`:
-one JSON object with the number of the task (`task`) and the fields of its kind. A field «where it is» is left out where
-it has nothing to say, or by an older program.
+one JSON object with the number of the task (`task`) and the fields of its kind. An optional field is left out if it has
+nothing to say, and older programs do not write it.
 )";
 
 struct Field {
@@ -75,7 +76,7 @@ std::string rows_of(const Type& type) {
   for (const auto& [info, name, may_be_absent] : type.fields)
     rows +=
         fmt::format("| `{}` | {}{} | {} | {} | {}{} |\n", info.name, name,
-                    may_be_absent ? ", where it is" : "", info.unit, info.since,
+                    may_be_absent ? ", optional" : "", info.unit, info.since,
                     info.is_metric() ? fmt::format("**metric: {}.** ", info.title) : "", info.doc);
   return rows;
 }

@@ -1,5 +1,5 @@
-// The pages docs/ledger-records.md and docs/task-records.md: every kind of record and its fields,
-// and what each version of the ledger brought, from their declarations.
+// Generates docs/ledger-records.md and docs/task-records.md from the declarations: every kind of
+// record with its fields, and what each version of the ledger added.
 #pragma once
 
 #include <string>

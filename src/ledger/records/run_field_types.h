@@ -1,4 +1,4 @@
-// How the types that only records of a run have are written, read and named. For the sources of
+// How field types that only a run's records have are written, read and named. For the sources of
 // this folder.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The ledger of a run: its records with who wrote them and when.
+// The ledger of a run: records, each with its time and the start that wrote it.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@ namespace ingot {
 
 inline constexpr std::string_view kRunLedgerName = "ledger.jsonl";  // in the run folder
 
-// The one process that writes to it. Every record gets the time, and the number of this start.
+// Only one process may write to it. Each record gets the time and the number of this start.
 class RunLedger {
  public:
-  // Opens or creates, as LedgerWriter. This start is one more than those that the ledger knows of
-  // the run `run_id`; one without an id is the same run.
+  // Opens or creates the file like LedgerWriter. This start's number is one more than the starts of
+  // run `run_id` in the ledger; a start without an id counts as one of this run.
   RunLedger(std::shared_ptr<Storage> storage, const std::string& path, const std::string& run_id);
 
   void append(const RunRecord& record);
@@ -29,13 +29,13 @@ class RunLedger {
   LedgerWriter writer_;
 };
 
-// Calls `visit` with the records in order; those of kinds that this program does not know are
-// passed over. Throws as for_each_record(), and ErrorCode::Data with the line of a record that is
-// not as its kind is declared.
+// Calls `visit` with the records in order; kinds that this program does not know are skipped.
+// Throws like for_each_record(), and ErrorCode::Data with the line of a record that does not match
+// the declaration of its kind.
 void for_each_run_record(Storage& storage, const std::string& path,
                          const std::function<void(const RunEntry&)>& visit);
 
-// The head of a record that is written now.
+// The head for a record that is written now.
 RecordHead head_now(std::optional<int64_t> start);
 
 }  // namespace ingot

@@ -1,5 +1,5 @@
-// The records of a run, as run_records.def declares them: a struct of each kind, and what there is
-// to say of its fields.
+// The records of a run that run_records.def declares: a struct for each kind, and the declarations
+// of its fields.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@ struct SampleRange {
 };
 
 struct Extremes;
-using Spread = std::variant<std::vector<double>, Extremes>;  // by rank, or of many
+using Spread = std::variant<std::vector<double>, Extremes>;  // by rank; Extremes of many ranks
 
 #include "ledger/records/begin_structs.h"
 #include "ledger/records/run_records.def"
 
-// A record of any kind, in the order of their declarations.
+// A record of any kind; kinds are in the order of their declarations.
 #define KIND(Type, kind, since, doc) , Type
 template <class, class... Kinds>
 using VariantOf = std::variant<Kinds...>;
@@ -37,13 +37,13 @@ using RunRecord = VariantOf<void
 #include "ledger/records/begin_declared.h"
 #include "ledger/records/run_records.def"
 
-// Of what this program writes: the youngest row's.
+// The version of what this program writes: that of the newest row.
 #define METRIC(type, name, since, unit, title, doc) since,
 inline constexpr int kLedgerVersion = std::max({
 #include "ledger/records/run_records.def"
 });
 
-// Keys that a field had in ledgers of earlier versions. They are still read.
+// Keys of fields in ledgers of earlier versions. They are still read.
 struct OldKey {
   std::string_view kind, old_key, key;
   int since = 0;
@@ -57,8 +57,8 @@ struct RunEntry {
 };
 
 nlohmann::json to_json(const RunEntry& entry);
-// Nothing for a kind that this program does not know; fields that it does not know are passed over.
-// Throws ErrorCode::Data, naming the field, where the record is not as its kind is declared.
+// Nothing for a kind that this program does not know. Unknown fields are ignored. Throws
+// ErrorCode::Data, naming the field, if the record does not match the declaration of its kind.
 std::optional<RunEntry> parse_run_entry(const nlohmann::json& json);
 
 }  // namespace ingot

@@ -1,4 +1,4 @@
-// The records of data jobs' tasks, as task_records.def declares them.
+// The records of data jobs' tasks that task_records.def declares.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ using SampleLists = std::map<std::string, std::vector<SampleRecord>>;
 // Defined for every kind and part.
 template <class Kind>
 nlohmann::json task_record(const Kind& record);
-// Throws ErrorCode::Data naming the field if it is not as its kind is declared; unknown fields are
-// passed over.
+// Throws ErrorCode::Data, naming the field, if `json` does not match the declaration of the kind.
+// Unknown fields are ignored.
 template <class Kind>
 Kind read_task_record(const nlohmann::json& json);
 
-// Of finished tasks. Throw ErrorCode::Data with the record's path if it is not of this kind.
+// For finished tasks. They throw ErrorCode::Data, with the path, for a record of another kind.
 template <class Kind>
 Kind task_record_of(const TaskFolder& tasks, int64_t task) {
   Kind record;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error/error.h"
+#include "core/text/python_text.h"
 #include "tokenizer/chat/rendered_conversation.h"
 
 namespace ingot {
@@ -28,10 +29,26 @@ ChatFormat::ChatFormat(const ChatFiles& files, const Tokenizer& tokenizer, int32
   find_end_of_turn();
 }
 
-std::vector<int32_t> ChatFormat::prompt_ids(std::string_view conversation,
-                                            std::string_view origin) const {
-  std::vector<int32_t> ids = ids_of(
-      rendered_conversation(template_, conversation, own_variables_, true, origin), tokenizer_);
+MarkedText ChatFormat::prompt(std::string_view conversation, std::string_view origin) const {
+  return rendered_conversation(template_, conversation, own_variables_, true, origin);
+}
+
+// As transformers continues a final message, of which some templates trim the spaces.
+MarkedText ChatFormat::begun_reply(std::string_view conversation, std::string_view begun,
+                                   std::string_view origin) const {
+  const MarkedText all =
+      rendered_conversation(template_, conversation, own_variables_, false, origin);
+  for (const std::string_view said : {begun, text::strip(begun)})
+    if (const size_t at = all.text.rfind(said); at != std::string::npos)
+      return all.part(0, at + said.size());
+  throw Error(
+      ErrorCode::Data,
+      fmt::format("{}: the chat template changes «{}», so that a reply cannot begin with it",
+                  origin, begun));
+}
+
+std::vector<int32_t> ChatFormat::ids_of(const MarkedText& rendered) const {
+  std::vector<int32_t> ids = ingot::ids_of(rendered, tokenizer_);
   if (is_base_model_ && first_id_ >= 0) ids.insert(ids.begin(), first_id_);
   return ids;
 }
@@ -51,7 +68,7 @@ void ChatFormat::find_end_of_turn() {
   if (said == std::string::npos) return;
   const size_t end = said + kSaid.size();
   const MarkedText rest = text.part(end, text.text.size());
-  for (const int32_t id : ids_of(rest, tokenizer_)) {
+  for (const int32_t id : ingot::ids_of(rest, tokenizer_)) {
     if (!tokenizer_.decode(id).empty()) continue;
     if (std::ranges::find(stop_ids_, id) == stop_ids_.end()) stop_ids_.push_back(id);
     return;

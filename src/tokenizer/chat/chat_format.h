@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tokenizer/chat/chat_template.h"
+#include "tokenizer/chat/marked_text.h"
 #include "tokenizer/tokenizer.h"
 
 namespace ingot {
@@ -28,10 +29,18 @@ class ChatFormat {
 
   // Without a template of its own, which only a base model is; it is given ChatML.
   bool is_base_model() const { return is_base_model_; }
-  // The ids of a conversation (JSON, as chat_variables() takes it), with first_id in front where
-  // ChatML is built in, and where the assistant's reply begins at the end. `origin` names the
-  // conversation in errors.
-  std::vector<int32_t> prompt_ids(std::string_view conversation, std::string_view origin) const;
+  // A conversation (JSON, as chat_variables() takes it) up to where the assistant's reply begins.
+  // `origin` names the conversation in errors.
+  MarkedText prompt(std::string_view conversation, std::string_view origin) const;
+  // The same of a conversation whose last message, `begun`, the assistant has only begun: the text
+  // ends with it.
+  MarkedText begun_reply(std::string_view conversation, std::string_view begun,
+                         std::string_view origin) const;
+  // What the model reads of such a text, with first_id in front where ChatML is built in.
+  std::vector<int32_t> ids_of(const MarkedText& rendered) const;
+  std::vector<int32_t> prompt_ids(std::string_view conversation, std::string_view origin) const {
+    return ids_of(prompt(conversation, origin));
+  }
   // The model's stop ids and the token that the template ends an assistant's turn with.
   const std::vector<int32_t>& stop_ids() const { return stop_ids_; }
   // What the template ends the turn with where that is no token; else empty.

@@ -72,8 +72,8 @@ const ChatFiles::Source& ChatFiles::chosen(bool has_tools, std::string_view fold
   std::vector<std::string_view> names;
   for (const auto& [name, source] : templates) names.push_back(name);
   check(found != templates.end(), ErrorCode::Data,
-        "{}: of its chat templates none is the default, there are {}: give the one that is meant "
-        "as --template FILE",
+        "{}: of its chat templates none is the default, there are {}: save the one that is "
+        "meant as chat_template.jinja in a folder with the model's files",
         folder, fmt::join(names, ", "));
   return found->second;
 }

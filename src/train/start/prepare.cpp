@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "checkpoint/exchange/hf/tokenizer.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
 #include "plan/fit.h"
@@ -78,17 +79,20 @@ void open_init(PreparedRun& run, const std::shared_ptr<Storage>& storage,
   warn_of_other_settings(run.init_from->info(), config.model);
 }
 
-// What came with the weights stays with them, as far as it is about the same tokens.
-AuxiliaryFiles auxiliary_files_of(const PreparedRun& run) {
+// What came with the weights stays with them, as far as it is about the same tokens; else what lies
+// beside the tokenizer.
+AuxiliaryFiles auxiliary_files_of(Storage& storage, const PreparedRun& run) {
   const Tokenizer& tokenizer = *run.data.tokenizer;
   const auto& from = run.resume_from ? run.resume_from : run.init_from;
   AuxiliaryFiles kept = from ? from->auxiliary_files() : AuxiliaryFiles();
   const std::string text = tokenizer.kind() == "byte" ? "" : tokenizer.serialize();
-  if (text != kept.tokenizer) {
-    kept.hf_files.clear();
-    kept.stop_ids.clear();
-  }
+  const bool is_kept = from && text == kept.tokenizer;
   kept.tokenizer = text;
+  if (is_kept) return kept;
+  kept.hf_files.clear();
+  kept.stop_ids.clear();
+  const RunConfig& config = run.resolved.config;
+  add_chat_files(storage, config.data.tokenizer, tokenizer, config.model.vocab, kept);
   return kept;
 }
 
@@ -120,7 +124,7 @@ void prepare_process(PreparedRun& run, const std::shared_ptr<Storage>& storage,
     check_init_tokenizer(*storage, run.init_from->info(), *run.data.tokenizer, config);
   check_fits_here(resolved, resumed);
   check_space(*storage, resolved);
-  run.auxiliary_files = auxiliary_files_of(run);
+  run.auxiliary_files = auxiliary_files_of(*storage, run);
   log::debug("run_prepared", {{"first_step", std::to_string(run.first_step)},
                               {"data", run.data.train->describe()}});
 }

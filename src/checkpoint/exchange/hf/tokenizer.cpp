@@ -10,6 +10,7 @@
 #include "checkpoint/exchange/hf/tensors.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
+#include "tokenizer/chat/chat_template.h"
 #include "tokenizer/convert.h"
 #include "tokenizer/tokenizer_file.h"
 
@@ -35,6 +36,8 @@ constexpr std::string_view kTokenizerFiles[] = {
     "tokenizer.json",    "tokenizer.model",       "vocab.json",
     "merges.txt",        "tokenizer_config.json", "special_tokens_map.json",
     "added_tokens.json", "chat_template.jinja",   "chat_template.json"};
+
+constexpr char kTokenizerClass[] = "PreTrainedTokenizerFast";  // reads tokenizer.json alone
 
 // What lies beside a tokenizer's file and belongs to it: not other tokenizers.
 bool belongs_to(std::string_view name, std::string_view file) {
@@ -105,6 +108,28 @@ std::unique_ptr<Tokenizer> given_hf_tokenizer(Storage& storage, const std::strin
   return tokenizer;
 }
 
+void add_chat_files(Storage& storage, const std::string& given, const Tokenizer& tokenizer,
+                    int64_t vocab, AuxiliaryFiles& auxiliary_files) {
+  if (given == "byte") return;
+  const std::string folder = parent_path(tokenizer_file(storage, given));
+  std::map<std::string, std::string> configs;
+  for (const std::string_view name : {kHfGenerationName, kHfConfigName})
+    if (const std::string path = join_path(folder, name); storage.exists(path))
+      configs[std::string(name)] = read_text(storage, path);
+  auxiliary_files.stop_ids = hf_stop_ids(configs, vocab, folder);
+  if (read_chat_files(storage, folder).templates.empty()) return;
+  constexpr char kConfig[] = "tokenizer_config.json", kTemplate[] = "chat_template.jinja";
+  Json config = Json::object();
+  if (const std::string path = join_path(folder, kConfig); storage.exists(path))
+    config = Json::parse(read_text(storage, path));
+  if (!config.contains("tokenizer_class")) config["tokenizer_class"] = kTokenizerClass;
+  config["add_bos_token"] = tokenizer.bos() >= 0;
+  config["add_eos_token"] = false;
+  auxiliary_files.hf_files[kConfig] = config.dump(2) + "\n";
+  if (const std::string path = join_path(folder, kTemplate); storage.exists(path))
+    auxiliary_files.hf_files[kTemplate] = read_text(storage, path);
+}
+
 void add_token_ids(Json& config, const AuxiliaryFiles& auxiliary_files,
                    const Tokenizer& tokenizer) {
   if (tokenizer.bos() >= 0) config["bos_token_id"] = tokenizer.bos();
@@ -145,8 +170,7 @@ std::map<std::string, std::string> hf_tokenizer_files(const AuxiliaryFiles& auxi
     const std::string text = tokenizer_json_of(*tokenizer);
     const auto json = nlohmann::json::parse(text);
     files["tokenizer.json"] = text;
-    Json config = {{"tokenizer_class", "PreTrainedTokenizerFast"},
-                   {"clean_up_tokenization_spaces", false}};
+    Json config = {{"tokenizer_class", kTokenizerClass}, {"clean_up_tokenization_spaces", false}};
     for (const auto& [key, id] :
          {std::pair{"bos_token", tokenizer->bos()}, std::pair{"eos_token", tokenizer->eos()}})
       if (const std::string token = token_text(json, id); !token.empty()) config[key] = token;

@@ -25,6 +25,13 @@ std::unique_ptr<Tokenizer> given_hf_tokenizer(Storage& storage, const std::strin
                                               const std::string& given,
                                               AuxiliaryFiles& auxiliary_files);
 
+// Of a model that is trained with the tokenizer at `given`: the chat template beside it, with the
+// special tokens that it names, and the stop ids that config.json and generation_config.json there
+// say. A text begins as documents are trained on, whatever the files say of other models. Nothing
+// for `byte`.
+void add_chat_files(Storage& storage, const std::string& given, const Tokenizer& tokenizer,
+                    int64_t vocab, AuxiliaryFiles& auxiliary_files);
+
 // Bytes as byte-level BPE without merges: ids 0-255, and 256 as <|endoftext|>.
 BpeModel byte_bpe_model();
 
