@@ -5,7 +5,6 @@
 #include "feed/text_source.h"
 #include "shards/foreign/megatron_file.h"
 #include "shards/foreign/token_file.h"
-#include "tokenizer/vocabulary.h"
 
 namespace ingot {
 
@@ -16,7 +15,6 @@ bool holds_tokens(const std::string& path) {
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
                                                TokenDType token_dtype, int64_t vocab,
                                                const TextChoice& text) {
-  check_vocabulary(tokenizer, vocab, ErrorCode::Config, "set model.vocab to at least that");
   if (is_shard_folder(path)) return open_shards(path, tokenizer);
   if (has_megatron_index(path))
     return open_megatron_file(path, vocab, tokenizer.bos(), tokenizer.eos());

@@ -25,9 +25,8 @@ bool holds_tokens(const std::string& path);
 //    if there is one, else u16)
 // Throws ErrorCode::Data, in one line, if a file is missing, empty, no plain text, not UTF-8 (with
 // the byte offset) or truncated (its size is no multiple of the id size, or not what its header
-// says), or if an id is ≥ vocab. Throws ErrorCode::Config if the tokenizer has more ids than the
-// model's `vocab`; for shards that is the tokenizer that made them. `tokenizer` is used only during
-// the call.
+// says), or if an id is ≥ vocab. For shards `tokenizer` is the one that made them. It is used only
+// during the call.
 std::unique_ptr<TokenSource> open_token_source(const std::string& path, const Tokenizer& tokenizer,
                                                TokenDType token_dtype, int64_t vocab,
                                                const TextChoice& text = {});

@@ -3,27 +3,27 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <type_traits>
 
 #include "core/error/error.h"
+#include "core/tensor/visit_dtype.h"
 #include "ops/memory.h"
 
 namespace ingot {
 namespace {
 
 double value_at(const std::byte* data, DType dtype, int64_t i) {
-  switch (dtype) {
-    case DType::F64:
-      return reinterpret_cast<const double*>(data)[i];
-    case DType::F32:
-      return static_cast<double>(reinterpret_cast<const float*>(data)[i]);
-    case DType::BF16:
-      return static_cast<double>(reinterpret_cast<const Bf16*>(data)[i].to_float());
-    case DType::F16:
-      return static_cast<double>(reinterpret_cast<const F16*>(data)[i].to_float());
-    default:
-      throw Error(ErrorCode::Internal,
-                  fmt::format("activations expected floats, got {}", name_of(dtype)));
-  }
+  double value = 0.0;
+  const bool known =
+      visit_dtype<DType::F64, DType::F32, DType::BF16, DType::F16>(dtype, [&]<class T>(T element) {
+        element = reinterpret_cast<const T*>(data)[i];
+        if constexpr (std::is_floating_point_v<T>)
+          value = static_cast<double>(element);
+        else
+          value = static_cast<double>(element.to_float());
+      });
+  check(known, ErrorCode::Internal, "activations expected floats, got {}", name_of(dtype));
+  return value;
 }
 
 std::string place_of(std::string_view what, int64_t layer) {

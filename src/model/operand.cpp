@@ -99,37 +99,32 @@ ScaleState fp8_scales(const PlacedTensors& placed, const char* what) {
 
 namespace {
 
-// Which have kernels that read or write 8 bits.
-bool has_fp8_kernels(Activation kind) {
-  return kind == Activation::SwiGlu || kind == Activation::ReluSquared;
-}
+// The kernels of an activation. Those that read or write 8 bits are null where there are none.
+struct ActivationOps {
+  void (*forward)(Context&, const Tensor& up, const Tensor& act);
+  void (*backward)(Context&, const Tensor& d_act, const Tensor& up, const Tensor& d_up,
+                   const Tensor& act);
+  void (*forward_fp8)(Context&, const Tensor& up, const Quantized& act) = nullptr;
+  void (*backward_fp8)(Context&, const Tensor& d_act, const Tensor& up, const Quantized& d_up,
+                       const Quantized& act) = nullptr;
+};
 
-void activation_forward(Context& ctx, Activation kind, const Tensor& up, const Tensor& act) {
+const ActivationOps& ops_of(Activation kind) {
+  static constexpr ActivationOps kSwiGlu{swiglu_forward, swiglu_backward, swiglu_forward,
+                                         swiglu_backward};
+  static constexpr ActivationOps kGeGlu{geglu_forward, geglu_backward};
+  static constexpr ActivationOps kReluSquared{relu_squared_forward, relu_squared_backward,
+                                              relu_squared_forward, relu_squared_backward};
+  static constexpr ActivationOps kGelu{gelu_forward, gelu_backward};
   switch (kind) {
     case Activation::SwiGlu:
-      return swiglu_forward(ctx, up, act);
+      return kSwiGlu;
     case Activation::GeGlu:
-      return geglu_forward(ctx, up, act);
+      return kGeGlu;
     case Activation::ReluSquared:
-      return relu_squared_forward(ctx, up, act);
+      return kReluSquared;
     case Activation::Gelu:
-      return gelu_forward(ctx, up, act);
-  }
-  throw Error(ErrorCode::Internal, "unknown activation");
-}
-
-// d_act is replaced by act, built again.
-void activation_backward(Context& ctx, Activation kind, const Tensor& d_act, const Tensor& up,
-                         const Tensor& d_up) {
-  switch (kind) {
-    case Activation::SwiGlu:
-      return swiglu_backward(ctx, d_act, up, d_up, d_act);
-    case Activation::GeGlu:
-      return geglu_backward(ctx, d_act, up, d_up, d_act);
-    case Activation::ReluSquared:
-      return relu_squared_backward(ctx, d_act, up, d_up, d_act);
-    case Activation::Gelu:
-      return gelu_backward(ctx, d_act, up, d_up, d_act);
+      return kGelu;
   }
   throw Error(ErrorCode::Internal, "unknown activation");
 }
@@ -144,34 +139,31 @@ void linear_activation_forward(Context& ctx, Activation kind, const Operand& x,
     return;
   }
   linear_forward(ctx, x, w, up);
-  if (!act.fp8.defined() || !has_fp8_kernels(kind)) {
-    activation_forward(ctx, kind, up, act.plain);
-    quantize_rows(ctx, act);
-  } else if (kind == Activation::SwiGlu) {
-    swiglu_forward(ctx, up, rows_of(act.fp8));
+  const ActivationOps& ops = ops_of(kind);
+  if (act.fp8.defined() && ops.forward_fp8 != nullptr) {
+    ops.forward_fp8(ctx, up, rows_of(act.fp8));
   } else {
-    relu_squared_forward(ctx, up, rows_of(act.fp8));
+    ops.forward(ctx, up, act.plain);
+    quantize_rows(ctx, act);
   }
 }
 
 void linear_activation_backward(Context& ctx, const ActivationBackward& how, const Operand& dy,
                                 const Operand& w, const Operand& act, const Tensor& up,
                                 const Operand& d_up) {
-  const bool swiglu = how.kind == Activation::SwiGlu;
-  if (swiglu && !dy.fp8.defined()) {
+  if (how.kind == Activation::SwiGlu && !dy.fp8.defined()) {
     linear_swiglu_backward(ctx, dy.plain, w.plain, up, d_up.plain, act.plain, how.act_is_kept);
     return;
   }
   const Tensor& d_act = act.plain;  // (N, F)
   linear_backward_input(ctx, dy, w, d_act);
-  if (!act.fp8.defined() || !has_fp8_kernels(how.kind) || how.plain_d_up) {
-    activation_backward(ctx, how.kind, d_act, up, d_up.plain);
+  const ActivationOps& ops = ops_of(how.kind);
+  if (act.fp8.defined() && ops.backward_fp8 != nullptr && !how.plain_d_up) {
+    ops.backward_fp8(ctx, d_act, up, d_up.fp8, transposed_of(act.fp8));
+  } else {
+    ops.backward(ctx, d_act, up, d_up.plain, d_act);  // d_act is replaced by act, built again
     quantize_transposed(ctx, act);
     quantize_both(ctx, d_up);
-  } else if (swiglu) {
-    swiglu_backward(ctx, d_act, up, d_up.fp8, transposed_of(act.fp8));
-  } else {
-    relu_squared_backward(ctx, d_act, up, d_up.fp8, transposed_of(act.fp8));
   }
 }
 

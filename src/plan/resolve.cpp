@@ -141,10 +141,6 @@ ResolvedRun resolved_here(const ValidConfig& config, const RunPlace& place) {
 
 }  // namespace
 
-ResolvedRun resolve(const ValidConfig& config, const DeviceFacts& facts, int cores) {
-  return resolve(config, place_of(*config, facts, cores));
-}
-
 ResolvedRun resolve_elsewhere(const ValidConfig& config, const DeviceFacts& facts, int cores) {
   RunPlace place = place_of(*config, facts, cores);
   if (facts.kind == DeviceKind::Cuda && !config->system.share_gpu) place.device_ranks = 1;

@@ -13,11 +13,8 @@ Precision decided_precision(Precision asked, DeviceKind device);
 // train.precision or with such heads.
 ResolvedRun resolve(const ValidConfig& config, const RunPlace& place);
 
-// With all ranks on one device of `facts`, on any machine with so many `cores`.
-ResolvedRun resolve(const ValidConfig& config, const DeviceFacts& facts, int cores);
-
-// As `ingot launch` would start it on a machine with such devices: each rank has its own GPU,
-// unless system.share_gpu is set.
+// As `ingot launch` would start it on a machine with devices of `facts` and so many `cores`: each
+// rank has its own GPU, unless system.share_gpu is set.
 ResolvedRun resolve_elsewhere(const ValidConfig& config, const DeviceFacts& facts, int cores);
 
 // For this machine. system.device = auto means a GPU if there is one; but several ranks of one

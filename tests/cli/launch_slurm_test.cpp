@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "cli/open_mpi.h"
 #include "cli/ranks_fixture.h"
 #include "cli/slurm_cluster.h"
 
@@ -29,11 +30,8 @@ class SlurmRuns : public RanksFixture {
     RanksFixture::TearDown();
   }
 
-  Args srun(const Args& more) const {
-    Args words = network_->host(0).launcher();
-    words.push_back("srun");
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+  Args srun(const Args& more, const Args& behind = {}) const {
+    return with(with(network_->host(0).launcher(), behind), with({"srun"}, more));
   }
 
   std::optional<SlurmCluster> cluster_;
@@ -66,7 +64,7 @@ class SlurmMpiRuns : public SlurmRuns {
 
 TEST_F(SlurmMpiRuns, GiveTheLossesOfThreads) {
   Process job(run_args("run", 6, {"system.backend=mpi"}), root_,
-              srun({"-N", "3", "-n", "3", "--mpi=pmix"}));
+              srun({"-N", "3", "-n", "3", "--mpi=pmix"}, without_leak_check()));
   EXPECT_EQ(end_of(job), 0) << job.err();
   EXPECT_EQ(losses("run"), undisturbed(3, 6));
 }

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "cli/ranks_fixture.h"
+#include "support/source_path.h"
 
 namespace ingot::test {
 namespace {
@@ -32,6 +33,7 @@ class OneStart : public RanksFixture {
     EXPECT_EQ(times("settings_checked", outcome), processes) << name << ": " << outcome.err;
     EXPECT_EQ(times("run_resolved", outcome), processes) << name;
     EXPECT_EQ(times("run_prepared", outcome), processes) << name;
+    EXPECT_EQ(times("vocabulary_checked", outcome), processes) << name;
     EXPECT_EQ(times(manifest, outcome), processes) << name << ": " << outcome.err;
     EXPECT_EQ(last_step("run"), steps) << name;
   }
@@ -95,7 +97,29 @@ TEST_F(OneStart, OfARunThatBeginsWithAnothersWeights) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(times("settings_checked", outcome), 1) << outcome.err;
   EXPECT_EQ(times("run_prepared", outcome), 1);
+  EXPECT_EQ(times("vocabulary_checked", outcome), 1);
   EXPECT_EQ(times(manifest_of_step(4), outcome), 1) << outcome.err;
+}
+
+TEST_F(OneStart, ChecksTheVocabularyOnceForAllData) {
+  write("more.txt", std::string(2000, 'a'));
+  std::string sources;
+  for (const char* name : {"text.txt", "more.txt"})
+    sources += "[[source]]\npath = \"" + path(name) + "\"\nweight = 1\n";
+  write("mixture.toml", sources);
+  write("held_out.txt", "Held out text is of the same tokenizer.\n");
+  const Outcome outcome =
+      verbose(with(train_args("other", {"data.train=" + path("mixture.toml"), "train.steps=1",
+                                        "data.valid=" + path("held_out.txt")}),
+                   {"--dry-run"}));
+  EXPECT_EQ(times("vocabulary_checked", outcome), 1) << outcome.err;
+}
+
+TEST_F(OneStart, OfAnImportChecksTheVocabularyOnce) {
+  const std::string model = testing_support::source_path("tests/golden/hf/llama");
+  const Outcome imported = verbose({"checkpoint", "import", model, "--out", path("model")});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_EQ(times("vocabulary_checked", imported), 1) << imported.err;
 }
 
 // Settings and numbers are of one checkpoint, chosen by one rule: the newest good one.

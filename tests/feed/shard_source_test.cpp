@@ -119,19 +119,6 @@ TEST(ShardSource, OlderShardsAreComparedAtOpenOrInTheBackground) {
   EXPECT_NE(message.find("00001.tokens: the file changed"), std::string::npos) << message;
 }
 
-// Whatever holds the tokens, in the same words.
-TEST(OpenSource, AVocabularyBeyondTheModelsIsRefused) {
-  const TemporaryFolder folder;
-  write_small_shards(folder.path("shards"), kDocuments, 8);
-  for (const std::string& path : {folder.path("shards"), folder.write("a.txt", "text"),
-                                  folder.write("a.bin", std::string(100, '\0'))})
-    EXPECT_EQ(error_of(ErrorCode::Config,
-                       [&] { open_token_source(path, *byte_tokenizer(), TokenDType::Auto, 256); }),
-              "model.vocab is 256, but the byte tokenizer has 257 ids: set model.vocab to at least "
-              "that")
-        << path;
-}
-
 TEST(ShardSource, EndsOfDocumentsStandOnceEachInAnEpoch) {
   const TemporaryFolder folder;
   write_small_shards(folder.path("s"), kDocuments, 8);

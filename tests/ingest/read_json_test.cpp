@@ -61,6 +61,11 @@ TEST(ReadJson, WhatIsNoDocumentIsCountedByReasonAndTheRestIsRead) {
       {"{\"text\": null}", "no_text"},
       {"{\"text\": 5}", "not_a_string"},
       {"{\"text\": [\"a\"]}", "not_a_string"},
+      {"{\"text\": \"a\", \"text\": \"b\"}", "repeated_field"},
+      {"{\"text\": \"a\", \"text\": \"a\"}", "repeated_field"},
+      {"{\"text\": null, \"te\\u0078t\": \"a\"}", "repeated_field"},
+      {"{\"id\": 1, \"text\": \"a\", \"id\": 2}", "repeated_field"},
+      {"{\"text\": \"a\", \"text\": \"b\"", "invalid_json"},
       {"[1, 2]", "not_an_object"},
       {"\"text\"", "not_an_object"},
       {"{\"text\": \"cut", "invalid_json"},
@@ -77,7 +82,7 @@ TEST(ReadJson, WhatIsNoDocumentIsCountedByReasonAndTheRestIsRead) {
       {"{\"text\": \"\\ude00 \\ud83d\"}", "invalid_utf8"},
       {"{\"text\": \"12345678901\"}", "too_large"},
       {"{\"text\": \"a\", \"other\": \"" + std::string(2 << 20, 'x') + "\"}", "too_large"},
-      {"{\"text\": \"also good\", \"other\": \"\\ud800\"}", ""},
+      {"{\"other\": 1, \"text\": \"also good\", \"other\": \"\\ud800\", \"n\": {\"text\": 1}}", ""},
   };
   std::string contents;
   Skipped expected;
@@ -90,7 +95,7 @@ TEST(ReadJson, WhatIsNoDocumentIsCountedByReasonAndTheRestIsRead) {
   const auto result = read_all(folder.write("a.jsonl", contents), settings);
   EXPECT_EQ(result.texts(), (Texts{"good", "also good"}));
   EXPECT_EQ(result.counts.skipped, expected);
-  EXPECT_EQ(result.documents[1].id, "a.jsonl:22");  // numbers count every record
+  EXPECT_EQ(result.documents[1].id, "a.jsonl:27");  // numbers count every record
 }
 
 TEST(ReadJson, LinesOfAHundredMegabytesAreRead) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "ingest/read/remote/begun_streams.h"
 #include "ingest/read/remote/remote.h"
 #include "ingest/web_server.h"
 #include "remote/hub.h"
@@ -85,6 +86,24 @@ TEST_F(ReadWeb, BrokenTransfersGoOnWhereTheyBroke) {
   expect_whole("drop-15000/b.jsonl.gz");
   expect_whole("norange-150000/a.jsonl");
   expect_whole("stall-150000/a.jsonl");
+}
+
+// Streams that were checked before a job end with its settings: none of them may hold what keeps
+// it.
+TEST_F(ReadWeb, StreamsOfACheckThatFailsEndWithTheSettings) {
+  for (const std::string cache : {"", "cache"}) {
+    for (const std::string path : {"plain/a.jsonl", "plain/none.jsonl"}) {
+      ReadSettings settings = settings_;
+      settings.text_field = "body";
+      if (!cache.empty()) settings.remote.cache_folder = folder_.path(cache);
+      error_of(ErrorCode::Data,
+               [&] { check_text_field(list_input_files({server_.url(path)}), settings); });
+      const std::weak_ptr<BegunStreams> begun = settings.begun;
+      ASSERT_FALSE(begun.expired()) << path;
+      settings = ReadSettings();
+      EXPECT_TRUE(begun.expired()) << path;
+    }
+  }
 }
 
 TEST_F(ReadWeb, ABusyServerIsAskedAgain) {

@@ -11,9 +11,9 @@
 
 #include "core/error/error.h"
 #include "probe/op_run.h"
-#include "probe/tolerance.h"
 #include "rig.h"
 #include "support/forced_isa.h"
+#include "support/tolerance.h"
 
 namespace ingot {
 namespace {

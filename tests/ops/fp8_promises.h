@@ -3,7 +3,7 @@
 
 #include "fp8_rig.h"
 #include "ops/activation.h"
-#include "probe/tolerance.h"
+#include "support/tolerance.h"
 
 namespace ingot::test {
 

@@ -11,7 +11,7 @@
 
 #include "probe/op_case.h"
 #include "probe/op_run.h"
-#include "probe/tolerance.h"
+#include "support/tolerance.h"
 
 namespace ingot {
 

@@ -217,28 +217,5 @@ TEST(ProcessWorld, OneRankAloneNeedsNoOther) {
   });
 }
 
-TEST(ProcessWorld, AWorldThatIsGivenBackEndsTheRunOrFailsIt) {
-  const int port = rendezvous_port();
-  EXPECT_EQ(outcomes_of(2,
-                        [&](int rank) {
-                          const auto world = join_world(tcp_process(rank, 2, port), {});
-                          world->control().barrier("together");
-                        }),
-            std::vector<std::exception_ptr>(2));
-  const int other = rendezvous_port();
-  const auto outcomes = outcomes_of(2, [&](int rank) {
-    const auto world = join_world(tcp_process(rank, 2, other), {});
-    if (rank == 1) throw Error(ErrorCode::Data, "damaged");
-    world->control().barrier("end");
-  });
-  try {
-    std::rethrow_exception(outcomes[0]);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.rank(), 1);
-    EXPECT_NE(std::string(error.what()).find("rank 1 is lost: it failed"), std::string::npos)
-        << error.what();
-  }
-}
-
 }  // namespace
 }  // namespace ingot::test

@@ -12,8 +12,8 @@ namespace ingot {
 namespace {
 
 ResolvedRun on_cpu(const Overrides& overrides) {
-  return resolve(ValidConfig::open_ended(parse_run_config("", "test", overrides)), DeviceFacts{},
-                 1);
+  return resolve_elsewhere(ValidConfig::open_ended(parse_run_config("", "test", overrides)),
+                           DeviceFacts{}, 1);
 }
 
 int64_t bytes_of(const ResolvedRun& run) {
@@ -28,8 +28,8 @@ TEST(Fit, TheLastByteDecides) {
 }
 
 TEST(Fit, OnAGpuKernelsHaveRoomBesides) {
-  const ResolvedRun run = resolve(ValidConfig::open_ended(parse_run_config("", "test", {})),
-                                  known_gpu("h200").value(), 1);
+  const ResolvedRun run = resolve_elsewhere(
+      ValidConfig::open_ended(parse_run_config("", "test", {})), known_gpu("h200").value(), 1);
   EXPECT_TRUE(fit_memory(run, bytes_of(run) + kCudaReserveBytes).fits());
   EXPECT_FALSE(fit_memory(run, bytes_of(run) + kCudaReserveBytes - 1).fits());
 }

@@ -8,8 +8,8 @@ namespace ingot {
 namespace {
 
 ResolvedRun on_gpu(const char* gpu, const Overrides& overrides) {
-  return resolve(ValidConfig::open_ended(parse_run_config("", "test", overrides)),
-                 known_gpu(gpu).value(), 1);
+  return resolve_elsewhere(ValidConfig::open_ended(parse_run_config("", "test", overrides)),
+                           known_gpu(gpu).value(), 1);
 }
 
 TEST(MemoryReport, CategoriesAddUpToWhatARankTakes) {

@@ -12,11 +12,11 @@ ValidConfig with(const Overrides& overrides) {
 }
 
 ResolvedRun on_cpu(const Overrides& overrides, int cores = 8) {
-  return resolve(with(overrides), DeviceFacts{}, cores);
+  return resolve_elsewhere(with(overrides), DeviceFacts{}, cores);
 }
 
 ResolvedRun on_gpu(const char* gpu, const Overrides& overrides) {
-  return resolve(with(overrides), known_gpu(gpu).value(), 8);
+  return resolve_elsewhere(with(overrides), known_gpu(gpu).value(), 8);
 }
 
 std::string refusal(const std::function<void()>& body) {
@@ -86,7 +86,7 @@ TEST(Resolve, AStepOfSeveralMicroStepsIsKnownAsSuch) {
 // A checkpoint goes on wherever its settings leave room, but not in another precision.
 TEST(Resolve, OnlyThePrecisionIsDecidedInWhatIsRecorded) {
   const ValidConfig asked = with({{"train.steps", "10"}});
-  RunConfig recorded = *resolve(asked, DeviceFacts{}, 8).recorded;
+  RunConfig recorded = *resolve_elsewhere(asked, DeviceFacts{}, 8).recorded;
   EXPECT_EQ(recorded.train.precision, Precision::Fp32);
   recorded.train.precision = asked->train.precision;
   EXPECT_EQ(to_toml(recorded), to_toml(*asked));
@@ -136,7 +136,7 @@ TEST(Resolve, HeadsTooWideForAGpuAreRefusedBeforeItIsTouched) {
 TEST(Resolve, ContradictionsAreRefusedButAnOpenEndOnlyUnlessItIsMeant) {
   EXPECT_EQ(on_cpu({}).steps.horizon.steps, 0);
   EXPECT_NE(refusal([&] {
-              resolve(parse_run_config("", "test", {}), DeviceFacts{}, 1);
+              resolve_elsewhere(parse_run_config("", "test", {}), DeviceFacts{}, 1);
             }).find("nothing says when to stop"),
             std::string::npos);
   EXPECT_NE(refusal([&] {

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <map>
 
-#include "core/system/memory_info.h"
 #include "parallel/comm/world.h"
 #include "plan/resolve.h"
 #include "support/own_folder.h"
+#include "support/resident_bytes.h"
 #include "train/trainer.h"
 
 namespace ingot::test {
@@ -59,7 +59,7 @@ struct Recorder : Sink {
     const auto* report = std::get_if<StepReport>(&record);
     if (report == nullptr) return;
     losses[report->step] = report->loss;
-    if (report->step % 500 == 0) resident[report->step] = resident_bytes();
+    if (report->step % 500 == 0) resident[report->step] = testing_support::resident_bytes();
     if (report->step == stop_after) stop = true;
   }
 };

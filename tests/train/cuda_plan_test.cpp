@@ -39,7 +39,7 @@ TEST_F(CudaPlan, EveryPresetTakesWhatIsPlannedForAnH200) {
                               {"train.recompute", policy},
                               {"train.precision", precision},
                               {"system.device", "cuda"}});
-        const ResolvedRun elsewhere = resolve(config, *known_gpu("h200"), 1);
+        const ResolvedRun elsewhere = resolve_elsewhere(config, *known_gpu("h200"), 1);
         const int64_t planned = plan_memory(train_table(elsewhere)).total_bytes;
         const int64_t before = available_memory(gpu().device);
         if (planned + kCudaReserveBytes > before) continue;

@@ -7,6 +7,8 @@
 #include "feed/loader.h"
 #include "feed/run_steps.h"
 #include "ledger/ledger.h"
+#include "support/files.h"
+#include "support/small_shards.h"
 #include "support/train_fixture.h"
 
 namespace ingot {
@@ -194,6 +196,21 @@ TEST_F(RunDataTest, TokensAreNotRepeatedUnlessItIsSaidButTextIs) {
   EXPECT_NE(refusal(config("run", 30, with("2")), false), "accepted");
   EXPECT_EQ(refusal(config("text", 600), false), "accepted");
   EXPECT_NE(refusal(config("run", 600, {{"data.max_epochs", "1"}}), false), "accepted");
+}
+
+// Whatever holds the tokens, in the same words.
+TEST_F(RunDataTest, AVocabularyBeyondTheModelsIsRefused) {
+  const auto storage = posix_storage();
+  testing_support::write_small_shards((root_ / "shards").string(), {{"a", "1", "text of shards"}},
+                                      8);
+  for (const std::string& data : {(root_ / "shards").string(), write("a.txt", "text"),
+                                  write("a.bin", std::string(100, '\0')), mixture()}) {
+    const RunConfig small = config("run", 4, {{"data.train", data}, {"model.vocab", "256"}});
+    EXPECT_EQ(testing_support::error_of(ErrorCode::Config, [&] { open_run_data(*storage, small); }),
+              "model.vocab is 256, but the byte tokenizer has 257 ids: set model.vocab to at least "
+              "that")
+        << data;
+  }
 }
 
 TEST_F(RunDataTest, MixturesHoldOutTheTailOfEachSource) {

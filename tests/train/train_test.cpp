@@ -215,7 +215,7 @@ TEST_F(Train, LocalRanksInFp64GiveOneRanksLossesWithin1e10) {
 TEST_F(Train, Fp64IsRefusedOnAGpuBeforeItIsTouched) {
   const RunConfig wanted =
       config("run", 2, {{"train.precision", "fp64"}, {"system.device", "cuda"}});
-  EXPECT_EQ(message_of([&] { resolve(wanted, *known_gpu("h200"), 1); }),
+  EXPECT_EQ(message_of([&] { resolve_elsewhere(wanted, *known_gpu("h200"), 1); }),
             "train.precision fp64 is for runs on the CPU and this one is on a GPU: use the CPU "
             "(--device cpu, or --set system.device=cpu) or fp32");
 }

@@ -159,6 +159,24 @@ TEST_F(ReadingTrap, OfTwoColumnsOfOneNameNoneIsChosen) {
   EXPECT_EQ(tokenize({path("c.csv")}, "tokens").code, 0);
 }
 
+TEST_F(ReadingTrap, OfAMemberThatARecordHasTwiceNoneIsChosen) {
+  write("raw/a.jsonl", lines("a", 3));
+  write("raw/b.jsonl",
+        "{\"text\": \"one\"}\n{\"text\": \"first\", \"text\": \"second\"}\n"
+        "{\"id\": \"x\", \"text\": \"two\", \"id\": \"y\"}\n"
+        // A name that is not asked for may stand twice.
+        "{\"text\": \"three\", \"n\": 1, \"n\": 2, \"of\": {\"text\": 1}}\n");
+  write("raw/c.json", R"([{"text": "four"}, {"text": "first", "text": "second"}])");
+  const Outcome tokenized = tokenize({path("raw")}, "tokens");
+  ASSERT_EQ(tokenized.code, 0) << tokenized.err;
+  EXPECT_EQ(result_of(tokenized).value("documents", 0), 6);
+  EXPECT_EQ(result_of(tokenized)["left_out"], (json{{"repeated_field", 3}}));
+  EXPECT_TRUE(contains(tokenized.out, "left out: 3 repeated_field (the first: b.jsonl, record 1)"))
+      << tokenized.out;
+  const Outcome cleaned = clean({path("raw")}, "cleaned");
+  EXPECT_EQ(result_of(cleaned)["skipped"].value("repeated_field", 0), 3) << cleaned.out;
+}
+
 TEST_F(ReadingTrap, WhatARemoteFolderHoldsThatNothingReadsIsCounted) {
   write("served/data/a.jsonl", lines("a", 3));
   write("served/data/b.jsonl.bz2", "packed");

@@ -300,5 +300,22 @@ TEST_F(RunStartTrap, AResumeTakesStepsOfTheSameTokensByAnotherMicroBatchOrOnMore
                  "batch.micro_batch = 2 keeps it");
 }
 
+TEST_F(RunStartTrap, AResumeBySequencesOfAnotherLengthIsToldOfThem) {
+  ASSERT_EQ(train("run").code, 0);
+  for (const auto& [seq, said] : {std::pair{"12", "batch.seq (was 16, is 12)"},
+                                  {"32", "batch.seq (was 16, is 32)"},
+                                  {"8", "batch.seq (was 16, is 8)"}}) {
+    const std::string set = std::string("batch.seq=") + seq;
+    for (const Outcome& outcome :
+         {ingot({"train", "--resume", path("run"), "--set", set}),
+          train("run", {set}, {"--resume"}),
+          ingot(with({"launch", "-n", "2", "--", "train", "--resume", path("run")},
+                     {"--set", set}))}) {
+      expect_refused(outcome, said);
+      EXPECT_FALSE(contains(outcome.err, "batch.tokens")) << outcome.err;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ingot::test

@@ -5,6 +5,7 @@ the tests that they add, and runs both. That all of them can be applied is check
 
     ```cpp new PATH            the whole of a new file
     ```cpp after PATH LINE     goes behind the one line of PATH that is LINE, but for spaces around it
+    ```cpp use PATH LINE       the same, where PATH only uses what the page adds: it does not count as touched
     ```sh run                  commands that must succeed; `ingot` is the program that was built, `test_walkthroughs`
                                the one of the tests that pages add
     ```text output             lines that the commands before printed, or parts of lines
@@ -26,14 +27,14 @@ PAGES = os.path.join(SOURCE, "docs", "walkthroughs")
 COPY = os.path.join(BUILD, "walkthroughs", "ingot")  # as deep below its sources as BUILD: ccache counts paths from there
 COPY_BUILD = os.path.join(COPY, "build", os.path.basename(BUILD))
 PARTS = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "NOTICE", "bench", "cmake", "docs", "src", "tests")
-MOST_FILES = {"add-a-filter.md": 5, "add-a-family.md": 5, "add-a-setting.md": 1, "add-a-command.md": 3,
+MOST_FILES = {"add-a-filter.md": 4, "add-a-family.md": 5, "add-a-setting.md": 1, "add-a-command.md": 3,
               "add-a-communicator-backend.md": 4, "add-an-op.md": 8, "add-an-optimizer.md": 6,
-              "add-a-record.md": 2}
+              "add-a-record.md": 1}
 OWN_TESTS = "walkthroughs"  # the program of the tests that pages add: bin/test_walkthroughs
 
 
 class Block(NamedTuple):
-    kind: str  # new, after, run, output
+    kind: str  # new, after, use, run, output
     path: str
     line: str
     text: str
@@ -42,7 +43,7 @@ class Block(NamedTuple):
 def blocks_of(page):
     with open(os.path.join(PAGES, page), encoding="utf-8") as file:
         text = file.read()
-    found = re.findall(r"^```\w+ (new|after|run|output)(?: (\S+))?(?: ([^\n]+))?\n(.*?)^```$", text,
+    found = re.findall(r"^```\w+ (new|after|use|run|output)(?: (\S+))?(?: ([^\n]+))?\n(.*?)^```$", text,
                        re.MULTILINE | re.DOTALL)
     return [Block(*fields) for fields in found]
 
@@ -67,7 +68,7 @@ def changed_files(pages):
                 files[block.path] = block.text
                 if re.match(r"tests/\w+/\w+_test\.cpp$", block.path):
                     tests.append(block.path.removeprefix("tests/"))
-            elif block.kind == "after":
+            elif block.kind in ("after", "use"):
                 if block.path not in files:
                     with open(os.path.join(SOURCE, block.path), encoding="utf-8") as file:
                         files[block.path] = file.read()

@@ -7,7 +7,7 @@
 
 #include "cli/frame/command.h"
 #include "cli/frame/weight_options.h"
-#include "cli/start/machine.h"
+#include "cli/start/model_argument.h"
 #include "core/error/error.h"
 #include "core/random/random.h"
 #include "core/storage/storage.h"
@@ -189,8 +189,7 @@ void add_bench_decode(Command& bench) {
   auto* decode = bench.add_subcommand(
       "decode", "replies of one or more sequences: tok/s, time to the first token, bandwidth");
   decode->add_option("--model", command->model,
-                     "checkpoint, run folder, Hugging Face folder or GGUF file; unless given, "
-                     "drawn weights of --preset");
+                     fmt::format("{}; unless given, drawn weights of --preset", kModelPaths));
   decode->add_option("--preset", command->preset, "shape of the model")->capture_default_str();
   decode->add_option("--sequences", command->sequences, "replies that are written at once")
       ->capture_default_str()

@@ -9,7 +9,7 @@
 #include "checkpoint/safetensors.h"
 #include "cli/frame/command.h"
 #include "cli/frame/output_file.h"
-#include "cli/start/machine.h"
+#include "cli/start/model_argument.h"
 #include "core/error/error.h"
 #include "infer/reply.h"
 
@@ -54,9 +54,9 @@ std::vector<int32_t> parse_ids(std::string_view text, const std::string& path) {
 }
 
 struct Logits {
-  std::string checkpoint, ids_path;
+  ModelArgument chosen;
+  std::string ids_path;
   OutputFile out;
-  DeviceOptions device;
   JsonOption json;
 
   void run() const {
@@ -64,14 +64,13 @@ struct Logits {
     const auto storage = posix_storage();
     const std::vector<int32_t> ids = parse_ids(read_text(*storage, ids_path), ids_path);
     const auto T = static_cast<int64_t>(ids.size());
-    const auto compute = device.open();
-    LoadedModel model(compute->context(), storage, checkpoint, {.context = T});
-    const int64_t V = model.config().vocab;
+    const OpenedModel opened = chosen.open({.context = T});
+    const int64_t V = opened.model->config().vocab;
     // Logits (T, V): row t is what follows ids[0..t].
     NewFile file(*storage, out.path(), out.existing());
     write_safetensors(*storage, file.path(), {{"logits", {T, V}, DType::F32}},
                       [&](size_t, const PutElements& put) {
-                        for_each_logits(model, ids, [&](std::span<const float> row) {
+                        for_each_logits(*opened.model, ids, [&](std::span<const float> row) {
                           put(Tensor::contiguous(const_cast<float*>(row.data()), DType::F32, {V}));
                         });
                       });
@@ -87,13 +86,10 @@ void add_checkpoint_logits(Command& checkpoint) {
   auto options = std::make_shared<Logits>();
   auto* logits = checkpoint.add_subcommand(
       "logits", "write the logits of given ids, to compare with another program's");
-  logits
-      ->add_option("checkpoint", options->checkpoint,
-                   "checkpoint, run folder, Hugging Face folder or GGUF file")
-      ->required();
+  options->chosen.add_path_to(*logits);
   logits->add_option("--ids", options->ids_path, "text file of token ids")->required();
   options->out.add_to(*logits, "--out", "file to write (.safetensors)")->required();
-  options->device.add_to(*logits);
+  options->chosen.device.add_to(*logits);
   options->json.add_to(*logits);
   logits->callback([options] { options->run(); });
 }

@@ -9,6 +9,7 @@
 #include "cli/eval/eval_text.h"
 #include "cli/frame/command.h"
 #include "cli/frame/weight_options.h"
+#include "cli/start/model_argument.h"
 #include "core/error/error.h"
 #include "core/text/format.h"
 
@@ -99,8 +100,7 @@ struct EvalCommand {
 void add_eval(Command& program) {
   auto command = std::make_shared<EvalCommand>();
   auto* eval = program.add_subcommand("eval", "score a model: perplexity, CORE, task files");
-  eval->add_option("model", command->model_path,
-                   "checkpoint, run folder, Hugging Face folder or GGUF file");
+  eval->add_option("model", command->model_path, std::string(kModelPaths));
   eval->add_option("--text", command->text.paths,
                    "texts (as data clean reads them): perplexity and bits per byte");
   eval->add_option("--tasks", command->tasks.paths,

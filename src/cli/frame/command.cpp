@@ -64,11 +64,13 @@ LoadedRun RecipeOptions::load_to_resume() const {
   // A step stays as large as it was, by whatever ranks it is computed.
   if (!said.has("batch.tokens") && begun.batch.tokens > 0)
     overrides.emplace_back("batch.tokens", std::to_string(begun.batch.tokens));
-  if (!from_init)
-    return {.config = parse_run_config(text, path, overrides), .checkpoints = saved->checkpoints};
-  const RunConfig base = with_model_of(begun.model, begun.data.tokenizer);
-  return {.config = parse_run_config(text, path, overrides, base),
-          .checkpoints = saved->checkpoints};
+  LoadedRun run{.config = from_init
+                              ? parse_run_config(text, path, overrides,
+                                                 with_model_of(begun.model, begun.data.tokenizer))
+                              : parse_run_config(text, path, overrides),
+                .checkpoints = saved->checkpoints};
+  check_steps_fit(dir, begun, run.config);
+  return run;
 }
 
 void JsonOption::add_to(Command& command) {

@@ -12,7 +12,7 @@
 #include "cli/frame/weight_options.h"
 #include "cli/run/chat_input.h"
 #include "cli/run/reply_options.h"
-#include "cli/start/machine.h"
+#include "cli/start/model_argument.h"
 #include "core/error/error.h"
 #include "core/storage/storage.h"
 #include "infer/model.h"
@@ -33,17 +33,17 @@ constexpr char kHelp[] =
     "/help, /quit  Ctrl-C stops a reply, Ctrl-D leaves; a line that ends with \\ continues\n";
 
 struct ChatCommand {
-  std::string checkpoint, system, messages;
+  ModelArgument chosen;
+  std::string system, messages;
   int64_t tokens = 0;
   WeightOptions weights;
-  DeviceOptions device;
   ReplyOptions how;
 
   void run() {
-    const auto compute = device.open();
-    LoadedModel model(compute->context(), posix_storage(), checkpoint, weights.options(1));
-    const ChatFormat format(model.chat_files(), model.tokenizer(), model.first_id(),
-                            model.stop_ids(), checkpoint);
+    const OpenedModel opened = chosen.open(weights.options(1));
+    LoadedModel& loaded = *opened.model;
+    const ChatFormat format(loaded.chat_files(), loaded.tokenizer(), loaded.first_id(),
+                            loaded.stop_ids(), chosen.path);
     if (format.is_base_model())
       fmt::print(stderr,
                  "base model: it came without a chat template, so the conversation is written as "
@@ -56,7 +56,7 @@ struct ChatCommand {
       if (line->find_first_not_of(" \t\n") == std::string::npos) continue;
       if (line->starts_with('/') ? obey(*line, talk) : say(*line, talk)) {
         if (is_left_) return;
-        reply(model, format, ctrl_c, talk);
+        reply(loaded, format, ctrl_c, talk);
       }
     }
   }
@@ -193,9 +193,7 @@ struct ChatCommand {
 void add_chat(Command& app) {
   auto command = std::make_shared<ChatCommand>();
   auto* chat = app.add_subcommand("chat", "talk with a model in the terminal");
-  chat->add_option("checkpoint", command->checkpoint,
-                   "checkpoint, run folder, Hugging Face folder or GGUF file")
-      ->required();
+  command->chosen.add_path_to(*chat);
   chat->add_option("--system", command->system, "what the model is told first");
   chat->add_option("--messages", command->messages, "continues a conversation that /save wrote");
   chat->add_option("--tokens", command->tokens,
@@ -204,7 +202,7 @@ void add_chat(Command& app) {
       ->not_negative();
   command->how.add_to(*chat);
   command->weights.add_to(*chat);
-  command->device.add_to(*chat);
+  command->chosen.device.add_to(*chat);
   chat->callback([command] { command->run(); });
 }
 

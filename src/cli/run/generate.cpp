@@ -10,7 +10,7 @@
 #include "cli/frame/command.h"
 #include "cli/frame/weight_options.h"
 #include "cli/run/reply_options.h"
-#include "cli/start/machine.h"
+#include "cli/start/model_argument.h"
 #include "core/error/error.h"
 #include "core/storage/storage.h"
 #include "core/text/utf8.h"
@@ -43,12 +43,11 @@ nlohmann::json json_of(const Written& written) {
 }
 
 struct GenerateCommand {
-  std::string checkpoint;
+  ModelArgument chosen;
   std::string prompt, prompts;
   int64_t tokens = 0;
   int64_t batch = 16;
   WeightOptions weights;
-  DeviceOptions device;
   ReplyOptions how;
   JsonOption json;
 
@@ -57,13 +56,11 @@ struct GenerateCommand {
           "--prompt and --prompts both say what to continue: give one of them");
     const std::vector<std::string> many =
         prompts.empty() ? std::vector<std::string>{} : read_prompts();
-    const auto compute = device.open();
-    LoadedModel model(compute->context(), posix_storage(), checkpoint,
-                      weights.options(prompts.empty() ? 1 : batch));
+    const OpenedModel opened = chosen.open(weights.options(prompts.empty() ? 1 : batch));
     if (prompts.empty())
-      write_one(model);
+      write_one(*opened.model);
     else
-      write_all(model, many);
+      write_all(*opened.model, many);
   }
 
  private:
@@ -158,10 +155,7 @@ struct GenerateCommand {
 void add_generate(Command& app) {
   auto command = std::make_shared<GenerateCommand>();
   auto* generate = app.add_subcommand("generate", "write text with a trained model");
-  generate
-      ->add_option("checkpoint", command->checkpoint,
-                   "checkpoint, run folder, Hugging Face folder or GGUF file")
-      ->required();
+  command->chosen.add_path_to(*generate);
   generate->add_option("--prompt", command->prompt,
                        "text to continue, - reads it from standard input; empty: from BOS, or EOS "
                        "where there is none");
@@ -178,7 +172,7 @@ void add_generate(Command& app) {
       ->positive();
   command->how.add_to(*generate);
   command->weights.add_to(*generate);
-  command->device.add_to(*generate);
+  command->chosen.device.add_to(*generate);
   command->json.add_to(*generate);
   generate->footer(
       "Filters apply in this order: logit bias, penalties, temperature, top-k, top-p, min-p. A "

@@ -10,7 +10,7 @@
 
 #include "cli/frame/command.h"
 #include "cli/frame/weight_options.h"
-#include "cli/start/machine.h"
+#include "cli/start/model_argument.h"
 #include "core/error/error.h"
 #include "core/storage/storage.h"
 #include "infer/model.h"
@@ -50,11 +50,11 @@ std::string trimmed_line(std::string text) {
 }
 
 struct ServeCommand {
-  std::string checkpoint, host = "127.0.0.1", key_file, name;
+  ModelArgument chosen;
+  std::string host = "127.0.0.1", key_file, name;
   int64_t port = 8080, parallel = 8, queue = 256, connections = 512, request_seconds = 600;
   int64_t max_body_mib = 8;
   WeightOptions weights;
-  DeviceOptions device;
 
   void run() const {
     net::AccessRules access;
@@ -64,9 +64,8 @@ struct ServeCommand {
           "--host {}: other machines could ask: give a key that they must know, in --key-file FILE "
           "or in INGOT_API_KEY",
           host);
-    const auto compute = device.open();
-    LoadedModel model(compute->context(), posix_storage(), checkpoint, weights.options(parallel));
-    serve::Service service(model, {served_name(), access, queue});
+    const OpenedModel opened = chosen.open(weights.options(parallel));
+    serve::Service service(*opened.model, {served_name(), access, queue});
     net::HttpServer server(server_options(), [&](const auto& request, const auto& reply) {
       service.handle(request, reply);
     });
@@ -109,7 +108,7 @@ struct ServeCommand {
   // The last part of the path, unless given.
   std::string served_name() const {
     if (!name.empty()) return name;
-    std::string path = checkpoint;
+    std::string path = chosen.path;
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     return file_name(path);
   }
@@ -135,10 +134,7 @@ void add_serve(Command& app) {
   auto command = std::make_shared<ServeCommand>();
   auto* serve =
       app.add_subcommand("serve", "serve a model through OpenAI's API and a page for browsers");
-  serve
-      ->add_option("checkpoint", command->checkpoint,
-                   "checkpoint, run folder, Hugging Face folder or GGUF file")
-      ->required();
+  command->chosen.add_path_to(*serve);
   serve->add_option("--port", command->port, "TCP port; 0 = any free one, which is printed")
       ->capture_default_str()
       ->between(0, 65535);
@@ -168,7 +164,7 @@ void add_serve(Command& app) {
       ->capture_default_str()
       ->positive();
   command->weights.add_to(*serve);
-  command->device.add_to(*serve);
+  command->chosen.device.add_to(*serve);
   serve->callback([command] { command->run(); });
 }
 

@@ -1,7 +1,5 @@
 #include "core/system/memory_info.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -45,13 +43,6 @@ int64_t free_in_cgroup() {
 int64_t available_memory_bytes() {
   const int64_t kib = read_field("/proc/meminfo", "MemAvailable:", kUnlimited / 1024);
   return std::min(kib * 1024, free_in_cgroup());
-}
-
-int64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  int64_t total_pages = 0, resident_pages = 0;
-  file >> total_pages >> resident_pages;
-  return resident_pages * sysconf(_SC_PAGESIZE);
 }
 
 }  // namespace ingot

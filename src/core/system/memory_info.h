@@ -9,7 +9,4 @@ namespace ingot {
 // as free.
 int64_t available_memory_bytes();
 
-// Resident bytes of this process.
-int64_t resident_bytes();
-
 }  // namespace ingot

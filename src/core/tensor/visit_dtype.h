@@ -23,11 +23,17 @@ template <> struct ElementOf<DType::U16> { using Type = uint16_t; };
 template <> struct ElementOf<DType::U8> { using Type = uint8_t; };
 // clang-format on
 
-// Calls f(T{}) with the element type of `dtype` if it is one of kDTypes. Returns whether it is.
+// Calls f(T{}) with the type of Element<dtype> if `dtype` is one of kDTypes. Returns whether it is.
+template <template <DType> class Element, DType... kDTypes, class F>
+bool visit_dtype_as(DType dtype, const F& f) {
+  return ((dtype == kDTypes && (static_cast<void>(f(typename Element<kDTypes>::Type{})), true)) ||
+          ...);
+}
+
+// The same with the element type on the host.
 template <DType... kDTypes, class F>
 bool visit_dtype(DType dtype, const F& f) {
-  return ((dtype == kDTypes && (static_cast<void>(f(typename ElementOf<kDTypes>::Type{})), true)) ||
-          ...);
+  return visit_dtype_as<ElementOf, kDTypes...>(dtype, f);
 }
 
 }  // namespace ingot

@@ -1,6 +1,6 @@
-// The interface of a cleaning filter. Each filter is declared once, in its own file in filters/:
-// its settings and its rules. filters/list.inc lists all of them; configuration, presets, help,
-// cleaning and report use that list. docs/walkthroughs/add-a-filter.md adds one.
+// The interface of a cleaning filter. filters/filters.def declares every filter with its settings;
+// configuration, presets, help, cleaning and report use that table. Its rules are in its own file
+// in filters/. docs/walkthroughs/add-a-filter.md adds one.
 #pragma once
 
 #include <memory>
@@ -65,16 +65,6 @@ class FilterSettings {
 
  private:
   std::string_view name_, doc_;  // static
-};
-
-// The base of a filter's settings: `struct XSettings : DeclaredFilter<XSettings>`.
-template <class Settings>
-class DeclaredFilter : public FilterSettings {
- public:
-  using FilterSettings::FilterSettings;
-  std::unique_ptr<FilterSettings> clone() const override {
-    return std::make_unique<Settings>(static_cast<const Settings&>(*this));
-  }
 };
 
 // A filter given by a function of its settings and the passage.

@@ -4,17 +4,33 @@
 
 #include <algorithm>
 
+#include "ingest/clean/filters/fields.h"
+
 namespace ingot {
 
-#define INGOT_FILTER(name) std::unique_ptr<FilterSettings> filter_##name();
-#include "ingest/clean/filters/list.inc"
-#undef INGOT_FILTER
+#include "spec/settings/rows.h"
+
+#define FILTER(Type, ...) \
+  void append_rows(Type##Fields& section, const std::string& prefix, std::vector<Setting>& rows) {
+#define END_FILTER(Type) }
+
+#include "ingest/clean/filters/filters.def"
+
+#undef FILTER
+#undef END_FILTER
+#include "spec/settings/end.h"
 
 std::vector<OwnedFilterSettings> all_filters() {
   std::vector<OwnedFilterSettings> all;
-#define INGOT_FILTER(name) all.emplace_back(filter_##name());
-#include "ingest/clean/filters/list.inc"
-#undef INGOT_FILTER
+#include "spec/settings/no_rows.h"
+
+#define FILTER(Type, name, ...) all.emplace_back(filter_##name());
+#define END_FILTER(Type)
+#include "ingest/clean/filters/filters.def"
+#undef FILTER
+#undef END_FILTER
+#include "spec/settings/end.h"
+
   return all;
 }
 

@@ -33,7 +33,7 @@ class OwnedFilterSettings {
   std::unique_ptr<FilterSettings> settings_;
 };
 
-std::vector<OwnedFilterSettings> all_filters();  // of filters/list.inc, with defaults
+std::vector<OwnedFilterSettings> all_filters();  // of filters/filters.def, with defaults
 
 #include "spec/settings/fields.h"
 
@@ -50,7 +50,7 @@ struct CleanSettings {
   Settings& of() {
     for (const OwnedFilterSettings& filter : filters)
       if (auto* found = dynamic_cast<Settings*>(&*filter)) return *found;
-    throw Error(ErrorCode::Internal, "no filter with such settings is in filters/list.inc");
+    throw Error(ErrorCode::Internal, "no filter with such settings is in filters/filters.def");
   }
 };
 

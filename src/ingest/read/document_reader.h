@@ -59,7 +59,8 @@ struct RecordPlace {
 using RecordPlaces = std::map<std::string, RecordPlace>;  // by description
 
 // A skipped record is counted under its reason: "empty", "too_large", "invalid_utf8", "no_text"
-// (the field is missing or null), "not_a_string", "invalid_json", "not_an_object", …
+// (the field is missing or null), "not_a_string", "repeated_field", "invalid_json",
+// "not_an_object", …
 struct ReadCounts {
   int64_t documents = 0;
   int64_t bytes = 0;  // of text

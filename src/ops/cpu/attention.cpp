@@ -1,7 +1,10 @@
 #include "ops/kernels/attention.h"
 
+#include <type_traits>
+
 #include "ops/cpu/attention_block.h"
 #include "ops/cpu/attention_pairs.h"
+#include "ops/cpu/kernel.h"
 
 namespace ingot::cpu::INGOT_ISA {
 namespace {
@@ -365,13 +368,12 @@ void for_type_and_width(DType dtype, int64_t D, F f) {
 #if defined(INGOT_BF16_DOT)
   if (dtype == DType::BF16) for_width.template operator()<Bf16>();
 #else
-  if (dtype == DType::F64) {
-    f.template operator()<double, 0>();
-  } else if (dtype == DType::BF16) {
-    for_width.template operator()<Bf16>();
-  } else {
-    for_width.template operator()<float>();
-  }
+  with_float_type(dtype, [&]<class T>(T) {
+    if constexpr (std::is_same_v<T, double>)
+      f.template operator()<T, 0>();
+    else
+      for_width.template operator()<T>();
+  });
 #endif
 }
 

@@ -19,11 +19,11 @@ float to_float(Bf16 value) {
 // f(T{}) with the element type of what is rounded.
 template <class F>
 void with_input_type(DType dtype, const F& f) {
-  return dtype == DType::BF16 ? f(Bf16{}) : f(float{});
+  with_type<DType::BF16, DType::F32>(dtype, f);
 }
 template <class F>
 void with_fp8_type(DType dtype, const F& f) {
-  return dtype == DType::F8E5M2 ? f(F8E5M2{}) : f(F8E4M3{});
+  with_type<DType::F8E5M2, DType::F8E4M3>(dtype, f);
 }
 
 // NaN where either is: what is not finite must not vanish beside what is larger than it.

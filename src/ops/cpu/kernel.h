@@ -6,6 +6,7 @@
 #include "core/device/context.h"
 #include "core/error/error.h"
 #include "core/tensor/tensor.h"
+#include "core/tensor/visit_dtype.h"
 
 namespace ingot::cpu {
 
@@ -28,20 +29,17 @@ inline int64_t rows_per_task(int64_t width) {
   return width >= kElementsPerTask ? 1 : kElementsPerTask / (width > 0 ? width : 1);
 }
 
-// Calls f(T{}) with the element type of a float dtype the kernels compute on.
+// Calls f(T{}) with the element type of `dtype`, which is one of kDTypes.
+template <DType... kDTypes, class F>
+void with_type(DType dtype, const F& f) {
+  const bool known = visit_dtype<kDTypes...>(dtype, f);
+  check(known, ErrorCode::Internal, "no kernel for elements of type {}", name_of(dtype));
+}
+
+// Of a float dtype the kernels compute on.
 template <class F>
 void with_float_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::F64:
-      return f(double{});
-    case DType::F32:
-      return f(float{});
-    case DType::BF16:
-      return f(Bf16{});
-    default:
-      throw Error(ErrorCode::Internal,
-                  fmt::format("no kernel for elements of type {}", name_of(dtype)));
-  }
+  with_type<DType::F64, DType::F32, DType::BF16>(dtype, f);
 }
 
 }  // namespace ingot::cpu

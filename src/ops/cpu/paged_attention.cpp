@@ -349,7 +349,7 @@ struct Attention {
 
 template <class F>
 void with_page_type(DType dtype, const F& f) {
-  return dtype == DType::BF16 ? f(Bf16{}) : f(float{});
+  with_type<DType::BF16, DType::F32>(dtype, f);
 }
 
 template <class T>

@@ -2,7 +2,6 @@
 
 #include <cstring>
 
-#include "core/tensor/visit_dtype.h"
 #include "ops/cpu/kernel.h"
 #include "ops/cpu/simd.h"
 
@@ -62,7 +61,8 @@ constexpr bool kVectorised = (std::is_same_v<From, float> && std::is_same_v<To, 
 // f(T{}) with the element type, storage-only types included.
 template <class F>
 void with_any_float_type(DType dtype, const F& f) {
-  if (!visit_dtype<DType::F16, DType::F8E4M3, DType::F8E5M2>(dtype, f)) with_float_type(dtype, f);
+  with_type<DType::F64, DType::F32, DType::BF16, DType::F16, DType::F8E4M3, DType::F8E5M2>(dtype,
+                                                                                           f);
 }
 
 }  // namespace

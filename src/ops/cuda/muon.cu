@@ -154,18 +154,8 @@ __global__ void __launch_bounds__(kThreads)
 // Calls f(A{}, X{}) with the types of a direction and of the states that go with it.
 template <class F>
 void with_types(DType direction, const F& f) {
-  switch (direction) {
-    case DType::F32:
-      return f(float{}, float{});
-    case DType::BF16:
-      return f(float{}, __nv_bfloat16{});
-    case DType::F64:
-      return f(double{}, double{});
-    default:
-      throw Error(ErrorCode::Missing,
-                  fmt::format("muon computes on f32, bf16 and f64 on a GPU; got elements of {}",
-                              name_of(direction)));
-  }
+  with_device_type_of<DType::F32, DType::BF16, DType::F64>(
+      direction, [&](auto x) { f(Compute<decltype(x)>{}, x); });
 }
 
 template <class T>

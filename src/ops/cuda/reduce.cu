@@ -1,11 +1,10 @@
 #include "ops/kernels/reduce.h"
 
-#include <cuda_fp8.h>
-
 #include <algorithm>
 
 #include "core/cuda/owners.h"
 #include "ops/cuda/common/tensor_list.cuh"
+#include "ops/cuda/fp8/fp8.cuh"
 
 namespace ingot::cuda {
 namespace {
@@ -207,19 +206,6 @@ __global__ void cast_kernel(const From* __restrict__ from, To* __restrict__ to, 
   } else {
 #pragma unroll 1
     for (int64_t i = begin; i < min(begin + kSize, n); ++i) to[i] = convert<To>(from[i]);
-  }
-}
-
-// f(T{}) with the element type, storage-only types included.
-template <class F>
-void with_any_float_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::F8E4M3:
-      return f(__nv_fp8_e4m3{});
-    case DType::F8E5M2:
-      return f(__nv_fp8_e5m2{});
-    default:
-      return with_device_type(dtype, f);
   }
 }
 

@@ -12,21 +12,6 @@ namespace {
 // Ticks: 0 embedding and all layers, which share their rows; 1 final norm; 2 head.
 constexpr Lifetime kLayers{0, 1}, kFinalNorm{1, 1}, kToHead{1, 2}, kHead{2, 2};
 
-TensorSpec spec_of(std::string name, Shape shape, DType dtype, TensorKind kind) {
-  TensorSpec spec;
-  spec.name = std::move(name);
-  spec.shape = shape;
-  spec.dtype = dtype;
-  spec.kind = kind;
-  return spec;
-}
-
-TensorSpec activation(std::string name, Shape shape, DType dtype, Lifetime life) {
-  TensorSpec spec = spec_of(std::move(name), shape, dtype, TensorKind::Activation);
-  spec.lives = {life};
-  return spec;
-}
-
 TensorSpec weight(const DecodeShape& shape, TensorSpec row) {
   if (is_packed(shape, row)) {
     row.shape = {packed_bytes(packed_format(shape, row), row.shape[0], row.shape[1])};
@@ -75,11 +60,11 @@ TensorTable transformer_decode_table(const ModelConfig& c, const DecodeShape& sh
   table.add(spec_of("workspace", {shape.workspace_bytes}, DType::U8, TensorKind::Workspace));
   for (const LayerRow& row : layer_rows(c, N, 1, compute))
     if (row.name != "lse")  // for a backward pass
-      table.add(activation("shared." + row.name, row.shape, row.dtype, kLayers));
-  table.add(activation("final_residual", {R, c.dim}, compute, kFinalNorm));
-  table.add(activation("final_norm", {R, c.dim}, compute, kToHead));
-  table.add(activation("final_rstd", {R}, acc, kFinalNorm));
-  table.add(activation("logits", {R, c.vocab}, acc, kHead));
+      table.add(activation_of(shared_name(row.name), row.shape, row.dtype, kLayers));
+  table.add(activation_of("final_residual", {R, c.dim}, compute, kFinalNorm));
+  table.add(activation_of("final_norm", {R, c.dim}, compute, kToHead));
+  table.add(activation_of("final_rstd", {R}, acc, kFinalNorm));
+  table.add(activation_of("logits", {R, c.vocab}, acc, kHead));
   return table;
 }
 

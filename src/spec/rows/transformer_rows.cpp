@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ingot {
 namespace {
@@ -14,6 +15,25 @@ std::vector<Row> existing(std::vector<Row> rows) {
 }
 
 }  // namespace
+
+TensorSpec spec_of(std::string name, Shape shape, DType dtype, TensorKind kind) {
+  TensorSpec spec;
+  spec.name = std::move(name);
+  spec.shape = shape;
+  spec.dtype = dtype;
+  spec.kind = kind;
+  return spec;
+}
+
+TensorSpec activation_of(std::string name, Shape shape, DType dtype, Lifetime life) {
+  TensorSpec spec = spec_of(std::move(name), shape, dtype, TensorKind::Activation);
+  spec.lives = {life};
+  return spec;
+}
+
+std::string shared_name(std::string_view what) {
+  return "shared." + std::string(what);
+}
 
 std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DType compute,
                                  bool fp8) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spec/rows/transformer_table.h"
@@ -40,6 +41,13 @@ struct StepRow {
   RowLife life;
   enum Copies { One, PerSlot } copies = One;
 };
+
+// Of a row that lives throughout.
+TensorSpec spec_of(std::string name, Shape shape, DType dtype, TensorKind kind);
+TensorSpec activation_of(std::string name, Shape shape, DType dtype, Lifetime life);
+
+// "shared.X": the one row that layers share in place of X each.
+std::string shared_name(std::string_view what);
 
 // A layer's activations for B sequences of T tokens.
 std::vector<LayerRow> layer_rows(const ModelConfig& c, int64_t B, int64_t T, DType compute,

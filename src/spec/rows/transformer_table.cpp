@@ -25,23 +25,9 @@ bool drops(ActivationPolicy policy, Recompute rule) {
   throw Error(ErrorCode::Internal, "unknown recompute rule");
 }
 
-std::string shared_name(std::string_view what) {
-  return "shared." + std::string(what);
-}
-
-TensorSpec spec_of(std::string name, Shape shape, DType dtype, TensorKind kind) {
-  TensorSpec spec;
-  spec.name = std::move(name);
-  spec.shape = shape;
-  spec.dtype = dtype;
-  spec.kind = kind;
-  return spec;
-}
-
 TensorSpec activation(std::string name, const LayerRow& row, Lifetime life) {
-  TensorSpec spec = spec_of(std::move(name), row.shape, row.dtype, TensorKind::Activation);
+  TensorSpec spec = activation_of(std::move(name), row.shape, row.dtype, life);
   spec.recompute = row.recompute;
-  spec.lives = {life};
   return spec;
 }
 

@@ -57,8 +57,4 @@ std::string_view to_nfc(std::string_view text, std::string& storage) {
   return storage;
 }
 
-std::string_view nfc_unicode_version() {
-  return utf8proc_unicode_version();
-}
-
 }  // namespace ingot

@@ -10,6 +10,4 @@ namespace ingot {
 // `storage`. Bytes that are not valid UTF-8 stay unchanged.
 std::string_view to_nfc(std::string_view text, std::string& storage);
 
-std::string_view nfc_unicode_version();  // of the library used
-
 }  // namespace ingot

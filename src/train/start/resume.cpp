@@ -35,6 +35,13 @@ std::vector<std::string> conflicts(const RunConfig& saved, const ResolvedRun& wa
   return found;
 }
 
+Error other_run(const std::string& from, const std::vector<std::string>& differing) {
+  return {ErrorCode::Config,
+          fmt::format("cannot resume from {}: these settings define the run and differ: {}; "
+                      "restore them, or start another run in another checkpoint.dir",
+                      from, fmt::join(differing, ", "))};
+}
+
 // A run that has been trained must not begin at step 0 because its checkpoints are unreadable.
 void check_nothing_was_trained(Storage& storage, const std::string& dir) {
   const std::string advice = fmt::format(
@@ -98,11 +105,7 @@ std::optional<CheckpointReader> find_resume_point(
   }
   const CheckpointInfo& info = newest->info();
   const auto differing = conflicts(parse_run_config(info.config_toml, info.dir, {}), run);
-  check(
-      differing.empty(), ErrorCode::Config,
-      "cannot resume from {}: these settings define the run and differ: {}; restore them, or start "
-      "another run in another checkpoint.dir",
-      info.dir, fmt::join(differing, ", "));
+  if (!differing.empty()) throw other_run(info.dir, differing);
   for (const auto& [folder, why] : choice.passed_over())
     log::warn("checkpoint_passed_over",
               {{"dir", folder},
@@ -128,29 +131,42 @@ std::unique_ptr<Tokenizer> tokenizer_to_resume(Storage& storage, const RunConfig
   return tokenizer;
 }
 
+void check_steps_fit(const std::string& dir, const RunConfig& begun, const RunConfig& wanted) {
+  const int64_t was = begun.batch.seq, is = wanted.batch.seq;
+  if (was == is || wanted.batch.tokens != begun.batch.tokens) return;
+  const int64_t granule = wanted.batch.micro_batch * is * wanted.system.ranks;
+  if (wanted.batch.tokens % granule == 0) return;
+  throw other_run(dir, {fmt::format("batch.seq (was {}, is {})", was, is)});
+}
+
 std::optional<SavedRun> find_saved_run(std::shared_ptr<Storage> storage, const std::string& dir,
                                        const Overrides& overrides) {
   std::string from = join_path(dir, kRunConfigName), text;
   if (storage->exists(from)) text = read_text(*storage, from);
   Overrides all = overrides;
   std::shared_ptr<CheckpointChoice> checkpoints;
+  RunConfig begun;
+  if (!text.empty()) begun = parse_run_config(text, from, {});
   // run.toml of an older program does not say how many tokens a step has, nor how many processes
   // computed it.
-  if (text.empty() || parse_run_config(text, from, {}).batch.tokens == 0) {
+  if (begun.batch.tokens == 0) {
     checkpoints = std::make_shared<CheckpointChoice>(CheckpointChoice::of_run(storage, dir));
     const CheckpointReader* newest = checkpoints->readable();
     if (newest == nullptr && text.empty()) return std::nullopt;
     if (newest != nullptr) {
       const CheckpointInfo& info = newest->info();
-      const RunConfig saved = parse_run_config(info.config_toml, info.dir, {});
-      all.emplace(all.begin(), "batch.tokens", std::to_string(full_batch_tokens(saved)));
+      begun = parse_run_config(info.config_toml, info.dir, {});
+      begun.batch.tokens = full_batch_tokens(begun);
+      all.emplace(all.begin(), "batch.tokens", std::to_string(begun.batch.tokens));
       if (text.empty()) {
         text = info.config_toml;
         from = info.dir;
       }
     }
   }
-  return SavedRun{parse_run_config(text, from, all), std::move(checkpoints)};
+  SavedRun saved{parse_run_config(text, from, all), std::move(checkpoints)};
+  check_steps_fit(dir, begun, saved.config);
+  return saved;
 }
 
 SavedRun saved_run(std::shared_ptr<Storage> storage, const std::string& dir, Overrides overrides) {

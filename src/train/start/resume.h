@@ -36,8 +36,14 @@ struct SavedRun {
   std::shared_ptr<CheckpointChoice> checkpoints;
 };
 
+// A resume's steps keep the tokens that they had. Throws ErrorCode::Config where sequences of
+// another length do not make such a step: the run is another, which its settings alone would say
+// with the tokens, which nobody set.
+void check_steps_fit(const std::string& dir, const RunConfig& begun, const RunConfig& wanted);
+
 // The settings that the run in `dir` was last started with, changed by `overrides`. For a run of an
-// older program: those of its newest checkpoint. Nothing if there is no run.
+// older program: those of its newest checkpoint. Nothing if there is no run. Throws like
+// check_steps_fit().
 std::optional<SavedRun> find_saved_run(std::shared_ptr<Storage> storage, const std::string& dir,
                                        const Overrides& overrides = {});
 

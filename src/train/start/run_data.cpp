@@ -8,6 +8,7 @@
 #include "core/error/error.h"
 #include "core/error/log.h"
 #include "feed/open_source.h"
+#include "tokenizer/vocabulary.h"
 
 namespace ingot {
 namespace {
@@ -64,15 +65,11 @@ class Opener {
   Doubts doubts_;
 };
 
-}  // namespace
-
-RunData open_run_data(Storage& storage, const RunConfig& config,
-                      std::unique_ptr<Tokenizer> tokenizer, Doubts doubts) {
+// `tokenizer` has no more ids than the model.
+RunData open_sources(Storage& storage, const RunConfig& config,
+                     std::unique_ptr<Tokenizer> tokenizer, Doubts doubts) {
   RunData data;
-  check(!config.data.train.empty(), ErrorCode::Config, "data.train is empty: set it to {}", kKinds);
-  data.tokenizer =
-      tokenizer ? std::move(tokenizer) : load_tokenizer(storage, config.data.tokenizer);
-
+  data.tokenizer = std::move(tokenizer);
   Opener opener(storage, config, data, doubts);
   const bool holds_out = config.data.valid.empty() && config.data.valid_fraction > 0;
   data.mixture = opener.list(config.data.train);
@@ -104,13 +101,24 @@ RunData open_run_data(Storage& storage, const RunConfig& config,
   return data;
 }
 
+}  // namespace
+
+RunData open_run_data(Storage& storage, const RunConfig& config,
+                      std::unique_ptr<Tokenizer> tokenizer, Doubts doubts) {
+  check(!config.data.train.empty(), ErrorCode::Config, "data.train is empty: set it to {}", kKinds);
+  if (!tokenizer) tokenizer = load_tokenizer(storage, config.data.tokenizer);
+  check_vocabulary(*tokenizer, config.model.vocab, ErrorCode::Config,
+                   "set model.vocab to at least that");
+  return open_sources(storage, config, std::move(tokenizer), doubts);
+}
+
 RunData reopen_run_data(Storage& storage, const RunConfig& config, const DataIdentity& was,
                         std::unique_ptr<Tokenizer> tokenizer) {
   RunData data = open_run_data(storage, config, std::move(tokenizer), Doubts::Warn);
   if (data.valid || data.identity.hash() == was.hash()) return data;
   RunConfig before = config;
   before.data.valid_fraction = kTiny;  // of any data less than the one sequence
-  RunData held_out = open_run_data(storage, before, std::move(data.tokenizer), Doubts::Warn);
+  RunData held_out = open_sources(storage, before, std::move(data.tokenizer), Doubts::Warn);
   if (held_out.identity.hash() == was.hash()) {
     log::warn("validation_as_before", {{"why",
                                         "an older program began this run, which validates on one "

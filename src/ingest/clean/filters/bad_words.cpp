@@ -61,18 +61,6 @@ std::string_view BadWords::judge(Passage& passage) const {
   return filter(passage.document.id, passage.text(), passage.scratch.lowered);
 }
 
-#include "spec/settings/rows.h"
-
-std::vector<Setting> BadWordsSettings::declare() {
-  const std::string prefix = key("");
-  BadWordsSettings& section = *this;
-  std::vector<Setting> rows;
-#include "ingest/clean/filters/bad_words.def"
-  return rows;
-}
-
-#include "spec/settings/end.h"
-
 std::unique_ptr<Filter> BadWordsSettings::make(CleanFiles& files) const {
   const std::string words = files.read_list(list);
   check(!words.empty(), ErrorCode::Config,

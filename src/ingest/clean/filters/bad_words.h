@@ -6,23 +6,15 @@
 
 #include "ingest/clean/filter.h"
 #include "ingest/clean/filters/aho_corasick.h"
+#include "ingest/clean/filters/fields.h"
 
 namespace ingot {
 
-#include "spec/settings/fields.h"
-
-struct BadWordsSettings final : DeclaredFilter<BadWordsSettings> {
-  BadWordsSettings()
-      : DeclaredFilter("bad_words", "remove documents with words of a list", false) {}
-
-#include "ingest/clean/filters/bad_words.def"
+struct BadWordsSettings final : DeclaredFilter<BadWordsSettings, BadWordsFields> {
   uint64_t seed = 0;
 
-  std::vector<Setting> declare() override;
   std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
-
-#include "spec/settings/end.h"
 
 class BadWords final : public Filter {
  public:

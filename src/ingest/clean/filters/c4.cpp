@@ -225,18 +225,6 @@ std::string_view c4_quality(const C4Settings& settings, CleanVersion version, st
   return C4(settings, version, splitter, scratch, counts).run(text);
 }
 
-#include "spec/settings/rows.h"
-
-std::vector<Setting> C4Settings::declare() {
-  const std::string prefix = key("");
-  C4Settings& section = *this;
-  std::vector<Setting> rows;
-#include "ingest/clean/filters/c4.def"
-  return rows;
-}
-
-#include "spec/settings/end.h"
-
 std::unique_ptr<Filter> C4Settings::make(CleanFiles&) const {
   return filter_of(*this, [](const C4Settings& s, Passage& passage) {
     const auto reason = c4_quality(s, passage.version, passage.text(), passage.splitter,

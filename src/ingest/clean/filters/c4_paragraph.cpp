@@ -15,18 +15,6 @@ std::string_view c4_paragraphs(const C4ParagraphSettings& settings, std::string_
   return passes ? std::string_view() : "< 3 paragraphs";
 }
 
-#include "spec/settings/rows.h"
-
-std::vector<Setting> C4ParagraphSettings::declare() {
-  const std::string prefix = key("");
-  C4ParagraphSettings& section = *this;
-  std::vector<Setting> rows;
-#include "ingest/clean/filters/c4_paragraph.def"
-  return rows;
-}
-
-#include "spec/settings/end.h"
-
 std::unique_ptr<Filter> C4ParagraphSettings::make(CleanFiles&) const {
   return filter_of(*this, [](const C4ParagraphSettings& s, Passage& passage) {
     return c4_paragraphs(s, passage.text());

@@ -80,18 +80,6 @@ std::string_view fineweb_quality(const FinewebSettings& s, CleanVersion version,
   return {};
 }
 
-#include "spec/settings/rows.h"
-
-std::vector<Setting> FinewebSettings::declare() {
-  const std::string prefix = key("");
-  FinewebSettings& section = *this;
-  std::vector<Setting> rows;
-#include "ingest/clean/filters/fineweb.def"
-  return rows;
-}
-
-#include "spec/settings/end.h"
-
 std::unique_ptr<Filter> FinewebSettings::make(CleanFiles&) const {
   return filter_of(*this, [](const FinewebSettings& s, Passage& passage) {
     return fineweb_quality(s, passage.version, passage.text(), passage.splitter, passage.scratch);

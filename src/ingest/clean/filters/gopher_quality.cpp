@@ -134,18 +134,6 @@ std::string_view gopher_quality(const GopherQualitySettings& s, CleanVersion ver
   return {};
 }
 
-#include "spec/settings/rows.h"
-
-std::vector<Setting> GopherQualitySettings::declare() {
-  const std::string prefix = key("");
-  GopherQualitySettings& section = *this;
-  std::vector<Setting> rows;
-#include "ingest/clean/filters/gopher_quality.def"
-  return rows;
-}
-
-#include "spec/settings/end.h"
-
 void GopherQualitySettings::validate() const {
   expect_order("words", static_cast<double>(min_words), static_cast<double>(max_words));
   expect_order("mean_word_chars", min_mean_word_chars, max_mean_word_chars);

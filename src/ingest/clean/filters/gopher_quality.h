@@ -2,23 +2,14 @@
 #pragma once
 
 #include "ingest/clean/filter.h"
+#include "ingest/clean/filters/fields.h"
 
 namespace ingot {
 
-#include "spec/settings/fields.h"
-
-struct GopherQualitySettings final : DeclaredFilter<GopherQualitySettings> {
-  GopherQualitySettings()
-      : DeclaredFilter("gopher_quality", "remove what does not read as prose", true) {}
-
-#include "ingest/clean/filters/gopher_quality.def"
-
-  std::vector<Setting> declare() override;
+struct GopherQualitySettings final : DeclaredFilter<GopherQualitySettings, GopherQualityFields> {
   void validate() const override;
   std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
-
-#include "spec/settings/end.h"
 
 // `words` are the splitter's words of the text.
 std::string_view gopher_quality(const GopherQualitySettings& settings, CleanVersion version,

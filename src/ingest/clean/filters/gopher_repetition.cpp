@@ -212,20 +212,13 @@ std::string_view gopher_repetition(const GopherRepetitionSettings& settings, std
   return dup_n_grams(settings.dup_n_grams, scratch.n_grams, text_chars, scratch);
 }
 
-#include "spec/settings/rows.h"
-
 std::vector<Setting> GopherRepetitionSettings::declare() {
-  const std::string prefix = key("");
-  GopherRepetitionSettings& section = *this;
-  std::vector<Setting> rows;
-#include "ingest/clean/filters/gopher_repetition.def"
+  std::vector<Setting> rows = DeclaredFilter::declare();
   rows.push_back(
       n_gram_setting(key("top_n_grams"), top_n_grams, "share of the most frequent n-gram"));
   rows.push_back(n_gram_setting(key("dup_n_grams"), dup_n_grams, "share of repeated n-grams"));
   return rows;
 }
-
-#include "spec/settings/end.h"
 
 void GopherRepetitionSettings::validate() const {
   expect_n_grams(key("top_n_grams"), top_n_grams);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ingest/clean/filter.h"
+#include "ingest/clean/filters/fields.h"
 
 namespace ingot {
 
@@ -13,13 +14,8 @@ struct NGramLimit {
   double max_share;  // of the text's characters
 };
 
-#include "spec/settings/fields.h"
-
-struct GopherRepetitionSettings final : DeclaredFilter<GopherRepetitionSettings> {
-  GopherRepetitionSettings()
-      : DeclaredFilter("gopher_repetition", "remove repetitive documents", true) {}
-
-#include "ingest/clean/filters/gopher_repetition.def"
+struct GopherRepetitionSettings final
+    : DeclaredFilter<GopherRepetitionSettings, GopherRepetitionFields> {
   std::vector<NGramLimit> top_n_grams{{2, 0.2}, {3, 0.18}, {4, 0.16}};
   std::vector<NGramLimit> dup_n_grams{{5, 0.15}, {6, 0.14}, {7, 0.13},
                                       {8, 0.12}, {9, 0.11}, {10, 0.1}};
@@ -28,8 +24,6 @@ struct GopherRepetitionSettings final : DeclaredFilter<GopherRepetitionSettings>
   void validate() const override;
   std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
-
-#include "spec/settings/end.h"
 
 // `words` are the splitter's words of the text.
 std::string_view gopher_repetition(const GopherRepetitionSettings& settings, std::string_view text,

@@ -50,18 +50,6 @@ class LanguageFilter final : public Filter {
 
 }  // namespace
 
-#include "spec/settings/rows.h"
-
-std::vector<Setting> LanguageSettings::declare() {
-  const std::string prefix = key("");
-  LanguageSettings& section = *this;
-  std::vector<Setting> rows;
-#include "ingest/clean/filters/language.def"
-  return rows;
-}
-
-#include "spec/settings/end.h"
-
 void LanguageSettings::apply_preset(CleanVersion version) {
   enabled = true;
   languages.clear();

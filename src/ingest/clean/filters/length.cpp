@@ -38,18 +38,6 @@ std::string_view length_rules(const LengthSettings& s, std::string_view text) {
   return {};
 }
 
-#include "spec/settings/rows.h"
-
-std::vector<Setting> LengthSettings::declare() {
-  const std::string prefix = key("");
-  LengthSettings& section = *this;
-  std::vector<Setting> rows;
-#include "ingest/clean/filters/length.def"
-  return rows;
-}
-
-#include "spec/settings/end.h"
-
 void LengthSettings::validate() const {
   expect_order("chars", static_cast<double>(min_chars), static_cast<double>(max_chars));
   expect_order("words", static_cast<double>(min_words), static_cast<double>(max_words));

@@ -3,23 +3,15 @@
 #pragma once
 
 #include "ingest/clean/filter.h"
+#include "ingest/clean/filters/fields.h"
 
 namespace ingot {
 
-#include "spec/settings/fields.h"
-
 // A limit of 0 disables its rule.
-struct LengthSettings final : DeclaredFilter<LengthSettings> {
-  LengthSettings() : DeclaredFilter("length", "rules of our own on characters and words", false) {}
-
-#include "ingest/clean/filters/length.def"
-
-  std::vector<Setting> declare() override;
+struct LengthSettings final : DeclaredFilter<LengthSettings, LengthFields> {
   void validate() const override;
   std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
-
-#include "spec/settings/end.h"
 
 std::string_view length_rules(const LengthSettings& settings, std::string_view text);
 

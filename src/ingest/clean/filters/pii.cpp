@@ -239,18 +239,6 @@ PiiCounts mask_pii(const PiiSettings& settings, std::string& text) {
   return counts;
 }
 
-#include "spec/settings/rows.h"
-
-std::vector<Setting> PiiSettings::declare() {
-  const std::string prefix = key("");
-  PiiSettings& section = *this;
-  std::vector<Setting> rows;
-#include "ingest/clean/filters/pii.def"
-  return rows;
-}
-
-#include "spec/settings/end.h"
-
 std::unique_ptr<Filter> PiiSettings::make(CleanFiles&) const {
   return filter_of(*this, [](const PiiSettings& s, Passage& passage) -> std::string_view {
     passage.scratch.rewritten.assign(passage.text());

@@ -4,21 +4,13 @@
 #include <string>
 
 #include "ingest/clean/filter.h"
+#include "ingest/clean/filters/fields.h"
 
 namespace ingot {
 
-#include "spec/settings/fields.h"
-
-struct PiiSettings final : DeclaredFilter<PiiSettings> {
-  PiiSettings() : DeclaredFilter("pii", "mask what names a person's machine or mailbox", true) {}
-
-#include "ingest/clean/filters/pii.def"
-
-  std::vector<Setting> declare() override;
+struct PiiSettings final : DeclaredFilter<PiiSettings, PiiFields> {
   std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
-
-#include "spec/settings/end.h"
 
 // First e-mails, then IP addresses, by datatrove's patterns. Placeholders are used in turn,
 // starting anew with each document, so that the result does not depend on other documents. `text`

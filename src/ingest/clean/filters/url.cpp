@@ -148,18 +148,6 @@ std::string_view UrlFilter::judge(Passage& passage) const {
   return {};
 }
 
-#include "spec/settings/rows.h"
-
-std::vector<Setting> UrlSettings::declare() {
-  const std::string prefix = key("");
-  UrlSettings& section = *this;
-  std::vector<Setting> rows;
-#include "ingest/clean/filters/url.def"
-  return rows;
-}
-
-#include "spec/settings/end.h"
-
 std::unique_ptr<Filter> UrlSettings::make(CleanFiles& files) const {
   UrlLists lists;
   lists.domains = files.read_list(domains);

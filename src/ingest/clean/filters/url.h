@@ -7,22 +7,14 @@
 
 #include "ingest/clean/filter.h"
 #include "ingest/clean/filters/aho_corasick.h"
+#include "ingest/clean/filters/fields.h"
 
 namespace ingot {
 
-#include "spec/settings/fields.h"
-
 // Paths of list files; empty: none.
-struct UrlSettings final : DeclaredFilter<UrlSettings> {
-  UrlSettings() : DeclaredFilter("url", "remove documents by their URL", false) {}
-
-#include "ingest/clean/filters/url.def"
-
-  std::vector<Setting> declare() override;
+struct UrlSettings final : DeclaredFilter<UrlSettings, UrlFields> {
   std::unique_ptr<Filter> make(CleanFiles& files) const override;
 };
-
-#include "spec/settings/end.h"
 
 // Contents of list files, one entry per line; lines that begin with # are skipped; empty: no such
 // list.

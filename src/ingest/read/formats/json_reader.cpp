@@ -58,6 +58,8 @@ class JsonReader final : public RecordReader {
         return skip("invalid_json");
       case JsonOutcome::NotAnObject:
         return skip("not_an_object");
+      case JsonOutcome::RepeatedMember:  // which of them is meant, the file does not say
+        return skip("repeated_field");
       case JsonOutcome::Record:
         break;
     }

@@ -42,7 +42,8 @@ class Parser {
     space();
     if (!valid || at_ != end_) return JsonOutcome::InvalidJson;
     if (!is_object) return JsonOutcome::NotAnObject;
-    return lone_surrogate_ ? JsonOutcome::InvalidUtf8 : JsonOutcome::Record;
+    if (lone_surrogate_) return JsonOutcome::InvalidUtf8;
+    return repeated_ ? JsonOutcome::RepeatedMember : JsonOutcome::Record;
   }
 
  private:
@@ -207,6 +208,7 @@ class Parser {
 
   bool field_value(JsonField& field, int depth) {
     using Kind = JsonField::Kind;
+    repeated_ |= field.kind != Kind::Absent;
     field.value.clear();
     const char* const first = at_;
     if (take('"')) {
@@ -223,7 +225,7 @@ class Parser {
   const char* at_;
   const char* end_;
   std::string decoded_key_;
-  bool lone_surrogate_ = false;
+  bool lone_surrogate_ = false, repeated_ = false;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace ingot {
 
-// A requested member. If it is repeated, the last one counts, as in Python.
+// A requested member.
 struct JsonField {
   enum class Kind { Absent, Null, String, Number, Other };
   std::string_view name;
@@ -19,7 +19,8 @@ enum class JsonOutcome {
   Record,
   NotAnObject,
   InvalidJson,
-  InvalidUtf8,  // malformed bytes, or half of a surrogate pair in a requested field
+  InvalidUtf8,     // malformed bytes, or half of a surrogate pair in a requested field
+  RepeatedMember,  // a requested field is there more than once
 };
 
 // Sets `fields` if the outcome is Record; reuses their strings. Accepts exactly RFC 8259, nested to

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 // fmt 9 assumes that nvcc lacks constexpr, and then does not compile.
@@ -15,29 +16,41 @@
 #endif
 
 #include "core/cuda/launch.h"
-#include "core/tensor/dtype.h"
 #include "core/error/error.h"
+#include "core/tensor/visit_dtype.h"
 
 namespace ingot::cuda {
 
-// Calls f(T{}) with the device type for elements of `dtype`: float, double, __nv_bfloat16 or
-// __half. They have the bits of float, double, ingot::Bf16 and ingot::F16.
+// The type of elements in kernels, with the bits of that on the host. Of 8-bit floats: fp8.cuh.
+template <DType kDType>
+struct DeviceElementOf : ElementOf<kDType> {
+  static_assert(kDType != DType::F8E4M3 && kDType != DType::F8E5M2, "include ops/cuda/fp8/fp8.cuh");
+};
+template <>
+struct DeviceElementOf<DType::BF16> {
+  using Type = __nv_bfloat16;
+};
+template <>
+struct DeviceElementOf<DType::F16> {
+  using Type = __half;
+};
+
+// Calls f(T{}) with the device type for elements of `dtype`; throws ErrorCode::Missing for one
+// beside kDTypes.
+template <DType... kDTypes, class F>
+void with_device_type_of(DType dtype, const F& f) {
+  if (visit_dtype_as<DeviceElementOf, kDTypes...>(dtype, f)) return;
+  std::string names;
+  for (const DType known : {kDTypes...})
+    names += (names.empty() ? "" : ", ") + std::string(name_of(known));
+  throw Error(ErrorCode::Missing, fmt::format("this op computes on {} on a GPU; got elements of {}",
+                                              names, name_of(dtype)));
+}
+
+// Of the floats that GPU kernels compute on.
 template <class F>
-decltype(auto) with_device_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::F32:
-      return f(float{});
-    case DType::BF16:
-      return f(__nv_bfloat16{});
-    case DType::F16:
-      return f(__half{});
-    case DType::F64:
-      return f(double{});
-    default:
-      throw Error(ErrorCode::Missing,
-                  fmt::format("GPU kernels compute on f32, bf16, f16 and f64; got elements of {}",
-                              name_of(dtype)));
-  }
+void with_device_type(DType dtype, const F& f) {
+  with_device_type_of<DType::F32, DType::BF16, DType::F16, DType::F64>(dtype, f);
 }
 
 // The type of arithmetic on T. static_cast converts both ways, rounding to nearest even.

@@ -24,20 +24,32 @@ struct QuantizedView {
   float* amax;          // (1), or null
 };
 
+template <>
+struct DeviceElementOf<DType::F8E4M3> {
+  using Type = __nv_fp8_e4m3;
+};
+template <>
+struct DeviceElementOf<DType::F8E5M2> {
+  using Type = __nv_fp8_e5m2;
+};
+
 // Calls f(T{}) with the device type of the elements that are rounded to 8 bits.
 template <class F>
-decltype(auto) with_rounded_type(DType dtype, const F& f) {
-  if (dtype == DType::BF16) return f(__nv_bfloat16{});
-  check(dtype == DType::F32, ErrorCode::Missing,
-        "GPU kernels round f32 and bf16 to 8 bits; got elements of {}", name_of(dtype));
-  return f(float{});
+void with_rounded_type(DType dtype, const F& f) {
+  with_device_type_of<DType::BF16, DType::F32>(dtype, f);
 }
 
 // Calls f(Q{}) with the device type of 8-bit `dtype`.
 template <class F>
-decltype(auto) with_fp8_type(DType dtype, const F& f) {
-  if (dtype == DType::F8E5M2) return f(__nv_fp8_e5m2{});
-  return f(__nv_fp8_e4m3{});
+void with_fp8_type(DType dtype, const F& f) {
+  with_device_type_of<DType::F8E5M2, DType::F8E4M3>(dtype, f);
+}
+
+// Calls f(T{}) with the device type of any float, storage-only types included.
+template <class F>
+void with_any_float_type(DType dtype, const F& f) {
+  with_device_type_of<DType::F32, DType::BF16, DType::F16, DType::F64, DType::F8E4M3,
+                      DType::F8E5M2>(dtype, f);
 }
 
 // Four scaled numbers as four bytes, the first lowest; values beyond the limit saturate.

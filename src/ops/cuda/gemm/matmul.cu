@@ -115,15 +115,10 @@ void plain_gemm(Context& ctx, const Gemm& gemm) {
 void fill_noise(Context& ctx, DType dtype, int64_t count, void* data) {
   constexpr unsigned kThreads = 256, kBlocksPerSm = 8;
   const unsigned blocks = kBlocksPerSm * static_cast<unsigned>(ctx.cuda->num_sms());
-  const auto fill = [&](auto element) {
+  with_any_float_type(dtype, [&](auto element) {
     using T = decltype(element);
     launch({ctx, blocks, kThreads}, noise_kernel<T>, static_cast<T*>(data), count);
-  };
-  if (size_of(dtype) == 1) {
-    with_fp8_type(dtype, fill);
-  } else {
-    with_device_type(dtype, fill);
-  }
+  });
 }
 
 }  // namespace ingot::cuda

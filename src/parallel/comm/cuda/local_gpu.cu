@@ -64,28 +64,12 @@ void reduce(Context& ctx, int member, const std::vector<Offer>& offers) {
 }
 
 void reduce(Context& ctx, int member, const std::vector<Offer>& offers) {
-  switch (offers[0].call.in.dtype) {
-    case DType::F64:
-      return reduce<double>(ctx, member, offers);
-    case DType::F32:
-      return reduce<float>(ctx, member, offers);
-    case DType::BF16:
-      return reduce<__nv_bfloat16>(ctx, member, offers);
-    case DType::F16:
-      return reduce<__half>(ctx, member, offers);
-    case DType::I64:
-      return reduce<int64_t>(ctx, member, offers);
-    case DType::I32:
-      return reduce<int32_t>(ctx, member, offers);
-    case DType::U32:
-      return reduce<uint32_t>(ctx, member, offers);
-    case DType::U16:
-      return reduce<uint16_t>(ctx, member, offers);
-    case DType::U8:
-      return reduce<uint8_t>(ctx, member, offers);
-    default:
-      throw Error(ErrorCode::Internal, "collective: 8-bit floats are not reduced");
-  }
+  const auto as = [&](auto zero) { reduce<decltype(zero)>(ctx, member, offers); };
+  const bool known =
+      visit_dtype_as<cuda::DeviceElementOf, DType::F64, DType::F32, DType::BF16, DType::F16,
+                     DType::I64, DType::I32, DType::U32, DType::U16, DType::U8>(
+          offers[0].call.in.dtype, as);
+  check(known, ErrorCode::Internal, "collective: 8-bit floats are not reduced");
 }
 
 void copy_bytes(Context& ctx, const Tensor& from, void* to) {

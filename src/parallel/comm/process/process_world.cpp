@@ -76,8 +76,7 @@ CommBackend chosen(CommBackend wanted, HostPlane& plane) {
 class ProcessWorld final : public World {
  public:
   ProcessWorld(const Process& process, const WorldOptions& options, Meet meet)
-      : exceptions_(std::uncaught_exceptions()),
-        variable_(options.variable),
+      : variable_(options.variable),
         plane_(meet(process, options.deadlines, watch_)),
         delay_{options.delay.seed + (static_cast<uint64_t>(process.rank) << 32),
                options.delay.most} {
@@ -87,15 +86,6 @@ class ProcessWorld final : public World {
     } catch (const std::exception& error) {
       plane_->go(translated(error).what());
       throw;
-    }
-  }
-
-  ~ProcessWorld() override {
-    const bool failed = std::uncaught_exceptions() > exceptions_;
-    try {
-      plane_->go(failed ? "it failed; its own output says why" : "");
-    } catch (const std::exception& error) {
-      log::error("end_of_run", {{"why", error.what()}});
     }
   }
 
@@ -130,7 +120,6 @@ class ProcessWorld final : public World {
     return device.kind == DeviceKind::Cuda && backend_ == CommBackend::Nccl;
   }
 
-  const int exceptions_;  // under way when it was made
   const ReadVariable variable_;
   Watch watch_;
   std::unique_ptr<HostPlane> plane_;
@@ -193,10 +182,6 @@ std::unique_ptr<RankLauncher> tcp_rank(const Process& process, const WorldOption
 
 std::unique_ptr<RankLauncher> mpi_rank(const Process& process, const WorldOptions& options) {
   return std::make_unique<OneOfProcesses>(process, options, plane_met_by_mpi);
-}
-
-std::unique_ptr<World> join_world(const Process& process, const WorldOptions& options) {
-  return std::make_unique<ProcessWorld>(process, options, tcp_host_plane);
 }
 
 }  // namespace ingot

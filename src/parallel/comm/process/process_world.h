@@ -14,8 +14,4 @@ std::unique_ptr<RankLauncher> tcp_rank(const Process& process, const WorldOption
 // The same for one of mpirun's: MPI says where the ranks meet.
 std::unique_ptr<RankLauncher> mpi_rank(const Process& process, const WorldOptions& options);
 
-// The world of tcp_rank() without its body. It ends as HostPlane::go() says: with "" or, while an
-// exception is under way, as a failure.
-std::unique_ptr<World> join_world(const Process& process, const WorldOptions& options);
-
 }  // namespace ingot
