@@ -84,6 +84,7 @@ Json detokenize(const Json& body, const LoadedModel& model) {
 
 Service::Service(LoadedModel& model, ServiceOptions options)
     : model_(model),
+      engine_(model.engine()),
       options_(std::move(options)),
       format_(model.chat_files(), model.tokenizer(), model.first_id(), model.stop_ids(),
               options_.model_name) {}
@@ -119,9 +120,9 @@ void Service::answer(const net::HttpRequest& request, const Reply& reply) {
   if (path.path == "/health")
     return send_json(reply, {{"status", is_draining_ ? "draining" : "ok"}});
   if (path.path == "/metrics")
-    return reply->send(200, "text/plain; version=0.0.4; charset=utf-8",
-                       metrics_.text(model_.engine().stats(),
-                                     server_ == nullptr ? 0 : server_->num_connections()));
+    return reply->send(
+        200, "text/plain; version=0.0.4; charset=utf-8",
+        metrics_.text(engine_.stats(), server_ == nullptr ? 0 : server_->num_connections()));
   if (path.path == "/v1/models")
     return send_json(reply, {{"object", "list"},
                              {"data",
@@ -129,7 +130,7 @@ void Service::answer(const net::HttpRequest& request, const Reply& reply) {
                                 {"object", "model"},
                                 {"created", 0},
                                 {"owned_by", "ingot"},
-                                {"max_model_len", model_.engine().max_tokens()},
+                                {"max_model_len", engine_.max_tokens()},
                                 {"is_base_model", format_.is_base_model()}}}}});
   const Json body = parse_body(request.body);
   send_json(reply, path.path == "/tokenize" ? tokenize(body, model_) : detokenize(body, model_));
@@ -144,7 +145,7 @@ void Service::complete(const net::HttpRequest& request, const Reply& reply, bool
                    "model", "model_not_found");
   Call call = is_chat ? chat_call(body, model_, format_) : completion_call(body, model_);
   const auto wanted = static_cast<int64_t>(call.prompts.size()) * call.num_choices;
-  if (model_.engine().stats().queued + wanted > options_.max_queue)
+  if (engine_.stats().queued + wanted > options_.max_queue)
     throw ApiError(429, "too many requests wait: try again later", "", "queue_full");
   std::make_shared<Answer>(std::move(call), model_, options_.model_name, metrics_, reply)->start();
 }
@@ -168,15 +169,14 @@ void Service::send_page(const Reply& reply) const {
 }
 
 void Service::run() {
-  ReplyEngine& engine = model_.engine();
   while (!is_stopping_) {
-    if (!engine.step() && !is_stopping_) engine.wait();
+    if (!engine_.step() && !is_stopping_) engine_.wait();
   }
 }
 
 void Service::stop() {
   is_stopping_ = true;
-  model_.engine().wake();
+  engine_.wake();
 }
 
 }  // namespace ingot::serve

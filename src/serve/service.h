@@ -42,6 +42,7 @@ class Service {
   void send_page(const std::shared_ptr<net::HttpReply>& reply) const;
 
   LoadedModel& model_;
+  ReplyEngine& engine_;  // made before a second thread asks for it
   ServiceOptions options_;
   ChatFormat format_;
   Metrics metrics_;

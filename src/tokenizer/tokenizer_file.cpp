@@ -50,7 +50,7 @@ std::string tokenizer_file(Storage& storage, const std::string& path) {
   check(found.size() == 1, ErrorCode::Data,
         "{}: several tokenizers in this folder: expected the path of one of {}", path,
         fmt::join(found, ", "));
-  return tokenizer_file(storage, join_path(path, found[0]));
+  return join_path(path, found[0]);
 }
 
 }  // namespace ingot

@@ -67,9 +67,14 @@ void SaveTask::run(RunView& run) {
   const SaveClock::Time begin = std::chrono::steady_clock::now();
   if (run.leads()) options_.folder->check_held_now();
   std::string& dir = run.result().checkpoint;
-  dir = save_checkpoint(*options_.storage, run.control(), folder, config, run.state(),
-                        run.engine().parameters(), run.engine().store(), options_.auxiliary_files,
-                        run.deadlines().save);
+  try {
+    dir = save_checkpoint(*options_.storage, run.control(), folder, config, run.state(),
+                          run.engine().parameters(), run.engine().store(), options_.auxiliary_files,
+                          run.deadlines().save);
+  } catch (const Error&) {  // a folder that is gone is the cause, not the file that it lacks
+    if (run.leads()) options_.folder->check_held_now();
+    throw;
+  }
   if (run.leads()) options_.folder->check_held_now();  // saving would make a removed folder again
   run.record(SavedReport{.step = run.state().step, .dir = dir});
   if (run.leads()) retain_checkpoints(options_.storage, folder, config.checkpoint.keep);
