@@ -67,7 +67,7 @@ void by_onednn(const Gemm& g) {
 }
 
 void by_ours(const Gemm& g) {
-  INGOT_CPU_DISPATCH(gemm_block, g, GemmBlock{0, 0, g.M, g.N});
+  INGOT_DOT_DISPATCH(gemm_block, g, GemmBlock{0, 0, g.M, g.N});
 }
 
 struct Rate {

@@ -1,6 +1,7 @@
-"""A training step in PyTorch on the CPU in F32, the peer of `ingot bench train`; or a whole small run.
+"""A training step in PyTorch on the CPU, in F32 or under bf16 autocast, the peer of `ingot bench train`; or a whole
+small run in F32.
 
-    python bench/baselines/torch_step_cpu.py --preset llama_10m --batch 8 --seq 512 --threads 2 [--compile]
+    python bench/baselines/torch_step_cpu.py --preset llama_10m --batch 8 --seq 512 --threads 2 [--compile] [--bf16]
     python bench/baselines/torch_step_cpu.py --shakespeare tiny_shakespeare.txt --threads 2 [--compile]
 
 --shakespeare trains nanoGPT's CPU shape (4 layers of width 128, T 64, batch 12, 2,000 steps of AdamW, lr 1e-3 to
@@ -31,6 +32,7 @@ def arguments():
     parser.add_argument("--steps", type=int, help="timed steps, of which the median counts (6), or the run's (2,000)")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--compile", action="store_true", help="torch.compile instead of eager")
+    parser.add_argument("--bf16", action="store_true", help="under autocast to bf16; with --preset")
     return parser.parse_args()
 
 
@@ -48,6 +50,7 @@ def bench_step(args):
     torch.manual_seed(0)
     model = Llama(shape, args.seq)
     forward = torch.compile(model) if args.compile else model
+    forward = torch.autocast("cpu", torch.bfloat16, enabled=args.bf16)(forward)
     optimizer = adamw(model, lr=3e-4)
     tokens = torch.randint(0, shape.vocab, (args.batch, args.seq + 1))
     step = lambda: train_step(model, forward, optimizer, tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous())
@@ -102,7 +105,7 @@ def shakespeare(args):
 def main():
     args = arguments()
     torch.set_num_threads(args.threads)
-    case = {"case": args.preset or "shakespeare", "threads": args.threads, "compiled": args.compile,
+    case = {"case": args.preset or "shakespeare", "threads": args.threads, "compiled": args.compile, "bf16": args.bf16,
             "torch": torch.__version__, "cpu": torch.backends.cpu.get_cpu_capability()}
     result = shakespeare(args) if args.shakespeare else {"batch": args.batch, "seq": args.seq} | bench_step(args)
     print(", ".join(f"{key} {value}" for key, value in (case | result).items()))

@@ -48,11 +48,13 @@ int64_t attention_thread_bytes(const AttentionPlan& plan, DType dtype, int64_t D
   const int64_t element = dtype == DType::F64 ? 8 : 4;
   const int64_t padded = ceil_div(D, kMaxTileLanes) * kMaxTileLanes;
   // Backward, the larger of the two: K, V, dK, dV; Q and dout as rows and as columns, dQ; the
-  // blocks of weights and dscores; four values a query; ranges of tiles of at least 4 queries.
+  // blocks of weights and dscores, and of BF16 three in pairs; four values a query; ranges of tiles
+  // of at least 4 queries. Pairs of Q, K, V and dout take no more than numbers.
+  const int64_t num_blocks = dtype == DType::BF16 ? 4 : 2;
   const int64_t elements = (4 * plan.key_segment + 5 * plan.query_segment) * padded +
-                           2 * kKeyBlock * kQueryBlock + 4 * plan.query_segment;
+                           num_blocks * kKeyBlock * kQueryBlock + 4 * plan.query_segment;
   const int64_t ranges = 4 * (plan.query_segment / 4) * 16;
-  constexpr int64_t kNumArrays = 17, kArrayPadding = 64;
+  constexpr int64_t kNumArrays = 24, kArrayPadding = 64;
   return align_up(elements * element + ranges + kNumArrays * kArrayPadding);
 }
 
@@ -167,18 +169,31 @@ AttentionOptions check_backward(const Context& ctx, const AttentionTensors& t,
   return scaled;
 }
 
+// Whether the kernels with BF16 instructions run.
+bool multiplies_bf16(const Tensor& q) {
+  return q.dtype == DType::BF16 && q.device.kind == DeviceKind::Cpu &&
+         cpu::active_dot_isa() == cpu::DotIsa::Avx512Bf16;
+}
+
+void backward(Context& ctx, const AttentionTensors& tensors, const AttentionGradients& gradients,
+              const AttentionOptions& scaled) {
+  if (multiplies_bf16(tensors.q))
+    return cpu::avx512_bf16::attention_backward(ctx, tensors, gradients, scaled);
+  INGOT_DISPATCH(tensors.q, attention_backward, ctx, tensors, gradients, scaled);
+}
+
 }  // namespace
 
 void attention_forward(Context& ctx, const AttentionTensors& tensors,
                        const AttentionOptions& options) {
   const AttentionOptions scaled = check_attention(ctx, tensors, options);
+  if (multiplies_bf16(tensors.q)) return cpu::avx512_bf16::attention_forward(ctx, tensors, scaled);
   INGOT_DISPATCH(tensors.q, attention_forward, ctx, tensors, scaled);
 }
 
 void attention_backward(Context& ctx, const AttentionTensors& tensors,
                         const AttentionGradients& gradients, const AttentionOptions& options) {
-  const AttentionOptions scaled = check_backward(ctx, tensors, gradients, options);
-  INGOT_DISPATCH(tensors.q, attention_backward, ctx, tensors, gradients, scaled);
+  backward(ctx, tensors, gradients, check_backward(ctx, tensors, gradients, options));
 }
 
 void attention_rope_backward(Context& ctx, const AttentionTensors& tensors,
@@ -194,7 +209,7 @@ void attention_rope_backward(Context& ctx, const AttentionTensors& tensors,
   if (runs_on_cuda(ctx, tensors.q) &&
       cuda::attention_rope_backward(ctx, tensors, gradients, scaled, rope))
     return;
-  INGOT_DISPATCH(tensors.q, attention_backward, ctx, tensors, gradients, scaled);
+  backward(ctx, tensors, gradients, scaled);
   for (const Tensor* heads : {&gradients.dq, &gradients.dk}) rope_backward(ctx, *heads, rope);
 }
 

@@ -1,6 +1,7 @@
 // GEMMs, row-major with a contiguous last dim; rows may be strided. Each operand is F32 or BF16 in
-// any mixture, accumulated in F32; or all are F64. The output must not overlap an input. Results do
-// not depend on the number of threads.
+// any mixture, accumulated in F32; or all are F64. A CPU with AVX512-BF16 multiplies a mixture in
+// BF16: it rounds the F32 input. The output must not overlap an input. Results do not depend on the
+// number of threads.
 #pragma once
 
 #include "core/device/context.h"

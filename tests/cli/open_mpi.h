@@ -24,7 +24,10 @@ inline std::vector<std::string> mpirun(const std::vector<std::string>& options) 
   std::vector<std::string> words = without_leak_check();
   const bool sets_environment = !words.empty();
   words.insert(words.end(), {"mpirun", "--allow-run-as-root"});
-  if (sets_environment) words.insert(words.end(), {"-x", "ASAN_OPTIONS"});  // on other hosts too
+  if (sets_environment) {  // on other hosts too
+    words.insert(words.end(), {"-x", "ASAN_OPTIONS"});
+    if (std::getenv("TSAN_OPTIONS") != nullptr) words.insert(words.end(), {"-x", "TSAN_OPTIONS"});
+  }
   words.insert(words.end(), options.begin(), options.end());
   return words;
 }

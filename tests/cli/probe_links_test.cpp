@@ -85,8 +85,9 @@ TEST_F(ProbeLinks, OfThreeHostsTheSlowOneIsNamed) {
   EXPECT_EQ(line.at("slowest_link")[0], 2);
   for (const auto& link : line.at("links")) {
     const double rate = link.at("bytes_s");
-    if (link.at("from") == 2) {
-      EXPECT_NEAR(rate, 0.1 * kGbit, 0.01 * kGbit) << link;
+    if (link.at("from") == 2) {  // as its cable lets it, or less where others take the cores
+      EXPECT_GT(rate, 0.05 * kGbit) << link;
+      EXPECT_LT(rate, 0.11 * kGbit) << link;
     } else {
       EXPECT_GT(rate, 0.4 * kGbit) << link;
     }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ namespace ingot::test {
 
 inline std::string slurp(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // a file of /proc ends where its process does: that is no exception here
+  return text.str();
 }
 
 // The program under test: $INGOT_PROGRAM, so that tests can be shown another build, or the one

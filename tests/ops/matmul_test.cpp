@@ -30,6 +30,7 @@ class Matrix {
     return t.slice(1, 0, cols_);
   }
   double at(int64_t row, int64_t col) const { return get(row * stride_ + col); }
+  void put(int64_t row, int64_t col, double value) { put(row * stride_ + col, value); }
   const std::vector<std::byte>& bytes() const { return bytes_; }
   int64_t cols() const { return cols_; }
   // The bytes between the columns, which nobody may touch.
@@ -124,7 +125,7 @@ void expect_close(const Case& c, const Operands& before, const Operands& after) 
       ASSERT_NEAR(after.out.at(i, j), exact, bound + 1e-300)
           << "product " << static_cast<int>(c.pass) << " N " << c.N << " R " << c.R << " C " << c.C
           << " in " << name_of(c.in) << " out " << name_of(c.out) << " at " << i << ", " << j
-          << " on " << cpu::name_of(cpu::active_isa());
+          << " on " << cpu::name_of(cpu::active_dot_isa());
     }
   }
   ASSERT_EQ(before.out.padding(), after.out.padding());
@@ -145,8 +146,8 @@ class Matmul : public ::testing::Test {
 
 TEST_F(Matmul, OddShapesAgreeWithExactSumsOnEveryIsa) {
   std::uniform_int_distribution<int64_t> extent(1, 70);
-  for (cpu::Isa isa : test::runnable_isas()) {
-    cpu::force_isa(isa);
+  for (cpu::DotIsa isa : test::runnable_dot_isas()) {
+    cpu::force_dot_isa(isa);
     for (Pass pass : kPasses) {
       for (int i = 0; i < 12; ++i) {
         const Accumulate accumulate = i % 2 == 0 ? Accumulate::No : Accumulate::Yes;
@@ -159,8 +160,8 @@ TEST_F(Matmul, OddShapesAgreeWithExactSumsOnEveryIsa) {
 }
 
 TEST_F(Matmul, ShapesBeyondOneBlockAgreeWithExactSums) {
-  for (cpu::Isa isa : test::runnable_isas()) {
-    cpu::force_isa(isa);
+  for (cpu::DotIsa isa : test::runnable_dot_isas()) {
+    cpu::force_dot_isa(isa);
     for (Pass pass : kPasses) {
       // Each extent in turn exceeds what one part of rows (288), columns (2048) and k (256) holds.
       check_case({pass, 397, 33, 50}, rng_);
@@ -172,8 +173,8 @@ TEST_F(Matmul, ShapesBeyondOneBlockAgreeWithExactSums) {
 }
 
 TEST_F(Matmul, SixteenBitOperandsAreSummedInFloat) {
-  for (cpu::Isa isa : test::runnable_isas()) {
-    cpu::force_isa(isa);
+  for (cpu::DotIsa isa : test::runnable_dot_isas()) {
+    cpu::force_dot_isa(isa);
     for (int64_t N : {3, 45}) {
       for (Accumulate accumulate : {Accumulate::No, Accumulate::Yes}) {
         for (DType out : {DType::F32, DType::BF16}) {
@@ -196,8 +197,8 @@ TEST_F(Matmul, DoublesKeepTheirDigits) {
 }
 
 TEST_F(Matmul, FewRowsAgreeWithExactSums) {
-  for (cpu::Isa isa : test::runnable_isas()) {
-    cpu::force_isa(isa);
+  for (cpu::DotIsa isa : test::runnable_dot_isas()) {
+    cpu::force_dot_isa(isa);
     for (int64_t N = 1; N <= 9; ++N) {
       for (DType dtype : {DType::F32, DType::BF16}) {
         check_case({Pass::Forward, N, 131, 72 + N, dtype, dtype}, rng_);  // every tail
@@ -207,8 +208,8 @@ TEST_F(Matmul, FewRowsAgreeWithExactSums) {
 }
 
 TEST_F(Matmul, ARowsBitsDoNotDependOnTheNumberOfRows) {
-  for (cpu::Isa isa : test::runnable_isas()) {
-    cpu::force_isa(isa);
+  for (cpu::DotIsa isa : test::runnable_dot_isas()) {
+    cpu::force_dot_isa(isa);
     for (DType dtype : {DType::F32, DType::BF16}) {
       Operands all({Pass::Forward, 20, 131, 700, dtype}, rng_);
       run({}, all);
@@ -228,8 +229,8 @@ TEST_F(Matmul, ARowsBitsDoNotDependOnTheNumberOfRows) {
 }
 
 TEST_F(Matmul, TheNumberOfThreadsDoesNotChangeABit) {
-  for (cpu::Isa isa : test::runnable_isas()) {
-    cpu::force_isa(isa);
+  for (cpu::DotIsa isa : test::runnable_dot_isas()) {
+    cpu::force_dot_isa(isa);
     for (Pass pass : kPasses) {
       for (DType dtype : {DType::F32, DType::BF16}) {
         for (int64_t N : {5, 330}) {
@@ -260,14 +261,59 @@ TEST_F(Matmul, AnEmptySumIsZero) {
   }
 }
 
-TEST_F(Matmul, ANanStaysInItsRowAndColumn) {
-  Case c{Pass::Forward, 31, 37, 23};
-  Operands o(c, rng_);
-  o.a.tensor().slice(0, 30, 31).as<float>()[4] = std::nanf("");
-  run(c, o);
-  for (int64_t i = 0; i < 31; ++i) {
-    for (int64_t j = 0; j < 37; ++j) ASSERT_EQ(std::isnan(o.out.at(i, j)), i == 30);
+// In every k in turn, the last of an odd number too.
+TEST_F(Matmul, NanAndInfinityStayInTheirRows) {
+  for (cpu::DotIsa isa : test::runnable_dot_isas()) {
+    cpu::force_dot_isa(isa);
+    for (DType dtype : {DType::F32, DType::BF16}) {
+      for (int64_t k = 0; k < 23; ++k) {
+        Case c{Pass::Forward, 31, 37, 23, dtype};
+        Operands o(c, rng_);
+        o.a.put(29, k, INFINITY);
+        o.a.put(30, k, NAN);
+        run(c, o);
+        for (int64_t i = 0; i < 31; ++i) {
+          for (int64_t j = 0; j < 37; ++j) {
+            ASSERT_EQ(std::isnan(o.out.at(i, j)), i == 30);
+            ASSERT_EQ(std::isinf(o.out.at(i, j)), i == 29);
+          }
+        }
+      }
+    }
   }
+}
+
+TEST_F(Matmul, EveryTailOfBf16AgreesWithExactSums) {
+  for (cpu::DotIsa isa : test::runnable_dot_isas()) {
+    cpu::force_dot_isa(isa);
+    for (Pass pass : kPasses) {
+      const DType out = pass == Pass::BackwardWeight ? DType::F32 : DType::BF16;
+      for (int64_t n = 1; n <= 34; ++n) {
+        check_case({pass, n, 35 - n, 20, DType::BF16, out}, rng_);
+        check_case({pass, 13, 20, n, DType::BF16, out, Accumulate::Yes}, rng_);
+        check_case({pass, 20, n, 13, DType::BF16, out}, rng_);
+      }
+      // Each extent in turn exceeds what a block of rows, one of columns and two parts of k hold.
+      check_case({pass, 1031, 13, 20, DType::BF16, out}, rng_);
+      check_case({pass, 20, 1031, 13, DType::BF16, out, Accumulate::Yes}, rng_);
+      check_case({pass, 13, 20, 1031, DType::BF16, out, Accumulate::Yes}, rng_);
+    }
+  }
+}
+
+// The two sums of BF16 differ in their order alone.
+TEST_F(Matmul, Bf16InstructionsChangeOnlyTheOrderOfSums) {
+  if (!cpu::can_run(cpu::DotIsa::Avx512Bf16)) return;
+  const Case c{Pass::Forward, 40, 50, 600, DType::BF16};
+  const Operands inputs(c, rng_);
+  Operands pairs = inputs, widened = inputs;
+  cpu::force_dot_isa(cpu::DotIsa::Avx512Bf16);
+  run(c, pairs);
+  cpu::force_dot_isa(cpu::DotIsa::Avx512);
+  run(c, widened);
+  EXPECT_FALSE(pairs.out.bytes() == widened.out.bytes());  // so the instructions are in use
+  expect_close(c, inputs, pairs);
+  expect_close(c, inputs, widened);
 }
 
 TEST_F(Matmul, WrongOperandsAreNamed) {

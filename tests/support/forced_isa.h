@@ -26,4 +26,11 @@ inline std::vector<cpu::Isa> runnable_isas() {
   return isas;
 }
 
+inline std::vector<cpu::DotIsa> runnable_dot_isas() {
+  std::vector<cpu::DotIsa> isas;
+  for (cpu::DotIsa isa : cpu::kAllDotIsas)
+    if (cpu::can_run(isa)) isas.push_back(isa);
+  return isas;
+}
+
 }  // namespace ingot::test

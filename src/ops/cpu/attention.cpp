@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "ops/cpu/attention_block.h"
+#include "ops/cpu/attention_pairs.h"
 #include "ops/cpu/kernel.h"
 
 namespace ingot::cpu::INGOT_ISA {
@@ -64,9 +65,22 @@ struct Segment {
         padded(round_up(count, block)) {}
 };
 
+// dst(D, columns) = src(columns, D)ᵀ, both in words.
+template <class Word>
+void transpose_words(const Word* src, int64_t row_words, Word* dst, int64_t columns) {
+  if constexpr (kDepth<Word> == 1) {
+    transpose(src, row_words, dst, columns);
+  } else {
+    transpose(reinterpret_cast<const float*>(src), row_words, reinterpret_cast<float*>(dst),
+              columns);
+  }
+}
+
 template <class T, int kD>
 struct Forward {
   using Real = Compute<T>;
+  using Word = WordOf<T>;
+  static constexpr bool kPairs = kDepth<Word> == 2;
   const Tensor &q, &k, &v, &out, &lse;
   const AttentionOptions& options;
   AttentionPlan plan;
@@ -75,28 +89,38 @@ struct Forward {
   void run(int64_t b, int64_t h, int64_t segment, Scratch scratch) const {
     const int64_t Tq = q.shape[1], Tk = k.shape[1], H = q.shape[2], G = k.shape[2];
     const Width<Real, kD> width{q.shape[3]};
-    const int64_t padded = width.padded();
+    const int64_t padded = width.padded(), row_words = padded / kDepth<Word>;
     const Segment queries(segment, plan.query_segment, Tq, kQueryBlock);
     const int64_t num_blocks = queries.padded / kQueryBlock;
+    const auto scale = static_cast<Real>(options.scale);
 
     const Visible<Real> visible = take_visible<Real>(scratch, plan.query_segment);
-    Real* const columns =
-        scratch.take<Real>(queries.padded * padded);  // Qᵀ: (D, kQueryBlock) a block
+    Word* const columns =
+        scratch.take<Word>(queries.padded * row_words);  // Qᵀ: (D, kQueryBlock) a block
     Real* const sums = scratch.take<Real>(queries.padded * padded);  // O: (queries, D)
     Real* const max = scratch.take<Real>(queries.padded);
     Real* const sum = scratch.take<Real>(queries.padded);
     Real* const rescale = scratch.take<Real>(kQueryBlock);
     Real* const scores = scratch.take<Real>(kKeyBlock * kQueryBlock);
-    Real* const key_rows = scratch.take<Real>(kKeyBlock * padded);
-    Real* const value_rows = scratch.take<Real>(kKeyBlock * padded);
+    Word* const key_rows = scratch.take<Word>(kKeyBlock * row_words);
+    Word* const value_rows = scratch.take<Word>(kKeyBlock * row_words);
+    // Pairs of keys, of V and of the weights; numbers are used where they are.
+    Word *value_pairs = value_rows, *weights = nullptr;
+    if constexpr (kPairs) {
+      value_pairs = scratch.take<Word>(kKeyBlock * row_words);
+      weights = scratch.take<Word>(kKeyBlock * kQueryBlock / 2);
+    } else {
+      weights = scores;
+    }
 
     visible.fill(options, b, Tq, Tk, queries.begin, queries.count, queries.padded);
-    pack_rows(head_rows<const T>(q, b, queries.begin, h), queries.count, width.D(),
-              static_cast<Real>(options.scale), sums, queries.padded, padded);
+    Word* const rows = reinterpret_cast<Word*>(sums);  // Q, until the sums begin
+    pack_words<T>(head_rows<const T>(q, b, queries.begin, h), queries.count, width.D(), scale, rows,
+                  queries.padded, row_words);
     KeyRange keys{Tk, 0};
     for (int64_t block = 0; block < num_blocks; ++block) {
-      const int64_t offset = block * kQueryBlock * padded;
-      transpose(sums + offset, padded, columns + offset, kQueryBlock);
+      const int64_t offset = block * kQueryBlock * row_words;
+      transpose_words(rows + offset, row_words, columns + offset, kQueryBlock);
       keys.begin = smaller(keys.begin, visible.blocks[block].begin);
       keys.end = larger(keys.end, visible.blocks[block].end);
     }
@@ -109,21 +133,23 @@ struct Forward {
     const int64_t g = h / (H / G);
     for (int64_t key = keys.begin / kKeyBlock * kKeyBlock; key < keys.end; key += kKeyBlock) {
       const int64_t count = smaller(kKeyBlock, Tk - key);
-      pack_rows(head_rows<const T>(k, b, key, g), count, width.D(), Real{1}, key_rows, kKeyBlock,
-                padded);
-      pack_rows(head_rows<const T>(v, b, key, g), count, width.D(), Real{1}, value_rows, kKeyBlock,
-                padded);
+      pack_words<T>(head_rows<const T>(k, b, key, g), count, width.D(), Real{1}, key_rows,
+                    kKeyBlock, row_words);
+      pack_words<T>(head_rows<const T>(v, b, key, g), count, width.D(), Real{1}, value_rows,
+                    kKeyBlock, row_words);
+      if constexpr (kPairs) pair_rows(value_rows, row_words, kKeyBlock, value_pairs);
       for (int64_t block = 0; block < num_blocks; ++block) {
         if (!visible.blocks[block].meets(key, key + kKeyBlock)) continue;
         const BlockMask<Real> mask(visible, block, key);
         const int64_t query = block * kQueryBlock;
         const RunningSoftmax<Real> running{max + query, sum + query, rescale};
         const auto attend = [&]<bool kMasked> {
-          score_gemm<kMasked>(width, key_rows, columns + query * padded, mask, scores);
+          score_gemm<kMasked>(width, key_rows, columns + query * row_words, mask, scores, scale);
           if (options.softcap > 0.0)
             cap_scores<kMasked>(mask, static_cast<Real>(options.softcap), scores);
           softmax_block<kMasked>(mask, scores, running);
-          query_gemm<Start::LoadScaled, kMasked>(width, scores, value_rows, mask,
+          if constexpr (kPairs) pair_keys(scores, weights);
+          query_gemm<Start::LoadScaled, kMasked>(width, weights, value_pairs, mask,
                                                  sums + query * padded, rescale);
         };
         const KeyRange shared = visible.shared[block];
@@ -157,6 +183,8 @@ struct Forward {
 template <class T, int kD>
 struct Backward {
   using Real = Compute<T>;
+  using Word = WordOf<T>;
+  static constexpr bool kPairs = kDepth<Word> == 2;
   const Tensor &dout, &q, &k, &v, &out, &lse, &dq, &dk, &dv;
   const AttentionOptions& options;
   AttentionPlan plan;
@@ -167,7 +195,7 @@ struct Backward {
            Scratch scratch) const {
     const int64_t Tq = q.shape[1], Tk = k.shape[1], num_heads = q.shape[2] / k.shape[2];
     const Width<Real, kD> width{q.shape[3]};
-    const int64_t padded = width.padded();
+    const int64_t padded = width.padded(), row_words = padded / kDepth<Word>;
     const Segment queries(query_segment, plan.query_segment, Tq, kQueryBlock);
     const Segment keys(key_segment, plan.key_segment, Tk, kKeyBlock);
 
@@ -179,35 +207,50 @@ struct Backward {
     if (!any) return;
 
     const int64_t query_elements = queries.padded * padded, key_elements = keys.padded * padded;
-    Real* const key_rows = scratch.take<Real>(key_elements);
-    Real* const value_rows = scratch.take<Real>(key_elements);
+    const int64_t query_words = queries.padded * row_words, key_words = keys.padded * row_words;
+    const auto scale = static_cast<Real>(options.scale);
+    Word* const key_rows = scratch.take<Word>(key_words);
+    Word* const value_rows = scratch.take<Word>(key_words);
     Real* const dkey_rows = scratch.take<Real>(key_elements);
     Real* const dvalue_rows = scratch.take<Real>(key_elements);
-    const Queries head{scratch.take<Real>(query_elements), scratch.take<Real>(query_elements),
-                       scratch.take<Real>(query_elements), scratch.take<Real>(query_elements),
-                       scratch.take<Real>(query_elements), scratch.take<Real>(queries.padded),
-                       scratch.take<Real>(queries.padded)};
+    Queries head{scratch.take<Word>(query_words),    scratch.take<Word>(query_words),
+                 scratch.take<Word>(query_words),    scratch.take<Word>(query_words),
+                 scratch.take<Real>(query_elements), scratch.take<Real>(queries.padded),
+                 scratch.take<Real>(queries.padded)};
     Real* const weights = scratch.take<Real>(kKeyBlock * kQueryBlock);
     Real* const dscores = scratch.take<Real>(kKeyBlock * kQueryBlock);
+    BlockWords words;
+    if constexpr (kPairs) {
+      head.unpaired = scratch.take<Word>(query_words);
+      for (Word** block : {&words.weights, &words.dscores, &words.dscores_by_keys})
+        *block = scratch.take<Word>(kKeyBlock * kQueryBlock / 2);
+      words.key_pairs = scratch.take<Word>(key_words);
+    } else {
+      words = {weights, dscores, dscores, key_rows};
+    }
 
-    pack_rows(head_rows<const T>(k, b, keys.begin, g), keys.count, width.D(), Real{1}, key_rows,
-              keys.padded, padded);
-    pack_rows(head_rows<const T>(v, b, keys.begin, g), keys.count, width.D(), Real{1}, value_rows,
-              keys.padded, padded);
+    pack_words<T>(head_rows<const T>(k, b, keys.begin, g), keys.count, width.D(), Real{1}, key_rows,
+                  keys.padded, row_words);
+    pack_words<T>(head_rows<const T>(v, b, keys.begin, g), keys.count, width.D(), Real{1},
+                  value_rows, keys.padded, row_words);
+    if constexpr (kPairs) pair_rows(key_rows, row_words, keys.padded, words.key_pairs);
     std::memset(dkey_rows, 0, sizeof(Real) * static_cast<size_t>(key_elements));
     std::memset(dvalue_rows, 0, sizeof(Real) * static_cast<size_t>(key_elements));
 
     for (int64_t h = g * num_heads; h < (g + 1) * num_heads; ++h) {
       load_queries(b, h, queries, width, head);
       for (int64_t key = 0; key < keys.padded; key += kKeyBlock) {
-        const int64_t position = keys.begin + key, key_row = key * padded;
+        const int64_t position = keys.begin + key;
+        const int64_t key_row = key * padded, key_word = key * row_words;
         for (int64_t block = 0; block < queries.padded / kQueryBlock; ++block) {
           if (!visible.blocks[block].meets(position, position + kKeyBlock)) continue;
           const BlockMask<Real> mask(visible, block, position);
-          const int64_t query = block * kQueryBlock, query_row = query * padded;
+          const int64_t query = block * kQueryBlock;
+          const int64_t query_row = query * padded, query_word = query * row_words;
           const auto attend = [&]<bool kMasked> {
-            score_gemm<kMasked>(width, key_rows + key_row, head.columns + query_row, mask, weights);
-            score_gemm<kMasked>(width, value_rows + key_row, head.dout_columns + query_row, mask,
+            score_gemm<kMasked>(width, key_rows + key_word, head.columns + query_word, mask,
+                                weights, scale);
+            score_gemm<kMasked>(width, value_rows + key_word, head.dout_columns + query_word, mask,
                                 dscores);
             if (options.softcap > 0.0) {
               const auto cap = static_cast<Real>(options.softcap);
@@ -218,10 +261,17 @@ struct Backward {
               softmax_backward_block<kMasked, false>(mask, head.lse + query, head.delta + query,
                                                      Real{0}, weights, dscores);
             }
-            key_gemm<kMasked>(width, weights, head.dout_rows + query_row, mask,
+            if constexpr (kPairs) {
+              pair_queries(weights, words.weights);
+              pair_queries(dscores, words.dscores);
+              pair_keys(dscores, words.dscores_by_keys);
+            }
+            key_gemm<kMasked>(width, words.weights, head.dout_rows + query_word, mask,
                               dvalue_rows + key_row);
-            key_gemm<kMasked>(width, dscores, head.rows + query_row, mask, dkey_rows + key_row);
-            query_gemm<Start::Load, kMasked>(width, dscores, key_rows + key_row, mask,
+            key_gemm<kMasked>(width, words.dscores, head.rows + query_word, mask,
+                              dkey_rows + key_row);
+            query_gemm<Start::Load, kMasked>(width, words.dscores_by_keys,
+                                             words.key_pairs + key_word, mask,
                                              head.drows + query_row);
           };
           const KeyRange shared = visible.shared[block];
@@ -232,32 +282,46 @@ struct Backward {
           }
         }
       }
-      write(head.drows, queries, width, static_cast<Real>(options.scale), dq, b, h, accumulate);
+      write(head.drows, queries, width, scale, dq, b, h, accumulate);
     }
-    write(dkey_rows, keys, width, Real{1}, dk, b, g, accumulate);
+    write(dkey_rows, keys, width, kPairs ? scale : Real{1}, dk, b, g, accumulate);
     write(dvalue_rows, keys, width, Real{1}, dv, b, g, accumulate);
   }
 
  private:
   // One head's segment of queries, packed: rows (queries, D), columns (D, kQueryBlock) a block.
   struct Queries {
-    Real *rows, *columns;  // of scale · Q
-    Real *dout_rows, *dout_columns;
+    Word *rows, *columns;  // of scale · Q; of Q in pairs
+    Word *dout_rows, *dout_columns;
     Real* drows;        // dQ / scale
     Real *lse, *delta;  // (queries); delta = Σ_d dout·out, what the softmax takes off each dweight
+    Word* unpaired = nullptr;  // rows of pairs of dims, before they become pairs of rows
   };
+  // What the GEMMs read of a block (kKeyBlock, kQueryBlock), and of K. Numbers are used where they
+  // are; pairs are of queries, for dQ of keys.
+  struct BlockWords {
+    Word *weights, *dscores, *dscores_by_keys;
+    Word* key_pairs;
+  };
+
+  // rows and columns of a segment's queries.
+  void load_rows(HeadRows<const T> src, const Segment& queries, Width<Real, kD> width, Real scale,
+                 const Queries& head, Word* rows, Word* columns) const {
+    const int64_t row_words = width.padded() / kDepth<Word>;
+    Word* const packed = kPairs ? head.unpaired : rows;
+    pack_words<T>(src, queries.count, width.D(), scale, packed, queries.padded, row_words);
+    for (int64_t row = 0; row < queries.padded * row_words; row += kQueryBlock * row_words)
+      transpose_words(packed + row, row_words, columns + row, kQueryBlock);
+    if constexpr (kPairs) pair_rows(packed, row_words, queries.padded, rows);
+  }
 
   void load_queries(int64_t b, int64_t h, const Segment& queries, Width<Real, kD> width,
                     const Queries& head) const {
     const int64_t padded = width.padded();
-    pack_rows(head_rows<const T>(q, b, queries.begin, h), queries.count, width.D(),
-              static_cast<Real>(options.scale), head.rows, queries.padded, padded);
-    pack_rows(head_rows<const T>(dout, b, queries.begin, h), queries.count, width.D(), Real{1},
-              head.dout_rows, queries.padded, padded);
-    for (int64_t row = 0; row < queries.padded * padded; row += kQueryBlock * padded) {
-      transpose(head.rows + row, padded, head.columns + row, kQueryBlock);
-      transpose(head.dout_rows + row, padded, head.dout_columns + row, kQueryBlock);
-    }
+    const HeadRows<const T> dout_rows = head_rows<const T>(dout, b, queries.begin, h);
+    load_rows(head_rows<const T>(q, b, queries.begin, h), queries, width,
+              static_cast<Real>(options.scale), head, head.rows, head.columns);
+    load_rows(dout_rows, queries, width, Real{1}, head, head.dout_rows, head.dout_columns);
     std::memset(head.drows, 0, sizeof(Real) * static_cast<size_t>(queries.padded * padded));
     const HeadRows<const T> out_rows = head_rows<const T>(out, b, queries.begin, h);
     const Real* const saved_lse = lse_row<const Real>(lse, b, h, queries.begin);
@@ -266,8 +330,7 @@ struct Backward {
       if (t < queries.count) {
         for_each_vector<T>(
             width.D(), [&](int64_t d, auto count) __attribute__((always_inline)) {
-              delta =
-                  fma(load_n(out_rows[t] + d, count), load(head.dout_rows + t * padded + d), delta);
+              delta = fma(load_n(out_rows[t] + d, count), load_n(dout_rows[t] + d, count), delta);
             });
       }
       head.delta[t] = horizontal_sum(delta);
@@ -287,7 +350,7 @@ struct Backward {
   }
 };
 
-// Calls f<T, kD>() for the element type and head width.
+// Calls f<T, kD>() for the element type and head width. BF16 instructions are for BF16 alone.
 template <class F>
 void for_type_and_width(DType dtype, int64_t D, F f) {
   const auto for_width = [&]<class T> {
@@ -302,12 +365,16 @@ void for_type_and_width(DType dtype, int64_t D, F f) {
         return f.template operator()<T, 0>();
     }
   };
+#if defined(INGOT_BF16_DOT)
+  if (dtype == DType::BF16) for_width.template operator()<Bf16>();
+#else
   with_float_type(dtype, [&]<class T>(T) {
     if constexpr (std::is_same_v<T, double>)
       f.template operator()<T, 0>();
     else
       for_width.template operator()<T>();
   });
+#endif
 }
 
 // dst(B, T, H, D) BF16 = src(B, T, H, D) F32, contiguous.

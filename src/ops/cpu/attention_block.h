@@ -61,48 +61,57 @@ struct BlockMask {
   }
 };
 
-// scores(kKeyBlock, kQueryBlock) = rows(kKeyBlock, D) · columns(D, kQueryBlock), visible part only.
-template <bool kMasked, class Real, int kD>
-void score_gemm(Width<Real, kD> width, const Real* rows, const Real* columns,
-                const BlockMask<Real>& mask, Real* scores) {
+// scores(kKeyBlock, kQueryBlock) = rows(kKeyBlock, D) · columns(D, kQueryBlock), visible part only;
+// of pairs, times `scale`.
+template <bool kMasked, class Word, class Real, int kD>
+void score_gemm(Width<Real, kD> width, const Word* rows, const Word* columns,
+                const BlockMask<Real>& mask, Real* scores, Real scale = Real{1}) {
+  constexpr int64_t kPerWord = kDepth<Word>;
+  const int64_t row_words = width.padded() / kPerWord;
   for (int64_t lane = 0; lane < kQueryBlock; lane += kTileLanes<Real>) {
     const KeyRange keys = mask.template keys_of_lanes<kMasked>(lane / kTileLanes<Real>);
     for (int64_t key = keys.begin; key < keys.end; key += kTileRows) {
-      gemm_tile<Start::Zero>(rows + key * width.padded(), width.padded(), 1, columns + lane,
-                             kQueryBlock, width.D(), scores + key * kQueryBlock + lane,
-                             kQueryBlock);
+      gemm_tile<Start::Zero, Word, Real>(rows + key * row_words, row_words, 1, columns + lane,
+                                         kQueryBlock, (width.D() + kPerWord - 1) / kPerWord,
+                                         scores + key * kQueryBlock + lane, kQueryBlock, nullptr,
+                                         scale);
     }
   }
 }
 
-// out(kQueryBlock, D) = start + weights(kKeyBlock, kQueryBlock)ᵀ · rows(kKeyBlock, D).
-template <Start kStart, bool kMasked, class Real, int kD>
-void query_gemm(Width<Real, kD> width, const Real* weights, const Real* rows,
+// out(kQueryBlock, D) = start + weights(kKeyBlock, kQueryBlock)ᵀ · rows(kKeyBlock, D), words along
+// the keys.
+template <Start kStart, bool kMasked, class Word, class Real, int kD>
+void query_gemm(Width<Real, kD> width, const Word* weights, const Word* rows,
                 const BlockMask<Real>& mask, Real* out, const Real* out_scale = nullptr) {
   for (int64_t query = 0; query < kQueryBlock; query += kTileRows) {
     const KeyRange keys = mask.template keys_of_rows<kMasked>(query / kTileRows);
     if (keys.begin >= keys.end) continue;
+    const int64_t begin = keys.begin / kDepth<Word>;
+    const int64_t end = (keys.end + kDepth<Word> - 1) / kDepth<Word>;
     for (int64_t d = 0; d < width.padded(); d += kTileLanes<Real>) {
-      gemm_tile<kStart>(weights + keys.begin * kQueryBlock + query, 1, kQueryBlock,
-                        rows + keys.begin * width.padded() + d, width.padded(),
-                        keys.end - keys.begin, out + query * width.padded() + d, width.padded(),
-                        out_scale + query);
+      gemm_tile<kStart, Word, Real>(weights + begin * kQueryBlock + query, 1, kQueryBlock,
+                                    rows + begin * width.padded() + d, width.padded(), end - begin,
+                                    out + query * width.padded() + d, width.padded(),
+                                    out_scale + query);
     }
   }
 }
 
-// out(kKeyBlock, D) += weights(kKeyBlock, kQueryBlock) · rows(kQueryBlock, D).
-template <bool kMasked, class Real, int kD>
-void key_gemm(Width<Real, kD> width, const Real* weights, const Real* rows,
+// out(kKeyBlock, D) += weights(kKeyBlock, kQueryBlock) · rows(kQueryBlock, D), words along the
+// queries.
+template <bool kMasked, class Word, class Real, int kD>
+void key_gemm(Width<Real, kD> width, const Word* weights, const Word* rows,
               const BlockMask<Real>& mask, Real* out) {
+  constexpr int64_t kRowWords = kQueryBlock / kDepth<Word>;
   for (int64_t key = 0; key < kKeyBlock; key += kTileRows) {
     const KeyRange queries = mask.template queries_of_keys<kMasked>(key);
     if (queries.begin >= queries.end) continue;
+    const int64_t begin = queries.begin / kDepth<Word>, end = queries.end / kDepth<Word>;
     for (int64_t d = 0; d < width.padded(); d += kTileLanes<Real>) {
-      gemm_tile<Start::Load>(weights + key * kQueryBlock + queries.begin, kQueryBlock, 1,
-                             rows + queries.begin * width.padded() + d, width.padded(),
-                             queries.end - queries.begin, out + key * width.padded() + d,
-                             width.padded());
+      gemm_tile<Start::Load, Word, Real>(
+          weights + key * kRowWords + begin, kRowWords, 1, rows + begin * width.padded() + d,
+          width.padded(), end - begin, out + key * width.padded() + d, width.padded());
     }
   }
 }

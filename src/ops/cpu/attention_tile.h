@@ -20,19 +20,45 @@ inline constexpr int64_t round_up(int64_t n, int64_t step) {
   return (n + step - 1) / step * step;
 }
 
+// What a GEMM of attention multiplies: numbers, or pairs of BF16 in words of 32 bits, which two k
+// share (attention_pairs.h).
+template <class Word>
+inline constexpr int64_t kDepth = std::is_same_v<Word, uint32_t> ? 2 : 1;
+
 // x - 0 is x for every x, unlike 0 + x, so the compiler emits one load-and-broadcast.
 template <class Real>
 INGOT_SIMD VectorOf<Real> spread(Real value) {
   return value - VectorOf<Real>{};
 }
 
+template <class V>
+INGOT_SIMD V multiply_add(V a, V b, V sum) {
+  return fma(a, b, sum);
+}
+#if defined(INGOT_BF16_DOT)
+INGOT_SIMD UintV load(const uint32_t* p) {
+  UintV v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+INGOT_SIMD UintV spread(uint32_t word) {
+  return UintV{} + word;
+}
+INGOT_SIMD FloatV multiply_add(UintV a, UintV b, FloatV sum) {
+  return bits_as<FloatV>(
+      _mm512_dpbf16_ps(bits_as<__m512>(sum), bits_as<__m512bh>(a), bits_as<__m512bh>(b)));
+}
+#endif
+
 enum class Start { Zero, Load, LoadScaled };  // the initial value of a GEMM's output
 
-// c(kTileRows, kTileLanes) = start + a(kTileRows, num_k) · b(num_k, kTileLanes); element (r, k) of
-// a is a[r·a_row + k·a_k]. LoadScaled: row r of c is first multiplied by c_scale[r].
-template <Start kStart, class Real>
-INGOT_SIMD void gemm_tile(const Real* a, int64_t a_row, int64_t a_k, const Real* b, int64_t b_k,
-                          int64_t num_k, Real* c, int64_t c_row, const Real* c_scale = nullptr) {
+// c(kTileRows, kTileLanes) = start + a(kTileRows, num_k) · b(num_k, kTileLanes), k counting words;
+// word (r, k) of a is a[r·a_row + k·a_k]. LoadScaled: row r of c is first multiplied by c_scale[r].
+// Pairs that start at Zero: the sums are multiplied by sum_scale.
+template <Start kStart, class Word, class Real>
+INGOT_SIMD void gemm_tile(const Word* a, int64_t a_row, int64_t a_k, const Word* b, int64_t b_k,
+                          int64_t num_k, Real* c, int64_t c_row, const Real* c_scale = nullptr,
+                          Real sum_scale = Real{1}) {
   using V = VectorOf<Real>;
   V sum[kTileRows][2];
 #pragma GCC unroll 8
@@ -46,13 +72,20 @@ INGOT_SIMD void gemm_tile(const Real* a, int64_t a_row, int64_t a_k, const Real*
   }
 #pragma GCC unroll 2
   for (int64_t k = 0; k < num_k; ++k) {
-    const V b0 = load(b + k * b_k);
-    const V b1 = load(b + k * b_k + kLanes<Real>);
+    const auto b0 = load(b + k * b_k);
+    const auto b1 = load(b + k * b_k + kLanes<Real>);
 #pragma GCC unroll 8
     for (int r = 0; r < kTileRows; ++r) {
-      const V spread_a = spread(a[r * a_row + k * a_k]);
-      sum[r][0] = fma(spread_a, b0, sum[r][0]);
-      sum[r][1] = fma(spread_a, b1, sum[r][1]);
+      const auto spread_a = spread(a[r * a_row + k * a_k]);
+      sum[r][0] = multiply_add(spread_a, b0, sum[r][0]);
+      sum[r][1] = multiply_add(spread_a, b1, sum[r][1]);
+    }
+  }
+  if constexpr (kDepth<Word> == 2 && kStart == Start::Zero) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kTileRows; ++r) {
+      sum[r][0] *= spread(sum_scale);
+      sum[r][1] *= spread(sum_scale);
     }
   }
 #pragma GCC unroll 8

@@ -57,8 +57,9 @@ void blocked_gemm(Context& ctx, const Gemm& gemm) {
   const int64_t across = ceil_div(gemm.N, grid.cols);
   ctx.pool->run(ceil_div(gemm.M, grid.rows) * across, [&](int64_t task, int) {
     const int64_t row = task / across * grid.rows, col = task % across * grid.cols;
-    gemm_block(gemm,
-               {row, col, std::min(grid.rows, gemm.M - row), std::min(grid.cols, gemm.N - col)});
+    const GemmBlock block{row, col, std::min(grid.rows, gemm.M - row),
+                          std::min(grid.cols, gemm.N - col)};
+    INGOT_DOT_DISPATCH(gemm_block, gemm, block);
   });
 }
 

@@ -80,7 +80,7 @@ struct FloatGemm {
   // of many, one part of k at a time stays in L2.
   void run(int64_t begin, int64_t end) const {
     constexpr int64_t kFewGroups = 4;
-    const int64_t part = gemm_k_part(gemm.w.cols) / Format::kUnitCols, units = num_units();
+    const int64_t part = gemm_part(gemm.w.cols) / Format::kUnitCols, units = num_units();
     const int64_t together = groups.count() <= kFewGroups ? 1 : end - begin;
     for (int64_t first = begin; first < end; first += together) {
       int64_t unit = 0;
