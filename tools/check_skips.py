@@ -84,7 +84,6 @@ REASONS = {
     "needs-hosts": lambda preset: not can_make_hosts(),
     "needs-avx2": lambda preset: cpu_lacks("avx2"),
     "needs-avx512": lambda preset: cpu_lacks("avx512f"),
-    "not-under-tsan": lambda preset: preset.endswith("-tsan"),
     "not-under-sanitizers": lambda preset: preset.endswith(("-asan", "-ubsan", "-tsan", "-sanitized")),
 }
 # Reasons whose tests only the builds of some presets have.

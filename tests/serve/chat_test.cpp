@@ -51,9 +51,6 @@ TEST_F(Chat, TalksAndKeepsWhatWasSaid) {
 }
 
 TEST_F(Chat, CtrlCStopsTheReplyAndNotTheChat) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "the thread sanitizer holds a signal back during libc's own read of a line";
-#endif
   Terminal terminal(chat("1000000", {"--slide"}), 80);
   terminal.read_until("> ");
   terminal.type("hello\r");

@@ -1,20 +1,28 @@
 #include "cli/run/chat_input.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
 
+#include "core/error/error.h"
+
 namespace ingot::cli {
 namespace {
 
-std::atomic<bool> pressed = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> event = -1;  // of the CtrlC that lives
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_interrupt(int) {
-  pressed = true;
+  const int before = errno;
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t count = write(event, &one, sizeof(one));
+  errno = before;
 }
 
 bool reads_a_person() {
@@ -23,18 +31,23 @@ bool reads_a_person() {
 
 }  // namespace
 
-CtrlC::CtrlC() {
+CtrlC::CtrlC() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  check(fd_ >= 0, ErrorCode::Storage, "no file is left to be opened: raise `ulimit -n`");
+  event = fd_;
   struct sigaction action {};
-  action.sa_handler = on_interrupt;  // without SA_RESTART: a read ends
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, &before_);
 }
 
 CtrlC::~CtrlC() {
   sigaction(SIGINT, &before_, nullptr);
+  close(fd_);
 }
 
 bool CtrlC::take() {
-  return pressed.exchange(false);
+  uint64_t times = 0;
+  return read(fd_, &times, sizeof(times)) == sizeof(times);
 }
 
 std::optional<std::string> ChatInput::plain_line(const std::string& prompt, bool& dropped) {
@@ -50,17 +63,18 @@ std::optional<std::string> ChatInput::plain_line(const std::string& prompt, bool
       waiting_.erase(0, end + 1);
       return line;
     }
+    pollfd ready[] = {{STDIN_FILENO, POLLIN, 0}, {ctrl_c_.fd(), POLLIN, 0}};
+    if (poll(ready, 2, -1) < 0) continue;  // another signal
+    if (ctrl_c_.take()) {
+      waiting_.clear();
+      dropped = true;
+      return "";
+    }
     char bytes[4096];
     const ssize_t count = read(STDIN_FILENO, bytes, sizeof(bytes));
     if (count > 0) {
       waiting_.append(bytes, static_cast<size_t>(count));
       continue;
-    }
-    if (count < 0 && errno == EINTR) {
-      if (!ctrl_c_.take()) continue;
-      waiting_.clear();
-      dropped = true;
-      return "";
     }
     if (waiting_.empty()) return std::nullopt;
     return std::exchange(waiting_, {});

@@ -1,14 +1,13 @@
 // Reads lines from the terminal, and Ctrl-C.
 #pragma once
 
-#include <atomic>
 #include <csignal>
 #include <optional>
 #include <string>
 
 namespace ingot::cli {
 
-// While it lives, Ctrl-C only sets a flag. Only one object at a time.
+// While it lives, Ctrl-C is an event that waits to be taken. Only one object at a time.
 class CtrlC {
  public:
   CtrlC();
@@ -16,9 +15,11 @@ class CtrlC {
   CtrlC(const CtrlC&) = delete;
   CtrlC& operator=(const CtrlC&) = delete;
 
-  bool take();  // whether it was pressed since the last call
+  bool take();                    // whether it was pressed since the last call
+  int fd() const { return fd_; }  // readable while take() would be true
 
  private:
+  int fd_;
   struct sigaction before_ {};
 };
 
