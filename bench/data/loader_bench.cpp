@@ -59,6 +59,12 @@ struct Case {
   double best_seconds = 1e9;
 };
 
+std::unique_ptr<SampleStream> one_part(const TokenSource& source, Packing packing, int64_t T) {
+  std::vector<StreamPart> list;
+  list.push_back({&source, make_plan(packing, source, T, 1)});
+  return std::make_unique<SampleStream>(std::move(list), T, 1);
+}
+
 std::unique_ptr<SampleStream> mixed(const TokenSource& source, int64_t T, int64_t parts) {
   std::vector<StreamPart> list;
   for (int64_t i = 0; i < parts; ++i)
@@ -71,7 +77,7 @@ void measure(const TokenSource& source) {
   std::vector<Case> cases;
   for (const int64_t T : {64, 512, 2'048}) {
     double start = bench::thread_seconds();
-    auto best_fit = std::make_unique<SampleStream>(single_stream(source, Packing::BestFit, T, 1));
+    auto best_fit = one_part(source, Packing::BestFit, T);
     fmt::print("T {:5}: best-fit plan of {} documents in {:.3f} s: {}\n", T, source.num_documents(),
                bench::thread_seconds() - start, best_fit->parts()[0].plan->describe());
     cases.push_back({fmt::format("T {:5} concat", T), mixed(source, T, 1)});

@@ -68,7 +68,4 @@ class SampleStream {
   bool has_equal_parts_ = false;
 };
 
-// A stream of one source.
-SampleStream single_stream(const TokenSource& source, Packing packing, int64_t T, int64_t seed);
-
 }  // namespace ingot

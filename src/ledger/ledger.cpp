@@ -144,17 +144,10 @@ void LedgerWriter::sync() {
   impl_->file->sync();
 }
 
-LedgerContents read_ledger(Storage& storage, const std::string& path) {
-  LedgerContents contents;
-  const int64_t whole_bytes = scan(
-      storage, path, [&](nlohmann::json record) { contents.records.push_back(std::move(record)); });
-  contents.torn_bytes = storage.open(path)->size() - whole_bytes;
-  return contents;
-}
-
-void for_each_record(Storage& storage, const std::string& path,
-                     const std::function<void(const nlohmann::json&)>& visit) {
-  scan(storage, path, visit);
+int64_t for_each_record(Storage& storage, const std::string& path,
+                        const std::function<void(const nlohmann::json&)>& visit) {
+  const int64_t whole_bytes = scan(storage, path, visit);
+  return storage.open(path)->size() - whole_bytes;
 }
 
 }  // namespace ingot

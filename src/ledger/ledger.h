@@ -34,15 +34,9 @@ class LedgerWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-struct LedgerContents {
-  std::vector<nlohmann::json> records;
-  int64_t torn_bytes = 0;  // length of a torn tail, which was ignored
-};
-
-LedgerContents read_ledger(Storage& storage, const std::string& path);
-
-// Calls `visit` with each record in order, without holding all of them.
-void for_each_record(Storage& storage, const std::string& path,
-                     const std::function<void(const nlohmann::json&)>& visit);
+// Calls `visit` with each record in order, without holding all of them. Returns the length of a
+// torn tail, which is ignored.
+int64_t for_each_record(Storage& storage, const std::string& path,
+                        const std::function<void(const nlohmann::json&)>& visit);
 
 }  // namespace ingot

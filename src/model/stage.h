@@ -64,7 +64,8 @@ class Stage {
   void evaluate(int slot, FirstNotFinite* search = nullptr);
 
   // The residual stream (N, C) at the stage's input and output, and its gradient there. All slots
-  // share the gradient: write d_out before a backward pass, read d_in before the next one.
+  // share the gradient: write d_out before a backward pass, read d_in before the next one. For
+  // pipelines of several stages, which no layout has yet.
   Tensor in(int slot) const { return at(slot).layers.front().residual; }
   Tensor out(int slot) const { return at(slot).loss.residual; }
   Tensor d_in(int slot) const { return at(slot).loss.d_residual; }

@@ -98,11 +98,6 @@ size_t HttpReply::waiting_bytes() const {
   return out_.size() - taken_;
 }
 
-bool HttpReply::is_closed() const {
-  const std::scoped_lock lock(mutex_);
-  return closed_;
-}
-
 void HttpReply::on_closed(std::function<void()> call) {
   {
     const std::scoped_lock lock(mutex_);

@@ -32,9 +32,8 @@ class HttpReply {
   size_t waiting_bytes() const;
   static constexpr size_t kEnough = size_t{64} << 10;
 
-  bool is_closed() const;  // the client has gone, or took too long
-  // `call` is called once, on the server's thread, if the client goes before the end; at once if it
-  // has gone already.
+  // `call` is called once, on the server's thread, if the client goes or takes too long before the
+  // end; at once if it has gone already.
   void on_closed(std::function<void()> call);
   // `call` is called on the server's thread whenever few bytes are waiting again.
   void on_room(std::function<void()> call);

@@ -81,7 +81,8 @@ void cross_entropy_from_statistics(Context& ctx, const Tensor& logits, const Ten
 
 int64_t lm_head_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
                                 int64_t vocab);
-// For one of num_shards shards of a vocabulary of `vocab` rows.
+// For one of num_shards shards of a vocabulary of `vocab` rows: a head that tensor parallel ranks
+// share, which no layout has yet.
 int64_t lm_head_shard_workspace_bytes(const DeviceFacts& facts, DType dtype, int64_t chunk,
                                       int64_t vocab, int64_t num_shards);
 // For the 8-bit form and h(N, width).

@@ -11,7 +11,7 @@
 #include "cli/run_fixture.h"
 #include "core/random/random.h"
 #include "core/storage/storage.h"
-#include "ledger/ledger.h"
+#include "support/ledger_contents.h"
 #include "support/tokenizer_formats.h"
 
 namespace ingot::test {

@@ -10,7 +10,7 @@
 
 #include "cli/run_fixture.h"
 #include "core/storage/storage.h"
-#include "ledger/ledger.h"
+#include "support/ledger_contents.h"
 
 namespace ingot::test {
 namespace {

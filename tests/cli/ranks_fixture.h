@@ -16,9 +16,9 @@
 #include "cli/namespaces.h"
 #include "cli/run_fixture.h"
 #include "core/storage/storage.h"
-#include "ledger/ledger.h"
 #include "support/build_folder.h"
 #include "support/free_port.h"
+#include "support/ledger_contents.h"
 
 namespace ingot::test {
 

@@ -6,6 +6,7 @@
 
 #include "core/error/error.h"
 #include "feed/counting_source.h"
+#include "support/single_stream.h"
 
 namespace ingot {
 namespace {
@@ -19,7 +20,7 @@ struct Fed {
   SampleStream stream;
   Loader loader;
   Fed(const TokenSource& source, int64_t seed, bool document_mask = false)
-      : stream(single_stream(source, Packing::Concat, T, seed)), loader(stream, document_mask) {}
+      : stream(test::single_stream(source, Packing::Concat, T, seed)), loader(stream, document_mask) {}
 };
 
 // The first token of each row of a batch names its sample.

@@ -9,6 +9,7 @@
 #include "feed/counting_source.h"
 #include "feed/loader.h"
 #include "feed/token_counts.h"
+#include "support/single_stream.h"
 
 namespace ingot {
 namespace {
@@ -38,7 +39,7 @@ TEST(BestFit, EveryTokenIsAnInputOnceAndATargetOnce) {
   constexpr int64_t T = 64;
   const auto lengths = uneven_lengths(3'000, T);
   const CountingSource source = documents_of(lengths);
-  const SampleStream stream = single_stream(source, Packing::BestFit, T, 5);
+  const SampleStream stream = test::single_stream(source, Packing::BestFit, T, 5);
   const Loader loader(stream, /*document_mask=*/true);
   std::vector<int> as_input(static_cast<size_t>(source.num_tokens())), as_target = as_input;
   Batch batch;
@@ -135,7 +136,7 @@ TEST(Packing, MarksOfDocumentsStandOnceEach) {
   constexpr int64_t T = 32;
   const CountingSource source = documents_of(uneven_lengths(300, T));
   for (const Packing packing : {Packing::Concat, Packing::BestFit}) {
-    const SampleStream stream = single_stream(source, packing, T, 9);
+    const SampleStream stream = test::single_stream(source, packing, T, 9);
     std::vector<int> firsts(static_cast<size_t>(source.num_documents())), lasts = firsts;
     std::vector<Piece> pieces;
     for (int64_t c = 0; c < stream.one_pass(); ++c) {

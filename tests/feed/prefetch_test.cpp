@@ -4,6 +4,7 @@
 
 #include "core/error/error.h"
 #include "feed/counting_source.h"
+#include "support/single_stream.h"
 
 namespace ingot {
 namespace {
@@ -21,7 +22,7 @@ std::function<std::optional<int64_t>()> positions(int64_t first, int64_t step, i
 
 TEST(Prefetch, GivesTheBatchesOfTheLoaderInOrder) {
   const CountingSource source(2'001);
-  const SampleStream stream = single_stream(source, Packing::Concat, T, 3);
+  const SampleStream stream = test::single_stream(source, Packing::Concat, T, 3);
   const Loader loader(stream, true);
   Prefetcher batches(loader, 2, positions(4, 6, 3'000));
   Batch expected;
@@ -59,7 +60,7 @@ class FailingSource final : public TokenSource {
 
 TEST(Prefetch, AnErrorComesWithTheBatchThatHasIt) {
   const FailingSource source(500);
-  const SampleStream stream = single_stream(source, Packing::Concat, T, -1);
+  const SampleStream stream = test::single_stream(source, Packing::Concat, T, -1);
   const Loader loader(stream, false);
   Prefetcher batches(loader, 1, positions(0, 1, 100));
   for (int64_t good = 0; good < 499 / T; ++good) EXPECT_EQ(batches.next().counter, good);
@@ -75,7 +76,7 @@ TEST(Prefetch, AnErrorComesWithTheBatchThatHasIt) {
 
 TEST(Prefetch, MayBeAbandonedAtAnyTime) {
   const CountingSource source(2'001);
-  const SampleStream stream = single_stream(source, Packing::Concat, T, 3);
+  const SampleStream stream = test::single_stream(source, Packing::Concat, T, 3);
   const Loader loader(stream, false);
   for (int taken = 0; taken < 10; ++taken) {
     Prefetcher batches(loader, 2, positions(0, 2, 1'000'000));

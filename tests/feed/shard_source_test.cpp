@@ -8,6 +8,7 @@
 
 #include "feed/loader.h"
 #include "support/files.h"
+#include "support/single_stream.h"
 #include "support/small_shards.h"
 
 namespace ingot {
@@ -123,7 +124,7 @@ TEST(ShardSource, EndsOfDocumentsStandOnceEachInAnEpoch) {
   const TemporaryFolder folder;
   write_small_shards(folder.path("s"), kDocuments, 8);
   const auto source = open_token_source(folder.path("s"), *byte_tokenizer(), TokenDType::Auto, 257);
-  const SampleStream stream = single_stream(*source, Packing::BestFit, 5, 1);
+  const SampleStream stream = test::single_stream(*source, Packing::BestFit, 5, 1);
   Batch batch;
   Loader(stream, true).fill(0, stream.one_pass(), batch);
   EXPECT_EQ(std::count(batch.tokens.begin(), batch.tokens.end(), 256), 6);

@@ -6,6 +6,7 @@
 
 #include "feed/counting_source.h"
 #include "ledger/records/run_records.h"
+#include "support/single_stream.h"
 
 namespace ingot {
 namespace {
@@ -14,7 +15,7 @@ using testing_support::CountingSource;
 
 TEST(TokenCounts, RunningTextTrainsEveryPositionAndIsUniqueForOneEpoch) {
   const CountingSource source(101);  // 10 samples of 10
-  const SampleStream stream = single_stream(source, Packing::Concat, 10, 1);
+  const SampleStream stream = test::single_stream(source, Packing::Concat, 10, 1);
   EXPECT_EQ(count_tokens(stream, 0, 4), (TokenCounts{40, 0, 40}));
   EXPECT_EQ(count_tokens(stream, 0, 25), (TokenCounts{250, 0, 100}));
   EXPECT_EQ(count_tokens(stream, 8, 12), (TokenCounts{40, 0, 20}));
@@ -24,7 +25,7 @@ TEST(TokenCounts, PackedDocumentsHavePositionsWithoutATarget) {
   // Documents of 4, 3 and 6 tokens in sequences of 10: two samples, of 20 positions 3 first tokens
   // and 7 of padding are no target.
   const CountingSource source(13, {0, 4, 7});
-  const SampleStream stream = single_stream(source, Packing::BestFit, 10, 1);
+  const SampleStream stream = test::single_stream(source, Packing::BestFit, 10, 1);
   ASSERT_EQ(stream.one_pass(), 2);
   EXPECT_EQ(count_tokens(stream, 0, 2), (TokenCounts{10, 10, 10}));
   EXPECT_EQ(count_tokens(stream, 0, 6), (TokenCounts{30, 30, 10}));
@@ -55,7 +56,7 @@ TEST(TokenCounts, PartsOfEqualContentHaveTheSameDistinctTokens) {
 TEST(TokenCounts, AddUpOverStepsToTheWholeRun) {
   const CountingSource source(500, {0, 13, 77, 200, 201, 333});
   for (const Packing packing : {Packing::Concat, Packing::BestFit}) {
-    const SampleStream stream = single_stream(source, packing, 32, 7);
+    const SampleStream stream = test::single_stream(source, packing, 32, 7);
     TokenCounts sum;
     for (int64_t step = 0; step < 12; ++step) sum += count_tokens(stream, 3 * step, 3 * step + 3);
     EXPECT_EQ(sum, count_tokens(stream, 0, 36));

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/error/error.h"
 #include "core/storage/storage.h"
@@ -33,14 +34,16 @@ std::string with_checksums(std::string_view text) {
 }
 
 void read_and_append(const std::shared_ptr<ingot::Storage>& storage) {
-  const ingot::LedgerContents before = ingot::read_ledger(*storage, "ledger");
+  std::vector<nlohmann::json> before, after;
+  ingot::for_each_record(*storage, "ledger", [&](const auto& record) { before.push_back(record); });
   {
     ingot::LedgerWriter writer(storage, "ledger");
     writer.append({{"kind", "fuzz"}});
   }
-  const ingot::LedgerContents after = ingot::read_ledger(*storage, "ledger");
-  if (after.torn_bytes != 0 || after.records.size() != before.records.size() + 1) abort();
-  if (!std::equal(before.records.begin(), before.records.end(), after.records.begin())) abort();
+  const int64_t torn_bytes = ingot::for_each_record(
+      *storage, "ledger", [&](const auto& record) { after.push_back(record); });
+  if (torn_bytes != 0 || after.size() != before.size() + 1) abort();
+  if (!std::equal(before.begin(), before.end(), after.begin())) abort();
 }
 
 void write_again(const ingot::RunEntry& entry) {

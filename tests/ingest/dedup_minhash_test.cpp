@@ -54,9 +54,6 @@ TEST(MinHash, ParametersAreThoseNumpyDraws) {
 TEST(MinHash, SignaturesWithXxh64AreThoseOfTheReference) {
   Hashing hashing;
   const Values signature = hashing.signature("a b c d e f g");
-  const auto hashes = hashing.hasher.shingle_hashes();
-  EXPECT_EQ(Values(hashes.begin(), hashes.end()),
-            (Values{10121740836305097868u, 8004451868215416614u, 1171240316393067824u}));
   ASSERT_EQ(signature.size(), 112u);
   EXPECT_EQ(
       Values(signature.begin(), signature.begin() + 4),
@@ -68,9 +65,6 @@ TEST(MinHash, SignaturesWithXxh64AreThoseOfTheReference) {
 TEST(MinHash, SignaturesWithSha1AreThoseOfTheReference) {
   Hashing hashing(with_sha1());
   const Values signature = hashing.signature("a b c d e f g");
-  const auto hashes = hashing.hasher.shingle_hashes();
-  EXPECT_EQ(Values(hashes.begin(), hashes.end()),
-            (Values{1214900226509477255u, 17224050401919109915u, 17382246007306608608u}));
   EXPECT_EQ(digest_of(signature),
             "ca42f32681535a2500b9a72589309b8328950d3191cc19068eebfb07369168d0");
 }

@@ -9,6 +9,7 @@
 
 #include "core/error/error.h"
 #include "support/forwarding_storage.h"
+#include "support/ledger_contents.h"
 
 namespace ingot {
 namespace {
@@ -44,7 +45,7 @@ TEST(Ledger, RecordsComeBackInOrderAndAcrossReopening) {
     LedgerWriter again(storage, kPath);
     again.append(record(3));
   }
-  const LedgerContents contents = read_ledger(*storage, kPath);
+  const test::LedgerContents contents = test::read_ledger(*storage, kPath);
   ASSERT_EQ(contents.records.size(), 4u);
   EXPECT_EQ(contents.torn_bytes, 0);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(contents.records[static_cast<size_t>(i)], record(i));
@@ -64,12 +65,12 @@ TEST(Ledger, CutAtEveryByteKeepsTheWholeLinesAndWritingContinues) {
     while (kept < sizes.size() && sizes[kept] <= static_cast<int64_t>(length)) ++kept;
     const int64_t kept_bytes = kept == 0 ? 0 : sizes[kept - 1];
 
-    const LedgerContents torn = read_ledger(*storage, kPath);
+    const test::LedgerContents torn = test::read_ledger(*storage, kPath);
     ASSERT_EQ(torn.records.size(), kept) << length;
     EXPECT_EQ(torn.torn_bytes, static_cast<int64_t>(length) - kept_bytes) << length;
 
     LedgerWriter(storage, kPath).append(record(99));
-    const LedgerContents repaired = read_ledger(*storage, kPath);
+    const test::LedgerContents repaired = test::read_ledger(*storage, kPath);
     ASSERT_EQ(repaired.records.size(), kept + 1) << length;
     EXPECT_EQ(repaired.records.back(), record(99));
     EXPECT_EQ(repaired.torn_bytes, 0);
@@ -87,7 +88,7 @@ TEST(Ledger, ADamagedByteBeforeTheLastLineIsAnErrorThatNamesItsLine) {
     overwrite(*storage, damaged);
     const std::string line = static_cast<int64_t>(at) < sizes[0] ? "line 1" : "line 2";
     try {
-      read_ledger(*storage, kPath);
+      test::read_ledger(*storage, kPath);
       ADD_FAILURE() << "byte " << at << " was read as sound";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::Data);
@@ -106,7 +107,7 @@ TEST(Ledger, ADamagedByteInTheLastLineDropsThatLineAlone) {
     std::string damaged = text;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
     overwrite(*whole, damaged);
-    const LedgerContents contents = read_ledger(*whole, kPath);
+    const test::LedgerContents contents = test::read_ledger(*whole, kPath);
     ASSERT_EQ(contents.records.size(), 1u) << at;
     EXPECT_EQ(contents.torn_bytes, sizes[1] - sizes[0]);
   }
@@ -139,7 +140,7 @@ TEST(Ledger, SyncedRecordsSurviveAPowerCutAtEveryOperation) {
         EXPECT_EQ(error.code(), ErrorCode::Storage);
       }
       if (base->exists(kPath)) {
-        EXPECT_GE(read_ledger(*base, kPath).records.size(), synced) << cut;
+        EXPECT_GE(test::read_ledger(*base, kPath).records.size(), synced) << cut;
       } else {
         EXPECT_EQ(synced, 0u) << cut;
       }
@@ -185,7 +186,7 @@ TEST(Ledger, AFailedAppendLeavesNoTornLineInTheMiddle) {
   EXPECT_THROW(writer.append(record(1)), Error);
   disk->full = false;
   writer.append(record(2));
-  const LedgerContents contents = read_ledger(*disk, kPath);
+  const test::LedgerContents contents = test::read_ledger(*disk, kPath);
   ASSERT_EQ(contents.records.size(), 2u);
   EXPECT_EQ(contents.records[1], record(2));
 }
@@ -199,7 +200,7 @@ TEST(Ledger, RecordsMayHoldNewlinesOddBytesAndMuchText) {
     writer.append({{"kind", "odd"}, {"text", "\xff\xfe"}});
     writer.append(record(7));
   }
-  const LedgerContents contents = read_ledger(*storage, kPath);
+  const test::LedgerContents contents = test::read_ledger(*storage, kPath);
   ASSERT_EQ(contents.records.size(), 3u);
   EXPECT_EQ(contents.records[0]["kind"], "a\nb");
   EXPECT_EQ(contents.records[0]["text"], long_text);
@@ -212,12 +213,12 @@ TEST(Ledger, ARecordWithoutAKindIsRefused) {
   EXPECT_THROW(writer.append({{"step", 1}}), Error);
   EXPECT_THROW(writer.append({{"kind", 1}}), Error);
   EXPECT_THROW(writer.append(Json::array()), Error);
-  EXPECT_TRUE(read_ledger(*storage, kPath).records.empty());
+  EXPECT_TRUE(test::read_ledger(*storage, kPath).records.empty());
 }
 
 TEST(Ledger, ReadingAMissingLedgerIsADataError) {
   const auto storage = memory_storage();
-  EXPECT_THROW(read_ledger(*storage, "none"), Error);
+  EXPECT_THROW(test::read_ledger(*storage, "none"), Error);
 }
 
 }  // namespace

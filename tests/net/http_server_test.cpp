@@ -104,7 +104,9 @@ TEST(HttpServer, TellsThatTheClientHasGone) {
     begun.get_future().wait();
   }
   EXPECT_EQ(gone.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
-  EXPECT_TRUE(kept->is_closed());
+  bool told = false;
+  kept->on_closed([&] { told = true; });
+  EXPECT_TRUE(told);
   kept->send(200, "text/plain", "to nobody");
 }
 

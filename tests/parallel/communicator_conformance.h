@@ -35,9 +35,7 @@ inline void all_reduce_leaves_the_same_on_all_ranks(const Backend& backend) {
             for (const int64_t n : kSizes) {
               rank.forget();
               const Tensor tensor = rank.put(numbers<T>(rank.rank(), n));
-              const Ticket ticket = rank.comm().all_reduce(tensor, reduce, rank.ready());
-              ticket.wait();
-              EXPECT_TRUE(ticket.done());
+              rank.comm().all_reduce(tensor, reduce, rank.ready()).wait();
               const std::vector<T> got = rank.get<T>(tensor);
               EXPECT_TRUE(is_reduced(backend, got, first_ranks(rank.size()), reduce))
                   << label<T>("all_reduce", n, rank);

@@ -69,9 +69,11 @@ TEST_F(CudaLane, ATicketIsDoneOnceTheDeviceIs) {
   const auto side = side_lane(gpu(), {.delay = {1, microseconds(200000)}});
   side->issue([&](Context& ctx) { fill(ctx, 1.0f, vector(0)); });
   const Ticket ticket = side->mark("late");
-  EXPECT_FALSE(ticket.done());
+  StreamEvent* event = ticket.settled();
+  ASSERT_NE(event, nullptr);
+  EXPECT_FALSE(event->done());
   ticket.wait();
-  EXPECT_TRUE(ticket.done());
+  EXPECT_TRUE(event->done());
 }
 
 TEST_F(CudaLane, ForksAndJoinsWhatIsRecorded) {

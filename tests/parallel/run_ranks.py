@@ -13,6 +13,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tempfile
 
 SKIPPED = 77
 SECONDS = 240
@@ -27,8 +28,11 @@ def run_mpi(ranks, program, arguments):
     environment = dict(os.environ)
     for name, option in (("ASAN_OPTIONS", "detect_leaks=0"), ("TSAN_OPTIONS", "ignore_noninstrumented_modules=1")):
         environment[name] = ":".join(filter(None, (os.environ.get(name), option)))
-    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), program, *arguments]
-    return subprocess.run(command, env=environment, timeout=SECONDS, check=False).returncode
+    # Of two that begin at once on a fresh machine one fails to make the folder of sessions that they share.
+    with tempfile.TemporaryDirectory() as sessions:
+        command = ["mpirun", "--allow-run-as-root", "--mca", "orte_tmpdir_base", sessions, "--oversubscribe",
+                   "-n", str(ranks), program, *arguments]
+        return subprocess.run(command, env=environment, timeout=SECONDS, check=False).returncode
 
 
 def run_nccl(ranks, program, arguments):

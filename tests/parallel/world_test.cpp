@@ -80,7 +80,6 @@ TEST(SingleWorld, AgreesWithItself) {
   EXPECT_FALSE(control.any("stop", false));
   EXPECT_TRUE(control.any("stop", true));
   EXPECT_EQ(control.sum("loss", 0.1), 0.1);
-  control.agree("config", "x");
 }
 
 class ControlOf : public ::testing::TestWithParam<int> {};
@@ -133,23 +132,6 @@ TEST_P(ControlOf, AnyIsTrueWhereOneSaysSo) {
     for (int rank = 0; rank < world.size(); ++rank)
       EXPECT_TRUE(world.control().any("stop", rank == world.rank()));
   });
-}
-
-TEST(Control, WhoDisagreesIsNamedOnEveryRank) {
-  std::atomic<int> refused = 0;
-  on_ranks(3, [&](World& world) {
-    world.control().agree("config", "abc");
-    try {
-      world.control().agree("config", world.rank() == 2 ? "xyz" : "abc");
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::Config);
-      EXPECT_STREQ(
-          error.what(),
-          "config: expected the same on all ranks, got «abc» on rank 0 and «xyz» on rank 2");
-      ++refused;
-    }
-  });
-  EXPECT_EQ(refused, 3);
 }
 
 TEST(Control, RoundsOfDifferentNamesAreToldOnEveryRankAndDoNoHarm) {

@@ -8,6 +8,7 @@
 #include "spec/error_text.h"
 #include "spec/rows/transformer_table.h"
 #include "spec/table/tensor_table.h"
+#include "support/lives_at.h"
 
 namespace ingot {
 namespace {
@@ -16,7 +17,7 @@ constexpr int kTicks = 60;  // more than any table here has; what lives then liv
 
 bool touch(const TensorSpec& a, const TensorSpec& b) {
   for (int tick = 0; tick <= kTicks; ++tick)
-    if (a.lives_at(tick) && b.lives_at(tick)) return true;
+    if (test::lives_at(a, tick) && test::lives_at(b, tick)) return true;
   return false;
 }
 
@@ -60,7 +61,7 @@ int64_t least_bytes(const TensorTable& table, MemorySpace space = MemorySpace::D
   for (int tick = 0; tick <= kTicks; ++tick) {
     int64_t live = 0;
     for (const TensorSpec& row : table.rows())
-      if (row.space == space && row.lives_at(tick)) live += align_up(row.bytes());
+      if (row.space == space && test::lives_at(row, tick)) live += align_up(row.bytes());
     peak = std::max(peak, live);
   }
   return peak;

@@ -11,6 +11,7 @@
 #include "ops/memory.h"
 #include "spec/layout/shard_range.h"
 #include "spec/table/placed_tensors.h"
+#include "support/lives_at.h"
 
 namespace ingot::test {
 
@@ -25,11 +26,11 @@ inline int64_t poison_dead_rows(Context& ctx, const PlacedTensors& placed, int t
   int64_t poisoned = 0;
   for (size_t dead = 0; dead < rows.size(); ++dead) {
     const Tensor tensor = placed[TensorId{static_cast<int32_t>(dead)}];
-    if (rows[dead].lives_at(tick) || tensor.device != ctx.device) continue;
+    if (lives_at(rows[dead], tick) || tensor.device != ctx.device) continue;
     const ShardRange own = bytes_of(dead);
     std::vector<ShardRange> live;
     for (size_t row = 0; row < rows.size(); ++row)
-      if (rows[row].space == rows[dead].space && rows[row].lives_at(tick) &&
+      if (rows[row].space == rows[dead].space && lives_at(rows[row], tick) &&
           bytes_of(row).begin < own.end && own.begin < bytes_of(row).end)
         live.push_back(bytes_of(row));
     std::sort(live.begin(), live.end(),

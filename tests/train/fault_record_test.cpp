@@ -8,8 +8,8 @@
 
 #include "core/error/error.h"
 #include "feed/run_steps.h"
-#include "ledger/ledger.h"
 #include "ledger/records/run_ledger.h"
+#include "support/ledger_contents.h"
 #include "support/train_fixture.h"
 #include "train/start/run_folder.h"
 
@@ -164,7 +164,7 @@ TEST_F(LostRanks, AreNamedInTheRunsRecordsAndNothingIsSavedEvenIfAStopIsAskedFor
     EXPECT_EQ(survivors, (std::vector<int>{0, 3 - lost}));
 
     const std::string ledger = join_path(dir, kRunLedgerName);
-    const nlohmann::json last = read_ledger(*storage, ledger).records.back();
+    const nlohmann::json last = test::read_ledger(*storage, ledger).records.back();
     EXPECT_EQ(last["kind"], "lost");
     EXPECT_EQ(last["rank"], lost);
     EXPECT_EQ(last["step"], 3);

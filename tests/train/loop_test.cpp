@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error/error.h"
-#include "ledger/ledger.h"
 #include "ledger/records/run_ledger.h"
 #include "spec/model/flops.h"
+#include "support/ledger_contents.h"
 #include "support/train_fixture.h"
 #include "train/step/rate_factor.h"
 
@@ -65,7 +65,7 @@ class Loops : public test::TrainFixture {
     return test::train_locally(run, options);
   }
   std::vector<nlohmann::json> ledger(const std::string& name) const {
-    return read_ledger(*posix_storage(), (root_ / name / kRunLedgerName).string()).records;
+    return test::read_ledger(*posix_storage(), (root_ / name / kRunLedgerName).string()).records;
   }
 };
 

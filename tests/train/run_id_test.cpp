@@ -4,6 +4,7 @@
 #include "checkpoint/manifest.h"
 #include "ledger/records/run_ledger.h"
 #include "spec/run/run_id.h"
+#include "support/ledger_contents.h"
 #include "support/train_fixture.h"
 #include "train/start/run_folder.h"
 
@@ -50,7 +51,7 @@ class RunIds : public test::TrainFixture {
     write_file_atomically(*storage, settings,
                           to_toml(parse_run_config(read_text(*storage, settings), settings, {})));
     const std::string path = join_path(dir(name), kRunLedgerName);
-    const LedgerContents ledger = read_ledger(*storage, path);
+    const test::LedgerContents ledger = test::read_ledger(*storage, path);
     storage->remove(path);
     LedgerWriter writer(storage, path);
     for (nlohmann::json record : ledger.records) {

@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "core/async/ticket.h"
-#include "ledger/ledger.h"
 #include "ledger/records/run_ledger.h"
+#include "support/ledger_contents.h"
 #include "support/train_fixture.h"
 #include "train/step/step_timer.h"
 
@@ -160,7 +160,7 @@ TEST_F(SlowRankRuns, ASlowRankIsNamedInTheLedger) {
                {{"system.ranks", "2"}, {"batch.tokens", "32"}, {"batch.micro_batch", "1"}}),
         options);
     const auto records =
-        read_ledger(*posix_storage(), (root_ / name / kRunLedgerName).string()).records;
+        test::read_ledger(*posix_storage(), (root_ / name / kRunLedgerName).string()).records;
     int64_t named = 0;
     for (const nlohmann::json& record : records) {
       if (record["kind"] != "step") continue;
@@ -179,7 +179,7 @@ TEST_F(SlowRankRuns, OneRanksLedgerKnowsNoRanks) {
   test::Recorder recorder;
   test::run(config("run", 2), recorder);
   for (const nlohmann::json& record :
-       read_ledger(*posix_storage(), (root_ / "run" / kRunLedgerName).string()).records)
+       test::read_ledger(*posix_storage(), (root_ / "run" / kRunLedgerName).string()).records)
     EXPECT_TRUE(record["kind"] != "step" || !record.contains("ranks")) << record;
 }
 

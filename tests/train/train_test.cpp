@@ -7,8 +7,8 @@
 #include <map>
 
 #include "core/error/error.h"
-#include "ledger/ledger.h"
 #include "parallel/comm/world.h"
+#include "support/ledger_contents.h"
 #include "support/train_fixture.h"
 #include "train/start/resume.h"
 #include "train/step/engine.h"
@@ -237,7 +237,7 @@ TEST_F(Train, LedgerAccountsForEverySampleOnceAcrossResumes) {
   recorder.stop = false, recorder.stop_after = 0;
   run(config("run", 9), recorder, true);
   int64_t expected = 0;
-  const auto contents = read_ledger(*posix_storage(), (root_ / "run" / "ledger.jsonl").string());
+  const auto contents = test::read_ledger(*posix_storage(), (root_ / "run" / "ledger.jsonl").string());
   for (const auto& record : contents.records)
     if (record.at("kind") == "step") {
       EXPECT_EQ(record.at("samples").at(0).get<int64_t>(), expected);
@@ -250,7 +250,7 @@ TEST_F(Train, LedgerSaysWhatARunComputedOn) {
   Recorder recorder;
   run(config("run", 2), recorder);
   const auto start =
-      read_ledger(*posix_storage(), (root_ / "run" / "ledger.jsonl").string()).records.front();
+      test::read_ledger(*posix_storage(), (root_ / "run" / "ledger.jsonl").string()).records.front();
   EXPECT_EQ(start.at("device"), "cpu");
   EXPECT_EQ(start.at("precision"), "fp32");
 }

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/storage/storage.h"
-#include "ledger/ledger.h"
+#include "support/ledger_contents.h"
 #include "support/tokenizer_formats.h"
 #include "tokenizer/llama2c_file.h"
 #include "traps/trap.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/storage/storage.h"
-#include "ledger/ledger.h"
+#include "support/ledger_contents.h"
 #include "traps/trap.h"
 
 namespace ingot::test {

@@ -1,7 +1,7 @@
 #include <sys/stat.h>
 
 #include "core/storage/storage.h"
-#include "ledger/ledger.h"
+#include "support/ledger_contents.h"
 #include "traps/pty.h"
 #include "traps/trap.h"
 

@@ -46,20 +46,6 @@ StreamEvent* PendingWork::settled() const {
   return event_.get();
 }
 
-bool PendingWork::done() const {
-  const std::scoped_lock lock(mutex_);
-  return settled_ && (failure_ || !event_ || event_->done());
-}
-
-const std::string& Ticket::name() const {
-  static const std::string none;
-  return work_ ? work_->name() : none;
-}
-
-bool Ticket::done() const {
-  return !work_ || work_->done();
-}
-
 void Ticket::wait() const {
   StreamEvent* event = settled();
   if (event == nullptr) return;

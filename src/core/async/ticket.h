@@ -27,7 +27,6 @@ class PendingWork {
 
   // Waits until it is settled; throws if the work failed. Null: the work is done.
   StreamEvent* settled() const;
-  bool done() const;
 
  private:
   const std::string name_;
@@ -44,8 +43,6 @@ class Ticket {
   Ticket() = default;
   explicit Ticket(std::shared_ptr<PendingWork> work) : work_(std::move(work)) {}
 
-  const std::string& name() const;  // empty for the default one
-  bool done() const;                // does not wait; failed work counts as done
   // The host waits until the work is done. If the work failed, throws its error, which names the
   // work. Work marked during a CUDA stream capture cannot be waited for; only lanes can be ordered
   // after it.

@@ -53,9 +53,6 @@ class MinHasher {
   // words: such a document is never a duplicate. Valid until the next call.
   std::span<const uint64_t> signature(std::string_view text);
 
-  // The shingle hashes of the last text, in order; signatures are computed from them.
-  std::span<const uint64_t> shingle_hashes() const { return hashes_; }
-
  private:
   MinHashSettings settings_;
   const Splitter& splitter_;

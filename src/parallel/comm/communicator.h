@@ -64,7 +64,8 @@ class Communicator {
   // `part` may be this rank's part of `whole`; the rest of `whole` does not change.
   Ticket reduce_scatter(const Tensor& whole, const Tensor& part, Reduce reduce,
                         const Ticket& after);
-  // tensor ← the root's. Any dtype.
+  // tensor ← the root's. Any dtype. For groups of tensor and context parallel ranks, which no
+  // layout has yet.
   Ticket broadcast(const Tensor& tensor, int root, const Ticket& after);
 
   // Matched in issue order for each pair and direction; dtype and count must be equal. Neither

@@ -43,12 +43,4 @@ std::vector<double> Control::gather_values(std::string_view what, std::span<cons
   return all;
 }
 
-void Control::agree(std::string_view what, std::string_view own, Timeout timeout) {
-  const auto all = gather(what, own, timeout);
-  for (size_t rank = 1; rank < all.size(); ++rank)
-    check(all[rank] == all[0], ErrorCode::Config,
-          "{}: expected the same on all ranks, got «{}» on rank 0 and «{}» on rank {}", what,
-          all[0], all[rank], rank);
-}
-
 }  // namespace ingot

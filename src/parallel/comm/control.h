@@ -37,8 +37,6 @@ class Control {
   // Σ over ranks, added in rank order: the same bits on all.
   double sum(std::string_view what, double own, Timeout timeout = kDefaultTimeout);
   void sum(std::string_view what, std::span<double> values, Timeout timeout = kDefaultTimeout);
-  // Throws ErrorCode::Config on every rank, with each rank's value, unless all values are equal.
-  void agree(std::string_view what, std::string_view own, Timeout timeout = kDefaultTimeout);
 
  protected:
   Timeout length_of(Timeout timeout) const { return timeout == kDefaultTimeout ? usual_ : timeout; }

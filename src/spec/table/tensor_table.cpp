@@ -1,7 +1,5 @@
 #include "spec/table/tensor_table.h"
 
-#include <algorithm>
-
 #include "core/error/error.h"
 
 namespace ingot {
@@ -31,11 +29,6 @@ TensorId TensorTable::find(std::string_view name) const {
 TensorId TensorTable::try_find(std::string_view name) const {
   const auto found = by_name_.find(std::string(name));
   return found == by_name_.end() ? TensorId{} : TensorId{found->second};
-}
-
-bool TensorSpec::lives_at(int tick) const {
-  return std::any_of(lives.begin(), lives.end(),
-                     [tick](const Lifetime& life) { return life.at(tick); });
 }
 
 std::string_view name_of(TensorKind kind) {

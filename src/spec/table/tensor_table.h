@@ -80,7 +80,6 @@ struct TensorSpec {
   std::vector<TensorId> parameters;
 
   int64_t bytes() const { return shape.numel() * size_of(dtype); }
-  bool lives_at(int tick) const;
   bool whole_run() const { return lives == std::vector{Lifetime{}}; }
 };
 

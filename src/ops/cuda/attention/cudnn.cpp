@@ -503,11 +503,6 @@ bool is_aligned(const Problem& problem) {
 
 }  // namespace
 
-int64_t cudnn_version() {
-  load_cudnn();
-  return static_cast<int64_t>(fe::detail::get_backend_version());
-}
-
 bool cudnn_attention_forward(Context& ctx, const AttentionTensors& t,
                              const AttentionOptions& options) {
   const Problem problem = forward_problem(t, options);

@@ -8,9 +8,6 @@
 
 namespace ingot::cuda {
 
-// The version of the loaded library, 91900 for 9.19.0. Needs no GPU.
-int64_t cudnn_version();
-
 // False: cuDNN does not support this problem (head size, strides, addresses not aligned to 16
 // bytes), or its graph requests more workspace than scratch.h reserves; another kernel must then
 // write all outputs. The first call with a shape, layout and mask builds a graph, which takes 0.7 s
