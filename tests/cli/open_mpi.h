@@ -22,8 +22,8 @@ inline std::vector<std::string> without_leak_check() {
 #endif
 }
 
-// Where mpirun keeps its sessions. Of two that begin at once on a fresh machine one fails to make the
-// folder that they would share. The path is short, for those of sockets in it.
+// Where mpirun keeps its sessions. Of two that begin at once on a fresh machine one fails to make
+// the folder that they would share. The path is short, for those of sockets in it.
 inline const std::string& session_folder() {
   struct Folder {
     const std::string path = "/tmp/ingot_mpi_" + std::to_string(::getpid());
@@ -38,8 +38,8 @@ inline const std::string& session_folder() {
 inline std::vector<std::string> mpirun(const std::vector<std::string>& options) {
   std::vector<std::string> words = without_leak_check();
   const bool sets_environment = !words.empty();
-  words.insert(words.end(), {"mpirun", "--allow-run-as-root", "--mca", "orte_tmpdir_base",
-                             session_folder()});
+  words.insert(words.end(),
+               {"mpirun", "--allow-run-as-root", "--mca", "orte_tmpdir_base", session_folder()});
   if (sets_environment) {  // on other hosts too
     words.insert(words.end(), {"-x", "ASAN_OPTIONS"});
     if (std::getenv("TSAN_OPTIONS") != nullptr) words.insert(words.end(), {"-x", "TSAN_OPTIONS"});

@@ -20,7 +20,8 @@ struct Fed {
   SampleStream stream;
   Loader loader;
   Fed(const TokenSource& source, int64_t seed, bool document_mask = false)
-      : stream(test::single_stream(source, Packing::Concat, T, seed)), loader(stream, document_mask) {}
+      : stream(test::single_stream(source, Packing::Concat, T, seed)),
+        loader(stream, document_mask) {}
 };
 
 // The first token of each row of a batch names its sample.

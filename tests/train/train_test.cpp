@@ -237,7 +237,8 @@ TEST_F(Train, LedgerAccountsForEverySampleOnceAcrossResumes) {
   recorder.stop = false, recorder.stop_after = 0;
   run(config("run", 9), recorder, true);
   int64_t expected = 0;
-  const auto contents = test::read_ledger(*posix_storage(), (root_ / "run" / "ledger.jsonl").string());
+  const auto contents =
+      test::read_ledger(*posix_storage(), (root_ / "run" / "ledger.jsonl").string());
   for (const auto& record : contents.records)
     if (record.at("kind") == "step") {
       EXPECT_EQ(record.at("samples").at(0).get<int64_t>(), expected);
@@ -249,8 +250,8 @@ TEST_F(Train, LedgerAccountsForEverySampleOnceAcrossResumes) {
 TEST_F(Train, LedgerSaysWhatARunComputedOn) {
   Recorder recorder;
   run(config("run", 2), recorder);
-  const auto start =
-      test::read_ledger(*posix_storage(), (root_ / "run" / "ledger.jsonl").string()).records.front();
+  const auto start = test::read_ledger(*posix_storage(), (root_ / "run" / "ledger.jsonl").string())
+                         .records.front();
   EXPECT_EQ(start.at("device"), "cpu");
   EXPECT_EQ(start.at("precision"), "fp32");
 }
