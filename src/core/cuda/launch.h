@@ -39,6 +39,30 @@ void launch(const LaunchShape& shape, void (*kernel)(Parameters...), Arguments&&
       static_cast<Parameters>(std::forward<Arguments>(arguments))...);
   cuda_check(cudaGetLastError(), shape.place);
 }
+
+// The same for a kernel that calls wait_for_previous() (ops/cuda/common/early.cuh) before it touches
+// anything but weights. If these are at rest, its blocks may start while the kernel before it still
+// runs.
+template <class... Parameters, class... Arguments>
+void launch_early(const LaunchShape& shape, void (*kernel)(Parameters...),
+                  Arguments&&... arguments) {
+  if (!shape.ctx.cuda->weights_at_rest() || shape.ctx.facts.major < 9)
+    return launch(shape, kernel, std::forward<Arguments>(arguments)...);
+  if (shape.blocks.x == 0 || shape.blocks.y == 0 || shape.blocks.z == 0) return;
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = shape.blocks;
+  config.blockDim = shape.threads;
+  config.dynamicSmemBytes = shape.shared_bytes;
+  config.stream = stream_of(shape.ctx);
+  config.attrs = &early;
+  config.numAttrs = 1;
+  cuda_check(cudaLaunchKernelEx(&config, kernel,
+                                static_cast<Parameters>(std::forward<Arguments>(arguments))...),
+             shape.place);
+}
 #endif
 
 inline unsigned blocks_for(int64_t items, int64_t items_per_block) {
