@@ -223,8 +223,8 @@ struct PagedDecoder::Impl {
       attention.window = config.window_of(static_cast<int64_t>(i));
       const LayerPass pass{.w = l.weights, .x = x, .rope = own_rope, .attention = attention};
       const HeadViews heads = layer.attention().project_qkv(ctx, pass);
-      paged_store(ctx, without_time(heads.k), without_time(heads.v), l.cache, batch);
-      paged_attention_forward(ctx, without_time(heads.q), l.cache, batch, attention,
+      paged_attention_forward(ctx, without_time(heads.q), without_time(heads.k),
+                              without_time(heads.v), l.cache, batch, attention,
                               x.attn.plain.reshape({n, config.heads, config.head_dim}));
       layer.attention().output(ctx, pass);
       layer.mlp().hidden(ctx, pass);

@@ -13,6 +13,7 @@ StepInput::StepInput(Context& ctx, const DecodeShape& shape, const PlacedTensors
                      std::string_view prefix)
     : ctx_(ctx),
       extents_(step_inputs(shape)),
+      context_(shape.context),
       on_gpu_(!shape.packed),
       host_(static_cast<size_t>(on_gpu_ ? extents_.total() : 2 * extents_.rows)) {
   const auto row = [&](std::string_view name) {
@@ -20,8 +21,6 @@ StepInput::StepInput(Context& ctx, const DecodeShape& shape, const PlacedTensors
   };
   if (on_gpu_) {
     memory_[0] = row("step_inputs");
-    turns_ = row("turns");
-    zero(ctx, turns_);  // its memory may have been another's
   } else {
     memory_[0] = row("tokens");
     memory_[1] = row("positions");
@@ -39,7 +38,7 @@ PagedBatch StepInput::batch() const {
     batch.rows = {.ends = part(2),
                   .first_pages = part(3),
                   .page_ids = memory_[0].slice(0, 4 * extents_.rows, extents_.total()),
-                  .turns = turns_};
+                  .context = context_};
   return batch;
 }
 

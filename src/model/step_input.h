@@ -36,9 +36,9 @@ class StepInput {
 
   Context& ctx_;
   const StepInputs extents_;
+  const int64_t context_;
   const bool on_gpu_;
   Tensor memory_[2];  // on a CPU tokens and positions, on a GPU the first has all parts
-  Tensor turns_;
   std::vector<int32_t> host_;
   std::vector<PagedSequence> sequences_;
   int64_t n_ = 0;

@@ -102,17 +102,30 @@ PagedRows slice(const PagedRows& rows, int64_t begin, int64_t end) {
   return part;
 }
 
+// Arguments of paged_attention_forward().
+struct Call {
+  const Tensor &q, &k, &v;
+  const PagedCache& cache;
+  const PagedBatch& batch;
+  const AttentionOptions& options;  // with the scale
+  const Tensor& out;
+};
+
 // Several rows of one sequence, a piece of a prompt: its keys and values are gathered, since the
 // kernels of ops/attention.h read them in one piece. `page_ids` begin with those of the sequence.
-void gpu_prompt(Context& ctx, const Tensor& q, const PagedCache& cache, const Tensor& page_ids,
-                const PagedSequence& s, const AttentionOptions& options, const Tensor& out) {
-  const int64_t H = q.shape[1], D = q.shape[2], G = cache.kv_heads, n = s.num_rows;
-  const int64_t first = first_visible(s, options.window), end = s.first_position + n;
+void gpu_prompt(Context& ctx, const Call& call, const Tensor& page_ids, const PagedSequence& s) {
+  const Tensor& q = call.q;
+  const int64_t H = q.shape[1], D = q.shape[2], G = call.cache.kv_heads, n = s.num_rows;
+  const int64_t first = first_visible(s, call.options.window), end = s.first_position + n;
+  const int64_t last_row = s.first_row + n;
+  cuda::paged_store(ctx, call.k.slice(0, s.first_row, last_row),
+                    call.v.slice(0, s.first_row, last_row), call.cache,
+                    slice(call.batch.rows, s.first_row, last_row));
   const Workspace::Scope scope(ctx.workspace);
   const Tensor k = ctx.workspace.take(q.dtype, {end - first, G, D});
   const Tensor v = ctx.workspace.take(q.dtype, {end - first, G, D});
   const Tensor lse = ctx.workspace.take(DType::F32, {1, H, n});
-  cuda::paged_gather(ctx, cache, page_ids, first, k, v);
+  cuda::paged_gather(ctx, call.cache, page_ids, first, k, v);
   const auto as_batch = [](const Tensor& heads, int64_t begin, int64_t rows) {
     Tensor part = heads.slice(0, begin, begin + rows);
     part.shape = {1, rows, heads.shape[1], heads.shape[2]};
@@ -123,69 +136,52 @@ void gpu_prompt(Context& ctx, const Tensor& q, const PagedCache& cache, const Te
                     {.q = as_batch(q, s.first_row, n),
                      .k = as_batch(k, 0, end - first),
                      .v = as_batch(v, 0, end - first),
-                     .out = as_batch(out, s.first_row, n),
+                     .out = as_batch(call.out, s.first_row, n),
                      .lse = lse},
-                    options);
+                    call.options);
 }
 
 // Sequences with one row that follow each other are computed at once.
-void gpu_attention(Context& ctx, const Tensor& q, const PagedCache& cache, const PagedBatch& batch,
-                   const AttentionOptions& options, const Tensor& out) {
+void gpu_attention(Context& ctx, const Call& call) {
   int64_t single = 0, row = 0, page = 0;  // rows that wait, the next row, its first page id
   const auto decode_waiting = [&](int64_t end) {
+    const auto waiting = [&](const Tensor& heads) { return heads.slice(0, end - single, end); };
     if (single > 0)
-      cuda::paged_decode(ctx, q.slice(0, end - single, end), cache,
-                         slice(batch.rows, end - single, end), options,
-                         out.slice(0, end - single, end));
+      cuda::paged_decode(ctx, waiting(call.q), waiting(call.k), waiting(call.v), call.cache,
+                         slice(call.batch.rows, end - single, end), call.options,
+                         waiting(call.out));
     single = 0;
   };
-  for (const PagedSequence& s : batch.sequences) {
+  for (const PagedSequence& s : call.batch.sequences) {
     if (s.num_rows == 1) {
       ++single;
     } else if (s.num_rows > 1) {
       decode_waiting(row);
-      const Tensor& ids = batch.rows.page_ids;
-      gpu_prompt(ctx, q, cache, ids.slice(0, page, ids.shape[0]), s, options, out);
+      const Tensor& ids = call.batch.rows.page_ids;
+      gpu_prompt(ctx, call, ids.slice(0, page, ids.shape[0]), s);
     }
     row += s.num_rows;
     page += std::ssize(s.pages);
   }
-  const int64_t padding = q.shape[0] - row;
-  single += padding;
-  decode_waiting(q.shape[0]);
+  single += call.q.shape[0] - row;  // rows that are none
+  decode_waiting(call.q.shape[0]);
 }
 
 }  // namespace
 
-void paged_store(Context& ctx, const Tensor& k, const Tensor& v, const PagedCache& cache,
-                 const PagedBatch& batch) {
-  constexpr const char* kOp = "paged_store";
-  check_rank(kOp, "k", k, 3);
-  const int64_t N = k.shape[0], D = k.shape[2];
-  check_heads(kOp, "k", ctx, k, N, cache.kv_heads, D);
-  check_heads(kOp, "v", ctx, v, N, cache.kv_heads, D);
-  check_cache(kOp, ctx, cache, k.dtype, D);
-  if (runs_on_cuda(ctx, k)) {
-    check_rows(kOp, N, batch);
-    return cuda::paged_store(ctx, k, v, cache, batch.rows);
-  }
-  check_sequences(kOp, cache, N, batch.sequences,
-                  [](const PagedSequence& s) { return s.first_position; });
-  INGOT_CPU_DISPATCH(paged_store, ctx, k, v, cache, tasks_of(batch.sequences, kPageTokens));
-}
-
-void paged_attention_forward(Context& ctx, const Tensor& q, const PagedCache& cache,
-                             const PagedBatch& batch, const AttentionOptions& options,
-                             const Tensor& out) {
+void paged_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                             const PagedCache& cache, const PagedBatch& batch,
+                             const AttentionOptions& options, const Tensor& out) {
   constexpr const char* kOp = "paged_attention";
   check_rank(kOp, "q", q, 3);
-  const int64_t N = q.shape[0], H = q.shape[1], D = q.shape[2];
+  const int64_t N = q.shape[0], H = q.shape[1], D = q.shape[2], G = cache.kv_heads;
   check_heads(kOp, "q", ctx, q, N, H, D);
+  check_heads(kOp, "k", ctx, k, N, G, D);
+  check_heads(kOp, "v", ctx, v, N, G, D);
   check_heads(kOp, "out", ctx, out, N, H, D);
   check_cache(kOp, ctx, cache, q.dtype, D);
-  check(H % cache.kv_heads == 0, ErrorCode::Config,
-        "{}: key-value heads must divide heads, got {} heads and {} groups", kOp, H,
-        cache.kv_heads);
+  check(H % G == 0, ErrorCode::Config,
+        "{}: key-value heads must divide heads, got {} heads and {} groups", kOp, H, G);
   check(options.causal && !options.document_start.defined(), ErrorCode::Config,
         "{}: a decoder's attention is causal, without documents", kOp);
   check(options.window >= 0 && options.softcap >= 0.0, ErrorCode::Config,
@@ -197,46 +193,21 @@ void paged_attention_forward(Context& ctx, const Tensor& q, const PagedCache& ca
     check_rows(kOp, N, batch);
     check(D <= kMaxCudaHeadDim, ErrorCode::Config, "{}: a GPU takes heads of up to {}, got {}", kOp,
           kMaxCudaHeadDim, D);
-    return gpu_attention(ctx, q, cache, batch, scaled, out);
+    return gpu_attention(ctx, {q, k, v, cache, batch, scaled, out});
   }
   check_sequences(kOp, cache, N, batch.sequences,
                   [&](const PagedSequence& s) { return first_visible(s, options.window); });
-  const int64_t rows = std::max<int64_t>(1, cpu::kMaxTaskQueries / (H / cache.kv_heads));
-  INGOT_CPU_DISPATCH(paged_attention, ctx, cpu::PagedAttention{q, out, cache, scaled},
-                     tasks_of(batch.sequences, rows));
+  INGOT_CPU_DISPATCH(paged_store, ctx, k, v, cache, tasks_of(batch.sequences, kPageTokens));
+  const int64_t rows = std::max<int64_t>(1, cpu::kMaxTaskQueries / (H / G));
+  const cpu::PagedAttention call{q, out, cache, scaled};
+  INGOT_CPU_DISPATCH(paged_attention, ctx, call, tasks_of(batch.sequences, rows));
 }
-
-namespace cuda {
-
-// About four blocks for each multiprocessor.
-int64_t decode_splits(const DeviceFacts& facts, int64_t cells) {
-  constexpr int64_t kBlocksPerSm = 4, kMostSplits = 64;
-  const int64_t wanted = std::max<int64_t>(1, kBlocksPerSm * facts.num_sms);
-  return std::min((wanted + cells - 1) / cells, kMostSplits);
-}
-
-int64_t paged_decode_workspace_bytes(const DeviceFacts& facts, int64_t heads, int64_t kv_heads,
-                                     int64_t head_dim) {
-  // Heads of a group are taken one by one, by four or by eight.
-  const int64_t in_group = heads / kv_heads, step = in_group == 1 ? 1 : in_group <= 4 ? 4 : 8;
-  const int64_t rounded = (in_group + step - 1) / step * step;
-  int64_t most = 0;  // partial results of a head
-  for (int64_t N = 1;; ++N) {
-    const int64_t splits = decode_splits(facts, N * kv_heads);
-    if (splits == 1) break;
-    most = std::max(most, N * kv_heads * splits);
-  }
-  return align_up(most * rounded * (head_dim + 2) * size_of(DType::F32));
-}
-
-}  // namespace cuda
 
 int64_t paged_attention_workspace_bytes(const DeviceFacts& facts, const PagedAttentionCalls& c) {
   if (facts.kind == DeviceKind::Cpu) return 0;
   const int64_t keys = align_up(c.max_context * c.kv_heads * c.head_dim * size_of(c.dtype));
   const int64_t lse = align_up(c.heads * c.max_rows * size_of(DType::F32));
-  const int64_t prompt =
-      2 * keys + lse +
+  return 2 * keys + lse +
          attention_workspace_bytes(facts, {.dtype = c.dtype,
                                            .B = 1,
                                            .Tq = c.max_rows,
@@ -245,8 +216,6 @@ int64_t paged_attention_workspace_bytes(const DeviceFacts& facts, const PagedAtt
                                            .G = c.kv_heads,
                                            .D = c.head_dim,
                                            .deterministic = c.deterministic});
-  return std::max(prompt, cuda::paged_decode_workspace_bytes(facts, c.heads, c.kv_heads,
-                                                             c.head_dim));
 }
 
 }  // namespace ingot

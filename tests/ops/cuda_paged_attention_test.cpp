@@ -58,7 +58,6 @@ class TwoCaches {
     cpu_cache_ = {Tensor::contiguous(cpu_pages_.data(), DType::F32, shape), heads.G};
     gpu_cache_ = {operands_.zeros(dtype, shape), heads.G};
     send(cpu_pages_, gpu_cache_.pages);
-    turns_ = operands_.zeros(DType::I32, {64 * heads.H});
     ctx_ = operands_.with_workspace(paged_attention_workspace_bytes(
         gpu.facts, {.dtype = dtype,
                     .max_rows = 512,
@@ -93,7 +92,7 @@ class TwoCaches {
                             .rows = {.ends = on_device(ends),
                                      .first_pages = on_device(first_pages),
                                      .page_ids = on_device(page_ids),
-                                     .turns = turns_}};
+                                     .context = 4096}};
     std::vector<float> rows(static_cast<size_t>((N + padding) * (H + 2 * G) * D));
     std::normal_distribution<float> draw;
     for (float& value : rows) {
@@ -107,8 +106,8 @@ class TwoCaches {
     const auto compute = [&](Context& ctx, const Tensor& packed, const PagedCache& cache,
                              const PagedBatch& batch, const Tensor& to) {
       const Tensor all = packed.split(1, H + 2 * G, D);
-      paged_store(ctx, all.slice(1, H, H + G), all.slice(1, H + G, H + 2 * G), cache, batch);
-      paged_attention_forward(ctx, all.slice(1, 0, H), cache, batch, options, to);
+      paged_attention_forward(ctx, all.slice(1, 0, H), all.slice(1, H, H + G),
+                              all.slice(1, H + G, H + 2 * G), cache, batch, options, to);
     };
     compute(cpu_, Tensor::contiguous(rows.data(), DType::F32, {N, (H + 2 * G) * D}), cpu_cache_,
             {.sequences = sequences},
@@ -159,7 +158,6 @@ class TwoCaches {
   std::vector<Paged> sequences_;
   std::vector<float> cpu_pages_;
   PagedCache cpu_cache_, gpu_cache_;
-  Tensor turns_;
 };
 
 class CudaPagedAttention : public test::OnGpu<::testing::Test> {

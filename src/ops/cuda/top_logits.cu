@@ -75,15 +75,61 @@ struct Result {
   }
 };
 
-// The largest number of `kBits` bits for which holds(number), which holds for 0 and for all below
-// one for which it holds. All threads of the block take part.
-template <int kBits, class Holds>
-__device__ __forceinline__ uint32_t largest_where(const Holds& holds) {
+// The key of the kKept-th likeliest of all threads' entries, 0 where there are fewer.
+struct Last {
+  uint32_t key;
+  int room;  // how many entries with this key are kept
+  int ties;  // how many there are
+};
+
+// Eight bits at a time, from the highest: counts the entries that begin with the bits found so far.
+__device__ __forceinline__ Last find_last(const Entry (&own)[kOwn]) {
+  static_assert(kThreads == 256, "a thread for each count");
+  __shared__ int counts[kThreads], warps[kThreads / kWarp];
+  __shared__ Last found;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp, warp = thread / kWarp;
+  Last last{0, kKept, 0};
+#pragma unroll 1
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    counts[thread] = 0;
+    __syncthreads();
+#pragma unroll
+    for (const Entry& e : own)
+      if (shift == 24 || e.key >> (shift + 8) == last.key)
+        atomicAdd(&counts[e.key >> shift & 0xffu], 1);
+    __syncthreads();
+    // Entries with this thread's byte or a larger one; the first thread has the largest byte.
+    const int byte = 255 - thread, mine = counts[byte];
+    int sum = mine;
+#pragma unroll
+    for (int distance = 1; distance < kWarp; distance *= 2) {
+      const int other = __shfl_up_sync(0xffffffffu, sum, distance);
+      if (lane >= distance) sum += other;
+    }
+    if (lane == kWarp - 1) warps[warp] = sum;
+    __syncthreads();
+    for (int w = 0; w < warp; ++w) sum += warps[w];
+    if (sum - mine < last.room && sum >= last.room)
+      found = {last.key << 8 | static_cast<uint32_t>(byte), last.room - (sum - mine), mine};
+    __syncthreads();
+    last = found;
+  }
+  return last;
+}
+
+// An id such that `room` of the entries with this key have a smaller one. Bit by bit: many equal
+// logits are rare.
+__device__ __forceinline__ uint32_t first_id_out(const Entry (&own)[kOwn], const Last& last) {
+  __shared__ int sums[kThreads / kWarp];
   uint32_t found = 0;
 #pragma unroll 1
-  for (int bit = kBits - 1; bit >= 0; --bit) {
+  for (int bit = 30; bit >= 0; --bit) {
     const uint32_t next = found | 1u << bit;
-    if (holds(next)) found = next;
+    int n = 0;
+#pragma unroll
+    for (const Entry& e : own)
+      n += e.key == last.key && static_cast<uint32_t>(e.id) < next ? 1 : 0;
+    if (block_sum<kThreads>(n, sums) <= last.room) found = next;
   }
   return found;
 }
@@ -91,7 +137,6 @@ __device__ __forceinline__ uint32_t largest_where(const Holds& holds) {
 // The grid is (chunks, N).
 template <class From, class To>
 __global__ void __launch_bounds__(kThreads) keep_kernel(const From from, const To to) {
-  __shared__ int sums[kThreads / kWarp];
   __shared__ int num_kept;
   __shared__ uint32_t all_flags;
   let_next_start();
@@ -108,29 +153,18 @@ __global__ void __launch_bounds__(kThreads) keep_kernel(const From from, const T
     const int64_t at = begin + i * kThreads + threadIdx.x;
     if (at < from.size()) own[i] = from.load(row, at, flags);
   }
-  const auto count = [&](const auto& is_counted) {
-    int n = 0;
-#pragma unroll
-    for (int i = 0; i < kOwn; ++i) n += is_counted(own[i]) ? 1 : 0;
-    return block_sum<kThreads>(n, sums);
-  };
-  // The key of the last one kept; 0 where there are fewer entries.
-  const uint32_t last = largest_where<32>(
-      [&](uint32_t key) { return count([=](const Entry& e) { return e.key >= key; }) >= kKept; });
-  // Of the entries with this key, those with an id below `first_out` are kept.
-  const int room = kKept - count([=](const Entry& e) { return e.key > last; });
-  const auto ties_below = [&](uint32_t id) {
-    return count([=](const Entry& e) { return e.key == last && static_cast<uint32_t>(e.id) < id; });
-  };
-  const uint32_t first_out =
-      last == 0 ? 0 : largest_where<31>([&](uint32_t id) { return ties_below(id) <= room; });
-
+  const Last last = find_last(own);
+  // Of the entries with the last key, those with an id below this are kept.
+  constexpr uint32_t kAll = 0x7fffffff;
+  const uint32_t first_out = last.key == 0            ? 0
+                             : last.ties <= last.room ? kAll
+                                                      : first_id_out(own, last);
   if (flags != 0) atomicOr(&all_flags, flags);
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < kOwn; ++i) {
     const Entry& e = own[i];
-    if (e.key > last || (e.key == last && static_cast<uint32_t>(e.id) < first_out))
+    if (e.key > last.key || (e.key == last.key && static_cast<uint32_t>(e.id) < first_out))
       to.store(row, atomicAdd(&num_kept, 1), e);
   }
   __syncthreads();

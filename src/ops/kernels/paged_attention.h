@@ -45,20 +45,11 @@ INGOT_CUDA_KERNEL(void, paged_gather,
                   (Context & ctx, const PagedCache& cache, const Tensor& page_ids, int64_t first,
                    const Tensor& k, const Tensor& v))
 
-// Attention of rows that are the only ones of their sequences: q and out (N, H, D), D up to
-// kMaxCudaHeadDim, scale is set. Takes paged_decode_workspace_bytes().
+// Stores and attends for rows that are the only ones of their sequences. D up to kMaxCudaHeadDim,
+// scale is set.
 INGOT_CUDA_KERNEL(void, paged_decode,
-                  (Context & ctx, const Tensor& q, const PagedCache& cache, const PagedRows& rows,
-                   const AttentionOptions& options, const Tensor& out))
+                  (Context & ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                   const PagedCache& cache, const PagedRows& rows, const AttentionOptions& options,
+                   const Tensor& out))
 
-namespace cuda {
-
-// Into how many blocks paged_decode() cuts the keys of each of `cells` rows and groups. With more
-// than one, partial sums go through the workspace.
-int64_t decode_splits(const DeviceFacts& facts, int64_t cells);
-// For any number of rows.
-int64_t paged_decode_workspace_bytes(const DeviceFacts& facts, int64_t heads, int64_t kv_heads,
-                                     int64_t head_dim);
-
-}  // namespace cuda
 }  // namespace ingot

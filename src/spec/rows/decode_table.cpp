@@ -67,7 +67,6 @@ TensorTable transformer_decode_table(const ModelConfig& c, const DecodeShape& sh
   } else {
     integers("step_inputs", {step_inputs(shape).total()});
     integers("likeliest", {R, kLikeliestWords});
-    integers("turns", {shape.max_sequences * c.heads});
   }
   if (c.positions == Positions::Rotary)
     for (const char* name : {"rope.cos", "rope.sin"})

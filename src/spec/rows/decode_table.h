@@ -49,8 +49,8 @@ inline constexpr int64_t kLikeliestWords = 130;
 // "layers.i.cache": (pages, page_elements). rope.cos, rope.sin (context, D/2) unless positions are
 // learned. Of max_rows rows, the layer rows of the training table as "shared.NAME". Of
 // max_logit_rows rows, final_residual and final_norm (C), final_rstd and logits (V). "workspace".
-// I32 on a CPU: tokens and positions (max_rows); on a GPU: step_inputs (total), likeliest
-// (max_logit_rows, kLikeliestWords) and turns (max_sequences · H).
+// I32 on a CPU: tokens and positions (max_rows); on a GPU: step_inputs (total) and
+// likeliest (max_logit_rows, kLikeliestWords).
 TensorTable transformer_decode_table(const ModelConfig& config, const DecodeShape& shape);
 
 // The same in the table of a run that scores tasks between its steps: each name behind

@@ -78,14 +78,22 @@ bool fits(const Tensor& x, const Tensor& w) {
               w.strides[0], x.shape[0], x.shape[1]);
 }
 
+template <int kWarps, class T, class Epilogue>
+void run_blocks(Context& ctx, const Operands<T>& op, unsigned tiles, const Epilogue& epilogue) {
+  const auto most = static_cast<unsigned>(thin::kWarpsPerSm / kWarps * ctx.cuda->num_sms());
+  const auto kernel = op.M <= thin::kColumns ? thin::gemm_kernel<T, 1, kWarps, Epilogue>
+                                             : thin::gemm_kernel<T, 2, kWarps, Epilogue>;
+  launch_early({ctx, std::min(tiles, most), kWarps * kWarp}, kernel, op, epilogue,
+               static_cast<int>(tiles));
+}
+
 template <class T, class Epilogue>
 void run(Context& ctx, const Operands<T>& op, int64_t pairs, const Epilogue& epilogue) {
   const unsigned tiles = blocks_for(pairs, thin::kPairs);
-  const auto most = static_cast<unsigned>(thin::kBlocksPerSm * ctx.cuda->num_sms());
-  const LaunchShape shape{ctx, std::min(tiles, most), thin::kThreads};
-  const auto kernel = op.M <= thin::kColumns ? thin::gemm_kernel<T, 1, Epilogue>
-                                             : thin::gemm_kernel<T, 2, Epilogue>;
-  launch_early(shape, kernel, op, epilogue, static_cast<int>(tiles));
+  if (tiles <= static_cast<unsigned>(ctx.cuda->num_sms()))
+    run_blocks<thin::kWarpsPerSm>(ctx, op, tiles, epilogue);
+  else
+    run_blocks<thin::kWarpsPerSm / 2>(ctx, op, tiles, epilogue);
 }
 
 template <class T>

@@ -11,7 +11,8 @@
 
 namespace ingot::cuda::thin {
 
-inline constexpr int kWarps = 8, kThreads = kWarps * kWarp, kBlocksPerSm = 2;
+// Of a multiprocessor: one block of all, or two, so that one reads while the other finishes a tile.
+inline constexpr int kWarpsPerSm = 16;
 inline constexpr int kPairs = 8;    // of rows of w, in a block
 inline constexpr int kColumns = 8;  // rows of x that one tile of sums takes
 inline constexpr int kLoads = 4;    // of 16 bytes of each of a thread's two rows, in a batch
@@ -127,7 +128,7 @@ struct Sums<float, kTiles> {
 };
 
 // What a thread has of its two rows: kLoads pieces of 16 bytes of each, a warp's piece apart.
-template <class T>
+template <class T, int kWarps>
 struct Batch {
   static constexpr int kPiece = 4 * Vec<T>::kSize;     // of C, that a warp takes at once
   static constexpr int kWidth = kLoads * kPiece;       // of C, a warp's batch
@@ -150,23 +151,23 @@ struct Batch {
 // next tile's weights are asked for before this one's sums are put together.
 //
 // Epilogue: store(row of x, first row of w, Σ, Σ of its pair, whether that exists).
-template <class T, int kTiles, class Epilogue>
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+template <class T, int kTiles, int kWarps, class Epilogue>
+__global__ void __launch_bounds__(kWarps* kWarp, kWarpsPerSm / kWarps)
     gemm_kernel(const Operands<T> op, const Epilogue epilogue, const int num_tiles) {
-  constexpr int kRows = kTiles * kColumns;
+  constexpr int kRows = kTiles * kColumns, kThreads = kWarps * kWarp;
   __shared__ float2 shared[kWarps][kRows][kPairs];
   let_next_start();
   const Lane at;
-  const int warp = static_cast<int>(threadIdx.x) / kWarp, first_column = warp * Batch<T>::kWidth;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp, first_column = warp * Batch<T, kWarps>::kWidth;
   const T *row_a, *row_b;
-  Batch<T> batch[2];
+  Batch<T, kWarps> batch[2];
   const auto load_first = [&](int tile) {
     const int first = op.first_of(tile * kPairs + at.pair);
     // Rows that do not exist read the last one; nobody stores their sums.
     row_a = op.w + static_cast<int64_t>(min(first, op.R - 1)) * op.w_stride;
     row_b = op.w + static_cast<int64_t>(min(first + op.distance, op.R - 1)) * op.w_stride;
     batch[0].load(at, row_a, row_b, first_column, op.C);
-    batch[1].load(at, row_a, row_b, first_column + Batch<T>::kStride, op.C);
+    batch[1].load(at, row_a, row_b, first_column + Batch<T, kWarps>::kStride, op.C);
   };
   load_first(static_cast<int>(blockIdx.x));
   wait_for_previous();
@@ -179,10 +180,10 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       for (int i = 0; i < 2; ++i) {
 #pragma unroll
         for (int j = 0; j < kLoads; ++j)
-          sums.add(at, op, begin + j * Batch<T>::kPiece + at.part * Vec<T>::kSize, batch[i].a[j],
+          sums.add(at, op, begin + j * Batch<T, kWarps>::kPiece + at.part * Vec<T>::kSize, batch[i].a[j],
                    batch[i].b[j]);
-        batch[i].load(at, row_a, row_b, begin + 2 * Batch<T>::kStride, op.C);
-        begin += Batch<T>::kStride;
+        batch[i].load(at, row_a, row_b, begin + 2 * Batch<T, kWarps>::kStride, op.C);
+        begin += Batch<T, kWarps>::kStride;
       }
     }
     const int next = tile + static_cast<int>(gridDim.x);

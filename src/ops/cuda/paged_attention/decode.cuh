@@ -1,10 +1,14 @@
-// Attention of one new token of each sequence, over keys and values in pages.
+// Attention of one new token of each sequence, over keys and values in pages. It also writes the
+// token's own key and value to its page.
 //
 // A block takes a part of the keys of a row and of a group of heads, so that each key is read once
 // for all of them. Adjacent lanes share a key: with the 32 lanes of a warp on several keys, a warp
 // reads whole lines. Every lane keeps a running softmax of the keys it met; those of the lanes, of
-// the warps and of the blocks are merged in a fixed order, the last by the block that ends last.
+// the warps and of the blocks are merged in a fixed order. The blocks of a row are a cluster, which
+// read each other's sums in shared memory.
 #pragma once
+
+#include <cooperative_groups.h>
 
 #include "ops/cuda/common/early.cuh"
 #include "ops/cuda/common/lanes.cuh"
@@ -12,10 +16,7 @@
 
 namespace ingot::cuda::decode {
 
-inline constexpr int kWarps = 4, kThreads = kWarps * kWarp;
 inline constexpr int kPage = static_cast<int>(kPageTokens);
-// A block takes at least these many pages: one for each warp.
-inline constexpr int kLeastPages = kWarps;
 
 // kHeads heads of a group at once; a head's elements lie in kLanes adjacent lanes, each of which has
 // kVectors vectors of kWidth.
@@ -26,17 +27,17 @@ struct Shape {
   static constexpr int kElements = kVectors * kWidth;  // of a head in a lane
   static constexpr int kDims = kLanes * kElements;     // at least D
   static constexpr int kKeys = kWarp / kLanes;         // that a warp loads at once
-  // Loads under way: 4 of keys and 4 of values, or what a page has.
-  static constexpr int kSteps = kVectors > 2 ? 1 : kPage / kKeys < 4 ? kPage / kKeys : 4;
+  // Loads of keys under way, and as many of values: what registers hold.
+  static constexpr int kSteps = kVectors > 2 ? 1 : kHeads * kElements > 32 ? 2 : 4;
+  static constexpr int kUnit = kKeys * kSteps;  // keys that a warp takes at once
+  static constexpr int kWarps = 4, kThreads = kWarps * kWarp;
 };
 
 struct Call {
-  const void *q, *pages;
-  void* out;
+  const void *q, *k, *v;
+  void *out, *pages;
   const int32_t *ends, *first_pages, *page_ids;
-  int32_t* turns;   // (N, head tiles of all groups)
-  float* partials;  // (N, head tiles of all groups, splits, kHeads, D + 2)
-  int64_t q_row, q_head, out_row, out_head;
+  int64_t q_row, q_head, k_row, k_head, v_row, v_head, out_row, out_head;
   float scale, softcap;  // 0: no cap
   int window;            // 0: all keys
   int groups, in_group, D;
@@ -131,48 +132,91 @@ __device__ __forceinline__ void add_keys(
   }
 }
 
-// Σ over `count` partial results, each D sums, then largest and total, `stride` apart: element d.
-template <class Load>
-__device__ __forceinline__ Softmax<1> merged(const float* parts, int count, int64_t stride, int d,
-                                             int D, const Load& load) {
+// Element d of `count` results, each kDims sums, then largest and total. part(i) is the i-th.
+template <int kDims, class Part>
+__device__ __forceinline__ Softmax<1> merged(int count, int d, const Part& part) {
   Softmax<1> all;
-  for (int i = 0; i < count; ++i) all.largest = fmaxf(all.largest, load(parts + i * stride + D));
+  for (int i = 0; i < count; ++i) all.largest = fmaxf(all.largest, part(i)[kDims]);
   for (int i = 0; i < count; ++i) {
-    const float* part = parts + i * stride;
-    const float factor = Softmax<1>::factor(load(part + D), all.largest);
-    all.total += factor * load(part + D + 1);
-    all.sums[0] += factor * load(part + d);
+    const float* one = part(i);
+    const float factor = Softmax<1>::factor(one[kDims], all.largest);
+    all.total += factor * one[kDims + 1];
+    all.sums[0] += factor * one[d];
   }
   return all;
 }
 
-// The grid is (splits, groups · head tiles, N).
+// The grid is (blocks of a cluster, groups · head tiles, N). Only the new token's heads come from the kernel
+// before; what else is read was there before the step.
 template <class S>
-__global__ void __launch_bounds__(kThreads) attention_kernel(const __grid_constant__ Call call) {
+__global__ void __launch_bounds__(S::kThreads)
+    attention_kernel(const __grid_constant__ Call call) {
   using T = typename S::T;
-  constexpr int kStride = S::kDims + 2;
-  __shared__ float shared[kWarps][S::kHeads][kStride];
-  __shared__ bool is_last;
+  constexpr int kStride = S::kDims + 2, kWarps = S::kWarps, kThreads = S::kThreads;
+  __shared__ float of_warps[kWarps][S::kHeads][kStride];
+  __shared__ float of_block[S::kHeads][kStride];
   let_next_start();
-  wait_for_previous();
   const int64_t row = blockIdx.z;
   const int D = call.D, end = call.ends[row];
+  if (end == 0) return;  // no row
   const int first = call.window > 0 ? max(0, end - call.window) : 0;
   const int first_page = first / kPage, num_pages = (end + kPage - 1) / kPage - first_page;
-  const int splits = static_cast<int>(gridDim.x), split = static_cast<int>(blockIdx.x);
-  const int pages_of_one = max(kLeastPages, (num_pages + splits - 1) / splits);
-  const int used = (num_pages + pages_of_one - 1) / pages_of_one;
-  if (split >= used) return;  // all of a row that is none
+  const int blocks = static_cast<int>(gridDim.x);
+  const int pages_of_one = (num_pages + blocks - 1) / blocks;
   const int tiles = static_cast<int>(gridDim.y) / call.groups;
-  const int group = static_cast<int>(blockIdx.y) / tiles;
-  const int in_group = static_cast<int>(blockIdx.y) % tiles * S::kHeads;  // its first head
-  const int head = group * call.in_group + in_group;
-  const int num_heads = min(S::kHeads, call.in_group - in_group);
+  const int group = static_cast<int>(blockIdx.y) / tiles, tile = static_cast<int>(blockIdx.y) % tiles;
+  const int head = group * call.in_group + tile * S::kHeads;  // its first
+  const int num_heads = min(S::kHeads, call.in_group - tile * S::kHeads);
 
   const int thread = static_cast<int>(threadIdx.x), warp = thread / kWarp, lane = thread % kWarp;
   const int place = lane % S::kLanes, key_of_lane = lane / S::kLanes;
   const auto column = [&](int vector) { return (vector * S::kLanes + place) * S::kWidth; };
 
+  const int begin = (first_page + static_cast<int>(blockIdx.x) * pages_of_one) * kPage;
+  const int stop = min(end, begin + pages_of_one * kPage);
+  const int32_t* ids = call.page_ids + call.first_pages[row];
+  Raw<T, S::kWidth> k[S::kSteps][S::kVectors], v[S::kSteps][S::kVectors];
+  // All keys of the unit but the new one.
+  const auto load_old = [&](int unit) {
+    const T* keys = static_cast<const T*>(call.pages) +
+                    page_offset(ids[unit / kPage], group, call.groups, D);
+#pragma unroll
+    for (int step = 0; step < S::kSteps; ++step) {
+      const int token = unit + step * S::kKeys + key_of_lane;
+#pragma unroll
+      for (int vector = 0; vector < S::kVectors; ++vector) {
+        // What was never written may be NaN.
+        k[step][vector] = v[step][vector] = {};
+        if (token < first || token >= min(stop, end - 1) || column(vector) >= D) continue;
+        const T* from = keys + token % kPage * D + column(vector);
+        k[step][vector] = load_raw<S::kWidth>(from);
+        v[step][vector] = load_raw<S::kWidth>(from + kPage * D);
+      }
+    }
+  };
+  const auto load_new = [&](int unit) {
+#pragma unroll
+    for (int step = 0; step < S::kSteps; ++step) {
+      if (unit + step * S::kKeys + key_of_lane != end - 1) continue;
+      T* to = static_cast<T*>(call.pages) +
+              page_offset(ids[(end - 1) / kPage], group, call.groups, D) + (end - 1) % kPage * D;
+#pragma unroll
+      for (int vector = 0; vector < S::kVectors; ++vector) {
+        if (column(vector) >= D) continue;
+        k[step][vector] = load_raw<S::kWidth>(static_cast<const T*>(call.k) + row * call.k_row +
+                                              group * call.k_head + column(vector));
+        v[step][vector] = load_raw<S::kWidth>(static_cast<const T*>(call.v) + row * call.v_row +
+                                              group * call.v_head + column(vector));
+        if (tile > 0) continue;
+        *reinterpret_cast<Raw<T, S::kWidth>*>(to + column(vector)) = k[step][vector];
+        *reinterpret_cast<Raw<T, S::kWidth>*>(to + kPage * D + column(vector)) = v[step][vector];
+      }
+    }
+  };
+
+  int unit = begin + warp * S::kUnit;
+  if (unit < stop) load_old(unit);
+  wait_for_previous();
   Lanes<T, S::kWidth> q[S::kHeads][S::kVectors];
 #pragma unroll
   for (int h = 0; h < S::kHeads; ++h)
@@ -186,32 +230,18 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const __grid_consta
 #pragma unroll
       for (int i = 0; i < S::kWidth; ++i) q[h][vector].v[i] *= call.scale;
     }
-
   Softmax<S::kElements> heads[S::kHeads];
-  constexpr int kUnit = S::kKeys * S::kSteps;  // keys that a warp takes at once
-  const int begin = (first_page + split * pages_of_one) * kPage;
-  const int stop = min(end, begin + pages_of_one * kPage);
-  const int32_t* ids = call.page_ids + call.first_pages[row];
-  for (int unit = begin + warp * kUnit; unit < stop; unit += kWarps * kUnit) {
-    const T* keys = static_cast<const T*>(call.pages) +
-                    page_offset(ids[unit / kPage], group, call.groups, D);
-    Raw<T, S::kWidth> k[S::kSteps][S::kVectors], v[S::kSteps][S::kVectors];
+  while (unit < stop) {
+    if (unit + S::kUnit >= end) load_new(unit);
     bool valid[S::kSteps];
 #pragma unroll
     for (int step = 0; step < S::kSteps; ++step) {
       const int token = unit + step * S::kKeys + key_of_lane;
       valid[step] = token >= first && token < stop;
-#pragma unroll
-      for (int vector = 0; vector < S::kVectors; ++vector) {
-        // What was never written may be NaN.
-        k[step][vector] = v[step][vector] = {};
-        if (!valid[step] || column(vector) >= D) continue;
-        const T* from = keys + token % kPage * D + column(vector);
-        k[step][vector] = load_raw<S::kWidth>(from);
-        v[step][vector] = load_raw<S::kWidth>(from + kPage * D);
-      }
     }
     add_keys<S>(q, k, v, valid, call.softcap, heads);
+    unit += kWarps * S::kUnit;
+    if (unit < stop) load_old(unit);
   }
 
   merge_lanes<S>(heads);
@@ -222,53 +252,46 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(const __grid_consta
       for (int vector = 0; vector < S::kVectors; ++vector)
 #pragma unroll
         for (int i = 0; i < S::kWidth; ++i)
-          shared[warp][h][column(vector) + i] = heads[h].sums[vector * S::kWidth + i];
+          of_warps[warp][h][column(vector) + i] = heads[h].sums[vector * S::kWidth + i];
       if (place == 0) {
-        shared[warp][h][S::kDims] = heads[h].largest;
-        shared[warp][h][S::kDims + 1] = heads[h].total;
+        of_warps[warp][h][S::kDims] = heads[h].largest;
+        of_warps[warp][h][S::kDims + 1] = heads[h].total;
       }
     }
   }
   __syncthreads();
 
-  const int64_t cell = row * gridDim.y + blockIdx.y;
-  const int stride = D + 2;
-  float* partials = call.partials + cell * splits * S::kHeads * stride;
   const auto store = [&](int h, int d, const Softmax<1>& all) {
     static_cast<T*>(call.out)[row * call.out_row + (head + h) * call.out_head + d] =
         from_float<T>(all.sums[0] / all.total);
   };
   for (int i = thread; i < num_heads * D; i += kThreads) {
     const int h = i / D, d = i % D;
-    const Softmax<1> all = merged(&shared[0][h][0], kWarps, S::kHeads * kStride, d, S::kDims,
-                                  [](const float* from) { return *from; });
-    if (used == 1) {
+    const Softmax<1> all =
+        merged<S::kDims>(kWarps, d, [&](int other) { return of_warps[other][h]; });
+    if (blocks == 1) {
       store(h, d, all);
       continue;
     }
-    float* to = partials + (split * S::kHeads + h) * stride;
-    to[d] = all.sums[0];
+    of_block[h][d] = all.sums[0];
     if (d == 0) {
-      to[D] = all.largest;
-      to[D + 1] = all.total;
+      of_block[h][S::kDims] = all.largest;
+      of_block[h][S::kDims + 1] = all.total;
     }
   }
-  if (used == 1) return;
-
-  __threadfence();
-  __syncthreads();
-  if (thread == 0) {
-    is_last = atomicAdd(call.turns + cell, 1) == used - 1;
-    if (is_last) call.turns[cell] = 0;
-  }
-  __syncthreads();
-  if (!is_last) return;
-  __threadfence();
-  for (int i = thread; i < num_heads * D; i += kThreads) {
+#if __CUDA_ARCH__ >= 900
+  if (blocks == 1) return;
+  const auto cluster = cooperative_groups::this_cluster();
+  cluster.sync();
+  for (int i = static_cast<int>(blockIdx.x) * kThreads + thread; i < num_heads * D;
+       i += blocks * kThreads) {
     const int h = i / D, d = i % D;
-    store(h, d, merged(partials + h * stride, used, int64_t{S::kHeads} * stride, d, D,
-                       [](const float* from) { return __ldcg(from); }));
+    store(h, d, merged<S::kDims>(blocks, d, [&](int other) {
+            return cluster.map_shared_rank(&of_block[h][0], static_cast<unsigned>(other));
+          }));
   }
+  cluster.sync();  // others may still read this block's
+#endif
 }
 
 }  // namespace ingot::cuda::decode
