@@ -26,6 +26,11 @@ struct Operands {
   // Pair p is rows first and first + distance, where first = p / distance · 2 · distance + p mod
   // distance.
   int distance;
+  // With a norm before it, x is normed first: what ops/fused_linear.h calls NormedInput.
+  const T* norm_weight = nullptr;  // (C)
+  T* normed = nullptr;             // (M, C)
+  float* rstd = nullptr;           // (M)
+  float eps = 0;
 
   __device__ __forceinline__ int first_of(int pair) const {
     return pair / distance * 2 * distance + pair % distance;
@@ -147,15 +152,49 @@ struct Batch {
   Packed a[kLoads], b[kLoads];
 };
 
+// shared(M, C) = norm of x, one row after the other by all threads if there is one, else by a warp
+// each. The first block also stores it.
+template <class T, int kThreads>
+__device__ __forceinline__ void norm_rows(const Operands<T>& op, T* shared) {
+  constexpr int kSize = Vec<T>::kSize;
+  __shared__ float sums[kThreads / kWarp];
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / kWarp, lane = thread % kWarp;
+  const bool alone = op.M == 1;
+  const int first = (alone ? thread : lane) * kSize, step = (alone ? kThreads : kWarp) * kSize;
+  for (int row = alone ? 0 : warp; row < op.M; row += kThreads / kWarp) {
+    const T* x = op.x + row * op.x_stride;
+    float squares = 0;
+    for (int column = first; column < op.C; column += step) {
+      const Lanes<T, kSize> value = unpack<T>(load_packed(x + column));
+#pragma unroll
+      for (int i = 0; i < kSize; ++i) squares += value.v[i] * value.v[i];
+    }
+    squares = alone ? block_sum<kThreads>(squares, sums) : warp_sum(squares);
+    const float rstd = rsqrtf(squares / static_cast<float>(op.C) + op.eps);
+    if (blockIdx.x == 0 && first == 0) op.rstd[row] = rstd;
+    for (int column = first; column < op.C; column += step) {
+      Lanes<T, kSize> value = unpack<T>(load_packed(x + column));
+      const Lanes<T, kSize> weight = unpack<T>(load_packed(op.norm_weight + column));
+#pragma unroll
+      for (int i = 0; i < kSize; ++i) value.v[i] = value.v[i] * rstd * weight.v[i];
+      const Packed y = pack<T>(value);
+      *reinterpret_cast<Packed*>(shared + row * op.C + column) = y;
+      if (blockIdx.x == 0) store_packed(op.normed + row * op.C + column, y);
+    }
+  }
+  __syncthreads();
+}
+
 // The grid is as large as the GPU holds at once and iterates over the tiles of kPairs pairs. The
 // next tile's weights are asked for before this one's sums are put together.
 //
 // Epilogue: store(row of x, first row of w, Σ, Σ of its pair, whether that exists).
-template <class T, int kTiles, int kWarps, class Epilogue>
+template <class T, int kTiles, int kWarps, bool kNorm, class Epilogue>
 __global__ void __launch_bounds__(kWarps* kWarp, kWarpsPerSm / kWarps)
     gemm_kernel(const Operands<T> op, const Epilogue epilogue, const int num_tiles) {
   constexpr int kRows = kTiles * kColumns, kThreads = kWarps * kWarp;
   __shared__ float2 shared[kWarps][kRows][kPairs];
+  extern __shared__ __align__(16) unsigned char normed_rows[];  // with kNorm: (M, C)
   let_next_start();
   const Lane at;
   const int warp = static_cast<int>(threadIdx.x) / kWarp, first_column = warp * Batch<T, kWarps>::kWidth;
@@ -171,6 +210,13 @@ __global__ void __launch_bounds__(kWarps* kWarp, kWarpsPerSm / kWarps)
   };
   load_first(static_cast<int>(blockIdx.x));
   wait_for_previous();
+  Operands<T> in = op;
+  if constexpr (kNorm) {
+    T* const normed = reinterpret_cast<T*>(normed_rows);
+    norm_rows<T, kThreads>(op, normed);
+    in.x = normed;
+    in.x_stride = op.C;
+  }
 
   for (int tile = static_cast<int>(blockIdx.x); tile < num_tiles;
        tile += static_cast<int>(gridDim.x)) {
@@ -180,7 +226,7 @@ __global__ void __launch_bounds__(kWarps* kWarp, kWarpsPerSm / kWarps)
       for (int i = 0; i < 2; ++i) {
 #pragma unroll
         for (int j = 0; j < kLoads; ++j)
-          sums.add(at, op, begin + j * Batch<T, kWarps>::kPiece + at.part * Vec<T>::kSize, batch[i].a[j],
+          sums.add(at, in, begin + j * Batch<T, kWarps>::kPiece + at.part * Vec<T>::kSize, batch[i].a[j],
                    batch[i].b[j]);
         batch[i].load(at, row_a, row_b, begin + 2 * Batch<T, kWarps>::kStride, op.C);
         begin += Batch<T, kWarps>::kStride;

@@ -43,17 +43,20 @@ struct Call {
   int groups, in_group, D;
 };
 
-// Σ of e^(score - largest), and of the values so weighted; scores are in powers of two.
+// Σ of 2^(score - largest), and of the values so weighted.
 template <int kElements>
 struct Softmax {
-  float largest = -INFINITY, total = 0;
+  float largest = -1e30f, total = 0;  // below every score, but finite: differences are no NaN
   float sums[kElements] = {};
-
-  // The factor that brings sums with this `largest` to `to`; 0 where there are none.
-  __device__ __forceinline__ static float factor(float from, float to) {
-    return from == -INFINITY ? 0.0f : exp2f(from - to);
-  }
 };
+
+// 2^(from - to): the factor that brings sums with the largest score `from` to `to`. exp2f() also
+// scales subnormal results, which are nothing beside 1.
+__device__ __forceinline__ float factor(float from, float to) {
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(from - to));
+  return power;
+}
 
 // The first kLanes lanes get the result.
 template <class S>
@@ -64,8 +67,8 @@ __device__ __forceinline__ void merge_lanes(Softmax<S::kElements> (&heads)[S::kH
     for (auto& head : heads) {
       const float other = __shfl_xor_sync(0xffffffffu, head.largest, distance);
       const float largest = fmaxf(head.largest, other);
-      const float mine = Softmax<S::kElements>::factor(head.largest, largest);
-      const float theirs = Softmax<S::kElements>::factor(other, largest);
+      const float mine = factor(head.largest, largest);
+      const float theirs = factor(other, largest);
       head.total = mine * head.total +
                    theirs * __shfl_xor_sync(0xffffffffu, head.total, distance);
       for (float& sum : head.sums)
@@ -108,13 +111,13 @@ __device__ __forceinline__ void add_keys(
       scores[h][step] = valid[step] ? kLog2E * score : -INFINITY;
       largest = fmaxf(largest, scores[h][step]);
     }
-    const float shrink = Softmax<S::kElements>::factor(heads[h].largest, largest);
+    const float shrink = factor(heads[h].largest, largest);
     heads[h].largest = largest;
     heads[h].total *= shrink;
     for (float& sum : heads[h].sums) sum *= shrink;
 #pragma unroll
     for (int step = 0; step < S::kSteps; ++step) {
-      scores[h][step] = Softmax<S::kElements>::factor(scores[h][step], largest);
+      scores[h][step] = factor(scores[h][step], largest);
       heads[h].total += scores[h][step];
     }
   }
@@ -139,9 +142,9 @@ __device__ __forceinline__ Softmax<1> merged(int count, int d, const Part& part)
   for (int i = 0; i < count; ++i) all.largest = fmaxf(all.largest, part(i)[kDims]);
   for (int i = 0; i < count; ++i) {
     const float* one = part(i);
-    const float factor = Softmax<1>::factor(one[kDims], all.largest);
-    all.total += factor * one[kDims + 1];
-    all.sums[0] += factor * one[d];
+    const float weight = factor(one[kDims], all.largest);
+    all.total += weight * one[kDims + 1];
+    all.sums[0] += weight * one[d];
   }
   return all;
 }
@@ -176,10 +179,25 @@ __global__ void __launch_bounds__(S::kThreads)
   const int stop = min(end, begin + pages_of_one * kPage);
   const int32_t* ids = call.page_ids + call.first_pages[row];
   Raw<T, S::kWidth> k[S::kSteps][S::kVectors], v[S::kSteps][S::kVectors];
+  const auto keys_of = [&](int unit) {
+    return static_cast<const T*>(call.pages) +
+           page_offset(ids[unit / kPage], group, call.groups, D);
+  };
+  // Into the L2, for the next round.
+  const auto prefetch = [&](int unit) {
+    constexpr int kLine = 128 / (S::kWidth * static_cast<int>(sizeof(T)));  // lanes
+    if (unit >= stop || place % kLine > 0 || column(0) >= D) return;
+    const T* keys = keys_of(unit) + column(0);
+#pragma unroll
+    for (int step = 0; step < S::kSteps; ++step) {
+      const T* from = keys + (unit + step * S::kKeys + key_of_lane) % kPage * D;
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+      asm volatile("prefetch.global.L2 [%0];" ::"l"(from + kPage * D));
+    }
+  };
   // All keys of the unit but the new one.
   const auto load_old = [&](int unit) {
-    const T* keys = static_cast<const T*>(call.pages) +
-                    page_offset(ids[unit / kPage], group, call.groups, D);
+    const T* keys = keys_of(unit);
 #pragma unroll
     for (int step = 0; step < S::kSteps; ++step) {
       const int token = unit + step * S::kKeys + key_of_lane;
@@ -193,6 +211,7 @@ __global__ void __launch_bounds__(S::kThreads)
         v[step][vector] = load_raw<S::kWidth>(from + kPage * D);
       }
     }
+    prefetch(unit + kWarps * S::kUnit);
   };
   const auto load_new = [&](int unit) {
 #pragma unroll
