@@ -333,7 +333,8 @@ std::vector<LogitResult> ReplyEngine::Impl::read_rows(const std::vector<LogitRow
     LogitRow row = rows[at];
     row.is_finite = decoder.is_finite(i);
     row.likeliest = decoder.likeliest(i);
-    const auto own = row.likeliest == nullptr ? logits.subspan(at * V, V) : std::span<const float>();
+    const auto own =
+        row.likeliest == nullptr ? logits.subspan(at * V, V) : std::span<const float>();
     results[at] = read_row(row, own, static_cast<size_t>(drawn_vocab));
   };
   if (options.pool != nullptr) {

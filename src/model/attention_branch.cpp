@@ -28,23 +28,14 @@ HeadViews AttentionBranch::heads(const Tensor& qkv, const Tensor& qk) const {
 
 HeadViews AttentionBranch::project_qkv(Context& ctx, const LayerPass& pass) const {
   const auto& [w, x, rope, attention] = pass;
-  const HeadViews heads = this->heads(x.qkv, x.qk);
-  const bool rotary = rope.cos.defined();
-  const bool plain_forms = !x.attn_norm.fp8.defined() && !w.qkv.weight.is_packed();
-  const bool fuses =
-      rotary && !config_.qk_norm && plain_forms && !w.qkv.bias.plain.defined();
-  if (fuses && config_.norm_before() && !w.attn_norm.bias.plain.defined()) {
-    linear_rope_forward(ctx,
-                        NormedInput{x.residual, w.attn_norm.weight.plain, config_.norm_eps,
-                                    x.attn_norm.plain, x.attn_rstd},
-                        w.qkv.weight.plain, x.qkv, heads.qk, rope);
-    return heads;
-  }
   if (config_.norm_before())
     norm_forward(ctx, x.residual, w.attn_norm, config_.norm_eps, x.attn_norm, x.attn_rstd);
   else
     quantize_rows(ctx, x.attn_norm);
-  if (fuses) {
+  const HeadViews heads = this->heads(x.qkv, x.qk);
+  const bool rotary = rope.cos.defined();
+  const bool plain_forms = !x.attn_norm.fp8.defined() && !w.qkv.weight.is_packed();
+  if (rotary && !config_.qk_norm && plain_forms && !w.qkv.bias.plain.defined()) {
     linear_rope_forward(ctx, x.attn_norm.plain, w.qkv.weight.plain, x.qkv, heads.qk, rope);
     return heads;
   }

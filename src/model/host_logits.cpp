@@ -10,7 +10,8 @@
 namespace ingot {
 namespace {
 
-static_assert(kLikeliestWords == kTopLogitsWords, "the table has a row of words for each TopLogits");
+static_assert(kLikeliestWords == kTopLogitsWords,
+              "the table has a row of words for each TopLogits");
 
 // As integers in blocks, which compilers turn into vectors: logits of a step are up to some
 // million.
@@ -85,8 +86,7 @@ void HostLogits::read(const Tensor& logits, const std::vector<bool>& is_likelies
     copy_likeliest(std::ssize(is_likeliest));
   if (std::ranges::find(is_likeliest, false) != is_likeliest.end()) copy_rows(logits);
   for (size_t row = 0; row < is_likeliest.size(); ++row)
-    if (is_likeliest[row])
-      finite_[row] = likeliest(static_cast<int64_t>(row))->all_finite != 0;
+    if (is_likeliest[row]) finite_[row] = likeliest(static_cast<int64_t>(row))->all_finite != 0;
 }
 
 }  // namespace ingot

@@ -1,27 +1,14 @@
 #include "model/mlp_branch.h"
 
-#include "ops/fused_linear.h"
-
 namespace ingot {
 
 void MlpBranch::hidden(Context& ctx, const LayerPass& pass) const {
   const LayerTensors& x = pass.x;
-  const LayerWeights& w = pass.w;
-  const bool fuses = config_.activation == Activation::SwiGlu && config_.norm_before() &&
-                     !w.mlp_norm.bias.plain.defined() && !x.mlp_norm.fp8.defined() &&
-                     !w.up.weight.is_packed() && !w.up.bias.plain.defined();
-  if (fuses) {
-    linear_swiglu_forward(ctx,
-                          NormedInput{x.mid, w.mlp_norm.weight.plain, config_.norm_eps,
-                                      x.mlp_norm.plain, x.mlp_rstd},
-                          w.up.weight.plain, x.up, x.act.plain);
-  } else {
-    if (config_.norm_before())
-      norm_forward(ctx, x.mid, w.mlp_norm, config_.norm_eps, x.mlp_norm, x.mlp_rstd);
-    else
-      quantize_rows(ctx, x.mlp_norm);
-    linear_activation_forward(ctx, config_.activation, x.mlp_norm, w.up, x.up, x.act);
-  }
+  if (config_.norm_before())
+    norm_forward(ctx, x.mid, pass.w.mlp_norm, config_.norm_eps, x.mlp_norm, x.mlp_rstd);
+  else
+    quantize_rows(ctx, x.mlp_norm);
+  linear_activation_forward(ctx, config_.activation, x.mlp_norm, pass.w.up, x.up, x.act);
   if (config_.norm_after()) linear_forward(ctx, x.act, pass.w.down, x.mlp_out);
 }
 

@@ -247,7 +247,8 @@ struct PagedDecoder::Impl {
     return wanted.slice(0, 0, rows);
   }
 
-  // Of rows (R, C) of the residual stream → the row "logits"; with `below` also their likeliest ids.
+  // Of rows (R, C) of the residual stream → the row "logits"; with `below` also their likeliest
+  // ids.
   void head_logits(const Tensor& residual, int64_t below, FirstNotFinite* search) {
     const int64_t R = residual.shape[0];
     const Tensor normed = row("final_norm").slice(0, 0, R);  // (R, C)
@@ -257,8 +258,7 @@ struct PagedDecoder::Impl {
     const Tensor values = row("logits").slice(0, 0, R);  // (R, V)
     linear_forward(ctx, normed, {head, {}}, values);
     if (search != nullptr) search->look("logits", values);
-    if (below > 0)
-      top_logits(ctx, values, below, config.softcap, row("likeliest").slice(0, 0, R));
+    if (below > 0) top_logits(ctx, values, below, config.softcap, row("likeliest").slice(0, 0, R));
   }
 
   void copy_page(int32_t from, int32_t to) {

@@ -6,18 +6,8 @@
 #include "ops/common/rope_checks.h"
 #include "ops/kernels/fused_linear.h"
 #include "ops/matmul.h"
-#include "ops/rms_norm.h"
 
 namespace ingot {
-namespace {
-
-void check_normed(const char* op, const NormedInput& in) {
-  check_rank(op, "x", in.x, 2);
-  check_operand(op, "normed", in.normed, in.x.shape, in.x.dtype);
-  check_operand(op, "weight", in.weight, {in.x.shape[1]}, in.x.dtype);
-}
-
-}  // namespace
 
 void linear_swiglu_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& gate_up,
                            const Tensor& out) {
@@ -62,22 +52,6 @@ void linear_rope_forward(Context& ctx, const Tensor& x, const Tensor& w, const T
   if (runs_on_cuda(ctx, x) && cuda::linear_rope_forward(ctx, x, w, y, heads, rope)) return;
   linear_forward(ctx, x, w, y);
   rope_forward(ctx, heads, rope);
-}
-
-void linear_swiglu_forward(Context& ctx, const NormedInput& in, const Tensor& w,
-                           const Tensor& gate_up, const Tensor& out) {
-  check_normed("linear_swiglu_forward", in);
-  if (runs_on_cuda(ctx, in.x) && cuda::normed_swiglu_forward(ctx, in, w, gate_up, out)) return;
-  rms_norm_forward(ctx, in.x, in.weight, in.eps, in.normed, in.rstd);
-  linear_swiglu_forward(ctx, in.normed, w, gate_up, out);
-}
-
-void linear_rope_forward(Context& ctx, const NormedInput& in, const Tensor& w, const Tensor& y,
-                         const Tensor& heads, const RopeInput& rope) {
-  check_normed("linear_rope_forward", in);
-  if (runs_on_cuda(ctx, in.x) && cuda::normed_rope_forward(ctx, in, w, y, heads, rope)) return;
-  rms_norm_forward(ctx, in.x, in.weight, in.eps, in.normed, in.rstd);
-  linear_rope_forward(ctx, in.normed, w, y, heads, rope);
 }
 
 }  // namespace ingot

@@ -8,19 +8,9 @@
 
 namespace ingot {
 
-// The input of a GEMM that an RMSNorm stands before: normed(N, C) and rstd(N) = rms_norm_forward() of
-// x(N, C) and weight(C). All contiguous.
-struct NormedInput {
-  Tensor x, weight;
-  double eps;
-  Tensor normed, rstd;
-};
-
 // gate_up(N, 2F) = x(N, C) · w(2F, C)ᵀ, gate then up in each row; out(N, F) = silu(gate) · up.
 void linear_swiglu_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& gate_up,
                            const Tensor& out);
-void linear_swiglu_forward(Context& ctx, const NormedInput& in, const Tensor& w,
-                           const Tensor& gate_up, const Tensor& out);
 // For y(N, C) = out(N, F) · w(C, F)ᵀ with out = silu(gate) · up: computes dgate_up(N, 2F), which
 // may be gate_up, from dy(N, C). out is rebuilt bit for bit, so that it need not be kept. If
 // `out_is_kept`, out already holds it, and writing it may be skipped.
@@ -30,8 +20,6 @@ void linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, con
 // y(N, R) = x(N, C) · w(R, C)ᵀ, then rope_forward() of `heads` (B, T, H, D), which are part of y's
 // rows.
 void linear_rope_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y,
-                         const Tensor& heads, const RopeInput& rope);
-void linear_rope_forward(Context& ctx, const NormedInput& in, const Tensor& w, const Tensor& y,
                          const Tensor& heads, const RopeInput& rope);
 
 }  // namespace ingot

@@ -45,10 +45,10 @@ struct PagedCache {
   int64_t kv_heads = 0;
 };
 
-// Writes k and v (N, G, D) to the pages of their positions. Then out(N, H, D) = attention of q(N, H,
-// D) over the positions of its sequence up to its own. Any strides with a contiguous last dim. On
-// the CPU all four are F32. `options`: causal without documents; a window, a soft cap and a scale
-// are respected. Throws ErrorCode::Config for others.
+// Writes k and v (N, G, D) to the pages of their positions. Then out(N, H, D) = attention of q(N,
+// H, D) over the positions of its sequence up to its own. Any strides with a contiguous last dim.
+// On the CPU all four are F32. `options`: causal without documents; a window, a soft cap and a
+// scale are respected. Throws ErrorCode::Config for others.
 void paged_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
                              const PagedCache& cache, const PagedBatch& batch,
                              const AttentionOptions& options, const Tensor& out);

@@ -35,8 +35,8 @@ AttentionOptions with(int64_t window, double softcap = 0, double scale = 0) {
   return options;
 }
 
-// Sequences with a cache on the CPU and one on the GPU. Heads lie in packed rows (N, (H + 2G)·D), as
-// a layer has them; BF16 values are the same on both sides.
+// Sequences with a cache on the CPU and one on the GPU. Heads lie in packed rows (N, (H + 2G)·D),
+// as a layer has them; BF16 values are the same on both sides.
 class TwoCaches {
  public:
   TwoCaches(Context& gpu, Context cpu, const Heads& heads, DType dtype,
@@ -58,14 +58,14 @@ class TwoCaches {
     cpu_cache_ = {Tensor::contiguous(cpu_pages_.data(), DType::F32, shape), heads.G};
     gpu_cache_ = {operands_.zeros(dtype, shape), heads.G};
     send(cpu_pages_, gpu_cache_.pages);
-    ctx_ = operands_.with_workspace(paged_attention_workspace_bytes(
-        gpu.facts, {.dtype = dtype,
-                    .max_rows = 512,
-                    .max_context = 4096,
-                    .heads = heads.H,
-                    .kv_heads = heads.G,
-                    .head_dim = heads.D,
-                    .deterministic = true}));
+    ctx_ = operands_.with_workspace(
+        paged_attention_workspace_bytes(gpu.facts, {.dtype = dtype,
+                                                    .max_rows = 512,
+                                                    .max_context = 4096,
+                                                    .heads = heads.H,
+                                                    .kv_heads = heads.G,
+                                                    .head_dim = heads.D,
+                                                    .deterministic = true}));
   }
 
   // Positions [begin of s, end of s) of all sequences at once, then `padding` rows that are none.
@@ -110,8 +110,7 @@ class TwoCaches {
                               all.slice(1, H + G, H + 2 * G), cache, batch, options, to);
     };
     compute(cpu_, Tensor::contiguous(rows.data(), DType::F32, {N, (H + 2 * G) * D}), cpu_cache_,
-            {.sequences = sequences},
-            Tensor::contiguous(expected.data(), DType::F32, {N, H, D}));
+            {.sequences = sequences}, Tensor::contiguous(expected.data(), DType::F32, {N, H, D}));
     compute(ctx_, gpu_rows, gpu_cache_, on_gpu, out);
     const std::vector<float> got = received(out);
     compute(ctx_, gpu_rows, gpu_cache_, on_gpu, out);
@@ -170,7 +169,9 @@ class CudaPagedAttention : public test::OnGpu<::testing::Test> {
     const auto tokens_before_end = [](int64_t n) {
       return [n](const Paged& s) { return s.length - n; };
     };
-    EXPECT_LT(caches.run(options, [](const Paged&) { return 0; }, tokens_before_end(2)), most);
+    EXPECT_LT(caches.run(
+                  options, [](const Paged&) { return 0; }, tokens_before_end(2)),
+              most);
     EXPECT_LT(caches.run(options, tokens_before_end(2), tokens_before_end(1)), most);
     EXPECT_LT(caches.run(options, tokens_before_end(1), tokens_before_end(0), 3), most);
   }
@@ -202,8 +203,12 @@ TEST_F(CudaPagedAttention, LongAndManySequencesAreTheCpus) {
 // A row of a reply between pieces of prompts.
 TEST_F(CudaPagedAttention, RepliesAndPromptsSideBySideAreTheCpus) {
   TwoCaches caches(gpu(), cpu(), {8, 2, 64}, DType::F32, {20, 21, 40, 41, 60});
-  const auto middle = [](const Paged& s) { return s.length % 20 == 1 ? s.length - 1 : s.length / 2; };
-  EXPECT_LT(caches.run(with(0), [](const Paged&) { return 0; }, middle), 2e-6);
+  const auto middle = [](const Paged& s) {
+    return s.length % 20 == 1 ? s.length - 1 : s.length / 2;
+  };
+  EXPECT_LT(caches.run(
+                with(0), [](const Paged&) { return 0; }, middle),
+            2e-6);
   EXPECT_LT(caches.run(with(0), middle, [](const Paged& s) { return s.length; }), 2e-6);
 }
 

@@ -47,7 +47,8 @@ class CudaTopLogits : public test::OnGpu<::testing::Test> {
     const std::vector<TopLogits> found = found_in(rows, below);
     for (size_t row = 0; row < rows.size(); ++row) {
       std::vector<IdLogit> all, got;
-      for (int32_t id = 0; id < below; ++id) all.push_back({id, rows[row][static_cast<size_t>(id)]});
+      for (int32_t id = 0; id < below; ++id)
+        all.push_back({id, rows[row][static_cast<size_t>(id)]});
       all = sorted(all);
       all.resize(std::min(all.size(), static_cast<size_t>(kTopLogits)));
       for (const IdLogit& one : found[row].ids)

@@ -19,7 +19,7 @@ struct LaunchShape {
   dim3 blocks;
   dim3 threads;
   size_t shared_bytes = 0;  // dynamic; above 48 KB call allow_shared_memory() first
-  unsigned cluster = 1;     // blocks along x that share their memory; only launch_early() takes more
+  unsigned cluster = 1;  // blocks along x that share their memory; only launch_early() takes more
   std::source_location place = std::source_location::current();
 };
 
@@ -41,9 +41,9 @@ void launch(const LaunchShape& shape, void (*kernel)(Parameters...), Arguments&&
   cuda_check(cudaGetLastError(), shape.place);
 }
 
-// The same for a kernel that calls wait_for_previous() (ops/cuda/common/early.cuh) before it touches
-// anything but weights. If these are at rest, its blocks may start while the kernel before it still
-// runs.
+// The same for a kernel that calls wait_for_previous() (ops/cuda/common/early.cuh) before it
+// touches anything but weights. If these are at rest, its blocks may start while the kernel before
+// it still runs.
 template <class... Parameters, class... Arguments>
 void launch_early(const LaunchShape& shape, void (*kernel)(Parameters...),
                   Arguments&&... arguments) {

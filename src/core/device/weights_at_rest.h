@@ -5,8 +5,8 @@
 
 namespace ingot {
 
-// While it lives, the caller promises that nothing issued through this GPU's context writes weights.
-// On the CPU it does nothing.
+// While it lives, the caller promises that nothing issued through this GPU's context writes
+// weights. On the CPU it does nothing.
 class WeightsAtRest {
  public:
   explicit WeightsAtRest(const Context& ctx);

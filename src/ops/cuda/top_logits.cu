@@ -127,8 +127,7 @@ __device__ __forceinline__ uint32_t first_id_out(const Entry (&own)[kOwn], const
     const uint32_t next = found | 1u << bit;
     int n = 0;
 #pragma unroll
-    for (const Entry& e : own)
-      n += e.key == last.key && static_cast<uint32_t>(e.id) < next ? 1 : 0;
+    for (const Entry& e : own) n += e.key == last.key && static_cast<uint32_t>(e.id) < next ? 1 : 0;
     if (block_sum<kThreads>(n, sums) <= last.room) found = next;
   }
   return found;

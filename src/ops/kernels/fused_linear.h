@@ -3,19 +3,13 @@
 #pragma once
 
 #include "ops/common/kernel.h"
-#include "ops/fused_linear.h"
+#include "ops/rope.h"
 
 namespace ingot {
 
 INGOT_CUDA_KERNEL(bool, linear_swiglu_forward,
                   (Context & ctx, const Tensor& x, const Tensor& w, const Tensor& gate_up,
                    const Tensor& out))
-INGOT_CUDA_KERNEL(bool, normed_swiglu_forward,
-                  (Context & ctx, const NormedInput& in, const Tensor& w, const Tensor& gate_up,
-                   const Tensor& out))
-INGOT_CUDA_KERNEL(bool, normed_rope_forward,
-                  (Context & ctx, const NormedInput& in, const Tensor& w, const Tensor& y,
-                   const Tensor& heads, const RopeInput& rope))
 INGOT_CUDA_KERNEL(bool, linear_swiglu_backward,
                   (Context & ctx, const Tensor& dy, const Tensor& w, const Tensor& gate_up,
                    const Tensor& dgate_up, const Tensor& out, bool out_is_kept))

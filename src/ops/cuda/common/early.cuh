@@ -1,5 +1,6 @@
-// For kernels that launch_early() starts while the kernel before them still runs, so that a chain of
-// short kernels has no gaps. Before sm_90 kernels start one after the other, and these do nothing.
+// For kernels that launch_early() starts while the kernel before them still runs, so that a chain
+// of short kernels has no gaps. Before sm_90 kernels start one after the other, and these do
+// nothing.
 #pragma once
 
 namespace ingot::cuda {

@@ -5,7 +5,6 @@
 #include "ops/cuda/activation.cuh"
 #include "ops/cuda/gemm/thin.cuh"
 #include "ops/cuda/rope.cuh"
-#include "ops/kernels/fused_linear.h"
 
 namespace ingot::cuda {
 namespace {
@@ -14,8 +13,6 @@ using thin::Operands;
 
 template <class O>
 struct StoreSums {
-  static constexpr bool kMayNorm = false;
-
   O* y;             // (M, R)
   const O* addend;  // like y, or null
   int64_t stride;
@@ -34,8 +31,6 @@ struct StoreSums {
 // The bits of swiglu_forward() after the GEMM, which rounds its output.
 template <class T>
 struct StoreSwiglu {
-  static constexpr bool kMayNorm = true;
-
   T* gate_up;  // (M, 2F)
   T* out;      // (M, F)
   int64_t F;
@@ -50,8 +45,6 @@ struct StoreSwiglu {
 
 template <class T>
 struct StoreRotated {
-  static constexpr bool kMayNorm = true;
-
   T* y;  // (M, R)
   int64_t stride;
   const float *cos, *sin;    // (context, half)
@@ -88,17 +81,10 @@ bool fits(const Tensor& x, const Tensor& w) {
 template <int kWarps, class T, class Epilogue>
 void run_blocks(Context& ctx, const Operands<T>& op, unsigned tiles, const Epilogue& epilogue) {
   const auto most = static_cast<unsigned>(thin::kWarpsPerSm / kWarps * ctx.cuda->num_sms());
-  LaunchShape shape{ctx, std::min(tiles, most), kWarps * kWarp};
-  const auto start = [&](auto kernel) {
-    launch_early(shape, kernel, op, epilogue, static_cast<int>(tiles));
-  };
-  if constexpr (Epilogue::kMayNorm)
-    if (op.norm_weight != nullptr) {
-      shape.shared_bytes = static_cast<size_t>(op.M * op.C) * sizeof(T);
-      return start(thin::gemm_kernel<T, 1, kWarps, true, Epilogue>);
-    }
-  if (op.M <= thin::kColumns) return start(thin::gemm_kernel<T, 1, kWarps, false, Epilogue>);
-  start(thin::gemm_kernel<T, 2, kWarps, false, Epilogue>);
+  const auto kernel = op.M <= thin::kColumns ? thin::gemm_kernel<T, 1, kWarps, Epilogue>
+                                             : thin::gemm_kernel<T, 2, kWarps, Epilogue>;
+  launch_early({ctx, std::min(tiles, most), kWarps * kWarp}, kernel, op, epilogue,
+               static_cast<int>(tiles));
 }
 
 template <class T, class Epilogue>
@@ -120,20 +106,6 @@ Operands<T> operands(const Tensor& x, const Tensor& w, int64_t distance) {
           .R = static_cast<int>(w.shape[0]),
           .C = static_cast<int>(w.shape[1]),
           .distance = static_cast<int>(distance)};
-}
-
-// Normed rows lie in shared memory, of which a block has 48 KB, some of them for sums.
-template <class T>
-bool add_norm(const NormedInput* norm, Operands<T>& op) {
-  constexpr int64_t kMostBytes = 32768;
-  if (norm == nullptr) return true;
-  op.norm_weight = static_cast<const T*>(norm->weight.data);
-  op.normed = static_cast<T*>(norm->normed.data);
-  op.rstd = static_cast<float*>(norm->rstd.data);
-  op.eps = static_cast<float>(norm->eps);
-  return op.M <= thin::kColumns &&
-         int64_t{op.M} * op.C * static_cast<int64_t>(sizeof(T)) <= kMostBytes &&
-         fits_vec(op.norm_weight, op.C) && fits_vec(op.normed, op.C);
 }
 
 // Calls f(T{}) for the dtypes that the kernel multiplies; else false.
@@ -175,36 +147,32 @@ bool thin_gemm(Context& ctx, const Gemm& gemm) {
   });
 }
 
-namespace {
-
-// `norm`: what stands before x, or null.
-bool swiglu_gemm(Context& ctx, const Tensor& x, const NormedInput* norm, const Tensor& w,
-                 const Tensor& gate_up, const Tensor& out) {
+bool thin_swiglu(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& gate_up,
+                 const Tensor& out) {
   if (!gate_up.is_contiguous() || !out.is_contiguous()) return false;
   return with_thin_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
+    if (!fits<T>(x, w)) return false;
     const int64_t F = out.shape[1];
-    Operands<T> op = operands<T>(x, w, F);
-    if (!fits<T>(x, w) || !add_norm(norm, op)) return false;
-    run(ctx, op, F, StoreSwiglu<T>{static_cast<T*>(gate_up.data), static_cast<T*>(out.data), F});
+    run(ctx, operands<T>(x, w, F), F,
+        StoreSwiglu<T>{static_cast<T*>(gate_up.data), static_cast<T*>(out.data), F});
     return true;
   });
 }
 
-bool rope_gemm(Context& ctx, const Tensor& x, const NormedInput* norm, const Tensor& w,
-               const Tensor& y, const Tensor& heads, const RopeInput& rope) {
-  const int64_t tokens = heads.shape[1], H = heads.shape[2], D = heads.shape[3];
+bool thin_rope(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y, const Tensor& heads,
+               const RopeInput& rope) {
+  const int64_t T_ = heads.shape[1], H = heads.shape[2], D = heads.shape[3];
   const bool first_columns = heads.data == y.data && heads.strides[2] == D &&
                              heads.strides[1] == y.strides[0] &&
-                             heads.strides[0] == tokens * y.strides[0] &&
-                             heads.shape[0] * tokens == y.shape[0] && y.shape[1] % D == 0;
+                             heads.strides[0] == T_ * y.strides[0] &&
+                             heads.shape[0] * T_ == y.shape[0] && y.shape[1] % D == 0;
   if (!first_columns) return false;
   return with_thin_type(x.dtype, [&](auto tag) {
     using T = decltype(tag);
+    if (!fits<T>(x, w)) return false;
     const int64_t distance = rope.pairs == RopePairs::HalfSplit ? D / 2 : 1;
-    Operands<T> op = operands<T>(x, w, distance);
-    if (!fits<T>(x, w) || !add_norm(norm, op)) return false;
-    run(ctx, op, y.shape[1] / 2,
+    run(ctx, operands<T>(x, w, distance), y.shape[1] / 2,
         StoreRotated<T>{
             .y = static_cast<T*>(y.data),
             .stride = y.strides[0],
@@ -212,34 +180,12 @@ bool rope_gemm(Context& ctx, const Tensor& x, const NormedInput* norm, const Ten
             .sin = rope.sin.as<float>(),
             .positions = rope.positions.defined() ? rope.positions.as<int32_t>() : nullptr,
             .first_position = rope.first_position,
-            .tokens_per_row = tokens,
+            .tokens_per_row = T_,
             .half = static_cast<int>(D / 2),
             .distance = static_cast<int>(distance),
             .rotated = static_cast<int>(H * D)});
     return true;
   });
-}
-
-}  // namespace
-
-bool thin_swiglu(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& gate_up,
-                 const Tensor& out) {
-  return swiglu_gemm(ctx, x, nullptr, w, gate_up, out);
-}
-
-bool thin_rope(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y, const Tensor& heads,
-               const RopeInput& rope) {
-  return rope_gemm(ctx, x, nullptr, w, y, heads, rope);
-}
-
-bool normed_swiglu_forward(Context& ctx, const NormedInput& in, const Tensor& w,
-                           const Tensor& gate_up, const Tensor& out) {
-  return swiglu_gemm(ctx, in.x, &in, w, gate_up, out);
-}
-
-bool normed_rope_forward(Context& ctx, const NormedInput& in, const Tensor& w, const Tensor& y,
-                         const Tensor& heads, const RopeInput& rope) {
-  return rope_gemm(ctx, in.x, &in, w, y, heads, rope);
 }
 
 }  // namespace ingot::cuda

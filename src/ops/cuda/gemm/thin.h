@@ -19,6 +19,5 @@ bool thin_swiglu(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& g
                  const Tensor& out);
 bool thin_rope(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y, const Tensor& heads,
                const RopeInput& rope);
-// normed_swiglu_forward() and normed_rope_forward() are here too: every block norms its x itself.
 
 }  // namespace ingot::cuda

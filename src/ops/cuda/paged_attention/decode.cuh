@@ -18,8 +18,8 @@ namespace ingot::cuda::decode {
 
 inline constexpr int kPage = static_cast<int>(kPageTokens);
 
-// kHeads heads of a group at once; a head's elements lie in kLanes adjacent lanes, each of which has
-// kVectors vectors of kWidth.
+// kHeads heads of a group at once; a head's elements lie in kLanes adjacent lanes, each of which
+// has kVectors vectors of kWidth.
 template <class T_, int kHeads_, int kLanes_, int kVectors_, int kWidth_ = Vec<T_>::kSize>
 struct Shape {
   using T = T_;
@@ -28,7 +28,7 @@ struct Shape {
   static constexpr int kDims = kLanes * kElements;     // at least D
   static constexpr int kKeys = kWarp / kLanes;         // that a warp loads at once
   // Loads of keys under way, and as many of values: what registers hold.
-  static constexpr int kSteps = kVectors > 2 ? 1 : kHeads * kElements > 32 ? 2 : 4;
+  static constexpr int kSteps = kVectors > 2 ? 1 : kHeads* kElements > 32 ? 2 : 4;
   static constexpr int kUnit = kKeys * kSteps;  // keys that a warp takes at once
   static constexpr int kWarps = 4, kThreads = kWarps * kWarp;
 };
@@ -69,8 +69,7 @@ __device__ __forceinline__ void merge_lanes(Softmax<S::kElements> (&heads)[S::kH
       const float largest = fmaxf(head.largest, other);
       const float mine = factor(head.largest, largest);
       const float theirs = factor(other, largest);
-      head.total = mine * head.total +
-                   theirs * __shfl_xor_sync(0xffffffffu, head.total, distance);
+      head.total = mine * head.total + theirs * __shfl_xor_sync(0xffffffffu, head.total, distance);
       for (float& sum : head.sums)
         sum = mine * sum + theirs * __shfl_xor_sync(0xffffffffu, sum, distance);
       head.largest = largest;
@@ -83,8 +82,8 @@ template <class S>
 __device__ __forceinline__ void add_keys(
     const Lanes<typename S::T, S::kWidth> (&q)[S::kHeads][S::kVectors],
     const Raw<typename S::T, S::kWidth> (&k)[S::kSteps][S::kVectors],
-    const Raw<typename S::T, S::kWidth> (&v)[S::kSteps][S::kVectors], const bool (&valid)[S::kSteps],
-    float softcap, Softmax<S::kElements> (&heads)[S::kHeads]) {
+    const Raw<typename S::T, S::kWidth> (&v)[S::kSteps][S::kVectors],
+    const bool (&valid)[S::kSteps], float softcap, Softmax<S::kElements> (&heads)[S::kHeads]) {
   using T = typename S::T;
   float scores[S::kHeads][S::kSteps];
 #pragma unroll
@@ -149,11 +148,10 @@ __device__ __forceinline__ Softmax<1> merged(int count, int d, const Part& part)
   return all;
 }
 
-// The grid is (blocks of a cluster, groups · head tiles, N). Only the new token's heads come from the kernel
-// before; what else is read was there before the step.
+// The grid is (blocks of a cluster, groups · head tiles, N). Only the new token's heads come from
+// the kernel before; what else is read was there before the step.
 template <class S>
-__global__ void __launch_bounds__(S::kThreads)
-    attention_kernel(const __grid_constant__ Call call) {
+__global__ void __launch_bounds__(S::kThreads) attention_kernel(const __grid_constant__ Call call) {
   using T = typename S::T;
   constexpr int kStride = S::kDims + 2, kWarps = S::kWarps, kThreads = S::kThreads;
   __shared__ float of_warps[kWarps][S::kHeads][kStride];
@@ -167,7 +165,8 @@ __global__ void __launch_bounds__(S::kThreads)
   const int blocks = static_cast<int>(gridDim.x);
   const int pages_of_one = (num_pages + blocks - 1) / blocks;
   const int tiles = static_cast<int>(gridDim.y) / call.groups;
-  const int group = static_cast<int>(blockIdx.y) / tiles, tile = static_cast<int>(blockIdx.y) % tiles;
+  const int group = static_cast<int>(blockIdx.y) / tiles,
+            tile = static_cast<int>(blockIdx.y) % tiles;
   const int head = group * call.in_group + tile * S::kHeads;  // its first
   const int num_heads = min(S::kHeads, call.in_group - tile * S::kHeads);
 
@@ -243,8 +242,8 @@ __global__ void __launch_bounds__(S::kThreads)
     for (int vector = 0; vector < S::kVectors; ++vector) {
       q[h][vector] = {};
       if (h >= num_heads || column(vector) >= D) continue;
-      const T* from = static_cast<const T*>(call.q) + row * call.q_row +
-                      (head + h) * call.q_head + column(vector);
+      const T* from = static_cast<const T*>(call.q) + row * call.q_row + (head + h) * call.q_head +
+                      column(vector);
       q[h][vector] = load_lanes<S::kWidth>(from);
 #pragma unroll
       for (int i = 0; i < S::kWidth; ++i) q[h][vector].v[i] *= call.scale;

@@ -61,8 +61,12 @@ void paged_store(Context& ctx, const Tensor& k, const Tensor& v, const PagedCach
   const int D = static_cast<int>(k.shape[2]), G = static_cast<int>(cache.kv_heads);
   with_device_type_of<DType::F32, DType::BF16>(k.dtype, [&](auto tag) {
     using T = decltype(tag);
-    const NewHeads<T> heads{static_cast<const T*>(k.data), static_cast<const T*>(v.data),
-                            k.strides[0], k.strides[1], v.strides[0], v.strides[1]};
+    const NewHeads<T> heads{static_cast<const T*>(k.data),
+                            static_cast<const T*>(v.data),
+                            k.strides[0],
+                            k.strides[1],
+                            v.strides[0],
+                            v.strides[1]};
     T* const pages = static_cast<T*>(cache.pages.data);
     const bool fits = D % Vec<T>::kSize == 0 && fits_vec(heads.k, heads.k_row) &&
                       fits_vec(heads.v, heads.v_row) && fits_vec(heads.k, heads.k_head) &&
