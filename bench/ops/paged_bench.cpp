@@ -49,6 +49,7 @@ void measure(Context& ctx, const Model& m, DType dtype, const Case& c) {
   std::vector<int32_t> numbers(static_cast<size_t>(c.sequences * pages));
   std::iota(numbers.begin(), numbers.end(), 0);
   std::vector<float> q(static_cast<size_t>(N * m.H * m.D), 0.25f), out(q.size());
+  std::vector<float> k(static_cast<size_t>(N * m.G * m.D)), v(k.size());
   std::vector<PagedSequence> sequences;
   for (int64_t s = 0; s < c.sequences; ++s)
     sequences.push_back({.pages = std::span(numbers).subspan(static_cast<size_t>(s * pages),
@@ -56,16 +57,17 @@ void measure(Context& ctx, const Model& m, DType dtype, const Case& c) {
                          .first_position = c.context - c.rows,
                          .first_row = s * c.rows,
                          .num_rows = c.rows});
-  const auto heads = [&](std::vector<float>& values) {
-    return Tensor::contiguous(values.data(), DType::F32, {N, m.H, m.D});
+  const auto heads = [&](std::vector<float>& values) {  // (N, H, D) or (N, G, D)
+    const int64_t of_row = std::ssize(values) / (N * m.D);
+    return Tensor::contiguous(values.data(), DType::F32, {N, of_row, m.D});
   };
   std::vector<double> times;
   for (int round = 0; round < 5; ++round) {
     const double start = now();
     for (int64_t i = 0; i < m.layers; ++i)
-      paged_attention_forward(ctx, heads(q),
+      paged_attention_forward(ctx, heads(q), heads(k), heads(v),
                               caches[static_cast<size_t>((round * m.layers + i) % layers)],
-                              sequences, {}, heads(out));
+                              {.sequences = sequences}, {}, heads(out));
     times.push_back(now() - start);
   }
   std::nth_element(times.begin(), times.begin() + 2, times.end());

@@ -61,6 +61,8 @@ struct ReplyEngine::Impl {
   Impl(PagedDecoder& with, const EngineOptions& how)
       : decoder(with), options(how), cache(with.shape().pages) {
     const DecodeShape& shape = decoder.shape();
+    if (options.prompt_rows_beside_replies == 0)
+      options.prompt_rows_beside_replies = shape.packed ? 128 : 512;
     vocab = decoder.config().vocab;
     drawn_vocab = options.drawn_vocab > 0 ? std::min(vocab, options.drawn_vocab) : vocab;
     limit = std::min(shape.context, shape.pages * kPageTokens);
@@ -299,7 +301,8 @@ void ReplyEngine::Impl::compute(const std::vector<Part>& parts) {
                                             static_cast<size_t>(part.chunk.num_rows)),
          .first_position = s.computed,
          .pages = s.pages,
-         .num_logits = part.chunk.num_logits});
+         .num_logits = part.chunk.num_logits,
+         .likeliest_below = can_read_likeliest(s) ? drawn_vocab : 0});
     for (int64_t position = end - part.chunk.num_logits; position < end; ++position)
       rows.push_back({.sequence = &s, .position = position});
     stats.computed_tokens += part.chunk.num_rows;
@@ -329,7 +332,10 @@ std::vector<LogitResult> ReplyEngine::Impl::read_rows(const std::vector<LogitRow
     const auto at = static_cast<size_t>(i);
     LogitRow row = rows[at];
     row.is_finite = decoder.is_finite(i);
-    results[at] = read_row(row, logits.subspan(at * V, V), static_cast<size_t>(drawn_vocab));
+    row.likeliest = decoder.likeliest(i);
+    const auto own =
+        row.likeliest == nullptr ? logits.subspan(at * V, V) : std::span<const float>();
+    results[at] = read_row(row, own, static_cast<size_t>(drawn_vocab));
   };
   if (options.pool != nullptr) {
     options.pool->run(std::ssize(rows), read);

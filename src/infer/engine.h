@@ -80,8 +80,8 @@ struct EngineOptions {
   // Only ids below it are drawn: a model may have more ids than its tokenizer. 0 = all.
   int64_t drawn_vocab = 0;
   // Most rows of prompts in a step while replies are being written, so that replies continue
-  // evenly.
-  int64_t prompt_rows_beside_replies = 128;
+  // evenly; 0: 128, on a GPU 512, which takes some milliseconds for them.
+  int64_t prompt_rows_beside_replies = 0;
   // Reads rows of logits in parallel; nothing else may use it during step(). Null: one by one.
   ThreadPool* pool = nullptr;
 };

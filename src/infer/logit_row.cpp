@@ -30,12 +30,23 @@ class Distribution {
 
 }  // namespace
 
+bool can_read_likeliest(const Sequence& s) {
+  const Request& r = s.request;
+  return !s.misses_scores() && (r.next_ids.empty() || s.gave_next_scores) && r.top_logprobs < 0 &&
+         r.max_tokens > 0 && draws_from_likeliest(r.sampling, kTopLogits);
+}
+
 LogitResult read_row(const LogitRow& row, std::span<const float> logits, size_t drawn_vocab) {
   const Sequence& s = *row.sequence;
   const Request& r = s.request;
   LogitResult result;
   result.is_finite = row.is_finite;
   if (!row.is_finite) return result;
+  if (row.likeliest != nullptr) {
+    result.is_zero = row.likeliest->all_zero != 0;
+    result.token = {.id = sample_likeliest(row.likeliest->ids, r.sampling, std::ssize(s.reply))};
+    return result;
+  }
   result.is_zero = std::ranges::all_of(logits, [](float x) { return x == 0; });
 
   const bool is_last = row.position + 1 == std::ssize(s.tokens);

@@ -14,6 +14,7 @@ struct LogitRow {
   const Sequence* sequence = nullptr;
   int64_t position = 0;  // of the token that gave these logits
   bool is_finite = true;
+  const TopLogits* likeliest = nullptr;  // instead of logits, if can_read_likeliest()
 };
 
 struct LogitResult {
@@ -23,6 +24,9 @@ struct LogitResult {
   bool is_finite = true, is_zero = false;  // whether all logits are
   std::string error;                       // why there is no next token
 };
+
+// Whether the likeliest logits are all that the next rows of a sequence are read for.
+bool can_read_likeliest(const Sequence& sequence);
 
 // `logits` (V). The next token is an id below `drawn_vocab`. Thread-safe.
 LogitResult read_row(const LogitRow& row, std::span<const float> logits, size_t drawn_vocab);

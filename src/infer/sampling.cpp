@@ -118,9 +118,9 @@ int32_t first_of(std::span<const float> logits, float value) {
   return static_cast<int32_t>(std::find(logits.begin(), logits.end(), value) - logits.begin());
 }
 
-int32_t draw_from(std::span<const float> logits, float largest, const SamplingOptions& options,
+// Draws among what top-k kept.
+int32_t draw_from(std::vector<Candidate> candidates, float largest, const SamplingOptions& options,
                   int64_t draw) {
-  std::vector<Candidate> candidates = top_k(logits, options.top_k);
   for (Candidate& candidate : candidates)
     candidate.weight =
         std::exp((static_cast<double>(candidate.logit) - largest) / options.temperature);
@@ -189,7 +189,25 @@ int32_t sample_token(std::span<const float> logits, const SamplingOptions& optio
           "logit_bias: forbids every id that could be drawn; leave one");
   }
   if (options.temperature == 0) return first_of(logits, found.largest);
-  return draw_from(logits, found.largest, options, draw);
+  return draw_from(top_k(logits, options.top_k), found.largest, options, draw);
+}
+
+bool draws_from_likeliest(const SamplingOptions& options, int64_t count) {
+  const bool is_few = options.temperature == 0 || (0 < options.top_k && options.top_k <= count);
+  return is_few && options.logit_bias.empty() && !has_penalties(options);
+}
+
+int32_t sample_likeliest(std::span<const IdLogit> likeliest, const SamplingOptions& options,
+                         int64_t draw) {
+  std::vector<Candidate> candidates;
+  for (const IdLogit& found : likeliest)
+    if (found.id >= 0) candidates.push_back({found.id, found.logit, 0});
+  check(!candidates.empty(), ErrorCode::Internal, "no logits to sample from");
+  std::sort(candidates.begin(), candidates.end(), likelier);
+  if (options.temperature == 0) return candidates[0].id;
+  const float largest = candidates[0].logit;
+  if (options.top_k < std::ssize(candidates)) candidates.resize(static_cast<size_t>(options.top_k));
+  return draw_from(std::move(candidates), largest, options, draw);
 }
 
 double log_sum_exp(std::span<const float> logits) {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "ops/top_logits.h"
+
 namespace ingot {
 
 // In the order in which they apply. Ids that a filter drops are never drawn.
@@ -44,6 +46,13 @@ struct TokenHistory {
 // ErrorCode::Usage if the bias forbids every id.
 int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,
                      const TokenHistory& history, int64_t draw);
+
+// Whether a draw needs no more of the logits than the likeliest `count`.
+bool draws_from_likeliest(const SamplingOptions& options, int64_t count);
+// What sample_token() draws, from the likeliest ids of the same logits, in any order: at least as
+// many as draws_from_likeliest() was asked about, or all.
+int32_t sample_likeliest(std::span<const IdLogit> likeliest, const SamplingOptions& options,
+                         int64_t draw);
 
 // log(Σ exp(logits)), summed in double in the order of ids. An id's log-probability is its logit
 // minus this.

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
+#include "core/async/recorded_work.h"
+#include "core/device/weights_at_rest.h"
 #include "core/error/error.h"
 #include "core/tensor/kv_page.h"
+#include "model/host_logits.h"
 #include "model/layer.h"
 #include "model/norm.h"
+#include "model/step_input.h"
 #include "ops/axpy.h"
 #include "ops/embedding.h"
 #include "ops/memory.h"
@@ -30,21 +33,11 @@ Tensor without_time(const Tensor& heads) {
   return rows;
 }
 
-// As integers in blocks, which compilers turn into vectors: logits of a step are up to some
-// million.
-bool all_finite(std::span<const float> values) {
-  constexpr uint32_t kMagnitude = 0x7fffffff, kInfinity = 0x7f800000;
-  constexpr size_t kBlock = 64;
-  const auto magnitude = [&](size_t i) { return std::bit_cast<uint32_t>(values[i]) & kMagnitude; };
-  const size_t whole = values.size() / kBlock * kBlock;
-  for (size_t begin = 0; begin < whole; begin += kBlock) {
-    uint32_t largest = 0;
-    for (size_t i = 0; i < kBlock; ++i) largest = std::max(largest, magnitude(begin + i));
-    if (largest >= kInfinity) return false;
-  }
-  for (size_t i = whole; i < values.size(); ++i)
-    if (magnitude(i) >= kInfinity) return false;
-  return true;
+// Rows of a recorded run: few sizes, so that few graphs serve replies that come and go.
+int64_t recorded_rows(int64_t rows) {
+  constexpr int64_t kStep = 16;
+  if (rows <= kStep) return std::bit_ceil(static_cast<uint64_t>(rows));
+  return (rows + kStep - 1) / kStep * kStep;
 }
 
 }  // namespace
@@ -62,7 +55,10 @@ struct PagedDecoder::Impl {
         shape(dims),
         placed(tensors),
         prefix(before_names),
-        rope(rope_input(config, placed)) {
+        rope(rope_input(config, placed)),
+        input(ctx, shape, placed, prefix),
+        logits(ctx, try_row("likeliest"), config.softcap),
+        recorded(make_recorded_work(ctx)) {
     rope.cos = try_row("rope.cos");
     rope.sin = try_row("rope.sin");
     for (int64_t i = 0; i < config.layers; ++i) {
@@ -145,6 +141,9 @@ struct PagedDecoder::Impl {
             end, shape.context);
       check(end <= std::ssize(s.pages) * kPageTokens, ErrorCode::Internal,
             "decoding of {} tokens expected as many pages, got {}", end, s.pages.size());
+      for (const int32_t page : s.pages)
+        check(0 <= page && page < shape.pages, ErrorCode::Internal, "page {} is not among {}", page,
+              shape.pages);
       rows += n;
       logit_rows += s.num_logits;
     }
@@ -180,33 +179,42 @@ struct PagedDecoder::Impl {
 
   std::span<const float> run(std::span<const DecodeRows> sequences, FirstNotFinite* search) {
     check_rows(sequences);
-    std::vector<int32_t> ids, places;
-    std::vector<PagedSequence> paged;
+    const WeightsAtRest at_rest(ctx);
+    int64_t rows = 0, below = 0;
+    bool one_each = search == nullptr && !shape.packed;
+    std::vector<bool> is_likeliest;
     for (const DecodeRows& s : sequences) {
-      paged.push_back({.pages = s.pages,
-                       .first_position = s.first_position,
-                       .first_row = std::ssize(ids),
-                       .num_rows = std::ssize(s.ids)});
-      for (size_t i = 0; i < s.ids.size(); ++i)
-        places.push_back(static_cast<int32_t>(s.first_position + static_cast<int64_t>(i)));
-      ids.insert(ids.end(), s.ids.begin(), s.ids.end());
+      rows += std::ssize(s.ids);
+      one_each = one_each && s.ids.size() == 1 && s.num_logits == 1;
+      const bool of_gpu = !shape.packed && s.likeliest_below > 0;
+      if (of_gpu) below = s.likeliest_below;
+      is_likeliest.insert(is_likeliest.end(), static_cast<size_t>(s.num_logits), of_gpu);
     }
-    const auto n = std::ssize(ids);
-    const Tensor tokens = row("tokens").slice(0, 0, n);        // (n)
-    const Tensor positions = row("positions").slice(0, 0, n);  // (n)
-    copy_from_host(ctx, ids.data(), tokens);
-    copy_from_host(ctx, places.data(), positions);
-    const LayerTensors x = activations(n);
-    embed(tokens, positions, x.residual);
-    if (search != nullptr) search->look("embedding", x.residual);
-    run_layers(paged, positions, x, search);
-    return head_logits(sequences, x.residual, search);
+    if (one_each) {
+      const int64_t n = std::min(recorded_rows(rows), most_recorded);
+      input.send(sequences, n);
+      recorded->run(fmt::format("{} {}", n, below), [&] {
+        const LayerTensors x = activations(n);
+        run_layers(x, nullptr);
+        head_logits(x.residual, below, nullptr);
+      });
+    } else {
+      input.send(sequences, rows);
+      const LayerTensors x = activations(rows);
+      run_layers(x, search);
+      if (!is_likeliest.empty()) head_logits(wanted_rows(sequences, x.residual), below, search);
+    }
+    logits.read(row("logits").slice(0, 0, std::ssize(is_likeliest)), is_likeliest);
+    return logits.rows();
   }
 
-  void run_layers(std::span<const PagedSequence> paged, const Tensor& positions,
-                  const LayerTensors& x, FirstNotFinite* search) {
-    const int64_t n = positions.numel();
+  void run_layers(const LayerTensors& x, FirstNotFinite* search) {
+    const int64_t n = x.residual.shape[0];
+    const Tensor positions = input.positions();
+    embed(input.tokens(), positions, x.residual);
+    if (search != nullptr) search->look("embedding", x.residual);
     const Layer layer(config, n, 1);
+    const PagedBatch batch = input.batch();
     RopeInput own_rope = rope;
     own_rope.positions = positions.reshape({n, 1});
     AttentionOptions attention = attention_options(config);
@@ -215,8 +223,8 @@ struct PagedDecoder::Impl {
       attention.window = config.window_of(static_cast<int64_t>(i));
       const LayerPass pass{.w = l.weights, .x = x, .rope = own_rope, .attention = attention};
       const HeadViews heads = layer.attention().project_qkv(ctx, pass);
-      paged_store(ctx, without_time(heads.k), without_time(heads.v), l.cache, paged);
-      paged_attention_forward(ctx, without_time(heads.q), l.cache, paged, attention,
+      paged_attention_forward(ctx, without_time(heads.q), without_time(heads.k),
+                              without_time(heads.v), l.cache, batch, attention,
                               x.attn.plain.reshape({n, config.heads, config.head_dim}));
       layer.attention().output(ctx, pass);
       layer.mlp().hidden(ctx, pass);
@@ -225,9 +233,8 @@ struct PagedDecoder::Impl {
     }
   }
 
-  // (Σ num_logits, V) of the residual stream (n, C).
-  std::span<const float> head_logits(std::span<const DecodeRows> sequences, const Tensor& residual,
-                                     FirstNotFinite* search) {
+  // (Σ num_logits, C) of the residual stream (n, C).
+  Tensor wanted_rows(std::span<const DecodeRows> sequences, const Tensor& residual) {
     const Tensor wanted = row("final_residual");  // (max_logit_rows, C)
     int64_t rows = 0, end = 0;
     for (const DecodeRows& s : sequences) {
@@ -237,34 +244,21 @@ struct PagedDecoder::Impl {
            wanted.slice(0, rows, rows + s.num_logits));
       rows += s.num_logits;
     }
-    finite.clear();
-    if (rows == 0) return {};
-    const Tensor normed = row("final_norm").slice(0, 0, rows);  // (rows, C)
-    const Tensor rstd = row("final_rstd").slice(0, 0, rows);    // (rows)
-    norm_forward(ctx, wanted.slice(0, 0, rows), final_norm, config.norm_eps, normed, rstd);
-    if (search != nullptr) search->look_at_final_norm(config.layers, normed, rstd);
-    const Tensor logits = row("logits").slice(0, 0, rows);  // (rows, V)
-    linear_forward(ctx, normed, {head, {}}, logits);
-    if (search != nullptr) search->look("logits", logits);
-    return on_host(logits);
+    return wanted.slice(0, 0, rows);
   }
 
-  std::span<const float> on_host(const Tensor& logits) {
-    const auto V = static_cast<size_t>(config.vocab);
-    std::span<float> values(static_cast<float*>(logits.data), static_cast<size_t>(logits.numel()));
-    if (ctx.device.kind != DeviceKind::Cpu) {
-      host_logits.resize(values.size());
-      copy_to_host(ctx, logits, host_logits.data());
-      values = host_logits;
-    }
-    for (size_t row = 0; row < values.size() / V; ++row) {
-      const auto own = values.subspan(row * V, V);
-      finite.push_back(all_finite(own));
-      if (config.softcap == 0) continue;
-      const auto cap = static_cast<float>(config.softcap);
-      for (float& value : own) value = cap * std::tanh(value / cap);
-    }
-    return values;
+  // Of rows (R, C) of the residual stream → the row "logits"; with `below` also their likeliest
+  // ids.
+  void head_logits(const Tensor& residual, int64_t below, FirstNotFinite* search) {
+    const int64_t R = residual.shape[0];
+    const Tensor normed = row("final_norm").slice(0, 0, R);  // (R, C)
+    const Tensor rstd = row("final_rstd").slice(0, 0, R);    // (R)
+    norm_forward(ctx, residual, final_norm, config.norm_eps, normed, rstd);
+    if (search != nullptr) search->look_at_final_norm(config.layers, normed, rstd);
+    const Tensor values = row("logits").slice(0, 0, R);  // (R, V)
+    linear_forward(ctx, normed, {head, {}}, values);
+    if (search != nullptr) search->look("logits", values);
+    if (below > 0) top_logits(ctx, values, below, config.softcap, row("likeliest").slice(0, 0, R));
   }
 
   void copy_page(int32_t from, int32_t to) {
@@ -285,8 +279,12 @@ struct PagedDecoder::Impl {
   LayerTensors shared;  // of max_rows rows
   Operand embedding, head;
   Affine<Operand> final_norm;
-  std::vector<float> host_logits;  // of a GPU
-  std::vector<bool> finite;
+  // A run of one row for each sequence, and how many rows that may be.
+  const int64_t most_recorded =
+      std::min({shape.max_sequences, shape.max_rows, shape.max_logit_rows});
+  StepInput input;
+  HostLogits logits;
+  std::unique_ptr<RecordedWork> recorded;
 };
 
 PagedDecoder::PagedDecoder(Context& ctx, const ModelConfig& config, const DecodeShape& shape,
@@ -302,7 +300,10 @@ std::span<const float> PagedDecoder::run(std::span<const DecodeRows> sequences,
   return impl_->run(sequences, search);
 }
 bool PagedDecoder::is_finite(int64_t logit_row) const {
-  return impl_->finite[static_cast<size_t>(logit_row)];
+  return impl_->logits.is_finite(logit_row);
+}
+const TopLogits* PagedDecoder::likeliest(int64_t logit_row) const {
+  return impl_->logits.likeliest(logit_row);
 }
 void PagedDecoder::copy_page(int32_t from, int32_t to) {
   impl_->copy_page(from, to);

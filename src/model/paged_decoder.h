@@ -12,6 +12,7 @@
 
 #include "core/device/context.h"
 #include "model/first_not_finite.h"
+#include "ops/top_logits.h"
 #include "spec/model/model_config.h"
 #include "spec/rows/decode_table.h"
 #include "spec/table/placed_tensors.h"
@@ -26,6 +27,9 @@ struct DecodeRows {
   // are written to belong to this sequence alone.
   std::span<const int32_t> pages;
   int64_t num_logits = 1;  // how many of the last tokens need logits: 0 to ids.size()
+  // Above 0: of these logits only the likeliest ids below this are needed, which a GPU finds
+  // itself. The same for all sequences of a run that have one.
+  int64_t likeliest_below = 0;
 };
 
 class PagedDecoder {
@@ -54,6 +58,9 @@ class PagedDecoder {
                              FirstNotFinite* search = nullptr);
   // Whether this row of the last logits was finite before the soft cap, which hides infinity.
   bool is_finite(int64_t logit_row) const;
+  // The likeliest ids of a row with likeliest_below, which then has no logits; null on a CPU. If
+  // all rows have theirs, run() returned no logits at all.
+  const TopLogits* likeliest(int64_t logit_row) const;
 
   // Copies a page in every layer. For a page that others share, before it is written to.
   void copy_page(int32_t from, int32_t to);

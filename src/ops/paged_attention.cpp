@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "ops/common/checks.h"
@@ -75,59 +76,56 @@ std::vector<cpu::PagedTask> tasks_of(std::span<const PagedSequence> sequences, i
   return tasks;
 }
 
-// On a GPU a page holds keys (kPageTokens, G, D), then values: what ops/memory.h copies. (2,
-// kPageTokens, G, D) of the page of a position.
-Tensor gpu_page(const PagedCache& cache, const PagedSequence& sequence, int64_t position,
-                int64_t D) {
-  const int32_t page = sequence.pages[static_cast<size_t>(position / kPageTokens)];
-  const Tensor elements = cache.pages.slice(0, page, page + 1);
-  return elements.reshape({2, kPageTokens, cache.kv_heads, D});
-}
-
-// Calls f(page (2, n, G, D), first position) for the pages of positions [begin, end).
-void for_gpu_pages(const PagedCache& cache, const PagedSequence& sequence, int64_t begin,
-                   int64_t end, int64_t D, auto f) {
-  while (begin < end) {
-    const int64_t first = begin / kPageTokens * kPageTokens;
-    const int64_t stop = std::min(end, first + kPageTokens);
-    f(gpu_page(cache, sequence, begin, D).slice(1, begin - first, stop - first), begin);
-    begin = stop;
+// Rows of a GPU's call, whose pages are in its own memory: the decoder has checked them.
+void check_rows(const char* op, int64_t num_rows, const PagedBatch& batch) {
+  int64_t rows = 0;
+  bool single = true;
+  for (const PagedSequence& s : batch.sequences) {
+    rows += s.num_rows;
+    single = single && s.num_rows == 1;
   }
+  check(rows == num_rows || (single && rows < num_rows), ErrorCode::Internal,
+        "{}: the sequences have {} rows, the tensors {}", op, rows, num_rows);
+  for (const Tensor* tensor : {&batch.rows.ends, &batch.rows.first_pages}) {
+    check_dtype(op, "rows", *tensor, DType::I32);
+    check_shape(op, "rows", *tensor, {num_rows});
+    check_contiguous(op, "rows", *tensor);
+  }
+  check_dtype(op, "page_ids", batch.rows.page_ids, DType::I32);
+  check_contiguous(op, "page_ids", batch.rows.page_ids);
 }
 
-// (n, G, D) of (2, n, G, D): 0 keys, 1 values.
-Tensor half_of(const Tensor& page, int64_t half) {
-  Tensor tensor = page.slice(0, half, half + 1);
-  tensor.shape = {page.shape[1], page.shape[2], page.shape[3]};
-  tensor.strides = {page.strides[1], page.strides[2], page.strides[3]};
-  return tensor;
+PagedRows slice(const PagedRows& rows, int64_t begin, int64_t end) {
+  PagedRows part = rows;
+  part.ends = rows.ends.slice(0, begin, end);
+  part.first_pages = rows.first_pages.slice(0, begin, end);
+  return part;
 }
 
-void gpu_store(Context& ctx, const Tensor& k, const Tensor& v, const PagedCache& cache,
-               const PagedSequence& s) {
-  for_gpu_pages(cache, s, s.first_position, s.first_position + s.num_rows, k.shape[2],
-                [&](const Tensor& page, int64_t position) {
-                  const int64_t row = s.first_row + position - s.first_position;
-                  const int64_t end = row + page.shape[1];
-                  copy(ctx, k.slice(0, row, end), half_of(page, 0));
-                  copy(ctx, v.slice(0, row, end), half_of(page, 1));
-                });
-}
+// Arguments of paged_attention_forward().
+struct Call {
+  const Tensor &q, &k, &v;
+  const PagedCache& cache;
+  const PagedBatch& batch;
+  const AttentionOptions& options;  // with the scale
+  const Tensor& out;
+};
 
-// One sequence: its pages are gathered, since the kernels read keys and values in one piece.
-void gpu_attention(Context& ctx, const Tensor& q, const PagedCache& cache, const PagedSequence& s,
-                   const AttentionOptions& options, const Tensor& out) {
-  const int64_t H = q.shape[1], D = q.shape[2], G = cache.kv_heads, n = s.num_rows;
-  const int64_t first = first_visible(s, options.window), end = s.first_position + n;
+// Several rows of one sequence, a piece of a prompt: its keys and values are gathered, since the
+// kernels of ops/attention.h read them in one piece. `page_ids` begin with those of the sequence.
+void gpu_prompt(Context& ctx, const Call& call, const Tensor& page_ids, const PagedSequence& s) {
+  const Tensor& q = call.q;
+  const int64_t H = q.shape[1], D = q.shape[2], G = call.cache.kv_heads, n = s.num_rows;
+  const int64_t first = first_visible(s, call.options.window), end = s.first_position + n;
+  const int64_t last_row = s.first_row + n;
+  cuda::paged_store(ctx, call.k.slice(0, s.first_row, last_row),
+                    call.v.slice(0, s.first_row, last_row), call.cache,
+                    slice(call.batch.rows, s.first_row, last_row));
   const Workspace::Scope scope(ctx.workspace);
   const Tensor k = ctx.workspace.take(q.dtype, {end - first, G, D});
   const Tensor v = ctx.workspace.take(q.dtype, {end - first, G, D});
   const Tensor lse = ctx.workspace.take(DType::F32, {1, H, n});
-  for_gpu_pages(cache, s, first, end, D, [&](const Tensor& page, int64_t position) {
-    const int64_t to = position - first;
-    copy(ctx, half_of(page, 0), k.slice(0, to, to + page.shape[1]));
-    copy(ctx, half_of(page, 1), v.slice(0, to, to + page.shape[1]));
-  });
+  cuda::paged_gather(ctx, call.cache, page_ids, first, k, v);
   const auto as_batch = [](const Tensor& heads, int64_t begin, int64_t rows) {
     Tensor part = heads.slice(0, begin, begin + rows);
     part.shape = {1, rows, heads.shape[1], heads.shape[2]};
@@ -138,58 +136,71 @@ void gpu_attention(Context& ctx, const Tensor& q, const PagedCache& cache, const
                     {.q = as_batch(q, s.first_row, n),
                      .k = as_batch(k, 0, end - first),
                      .v = as_batch(v, 0, end - first),
-                     .out = as_batch(out, s.first_row, n),
+                     .out = as_batch(call.out, s.first_row, n),
                      .lse = lse},
-                    options);
+                    call.options);
+}
+
+// Sequences with one row that follow each other are computed at once.
+void gpu_attention(Context& ctx, const Call& call) {
+  int64_t single = 0, row = 0, page = 0;  // rows that wait, the next row, its first page id
+  const auto decode_waiting = [&](int64_t end) {
+    const auto waiting = [&](const Tensor& heads) { return heads.slice(0, end - single, end); };
+    if (single > 0)
+      cuda::paged_decode(ctx, waiting(call.q), waiting(call.k), waiting(call.v), call.cache,
+                         slice(call.batch.rows, end - single, end), call.options,
+                         waiting(call.out));
+    single = 0;
+  };
+  for (const PagedSequence& s : call.batch.sequences) {
+    if (s.num_rows == 1) {
+      ++single;
+    } else if (s.num_rows > 1) {
+      decode_waiting(row);
+      const Tensor& ids = call.batch.rows.page_ids;
+      gpu_prompt(ctx, call, ids.slice(0, page, ids.shape[0]), s);
+    }
+    row += s.num_rows;
+    page += std::ssize(s.pages);
+  }
+  single += call.q.shape[0] - row;  // rows that are none
+  decode_waiting(call.q.shape[0]);
 }
 
 }  // namespace
 
-void paged_store(Context& ctx, const Tensor& k, const Tensor& v, const PagedCache& cache,
-                 std::span<const PagedSequence> sequences) {
-  constexpr const char* kOp = "paged_store";
-  check_rank(kOp, "k", k, 3);
-  const int64_t N = k.shape[0], D = k.shape[2];
-  check_heads(kOp, "k", ctx, k, N, cache.kv_heads, D);
-  check_heads(kOp, "v", ctx, v, N, cache.kv_heads, D);
-  check_cache(kOp, ctx, cache, k.dtype, D);
-  check_sequences(kOp, cache, N, sequences,
-                  [](const PagedSequence& s) { return s.first_position; });
-  if (!runs_on_cuda(ctx, k)) {
-    INGOT_CPU_DISPATCH(paged_store, ctx, k, v, cache, tasks_of(sequences, kPageTokens));
-    return;
-  }
-  for (const PagedSequence& s : sequences) gpu_store(ctx, k, v, cache, s);
-}
-
-void paged_attention_forward(Context& ctx, const Tensor& q, const PagedCache& cache,
-                             std::span<const PagedSequence> sequences,
+void paged_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                             const PagedCache& cache, const PagedBatch& batch,
                              const AttentionOptions& options, const Tensor& out) {
   constexpr const char* kOp = "paged_attention";
   check_rank(kOp, "q", q, 3);
-  const int64_t N = q.shape[0], H = q.shape[1], D = q.shape[2];
+  const int64_t N = q.shape[0], H = q.shape[1], D = q.shape[2], G = cache.kv_heads;
   check_heads(kOp, "q", ctx, q, N, H, D);
+  check_heads(kOp, "k", ctx, k, N, G, D);
+  check_heads(kOp, "v", ctx, v, N, G, D);
   check_heads(kOp, "out", ctx, out, N, H, D);
   check_cache(kOp, ctx, cache, q.dtype, D);
-  check(H % cache.kv_heads == 0, ErrorCode::Config,
-        "{}: key-value heads must divide heads, got {} heads and {} groups", kOp, H,
-        cache.kv_heads);
+  check(H % G == 0, ErrorCode::Config,
+        "{}: key-value heads must divide heads, got {} heads and {} groups", kOp, H, G);
   check(options.causal && !options.document_start.defined(), ErrorCode::Config,
         "{}: a decoder's attention is causal, without documents", kOp);
   check(options.window >= 0 && options.softcap >= 0.0, ErrorCode::Config,
         "{}: window and soft cap must not be negative, got {} and {}", kOp, options.window,
         options.softcap);
-  check_sequences(kOp, cache, N, sequences,
-                  [&](const PagedSequence& s) { return first_visible(s, options.window); });
+  AttentionOptions scaled = options;
+  if (scaled.scale == 0.0) scaled.scale = 1.0 / std::sqrt(static_cast<double>(D));
   if (runs_on_cuda(ctx, q)) {
-    for (const PagedSequence& s : sequences)
-      if (s.num_rows > 0) gpu_attention(ctx, q, cache, s, options, out);
-    return;
+    check_rows(kOp, N, batch);
+    check(D <= kMaxCudaHeadDim, ErrorCode::Config, "{}: a GPU takes heads of up to {}, got {}", kOp,
+          kMaxCudaHeadDim, D);
+    return gpu_attention(ctx, {q, k, v, cache, batch, scaled, out});
   }
-  cpu::PagedAttention call{q, out, cache, options};
-  if (call.options.scale == 0.0) call.options.scale = 1.0 / std::sqrt(static_cast<double>(D));
-  const int64_t rows = std::max<int64_t>(1, cpu::kMaxTaskQueries / (H / cache.kv_heads));
-  INGOT_CPU_DISPATCH(paged_attention, ctx, call, tasks_of(sequences, rows));
+  check_sequences(kOp, cache, N, batch.sequences,
+                  [&](const PagedSequence& s) { return first_visible(s, options.window); });
+  INGOT_CPU_DISPATCH(paged_store, ctx, k, v, cache, tasks_of(batch.sequences, kPageTokens));
+  const int64_t rows = std::max<int64_t>(1, cpu::kMaxTaskQueries / (H / G));
+  const cpu::PagedAttention call{q, out, cache, scaled};
+  INGOT_CPU_DISPATCH(paged_attention, ctx, call, tasks_of(batch.sequences, rows));
 }
 
 int64_t paged_attention_workspace_bytes(const DeviceFacts& facts, const PagedAttentionCalls& c) {

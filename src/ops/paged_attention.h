@@ -23,6 +23,21 @@ struct PagedSequence {
   int64_t num_rows = 0;
 };
 
+// The sequences again, row by row in a GPU's memory, for its kernels. I32, contiguous.
+struct PagedRows {
+  Tensor ends;         // (N) tokens that the row sees, itself among them; 0: not a row at all
+  Tensor first_pages;  // (N) where the pages of its sequence begin in page_ids
+  Tensor page_ids;     // (·)
+  int64_t context;     // the most tokens that any row will ever see
+};
+
+// What a call computes. On a GPU the sequences are in the order of their rows and page_ids, and if
+// each has one row, they may have fewer than the tensors: the rest are no rows.
+struct PagedBatch {
+  std::span<const PagedSequence> sequences;
+  PagedRows rows = {};  // on a GPU
+};
+
 // A layer's cache: (num_pages, page_elements(kv_heads, head_dim)), contiguous, BF16 or F32 on the
 // CPU; on a GPU the dtype of the heads.
 struct PagedCache {
@@ -30,16 +45,12 @@ struct PagedCache {
   int64_t kv_heads = 0;
 };
 
-// Writes k and v (N, G, D) to the pages of their positions. Any strides with a contiguous last dim.
-// On the CPU k and v are F32.
-void paged_store(Context& ctx, const Tensor& k, const Tensor& v, const PagedCache& cache,
-                 std::span<const PagedSequence> sequences);
-
-// out(N, H, D) = attention of q(N, H, D) over the positions of its sequence up to its own, which
-// paged_store() has written. On the CPU q and out are F32. `options`: causal without documents; a
-// window, a soft cap and a scale are respected. Throws ErrorCode::Config for others.
-void paged_attention_forward(Context& ctx, const Tensor& q, const PagedCache& cache,
-                             std::span<const PagedSequence> sequences,
+// Writes k and v (N, G, D) to the pages of their positions. Then out(N, H, D) = attention of q(N,
+// H, D) over the positions of its sequence up to its own. Any strides with a contiguous last dim.
+// On the CPU all four are F32. `options`: causal without documents; a window, a soft cap and a
+// scale are respected. Throws ErrorCode::Config for others.
+void paged_attention_forward(Context& ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                             const PagedCache& cache, const PagedBatch& batch,
                              const AttentionOptions& options, const Tensor& out);
 
 // What the largest call needs of the context's workspace.

@@ -12,6 +12,7 @@
 #include "ops/packed_linear.h"
 #include "ops/paged_attention.h"
 #include "ops/rms_norm.h"
+#include "ops/top_logits.h"
 #include "spec/rows/optimizer_states.h"
 
 namespace ingot {
@@ -68,7 +69,9 @@ int64_t decode_workspace_bytes(const DeviceFacts& facts, const ModelConfig& c,
                                                           .kv_heads = c.kv_heads,
                                                           .head_dim = c.head_dim,
                                                           .deterministic = true});
-  if (!shape.packed) return std::max(bytes, matmul_workspace_bytes(facts));
+  if (!shape.packed)
+    return std::max({bytes, matmul_workspace_bytes(facts),
+                     top_logits_workspace_bytes(facts, shape.max_logit_rows, c.vocab)});
   const TensorTable parameters = transformer_parameters(c);
   for (const TensorSpec& row : parameters.rows())
     if (is_packed(shape, row))

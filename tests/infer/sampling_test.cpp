@@ -193,5 +193,27 @@ TEST(Sampling, ImpossibleOptionsAreAUsageError) {
   }
 }
 
+TEST(Sampling, TheLikeliestIdsAreAllThatTopKNeeds) {
+  constexpr int64_t kLikeliest = 20;
+  std::vector<float> logits = random_logits(8, 500);
+  logits[7] = logits[300] = logits[301] = 2.5f;
+  std::vector<IdLogit> likeliest;
+  for (const int32_t id : ingot::likeliest(logits, kLikeliest))
+    likeliest.insert(likeliest.begin(), {id, logits[static_cast<size_t>(id)]});
+  likeliest.push_back({-1, 0.0f});
+  for (SamplingOptions how : {options(0), options(0.8, 5), options(1.0, 20), options(2.0, 1),
+                              options(1.0, 12, 0.7), options(0, 0)}) {
+    how.min_p = how.top_k == 5 ? 0.1 : 0.0;
+    ASSERT_TRUE(draws_from_likeliest(how, kLikeliest));
+    for (int64_t draw = 0; draw < 200; ++draw)
+      ASSERT_EQ(sample_likeliest(likeliest, how, draw), sample_token(logits, how, draw));
+  }
+  EXPECT_FALSE(draws_from_likeliest(options(1.0), kLikeliest));
+  EXPECT_FALSE(draws_from_likeliest(options(1.0, 21), kLikeliest));
+  SamplingOptions penalized = options(0);
+  penalized.presence_penalty = 1;
+  EXPECT_FALSE(draws_from_likeliest(penalized, kLikeliest));
+}
+
 }  // namespace
 }  // namespace ingot

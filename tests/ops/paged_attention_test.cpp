@@ -105,10 +105,9 @@ class Batch {
     rig.ctx.pool = &pool;
     const Tensor rows = view(rows_, {num_rows_, (H + 2 * G) * D}).split(1, H + 2 * G, D);
     std::vector<float> out(static_cast<size_t>(num_rows_ * H * D), -77.0f);
-    paged_store(rig.ctx, rows.slice(1, H, H + G), rows.slice(1, H + G, H + 2 * G), cache_.cache,
-                sequences_);
-    paged_attention_forward(rig.ctx, rows.slice(1, 0, H), cache_.cache, sequences_, options,
-                            view(out, {num_rows_, H, D}));
+    paged_attention_forward(rig.ctx, rows.slice(1, 0, H), rows.slice(1, H, H + G),
+                            rows.slice(1, H + G, H + 2 * G), cache_.cache,
+                            {.sequences = sequences_}, options, view(out, {num_rows_, H, D}));
     return out;
   }
 

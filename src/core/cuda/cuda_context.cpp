@@ -5,6 +5,7 @@
 #include "core/cuda/launch.h"
 #include "core/cuda/owners.h"
 #include "core/device/cuda_backend.h"
+#include "core/device/weights_at_rest.h"
 #include "core/error/error.h"
 
 namespace ingot {
@@ -123,6 +124,16 @@ int64_t available_cuda_memory(int device) {
   size_t available = 0, total = 0;
   cuda_check(cudaMemGetInfo(&available, &total));
   return static_cast<int64_t>(available);
+}
+
+WeightsAtRest::WeightsAtRest(const Context& ctx) : cuda_(ctx.cuda) {
+  if (cuda_ == nullptr) return;
+  before_ = cuda_->weights_at_rest();
+  cuda_->set_weights_at_rest(true);
+}
+
+WeightsAtRest::~WeightsAtRest() {
+  if (cuda_ != nullptr) cuda_->set_weights_at_rest(before_);
 }
 
 }  // namespace ingot

@@ -32,6 +32,10 @@ class CudaContext {
   void* scalars() const { return scalars_.get(); }
   void synchronize() const;
 
+  // See core/device/weights_at_rest.h.
+  bool weights_at_rest() const { return weights_at_rest_; }
+  void set_weights_at_rest(bool at_rest) { weights_at_rest_ = at_rest; }
+
   // This context's only T, constructed as T(CudaContext&) on first use and destroyed before the
   // stream. For cuBLASLt and cuDNN handles, plans and caches of ops/cuda.
   template <class T>
@@ -47,6 +51,7 @@ class CudaContext {
   cudaDeviceProp properties_{};
   OwnedStream stream_;
   PinnedMemory scalars_;
+  bool weights_at_rest_ = false;
   std::unordered_map<std::type_index, std::shared_ptr<void>> libraries_;  // destroyed first
 };
 

@@ -9,8 +9,9 @@
 namespace ingot {
 namespace {
 
-// A run has two keys or four: first micro-step of a step or not, weights rounded anew or not.
-constexpr size_t kKeys = 8;
+// A training run has two keys or four: first micro-step of a step or not, weights rounded anew or
+// not. A decoder has one for each number of rows, of which there are 36 up to 512.
+constexpr size_t kKeys = 40;
 
 struct DestroyGraph {
   void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }

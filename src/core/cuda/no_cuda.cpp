@@ -3,6 +3,7 @@
 #include "core/async/stream_event.h"
 #include "core/device/cuda_backend.h"
 #include "core/device/cuda_facts.h"
+#include "core/device/weights_at_rest.h"
 #include "core/error/error.h"
 
 namespace ingot {
@@ -56,5 +57,7 @@ void copy_bytes(CudaContext&, void*, const void*, int64_t) {
 std::unique_ptr<RecordedWork> make_cuda_recorded_work(CudaContext&) {
   refuse();
 }
+WeightsAtRest::WeightsAtRest(const Context&) : cuda_(nullptr) {}
+WeightsAtRest::~WeightsAtRest() = default;
 
 }  // namespace ingot

@@ -1,10 +1,11 @@
-// Kernels of ops/paged_attention.h, for the CPU alone: a GPU uses those of ops/attention.h.
+// Kernels of ops/paged_attention.h.
 #pragma once
 
 #include "ops/common/kernel.h"
 #include "ops/paged_attention.h"
 
-namespace ingot::cpu {
+namespace ingot {
+namespace cpu {
 
 // Queries [first_row, first_row + num_rows) of a sequence, the first at `position`.
 struct PagedTask {
@@ -30,4 +31,25 @@ INGOT_CPU_KERNEL(void, paged_store,
                  (Context & ctx, const Tensor& k, const Tensor& v, const PagedCache& cache,
                   std::span<const PagedTask> tasks))
 
-}  // namespace ingot::cpu
+}  // namespace cpu
+
+// A GPU's page holds, of each group of heads, keys (kPageTokens, D), then values.
+
+INGOT_CUDA_KERNEL(void, paged_store,
+                  (Context & ctx, const Tensor& k, const Tensor& v, const PagedCache& cache,
+                   const PagedRows& rows))
+
+// k and v (n, G, D) contiguous = positions [first, first + n) of the sequence whose pages begin at
+// page_ids.
+INGOT_CUDA_KERNEL(void, paged_gather,
+                  (Context & ctx, const PagedCache& cache, const Tensor& page_ids, int64_t first,
+                   const Tensor& k, const Tensor& v))
+
+// Stores and attends for rows that are the only ones of their sequences. D up to kMaxCudaHeadDim,
+// scale is set.
+INGOT_CUDA_KERNEL(void, paged_decode,
+                  (Context & ctx, const Tensor& q, const Tensor& k, const Tensor& v,
+                   const PagedCache& cache, const PagedRows& rows, const AttentionOptions& options,
+                   const Tensor& out))
+
+}  // namespace ingot

@@ -113,6 +113,11 @@ std::vector<OpCase> large_cases() {
   return {mlp_case("mlp_n512_c256_f1024", 512, 256, 1024),
           mlp_case("mlp_n304_c264_f1416", 304, 264, 1416),
           mlp_case("mlp_n80_c1600_f1024", 80, 1600, 1024),
+          // Rows of a decoder's step.
+          mlp_case("mlp_n1_c512_f1028", 1, 512, 1028),
+          mlp_case("mlp_n16_c264_f1416", 16, 264, 1416),
+          linear_rope_case("linear_rope_b1_t5_c512_h6_g2_d64", 1, 5, 512, 6, 2, 64),
+          linear_rope_case("linear_rope_b5_t2_c512_h4_g2_d20", 5, 2, 512, 4, 2, 20),
           mlp_case("mlp_kept_n304_c264_f1416", 304, 264, 1416, Act::Kept),
           linear_rope_case("linear_rope_b2_t256_c512_h6_g2_d64", 2, 256, 512, 6, 2, 64),
           linear_rope_case("linear_rope_b2_t160_c520_h7_g2_d64", 2, 160, 520, 7, 2, 64, positions),

@@ -51,6 +51,11 @@ std::vector<OpCase> large_cases() {
   return {linear_case("matmul_n512_r768_c256", 512, 768, 256),
           linear_case("matmul_n256_r128_c1280", 256, 128, 1280),
           linear_case("matmul_n300_r1000_c264", 300, 1000, 264),
+          // Rows of a decoder's step.
+          linear_case("matmul_n1_r1003_c2048", 1, 1003, 2048),
+          linear_case("matmul_n13_r330_c1160", 13, 330, 1160),
+          added_case("matmul_added_n1_r768_c8200", 1, 768, 8200),
+          added_case("matmul_added_n16_r1000_c264", 16, 1000, 264),
           added_case("matmul_added_n512_r768_c256", 512, 768, 256)};
 }
 

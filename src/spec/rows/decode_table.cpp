@@ -44,6 +44,11 @@ WeightFormat packed_format(const DecodeShape& shape, const TensorSpec& parameter
   return shape.weights == WeightFormat::Q8_0 && !whole_blocks ? WeightFormat::F32 : shape.weights;
 }
 
+StepInputs step_inputs(const DecodeShape& shape) {
+  const int64_t of_sequence = (shape.context + kPageTokens - 1) / kPageTokens;
+  return {shape.max_rows, shape.max_sequences * of_sequence};
+}
+
 TensorTable transformer_decode_table(const ModelConfig& c, const DecodeShape& shape) {
   const DType compute = compute_dtype(shape), acc = accumulation_dtype(compute);
   const int64_t N = shape.max_rows, R = shape.max_logit_rows;
@@ -53,8 +58,16 @@ TensorTable transformer_decode_table(const ModelConfig& c, const DecodeShape& sh
   for (int64_t i = 0; i < c.layers; ++i)
     table.add(spec_of(layer_name(i, "cache"), {shape.pages, page_elements(c.kv_heads, c.head_dim)},
                       cache_dtype(shape), TensorKind::Cache));
-  for (const char* name : {"tokens", "positions"})
-    table.add(spec_of(name, {N}, DType::I32, TensorKind::Input));
+  const auto integers = [&](const char* name, const Shape& extents) {
+    table.add(spec_of(name, extents, DType::I32, TensorKind::Input));
+  };
+  if (shape.packed) {
+    integers("tokens", {N});
+    integers("positions", {N});
+  } else {
+    integers("step_inputs", {step_inputs(shape).total()});
+    integers("likeliest", {R, kLikeliestWords});
+  }
   if (c.positions == Positions::Rotary)
     for (const char* name : {"rope.cos", "rope.sin"})
       table.add(spec_of(name, {shape.context, c.head_dim / 2}, acc, TensorKind::Input));

@@ -34,11 +34,23 @@ DType cache_dtype(const DecodeShape& shape);
 bool is_packed(const DecodeShape& shape, const TensorSpec& parameter);
 WeightFormat packed_format(const DecodeShape& shape, const TensorSpec& parameter);
 
+// What the host sends to a GPU at each step, parts of one row: the ids and positions of all rows,
+// and for attention over pages (ops/paged_attention.h) ends, first_pages and page_ids.
+struct StepInputs {
+  int64_t rows = 0, page_ids = 0;  // the lengths of each of the first four, and of the last
+  int64_t total() const { return 4 * rows + page_ids; }
+};
+StepInputs step_inputs(const DecodeShape& shape);
+
+// The likeliest ids that a GPU finds in a row of logits, in words of 32 bits (ops/top_logits.h).
+inline constexpr int64_t kLikeliestWords = 130;
+
 // The parameters, named as in transformer_parameters(); packed ones are U8 of packed_bytes().
 // "layers.i.cache": (pages, page_elements). rope.cos, rope.sin (context, D/2) unless positions are
-// learned; tokens and positions (max_rows) I32. Of max_rows rows, the layer rows of the training
-// table as "shared.NAME". Of max_logit_rows rows, final_residual and final_norm (C), final_rstd and
-// logits (V). "workspace".
+// learned. Of max_rows rows, the layer rows of the training table as "shared.NAME". Of
+// max_logit_rows rows, final_residual and final_norm (C), final_rstd and logits (V). "workspace".
+// I32 on a CPU: tokens and positions (max_rows); on a GPU: step_inputs (total) and
+// likeliest (max_logit_rows, kLikeliestWords).
 TensorTable transformer_decode_table(const ModelConfig& config, const DecodeShape& shape);
 
 // The same in the table of a run that scores tasks between its steps: each name behind

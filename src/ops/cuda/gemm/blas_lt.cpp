@@ -10,6 +10,7 @@
 #include "core/cuda/owners.h"
 #include "core/error/error.h"
 #include "core/error/log.h"
+#include "ops/cuda/gemm/thin.h"
 #include "ops/kernels/fp8.h"
 #include "ops/kernels/matmul.h"
 
@@ -444,7 +445,7 @@ BlasLt::Algorithm BlasLt::fastest(Context& ctx, const GemmKey& key, const Plan& 
 }
 
 void matmul(Context& ctx, const Gemm& gemm) {
-  if (gemm.M == 0 || gemm.N == 0) return;
+  if (gemm.M == 0 || gemm.N == 0 || thin_gemm(ctx, gemm)) return;
   const bool done = blas_takes(gemm) &&
                     ctx.cuda->library<BlasLt>().matmul(
                         ctx, key_of(ctx, gemm),

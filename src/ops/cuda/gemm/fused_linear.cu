@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ops/cuda/gemm/thin.h"
 #include "ops/cuda/hopper/maps.cuh"
 #include "ops/cuda/hopper/rope.cuh"
 #include "ops/cuda/hopper/swiglu.cuh"
@@ -81,10 +82,12 @@ bool fits(const Tensor& matrix) {
 }
 
 // For y(N, R) and x(N, C). The epilogues take sixteen rows at a time, and a GEMM of less than
-// kMultiplyAdds is over before a persistent kernel has begun (estimated).
+// kMultiplyAdds is over before a persistent kernel has begun (estimated). A cluster's tile has 256
+// rows: for the few of a decoder's step, half the GPU would read all of w.
 bool worth_it(const Tensor& x, int64_t columns) {
-  constexpr int64_t kMultiplyAdds = 100'000'000;
-  return x.shape[0] % 16 == 0 && x.shape[0] * x.shape[1] * columns >= kMultiplyAdds;
+  constexpr int64_t kMultiplyAdds = 100'000'000, kFewRows = 256;
+  return x.shape[0] % 16 == 0 && x.shape[0] > kFewRows &&
+         x.shape[0] * x.shape[1] * columns >= kMultiplyAdds;
 }
 
 }  // namespace
@@ -92,6 +95,7 @@ bool worth_it(const Tensor& x, int64_t columns) {
 bool linear_swiglu_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& gate_up,
                            const Tensor& out) {
   using hopper::SwigluForward;
+  if (thin_swiglu(ctx, x, w, gate_up, out)) return true;
   auto& gemms = ctx.cuda->library<HopperGemms>();
   if (!gemms.available() || !fits(x) || !fits(w) || !fits(out) || !fits(gate_up) ||
       !worth_it(x, w.shape[0]))
@@ -123,6 +127,7 @@ bool linear_swiglu_backward(Context& ctx, const Tensor& dy, const Tensor& w, con
 bool linear_rope_forward(Context& ctx, const Tensor& x, const Tensor& w, const Tensor& y,
                          const Tensor& heads, const RopeInput& rope) {
   using hopper::kTileColumns;
+  if (thin_rope(ctx, x, w, y, heads, rope)) return true;
   auto& gemms = ctx.cuda->library<HopperGemms>();
   const int64_t T = heads.shape[1], H = heads.shape[2], D = heads.shape[3];
   const bool first_columns = heads.data == y.data && heads.strides[2] == D &&

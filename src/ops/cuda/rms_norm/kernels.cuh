@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ops/cuda/common/early.cuh"
 #include "ops/cuda/rms_norm/rows.cuh"
 
 namespace ingot::cuda {
@@ -61,6 +62,8 @@ __global__ void __launch_bounds__(Tile::kMostThreads, Tile::kLeastBlocks + 1)
   using A = Compute<T>;
   constexpr int kVectors = Tile::kVectors, kRows = Tile::kRows, kSize = Vec<T>::kSize;
   __shared__ alignas(16) A shared[Tile::kMostThreads / kWarp * kRows];
+  let_next_start();
+  wait_for_previous();
   const Place<T, Tile> place(row_threads);
   typename Output::Writer writer(output);
   const int tile = static_cast<int>(blockIdx.x), num_rows = static_cast<int>(norm.num_rows),
@@ -142,8 +145,8 @@ void forward(Context& ctx, const Forward<T>& norm, const Output& output) {
       with_tile(norm.width / Vec<T>::kSize, norm.heads, [&](auto tile, RowThreads threads) {
         using Chosen = decltype(tile);
         const int64_t rows = Chosen::kRows * threads.rows_at_once();
-        launch({ctx, blocks_for(norm.num_rows, rows), static_cast<unsigned>(threads.block)},
-               forward_kernel<T, Chosen, Output>, norm, output, threads.row);
+        launch_early({ctx, blocks_for(norm.num_rows, rows), static_cast<unsigned>(threads.block)},
+                     forward_kernel<T, Chosen, Output>, norm, output, threads.row);
       });
   if (!done)
     launch({ctx, blocks_for(norm.num_rows, 1), kThreads}, forward_any_kernel<T, Output>, norm,
