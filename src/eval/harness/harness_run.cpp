@@ -135,8 +135,14 @@ ScoredSequence HarnessIds::pair(const MarkedText& context, const std::string& co
   const size_t kept = text::rstrip(context.text).size();
   MarkedText whole = context;
   whole.append(continuation, /*from_template=*/false);
-  ScoredSequence sequence{.ids = of(whole)};
-  sequence.first_scored = of(context.part(0, kept)).size();
+  // Where a token reaches over the border, the harness still reads the context's own ids, and
+  // scores what the whole text's ids have behind so many.
+  ScoredSequence sequence{.ids = of(context.part(0, kept))};
+  sequence.first_scored = sequence.ids.size();
+  const std::vector<int32_t> all = of(whole);
+  if (sequence.first_scored < all.size())
+    sequence.ids.insert(sequence.ids.end(),
+                        all.begin() + static_cast<ptrdiff_t>(sequence.first_scored), all.end());
   if (context.text.empty() && chat == nullptr && ids.first_id < 0 && empty_id >= 0) {
     sequence.ids.insert(sequence.ids.begin(), empty_id);
     sequence.first_scored = 1;
