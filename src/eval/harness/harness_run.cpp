@@ -92,14 +92,16 @@ class Run {
     item.is_correct_by_byte = contains(prompt.gold, item.chosen_by_byte);
   }
 
-  void generate(const HarnessPrompt& prompt, HarnessItemResult& item) {
+  // Returns whether the prompt lost its beginning.
+  bool generate(const HarnessPrompt& prompt, HarnessItemResult& item) {
     std::vector<int32_t> context = ids_.of(prompt.contexts.front());
     if (context.empty() && ids_.empty_id >= 0) context.push_back(ids_.empty_id);
     const int64_t room = ids_.max_tokens - task_.max_new_tokens;
     check(room > 0, ErrorCode::Data,
           "{}: generation_kwargs: {} new tokens leave no room for a prompt in the context of {}",
           task_.path, task_.max_new_tokens, ids_.max_tokens);
-    if (std::ssize(context) > room) context.erase(context.begin(), context.end() - room);
+    const bool is_cut = std::ssize(context) > room;
+    if (is_cut) context.erase(context.begin(), context.end() - room);
     const auto text_of = [&](std::span<const int32_t> ids) {
       return ids_.ids.tokenizer.decode(std::vector<int32_t>(ids.begin(), ids.end()));
     };
@@ -116,6 +118,7 @@ class Run {
     item.is_correct = std::ranges::any_of(prompt.answers, [&](const std::string& answer) {
       return is_exact_match(item.generated, answer, task_.exact_match, task_.path);
     });
+    return is_cut;
   }
 
  private:
@@ -194,7 +197,7 @@ HarnessResult run_harness_task(const HarnessTask& task, size_t max_items, const 
         items.push_back({run.sequences_of(group.back())});
         continue;
       }
-      run.generate(group.back(), result.items[i]);
+      result.cut_prompts += run.generate(group.back(), result.items[i]);
       on_item(result.items[i], ++done, wanted);
     }
     scorer.score(items, [&](size_t index, const Scorer::Scores& scores) {
