@@ -136,9 +136,11 @@ TEST_F(TaskScores, TakeTheMemoryThatThePlanSays) {
 
 TEST_F(TaskScores, PromptsBeyondTheContextAreCounted) {
   const std::string q(1000, 'q');  // tokens
-  write("test.jsonl", "{\"q\": \"" + q +
-                          "\", \"choices\": [\"a\", \"bb\"], \"gold\": 0}\n"
-                          "{\"q\": \"line 4\", \"choices\": [\"a\", \"bb\"], \"gold\": 1}\n");
+  // The second document: of two ranks, not the one that records.
+  write("test.jsonl",
+        "{\"q\": \"line 4\", \"choices\": [\"a\", \"bb\"], \"gold\": 1}\n"
+        "{\"q\": \"" +
+            q + "\", \"choices\": [\"a\", \"bb\"], \"gold\": 0}\n");
   for (const std::string ranks : {"1", "2"}) {
     Records records;
     go(scored("run" + ranks, ranks, "replicated"), records);
