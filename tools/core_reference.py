@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""CORE computed a second time, in numpy over a Hugging Face folder of the Llama family, to compare with
+"""CORE computed a second time over a Hugging Face folder of the Llama family, to compare with
 `ingot eval FOLDER --tasks CORE --out items.jsonl` item by item. Shares no code with Ingot.
 
-    core_reference.py FOLDER CORE items.jsonl [--max-items N] [--tasks a,b]
+    core_reference.py FOLDER CORE items.jsonl [--max-items N] [--tasks a,b] [--transformers TOKENS [--threads N]]
 
-Prints each task's right answers and every item whose verdict differs, with the gap in nats that decided it; ends
-with 1 if one differs by more than --tie. Needs numpy, and for a tokenizer.json tokenizers (pip install numpy
-tokenizers); a tokenizer.bin of llama2.c is read here.
+The forward pass is numpy, one prompt after the other; with --transformers it is that of transformers, in batches of
+prompts of similar length, of at most TOKENS padded tokens, with logits only where tokens are scored. Prints each
+task's right answers and the seconds that its forward passes took, and every item whose verdict differs, with the gap
+in nats that decided it; ends with 1 if one differs by more than --tie. Needs numpy, and for a tokenizer.json
+tokenizers (pip install numpy tokenizers, or torch transformers); a tokenizer.bin of llama2.c is read here.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import random
 import re
 import struct
 import sys
+import time
 
 import numpy as np
 
@@ -127,6 +130,10 @@ class Llama:
         a, b = x[..., :half], x[..., half:]
         return np.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 
+    def losses(self, asked):
+        """What losses_of() says of each sequence (ids, first): of the ids from `first` on."""
+        return [losses_of(self.logits(ids[:-1], first - 1), ids[first:]) for ids, first in asked]
+
     def logits(self, ids, first):
         """(T − first, V), of the tokens from `first` on."""
         w, count = self.weights, len(ids)
@@ -150,6 +157,36 @@ class Llama:
             gate, up = (h @ w[f"{at}mlp.{p}_proj.weight"].T for p in ("gate", "up"))
             x = x + (gate / (1 + np.exp(-gate)) * up) @ w[at + "mlp.down_proj.weight"].T
         return (self.norm(x[first:], "norm.weight") @ self.head.T).astype(np.float64)
+
+
+class Transformers:
+    """The same by transformers in float32. Padding is on the right, where no token sees it."""
+
+    def __init__(self, folder, batch_tokens, threads):
+        import torch
+        import transformers
+
+        torch.set_num_threads(threads)
+        self.torch, self.batch_tokens = torch, batch_tokens
+        self.model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+
+    def losses(self, asked):
+        torch, found = self.torch, [None] * len(asked)
+        waiting = sorted(range(len(asked)), key=lambda i: -len(asked[i][0]))
+        with torch.inference_mode():
+            while waiting:
+                width = len(asked[waiting[0]][0]) - 1
+                count = max(1, self.batch_tokens // max(width, 1))
+                batch, waiting = waiting[:count], waiting[count:]
+                ids = torch.zeros((len(batch), max(width, 1)), dtype=torch.long)
+                for row, i in enumerate(batch):
+                    ids[row, : len(asked[i][0]) - 1] = torch.tensor(asked[i][0][:-1])
+                hidden = self.model.model(input_ids=ids, use_cache=False).last_hidden_state
+                for row, i in enumerate(batch):
+                    of, first = asked[i]
+                    logits = self.model.lm_head(hidden[row, first - 1 : len(of) - 1])
+                    found[i] = losses_of(logits.double().numpy(), of[first:])
+        return found
 
 
 def prompts_of(kind, delimiter, shots, item):
@@ -189,26 +226,28 @@ def losses_of(logits, targets):
     return losses, right - others.max(-1)
 
 
-def judged(kind, item, lists, model):
-    """(verdict, mean losses, the gap that decided)."""
+def asked_of(kind, lists):
+    """The sequences to score, as (ids, first); None where nothing is left to score."""
     if kind == "lm":
         without, whole = lists
-        if len(without) >= len(whole) or whole[: len(without)] != without:
-            return False, None, np.inf
-        losses, margins = losses_of(model.logits(whole[:-1], len(without) - 1), whole[len(without) :])
-        # The verdict turns where the smallest margin changes its sign.
-        return bool(margins.min() > 0), [losses.mean()], abs(margins.min())
+        return [(whole, len(without)) if len(without) < len(whole) and whole[: len(without)] == without else None]
     if kind == "mc":
         starts = [common(lists)] * len(lists)
     else:
         suffix = common([ids[::-1] for ids in lists])
         starts = [len(ids) - suffix for ids in lists]
-    means = []
-    for ids, start in zip(lists, starts):
-        if start >= len(ids):
-            means.append(np.inf)
-            continue
-        means.append(losses_of(model.logits(ids[:-1], start - 1), ids[start:])[0].mean())
+    return [(ids, start) if start < len(ids) else None for ids, start in zip(lists, starts)]
+
+
+def judged(kind, item, scored):
+    """(verdict, mean losses, the gap that decided) from what losses_of() said, or None, of each sequence."""
+    if kind == "lm":
+        if scored[0] is None:
+            return False, None, np.inf
+        losses, margins = scored[0]
+        # The verdict turns where the smallest margin changes its sign.
+        return bool(margins.min() > 0), [losses.mean()], abs(margins.min())
+    means = [np.inf if one is None else one[0].mean() for one in scored]
     least, second = sorted(means)[:2]
     return means.index(least) == item["gold"], means, second - least
 
@@ -220,6 +259,8 @@ def main():
     parser.add_argument("items", type=pathlib.Path, help="what ingot eval wrote as --out")
     parser.add_argument("--max-items", type=int, default=0)
     parser.add_argument("--tasks", default=",".join(TASKS))
+    parser.add_argument("--transformers", type=int, default=0, metavar="TOKENS")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--tie", type=float, default=1e-3, help="nats below which a verdict is a near-tie")
     options = parser.parse_args()
 
@@ -229,7 +270,8 @@ def main():
         theirs[item["task"]][item["line"]] = item
     encode = tokenizer_of(options.model)
     bos = json.loads((options.model / "config.json").read_text())["bos_token_id"]
-    model = Llama(options.model)
+    model = Llama(options.model) if not options.transformers else Transformers(
+        options.model, options.transformers, options.threads)
 
     bad = ties = compared = 0
     widest = 0.0
@@ -242,19 +284,27 @@ def main():
         random.Random(1337).shuffle(examples)
         if options.max_items:
             examples = examples[: options.max_items]
-        right = right_there = 0
+        items = []
         for place, item in enumerate(examples):
             pool = [p for p in range(len(examples)) if p != place]
             drawn = random.Random(1234 + place).sample(pool, shots) if shots else []
             prompts = prompts_of(kind, delimiter, [examples[p] for p in drawn], item)
-            lists = [[bos] + encode(prompt) for prompt in prompts]
-            correct, losses, gap = judged(kind, item, lists, model)
+            items.append(asked_of(kind, [[bos] + encode(prompt) for prompt in prompts]))
+        begin = time.perf_counter()
+        answers = iter(model.losses([one for asked in items for one in asked if one]))
+        seconds = time.perf_counter() - begin
+        right = right_there = 0
+        for item, asked in zip(examples, items):
+            correct, losses, gap = judged(kind, item, [next(answers) if one else None for one in asked])
             other = theirs[label].get(item["line"])
             if other is None:
                 sys.exit(f"{label}, line {item['line']}: not in {options.items}")
             compared += 1
             right += correct
             right_there += other["correct"]
+            if losses and len(losses) != len(other["losses"]):
+                bad += 1
+                print(f"{label}, line {item['line']}: {len(losses)} losses here, {len(other['losses'])} there")
             for mine, their in zip(losses or [], other["losses"]):
                 if np.isfinite(mine) != (their is not None):
                     bad += 1
@@ -266,7 +316,7 @@ def main():
                 ties += is_tie
                 bad += not is_tie
                 print(f"{label}, line {item['line']}: {'near-tie' if is_tie else 'DIFFERS'}, gap {gap:.2e}")
-        print(f"{label}: {right} of {len(examples)} right here, {right_there} there", flush=True)
+        print(f"{label}: {right} of {len(examples)} right here, {right_there} there; {seconds:.2f} s", flush=True)
     print(f"{compared} items, {bad} differ, {ties} near-ties; largest difference of a mean loss {widest:.2e}")
     sys.exit(1 if bad else 0)
 

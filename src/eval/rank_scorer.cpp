@@ -86,11 +86,13 @@ void RankScorer::score(std::span<const ScoreItem> items, const OnItem& on_item) 
     std::vector<Scores> scores(share.size());
     own_.score(share, [&](size_t index, const Scores& of) { scores[index] = of; });
     Packed said;
+    said.put(own_.counts());
     for (const Scores& of : scores) put(of, said);
     std::vector<Packed> by_rank;
     for (std::string& bytes : exchange(said.bytes())) by_rank.emplace_back(std::move(bytes));
+    counts_ = {};
+    for (Packed& rank : by_rank) counts_ += rank.take<ScoreCounts>();
     for (size_t i = begin; i < end; ++i) on_item(i, take_scores(by_rank[(i - begin) % ranks]));
-    counts_ = own_.counts();
   }
 }
 
@@ -98,13 +100,21 @@ std::vector<int32_t> RankScorer::continue_greedily(std::span<const int32_t> ids,
                                                    const IsDone& is_done) {
   check_stop();
   const int64_t writer = continued_++ % control_.size();
+  std::vector<int32_t> own;
+  if (writer == control_.rank()) own = own_.continue_greedily(ids, max_new, is_done);
   Packed said;
-  if (writer == control_.rank())
-    for (const int32_t id : own_.continue_greedily(ids, max_new, is_done)) said.put(id);
-  Packed written(exchange(said.bytes())[static_cast<size_t>(writer)]);
-  std::vector<int32_t> result(written.bytes().size() / sizeof(int32_t));
-  for (int32_t& id : result) id = written.take<int32_t>();
-  counts_ = own_.counts();
+  said.put(own_.counts());
+  for (const int32_t id : own) said.put(id);
+  std::vector<int32_t> result;
+  counts_ = {};
+  const std::vector<std::string> by_rank = exchange(said.bytes());
+  for (size_t rank = 0; rank < by_rank.size(); ++rank) {
+    Packed from(by_rank[rank]);
+    counts_ += from.take<ScoreCounts>();
+    if (static_cast<int64_t>(rank) != writer) continue;
+    result.resize((by_rank[rank].size() - sizeof(ScoreCounts)) / sizeof(int32_t));
+    for (int32_t& id : result) id = from.take<int32_t>();
+  }
   return result;
 }
 

@@ -25,13 +25,22 @@ struct IdScore {
   bool is_likeliest = true;  // greedy decoding would write it; of equal logits the lowest id wins
 };
 
-// Work done so far.
+// Work done so far, by all ranks.
 struct ScoreCounts {
   int64_t tokens = 0;        // of all sequences
   int64_t computed = 0;      // tokens that went through the model
   int64_t logit_rows = 0;    // tokens whose logits were computed
   int64_t over_limit = 0;    // sequences longer than max_tokens(), whose beginning was cut off
   int64_t past_context = 0;  // sequences longer than the context that the model is trained for
+
+  ScoreCounts& operator+=(const ScoreCounts& other) {
+    tokens += other.tokens;
+    computed += other.computed;
+    logit_rows += other.logit_rows;
+    over_limit += other.over_limit;
+    past_context += other.past_context;
+    return *this;
+  }
 };
 
 class Scorer {

@@ -85,10 +85,17 @@ std::vector<TaskScore> score_tasks(const TaskList& tasks, size_t max_items,
                                    Scorer& scorer) {
   std::vector<TaskScore> scores;
   std::vector<CoreTaskResult> core;
+  int64_t all_cut = 0;  // of CORE
   for (const auto& [task, examples] : tasks.core) {
+    const int64_t before = scorer.counts().over_limit;
     core.push_back(run_core_task(*task, examples, max_items, documents, scorer,
                                  [](const CoreItemResult&, size_t, size_t) {}));
-    scores.push_back({std::string(task->label), "acc", core.back().accuracy()});
+    const int64_t cut = scorer.counts().over_limit - before;
+    scores.push_back({.task = std::string(task->label),
+                      .metric = "acc",
+                      .score = core.back().accuracy(),
+                      .cut_prompts = cut});
+    all_cut += cut;
   }
   if (!core.empty())
     for (const auto& [name, version] :
@@ -97,12 +104,16 @@ std::vector<TaskScore> score_tasks(const TaskList& tasks, size_t max_items,
       scores.push_back({.task = name,
                         .metric = mean.is_core() ? "core" : "mean",
                         .score = {.value = mean.mean, .num = static_cast<int64_t>(mean.tasks)},
-                        .interval = mean.interval});
+                        .interval = mean.interval,
+                        .cut_prompts = all_cut});
     }
   for (const HarnessTask& task : tasks.harness) {
+    const int64_t before = scorer.counts().over_limit;
     const HarnessResult result = run_harness_task(task, max_items, harness, scorer,
                                                   [](const HarnessItemResult&, size_t, size_t) {});
-    for (const auto& [name, score] : result.metrics()) scores.push_back({task.name, name, score});
+    const int64_t cut = scorer.counts().over_limit - before + result.cut_prompts;
+    for (const auto& [name, score] : result.metrics())
+      scores.push_back({.task = task.name, .metric = name, .score = score, .cut_prompts = cut});
   }
   return scores;
 }

@@ -29,6 +29,7 @@ struct TaskScore {
   std::string task, metric;
   MeanScore score;  // without a standard error if it is no mean over items
   std::optional<Interval> interval = {};
+  int64_t cut_prompts = 0;  // of the task, that lost their beginning: they are beyond the context
 };
 
 // Scores all tasks, at most max_items of each (0: all), then the mean of CORE in both versions.

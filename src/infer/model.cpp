@@ -113,6 +113,15 @@ const DecodeShape& LoadedModel::shape() const {
 int64_t LoadedModel::allocated_bytes() const {
   return impl_->placed.allocated_bytes();
 }
+void LoadedModel::make_resident() {
+  const Tensor memory = impl_->placed.device_memory();
+  if (memory.device.kind != DeviceKind::Cpu) return;  // it is
+  constexpr int64_t kSystemPage = 4096;
+  for (int64_t at = 0; at < memory.bytes(); at += kSystemPage) {
+    volatile char* const byte = static_cast<char*>(memory.data) + at;
+    *byte = *byte;
+  }
+}
 ReplyEngine& LoadedModel::engine() {
   return impl_->own_engine();
 }

@@ -28,6 +28,9 @@ class LoadedModel final : public EngineModel {
   const ModelConfig& config() const override;
   const DecodeShape& shape() const override;
   int64_t allocated_bytes() const;
+  // Has the system find all of that memory now, not when a page is first written: what will not be
+  // there shows at once.
+  void make_resident();
   ReplyEngine& engine() override;
   PagedDecoder& decoder();
 

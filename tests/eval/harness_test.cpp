@@ -206,6 +206,19 @@ TEST_F(Harness, TheSpaceBelongsToTheContinuationAndTheContextKeepsItsEnd) {
   EXPECT_EQ(bare.pair(plain(""), "c").ids, (std::vector<int32_t>{256, 'c'}));
 }
 
+// The harness counts the context's own tokens, and scores those of the whole text behind so many.
+TEST_F(Harness, TokensThatReachOverTheBorderAreScoredAsTheHarnessDoes) {
+  const auto tokenizer = load_tokenizer(
+      *posix_storage(),
+      write("tokenizer.json",
+            "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"c\": 2, \"bc\": 3}, "
+            "\"merges\": [\"b c\"]}}"));
+  const HarnessIds ids{.ids = {*tokenizer, -1}, .empty_id = 0, .max_tokens = 8};
+  const ScoredSequence pair = ids.pair(plain("ab"), "cc");  // «abcc» is a, bc, c
+  EXPECT_EQ(pair.ids, (std::vector<int32_t>{0, 1, 2}));
+  EXPECT_EQ(pair.first_scored, 2u);
+}
+
 TEST_F(Harness, ADocumentIsScoredInTheHarnesssWindows) {
   const auto tokenizer = byte_tokenizer();
   const HarnessIds ids{.ids = {*tokenizer, 256}, .empty_id = 256, .max_tokens = 4};

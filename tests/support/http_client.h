@@ -16,7 +16,9 @@ namespace ingot::testing_support {
 // A client that sends and receives bytes.
 class Client {
  public:
-  explicit Client(int port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+  // `window`: bytes that the system receives ahead of the reader; 0: as many as it likes.
+  explicit Client(int port, int window = 0) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    if (window > 0) setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &window, sizeof(window));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(port));
@@ -50,14 +52,25 @@ class Client {
     received_.erase(0, size);
     return part;
   }
+  // At most so many bytes, as soon as there are any; empty: the connection has ended.
+  std::string receive_some(size_t most) {
+    std::string bytes(most, '\0');
+    const ssize_t count = recv(socket_, bytes.data(), most, 0);
+    bytes.resize(count > 0 ? static_cast<size_t>(count) : 0);
+    return bytes;
+  }
   std::string receive_all() { return receive_until(std::string_view("\0no such thing", 14)); }
   // A whole request; `headers`: lines, each with its end.
-  std::string ask(std::string_view method, std::string_view path, std::string_view body = "",
-                  std::string_view headers = "") {
+  static std::string request(std::string_view method, std::string_view path,
+                             std::string_view body = "", std::string_view headers = "") {
     std::string text(method);
     text.append(" ").append(path).append(" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
     text.append(headers).append("Content-Length: ").append(std::to_string(body.size()));
-    send(text.append("\r\n\r\n").append(body));
+    return text.append("\r\n\r\n").append(body);
+  }
+  std::string ask(std::string_view method, std::string_view path, std::string_view body = "",
+                  std::string_view headers = "") {
+    send(request(method, path, body, headers));
     return receive_all();
   }
   std::string get(std::string_view path) { return ask("GET", path); }

@@ -134,6 +134,26 @@ TEST_F(TaskScores, TakeTheMemoryThatThePlanSays) {
   }
 }
 
+TEST_F(TaskScores, PromptsBeyondTheContextAreCounted) {
+  const std::string q(1000, 'q');  // tokens
+  // The second document: of two ranks, not the one that records.
+  write("test.jsonl",
+        "{\"q\": \"line 4\", \"choices\": [\"a\", \"bb\"], \"gold\": 1}\n"
+        "{\"q\": \"" +
+            q + "\", \"choices\": [\"a\", \"bb\"], \"gold\": 0}\n");
+  for (const std::string ranks : {"1", "2"}) {
+    Records records;
+    go(scored("run" + ranks, ranks, "replicated"), records);
+    ASSERT_EQ(records.scores.size(), 15u);
+    for (const ScoreReport& score : records.scores)
+      EXPECT_EQ(score.cut_prompts, score.task == "multiple_choice" ? 2 : 1) << score.task;
+  }
+  write("test.jsonl", "{\"q\": \"line 4\", \"choices\": [\"a\", \"bb\"], \"gold\": 1}\n");
+  Records records;
+  go(scored("short", "1", "replicated"), records);
+  for (const ScoreReport& score : records.scores) EXPECT_EQ(score.cut_prompts, std::nullopt);
+}
+
 // Where activations are larger, what scores lies among them.
 TEST_F(TaskScores, ShareTheMemoryOfActivations) {
   const Overrides large = {{"batch.micro_batch", "64"}, {"batch.seq", "256"},

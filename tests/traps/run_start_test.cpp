@@ -302,15 +302,18 @@ TEST_F(RunStartTrap, AResumeTakesStepsOfTheSameTokensByAnotherMicroBatchOrOnMore
 
 TEST_F(RunStartTrap, AResumeBySequencesOfAnotherLengthIsToldOfThem) {
   ASSERT_EQ(train("run").code, 0);
-  for (const auto& [seq, said] : {std::pair{"12", "batch.seq (was 16, is 12)"},
-                                  {"32", "batch.seq (was 16, is 32)"},
-                                  {"8", "batch.seq (was 16, is 8)"}}) {
-    const std::string set = std::string("batch.seq=") + seq;
+  // With micro-batches of 1, a step of 32 tokens is one sequence: of one rank, but not of two.
+  for (const auto& [seq, micro_batch, said] : {std::tuple{"12", "2", "batch.seq (was 16, is 12)"},
+                                               {"32", "2", "batch.seq (was 16, is 32)"},
+                                               {"8", "2", "batch.seq (was 16, is 8)"},
+                                               {"32", "1", "batch.seq (was 16, is 32)"}}) {
+    const Args sets = {std::string("batch.seq=") + seq,
+                       std::string("batch.micro_batch=") + micro_batch};
+    const Args resume = {"train", "--resume", path("run"), "--set", sets[0], "--set", sets[1]};
     for (const Outcome& outcome :
-         {ingot({"train", "--resume", path("run"), "--set", set}),
-          train("run", {set}, {"--resume"}),
-          ingot(with({"launch", "-n", "2", "--", "train", "--resume", path("run")},
-                     {"--set", set}))}) {
+         {ingot(resume), train("run", sets, {"--resume"}),
+          ingot(with({"launch", "-n", "2", "--"}, resume)),
+          ingot(with({"launch", "-n", "2", "--"}, with(train_args("run", sets), {"--resume"})))}) {
       expect_refused(outcome, said);
       EXPECT_FALSE(contains(outcome.err, "batch.tokens")) << outcome.err;
     }

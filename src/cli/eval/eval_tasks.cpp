@@ -149,6 +149,9 @@ Json TaskSet::run_harness(EvalModel& model, ItemLog& log) const {
       if (task.kind == HarnessKind::GenerateUntil) line["generated"] = item.generated;
       log.write(line);
     }
+    if (result.cut_prompts > 0)
+      fmt::print("  {} prompts lost their beginning to make room for new tokens\n",
+                 format_count(result.cut_prompts));
     Json metrics = Json::object();
     for (const auto& [name, score] : result.metrics()) {
       fmt::print("{:<34}{:>7}  {:<16}{:>12.4f}{:>9}\n", task.name, result.items.size(), name,

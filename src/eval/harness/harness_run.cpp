@@ -92,14 +92,16 @@ class Run {
     item.is_correct_by_byte = contains(prompt.gold, item.chosen_by_byte);
   }
 
-  void generate(const HarnessPrompt& prompt, HarnessItemResult& item) {
+  // Returns whether the prompt lost its beginning.
+  bool generate(const HarnessPrompt& prompt, HarnessItemResult& item) {
     std::vector<int32_t> context = ids_.of(prompt.contexts.front());
     if (context.empty() && ids_.empty_id >= 0) context.push_back(ids_.empty_id);
     const int64_t room = ids_.max_tokens - task_.max_new_tokens;
     check(room > 0, ErrorCode::Data,
           "{}: generation_kwargs: {} new tokens leave no room for a prompt in the context of {}",
           task_.path, task_.max_new_tokens, ids_.max_tokens);
-    if (std::ssize(context) > room) context.erase(context.begin(), context.end() - room);
+    const bool is_cut = std::ssize(context) > room;
+    if (is_cut) context.erase(context.begin(), context.end() - room);
     const auto text_of = [&](std::span<const int32_t> ids) {
       return ids_.ids.tokenizer.decode(std::vector<int32_t>(ids.begin(), ids.end()));
     };
@@ -116,6 +118,7 @@ class Run {
     item.is_correct = std::ranges::any_of(prompt.answers, [&](const std::string& answer) {
       return is_exact_match(item.generated, answer, task_.exact_match, task_.path);
     });
+    return is_cut;
   }
 
  private:
@@ -135,8 +138,14 @@ ScoredSequence HarnessIds::pair(const MarkedText& context, const std::string& co
   const size_t kept = text::rstrip(context.text).size();
   MarkedText whole = context;
   whole.append(continuation, /*from_template=*/false);
-  ScoredSequence sequence{.ids = of(whole)};
-  sequence.first_scored = of(context.part(0, kept)).size();
+  // Where a token reaches over the border, the harness still reads the context's own ids, and
+  // scores what the whole text's ids have behind so many.
+  ScoredSequence sequence{.ids = of(context.part(0, kept))};
+  sequence.first_scored = sequence.ids.size();
+  const std::vector<int32_t> all = of(whole);
+  if (sequence.first_scored < all.size())
+    sequence.ids.insert(sequence.ids.end(),
+                        all.begin() + static_cast<ptrdiff_t>(sequence.first_scored), all.end());
   if (context.text.empty() && chat == nullptr && ids.first_id < 0 && empty_id >= 0) {
     sequence.ids.insert(sequence.ids.begin(), empty_id);
     sequence.first_scored = 1;
@@ -188,7 +197,7 @@ HarnessResult run_harness_task(const HarnessTask& task, size_t max_items, const 
         items.push_back({run.sequences_of(group.back())});
         continue;
       }
-      run.generate(group.back(), result.items[i]);
+      result.cut_prompts += run.generate(group.back(), result.items[i]);
       on_item(result.items[i], ++done, wanted);
     }
     scorer.score(items, [&](size_t index, const Scorer::Scores& scores) {

@@ -34,6 +34,8 @@ struct HarnessResult {
   std::string name;
   HarnessKind kind = HarnessKind::MultipleChoice;
   std::vector<HarnessItemResult> items = {};  // by document
+  // Whose beginning was cut off to make room for new tokens. The scorer counts those of scores.
+  int64_t cut_prompts = 0;
   std::vector<HarnessMetric> metrics() const;
 };
 

@@ -94,6 +94,7 @@ bool ScoreTask::measure(RunView& run) {
                          .metric = of.metric,
                          .value = of.score.value,
                          .items = of.score.num};
+      if (of.cut_prompts > 0) report.cut_prompts = of.cut_prompts;
       if (of.score.standard_error > 0) report.error = of.score.standard_error;
       if (of.interval) {
         report.low = of.interval->low;

@@ -113,7 +113,11 @@ std::string ProgressFormat::score(const ScoreReport& r) const {
       fmt::format("score    step {}  {}  {} {:.4f}", r.step, r.task, r.metric, r.value);
   if (r.error) text += fmt::format(" ± {:.4f}", *r.error);
   if (r.low && r.high) text += fmt::format(" (95 %: {:.4f} to {:.4f})", *r.low, *r.high);
-  return text + fmt::format("  ({} {})", format_count(r.items), r.low ? "tasks" : "items");
+  text += fmt::format("  ({} {}", format_count(r.items), r.low ? "tasks" : "items");
+  if (r.cut_prompts)
+    text += fmt::format("; {} prompts beyond the context lost their beginning",
+                        format_count(*r.cut_prompts));
+  return text + ")";
 }
 
 }  // namespace ingot

@@ -134,8 +134,7 @@ std::unique_ptr<Tokenizer> tokenizer_to_resume(Storage& storage, const RunConfig
 void check_steps_fit(const std::string& dir, const RunConfig& begun, const RunConfig& wanted) {
   const int64_t was = begun.batch.seq, is = wanted.batch.seq;
   if (was == is || wanted.batch.tokens != begun.batch.tokens) return;
-  const int64_t granule = wanted.batch.micro_batch * is * wanted.system.ranks;
-  if (wanted.batch.tokens % granule == 0) return;
+  // Whether so many tokens make a step depends on the ranks, which are not known yet.
   throw other_run(dir, {fmt::format("batch.seq (was {}, is {})", was, is)});
 }
 

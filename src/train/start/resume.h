@@ -36,9 +36,9 @@ struct SavedRun {
   std::shared_ptr<CheckpointChoice> checkpoints;
 };
 
-// A resume's steps keep the tokens that they had. Throws ErrorCode::Config where sequences of
-// another length do not make such a step: the run is another, which its settings alone would say
-// with the tokens, which nobody set.
+// A resume's steps keep the tokens that they had, unless told otherwise. Throws ErrorCode::Config
+// for sequences of another length: the run is another. Were only the settings checked, they would
+// name the tokens of a step, which nobody set.
 void check_steps_fit(const std::string& dir, const RunConfig& begun, const RunConfig& wanted);
 
 // The settings that the run in `dir` was last started with, changed by `overrides`. For a run of an
