@@ -1,6 +1,7 @@
 #include "serve/service.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <random>
 
@@ -170,7 +171,9 @@ void Service::send_page(const Reply& reply) const {
 
 void Service::run() {
   while (!is_stopping_) {
-    if (!engine_.step() && !is_stopping_) engine_.wait();
+    if (engine_.step() || is_stopping_) continue;
+    malloc_trim(0);  // pages of the heap that are free between others, which glibc keeps by itself
+    engine_.wait();
   }
 }
 

@@ -104,6 +104,8 @@ class ServeLoad : public Serve {
       return metric("ingot_pages_in_use") == 0 && metric("ingot_queued") == 0 &&
              metric("ingot_running") == 0;
     }));
+    // What was freed last may be given back a moment later.
+    comes_true([&] { return resident() <= seen.resident_then; }, /*seconds=*/2);
     seen.resident_at_end = resident();
     return seen;
   }
