@@ -5,6 +5,7 @@
 
 #include "core/async/lane.h"
 #include "core/async/recorded_work.h"
+#include "core/async/stream_event.h"
 #include "core/device/arena.h"
 #include "core/error/error.h"
 #include "ops/memory.h"
