@@ -12,11 +12,14 @@
 #include "core/tensor/dtype.h"
 #include "ops/memory.h"
 #include "ops/paged_attention.h"
+#include "paged_options.h"
 #include "probe/operands.h"
 #include "support/on_gpu.h"
 
 namespace ingot {
 namespace {
+
+using test::with;
 
 struct Heads {
   int64_t H, G, D;
@@ -26,14 +29,6 @@ struct Paged {
   std::vector<int32_t> pages;
   int64_t length;
 };
-
-AttentionOptions with(int64_t window, double softcap = 0, double scale = 0) {
-  AttentionOptions options;
-  options.window = window;
-  options.softcap = softcap;
-  options.scale = scale;
-  return options;
-}
 
 // Sequences with a cache on the CPU and one on the GPU. Heads lie in packed rows (N, (H + 2G)·D),
 // as a layer has them; BF16 values are the same on both sides.

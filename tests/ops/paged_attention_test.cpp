@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error/error.h"
+#include "paged_options.h"
 #include "rig.h"
 #include "support/forced_isa.h"
 
@@ -17,6 +18,7 @@ namespace ingot {
 namespace {
 
 using test::view;
+using test::with;
 
 struct Heads {
   int64_t H = 6, G = 2, D = 32;
@@ -28,14 +30,6 @@ std::vector<float> normal(int64_t count, unsigned seed) {
   std::vector<float> values(static_cast<size_t>(count));
   for (float& value : values) value = draw(rng);
   return values;
-}
-
-AttentionOptions with(int64_t window, double softcap = 0, double scale = 0) {
-  AttentionOptions options;
-  options.window = window;
-  options.softcap = softcap;
-  options.scale = scale;
-  return options;
 }
 
 // The heads of a sequence of T tokens.
